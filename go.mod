@@ -1,0 +1,3 @@
+module github.com/heddle-dev/heddle
+
+go 1.25.0

@@ -1,0 +1,345 @@
+// heddle_abi.h: everything that crosses between heddle's controller (Go) and its
+// runtime (C, inside the program under test). This is the only header both sides
+// read; internal/abi/abi_gen.go is generated from its compiled form (make generate)
+// and a test compares sizes and offsets again.
+//
+// For each field: who writes it and when the other side may read it.
+//   [C] the controller writes, the runtime reads.   [R] the other way round.
+//   Fields marked "set before start" never change after the program is launched.
+//
+// Any change of layout or meaning: raise HD_ABI_VERSION. Any change of *where* a
+// scheduling point is, or of what a script entry is compared with: raise
+// HD_POINTS_VERSION, because recorded schedules are only valid within one.
+#ifndef HEDDLE_ABI_H
+#define HEDDLE_ABI_H
+
+#include <stdint.h>
+
+#define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
+enum {
+  HD_ABI_VERSION = 1,
+  HD_POINTS_VERSION = 1,
+  HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
+  HD_MAX_THREADS = 4096,  // threads of one execution
+  HD_MAX_MODULES = 256,
+  HD_MODULE_PATH = 512,
+  HD_BUILD_ID = 32,
+};
+
+// ---------------------------------------------------------------- operations
+//
+// The operation table. HD_OP(NAME, number, "printed name", class).
+// A class says what the operation means to an analysis and to the policies.
+//   ACQ/REL   acquire, release of a lock     ACQREL  atomics, once, barrier
+//   READ/WRITE plain memory                  FORK/JOIN thread life
+//   WAIT/POST condition, semaphore           NONE    no ordering of its own
+enum hd_class {
+  HD_CLASS_NONE, HD_CLASS_ACQ, HD_CLASS_REL, HD_CLASS_READ, HD_CLASS_WRITE,
+  HD_CLASS_ALOAD, HD_CLASS_ASTORE, HD_CLASS_ARMW,
+  HD_CLASS_FORK, HD_CLASS_JOIN, HD_CLASS_WAIT, HD_CLASS_POST, HD_CLASS_SYNC,
+  HD_CLASS_END,
+};
+
+#define HD_OPS(HD_OP) \
+  HD_OP(NONE,            0, "none",               NONE) \
+  HD_OP(THREAD_START,    1, "start",              NONE)  /* first event of a thread; object = entry function */ \
+  HD_OP(THREAD_END,      2, "end",                END)   /* last event of a thread */ \
+  HD_OP(THREAD_CREATE,   3, "pthread_create",     FORK)  /* value = index of the new thread */ \
+  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = index of the joined thread */ \
+  HD_OP(THREAD_DETACH,   5, "pthread_detach",     NONE)  /* value = index */ \
+  HD_OP(THREAD_EXIT,     6, "pthread_exit",       NONE) \
+  HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
+  HD_OP(ABORT,           8, "abort",              NONE)  /* failed assertion, abort, terminate */ \
+  HD_OP(SIGNAL,          9, "signal",             NONE)  /* fatal signal; value = number; never a choice */ \
+  HD_OP(MUTEX_INIT,     16, "mutex init",         NONE) \
+  HD_OP(MUTEX_DESTROY,  17, "mutex destroy",      NONE) \
+  HD_OP(MUTEX_LOCK,     18, "lock",               ACQ) \
+  HD_OP(MUTEX_TRYLOCK,  19, "trylock",            ACQ)   /* result = 0 or EBUSY */ \
+  HD_OP(MUTEX_TIMEDLOCK,20, "timedlock",          ACQ)   /* result = 0 or ETIMEDOUT */ \
+  HD_OP(MUTEX_UNLOCK,   21, "unlock",             REL) \
+  HD_OP(COND_INIT,      24, "cond init",          NONE) \
+  HD_OP(COND_DESTROY,   25, "cond destroy",       NONE) \
+  HD_OP(COND_WAIT,      26, "cond wait",          REL)   /* releases aux object, enqueues on object */ \
+  HD_OP(COND_WAKE,      27, "cond wake",          WAIT)  /* woken and aux object locked again; result 0 or ETIMEDOUT */ \
+  HD_OP(COND_SIGNAL,    28, "cond signal",        POST)  /* value = woken thread + 1, or 0 for none */ \
+  HD_OP(COND_BROADCAST, 29, "cond broadcast",     POST)  /* value = number woken */ \
+  HD_OP(SEM_INIT,       32, "sem init",           NONE) \
+  HD_OP(SEM_DESTROY,    33, "sem destroy",        NONE) \
+  HD_OP(SEM_WAIT,       34, "sem wait",           WAIT)  /* value = count after */ \
+  HD_OP(SEM_TRYWAIT,    35, "sem trywait",        WAIT) \
+  HD_OP(SEM_TIMEDWAIT,  36, "sem timedwait",      WAIT) \
+  HD_OP(SEM_POST,       37, "sem post",           POST)  /* value = count after */ \
+  HD_OP(SEM_GETVALUE,   38, "sem getvalue",       NONE) \
+  HD_OP(BARRIER_INIT,   40, "barrier init",       NONE)  /* value = count */ \
+  HD_OP(BARRIER_DESTROY,41, "barrier destroy",    NONE) \
+  HD_OP(BARRIER_WAIT,   42, "barrier wait",       POST)  /* arrival; value = arrivals so far */ \
+  HD_OP(BARRIER_LEAVE,  43, "barrier leave",      WAIT) \
+  HD_OP(ONCE_BEGIN,     44, "once",               ACQ)   /* value = 1 if this thread runs it, 0 if done already */ \
+  HD_OP(ONCE_END,       45, "once done",          REL) \
+  HD_OP(RWLOCK_INIT,    48, "rwlock init",        NONE) \
+  HD_OP(RWLOCK_DESTROY, 49, "rwlock destroy",     NONE) \
+  HD_OP(RWLOCK_RDLOCK,  50, "read lock",          ACQ) \
+  HD_OP(RWLOCK_WRLOCK,  51, "write lock",         ACQ) \
+  HD_OP(RWLOCK_TRYRDLOCK,52,"try read lock",      ACQ) \
+  HD_OP(RWLOCK_TRYWRLOCK,53,"try write lock",     ACQ) \
+  HD_OP(RWLOCK_UNLOCK,  54, "rw unlock",          REL) \
+  HD_OP(SPIN_INIT,      56, "spin init",          NONE) \
+  HD_OP(SPIN_DESTROY,   57, "spin destroy",       NONE) \
+  HD_OP(SPIN_LOCK,      58, "spin lock",          ACQ) \
+  HD_OP(SPIN_TRYLOCK,   59, "spin trylock",       ACQ) \
+  HD_OP(SPIN_UNLOCK,    60, "spin unlock",        REL) \
+  HD_OP(YIELD,          64, "yield",              NONE)  /* flag FORCED: the runtime put it in a long stretch without points */ \
+  HD_OP(SLEEP,          65, "sleep",              NONE)  /* value = ns */ \
+  HD_OP(FUTEX_WAIT,     68, "futex wait",         SYNC)  /* result 0 enqueued, EAGAIN */ \
+  HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
+  HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken */ \
+  HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
+  HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
+  HD_OP(READ_RANGE,     82, "read range",         READ) \
+  HD_OP(WRITE_RANGE,    83, "write range",        WRITE) \
+  HD_OP(ATOMIC_LOAD,    84, "atomic load",        ALOAD) \
+  HD_OP(ATOMIC_STORE,   85, "atomic store",       ASTORE) \
+  HD_OP(ATOMIC_RMW,     86, "atomic rmw",         ARMW)  /* exchange and fetch-ops; value = new, aux = old */ \
+  HD_OP(ATOMIC_CAS,     87, "atomic cas",         ARMW)  /* result 1 success, 0 failure; value = seen before */ \
+  HD_OP(ATOMIC_FENCE,   88, "fence",              SYNC) \
+  HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a choice; object = block, size = bytes */ \
+  HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a choice if its site is in the point set */
+
+enum hd_op {
+#define HD_OP(name, num, text, cls) HD_OP_##name = num,
+  HD_OPS(HD_OP)
+#undef HD_OP
+  HD_OP_COUNT = 96,
+};
+
+// ---------------------------------------------------------------- events
+//
+// One operation as recorded, 64 bytes. [R]
+enum hd_event_flags {
+  HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
+  HD_EV_TIMEOUT   = 1u << 1, // the thread was chosen though its operation was not ready: its wait timed out
+  HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, profiled accesses)
+  HD_EV_ATOMIC    = 1u << 3,
+  HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
+  HD_EV_ENABLED_EXT = 1u << 8, // followed by ceil((nthreads-64)/64) more mask words, rounded up to whole events
+};
+
+struct hd_event {
+  uint16_t thread;   // index in order of creation; main is 0
+  uint16_t op;       // enum hd_op
+  uint32_t size;     // bytes accessed
+  uint64_t pc;       // return address of the hook in the program: the instruction
+  uint64_t object;   // address of the lock, variable, block, …
+  uint64_t value;    // see the operation table
+  uint64_t aux;      // second object or old value, see the operation table
+  uint64_t enabled;  // threads 0..63 enabled when this event was chosen, the chosen one included
+  uint32_t flags;    // enum hd_event_flags
+  int32_t  result;   // what the call returns, where it is an int
+  uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
+  uint32_t pad;
+};
+
+// ---------------------------------------------------------------- plans
+enum hd_policy {
+  HD_POLICY_FAIR = 0,   // non-preemptive; round robin on block, yield and stale spinning
+  HD_POLICY_RANDOM = 1, // uniform among enabled; param0 = probability in 1/65536 to stay (0: plain)
+  HD_POLICY_PCT = 2,    // param0 = depth (bugs of depth d), param1 = estimated points k
+  HD_POLICY_POS = 3,    // partial order sampling
+};
+
+enum hd_script_mode {
+  HD_SCRIPT_NONE = 0,
+  HD_SCRIPT_STRICT = 1,   // any difference ends the execution as DIVERGED
+  HD_SCRIPT_TOLERANT = 2, // FSE'10 §4.2.1
+};
+
+enum hd_plan_flags {
+  HD_PLAN_EVENTS   = 1u << 0, // send every scheduling-point event
+  HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are no points, malloc and free (for race detection)
+  HD_PLAN_STACKS   = 1u << 2, // send call stacks with events
+  HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
+  HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
+  HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits
+  HD_PLAN_BACKTRACE = 1u << 6, // unwind the failing thread's stack
+};
+
+// One step of a script. Threads are named by the plan's own table (hd_plan.nthreads
+// names follow the script), so that a changed creation order does not mix them up.
+struct hd_step {
+  uint16_t thread; // index into the plan's table of thread names
+  uint16_t op;     // expected enum hd_op
+  uint32_t pc;     // low 32 bits of the expected site
+  uint32_t aux;    // COND_SIGNAL, FUTEX_WAKE: plan index of the thread to wake + 1 (0: none or any)
+  uint32_t flags;  // HD_STEP_*
+};
+enum hd_step_flags {
+  HD_STEP_TEI = 1u << 0,     // first step of a thread execution interval
+  HD_STEP_TIMEOUT = 1u << 1, // the thread's wait times out here
+};
+
+// A plan record in the plan ring: this header, then steps[nsteps],
+// then uint64 names[nthreads], then uint64 points[npoints] if SET_POINTS. [C]
+struct hd_plan {
+  uint64_t id;
+  uint64_t seed;       // execution i of the plan uses seed + i
+  uint32_t repeat;     // executions to run, >= 1
+  uint32_t policy;     // enum hd_policy, once the script has ended
+  uint32_t flags;      // enum hd_plan_flags
+  uint32_t script_mode;
+  uint32_t nsteps;
+  uint32_t nthreads;   // thread names that follow
+  uint32_t npoints;    // memory instructions that are scheduling points
+  uint32_t set_points; // 1: points follow and replace the runtime's set; 0: keep it
+  uint32_t max_steps;  // step budget; fair from half of it on; HANG at the end
+  uint32_t param0;
+  uint32_t param1;
+  int32_t  expect_status; // exit status that counts as clean for STOP
+};
+
+// ---------------------------------------------------------------- results
+enum hd_record {
+  HD_REC_PAD = 0,      // skip
+  HD_REC_RESULT = 1,   // struct hd_result; ends the records of one execution
+  HD_REC_EVENTS = 2,   // struct hd_event[]
+  HD_REC_STACK = 3,    // uint32 number, uint32 n, uint64 pc[n], innermost first
+  HD_REC_THREAD = 4,   // struct hd_thread_info, once per thread when EVENTS is asked for
+  HD_REC_MESSAGE = 5,  // text: assertion, misuse, unsupported, exception type
+  HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
+  HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
+  HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
+  HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
+};
+
+enum hd_outcome {
+  HD_OUT_CLEAN = 0,      // exited; status in hd_result.status
+  HD_OUT_ASSERT = 1,     // __assert_fail, abort
+  HD_OUT_SIGNAL = 2,     // fatal signal; status = number
+  HD_OUT_DEADLOCK = 3,
+  HD_OUT_HANG = 4,       // step budget, or no progress, or the watchdog
+  HD_OUT_MISUSE = 5,     // of a lock, a thread, memory; message says which
+  HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
+  HD_OUT_UNSUPPORTED = 7,// heddle cannot carry this program; message names why. Not a finding.
+  HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
+};
+
+// What a script expected and met, in hd_result when DIVERGED; counts when TOLERANT. [R]
+struct hd_result {
+  uint64_t plan;       // hd_plan.id
+  uint64_t index;      // 0 .. repeat-1
+  uint64_t coverage;   // hash of the order of conflicting operations (same for equivalent executions)
+  uint64_t pc;         // where it ended: site of the failing operation or faulting instruction
+  uint64_t object;     // faulting address, misused object, …
+  uint64_t vtime;      // virtual time at the end, ns since start
+  uint32_t outcome;    // enum hd_outcome
+  int32_t  status;     // exit status, signal number, index of diverged step
+  uint32_t thread;     // the thread that ended it
+  uint32_t points;     // scheduling points passed
+  uint32_t switches;
+  uint32_t preemptions;
+  uint32_t threads;    // threads created, main included
+  uint32_t deviations; // tolerant script: steps skipped or inserted
+  uint32_t ident;      // hash naming the failure independently of addresses (for quick comparison)
+  uint32_t output;     // bytes written to stdout and stderr
+  uint16_t met_thread; // DIVERGED: plan index of the thread met (0xffff: none enabled)
+  uint16_t met_op;
+  uint32_t met_pc;
+};
+
+struct hd_thread_info {
+  uint32_t index;
+  uint32_t parent;
+  uint32_t nth;        // n-th thread created by its parent, from 1
+  uint32_t flags;      // 1: ended, 2: detached, 4: joined
+  uint64_t name;       // hash of the path of nth numbers from main; main is HD_NAME_MAIN
+  uint64_t entry;      // start routine
+  uint64_t stack_hi;   // top of its stack, for naming stack objects
+  uint64_t stack_size;
+};
+#define HD_NAME_MAIN 0x6865646c652d6d31ull
+
+enum hd_waiter_flags { HD_WAIT_READY = 1, HD_WAIT_TIMED = 2 };
+struct hd_waiter {
+  uint32_t thread;
+  uint16_t op;       // what it is about to do or is blocked in
+  uint16_t flags;
+  uint64_t pc;
+  uint64_t object;
+  uint32_t holder;   // index of the thread that holds the object + 1, 0: nobody or unknown
+  uint32_t stack;    // number of a HD_REC_STACK, 0: none
+};
+
+// ---------------------------------------------------------------- shared memory
+//
+// Layout: struct hd_shm, then at plan_off the plan ring's bytes, at result_off the
+// result ring's. A ring holds records { struct hd_rec_header; payload }, each
+// 8-aligned and never wrapped (PAD fills the end). head and tail are byte counts
+// that only grow; position = count % size.
+struct hd_rec_header {
+  uint32_t size; // whole record with header, multiple of 8
+  uint32_t type; // enum hd_record; in the plan ring 1
+};
+
+struct hd_ring {
+  uint64_t head;    // producer stores with release after the bytes; consumer loads with acquire
+  uint32_t head_waiters; // consumer sets to 1 before futex-waiting on head_seq; producer clears and wakes
+  uint32_t head_seq;     // futex word, producer increments after head when head_waiters
+  uint8_t  pad0[48];
+  uint64_t tail;    // consumer stores with release when done with the bytes; producer loads with acquire
+  uint32_t tail_waiters; // as above, for a producer that found the ring full
+  uint32_t tail_seq;
+  uint8_t  pad1[48];
+};
+
+enum hd_state {
+  HD_STATE_EMPTY = 0,
+  HD_STATE_LOADED = 1,   // runtime constructor ran
+  HD_STATE_READY = 2,    // at main: modules are listed, snapshot taken
+  HD_STATE_REFUSED = 3,  // cannot run this program; text in message. Not a finding.
+  HD_STATE_FATAL = 4,    // the runtime itself failed; text in message
+  HD_STATE_ENDED = 5,    // the controller asked it to stop and it did
+};
+
+enum hd_instrumented { HD_INSTR_NONE = 0, HD_INSTR_TSAN = 1 };
+
+struct hd_module {
+  uint64_t base;   // load address (l_addr)
+  uint64_t lo, hi; // mapped range
+  uint64_t text_lo, text_hi; // executable segment
+  uint8_t  build_id[HD_BUILD_ID];
+  uint32_t build_id_len;
+  uint32_t flags;  // 1: the program itself, 2: the runtime, 4: calls access hooks
+  char     path[HD_MODULE_PATH];
+};
+
+struct hd_shm {
+  uint64_t magic;        // set before start [C]
+  uint32_t abi;          // HD_ABI_VERSION, set before start [C]; the runtime refuses another
+  uint32_t points;       // HD_POINTS_VERSION [R], at LOADED
+  uint32_t size_event, size_plan, size_result, size_shm; // sizeof, set before start [C]
+  uint64_t total;        // bytes of the mapping [C]
+  uint64_t plan_off, plan_size;     // [C]
+  uint64_t result_off, result_size; // [C]
+  uint32_t options;      // HD_OPT_*, set before start [C]
+  uint32_t donors;       // parked threads to start with [C]
+  uint32_t state;        // enum hd_state [R], futex word, release
+  uint32_t stop;         // 1: end after this execution [C]
+  uint64_t heartbeat;    // executions ended + (points >> 16) [R], relaxed; for the watchdog
+  uint64_t executions;   // [R], relaxed
+  uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog
+  uint32_t nmodules;     // [R] at READY
+  uint32_t instrumented; // enum hd_instrumented [R] at READY
+  uint32_t nproc_pages;  // pages put back after each execution [R] at READY
+  uint64_t heap_base;    // [R] at LOADED: where the runtime's allocator starts
+  uint64_t heap_size;
+  uint64_t fatal_pc;     // [R] at FATAL
+  char     message[1024];// [R] at REFUSED and FATAL
+  struct hd_ring plan_ring;
+  struct hd_ring result_ring;
+  struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
+};
+
+enum hd_options {
+  HD_OPT_NO_SNAPSHOT = 1u << 0, // run one execution and exit
+};
+
+#endif

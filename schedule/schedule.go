@@ -1,0 +1,128 @@
+// Package schedule says which execution is wanted (Plan) and what came of it (Outcome).
+// Strategies and the simplifier turn outcomes into plans; a target turns plans into
+// outcomes. Neither knows the other: between them there is only an Executor.
+package schedule
+
+import (
+	"context"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// PointsVersion is the meaning of scheduling points this heddle has. A script recorded
+// under another version cannot be followed.
+const PointsVersion = 1
+
+// Step is one choice of a scheduler: which thread does its next operation, and what that
+// operation is expected to be.
+type Step struct {
+	Thread trace.ThreadID
+	Op     trace.Op
+	Site   trace.Site
+	// Wake is the thread to wake for OpCondSignal and OpFutexWake; -1 for none or any.
+	Wake trace.ThreadID
+	// Timeout says that the thread was chosen though its wait was not over: it timed out.
+	Timeout bool
+}
+
+// Mode is how closely a script is followed.
+type Mode uint8
+
+const (
+	// NoScript: the policy decides from the start.
+	NoScript Mode = iota
+	// Strict: any difference ends the execution as trace.Diverged. For replay.
+	Strict
+	// Tolerant follows the script interval by interval and puts up with changed control
+	// flow, blocked threads and condition variables (FSE'10 §4.2.1), then goes on with
+	// the policy. For simplification.
+	Tolerant
+)
+
+// Policy is what the runtime does where no script says otherwise.
+type Policy uint8
+
+const (
+	Fair   Policy = iota // non-preemptive, round robin when a thread blocks, yields or spins
+	Random               // uniform among enabled threads, or mostly staying (Plan.Stay)
+	PCT                  // priorities with change points (Burckhardt et al., ASPLOS'10)
+	POS                  // partial order sampling (Yuan et al., CAV'18)
+)
+
+var policyNames = [...]string{"fair", "random", "pct", "pos"}
+
+func (p Policy) String() string { return policyNames[p] }
+
+// Plan asks for one or more executions.
+type Plan struct {
+	Seed   uint64 // execution i of Repeat uses Seed+i
+	Repeat int    // number of executions; 0 means 1
+
+	Mode    Mode
+	Script  []Step
+	Threads []trace.Thread // names of the threads that Script speaks of, indexed by ThreadID
+
+	Policy Policy
+	Stay   float64 // Random: probability to stay with the running thread, 0 for plain
+	Depth  int     // PCT: bug depth d, d-1 change points
+	Length int     // PCT: estimated number of points k
+
+	Points   []trace.Site // memory instructions that are scheduling points
+	MaxSteps int          // step budget, 0 for the target's own; fair from half of it on
+	Timeouts bool         // explore early time-outs of timed waits
+
+	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
+	Accesses bool // with Record: also accesses that are no points, malloc and free
+
+	// Stop ends a repeated plan at the first execution that failed, an exit status
+	// other than ExpectStatus included.
+	Stop         bool
+	ExpectStatus int32
+}
+
+// Outcome is what came of one execution.
+type Outcome struct {
+	Index       int // which of Plan.Repeat
+	Ending      trace.Ending
+	Ident       uint64 // hash naming the failure, for quick comparison; 0 when clean
+	Coverage    uint64 // same for executions that order conflicting operations the same way
+	Points      int
+	Switches    int
+	Preemptions int
+	Threads     int
+	Deviations  int          // Tolerant: steps skipped or inserted
+	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
+	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
+}
+
+// Divergence is the first difference between a strict script and its execution.
+type Divergence struct {
+	Step     int // index into Plan.Script; == len(Script) when the execution went on past its end
+	Expected Step
+	Met      Step // Thread is -1 where no thread was enabled
+}
+
+// Executor runs one execution (Plan.Repeat is ignored) and returns its outcome. An error
+// is heddle's own failure, never the program's.
+type Executor func(context.Context, Plan) (Outcome, error)
+
+// ScriptOf is the script that repeats a recorded execution: one step for each event that
+// was a choice.
+func ScriptOf(t *trace.Trace) []Step { return Steps(t.Events) }
+
+// Steps turns events into script steps, leaving out those that were no choices.
+func Steps(events []trace.Event) []Step {
+	out := make([]Step, 0, len(events))
+	for i := range events {
+		e := &events[i]
+		if e.Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Flags&trace.FlagTimeout != 0}
+		if (e.Op == trace.OpCondSignal || e.Op == trace.OpFutexWake) && e.Value > 0 {
+			s.Wake = trace.ThreadID(e.Value) - 1
+		}
+		out = append(out, s)
+	}
+	return out
+}

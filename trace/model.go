@@ -1,0 +1,247 @@
+package trace
+
+import "math/bits"
+
+// ThreadID is a thread's index in order of creation within one execution; main is 0.
+// It is not stable across schedules that create threads in another order; Thread.Name is.
+type ThreadID int32
+
+// Site names an instruction independently of where its module was loaded: the index of
+// the module in Trace.Modules in the high 16 bits, the offset from its load address in
+// the low 48. Zero is "unknown". Sites of one build compare equal across executions.
+type Site uint64
+
+// MakeSite packs a module index and an offset; module indices start at 0.
+func MakeSite(module int, offset uint64) Site {
+	return Site(uint64(module+1)<<48 | offset&(1<<48-1))
+}
+
+// Module is the index into Trace.Modules, -1 for an unknown site.
+func (s Site) Module() int { return int(s>>48) - 1 }
+
+// Offset is the offset from the module's load address.
+func (s Site) Offset() uint64 { return uint64(s) & (1<<48 - 1) }
+
+// Region says what kind of memory an Object lies in.
+type Region uint8
+
+const (
+	RegionOther  Region = iota // an absolute address
+	RegionGlobal               // Index = module, Offset from its load address
+	RegionHeap                 // Offset from the heap's start
+	RegionStack                // Index = thread, Offset down from the top of its stack
+)
+
+// Object names a memory location, lock, … independently of address randomisation:
+// region (4 bits), index (14 bits), offset (46 bits). Zero is "none".
+type Object uint64
+
+// MakeObject packs an object name.
+func MakeObject(r Region, index int, offset uint64) Object {
+	return Object(uint64(r)<<60 | uint64(index)&(1<<14-1)<<46 | offset&(1<<46-1))
+}
+
+// Region is the kind of memory the object lies in.
+func (o Object) Region() Region { return Region(o >> 60) }
+
+// Index is the module (RegionGlobal) or thread (RegionStack).
+func (o Object) Index() int { return int(o >> 46 & (1<<14 - 1)) }
+
+// Offset is the object's place in its region, in bytes.
+func (o Object) Offset() uint64 { return uint64(o) & (1<<46 - 1) }
+
+// ThreadSet is a set of thread ids. The zero value is empty.
+type ThreadSet struct {
+	Low  uint64   // threads 0..63
+	High []uint64 // threads 64.., 64 a word; nil for most programs
+}
+
+// Has reports whether t is in the set.
+func (s ThreadSet) Has(t ThreadID) bool {
+	if t < 0 {
+		return false
+	}
+	if t < 64 {
+		return s.Low>>uint(t)&1 != 0
+	}
+	w := int(t)/64 - 1
+	return w < len(s.High) && s.High[w]>>(uint(t)%64)&1 != 0
+}
+
+// Add puts t into the set.
+func (s *ThreadSet) Add(t ThreadID) {
+	if t < 64 {
+		s.Low |= 1 << uint(t)
+		return
+	}
+	w := int(t)/64 - 1
+	for len(s.High) <= w {
+		s.High = append(s.High, 0)
+	}
+	s.High[w] |= 1 << (uint(t) % 64)
+}
+
+// Len is the number of threads in the set.
+func (s ThreadSet) Len() int {
+	n := bits.OnesCount64(s.Low)
+	for _, w := range s.High {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Equal reports whether both sets hold the same threads.
+func (s ThreadSet) Equal(o ThreadSet) bool {
+	if s.Low != o.Low {
+		return false
+	}
+	a, b := s.High, o.High
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	for i, w := range a {
+		if i < len(b) && w != b[i] || i >= len(b) && w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Flags qualify an event; the values are part of the trace format.
+type Flags uint32
+
+const (
+	FlagForced   Flags = 1 << 0 // a yield put in by the runtime in a long stretch without points
+	FlagTimeout  Flags = 1 << 1 // chosen though not ready: its wait timed out
+	FlagNoChoice Flags = 1 << 2 // recorded, but not a scheduling point
+	FlagAtomic   Flags = 1 << 3
+	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
+	FlagOrder Flags = 7 << 4
+)
+
+// Event is one operation of a thread as recorded. See the operation table (Op) for what
+// Object, Value, Aux and Result mean for each operation.
+type Event struct {
+	Thread  ThreadID
+	Op      Op
+	Site    Site   // the instruction
+	Object  Object // lock, variable, block, …
+	Aux     uint64 // second object as an Object, or the old value
+	Size    uint32 // bytes accessed
+	Flags   Flags
+	Result  int32
+	Value   uint64
+	Stack   uint32    // index into Trace.Stacks, 0 for none
+	Enabled ThreadSet // threads that could have run instead, Thread included
+}
+
+// Thread describes a thread of the execution.
+type Thread struct {
+	ID     ThreadID
+	Parent ThreadID // -1 for main
+	Nth    int      // n-th thread created by its parent, from 1; 0 for main
+	Name   uint64   // hash of the path of Nth from main: stable across schedules
+	Entry  Site     // start routine
+	Label  string   // how the program or language calls it, may be empty
+	Ended  bool
+}
+
+// Module is an executable or shared library that was loaded.
+type Module struct {
+	Path    string
+	BuildID string // hex, empty if it has none
+	Program bool   // the program under test itself
+}
+
+// Waiter is a thread that had not ended when the execution did.
+type Waiter struct {
+	Thread ThreadID
+	Op     Op // what it was about to do or blocked in
+	Site   Site
+	Object Object
+	Holder ThreadID // who holds Object, -1 for nobody or unknown
+	Ready  bool     // it could have gone on
+	Stack  uint32   // index into Trace.Stacks, 0 for none
+}
+
+// Kind is how an execution ended.
+type Kind uint8
+
+const (
+	Clean       Kind = iota // exited; Status is the exit status
+	Assertion               // failed assertion or abort
+	Signal                  // fatal signal; Status is its number
+	Deadlock                // nobody could run
+	Hang                    // step budget, no progress, or the watchdog
+	Misuse                  // of a lock, a thread or memory; Message says which
+	Exception               // uncaught C++ exception; Message is its type
+	Exit                    // exit status other than the expected one
+	Unsupported             // heddle cannot carry the program: never a finding
+	Diverged                // a strict schedule could not be followed: never a finding
+)
+
+var kindNames = [...]string{"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged"}
+
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// Failed reports whether the kind is the program's failure (a possible finding).
+func (k Kind) Failed() bool { return k >= Assertion && k <= Exit }
+
+// Ending is how an execution ended, with what identifies the failure.
+type Ending struct {
+	Kind    Kind
+	Status  int32    // exit status or signal number
+	Thread  ThreadID // who ended it
+	Message string
+	Site    Site     // where: the failing operation or instruction
+	Object  Object   // faulting address, misused object
+	Stack   []Site   // the failing thread's call stack, innermost first
+	Waiters []Waiter // threads that had not ended
+	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if there is none
+	Output  []byte   // what the program wrote to stdout and stderr, in order
+}
+
+// Alloc is a heap block, so that heap objects can be named by where they came from.
+type Alloc struct {
+	Object Object // its first byte
+	Size   uint64
+	Thread ThreadID
+	Site   Site
+	Stack  uint32
+	Event  int // index of the event before which it was allocated
+	Freed  int // index of the FREE event, -1 if never
+}
+
+// Header says what was run and how to run it again.
+type Header struct {
+	Heddle        string   // version of heddle that wrote the trace
+	Target        string   // kind of target: "c" or "go"
+	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
+	Command       []string // program and arguments
+	Dir           string   // working directory
+	Stdin         []byte   // what the program was given to read, nil for nothing
+	Env           []string // the environment variables that heddle changed, NAME=value
+	EnvDigest     string   // of the rest of the environment
+	BuildID       string   // of the program; or "sha256:" and its hash where it has no build id
+	Strategy      string   // how the schedule was found, e.g. "pct depth=3 seed=17"
+	Points        []Site   // memory instructions that were scheduling points
+	ExpectStatus  int32    // exit status that counts as clean
+	Instrumented  bool     // accesses were seen; false: synchronisation only
+	Original      string   // of a simplified trace: the file it came from
+}
+
+// Trace is one execution.
+type Trace struct {
+	Header  Header
+	Modules []Module
+	Threads []Thread // indexed by ThreadID
+	Stacks  [][]Site // Stacks[0] is empty; innermost first, the event's own site excluded
+	Allocs  []Alloc
+	Events  []Event
+	Ending  Ending
+}

@@ -1,0 +1,63 @@
+package trace
+
+import "github.com/heddle-dev/heddle/internal/abi"
+
+// Op is an operation. Numbers below 256 are those of the C runtime's operation table
+// (runtime/include/heddle_abi.h, where the meaning of each event's fields is written);
+// they are part of the trace format.
+type Op uint16
+
+// Class says what an operation means to an analysis.
+type Class uint8
+
+const (
+	ClassNone Class = iota
+	ClassAcq
+	ClassRel
+	ClassRead
+	ClassWrite
+	ClassALoad
+	ClassAStore
+	ClassARMW
+	ClassFork
+	ClassJoin
+	ClassWait
+	ClassPost
+	ClassSync
+	ClassEnd
+)
+
+func (o Op) String() string {
+	if int(o) < len(abi.OpNames) && abi.OpNames[o] != "" {
+		return abi.OpNames[o]
+	}
+	return "op" + itoa(int(o))
+}
+
+// Class is the operation's class.
+func (o Op) Class() Class {
+	if int(o) < len(abi.OpClasses) {
+		return Class(abi.OpClasses[o])
+	}
+	return ClassNone
+}
+
+// IsAccess reports whether the operation is a plain memory access.
+func (o Op) IsAccess() bool { c := o.Class(); return c == ClassRead || c == ClassWrite }
+
+// ParseOp is the inverse of String.
+func ParseOp(s string) (Op, bool) {
+	for i, n := range abi.OpNames {
+		if n == s && n != "" {
+			return Op(i), true
+		}
+	}
+	return 0, false
+}
+
+func itoa(i int) string {
+	if i < 10 {
+		return string(rune('0' + i))
+	}
+	return itoa(i/10) + string(rune('0'+i%10))
+}
