@@ -1,0 +1,88 @@
+package hb
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Memory orders as compilers number them (__ATOMIC_*), in trace.FlagOrder.
+const (
+	orderRelaxed = 0
+	orderConsume = 1
+	orderAcquire = 2
+	orderRelease = 3
+	orderAcqRel  = 4
+	orderSeqCst  = 5
+)
+
+// orderShift is where trace.FlagOrder begins.
+const orderShift = 4
+
+// memoryOrder splits an event's memory order. Numbers that no compiler emits count as the
+// strongest.
+func memoryOrder(ev *trace.Event) (acquire, release bool) {
+	switch (ev.Flags & trace.FlagOrder) >> orderShift {
+	case orderRelaxed:
+		return false, false
+	case orderConsume, orderAcquire:
+		return true, false
+	case orderRelease:
+		return false, true
+	default:
+		return true, true
+	}
+}
+
+// atomic handles atomics. What is released at a location is the clock that an acquire
+// gets which reads its present value.
+func (e *Engine) atomic(t *thread, ev *trace.Event) {
+	acquire, release := memoryOrder(ev)
+	switch ev.Op {
+	case trace.OpAtomicFence:
+		if acquire {
+			t.learn(t.acquire)
+		}
+		if release {
+			t.release.replace(t.clock, t.epoch())
+			t.tick = true
+		}
+	case trace.OpAtomicLoad:
+		e.atomicLoad(t, ev, acquire)
+	case trace.OpAtomicCas:
+		if ev.Result == 0 {
+			// It lost: a load. Of the orders it was given the event has that of success;
+			// what that acquires, failure acquires too (or is told apart by no program
+			// seen in the wild).
+			e.atomicLoad(t, ev, acquire)
+			return
+		}
+		fallthrough
+	case trace.OpAtomicRmw:
+		e.atomicLoad(t, ev, acquire)
+		switch at := releasedAt(e.atomics, ev.Object); {
+		case release:
+			t.leave(at)
+		case t.release.by != 0:
+			at.publish(t.release.clock, t.release.by)
+		}
+	case trace.OpAtomicStore:
+		at := releasedAt(e.atomics, ev.Object)
+		switch {
+		case release:
+			at.replace(t.clock, t.epoch())
+			t.tick = true
+		case t.release.by != 0:
+			at.replace(t.release.clock, t.release.by)
+		default:
+			at.forget()
+		}
+	}
+}
+
+func (e *Engine) atomicLoad(t *thread, ev *trace.Event, acquire bool) {
+	at := e.atomics[ev.Object]
+	switch {
+	case at == nil:
+	case acquire:
+		t.take(at)
+	default:
+		at.takenBy(&t.acquire)
+	}
+}

@@ -1,0 +1,188 @@
+package hb
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Engine follows one execution and knows, after each event, what happened before it.
+//
+// An edge goes from the left to the right of:
+//
+//	create                      the first event of the child
+//	any event of a thread       a join of it that succeeded
+//	mutex, spin unlock          a later lock, trylock, timedlock that took it
+//	cond wait (its mutex)       likewise; and cond wake takes the mutex again, timed out or not
+//	write unlock of a rwlock    a later read or write lock that took it
+//	read unlock of a rwlock     a later write lock that took it
+//	cond signal                 the wake of the thread it woke
+//	cond broadcast              the wakes of all that were waiting
+//	sem post                    every later wait that took the semaphore (1)
+//	barrier arrivals            the leaves of the same phase
+//	once done                   a later once
+//	futex wake                  the wake-ups of those that were waiting (2)
+//	atomic release              an acquire that reads from its release sequence (3)
+//
+// An operation that failed (a trylock that found the lock taken, a wait that timed out, a
+// compare-and-swap that lost) acquires and releases nothing, except that a lost
+// compare-and-swap is a load. The init and destroy operations of an object forget what
+// was released at it: the next object at that address is another one.
+//
+// (1) A semaphore is a counter that posts and waits modify in turn, so a wait reads from
+// the whole chain of posts before it. (2) The event does not say whom a futex wake woke
+// when there were more waiters than it woke; then all of them that wake up later are
+// ordered after it, which can hide a race but never invents one. (3) C++20 [intro.races]
+// and [atomics.fences]: read-modify-writes of any order continue a release sequence, any
+// plain atomic store ends it; fences turn relaxed accesses around them into releases and
+// acquires; seq_cst adds no edge beyond acquire and release, consume is acquire. The
+// location is the access's first byte: atomics of different sizes that only overlap are
+// taken for different locations.
+//
+// The zero Engine is not usable; see New. It is not safe for concurrent use.
+type Engine struct {
+	threads  []*thread
+	locks    map[trace.Object]*lock
+	conds    map[trace.Object]*queue
+	futexes  map[trace.Object]*queue
+	sems     map[trace.Object]*released
+	barriers map[trace.Object]*barrier
+	atomics  map[trace.Object]*released
+}
+
+// thread is what is known of one thread.
+type thread struct {
+	id    trace.ThreadID
+	clock Clock
+	ended bool
+	// tick: the thread's last event released, so its next one is in a new time. It is
+	// done late so that Epoch and Clock still speak of the last event.
+	tick bool
+	// version counts the changes of clock by other threads' doings.
+	version int
+
+	woken   Clock    // from who woke it, until its wake event
+	phase   *phase   // of the barrier it is waiting at
+	acquire Clock    // what its relaxed loads read from, for a later acquire fence
+	release released // its clock at its last release fence
+}
+
+// New returns an engine at the start of an execution.
+func New() *Engine {
+	return &Engine{
+		locks:    map[trace.Object]*lock{},
+		conds:    map[trace.Object]*queue{},
+		futexes:  map[trace.Object]*queue{},
+		sems:     map[trace.Object]*released{},
+		barriers: map[trace.Object]*barrier{},
+		atomics:  map[trace.Object]*released{},
+	}
+}
+
+// Epoch is the epoch of thread t's latest event.
+func (e *Engine) Epoch(t trace.ThreadID) Epoch {
+	return MakeEpoch(t, e.thread(t).clock[t])
+}
+
+// Clock is what had happened before thread t's latest event, that event included. It is
+// valid until the next call of Event and must not be changed.
+func (e *Engine) Clock(t trace.ThreadID) Clock { return e.thread(t).clock }
+
+// Before reports whether what happened at p happened before thread t's latest event, or
+// is that event.
+func (e *Engine) Before(p Epoch, t trace.ThreadID) bool { return e.thread(t).clock.Covers(p) }
+
+// Threads is one more than the highest thread that has appeared.
+func (e *Engine) Threads() int { return len(e.threads) }
+
+// Announce says that thread t is there from the start, created by no event of the
+// execution. Only Known needs to hear of such threads before their first event; main is
+// announced by its own.
+func (e *Engine) Announce(t trace.ThreadID) { e.thread(t) }
+
+// Known is what every thread that can still do something knows: an event whose epoch it
+// covers happened before all that is to come.
+func (e *Engine) Known() Clock {
+	var known Clock
+	first := true
+	for _, t := range e.threads {
+		switch {
+		case t == nil || t.ended:
+		case first:
+			first = false
+			known = append(known, t.clock...)
+		default:
+			for i := range known {
+				known[i] = min(known[i], t.clock.Time(trace.ThreadID(i)))
+			}
+		}
+	}
+	return known
+}
+
+func (e *Engine) thread(id trace.ThreadID) *thread {
+	if int(id) < len(e.threads) {
+		if t := e.threads[id]; t != nil {
+			return t
+		}
+	}
+	for len(e.threads) <= int(id) {
+		e.threads = append(e.threads, nil)
+	}
+	t := &thread{id: id}
+	t.clock.grow(int(id) + 1)
+	t.clock[id] = 1
+	e.threads[id] = t
+	return t
+}
+
+// epoch is that of the thread's latest event.
+func (t *thread) epoch() Epoch { return MakeEpoch(t.id, t.clock[t.id]) }
+
+// learn joins a clock into the thread's own.
+func (t *thread) learn(c Clock) {
+	if t.clock.Join(c) {
+		t.version++
+	}
+}
+
+// take is learn for what was released at an object.
+func (t *thread) take(r *released) {
+	if r.takenBy(&t.clock) {
+		t.version++
+	}
+}
+
+// leave publishes the thread's clock at an object.
+func (t *thread) leave(r *released) {
+	r.publish(t.clock, t.epoch())
+	t.tick = true
+}
+
+// Event takes the next event of the execution. Thread ids and the values of create and
+// join must be those of threads (trace.Validate).
+func (e *Engine) Event(ev *trace.Event) {
+	t := e.thread(ev.Thread)
+	if t.tick {
+		t.tick = false
+		t.clock[t.id]++
+	}
+	switch ev.Op {
+	case trace.OpRead, trace.OpWrite, trace.OpReadRange, trace.OpWriteRange, trace.OpFree, trace.OpMalloc:
+		// By far the most frequent.
+	case trace.OpThreadCreate:
+		if ev.Result == 0 {
+			child := e.thread(trace.ThreadID(ev.Value))
+			child.learn(t.clock)
+			t.tick = true
+		}
+	case trace.OpThreadJoin:
+		if ev.Result == 0 {
+			t.learn(e.thread(trace.ThreadID(ev.Value)).clock)
+		}
+	case trace.OpThreadEnd:
+		t.ended = true
+	case trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas, trace.OpAtomicFence:
+		e.atomic(t, ev)
+	default:
+		if !e.lockEvent(t, ev) {
+			e.waitEvent(t, ev)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package hb
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// TestOrderIsTheClosure compares every pair of events of random executions with the
+// transitive closure of the defining edges.
+func TestOrderIsTheClosure(t *testing.T) {
+	ops := map[trace.Op]bool{}
+	pairs, ordered := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		events := execution(t)
+		want, got := oracle(events), Of(events)
+		for j := range events {
+			ops[events[j].Op] = true
+			for i := range events {
+				if i == j {
+					continue
+				}
+				if got.Before(i, j) != want[i][j] {
+					t.Fatalf("event %d before event %d: %v, want %v\n%s", i, j, got.Before(i, j), want[i][j], show(events))
+				}
+				if got.Concurrent(i, j) != (!want[i][j] && !want[j][i]) {
+					t.Fatalf("events %d and %d concurrent: %v\n%s", i, j, got.Concurrent(i, j), show(events))
+				}
+				if events[i].Thread != events[j].Thread {
+					pairs++
+					if want[i][j] {
+						ordered++
+					}
+				}
+			}
+		}
+	})
+	if len(ops) < 40 || pairs == 0 || ordered*100 < pairs || ordered*2 > pairs {
+		t.Errorf("the executions are too plain: %d operations seen, %d of %d pairs of different threads ordered", len(ops), ordered, pairs)
+	}
+}
+
+// TestEngineAgreesWithOrder checks the answers for the present against those kept.
+func TestEngineAgreesWithOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		events := execution(t)
+		order, engine := Of(events), New()
+		var epochs []Epoch
+		for j := range events {
+			engine.Event(&events[j])
+			epochs = append(epochs, engine.Epoch(events[j].Thread))
+			for i := range j {
+				if got := engine.Before(epochs[i], events[j].Thread); got != order.Before(i, j) {
+					t.Fatalf("event %d before event %d: engine %v, order %v\n%s", i, j, got, order.Before(i, j), show(events))
+				}
+			}
+		}
+	})
+}
+
+// TestKnownIsBeforeAllToCome checks that an event in Known is never concurrent with a
+// later one.
+func TestKnownIsBeforeAllToCome(t *testing.T) {
+	known := 0
+	rapid.Check(t, func(t *rapid.T) {
+		events := execution(t)
+		order, engine := Of(events), New()
+		cut := rapid.IntRange(0, len(events)).Draw(t, "cut")
+		var epochs []Epoch
+		for i := range cut {
+			engine.Event(&events[i])
+			epochs = append(epochs, engine.Epoch(events[i].Thread))
+		}
+		k := engine.Known()
+		for i, at := range epochs {
+			if !k.Covers(at) {
+				continue
+			}
+			for j := cut; j < len(events); j++ {
+				known++
+				if !order.Before(i, j) {
+					t.Fatalf("after %d events, event %d was known to all, but not before event %d\n%s", cut, i, j, show(events))
+				}
+			}
+		}
+	})
+	if known == 0 {
+		t.Error("nothing was ever known to all")
+	}
+}
+
+// TestKnownForgetsTheDead: what an ended thread never heard of can still be known to all.
+func TestKnownForgetsTheDead(t *testing.T) {
+	engine := New()
+	for _, e := range []trace.Event{
+		ev(0, trace.OpThreadCreate, 0, value(1)), ev(1, trace.OpThreadStart, 0), ev(0, trace.OpWrite, 1),
+	} {
+		engine.Event(&e)
+	}
+	if at := engine.Epoch(0); engine.Known().Covers(at) {
+		t.Error("thread 1 lives and does not know of the write")
+	} else if e := ev(1, trace.OpThreadEnd, 0); true {
+		if engine.Event(&e); !engine.Known().Covers(at) {
+			t.Error("thread 1 has ended: only main lives and knows of its own write")
+		}
+	}
+	engine = New()
+	engine.Announce(1)
+	e := ev(0, trace.OpWrite, 1)
+	if engine.Event(&e); engine.Known().Covers(engine.Epoch(0)) {
+		t.Error("thread 1 was announced and does not know of the write")
+	}
+}
+
+// ev is an event in a hand-written execution.
+func ev(thread trace.ThreadID, op trace.Op, object trace.Object, change ...func(*trace.Event)) trace.Event {
+	e := trace.Event{Thread: thread, Op: op, Object: object}
+	for _, c := range change {
+		c(&e)
+	}
+	return e
+}
+
+// TestEdges spells out the corners that random executions meet seldom. The first and last
+// events of each execution are the pair asked about.
+func TestEdges(t *testing.T) {
+	const m, c, x, f = 1, 2, 3, 4
+	create := ev(0, trace.OpThreadCreate, 0, value(1))
+	tests := []struct {
+		name   string
+		events []trace.Event
+		before bool
+	}{
+		{"relaxed store and load", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, f, order(orderRelaxed)),
+			ev(1, trace.OpAtomicLoad, f, order(orderAcquire)), ev(1, trace.OpRead, x)}, false},
+		{"release store, relaxed rmw, acquire load", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, f, order(orderRelease)),
+			ev(2, trace.OpAtomicRmw, f, order(orderRelaxed)),
+			ev(1, trace.OpAtomicLoad, f, order(orderAcquire)), ev(1, trace.OpRead, x)}, true},
+		{"release store, another's relaxed store, acquire load", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, f, order(orderRelease)),
+			ev(2, trace.OpAtomicStore, f, order(orderRelaxed)),
+			ev(1, trace.OpAtomicLoad, f, order(orderAcquire)), ev(1, trace.OpRead, x)}, false},
+		{"lost compare-and-swap does not release", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicCas, f, order(orderSeqCst), result(0)),
+			ev(1, trace.OpAtomicLoad, f, order(orderAcquire)), ev(1, trace.OpRead, x)}, false},
+		{"lost compare-and-swap acquires", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, f, order(orderRelease)),
+			ev(1, trace.OpAtomicCas, f, order(orderSeqCst), result(0)), ev(1, trace.OpRead, x)}, true},
+		{"fences around relaxed accesses", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicFence, 0, order(orderRelease)),
+			ev(0, trace.OpAtomicStore, f, order(orderRelaxed)), ev(1, trace.OpAtomicLoad, f, order(orderRelaxed)),
+			ev(1, trace.OpAtomicFence, 0, order(orderAcquire)), ev(1, trace.OpRead, x)}, true},
+		{"write after the release fence", []trace.Event{
+			create, ev(0, trace.OpAtomicFence, 0, order(orderRelease)), ev(0, trace.OpWrite, x),
+			ev(0, trace.OpAtomicStore, f, order(orderRelaxed)), ev(1, trace.OpAtomicLoad, f, order(orderAcquire)),
+			ev(1, trace.OpRead, x)}, false},
+		{"two seq_cst fences alone", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicFence, 0, order(orderSeqCst)),
+			ev(1, trace.OpAtomicFence, 0, order(orderSeqCst)), ev(1, trace.OpRead, x)}, false},
+		{"failed trylock", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpMutexLock, m), ev(0, trace.OpMutexUnlock, m),
+			ev(1, trace.OpMutexTrylock, m, result(16)), ev(1, trace.OpRead, x)}, false},
+		{"wait that timed out takes its mutex again", []trace.Event{
+			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
+			ev(0, trace.OpMutexLock, m), ev(0, trace.OpWrite, x), ev(0, trace.OpMutexUnlock, m),
+			ev(1, trace.OpCondWake, c, aux(m), result(110)), ev(1, trace.OpRead, x)}, true},
+		{"wait that timed out did not hear the signal", []trace.Event{
+			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
+			ev(0, trace.OpWrite, x), ev(0, trace.OpCondSignal, c),
+			ev(1, trace.OpCondWake, c, aux(m), result(110)), ev(1, trace.OpRead, x)}, false},
+		{"signal without the mutex", []trace.Event{
+			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
+			ev(0, trace.OpWrite, x), ev(0, trace.OpCondSignal, c, value(2)),
+			ev(1, trace.OpCondWake, c, aux(m)), ev(1, trace.OpRead, x)}, true},
+		{"broadcast to a thread already signalled", []trace.Event{
+			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
+			ev(2, trace.OpCondSignal, c, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpCondBroadcast, c),
+			ev(1, trace.OpCondWake, c, aux(m)), ev(1, trace.OpRead, x)}, false},
+		{"another mutex at the old address", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpMutexLock, m), ev(0, trace.OpMutexUnlock, m),
+			ev(2, trace.OpMutexInit, m), ev(1, trace.OpMutexLock, m), ev(1, trace.OpRead, x)}, false},
+		{"readers do not order readers", []trace.Event{
+			create, ev(0, trace.OpRwlockRdlock, m), ev(0, trace.OpWrite, x), ev(0, trace.OpRwlockUnlock, m),
+			ev(1, trace.OpRwlockRdlock, m), ev(1, trace.OpRead, x)}, false},
+		{"creation that failed", []trace.Event{
+			ev(0, trace.OpWrite, x), ev(0, trace.OpThreadCreate, 0, value(1), result(11)), ev(1, trace.OpRead, x)}, false},
+		{"thread of the next phase arrives before those of the last have left", []trace.Event{
+			create, ev(0, trace.OpThreadCreate, 0, value(2)),
+			ev(0, trace.OpBarrierWait, c, value(1)), ev(1, trace.OpBarrierWait, c, value(2)),
+			ev(2, trace.OpWrite, x), ev(2, trace.OpBarrierWait, c, value(1)),
+			ev(0, trace.OpBarrierLeave, c), ev(0, trace.OpRead, x)}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			from, to := -1, len(test.events)-1
+			for i, e := range test.events {
+				if e.Op == trace.OpWrite {
+					from = i
+				}
+			}
+			if got := Of(test.events).Before(from, to); got != test.before {
+				t.Errorf("event %d before event %d: %v, want %v\n%s", from, to, got, test.before, show(test.events))
+			}
+		})
+	}
+}
+
+// TestPartialFutexWakeNeverInventsARace: whom it woke is not recorded, so all that waited
+// are ordered after it, and nobody who came later.
+func TestPartialFutexWakeNeverInventsARace(t *testing.T) {
+	const f, x = 1, 2
+	events := []trace.Event{
+		ev(0, trace.OpThreadCreate, 0, value(1)), ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpThreadCreate, 0, value(3)),
+		ev(1, trace.OpFutexWait, f), ev(2, trace.OpFutexWait, f),
+		ev(0, trace.OpWrite, x), ev(0, trace.OpFutexWake, f, value(1)),
+		ev(3, trace.OpFutexWait, f), ev(3, trace.OpFutexWakeup, f, result(110)),
+		ev(2, trace.OpFutexWakeup, f), ev(1, trace.OpFutexWakeup, f),
+	}
+	o := Of(events)
+	for j, want := range map[int]bool{8: false, 9: true, 10: true} {
+		if o.Before(5, j) != want {
+			t.Errorf("write before event %d: %v, want %v", j, !want, want)
+		}
+	}
+}
+
+func BenchmarkEngine(b *testing.B) {
+	var events []trace.Event
+	for i := range trace.ThreadID(8) {
+		if i > 0 {
+			events = append(events, ev(0, trace.OpThreadCreate, 0, value(uint64(i))))
+		}
+	}
+	for i := range 1 << 16 {
+		t := trace.ThreadID(i / 4 % 8)
+		op := []trace.Op{trace.OpMutexLock, trace.OpRead, trace.OpWrite, trace.OpMutexUnlock}[i%4]
+		events = append(events, ev(t, op, trace.Object(100+i%3)))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		e := New()
+		for i := range events {
+			e.Event(&events[i])
+		}
+	}
+	b.ReportMetric(float64(b.N)*float64(len(events))/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}

@@ -1,0 +1,45 @@
+package hb
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Order is happens-before over the events of one recorded execution.
+type Order struct {
+	epochs []Epoch
+	clocks []Clock // shared between neighbouring events that know the same
+}
+
+// Of orders events, which must be a whole execution in the order recorded. It takes
+// memory for each event, and for each time a thread learnt of another one.
+func Of(events []trace.Event) *Order {
+	o := &Order{epochs: make([]Epoch, len(events)), clocks: make([]Clock, len(events))}
+	engine := New()
+	type snapshot struct {
+		version int
+		clock   Clock
+	}
+	last := map[trace.ThreadID]snapshot{}
+	for i := range events {
+		engine.Event(&events[i])
+		t := engine.thread(events[i].Thread)
+		s, ok := last[t.id]
+		if !ok || s.version != t.version {
+			s = snapshot{t.version, append(Clock(nil), t.clock...)}
+			last[t.id] = s
+		}
+		o.epochs[i], o.clocks[i] = t.epoch(), s.clock
+	}
+	return o
+}
+
+// Before reports whether event i happened before event j.
+func (o *Order) Before(i, j int) bool {
+	a := o.epochs[i]
+	if a.Thread() == o.epochs[j].Thread() {
+		return i < j // the snapshot's own time is not kept up to date
+	}
+	return o.clocks[j].Covers(a)
+}
+
+// Concurrent reports whether events i and j are different and neither happened before the
+// other.
+func (o *Order) Concurrent(i, j int) bool { return i != j && !o.Before(i, j) && !o.Before(j, i) }

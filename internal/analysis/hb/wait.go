@@ -1,0 +1,153 @@
+package hb
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// queue holds the threads that wait at a condition variable or futex.
+type queue struct{ waiting []trace.ThreadID }
+
+func (q *queue) enter(t trace.ThreadID) {
+	if !slices.Contains(q.waiting, t) {
+		q.waiting = append(q.waiting, t)
+	}
+}
+
+func (q *queue) remove(t trace.ThreadID) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(w trace.ThreadID) bool { return w == t })
+}
+
+// barrier is the phase that is gathering arrivals. A phase outlives its place here: its
+// last threads may leave when the next one has begun.
+type barrier struct{ phase *phase }
+
+type phase struct {
+	arrived Clock
+	left    bool
+}
+
+func queueOf(m map[trace.Object]*queue, o trace.Object) *queue {
+	q := m[o]
+	if q == nil {
+		q = &queue{}
+		m[o] = q
+	}
+	return q
+}
+
+// wake gives thread id the clock of t, to be acquired by its wake event.
+func (e *Engine) wake(t *thread, id trace.ThreadID) {
+	e.thread(id).woken.Join(t.clock)
+	t.tick = true
+}
+
+// waitEvent handles condition variables, semaphores, barriers and futexes. Operations that
+// order nothing end here and do nothing.
+func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
+	switch ev.Op {
+	case trace.OpCondWait:
+		if ev.Result == 0 {
+			t.leave(&e.lock(trace.Object(ev.Aux)).wrote)
+			queueOf(e.conds, ev.Object).enter(t.id)
+			t.woken = t.woken[:0]
+		}
+	case trace.OpCondWake:
+		queueOf(e.conds, ev.Object).remove(t.id)
+		t.take(&e.lock(trace.Object(ev.Aux)).wrote)
+		e.wokenUp(t, ev)
+	case trace.OpCondSignal:
+		if ev.Value > 0 {
+			id := trace.ThreadID(ev.Value) - 1
+			queueOf(e.conds, ev.Object).remove(id)
+			e.wake(t, id)
+		}
+	case trace.OpCondBroadcast:
+		q := queueOf(e.conds, ev.Object)
+		for _, id := range q.waiting {
+			e.wake(t, id)
+		}
+		q.waiting = q.waiting[:0]
+	case trace.OpCondInit, trace.OpCondDestroy:
+		if ev.Result == 0 {
+			delete(e.conds, ev.Object)
+		}
+
+	case trace.OpFutexWait:
+		if ev.Result == 0 {
+			queueOf(e.futexes, ev.Object).enter(t.id)
+			t.woken = t.woken[:0]
+		}
+	case trace.OpFutexWakeup:
+		queueOf(e.futexes, ev.Object).remove(t.id)
+		e.wokenUp(t, ev)
+	case trace.OpFutexWake:
+		q := queueOf(e.futexes, ev.Object)
+		if ev.Value == 0 {
+			break
+		}
+		for _, id := range q.waiting {
+			e.wake(t, id)
+		}
+		if ev.Value >= uint64(len(q.waiting)) {
+			q.waiting = q.waiting[:0]
+		}
+
+	case trace.OpSemPost:
+		if ev.Result == 0 {
+			t.leave(releasedAt(e.sems, ev.Object))
+		}
+	case trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait:
+		if ev.Result == 0 {
+			t.take(releasedAt(e.sems, ev.Object))
+		}
+	case trace.OpSemInit, trace.OpSemDestroy:
+		if ev.Result == 0 {
+			delete(e.sems, ev.Object)
+		}
+
+	case trace.OpBarrierWait:
+		b := e.barriers[ev.Object]
+		if b == nil {
+			b = &barrier{}
+			e.barriers[ev.Object] = b
+		}
+		// The count says where a phase begins. Traces from elsewhere may not have it;
+		// there, once somebody has left, who arrives belongs to the next phase.
+		if b.phase == nil || ev.Value == 1 || b.phase.left {
+			b.phase = &phase{}
+		}
+		b.phase.arrived.Join(t.clock)
+		t.phase = b.phase
+		t.tick = true
+	case trace.OpBarrierLeave:
+		if t.phase != nil {
+			t.phase.left = true
+			t.learn(t.phase.arrived)
+			t.phase = nil
+		}
+	case trace.OpBarrierInit, trace.OpBarrierDestroy:
+		// Threads that have yet to leave keep their phase.
+		if ev.Result == 0 {
+			delete(e.barriers, ev.Object)
+		}
+	}
+}
+
+// wokenUp ends a wait: with what the waker left, unless nobody woke it.
+func (e *Engine) wokenUp(t *thread, ev *trace.Event) {
+	if ev.Result == 0 {
+		t.learn(t.woken)
+	}
+	t.woken = t.woken[:0]
+}
+
+func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
+	r := m[o]
+	if r == nil {
+		r = &released{}
+		m[o] = r
+	}
+	return r
+}
