@@ -1,0 +1,114 @@
+package tinertia
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Shape is what Table 1 of FSE'10 says about a trace.
+type Shape struct {
+	Size          int `json:"size"` // scheduling choices
+	Threads       int `json:"threads"`
+	Switches      int `json:"switches"`
+	NonPreemptive int `json:"nonPreemptive"`
+	Preemptive    int `json:"preemptive"`
+}
+
+// ShapeOf measures a trace.
+func ShapeOf(t *trace.Trace) Shape {
+	c := trace.CostOf(choices(t.Events))
+	return Shape{
+		Size:          c.Events,
+		Threads:       c.Threads,
+		Switches:      c.Switches,
+		NonPreemptive: c.Switches - c.Preemptions,
+		Preemptive:    c.Preemptions,
+	}
+}
+
+// Reduction is in percent of the start trace's number; 0 where that is 0. Negative if
+// the number grew: fewer switches can come with more that are not preemptive.
+type Reduction struct {
+	Switches      float64 `json:"switches"`
+	NonPreemptive float64 `json:"nonPreemptive"`
+	Preemptive    float64 `json:"preemptive"`
+}
+
+// Table1 is a row of Table 1 of FSE'10.
+type Table1 struct {
+	Before    Shape     `json:"before"`
+	After     Shape     `json:"after"`
+	Reduction Reduction `json:"reduction"`
+}
+
+func newTable1(before, after Shape) Table1 {
+	percent := func(b, a int) float64 {
+		if b == 0 {
+			return 0
+		}
+		return 100 * float64(b-a) / float64(b)
+	}
+	return Table1{before, after, Reduction{
+		Switches:      percent(before.Switches, after.Switches),
+		NonPreemptive: percent(before.NonPreemptive, after.NonPreemptive),
+		Preemptive:    percent(before.Preemptive, after.Preemptive),
+	}}
+}
+
+// Table2 is a row of Table 2 of FSE'10.
+type Table2 struct {
+	Bug        string  `json:"bug"`        // kind of ending
+	Iterations int     `json:"iterations"` // of Algorithm 1's main loop
+	Executions int     `json:"executions"` // the one that checks the input included
+	Seconds    float64 `json:"seconds"`
+}
+
+// OperationStats is what one operation did (FSE'10 §5.2). What was removed can be
+// negative below the first number that fell: a thread less may come with events more.
+type OperationStats struct {
+	Operation   Operation `json:"operation"`
+	Beyond      bool      `json:"beyond"`   // not in the paper
+	Tried       int       `json:"tried"`    // candidates
+	Executed    int       `json:"executed"` // those whose execution was not known yet
+	Accepted    int       `json:"accepted"`
+	Switches    int       `json:"switches"` // removed
+	Preemptions int       `json:"preemptions"`
+	Threads     int       `json:"threads"`
+	Events      int       `json:"events"`
+}
+
+// Accepted is one step of the way from the input to the result.
+type Accepted struct {
+	Operation Operation    `json:"operation"`
+	Iteration int          `json:"iteration"` // of Algorithm 1's main loop, from 1; 0 before the first
+	Execution int          `json:"execution"` // executions made by then
+	Cost      trace.Cost   `json:"cost"`      // after it
+	Trace     *trace.Trace `json:"-"`         // after it; nil without Options.History
+}
+
+// Progress is told after every execution.
+type Progress struct {
+	Operation  Operation  // that the candidate came from; empty for the check of the input
+	Executions int        // made so far
+	Iteration  int        // of Algorithm 1's main loop
+	Accepted   bool       // the candidate was
+	Cost       trace.Cost // of the simplest execution so far
+}
+
+// Result is what became of a trace.
+type Result struct {
+	// Trace is the simplest execution found. It was executed, not computed. Its header
+	// is the input's.
+	Trace  *trace.Trace `json:"-"`
+	Before trace.Cost   `json:"before"`
+	After  trace.Cost   `json:"after"`
+	// Drift is -1, or the index of the first choice in which the execution of the
+	// input's own schedule differed from the recording (the program or its input is not
+	// quite the recorded one). Simplification then began with that execution, and it is
+	// what Before speaks of.
+	Drift int `json:"drift"`
+	// Complete says that no operation could simplify Trace any more. Otherwise
+	// simplification was stopped: by MaxExecutions, the context or an error.
+	Complete   bool             `json:"complete"`
+	Table1     Table1           `json:"table1"`
+	Table2     Table2           `json:"table2"`
+	Operations []OperationStats `json:"operations"` // in the order they are tried in
+	Steps      []Accepted       `json:"steps"`
+}

@@ -1,0 +1,180 @@
+package tinertia
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// errEnough ends the search when Options.MaxExecutions is used up.
+var errEnough = errors.New("no executions left")
+
+// search holds the current execution and what is known of others.
+type search struct {
+	ctx    context.Context
+	exec   schedule.Executor
+	same   func(trace.Ending) bool
+	opts   *Options
+	plan   schedule.Plan // what all plans have in common
+	header trace.Header
+
+	cur       *sequence
+	memory    *memory
+	visited   map[uint64]bool // schedules that were current
+	spare     *spare
+	stats     map[Operation]*OperationStats
+	steps     []Accepted
+	iteration int
+	made      int // executions
+}
+
+// spare is the simplest execution that showed the bug and was rejected all the same.
+type spare struct {
+	cost  trace.Cost
+	trace *trace.Trace
+}
+
+// pass applies a generator until it has nothing more to offer, and reports whether
+// anything was accepted.
+func (s *search) pass(gen generator, start int) (bool, error) {
+	any := false
+	for at := start; ; any = true {
+		c, err := s.firstAcceptable(gen(s.cur, at))
+		if err != nil {
+			return any, err
+		}
+		if c == nil {
+			return any, nil
+		}
+		at = c.resume
+	}
+}
+
+func (s *search) firstAcceptable(candidates iter.Seq[candidate]) (*candidate, error) {
+	for c := range candidates {
+		if got, err := s.try(&c); got != nil || err != nil {
+			return got, err
+		}
+	}
+	return nil, nil
+}
+
+// try validates a candidate and, if it is rejected, those it proposes instead. It returns
+// the one that was accepted, nil for none.
+func (s *search) try(c *candidate) (*candidate, error) {
+	st := s.stats[c.op]
+	st.Tried++
+	threads := c.threads
+	if threads == nil {
+		threads = s.cur.trace.Threads
+	}
+	v := s.memory.find(c.script, threads)
+	executed := v == nil
+	if executed {
+		st.Executed++
+		var err error
+		if v, err = s.execute(c.script, threads); err != nil {
+			return nil, err
+		}
+	}
+	accepted := s.acceptable(c, v)
+	if accepted {
+		s.accept(c.op, v)
+	} else if v.same && v.trace != nil && v.cost.Compare(s.cur.cost) < 0 && (s.spare == nil || v.cost.Compare(s.spare.cost) < 0) {
+		s.spare = &spare{v.cost, v.trace}
+	}
+	if executed && s.opts.Progress != nil {
+		s.opts.Progress(Progress{c.op, s.made, s.iteration, accepted, s.cur.cost})
+	}
+	if accepted {
+		return c, nil
+	}
+	if c.next != nil && v.trace != nil {
+		for _, d := range c.next(v.trace) {
+			if got, err := s.try(&d); got != nil || err != nil {
+				return got, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// acceptable is the test of §4.2.1 and ours: the same bug, no more switches than the
+// script, and a lower Cost than the current execution's. An equal Cost will do for
+// candidates that ask for it, as long as it is no return to where the search has been.
+func (s *search) acceptable(c *candidate, v *verdict) bool {
+	if !v.same || v.trace == nil || v.cost.Switches > c.bound {
+		return false
+	}
+	order := v.cost.Compare(s.cur.cost)
+	return order < 0 || order == 0 && c.equal && !s.visited[hashSchedule(schedule.Steps(v.trace.Events), v.trace.Threads)]
+}
+
+// accept makes an execution the current one.
+func (s *search) accept(op Operation, v *verdict) {
+	before := s.cur.cost
+	s.setCurrent(v.trace)
+	st := s.stats[op]
+	st.Accepted++
+	st.Switches += before.Switches - v.cost.Switches
+	st.Preemptions += before.Preemptions - v.cost.Preemptions
+	st.Threads += before.Threads - v.cost.Threads
+	st.Events += before.Events - v.cost.Events
+	a := Accepted{Operation: op, Iteration: s.iteration, Execution: s.made, Cost: v.cost}
+	if s.opts.History {
+		a.Trace = v.trace
+	}
+	s.steps = append(s.steps, a)
+	if s.spare != nil && s.spare.cost.Compare(v.cost) >= 0 {
+		s.spare = nil
+	}
+}
+
+func (s *search) setCurrent(t *trace.Trace) {
+	s.cur = newSequence(t)
+	s.visited[hashSchedule(s.cur.steps, t.Threads)] = true
+}
+
+// takeRejected goes on from the spare execution if there is one. It needs no execution.
+func (s *search) takeRejected() bool {
+	if s.spare == nil {
+		return false
+	}
+	s.stats[TakeRejected].Tried++
+	s.accept(TakeRejected, &verdict{true, s.spare.cost, s.spare.trace})
+	return true
+}
+
+// execute follows a script and remembers what came of it.
+func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdict, error) {
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.made >= s.opts.MaxExecutions {
+		return nil, errEnough
+	}
+	plan := s.plan
+	plan.Script = script
+	plan.Threads = threads
+	out, err := s.exec(s.ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	s.made++
+	if out.Trace == nil {
+		return nil, errors.New("simplify: the executor returned no trace although the plan asked for one")
+	}
+	t := *out.Trace
+	t.Header = s.header
+	v := &verdict{cost: trace.CostOf(t.Events), trace: &t}
+	// The last two say that the execution was not what was asked for; whatever the
+	// predicate thinks of them, they show no bug.
+	if k := out.Ending.Kind; k != trace.Unsupported && k != trace.Diverged {
+		v.same = s.same(out.Ending)
+	}
+	s.memory.add(script, threads, v)
+	return v, nil
+}

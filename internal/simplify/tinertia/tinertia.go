@@ -1,0 +1,254 @@
+package tinertia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// ErrNotReproduced says that the schedule of the input no longer leads to its bug.
+var ErrNotReproduced = errors.New("the recorded schedule does not lead to the recorded bug any more")
+
+// DefaultMaxExecutions is what Options.MaxExecutions is when 0.
+const DefaultMaxExecutions = 10_000
+
+// coarseAbove is the number of TEIs from which on Coarsen pays: below it Algorithm 1
+// needs about as few executions by itself.
+const coarseAbove = 64
+
+// Input is what to simplify.
+type Input struct {
+	// Trace is a recorded execution that shows the bug. Its events must include every
+	// scheduling point, with the enabled threads.
+	Trace *trace.Trace
+	// Same reports whether an execution that ended so shows the same bug. It is called
+	// from one goroutine at a time.
+	Same func(trace.Ending) bool
+}
+
+// Options change how Simplify works; the zero value is fit for use.
+type Options struct {
+	// Seed is the seed of every plan. It must be the one the trace was recorded with if
+	// the program draws random numbers from heddle.
+	Seed uint64
+	// MaxSteps is the step budget of every execution, 0 for the target's own.
+	MaxSteps int
+	// MaxExecutions bounds the executions, the one that checks the input included; 0
+	// for DefaultMaxExecutions.
+	MaxExecutions int
+	// Operations are those to use, nil for all. Paper() gives the algorithm as published.
+	Operations []Operation
+	// History keeps the trace of every accepted candidate in Result.Steps.
+	History bool
+	// Progress is called after every execution, if not nil.
+	Progress func(Progress)
+}
+
+// Simplify looks for a simpler execution (see trace.Cost) that shows the same bug.
+//
+// The result is not nil unless the input is no use at all. If simplification is cut
+// short, by an error of exec (returned as it is) or by the context (its error), the
+// result holds the simplest execution found so far. Running out of MaxExecutions is no
+// error. If the input's own schedule does not show the bug, the error is
+// ErrNotReproduced and the result holds the input.
+func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Options) (*Result, error) {
+	if in.Trace == nil || in.Same == nil {
+		return nil, errors.New("simplify: a trace and a predicate are needed")
+	}
+	if len(schedule.ScriptOf(in.Trace)) == 0 {
+		return nil, errors.New("simplify: the trace has no scheduling choices; record the execution with every scheduling point")
+	}
+	if v := in.Trace.Header.PointsVersion; v != 0 && v != schedule.PointsVersion {
+		return nil, fmt.Errorf("simplify: the trace has scheduling points of version %d and this heddle has version %d; record the bug again, or use the heddle that recorded it (%s)", v, schedule.PointsVersion, in.Trace.Header.Heddle)
+	}
+	for _, op := range opts.Operations {
+		if !op.Known() {
+			return nil, fmt.Errorf("simplify: no operation is called %q; there are %q", op, All())
+		}
+	}
+	if opts.MaxExecutions == 0 {
+		opts.MaxExecutions = DefaultMaxExecutions
+	}
+	if opts.Operations == nil {
+		opts.Operations = All()
+	}
+
+	s := &search{
+		ctx:  ctx,
+		exec: exec,
+		same: in.Same,
+		opts: &opts,
+		plan: schedule.Plan{
+			Seed:         opts.Seed,
+			Mode:         schedule.Tolerant,
+			Policy:       schedule.Fair,
+			Points:       in.Trace.Header.Points,
+			MaxSteps:     opts.MaxSteps,
+			Record:       true,
+			ExpectStatus: in.Trace.Header.ExpectStatus,
+		},
+		header:  in.Trace.Header,
+		memory:  newMemory(),
+		visited: map[uint64]bool{},
+		stats:   map[Operation]*OperationStats{},
+	}
+	for _, op := range All() {
+		s.stats[op] = &OperationStats{Operation: op, Beyond: op.Beyond()}
+	}
+	s.setCurrent(in.Trace)
+
+	began := time.Now()
+	before, drift := in.Trace, -1
+	complete := false
+	first, err := s.begin()
+	if err == nil {
+		drift = firstDifference(s.cur.steps, newSequence(first).steps)
+		if drift >= 0 {
+			// The recording cannot be had again, so it is no use as the result.
+			before = first
+			s.setCurrent(first)
+		}
+		err = s.simplify()
+		complete = err == nil
+		if errors.Is(err, errEnough) {
+			err = nil
+		}
+	}
+
+	r := &Result{
+		Trace:    s.cur.trace,
+		Before:   trace.CostOf(before.Events),
+		After:    s.cur.cost,
+		Drift:    drift,
+		Complete: complete,
+		Table1:   newTable1(ShapeOf(before), ShapeOf(s.cur.trace)),
+		Table2: Table2{
+			Bug:        in.Trace.Ending.Kind.String(),
+			Iterations: s.iteration,
+			Executions: s.made,
+			Seconds:    time.Since(began).Seconds(),
+		},
+		Steps: s.steps,
+	}
+	for _, op := range All() {
+		if slices.Contains(opts.Operations, op) {
+			r.Operations = append(r.Operations, *s.stats[op])
+		}
+	}
+	return r, err
+}
+
+// begin executes the input's schedule.
+func (s *search) begin() (*trace.Trace, error) {
+	v, err := s.execute(s.cur.steps, s.cur.trace.Threads)
+	if err != nil {
+		return nil, err
+	}
+	if s.opts.Progress != nil {
+		s.opts.Progress(Progress{Executions: s.made, Cost: v.cost})
+	}
+	if !v.same {
+		return nil, fmt.Errorf("simplify: %w: it ended with %v, and the recording with %v; was the program rebuilt or its input changed?",
+			ErrNotReproduced, v.trace.Ending.Kind, s.cur.trace.Ending.Kind)
+	}
+	return v.trace, nil
+}
+
+// simplify runs until nothing helps any more.
+func (s *search) simplify() error {
+	if s.has(Coarsen) && len(s.cur.teis) > coarseAbove {
+		if _, err := s.pass(coarsen, coarsenStart); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := s.algorithm1(); err != nil {
+			return err
+		}
+		better, err := s.beyond()
+		if err != nil || !better {
+			return err
+		}
+	}
+}
+
+// algorithm1 is the main loop of FSE'10's Algorithm 1, with Cost for cost in line 23.
+func (s *search) algorithm1() error {
+	for {
+		before := s.cur.cost
+		s.iteration++
+		if s.has(RemoveLast) {
+			if _, err := s.pass(removeLast, math.MaxInt); err != nil {
+				return err
+			}
+		}
+		if s.has(MoveUp) {
+			if _, err := s.pass(consolidateUp(s.has(MoveUpActions)), 0); err != nil {
+				return err
+			}
+		}
+		if s.has(MoveDown) {
+			if _, err := s.pass(consolidateDown, math.MaxInt); err != nil {
+				return err
+			}
+		}
+		if s.cur.cost.Compare(before) >= 0 {
+			return nil
+		}
+	}
+}
+
+// beyond tries the operations beyond the paper, in order, until one succeeds.
+func (s *search) beyond() (bool, error) {
+	if s.has(TakeRejected) && s.takeRejected() {
+		return true, nil
+	}
+	for _, p := range []struct {
+		op    Operation
+		gen   generator
+		start int
+	}{
+		{Cut, cut(s.has(RunOn)), 0},
+		{DropThread, dropThread, 0},
+		{DropTEI, dropTEI, math.MaxInt},
+		{MoveTEI, moveTEI, 0},
+		{MergeTEIs, mergeTEIs, 0},
+		{Regroup, regroup, -math.MaxInt},
+		{Shift, shift, 0},
+		{Restart, restart, 0},
+	} {
+		if !s.has(p.op) {
+			continue
+		}
+		if better, err := s.pass(p.gen, p.start); better || err != nil {
+			return better, err
+		}
+		// Rejected by nobody but the paper's test, and simpler: worth more than a search.
+		if s.has(TakeRejected) && s.takeRejected() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (s *search) has(op Operation) bool { return slices.Contains(s.opts.Operations, op) }
+
+// firstDifference is the index of the first step in which two scripts differ, -1 if they
+// are the same.
+func firstDifference(a, b []schedule.Step) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
