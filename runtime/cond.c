@@ -1,0 +1,118 @@
+// cond.c: condition variables, modelled whole: a wait releases the mutex and enqueues in
+// one event, and takes the mutex again in a second. The object itself holds only its
+// clock (glibc's bit) and whether it was destroyed; who waits is in the threads.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include "rt.h"
+#include "sync.h"
+
+enum { DESTROYED = 0x44454144, CLOCK_BIT = 2 };
+struct cond { uint32_t pad[9]; uint32_t wrefs; uint32_t signals0, destroyed; };
+
+static HD_PROGACCESS uint32_t mark_of(struct cond *c) { return c->destroyed; }
+
+static struct cond *usable(void *p, uint64_t pc) {
+  hd.cur->pend.pc = pc;
+  if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed condition variable");
+  return p;
+}
+
+static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *until) {
+  struct cond *c = usable(p, pc);
+  struct hd_thread *t = hd.cur;
+  hd_refresh(mutex, sizeof(pthread_mutex_t), pc);
+  hd_pend(t, HD_OP_COND_WAIT, pc, (uint64_t)c);
+  t->pend.aux = (uint64_t)mutex;
+  hd_point(t);
+  usable(c, pc);
+  if (!hd_mutex_held((uint64_t)mutex, t)) hd_misuse(pc, (uint64_t)mutex, "condition wait with a mutex that the thread does not hold");
+  uint32_t count = hd_mutex_release_all((uint64_t)mutex);
+  hd_commit(t, 0, 0);
+  hd_update((uint64_t)mutex);
+
+  hd_pend(t, HD_OP_COND_WAKE, pc, (uint64_t)c);
+  t->pend.aux = (uint64_t)mutex;
+  t->granted = false;
+  t->arrival = ++hd.arrivals;
+  hd_need(t, (uint64_t)c, (uint64_t)mutex);
+  if (until) hd_timer(t, until);
+  hd_point(t);
+  int r = t->granted ? 0 : ETIMEDOUT;
+  hd_mutex_take((uint64_t)mutex, t, count);
+  hd_commit(t, 0, r);
+  hd_update((uint64_t)mutex);
+  return r;
+}
+
+HD_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
+  return hd_active() ? wait(c, m, HD_RA, NULL) : REAL(pthread_cond_wait)(c, m);
+}
+
+HD_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abs) {
+  if (!hd_active()) return REAL(pthread_cond_timedwait)(c, m, abs);
+  struct hd_deadline d;
+  bool monotonic = usable(c, HD_RA)->wrefs & CLOCK_BIT;
+  if (!hd_deadline(&d, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, abs)) return EINVAL;
+  return wait(c, m, HD_RA, &d);
+}
+
+HD_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
+  if (!hd_active()) return REAL(pthread_cond_clockwait)(c, m, clock, abs);
+  struct hd_deadline d;
+  if (!hd_deadline(&d, clock, abs)) return EINVAL;
+  return wait(c, m, HD_RA, &d);
+}
+
+HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
+  if (!hd_active()) return REAL(pthread_cond_signal)(c);
+  usable(c, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_COND_SIGNAL, HD_RA, (uint64_t)c);
+  usable(c, HD_RA);
+  uint32_t i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c);
+  if (i != ~0u) {
+    hd_grant(&hd_threads[i]);
+    hd_progress(t);
+  }
+  hd_commit(t, i == ~0u ? 0 : i + 1, 0);
+  hd_update((uint64_t)c);
+  return 0;
+}
+
+HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
+  if (!hd_active()) return REAL(pthread_cond_broadcast)(c);
+  usable(c, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_COND_BROADCAST, HD_RA, (uint64_t)c);
+  usable(c, HD_RA);
+  uint32_t n = 0;
+  for (uint32_t i; (i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c)) != ~0u; n++) hd_grant(&hd_threads[i]);
+  if (n) hd_progress(t);
+  hd_commit(t, n, 0);
+  hd_update((uint64_t)c);
+  return 0;
+}
+
+HD_EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *a) {
+  if (!hd_active()) return REAL(pthread_cond_init)(c, a);
+  hd_refresh(c, sizeof *c, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_COND_INIT, HD_RA, (uint64_t)c);
+  int r = REAL(pthread_cond_init)(c, a);
+  hd_commit(t, 0, r);
+  return r;
+}
+
+HD_EXPORT int pthread_cond_destroy(pthread_cond_t *p) {
+  if (!hd_active()) return REAL(pthread_cond_destroy)(p);
+  struct cond *c = usable(p, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_COND_DESTROY, HD_RA, (uint64_t)p);
+  usable(c, HD_RA);
+  // POSIX allows it as soon as nobody is blocked: woken threads may still be on their way.
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (!u->ended && u->pend.op == HD_OP_COND_WAKE && u->needs == (uint64_t)c && !u->granted && !u->timed_out)
+      hd_misuse(HD_RA, (uint64_t)c, "destroy of a condition variable that a thread waits on");
+  }
+  c->destroyed = DESTROYED;
+  hd_commit(t, 0, 0);
+  return 0;
+}

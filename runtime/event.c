@@ -1,0 +1,90 @@
+// event.c: recording. Events are gathered and sent in blocks; call stacks are sent once
+// each and then named by number.
+#include "rt.h"
+
+enum { BLOCK = 512, STACKS = 1 << 12, DEPTH = 48 };
+static struct hd_event block[BLOCK];
+static uint32_t n;
+static struct hd_event *unsettled; // a write in block whose new value is not known yet
+static struct { uint64_t hash; uint32_t number, epoch; } *stacks;
+static uint32_t epoch, nstacks;
+
+void hd_event_begin(void) {
+  n = 0;
+  unsettled = NULL;
+  nstacks = 0;
+  epoch++;
+  if (!stacks) stacks = hd_map(sizeof *stacks * STACKS, "call stacks");
+}
+
+static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
+  switch (size) {
+  case 1: return *(volatile uint8_t *)addr;
+  case 2: return *(volatile uint16_t *)addr;
+  case 4: return *(volatile uint32_t *)addr;
+  }
+  uint64_t v = 0;
+  hd_copy(&v, (void *)addr, size < 8 ? size : 8);
+  return v;
+}
+
+// The hook of a write runs before the write. By the next event, or before the memory
+// can go away, it has happened.
+void hd_event_settle(void) {
+  if (!unsettled) return;
+  unsettled->value = peek(unsettled->object, unsettled->size);
+  unsettled = NULL;
+}
+
+void hd_event_flush(void) {
+  hd_event_settle();
+  if (n) hd_out(HD_REC_EVENTS, block, n * (uint32_t)sizeof *block);
+  n = 0;
+}
+
+uint32_t hd_stack_number(struct hd_thread *t) {
+  if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->depth) return 0;
+  uint32_t depth = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX;
+  uint32_t k = depth < DEPTH ? depth : DEPTH;
+  uint64_t h = k;
+  for (uint32_t i = 0; i < k; i++) h = hd_mix(h, t->shadow[depth - 1 - i].pc);
+  for (uint32_t s = 0, i = (uint32_t)(h >> 40) % STACKS; s < 16; s++, i = (i + 1) % STACKS) {
+    if (stacks[i].epoch == epoch && stacks[i].hash == h) return stacks[i].number;
+    if (stacks[i].epoch == epoch) continue;
+    stacks[i].epoch = epoch;
+    stacks[i].hash = h;
+    stacks[i].number = ++nstacks;
+    struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec = { .number = nstacks, .n = k };
+    for (uint32_t j = 0; j < k; j++) rec.pc[j] = t->shadow[depth - 1 - j].pc;
+    hd_out(HD_REC_STACK, &rec, 8 + k * 8);
+    return nstacks;
+  }
+  return 0;
+}
+
+void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
+  hd_event_settle();
+  uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // whole events of mask words
+  if (n + 1 + ext > BLOCK) hd_event_flush();
+  uint32_t stack = hd_stack_number(t);
+  struct hd_event *e = &block[n++];
+  e->thread = (uint16_t)t->index;
+  e->op = t->pend.op;
+  e->size = t->pend.size;
+  e->pc = t->pend.pc;
+  e->object = t->pend.obj;
+  e->value = value;
+  e->aux = t->pend.aux;
+  e->enabled = hd.decision.w[0];
+  e->flags = flags | t->pend.flags;
+  e->result = result;
+  e->stack = stack;
+  e->pad = 0;
+  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size) unsettled = e;
+  if (ext) {
+    e->flags |= HD_EV_ENABLED_EXT;
+    uint64_t *words = (uint64_t *)&block[n];
+    for (uint32_t i = 0; i < ext * 8; i++) words[i] = i + 1 < hd.nwords ? hd.decision.w[i + 1] : 0;
+    n += ext;
+  }
+}

@@ -1,0 +1,177 @@
+// exec.c: the carrier's loop: take a plan, run main as often as it asks for, report, put
+// everything back.
+#define _GNU_SOURCE
+#include <signal.h>
+#include "rt.h"
+
+int (*hd_program_main)(int, char **, char **);
+int hd_argc;
+char **hd_argv, **hd_envp;
+uintptr_t hd_main_sp, hd_main_fs;
+static void *carrier_sp;
+static bool need_donors;
+
+void hd_to_carrier(void) { hd_fiber_jump(carrier_sp); }
+
+static void begin(const struct hd_plan *p, uint64_t index) {
+  struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
+  uint32_t words = hd.nwords ? hd.nwords : 1;
+  for (uint32_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (uint32_t w = 0; w < words; w++) sets[i]->w[w] = 0;
+  hd.plan = *p;
+  hd.steps = (const struct hd_step *)(p + 1);
+  hd.names = (const uint64_t *)(hd.steps + p->nsteps);
+  hd.index = index;
+  hd.rng = hd_mix(p->seed + index, 0x6865646c65) ;
+  hd.record = p->flags & HD_PLAN_EVENTS;
+  hd.accesses = p->flags & HD_PLAN_ACCESSES;
+  hd.cur = NULL;
+  hd.nthreads = 0;
+  hd.nwords = 1;
+  hd.nlive = 0;
+  hd.unjoined = 0;
+  hd.forced_timeout = false;
+  hd.last = ~0u;
+  hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
+  hd.vtime = 0;
+  hd.arrivals = 0;
+  hd.progress_at = 0;
+  hd.process_exiting = false;
+  hd.exit_status = 0;
+  hd.wake_choice = -1;
+  hd_fill(&hd.result, 0, sizeof hd.result);
+  hd_coverage_reset();
+  hd_policy_begin();
+  hd_script_begin();
+  if (hd.record) hd_event_begin();
+}
+
+static void report_threads(void) {
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *t = &hd_threads[i];
+    struct hd_thread_info info = {
+      .index = i, .parent = t->parent, .nth = t->nth,
+      .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0),
+      .name = t->name, .entry = (uint64_t)t->entry,
+      .stack_hi = t->donor ? t->donor->hi : hd_main_sp,
+      .stack_size = t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
+    };
+    hd_out(HD_REC_THREAD, &info, sizeof info);
+  }
+}
+
+// True if the plan goes on.
+static bool execute(const struct hd_plan *p, uint64_t index) {
+  begin(p, index);
+  struct hd_thread *main = hd_thread_new(NULL, NULL);
+  hd_fiber_start(main, hd_main_sp);
+  hd.cur = main;
+  hd_add(&hd.enabled, 0);
+  hd_mode = HD_ACTIVE;
+  hd_set_fs(main->fs);
+  hd_fiber_switch(&carrier_sp, main->sp);
+  hd_mode = HD_CARRIER;
+  hd_set_fs(hd_main_fs);
+
+  struct hd_result *r = &hd.result;
+  if (hd.record) {
+    hd_event_flush();
+    report_threads();
+  }
+  r->plan = p->id;
+  r->index = index;
+  r->coverage = hd.coverage;
+  r->vtime = hd.vtime;
+  r->points = hd.points;
+  r->switches = hd.switches;
+  r->preemptions = hd.preemptions;
+  r->threads = hd.nthreads;
+  r->deviations = hd.deviations;
+  r->output = hd_files_written();
+  if (p->flags & HD_PLAN_OUTPUT) hd_files_output();
+  if (!need_donors) hd_out(HD_REC_RESULT, r, sizeof *r);
+  bool clean = r->outcome == HD_OUT_CLEAN && r->status == p->expect_status;
+
+  hd_snapshot_restore();
+  hd_files_restore();
+  hd_maps_restore();
+  hd_keys_restore();
+  __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&hd_shm->executions, hd_shm->executions + 1, __ATOMIC_RELAXED);
+  return clean || !(p->flags & HD_PLAN_STOP);
+}
+
+static void save(void) {
+  hd_snapshot_take(hd_main_sp);
+  hd_files_save();
+  hd_maps_save();
+  hd_keys_save();
+  hd_shm->nproc_pages = hd_snapshot_pages;
+}
+
+// Called by pthread_create when every donor is taken: end this execution without a
+// result, make more, and run it again.
+_Noreturn void hd_more_donors(void) {
+  need_donors = true;
+  hd_to_carrier();
+}
+
+static void carrier(void) {
+  hd_mode = HD_CARRIER;
+  hd_outcome_install();
+  hd_donors_make(hd_shm->donors ? hd_shm->donors : 8);
+  hd_modules_list();
+  hd_mode = HD_CARRIER;
+  save();
+  __atomic_store_n(&hd_shm->state, HD_STATE_READY, __ATOMIC_SEQ_CST);
+  hd_sys4(SYS_futex, &hd_shm->state, 1 /* FUTEX_WAKE */, 1, 0);
+  const struct hd_plan *p;
+  while ((p = hd_plan_next())) {
+    __atomic_store_n(&hd_shm->current_plan, (uint32_t)p->id, __ATOMIC_RELAXED);
+    if (p->set_points)
+      hd_points_set((const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps) + p->nthreads, p->npoints);
+    for (uint64_t i = 0; i < (p->repeat ? p->repeat : 1); i++) {
+      if (__atomic_load_n(&hd_shm->stop, __ATOMIC_RELAXED)) break;
+      bool go_on = execute(p, i);
+      if (need_donors) {
+        need_donors = false;
+        if (hd_ndonors == HD_MAX_THREADS - 1) hd_refuse("the program has more than %d threads", HD_MAX_THREADS);
+        hd_mode = HD_EARLY; // real threads are being made
+        hd_donors_make(hd_ndonors * 2);
+        hd_mode = HD_CARRIER;
+        save();
+        i--;
+        continue;
+      }
+      if (!go_on) break;
+    }
+    uint64_t id = p->id;
+    hd_plan_release();
+    hd_out(HD_REC_PLAN_END, &id, sizeof id);
+  }
+  __atomic_store_n(&hd_shm->state, HD_STATE_ENDED, __ATOMIC_SEQ_CST);
+  for (;;) hd_sys(SYS_exit_group, 0, 0, 0);
+}
+
+// Takes the place of main. Never returns: the carrier has its own stack, because the
+// one this runs on is put back after each execution.
+int hd_main(int argc, char **argv, char **envp) {
+  hd_argc = argc;
+  hd_argv = argv;
+  hd_envp = envp;
+  hd_main_sp = ((uintptr_t)__builtin_frame_address(0) - 256) & ~63ull;
+  uintptr_t fs;
+  __asm__ volatile("movq %%fs:0, %0" : "=r"(fs)); // the thread control block starts with its own address
+  hd_main_fs = fs;
+  hd_threads = hd_map(sizeof *hd_threads * HD_MAX_THREADS, "threads");
+  enum { STACK = 1 << 20 };
+  char *stack = hd_map(STACK, "the carrier's stack");
+  uint64_t *s = (uint64_t *)(stack + STACK);
+  *--s = 0; *--s = 0;
+  *--s = (uint64_t)hd_fiber_entry;
+  *--s = 0;
+  *--s = (uint64_t)carrier;
+  *--s = 0; *--s = 0; *--s = 0; *--s = 0;
+  *--s = 0x1f80 | 0x37full << 32;
+  hd_fiber_jump(s);
+}

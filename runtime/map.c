@@ -1,0 +1,13 @@
+// map.c: the runtime's own memory, which is never put back between executions.
+#include <sys/mman.h>
+#include "rt.h"
+
+// Shared, because the snapshot takes private mappings only: the kernel may merge a
+// private one with a neighbour of the program's, a shared one never.
+void *hd_map(uint64_t bytes, const char *what) {
+  bytes = (bytes + 4095) & ~4095ull;
+  long p = hd_sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p < 0) hd_fatal("no memory for %s (%u MB)", what, (unsigned)(bytes >> 20));
+  return (void *)p;
+}

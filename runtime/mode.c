@@ -1,0 +1,77 @@
+// mode.c: was this process started by heddle, and what is it doing now.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include "rt.h"
+
+enum hd_mode hd_mode;
+extern char **environ;
+
+// The controller hands the shared memory down as a fixed descriptor. It is mapped and
+// closed at the first hook, so the program never sees it, and nothing it starts does.
+// This may run before any constructor, from inside the dynamic loader: no libc.
+void hd_attach(void) {
+  uint64_t magic = 0;
+  hd_mode = HD_PASSIVE;
+  if (hd_sys4(SYS_pread64, HD_SHM_FD, &magic, 8, 0) != 8 || magic != HD_ABI_MAGIC) return;
+  uint64_t total = 0;
+  hd_sys4(SYS_pread64, HD_SHM_FD, &total, 8, offsetof(struct hd_shm, total));
+  long p = hd_sys6(SYS_mmap, 0, (long)total, PROT_READ | PROT_WRITE, MAP_SHARED, HD_SHM_FD, 0);
+  if (p < 0) return;
+  hd_sys(SYS_close, HD_SHM_FD, 0, 0);
+  hd_shm = (struct hd_shm *)p;
+  hd_mode = HD_EARLY;
+  if (hd_shm->abi != HD_ABI_VERSION || hd_shm->size_event != sizeof(struct hd_event) ||
+      hd_shm->size_plan != sizeof(struct hd_plan) || hd_shm->size_result != sizeof(struct hd_result) ||
+      hd_shm->size_shm != sizeof(struct hd_shm))
+    hd_refuse("the runtime has layout version %d, the controller %d: rebuild with one version of heddle",
+              HD_ABI_VERSION, (int)hd_shm->abi);
+  hd_shm->points = HD_POINTS_VERSION;
+}
+
+// The variables that brought the runtime in must not reach what the program starts, nor
+// change what the program sees of its environment.
+static void clean_environment(void) {
+  char **out = environ;
+  for (char **e = environ; *e; e++) {
+    char *s = *e;
+    bool ours = false;
+    static const char preload[] = "LD_PRELOAD=", tunables[] = "GLIBC_TUNABLES=glibc.pthread.rseq=0";
+    uint64_t i = 0;
+    while (preload[i] && s[i] == preload[i]) i++;
+    if (!preload[i]) { // the controller puts its own path first
+      uint64_t j = i;
+      while (s[j] && s[j] != ':' && s[j] != ' ') j++;
+      if (s[j]) { uint64_t k = i; j++; while ((s[k++] = s[j++])) ; }
+      else ours = true;
+    }
+    if (hd_streq(s, tunables)) ours = true;
+    if (!ours) *out++ = s;
+  }
+  *out = NULL;
+}
+
+static void last_exit_handler(void *arg);
+extern int __cxa_atexit(void (*)(void *), void *, void *);
+
+__attribute__((constructor)) static void loaded(void) {
+  if (!hd_controlled()) return;
+  hd_real_init();
+  clean_environment();
+  hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
+  // Registered before every other handler, so it runs after all of them.
+  __cxa_atexit(last_exit_handler, NULL, NULL);
+  hd_shm->heap_base = hd_heap_base;
+  __atomic_store_n(&hd_shm->state, HD_STATE_LOADED, __ATOMIC_RELEASE);
+}
+
+// exit() has run everything the program registered: the execution is over.
+static void last_exit_handler(void *arg) {
+  (void)arg;
+  if (hd_mode == HD_EARLY)
+    hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);
+  if (hd_mode != HD_ACTIVE) return;
+  REAL(fflush)(NULL);
+  hd_end(HD_OUT_CLEAN, hd.exit_status, 0, 0, NULL);
+}

@@ -1,0 +1,73 @@
+// once.c: pthread_once, and the guards of C++ function-local statics. States as libc and
+// libstdc++ have them, so that a fast path compiled into the program agrees: once is 2
+// when done, a guard's first byte is 1 when done. Running is odd.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include "rt.h"
+#include "sync.h"
+
+static HD_PROGACCESS int state_of(int *p) { return *p; }
+
+// True if this thread is to run the initialiser.
+static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
+  struct hd_thread *t = hd.cur;
+  t->pend.pc = pc;
+  (void)state_of(state);
+  hd_pend(t, HD_OP_ONCE_BEGIN, pc, obj);
+  hd_need(t, obj, 0);
+  hd_point(t);
+  bool run = *state != done;
+  if (run) *state = 1;
+  hd_commit(t, run, 0);
+  hd_update(obj);
+  return run;
+}
+
+static void end(int *state, int to, uint64_t pc, uint64_t obj) {
+  struct hd_thread *t = hd_op(HD_OP_ONCE_END, pc, obj);
+  *state = to;
+  hd_progress(t);
+  hd_commit(t, 0, 0);
+  hd_update(obj);
+}
+
+struct once_frame { int *state; uint64_t pc; bool active; };
+static void unwound(struct once_frame *f) { // the initialiser left by exception or pthread_exit
+  if (f->active) end(f->state, 0, f->pc, (uint64_t)f->state);
+}
+
+HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
+  if (!hd_active()) return REAL(pthread_once)(once, fn);
+  if (!begin(once, 2, HD_RA, (uint64_t)once)) return 0;
+  struct once_frame f __attribute__((cleanup(unwound))) = { once, HD_RA, true };
+  fn();
+  f.active = false;
+  end(once, 2, HD_RA, (uint64_t)once);
+  return 0;
+}
+
+// A guard is 64 bits; the first byte is what compiled code looks at. The second word
+// holds the state here, in the encoding of pthread_once.
+HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
+  if (!hd_active()) return REAL(__cxa_guard_acquire)(guard);
+  int *state = (int *)guard + 1;
+  if (*(char *)guard) return 0;
+  return begin(state, 2, HD_RA, (uint64_t)state);
+}
+
+HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
+  if (!hd_active()) { REAL(__cxa_guard_release)(guard); return; }
+  int *state = (int *)guard + 1;
+  struct hd_thread *t = hd_op(HD_OP_ONCE_END, HD_RA, (uint64_t)state);
+  *state = 2;
+  __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
+  hd_progress(t);
+  hd_commit(t, 0, 0);
+  hd_update((uint64_t)state);
+}
+
+HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
+  if (!hd_active()) { REAL(__cxa_guard_abort)(guard); return; }
+  int *state = (int *)guard + 1;
+  end(state, 0, HD_RA, (uint64_t)state);
+}

@@ -1,0 +1,190 @@
+// outcome.c: how an execution ends, and telling the program's failures from our own.
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unwind.h>
+#include "rt.h"
+
+enum { ALT_STACK = 256 << 10, WATCHDOG = SIGURG };
+
+uint64_t hd_text_hash(const char *s) {
+  uint64_t h = 14695981039346656037ull;
+  for (; s && *s; s++) h = (h ^ (uint8_t)*s) * 1099511628211ull;
+  return h;
+}
+
+// ---- the failing thread's stack
+struct walk { uint64_t pc[128]; uint32_t n; bool from_found; uint64_t from; };
+
+static _Unwind_Reason_Code frame(struct _Unwind_Context *c, void *arg) {
+  struct walk *w = arg;
+  int before = 0;
+  uint64_t pc = _Unwind_GetIPInfo(c, &before);
+  if (!pc || w->n == sizeof w->pc / sizeof *w->pc) return _URC_END_OF_STACK;
+  // Frames are kept as return addresses, like the sites of events.
+  if (before) pc++;
+  if (w->from && !w->from_found) {
+    if (pc != w->from && pc != w->from + 1) return _URC_NO_REASON;
+    w->from_found = true;
+  }
+  if (!hd_in_runtime(pc)) w->pc[w->n++] = pc;
+  return _URC_NO_REASON;
+}
+
+static bool unwinding;
+
+static void send_backtrace(uint64_t from) {
+  static struct walk w;
+  w.n = 0;
+  w.from = from;
+  w.from_found = false;
+  if (!unwinding) { // a fault in here comes back with unwinding set
+    unwinding = true;
+    _Unwind_Backtrace(frame, &w);
+    if (!w.n && from) {
+      w.from = 0;
+      _Unwind_Backtrace(frame, &w);
+    }
+  }
+  unwinding = false;
+  struct hd_thread *t = hd.cur;
+  if (!w.n && t) // no unwind tables: what the access hooks know
+    for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && w.n < 128;) w.pc[w.n++] = t->shadow[i].pc;
+  hd_out(HD_REC_BACKTRACE, w.pc, w.n * 8);
+}
+
+// ---- who waits for whom
+uint32_t hd_holder(const struct hd_thread *u) {
+  switch (u->pend.op) {
+  case HD_OP_THREAD_JOIN: return (uint32_t)u->pend.aux + 1;
+  case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: return *(volatile uint32_t *)(u->pend.obj + 8);
+  case HD_OP_COND_WAKE: return u->granted || u->timed_out ? *(volatile uint32_t *)(u->pend.aux + 8) : 0;
+  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: return *(volatile uint32_t *)(u->pend.obj + 8);
+  case HD_OP_ONCE_BEGIN: return (uint32_t)u->pend.aux;
+  }
+  return 0;
+}
+
+void hd_report_waiters(void) {
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (u->ended) continue;
+    struct hd_waiter w = { .thread = i, .op = u->pend.op, .pc = u->pend.pc, .object = u->pend.obj };
+    if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
+    if (u->timed) w.flags |= HD_WAIT_TIMED;
+    w.holder = w.flags & HD_WAIT_READY ? 0 : hd_holder(u);
+    if (w.op == HD_OP_COND_WAKE && w.holder) w.object = u->pend.aux;
+    w.stack = hd_stack_number(u);
+    hd_out(HD_REC_WAITER, &w, sizeof w);
+  }
+}
+
+// ---- the end
+void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
+  struct hd_result *r = &hd.result;
+  r->outcome = outcome;
+  r->status = status;
+  r->pc = pc;
+  r->object = object;
+  r->thread = hd.cur ? hd.cur->index : 0;
+  r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? hd_text_hash(msg) : pc);
+  if (outcome == HD_OUT_DEADLOCK) {
+    uint64_t sum = 0; // does not depend on which worker of a pool it hit
+    for (uint32_t i = 0; i < hd.nthreads; i++)
+      if (!hd_threads[i].ended && hd_threads[i].pend.op != HD_OP_THREAD_JOIN)
+        sum += hd_mix(hd_threads[i].pend.pc, hd_threads[i].pend.op);
+    r->ident = (uint32_t)hd_mix(HD_OUT_DEADLOCK, sum);
+  }
+  if (hd.plan.flags & (HD_PLAN_EVENTS | HD_PLAN_OUTPUT | HD_PLAN_BACKTRACE) && outcome != HD_OUT_CLEAN) {
+    if (hd.record) hd_event_flush();
+    if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg));
+    if (hd.plan.flags & HD_PLAN_BACKTRACE) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0);
+    hd_report_waiters();
+  } else if (msg && (outcome == HD_OUT_UNSUPPORTED || outcome == HD_OUT_MISUSE)) {
+    hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg));
+  }
+  hd_to_carrier();
+}
+
+void hd_misuse(uint64_t pc, uint64_t object, const char *msg) { hd_end(HD_OUT_MISUSE, 0, pc, object, msg); }
+
+void hd_unsupported(const char *what) {
+  if (hd_mode == HD_EARLY) hd_refuse("%s before main is not supported", what);
+  hd_end(HD_OUT_UNSUPPORTED, 0, hd.cur->pend.pc, 0, what);
+}
+
+// ---- signals
+static bool progaccess(uint64_t pc) {
+  extern char __start_hd_progaccess[] __attribute__((visibility("hidden")));
+  extern char __stop_hd_progaccess[] __attribute__((visibility("hidden")));
+  return pc >= (uint64_t)__start_hd_progaccess && pc < (uint64_t)__stop_hd_progaccess;
+}
+
+static void record_signal(int sig, uint64_t pc, uint64_t addr) {
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, HD_OP_SIGNAL, pc, addr);
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
+}
+
+static void on_fatal(int sig, siginfo_t *info, void *context) {
+  ucontext_t *c = context;
+  uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+  if (hd_mode == HD_EARLY) {
+    if (hd_in_runtime(pc) && !progaccess(pc)) hd_fatal("signal %d in the runtime before main (offset %lx)", sig, hd_runtime_offset(pc));
+    hd_refuse("the program died of signal %d before main", sig);
+  }
+  if (unwinding) { // a broken stack: go on with what is known
+    void (*resume)(void) = hd_to_carrier;
+    uint64_t none = 0;
+    unwinding = false;
+    hd_out(HD_REC_BACKTRACE, &none, 0);
+    resume();
+  }
+  if (hd_mode != HD_ACTIVE || (hd_in_runtime(pc) && !progaccess(pc) && info->si_code > 0)) {
+    hd_shm->fatal_pc = pc;
+    hd_fatal("signal %d in the runtime (address %lx, at offset %lx)", sig, (uint64_t)info->si_addr, hd_runtime_offset(pc));
+  }
+  uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
+  // In a hook that touches memory for the program, the program's instruction is the
+  // pending one.
+  uint64_t site = hd_in_runtime(pc) ? hd.cur->pend.pc : pc + 1;
+  if (sig == SIGABRT) { // libc's own abort: malloc_printerr, __fortify_fail, …
+    hd_end(HD_OUT_ASSERT, 0, site, 0, "abort in libc");
+  }
+  record_signal(sig, site, addr);
+  hd_end(HD_OUT_SIGNAL, sig, site, addr, NULL);
+}
+
+// The controller's watchdog: the program has been running without reaching a hook.
+static volatile bool watchdog_hit;
+static void on_watchdog(int sig, siginfo_t *info, void *context) {
+  (void)sig; (void)info;
+  if (hd_mode != HD_ACTIVE) return;
+  uint64_t pc = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+  if (hd_in_runtime(pc)) { // make the next scheduling point end it
+    hd.plan.max_steps = hd.points;
+    return;
+  }
+  hd.cur->pend.pc = pc + 1;
+  hd_end(HD_OUT_HANG, 0, pc + 1, 0, "watchdog: the program computes, or is blocked in the kernel, without reaching a scheduling point");
+}
+
+struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
+extern void hd_sigreturn(void);
+__asm__(".text\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n mov $15, %eax\n syscall\n");
+
+void hd_outcome_install(void) {
+  static bool done;
+  stack_t ss = { .ss_sp = hd_map(ALT_STACK, "the signal stack"), .ss_size = ALT_STACK };
+  hd_sys(SYS_sigaltstack, &ss, 0, 0);
+  if (done) return;
+  done = true;
+  static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
+  struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = (void *)hd_sigreturn };
+  sa.handler = (void *)on_fatal;
+  for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
+  sa.handler = (void *)on_watchdog;
+  hd_sys4(SYS_rt_sigaction, WATCHDOG, &sa, 0, 8);
+}

@@ -1,0 +1,155 @@
+// policy.c: the stepping policies, and no others: everything else is made of plans.
+//   FAIR    non-preemptive; leaves a thread only when it blocks, yields or spins
+//   RANDOM  uniform among enabled threads, or mostly staying with the one that runs
+//   PCT     random priorities, d-1 change points (Burckhardt, Kothari, Musuvathi,
+//           Nagarakatte, ASPLOS 2010, §3); a thread that yields or spins falls below
+//           all others, or priorities would starve what it waits for
+//   POS     each pending operation has a random priority, drawn anew when an operation
+//           it races with is done (Yuan, Yang, Gu, CAV 2018, algorithm 2)
+#include "rt.h"
+
+uint64_t hd_random(void) { // splitmix64
+  uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return z ^ z >> 31;
+}
+
+static int64_t fresh(void) { return (int64_t)(hd_random() >> 2) | 1ll << 61; }
+
+void hd_policy_begin(void) {
+  hd.prio_low = 0;
+  hd.nchange = 0;
+  if (hd.plan.policy == HD_POLICY_PCT) {
+    uint32_t d = hd.plan.param0, k = hd.plan.param1 ? hd.plan.param1 : 1;
+    for (uint32_t i = 1; i < d && hd.nchange < sizeof hd.change / sizeof *hd.change; i++)
+      hd.change[hd.nchange++] = 1 + (uint32_t)(hd_random() % k);
+  }
+}
+
+void hd_policy_thread(struct hd_thread *t) { t->prio = fresh(); }
+
+static bool gives_way(const struct hd_thread *t) {
+  return t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
+}
+
+void hd_policy_arrive(struct hd_thread *t) {
+  switch (hd.plan.policy) {
+  case HD_POLICY_PCT:
+    for (uint32_t i = 0; i < hd.nchange; i++)
+      if (hd.change[i] == hd.points) t->prio = 1 + i; // below initial priorities, above who gives way
+    if (gives_way(t)) t->prio = hd.prio_low--;
+    break;
+  case HD_POLICY_POS:
+    t->prio = gives_way(t) ? (int64_t)(hd_random() >> 44) : fresh();
+    break;
+  }
+}
+
+static bool conflicts(uint16_t a, uint16_t b) {
+  return !((a == HD_OP_READ || a == HD_OP_READ_RANGE || a == HD_OP_ATOMIC_LOAD) &&
+           (b == HD_OP_READ || b == HD_OP_READ_RANGE || b == HD_OP_ATOMIC_LOAD));
+}
+
+void hd_policy_done(struct hd_thread *t) {
+  if (hd.plan.policy != HD_POLICY_POS) return;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u != t && u->pend.obj == t->pend.obj && conflicts(u->pend.op, t->pend.op)) u->prio = fresh();
+    }
+}
+
+static uint32_t next_after(uint32_t i) {
+  uint32_t w = i >> 6;
+  uint64_t m = (i & 63) == 63 ? 0 : hd.enabled.w[w] & ~0ull << ((i & 63) + 1);
+  for (uint32_t n = 0; n <= hd.nwords; n++) {
+    if (m) return w * 64 + (uint32_t)__builtin_ctzll(m);
+    w = w + 1 == hd.nwords ? 0 : w + 1;
+    m = hd.enabled.w[w];
+  }
+  return i;
+}
+
+static uint32_t choose_fair(void) {
+  struct hd_thread *t = hd.cur;
+  if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
+  return next_after(t->index);
+}
+
+static uint32_t choose_random(void) {
+  if (hd.plan.param0 && !hd.cur->ended && hd_has(&hd.enabled, hd.cur->index) &&
+      !gives_way(hd.cur) && (hd_random() & 0xffff) < hd.plan.param0)
+    return hd.cur->index;
+  uint32_t n = 0;
+  for (uint32_t w = 0; w < hd.nwords; w++) n += (uint32_t)__builtin_popcountll(hd.enabled.w[w]);
+  uint32_t k = n == 1 ? 0 : (uint32_t)(((hd_random() >> 32) * n) >> 32);
+  for (uint32_t w = 0;; w++) {
+    uint64_t m = hd.enabled.w[w];
+    uint32_t c = (uint32_t)__builtin_popcountll(m);
+    if (k >= c) { k -= c; continue; }
+    while (k--) m &= m - 1;
+    return w * 64 + (uint32_t)__builtin_ctzll(m);
+  }
+}
+
+static uint32_t choose_highest(void) {
+  struct hd_thread *best = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!best || u->prio > best->prio) best = u;
+    }
+  return best->index;
+}
+
+// With TIMEOUTS, one choice in 64 lets a timed wait run out early.
+static int32_t choose_timeout(void) {
+  if (!(hd.plan.flags & HD_PLAN_TIMEOUTS) || hd_random() & 63) return -1;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (hd_has(&hd.enabled, u->index)) continue;
+      u->timed_out = true;
+      if (hd_ready(u)) {
+        hd_del(&hd.timers, u->index);
+        hd_add(&hd.enabled, u->index);
+        if (u->deadline > hd.vtime) hd.vtime = u->deadline;
+        return (int32_t)u->index;
+      }
+      u->timed_out = false;
+    }
+  return -1;
+}
+
+uint32_t hd_policy_choose(void) {
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps / 2)) return choose_fair();
+  if (HD_UNLIKELY(hd.plan.flags & HD_PLAN_TIMEOUTS)) {
+    int32_t i = choose_timeout();
+    if (i >= 0) return (uint32_t)i;
+  }
+  switch (hd.plan.policy) {
+  case HD_POLICY_RANDOM: return choose_random();
+  case HD_POLICY_PCT:
+  case HD_POLICY_POS: return choose_highest();
+  default: return choose_fair();
+  }
+}
+
+// Whom a signal wakes is a choice: first come first served under FAIR, random under the
+// others, and what the script says if it says so.
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj) {
+  uint32_t n = 0;
+  struct hd_thread *pick = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u->pend.op != op || u->pend.obj != obj || u->granted || u->timed_out) continue;
+      if ((int32_t)u->index == hd.wake_choice) return u->index;
+      n++;
+      if (!pick) pick = u;
+      else if (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT) { if (u->arrival < pick->arrival) pick = u; }
+      else if (hd_random() % n == 0) pick = u;
+    }
+  return pick ? pick->index : ~0u;
+}

@@ -1,0 +1,314 @@
+// rt.h: what the runtime's files share. One kernel thread, the carrier, runs all of the
+// program's threads as fibers, so nothing here needs a lock: while a program runs under
+// control there is exactly one thread of execution. State that must survive putting the
+// program's memory back lives in the runtime's own .bss, which the snapshot leaves out.
+#ifndef HD_RT_H
+#define HD_RT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "heddle_abi.h"
+#include "sys.h"
+
+#define HD_EXPORT __attribute__((visibility("default")))
+#define HD_COLD __attribute__((cold, noinline))
+#define HD_RA ((uint64_t)(uintptr_t)__builtin_return_address(0))
+#define HD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+// Code that touches the program's memory through the program's pointers. A fault at an
+// instruction in this section is the program's fault, everywhere else in the runtime it
+// is the runtime's (outcome.c).
+#define HD_PROGACCESS __attribute__((section("hd_progaccess"), noinline))
+
+// ---- mode (mode.c)
+enum hd_mode {
+  HD_UNKNOWN,  // nothing has been asked yet
+  HD_PASSIVE,  // not started by heddle: every hook forwards to libc
+  HD_EARLY,    // started by heddle, main not reached: own heap, the rest forwards
+  HD_ACTIVE,   // an execution is running
+  HD_CARRIER,  // between executions, on the carrier's stack
+};
+extern enum hd_mode hd_mode;
+void hd_attach(void); // decides PASSIVE or EARLY; safe from any hook at any time
+static inline bool hd_active(void) { return HD_LIKELY(hd_mode == HD_ACTIVE); }
+// True where the program's heap must be ours: from the first call on.
+static inline bool hd_controlled(void) {
+  if (HD_UNLIKELY(hd_mode == HD_UNKNOWN)) hd_attach();
+  return hd_mode != HD_PASSIVE;
+}
+
+// ---- threads
+struct hd_donor;
+
+// What a thread is about to do. It is set when the thread reaches a scheduling point
+// and describes the event committed once the thread has been chosen.
+struct hd_pending {
+  uint16_t op;
+  uint16_t flags;  // HD_EV_ATOMIC and memory order
+  uint32_t size;
+  uint64_t pc;
+  uint64_t obj;
+  uint64_t aux;
+};
+
+enum { HD_STALE_SLOTS = 8, HD_SHADOW_MAX = 1024 };
+
+struct hd_frame { uint64_t pc; uintptr_t sp; };
+
+struct hd_thread {
+  // fiber.c
+  void *sp;                // saved stack pointer while not running
+  uintptr_t fs;            // FS base, which is also its pthread_t
+  struct hd_donor *donor;  // NULL for main
+  // identity (thread.c)
+  uint32_t index, parent, nth, children;
+  uint64_t name;
+  void *(*entry)(void *);
+  void *arg;
+  void *ret;
+  bool ended, detached, joined, exiting;
+  // the pending operation
+  struct hd_pending pend;
+  uint64_t needs, needs2;  // objects whose state decides whether pend is ready; 0: always ready
+  bool granted;            // condition, barrier, futex: somebody let it go on
+  bool timed, timed_out;   // it waits with a deadline; the deadline has been used
+  uint64_t deadline;       // virtual ns
+  uint64_t arrival;        // when it enqueued, for first-in-first-out waking
+  // policies
+  int64_t prio;
+  // progress (progress.c)
+  uint64_t seen_pc[HD_STALE_SLOTS], seen_value[HD_STALE_SLOTS];
+  uint32_t stale;          // reads in a row that told the thread nothing new
+  uint32_t quiet;          // accesses since its last scheduling point
+  // signal state that belongs to a thread, not to the carrier
+  uint64_t sigmask;
+  // C++ thread_local destructors registered by this thread, newest first (thread.c)
+  struct hd_tls_dtor *dtors;
+  // shadow call stack from __tsan_func_entry
+  uint32_t depth;
+  uint64_t touched_low;    // lowest stack address the runtime has seen it use
+  struct hd_frame shadow[HD_SHADOW_MAX];
+};
+
+enum { HD_WORDS = HD_MAX_THREADS / 64 };
+
+struct hd_set { uint64_t w[HD_WORDS]; };
+static inline bool hd_has(const struct hd_set *s, uint32_t i) { return s->w[i >> 6] >> (i & 63) & 1; }
+static inline void hd_add(struct hd_set *s, uint32_t i) { s->w[i >> 6] |= 1ull << (i & 63); }
+static inline void hd_del(struct hd_set *s, uint32_t i) { s->w[i >> 6] &= ~(1ull << (i & 63)); }
+
+// ---- one execution
+struct hd_run {
+  // plan (exec.c)
+  struct hd_plan plan;
+  const struct hd_step *steps;
+  const uint64_t *names;    // plan index -> thread name
+  uint64_t index;           // which of plan.repeat
+  uint64_t rng;
+  bool record;              // plan wants events
+  bool accesses;            // plan wants plain accesses too
+  // scheduling (sched.c)
+  struct hd_thread *cur;    // who runs
+  uint32_t nthreads, nwords, nlive;
+  uint32_t unjoined;        // created threads whose end main's side has not seen
+  struct hd_set enabled;    // pending operation ready, or running
+  struct hd_set needers;    // threads with needs != 0
+  struct hd_set timers;     // threads with timed && !timed_out
+  struct hd_set decision;   // enabled when the current event was chosen
+  bool forced_timeout;      // the current event was chosen by time-out
+  uint32_t last;            // thread of the last event, ~0 none
+  uint32_t points, switches, preemptions, deviations;
+  uint64_t vtime;
+  uint64_t arrivals;
+  uint64_t progress_at;     // points when something last changed for somebody
+  bool process_exiting;
+  int exit_status;
+  // policy (policy.c)
+  int64_t prio_low;
+  uint32_t change[16];      // PCT change points
+  uint32_t nchange;
+  // script (script.c)
+  uint32_t pos;             // next step
+  uint32_t dev_run;         // operations done off the script in this interval
+  uint16_t *plan_to_thread; // plan index -> thread index + 1
+  int32_t wake_choice;      // thread index the script wants woken, -1: none said
+  // coverage (coverage.c)
+  uint64_t coverage;
+  // outcome (outcome.c)
+  struct hd_result result;
+  bool over;
+};
+extern struct hd_run hd;
+extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them, mapped, not restored
+
+// ---- shm.c: shared memory and rings
+extern struct hd_shm *hd_shm;
+void *hd_out_begin(uint32_t type, uint32_t payload); // room for a record; waits if the ring is full
+void hd_out_end(void);                               // publish what was begun
+void hd_out(uint32_t type, const void *data, uint32_t n);
+void hd_out2(uint32_t type, const void *a, uint32_t na, const void *b, uint32_t nb);
+const struct hd_plan *hd_plan_next(void);            // waits; NULL: asked to stop
+void hd_plan_release(void);                          // done with the record
+HD_COLD _Noreturn void hd_refuse(const char *fmt, ...); // state REFUSED, process ends
+HD_COLD _Noreturn void hd_fatal(const char *fmt, ...);  // state FATAL, process ends
+int hd_format(char *buf, int size, const char *fmt, __builtin_va_list ap); // %s %d %u %x %lx %c
+
+// ---- map.c
+void *hd_map(uint64_t bytes, const char *what); // zeroed, private, never restored; fatal on failure
+
+// ---- fiber.S, fiber.c
+void hd_fiber_switch(void **save_sp, void *load_sp);
+_Noreturn void hd_fiber_jump(void *load_sp);
+extern char hd_fiber_entry[];
+void hd_set_fs(uintptr_t fs);
+struct hd_donor {
+  uintptr_t fs;       // its FS base
+  uintptr_t lo, hi;   // its stack
+  uintptr_t sp;       // where a fiber may start
+  uint32_t state;     // 0 being made, 1 parked
+  uint32_t park;
+  bool used;          // ran a fiber in this execution
+  struct hd_thread *owner; // thread that has it now, NULL: free
+  uint64_t low;       // stack is known zero below this address (snapshot.c)
+};
+extern struct hd_donor *hd_donors;
+extern uint32_t hd_ndonors;
+void hd_donors_make(uint32_t n);        // real threads, parked; before the snapshot
+struct hd_donor *hd_donor_get(void);    // free one, NULL if all are taken
+void hd_fiber_start(struct hd_thread *t, uintptr_t sp); // t will begin in hd_thread_main
+_Noreturn void hd_to_carrier(void);     // leave the program, go on in the carrier's loop
+uint64_t hd_default_stack(void);
+
+// ---- snapshot.c
+void hd_snapshot_take(uintptr_t main_sp);
+uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)); // number of mappings
+void hd_snapshot_restore(void);
+void hd_snapshot_restore_donor(struct hd_donor *d);
+extern uint32_t hd_snapshot_pages;
+
+// ---- heap.c
+void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
+void hd_heap_free(void *p, uint64_t pc);
+uint64_t hd_heap_size(void *p);         // usable bytes
+void hd_heap_save(void);
+void hd_heap_restore(void);
+bool hd_heap_owns(uintptr_t p);
+HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
+enum { HD_HEAP_BASE_BITS = 45 };
+#define HD_HEAP_BASE 0x200000000000ull
+extern uintptr_t hd_heap_base;
+extern uint64_t hd_heap_used; // bytes from the base that were ever handed out
+extern uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*
+enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
+
+// ---- sched.c
+void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
+void hd_block_forever(struct hd_thread *t); // t will never be ready
+void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // the chosen operation is done
+void hd_update(uint64_t obj);           // obj changed: who is ready now?
+_Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
+bool hd_ready(const struct hd_thread *u);
+static inline void hd_pend(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t obj) {
+  t->pend.op = op; t->pend.flags = 0; t->pend.size = 0; t->pend.pc = pc; t->pend.obj = obj; t->pend.aux = 0;
+}
+void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2);
+void hd_need_nothing(struct hd_thread *t);
+void hd_grant(struct hd_thread *u);     // u's wait is over; call hd_update for its object after
+// The common case: an operation that is always ready.
+static inline struct hd_thread *hd_op(uint16_t op, uint64_t pc, uint64_t obj) {
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, op, pc, obj);
+  hd_point(t);
+  return t;
+}
+
+// ---- policy.c, script.c, progress.c, coverage.c
+void hd_policy_begin(void);
+void hd_policy_thread(struct hd_thread *t);   // t was created
+void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
+uint32_t hd_policy_choose(void);              // among hd.enabled, which is not empty
+void hd_policy_done(struct hd_thread *t);     // t's operation was committed
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj); // which waiter to wake, ~0: none waits
+void hd_script_begin(void);
+void hd_script_thread(struct hd_thread *t);
+int32_t hd_script_choose(void);               // thread index, or -1: the policy decides
+bool hd_spinning(const struct hd_thread *t);
+void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read told t this value
+static inline void hd_progress(struct hd_thread *t) { t->stale = 0; hd.progress_at = hd.points; }
+void hd_coverage_reset(void);
+void hd_coverage(struct hd_thread *t, uint64_t value);
+uint64_t hd_random(void);
+static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
+  uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15ull;
+  x ^= x >> 32; x *= 0xd6e8feb86659fd93ull; x ^= x >> 32;
+  return x;
+}
+
+// ---- event.c
+void hd_event_begin(void);
+void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags); // record pend
+void hd_event_flush(void);
+uint32_t hd_stack_number(struct hd_thread *t);
+void hd_event_settle(void);                   // read back the value of the last write
+
+// ---- outcome.c
+void hd_outcome_install(void);                // signal handlers and their stack
+void hd_outcome_signals_reset(void);
+_Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
+_Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
+_Noreturn HD_COLD void hd_unsupported(const char *what);
+uint32_t hd_holder(const struct hd_thread *u);
+void hd_report_waiters(void);
+uint64_t hd_text_hash(const char *s);
+
+// ---- thread.c
+struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d);
+void hd_thread_main(void);                    // first code of every fiber
+struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
+void hd_keys_save(void);
+void hd_keys_restore(void);
+
+// ---- exec.c
+extern int (*hd_program_main)(int, char **, char **);
+extern int hd_argc; extern char **hd_argv, **hd_envp;
+int hd_main(int argc, char **argv, char **envp);
+void hd_begin_threads(void);
+extern uintptr_t hd_main_sp;                  // program main starts below this
+extern uintptr_t hd_main_fs;
+
+// ---- files.c: descriptors, mappings, captured output
+void hd_files_save(void);
+void hd_files_restore(void);
+void hd_files_output(void);                   // send what was written
+uint32_t hd_files_written(void);
+void hd_maps_save(void);
+void hd_maps_restore(void);
+
+// ---- points.c: which memory instructions are scheduling points
+struct hd_text { uint64_t lo, len; uint8_t *bits; };
+extern struct hd_text hd_texts[16];
+extern uint32_t hd_ntexts, hd_npoints;
+void hd_points_set(const uint64_t *pc, uint32_t n);
+static inline bool hd_is_point(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_ntexts; i++) {
+    uint64_t off = pc - hd_texts[i].lo;
+    if (off < hd_texts[i].len) return hd_texts[i].bits[off >> 3] >> (off & 7) & 1;
+  }
+  return false;
+}
+void hd_modules_list(void);
+bool hd_in_runtime(uint64_t pc);
+uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
+
+// ---- real.c: libc's own functions
+struct hd_real {
+#define HD_REAL(ret, name, args) ret (*name) args;
+#include "real.def"
+#undef HD_REAL
+};
+extern struct hd_real hd_real;
+void hd_real_init(void);
+#define REAL(name) ({ if (HD_UNLIKELY(!hd_real.name)) hd_real_init(); hd_real.name; })
+
+#endif

@@ -1,0 +1,126 @@
+// script.c: following a schedule.
+//
+// STRICT: the step's thread must be enabled with the step's operation pending; anything
+// else ends the execution as DIVERGED and says which step.
+//
+// TOLERANT (FSE'10 §4.2.1): interval by interval. A thread off its path is executed
+// until its pending operation is again one that the rest of its interval expects; a
+// thread that is blocked, ended, not yet created or spins without getting anywhere gives
+// up the rest of its interval. Missed signals that now find a waiter wake one at random
+// (policy.c), and when the script has ended the policy goes on.
+#include "rt.h"
+
+enum { LOOK_AHEAD = 4096, DEVIATION_MAX = 10000 };
+
+void hd_script_begin(void) {
+  hd.pos = 0;
+  hd.dev_run = 0;
+  if (!hd.plan_to_thread) hd.plan_to_thread = hd_map(sizeof(uint16_t) * 65536, "the script's threads");
+  for (uint32_t i = 0; i < hd.plan.nthreads && i < 65536; i++) hd.plan_to_thread[i] = 0;
+}
+
+void hd_script_thread(struct hd_thread *t) {
+  for (uint32_t i = 0; i < hd.plan.nthreads; i++)
+    if (hd.names[i] == t->name) {
+      hd.plan_to_thread[i] = (uint16_t)(t->index + 1);
+      return;
+    }
+}
+
+static uint32_t plan_index(uint32_t thread) {
+  for (uint32_t i = 0; i < hd.plan.nthreads; i++)
+    if (hd.plan_to_thread[i] == thread + 1) return i;
+  return 0xffff;
+}
+
+static struct hd_thread *thread_of(const struct hd_step *s) {
+  uint32_t i = s->thread < hd.plan.nthreads ? hd.plan_to_thread[s->thread] : 0;
+  return i ? &hd_threads[i - 1] : NULL;
+}
+
+static bool matches(const struct hd_thread *t, const struct hd_step *s) {
+  return t->pend.op == s->op && (uint32_t)t->pend.pc == s->pc;
+}
+
+static void take_wake(const struct hd_step *s) {
+  hd.wake_choice = -1;
+  if (s->aux && s->aux <= hd.plan.nthreads && hd.plan_to_thread[s->aux - 1])
+    hd.wake_choice = hd.plan_to_thread[s->aux - 1] - 1;
+}
+
+// A wait with a deadline may run out whenever the schedule says so.
+static bool force_timeout(struct hd_thread *t) {
+  if (!t->timed || t->timed_out) return hd_has(&hd.enabled, t->index);
+  t->timed_out = true;
+  if (!hd_ready(t)) { t->timed_out = false; return false; }
+  hd_del(&hd.timers, t->index);
+  hd_add(&hd.enabled, t->index);
+  if (t->deadline > hd.vtime) hd.vtime = t->deadline;
+  return true;
+}
+
+static _Noreturn HD_COLD void diverged(struct hd_thread *t) {
+  hd.result.met_thread = 0xffff;
+  if (t) {
+    hd.result.met_thread = (uint16_t)plan_index(t->index);
+    hd.result.met_op = t->pend.op;
+    hd.result.met_pc = (uint32_t)t->pend.pc;
+  }
+  hd_end(HD_OUT_DIVERGED, (int32_t)hd.pos, t ? t->pend.pc : 0, t ? t->pend.obj : 0, NULL);
+}
+
+static int32_t strict(void) {
+  const struct hd_step *s = &hd.steps[hd.pos];
+  struct hd_thread *t = thread_of(s);
+  if (!t || t->ended) diverged(NULL);
+  bool ok = hd_has(&hd.enabled, t->index) && !(t->timed && !t->timed_out && s->flags & HD_STEP_TIMEOUT);
+  if (!ok && s->flags & HD_STEP_TIMEOUT) ok = force_timeout(t);
+  if (!ok || !matches(t, s)) diverged(t);
+  take_wake(s);
+  hd.pos++;
+  return (int32_t)t->index;
+}
+
+static void next_interval(void) {
+  do {
+    hd.pos++;
+    hd.deviations++;
+  } while (hd.pos < hd.plan.nsteps && !(hd.steps[hd.pos].flags & HD_STEP_TEI));
+  hd.dev_run = 0;
+}
+
+static int32_t tolerant(void) {
+  while (hd.pos < hd.plan.nsteps) {
+    const struct hd_step *s = &hd.steps[hd.pos];
+    struct hd_thread *t = thread_of(s);
+    if (!t || t->ended) { next_interval(); continue; }
+    bool enabled = hd_has(&hd.enabled, t->index);
+    if (!enabled && s->flags & HD_STEP_TIMEOUT && matches(t, s)) enabled = force_timeout(t);
+    if (!enabled) { next_interval(); continue; }
+    if (matches(t, s)) {
+      take_wake(s);
+      hd.pos++;
+      hd.dev_run = 0;
+      return (int32_t)t->index;
+    }
+    // Off the path. Does the rest of the interval expect this operation?
+    uint32_t end = hd.plan.nsteps - hd.pos < LOOK_AHEAD ? hd.plan.nsteps : hd.pos + LOOK_AHEAD;
+    for (uint32_t j = hd.pos + 1; j < end && !(hd.steps[j].flags & HD_STEP_TEI); j++)
+      if (matches(t, &hd.steps[j])) {
+        hd.deviations += j - hd.pos;
+        take_wake(&hd.steps[j]);
+        hd.pos = j + 1;
+        hd.dev_run = 0;
+        return (int32_t)t->index;
+      }
+    if (hd_spinning(t) || ++hd.dev_run > DEVIATION_MAX) { next_interval(); continue; }
+    hd.deviations++;
+    hd.wake_choice = -1;
+    return (int32_t)t->index;
+  }
+  return -1;
+}
+
+int32_t hd_script_choose(void) {
+  return hd.plan.script_mode == HD_SCRIPT_STRICT ? strict() : tolerant();
+}

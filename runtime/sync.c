@@ -1,0 +1,48 @@
+// sync.c: when is a pending operation ready, for every kind of operation that can wait.
+#include "rt.h"
+#include "sync.h"
+
+static HD_PROGACCESS bool object_ready(const struct hd_thread *u) {
+  switch (u->pend.op) {
+  case HD_OP_MUTEX_LOCK: return hd_mutex_free(u->pend.obj);
+  case HD_OP_MUTEX_TIMEDLOCK: return u->timed_out || hd_mutex_free(u->pend.obj);
+  case HD_OP_COND_WAKE: return (u->granted || u->timed_out) && hd_mutex_free(u->pend.aux);
+  case HD_OP_SEM_WAIT: return *(volatile uint32_t *)u->pend.obj != 0;
+  case HD_OP_SEM_TIMEDWAIT: return u->timed_out || *(volatile uint32_t *)u->pend.obj != 0;
+  case HD_OP_RWLOCK_RDLOCK: return ((volatile uint32_t *)u->pend.obj)[2] == 0;
+  case HD_OP_RWLOCK_WRLOCK: return ((volatile uint32_t *)u->pend.obj)[2] == 0 && ((volatile uint32_t *)u->pend.obj)[0] == 0;
+  case HD_OP_SPIN_LOCK: return *(volatile int *)u->pend.obj != 0;
+  case HD_OP_ONCE_BEGIN: return (*(volatile int *)u->pend.obj & 1) == 0;
+  }
+  return false;
+}
+
+bool hd_ready(const struct hd_thread *u) {
+  if (!u->needs) return true;
+  switch (u->pend.op) {
+  case HD_OP_THREAD_JOIN: { // a second join or one of a detached thread goes on, to be reported
+    const struct hd_thread *target = &hd_threads[u->pend.aux];
+    return target->ended || target->joined || target->detached;
+  }
+  case HD_OP_BARRIER_LEAVE: return u->granted;
+  case HD_OP_FUTEX_WAKEUP: return u->granted || u->timed_out;
+  case HD_OP_PROCESS_EXIT: return false;
+  }
+  return object_ready(u);
+}
+
+bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u != but && u->pend.op == op && (u->needs == obj || u->needs2 == obj)) return true;
+    }
+  return false;
+}
+
+HD_PROGACCESS void hd_refresh(void *p, uint32_t size, uint64_t pc) {
+  hd.cur->pend.pc = pc;
+  volatile char *c = p;
+  c[0] = c[0];
+  c[size - 1] = c[size - 1];
+}

@@ -1,0 +1,23 @@
+// sync.h: what the synchronisation objects share.
+#ifndef HD_SYNC_H
+#define HD_SYNC_H
+#include <time.h>
+#include "rt.h"
+
+struct hd_deadline { uint64_t vtime; };
+
+// time.c
+bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
+void hd_timer(struct hd_thread *t, const struct hd_deadline *d);                // t's pending wait may run out
+uint64_t hd_now(void);                                                          // virtual ns, moves a little
+
+// mutex.c; objects by address
+bool hd_mutex_free(uint64_t m);
+bool hd_mutex_held(uint64_t m, const struct hd_thread *t);
+uint32_t hd_mutex_release_all(uint64_t m);  // returns the recursion count
+void hd_mutex_take(uint64_t m, const struct hd_thread *t, uint32_t count);
+
+// sync.c
+bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
+void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
+#endif

@@ -1,0 +1,251 @@
+// thread.c: the life of threads.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "rt.h"
+
+// glibc's frame of a cleanup handler; pthread_exit unwinds to the innermost and, if none
+// of the program's is left, to the fiber's own (thread_body).
+extern void __pthread_register_cancel(void *);
+extern int __sigsetjmp(void *, int) __attribute__((returns_twice));
+
+enum { KEYS = 1024 };
+static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
+static uint32_t nkeys, nkeys_saved;
+
+struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
+  uint32_t i = hd.nthreads++;
+  struct hd_thread *t = &hd_threads[i];
+  if (i >= hd.nwords * 64) {
+    struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
+    for (uint32_t k = 0; k < 4; k++) sets[k]->w[hd.nwords] = 0;
+    hd.nwords++;
+  }
+  hd_fill(t, 0, offsetof(struct hd_thread, shadow));
+  t->index = i;
+  t->donor = d;
+  t->fs = d ? d->fs : hd_main_fs;
+  t->touched_low = ~0ull;
+  if (parent) {
+    t->parent = parent->index;
+    t->nth = ++parent->children;
+    t->name = hd_mix(parent->name, t->nth);
+    t->sigmask = parent->sigmask;
+    d->owner = t;
+  } else {
+    t->parent = ~0u;
+    t->name = HD_NAME_MAIN;
+  }
+  hd.nlive++;
+  hd_policy_thread(t);
+  if (hd.plan.nthreads) hd_script_thread(t);
+  return t;
+}
+
+struct hd_thread *hd_thread_of(uintptr_t id) {
+  for (uint32_t i = hd.nthreads; i--;)
+    if (hd_threads[i].fs == id) return &hd_threads[i];
+  return NULL;
+}
+
+// ---- thread-local destructors
+//
+// The list of C++ destructors lives in the program's heap, so it is put back with it.
+struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; };
+static struct hd_tls_dtor *early_dtors; // registered by main before main
+
+HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso) {
+  if (!hd_controlled()) return REAL(__cxa_thread_atexit_impl)(fn, obj, dso);
+  struct hd_tls_dtor *d = hd_heap_alloc(sizeof *d, 16, HD_RA);
+  if (!d) return -1;
+  struct hd_tls_dtor **list = hd_mode == HD_ACTIVE ? &hd.cur->dtors : &early_dtors;
+  d->fn = fn;
+  d->obj = obj;
+  d->next = *list;
+  *list = d;
+  return 0;
+}
+
+static void run_tls_dtors(struct hd_thread *t) {
+  for (struct hd_tls_dtor *d; (d = t->dtors);) {
+    t->dtors = d->next;
+    d->fn(d->obj);
+  }
+}
+
+HD_EXPORT int pthread_key_create(pthread_key_t *key, void (*dtor)(void *)) {
+  int err = REAL(pthread_key_create)(key, dtor);
+  if (err == 0 && *key < KEYS) {
+    key_dtor[*key] = dtor;
+    if (*key >= nkeys) nkeys = *key + 1;
+  }
+  return err;
+}
+
+HD_EXPORT int pthread_key_delete(pthread_key_t key) {
+  int err = REAL(pthread_key_delete)(key);
+  if (err == 0 && key < KEYS) key_dtor[key] = NULL;
+  return err;
+}
+
+void hd_keys_save(void) {
+  nkeys_saved = nkeys;
+  hd_copy(key_saved, key_dtor, sizeof key_dtor);
+}
+void hd_keys_restore(void) {
+  if (nkeys || nkeys_saved) hd_copy(key_dtor, key_saved, (nkeys > nkeys_saved ? nkeys : nkeys_saved) * sizeof *key_dtor);
+  nkeys = nkeys_saved;
+}
+
+static void run_key_dtors(void) {
+  for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
+    bool again = false;
+    for (uint32_t k = 0; k < nkeys; k++) {
+      if (!key_dtor[k]) continue;
+      void *v = pthread_getspecific(k);
+      if (!v) continue;
+      pthread_setspecific(k, NULL);
+      again = true;
+      key_dtor[k](v);
+    }
+    if (!again) return;
+  }
+}
+
+// ---- begin and end
+static _Noreturn void finish(struct hd_thread *t) {
+  run_tls_dtors(t);
+  run_key_dtors();
+  if (hd.nlive == 1 && !hd.process_exiting) exit(0); // the last thread ends the process
+  hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
+  hd_point(t);
+  hd_event_settle();
+  t->ended = true;
+  hd.nlive--;
+  hd_commit(t, 0, 0);
+  hd_del(&hd.enabled, t->index);
+  hd_progress(t);
+  hd_update((uint64_t)t);
+  hd_thread_leave();
+}
+
+static void thread_body(struct hd_thread *t) {
+  // Where pthread_exit ends up once the program's own cleanup handlers have run. The
+  // layout is glibc's __pthread_unwind_buf_t: a jump buffer, its mask flag, four words.
+  struct { uint64_t jmp[8]; int mask; void *priv[4]; } buf __attribute__((aligned(16)));
+  if (__sigsetjmp(&buf, 0) == 0) {
+    __pthread_register_cancel(&buf);
+    if (t->index == 0) {
+      exit(hd_program_main(hd_argc, hd_argv, hd_envp));
+    }
+    t->ret = t->entry(t->arg);
+  }
+}
+
+void hd_thread_main(void) {
+  struct hd_thread *t = hd.cur;
+  if (t->index == 0) t->dtors = early_dtors;
+  else {
+    hd_event_settle();
+    hd_commit(t, 0, 0); // START was pending since it was created
+  }
+  thread_body(t);
+  finish(hd.cur);
+}
+
+HD_EXPORT void pthread_exit(void *ret) {
+  if (hd_active()) {
+    struct hd_thread *t = hd_op(HD_OP_THREAD_EXIT, HD_RA, hd.cur->fs);
+    hd_commit(t, 0, 0);
+    t->ret = ret;
+  }
+  REAL(pthread_exit)(ret); // unwinds: the program's handlers, then thread_body's
+  __builtin_unreachable();
+}
+
+_Noreturn void hd_more_donors(void);
+
+HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg) {
+  if (!hd_active()) {
+    if (hd_controlled() && hd_mode != HD_CARRIER) hd_refuse("the program starts a thread before main (in a constructor or a library's initialisation): heddle controls threads from main on");
+    return REAL(pthread_create)(id, attr, entry, arg);
+  }
+  int detached = PTHREAD_CREATE_JOINABLE;
+  size_t stack = 0;
+  if (attr) {
+    pthread_attr_getdetachstate(attr, &detached);
+    pthread_attr_getstacksize(attr, &stack);
+  }
+  struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, HD_RA, (uint64_t)entry);
+  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
+  if (stack > hd_default_stack()) hd_unsupported("a thread with a stack larger than the limit (ulimit -s)");
+  struct hd_donor *d = hd_donor_get();
+  if (!d) hd_more_donors();
+  struct hd_thread *u = hd_thread_new(t, d);
+  u->entry = entry;
+  u->arg = arg;
+  u->detached = detached == PTHREAD_CREATE_DETACHED;
+  hd.unjoined++;
+  hd_fiber_start(u, d->sp);
+  hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
+  hd_add(&hd.enabled, u->index);
+  *id = u->fs;
+  t->pend.obj = u->fs;
+  hd_progress(t);
+  hd_commit(t, u->index, 0);
+  hd_policy_arrive(u);
+  return 0;
+}
+
+static struct hd_thread *check_id(pthread_t id, uint64_t pc, const char *what) {
+  struct hd_thread *u = hd_thread_of(id);
+  if (!u) hd_misuse(pc, id, what);
+  return u;
+}
+
+static int join(pthread_t id, void **ret, uint64_t pc, const struct timespec *until, bool try) {
+  struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that is no thread's");
+  hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
+  t->pend.aux = u->index;
+  if (u == t) return EDEADLK;
+  if (until) hd_unsupported("pthread_timedjoin_np");
+  if (!try) hd_need(t, (uint64_t)u, 0);
+  hd_point(t);
+  if (u->joined) hd_misuse(pc, id, "join of a thread that was joined already");
+  if (u->detached) hd_misuse(pc, id, "join of a detached thread");
+  if (try && !u->ended) {
+    hd_commit(t, u->index, EBUSY);
+    return EBUSY;
+  }
+  u->joined = true;
+  hd.unjoined--;
+  hd_progress(t);
+  hd_commit(t, u->index, 0);
+  hd_update((uint64_t)u); // somebody else may be waiting for it, wrongly
+  if (ret) *ret = u->ret;
+  return 0;
+}
+
+HD_EXPORT int pthread_join(pthread_t id, void **ret) {
+  return hd_active() ? join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
+}
+HD_EXPORT int pthread_tryjoin_np(pthread_t id, void **ret) {
+  return hd_active() ? join(id, ret, HD_RA, NULL, true) : REAL(pthread_tryjoin_np)(id, ret);
+}
+HD_EXPORT int pthread_timedjoin_np(pthread_t id, void **ret, const struct timespec *until) {
+  return hd_active() ? join(id, ret, HD_RA, until, false) : REAL(pthread_timedjoin_np)(id, ret, until);
+}
+
+HD_EXPORT int pthread_detach(pthread_t id) {
+  if (!hd_active()) return REAL(pthread_detach)(id);
+  struct hd_thread *u = check_id(id, HD_RA, "detach of an identifier that is no thread's");
+  struct hd_thread *t = hd_op(HD_OP_THREAD_DETACH, HD_RA, id);
+  if (u->joined) hd_misuse(HD_RA, id, "detach of a thread that was joined already");
+  if (u->detached) { hd_commit(t, u->index, EINVAL); return EINVAL; }
+  u->detached = true;
+  hd_commit(t, u->index, 0);
+  hd_update((uint64_t)u);
+  return 0;
+}

@@ -1,0 +1,127 @@
+// time.c: virtual time. It moves when nobody can run, when a sleeper goes on, and a
+// little with each look at a clock, so that a program that waits for time to pass sees it
+// pass. A sleeping thread stays enabled: how long a sleep lasts is the scheduler's choice,
+// because sleeping orders nothing.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+#include "rt.h"
+#include "sync.h"
+
+enum { TICK = 100 }; // ns a look at a clock takes
+static const uint64_t REAL_START = 1750000000ull * 1000000000, MONO_START = 1000ull * 1000000000;
+
+static uint64_t origin(int clock) {
+  switch (clock) {
+  case CLOCK_REALTIME: case CLOCK_REALTIME_COARSE: case CLOCK_TAI: case CLOCK_REALTIME_ALARM: return REAL_START;
+  case CLOCK_PROCESS_CPUTIME_ID: case CLOCK_THREAD_CPUTIME_ID: return 1000000;
+  default: return MONO_START;
+  }
+}
+
+uint64_t hd_now(void) { return hd.vtime += TICK; }
+
+bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
+  if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= 1000000000) return false;
+  uint64_t at = abs->tv_sec < 0 ? 0 : (uint64_t)abs->tv_sec * 1000000000ull + (uint64_t)abs->tv_nsec;
+  uint64_t from = origin(clock);
+  d->vtime = at > from ? at - from : 0;
+  return true;
+}
+
+void hd_timer(struct hd_thread *t, const struct hd_deadline *d) {
+  t->timed = true;
+  t->timed_out = false;
+  t->deadline = d->vtime;
+  hd_add(&hd.timers, t->index);
+}
+
+static void split(struct timespec *ts, uint64_t ns) {
+  ts->tv_sec = (time_t)(ns / 1000000000);
+  ts->tv_nsec = (long)(ns % 1000000000);
+}
+
+HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
+  if (!hd_active()) return REAL(clock_gettime)(clock, ts);
+  split(ts, origin(clock) + hd_now());
+  return 0;
+}
+
+HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
+  if (!hd_active()) return REAL(gettimeofday)(tv, tz);
+  uint64_t now = REAL_START + hd_now();
+  if (tv) { tv->tv_sec = (time_t)(now / 1000000000); tv->tv_usec = (suseconds_t)(now % 1000000000 / 1000); }
+  return 0;
+}
+
+HD_EXPORT time_t time(time_t *out) {
+  if (!hd_active()) return REAL(time)(out);
+  time_t t = (time_t)((REAL_START + hd_now()) / 1000000000);
+  if (out) *out = t;
+  return t;
+}
+
+HD_EXPORT clock_t clock(void) {
+  return hd_active() ? (clock_t)(hd_now() / 1000) : REAL(clock)();
+}
+
+HD_EXPORT int timespec_get(struct timespec *ts, int base) {
+  if (!hd_active()) return REAL(timespec_get)(ts, base);
+  if (base != TIME_UTC) return 0;
+  split(ts, REAL_START + hd_now());
+  return base;
+}
+
+static void sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc) {
+  struct hd_thread *t = hd_op(HD_OP_SLEEP, pc, 0);
+  if (deadline > hd.vtime) hd.vtime = deadline;
+  hd_commit(t, ns, 0);
+}
+
+HD_EXPORT int nanosleep(const struct timespec *req, struct timespec *rem) {
+  if (!hd_active()) return REAL(nanosleep)(req, rem);
+  if (req->tv_nsec < 0 || req->tv_nsec >= 1000000000 || req->tv_sec < 0) { errno = EINVAL; return -1; }
+  uint64_t ns = (uint64_t)req->tv_sec * 1000000000ull + (uint64_t)req->tv_nsec;
+  sleep_until(hd.vtime + ns, ns, HD_RA);
+  if (rem) rem->tv_sec = rem->tv_nsec = 0;
+  return 0;
+}
+
+HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem) {
+  if (!hd_active()) return REAL(clock_nanosleep)(clock, flags, req, rem);
+  if (req->tv_nsec < 0 || req->tv_nsec >= 1000000000 || req->tv_sec < 0) return EINVAL;
+  if (flags & TIMER_ABSTIME) {
+    struct hd_deadline d;
+    hd_deadline(&d, clock, req);
+    sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, HD_RA);
+    return 0;
+  }
+  uint64_t ns = (uint64_t)req->tv_sec * 1000000000ull + (uint64_t)req->tv_nsec;
+  sleep_until(hd.vtime + ns, ns, HD_RA);
+  if (rem) rem->tv_sec = rem->tv_nsec = 0;
+  return 0;
+}
+
+HD_EXPORT unsigned sleep(unsigned seconds) {
+  if (!hd_active()) return REAL(sleep)(seconds);
+  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, HD_RA);
+  return 0;
+}
+
+HD_EXPORT int usleep(useconds_t us) {
+  if (!hd_active()) return REAL(usleep)(us);
+  sleep_until(hd.vtime + us * 1000ull, us * 1000ull, HD_RA);
+  return 0;
+}
+
+HD_EXPORT int sched_yield(void) {
+  if (!hd_active()) return REAL(sched_yield)();
+  hd_commit(hd_op(HD_OP_YIELD, HD_RA, 0), 0, 0);
+  return 0;
+}
+HD_EXPORT int pthread_yield(void) {
+  if (!hd_active()) return REAL(sched_yield)();
+  hd_commit(hd_op(HD_OP_YIELD, HD_RA, 0), 0, 0);
+  return 0;
+}

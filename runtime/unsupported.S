@@ -1,0 +1,180 @@
+// unsupported.S: what the runtime does not model. Called by a program under control, each
+// names itself and the execution ends as unsupported; outside of control it goes to libc.
+// Nothing that could block the carrier, start another thread of control or leave state
+// that memory cannot restore may be missing from this list.
+	.text
+	.macro	refused name
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	leaq	.Lrecord_\name(%rip), %rax
+	jmp	refuse
+	.cfi_endproc
+	.size	\name, . - \name
+	.pushsection .data.rel.local, "aw"
+	.balign	8
+.Lrecord_\name:
+	.quad	.Lname_\name
+	.quad	0
+	.popsection
+	.pushsection .rodata.str1.1, "aMS", @progbits, 1
+.Lname_\name:
+	.asciz	"\name"
+	.popsection
+	.endm
+
+// The arguments must reach libc's function as they came.
+	.type	refuse, @function
+refuse:	.cfi_startproc
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	pushq	%r9
+	.cfi_adjust_cfa_offset 8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	%rax, %rdi
+	movq	56(%rsp), %rsi
+	call	hd_unsupported_call
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%r9
+	.cfi_adjust_cfa_offset -8
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	movq	%rax, %r11
+	xorl	%eax, %eax              // variadic callees: no vector arguments
+	jmp	*%r11
+	.cfi_endproc
+
+// processes
+	refused	fork
+	refused	_Fork
+	refused	vfork
+	refused	clone
+	refused	execve
+	refused	execv
+	refused	execvp
+	refused	execvpe
+	refused	fexecve
+	refused	posix_spawn
+	refused	posix_spawnp
+	refused	system
+	refused	popen
+	refused	wait
+	refused	waitpid
+	refused	wait3
+	refused	wait4
+	refused	waitid
+	refused	daemon
+	refused	quick_exit
+// threads
+	refused	pthread_cancel
+	refused	pthread_kill
+	refused	pthread_sigqueue
+	refused	pthread_clockjoin_np
+	refused	pthread_mutex_consistent
+	refused	thrd_create
+	refused	thrd_join
+	refused	thrd_detach
+	refused	thrd_exit
+	refused	thrd_sleep
+	refused	thrd_yield
+	refused	mtx_init
+	refused	mtx_lock
+	refused	mtx_timedlock
+	refused	mtx_trylock
+	refused	mtx_unlock
+	refused	mtx_destroy
+	refused	cnd_init
+	refused	cnd_wait
+	refused	cnd_timedwait
+	refused	cnd_signal
+	refused	cnd_broadcast
+	refused	cnd_destroy
+	refused	tss_create
+	refused	call_once
+	refused	sem_open
+	refused	pthread_rwlock_timedrdlock
+	refused	pthread_rwlock_timedwrlock
+	refused	pthread_rwlock_clockrdlock
+	refused	pthread_rwlock_clockwrlock
+	refused	flockfile
+	refused	ftrylockfile
+	refused	funlockfile
+	refused	getcontext
+	refused	setcontext
+	refused	makecontext
+	refused	swapcontext
+	refused	__tsan_create_fiber
+	refused	__tsan_switch_to_fiber
+// signals and timers
+	refused	sigwait
+	refused	sigwaitinfo
+	refused	sigtimedwait
+	refused	sigsuspend
+	refused	pause
+	refused	alarm
+	refused	ualarm
+	refused	setitimer
+	refused	timer_create
+	refused	timer_settime
+	refused	timerfd_create
+	refused	signalfd
+	refused	eventfd
+// waiting for the outside world
+	refused	poll
+	refused	ppoll
+	refused	select
+	refused	pselect
+	refused	epoll_create
+	refused	epoll_create1
+	refused	epoll_wait
+	refused	epoll_pwait
+	refused	socket
+	refused	socketpair
+	refused	accept
+	refused	accept4
+	refused	connect
+	refused	pipe
+	refused	pipe2
+	refused	mkfifo
+	refused	flock
+	refused	lockf
+	refused	msgrcv
+	refused	msgget
+	refused	mq_open
+	refused	semget
+	refused	semop
+	refused	io_setup
+	refused	aio_read
+	refused	aio_write
+	refused	lio_listio
+// memory and code that come from elsewhere
+	refused	dlopen
+	refused	dlmopen
+	refused	shmat
+	refused	shm_open
+	refused	memfd_create
+	refused	brk
+	refused	sbrk
+	refused	mremap
+	refused	mprotect
+	refused	userfaultfd
+
+	.section .note.GNU-stack,"",@progbits

@@ -1,0 +1,17 @@
+// unsupported.c: the C side of unsupported.S.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include "rt.h"
+
+struct record { const char *name; void *real; };
+
+// Returns where to go on: libc's function.
+__attribute__((visibility("hidden"))) void *hd_unsupported_call(struct record *r, uint64_t pc) {
+  if (hd_active()) {
+    hd.cur->pend.pc = pc;
+    hd_unsupported(r->name);
+  }
+  if (!r->real) r->real = dlsym(RTLD_NEXT, r->name);
+  if (!r->real) hd_fatal("libc has no function %s", r->name);
+  return r->real;
+}
