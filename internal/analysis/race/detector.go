@@ -1,0 +1,168 @@
+package race
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/hb"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// kind is what an access does, as far as races go.
+type kind uint8
+
+const (
+	none kind = iota
+	plainRead
+	plainWrite
+	atomicRead
+	atomicWrite
+)
+
+// conflicts[k] are the kinds that an access of kind k races with, as bits.
+var conflicts = [...]uint8{
+	plainRead:   1<<plainWrite | 1<<atomicWrite,
+	plainWrite:  1<<plainRead | 1<<plainWrite | 1<<atomicRead | 1<<atomicWrite,
+	atomicRead:  1 << plainWrite,
+	atomicWrite: 1<<plainRead | 1<<plainWrite,
+}
+
+func (k kind) conflictsWith(o kind) bool { return conflicts[k]>>o&1 != 0 }
+
+// covers reports whether whatever races with an access of kind o races with one of kind k.
+func (k kind) covers(o kind) bool { return conflicts[o]&^conflicts[k] == 0 }
+
+func kindOf(e *trace.Event) kind {
+	switch e.Op.Class() {
+	case trace.ClassRead:
+		return plainRead
+	case trace.ClassWrite:
+		return plainWrite
+	case trace.ClassALoad:
+		return atomicRead
+	case trace.ClassAStore:
+		return atomicWrite
+	case trace.ClassARMW:
+		if e.Op == trace.OpAtomicCas && e.Result == 0 {
+			return atomicRead
+		}
+		return atomicWrite
+	}
+	return none
+}
+
+// Detector takes an execution event by event and collects its races. Its memory grows
+// with the bytes accessed and the instructions that access each, not with the number of
+// events. It is not safe for concurrent use.
+type Detector struct {
+	engine *hb.Engine
+	shadow shadow
+	events int
+
+	ids   map[Access]uint32 // numbers of instructions
+	names []Access
+	cache [1 << 10]struct {
+		name Access
+		id   uint32 // + 1
+	}
+
+	found map[[2]uint32]struct{}
+	races []Race
+
+	known   hb.Clock // what all living threads know, as of event knownAt
+	knownAt int
+	epoch   hb.Epoch // of the present event
+	clock   hb.Clock
+}
+
+// New returns a detector at the start of an execution.
+func New() *Detector {
+	d := &Detector{engine: hb.New(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
+	d.shadow.roots = map[uint64]*node{}
+	d.shadow.compactAt = compactAt
+	return d
+}
+
+// Event takes the next event. Threads that no event created must have been seen, or
+// announced to Engine, before another thread's accesses that race with theirs.
+func (d *Detector) Event(e *trace.Event) {
+	d.engine.Event(e)
+	index := d.events
+	d.events++
+	k := kindOf(e)
+	if k == none {
+		if e.Op == trace.OpMalloc {
+			d.reset(e.Object, uint64(e.Size))
+		}
+		return
+	}
+	lo, size := span(e.Object, uint64(e.Size))
+	if size == 0 {
+		switch e.Op {
+		case trace.OpReadRange, trace.OpWriteRange, trace.OpFree:
+			return // nothing was touched
+		}
+		size = 1 // an access whose size was not recorded
+	}
+	if e.Object == 0 {
+		return
+	}
+	d.clock = d.engine.Clock(e.Thread)
+	d.epoch = d.engine.Epoch(e.Thread)
+	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: index, access: d.number(Access{e.Site, e.Op}), kind: k})
+}
+
+// Engine is the happens-before of the execution so far.
+func (d *Detector) Engine() *hb.Engine { return d.engine }
+
+// Races are the races found so far, ordered by Pair.
+func (d *Detector) Races() []Race {
+	slices.SortFunc(d.races, Race.compare)
+	return slices.Clone(d.races)
+}
+
+func (d *Detector) number(a Access) uint32 {
+	c := &d.cache[(uint64(a.Site)*0x9e3779b97f4a7c15>>50^uint64(a.Op))%uint64(len(d.cache))]
+	if c.id != 0 && c.name == a {
+		return c.id - 1
+	}
+	id, ok := d.ids[a]
+	if !ok {
+		id = uint32(len(d.names))
+		d.ids[a] = id
+		d.names = append(d.names, a)
+	}
+	c.name, c.id = a, id+1
+	return id
+}
+
+// report notes the race of an earlier access with the present one on bytes [lo, hi).
+func (d *Detector) report(old, now *record, lo, hi uint64) {
+	pair := [2]uint32{old.access, now.access}
+	if pair[0] > pair[1] {
+		pair[0], pair[1] = pair[1], pair[0]
+	}
+	if _, ok := d.found[pair]; ok {
+		return
+	}
+	d.found[pair] = struct{}{}
+	r := Race{
+		Pair:  [2]Access{d.names[old.access], d.names[now.access]},
+		First: old.event, Second: now.event,
+		Object: objectAt(lo, hi), Size: uint32(hi - lo),
+	}
+	if r.Pair[1].compare(r.Pair[0]) < 0 {
+		r.Pair[0], r.Pair[1] = r.Pair[1], r.Pair[0]
+	}
+	d.races = append(d.races, r)
+}
+
+// everKnown is what all living threads know. It may be out of date, which is safe: it
+// only grows. Computing it takes the square of the number of threads, so it is done again
+// only once as many events have passed.
+func (d *Detector) everKnown() hb.Clock {
+	n := d.engine.Threads()
+	if d.events-d.knownAt > n*n/4 {
+		d.known, d.knownAt = d.engine.Known(), d.events
+	}
+	return d.known
+}

@@ -1,0 +1,76 @@
+package race
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Access is an instruction that accesses memory.
+type Access struct {
+	Site trace.Site `json:"site"`
+	Op   trace.Op   `json:"op"`
+}
+
+func (a Access) compare(b Access) int {
+	return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Op, b.Op))
+}
+
+// Race is a pair of instructions that race, with the first such pair of events as witness.
+type Race struct {
+	// Pair is in ascending order; the two may be the same instruction.
+	Pair [2]Access `json:"pair"`
+	// First and Second are the witness, indices into the execution's events.
+	First  int `json:"first"`
+	Second int `json:"second"`
+	// Object and Size are bytes that both accessed.
+	Object trace.Object `json:"object"`
+	Size   uint32       `json:"size"`
+}
+
+func (r Race) compare(o Race) int {
+	return cmp.Or(r.Pair[0].compare(o.Pair[0]), r.Pair[1].compare(o.Pair[1]))
+}
+
+// Check finds the races of a recorded execution, ordered by Pair. It sees the accesses
+// that were recorded: all of them if the plan asked for them (schedule.Plan.Accesses).
+func Check(t *trace.Trace) []Race { return New().check(t) }
+
+func (d *Detector) check(t *trace.Trace) []Race {
+	created := make([]bool, len(t.Threads))
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Op == trace.OpThreadCreate && e.Value < uint64(len(created)) {
+			created[e.Value] = true
+		}
+	}
+	for id := range t.Threads {
+		if !created[id] {
+			d.engine.Announce(trace.ThreadID(id))
+		}
+	}
+	allocs := t.Allocs
+	for i := range t.Events {
+		for len(allocs) > 0 && allocs[0].Event <= i {
+			d.reset(allocs[0].Object, allocs[0].Size)
+			allocs = allocs[1:]
+		}
+		d.Event(&t.Events[i])
+	}
+	return d.Races()
+}
+
+// Sites are the memory instructions of races, ascending: those to be made scheduling
+// points. Atomics are points in any case and left out.
+func Sites(races []Race) []trace.Site {
+	var sites []trace.Site
+	for _, r := range races {
+		for _, a := range r.Pair {
+			if a.Op.IsAccess() {
+				sites = append(sites, a.Site)
+			}
+		}
+	}
+	slices.Sort(sites)
+	return slices.Compact(sites)
+}

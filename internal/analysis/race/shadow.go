@@ -1,0 +1,317 @@
+package race
+
+import (
+	"math/bits"
+
+	"github.com/heddle-dev/heddle/internal/analysis/hb"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// The shadow keeps, for every byte of memory, the accesses that later ones can race with.
+// It is a tree of fixed fan-out over addresses: a node spans 64 times what its children
+// span, the lowest spans 64 granules of 8 bytes. An access of a few bytes is a record in
+// a granule, with a mask of the bytes; one of many bytes is a record of each granule at
+// its edges and of the largest nodes in between, so that freeing a block costs no more
+// than what has been accessed within it.
+const (
+	granuleBits = 3
+	fanBits     = 6
+	fan         = 1 << fanBits
+	topLevel    = 3 // spans 128 MiB; a map holds these
+
+	// compactAt is the number of accesses a granule or node remembers in full.
+	compactAt = 64
+)
+
+// span turns an object and a size into bytes that ascend with memory: offsets into a
+// stack are counted downwards from its top.
+func span(o trace.Object, size uint64) (lo, n uint64) {
+	if o.Region() != trace.RegionStack {
+		return uint64(o), size
+	}
+	return uint64(o) ^ offsets, min(size, o.Offset()+1)
+}
+
+// offsets are the bits of an object's offset in its region.
+const offsets = 1<<46 - 1
+
+// objectAt is the inverse of span, for the bytes [lo, hi).
+func objectAt(lo, hi uint64) trace.Object {
+	if o := trace.Object(lo); o.Region() != trace.RegionStack {
+		return o
+	}
+	return trace.Object(lo ^ offsets)
+}
+
+// record is an access that later ones can race with.
+type record struct {
+	at     hb.Epoch
+	event  int
+	access uint32 // number of the instruction
+	mask   uint8  // bytes of the granule; of a whole node: all
+	kind   kind
+}
+
+// node spans 1 << shift() bytes.
+type node struct {
+	whole  []record // accesses of all its bytes
+	parent *node
+	level  uint8
+	slot   uint8          // in parent
+	used   uint64         // children or granules that are there
+	nodes  *[fan]*node    // level > 0
+	cells  *[fan][]record // level 0: granules
+}
+
+func (n *node) childShift() uint { return granuleBits + uint(n.level)*fanBits }
+func (n *node) shift() uint      { return n.childShift() + fanBits }
+
+type shadow struct {
+	roots     map[uint64]*node
+	compactAt int
+	slab      []record // room for first records, to spare allocations
+	nodes     int      // allocated, for tests
+
+	// recent leaves, by address.
+	recent [1 << 8]struct {
+		page uint64 // + 1
+		leaf *node
+	}
+}
+
+const (
+	leafBits = granuleBits + fanBits              // a leaf spans 512 bytes
+	rootBits = granuleBits + fanBits*(topLevel+1) // a root 128 MiB
+)
+
+// access checks the record against what is known of bytes [lo, hi) and remembers it there.
+func (s *shadow) access(d *Detector, lo, hi uint64, r record) {
+	if page := lo >> leafBits; page == (hi-1)>>leafBits {
+		leaf := s.leaf(page)
+		for n := leaf.parent; n != nil; n = n.parent {
+			if len(n.whole) > 0 {
+				d.checkWhole(n.whole, &r, lo, hi)
+			}
+		}
+		s.inNode(d, leaf, lo, hi, r)
+		return
+	}
+	for lo < hi {
+		top := lo >> rootBits
+		end := min(hi, (top+1)<<rootBits)
+		s.inNode(d, s.root(top), lo, end, r)
+		lo = end
+	}
+}
+
+// root is the top node that spans addresses whose high bits are top.
+func (s *shadow) root(top uint64) *node {
+	n := s.roots[top]
+	if n == nil {
+		n = &node{level: topLevel, nodes: new([fan]*node)}
+		s.nodes++
+		s.roots[top] = n
+	}
+	return n
+}
+
+// child is n's child in a slot, made if it is not there.
+func (s *shadow) child(n *node, slot uint64) *node {
+	c := n.nodes[slot]
+	if c == nil {
+		c = &node{parent: n, level: n.level - 1, slot: uint8(slot)}
+		if c.level > 0 {
+			c.nodes = new([fan]*node)
+		}
+		s.nodes++
+		n.nodes[slot] = c
+		n.used |= 1 << slot
+	}
+	return c
+}
+
+// leaf is the lowest node that spans a page.
+func (s *shadow) leaf(page uint64) *node {
+	recent := &s.recent[(page^page>>8)%uint64(len(s.recent))]
+	if recent.page == page+1 {
+		return recent.leaf
+	}
+	n := s.root(page >> (fanBits * topLevel))
+	for n.level > 0 {
+		n = s.child(n, page>>(fanBits*uint(n.level-1))%fan)
+	}
+	recent.page, recent.leaf = page+1, n
+	return n
+}
+
+// inNode accesses bytes [lo, hi), which n spans.
+func (s *shadow) inNode(d *Detector, n *node, lo, hi uint64, r record) {
+	if hi-lo == 1<<n.shift() {
+		r.mask = 0xff
+		s.overlap(d, n, lo, hi, &r)
+		s.remember(d, &n.whole, r)
+		return
+	}
+	if len(n.whole) > 0 {
+		d.checkWhole(n.whole, &r, lo, hi)
+	}
+	if n.level == 0 {
+		s.inLeaf(d, n, lo, hi, r)
+		return
+	}
+	for shift := n.childShift(); lo < hi; {
+		slot := lo >> shift
+		end := min(hi, (slot+1)<<shift)
+		s.inNode(d, s.child(n, slot%fan), lo, end, r)
+		lo = end
+	}
+}
+
+// inLeaf accesses some granules of a lowest node, or parts of them.
+func (s *shadow) inLeaf(d *Detector, n *node, lo, hi uint64, r record) {
+	if n.cells == nil {
+		n.cells = new([fan][]record)
+	}
+	for lo < hi {
+		granule := lo >> granuleBits
+		end := min(hi, (granule+1)<<granuleBits)
+		r.mask = maskOf(lo, end)
+		cell := &n.cells[granule%fan]
+		if !d.checkCell(*cell, &r, granule<<granuleBits) {
+			s.remember(d, cell, r)
+			n.used |= 1 << (granule % fan)
+		}
+		lo = end
+	}
+}
+
+// maskOf has a bit for each of the bytes [lo, hi) of one granule.
+func maskOf(lo, hi uint64) uint8 { return uint8(0xff) >> (8 - (hi - lo)) << (lo & 7) }
+
+// overlap checks an access of all of n's bytes against all that is known of them.
+func (s *shadow) overlap(d *Detector, n *node, lo, hi uint64, r *record) {
+	d.checkWhole(n.whole, r, lo, hi)
+	for used := n.used; used != 0; used &= used - 1 {
+		slot := uint64(bits.TrailingZeros64(used))
+		at := lo + slot<<n.childShift()
+		if n.level > 0 {
+			s.overlap(d, n.nodes[slot], at, at+1<<n.childShift(), r)
+		} else {
+			d.checkCell(n.cells[slot], r, at)
+		}
+	}
+}
+
+// checkWhole reports the races of r, on bytes [lo, hi), with accesses of all of these.
+func (d *Detector) checkWhole(records []record, r *record, lo, hi uint64) {
+	for i := range records {
+		if o := &records[i]; o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) {
+			d.report(o, r, lo, hi)
+		}
+	}
+}
+
+// checkCell reports the races of r with accesses of a granule. It returns true if r is
+// there already: the same access in the same epoch. What that raced with has been
+// reported, and what came between and is ordered after it would have ended the epoch.
+func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
+	for i := range cell {
+		o := &cell[i]
+		if o.access == r.access && o.at == r.at && o.mask == r.mask && o.kind == r.kind {
+			return true
+		}
+		if m := o.mask & r.mask; m != 0 && o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) {
+			first := bits.TrailingZeros8(m)
+			n := bits.TrailingZeros8(^(m >> first)) // a mask may have holes
+			d.report(o, r, granule+uint64(first), granule+uint64(first+n))
+		}
+	}
+	return false
+}
+
+// sameSource reports whether two records are of one instruction, run by one thread. The
+// later stands for both: whatever the earlier races with from then on, it does too.
+func (r *record) sameSource(o *record) bool {
+	return r.access == o.access && r.kind == o.kind && r.at.Thread() == o.at.Thread()
+}
+
+// remember adds r to the records of a granule or node. The masks of records of the same
+// source stay disjoint.
+func (s *shadow) remember(d *Detector, records *[]record, r record) {
+	own := *records
+	for i := 0; i < len(own); i++ {
+		o := &own[i]
+		switch {
+		case o.mask&r.mask == 0 || !o.sameSource(&r):
+		case o.event > r.event: // while pushing down
+			if r.mask &^= o.mask; r.mask == 0 {
+				return
+			}
+		case o.mask == r.mask:
+			*o = r
+			return
+		default:
+			if o.mask &^= r.mask; o.mask == 0 {
+				last := len(own) - 1
+				own[i] = own[last]
+				own = own[:last]
+				i--
+			}
+		}
+	}
+	if n := len(own); n == cap(own) {
+		if n == 0 {
+			own = s.room()
+		} else if n >= 8 {
+			own = s.shrink(d, own)
+			if len(own) > n*3/4 {
+				own = append(make([]record, 0, 2*n), own...)
+			}
+		}
+	}
+	*records = append(own, r)
+}
+
+// room is where the first records of a granule go.
+func (s *shadow) room() []record {
+	const n = 2
+	if len(s.slab) < n {
+		s.slab = make([]record, 512*n)
+	}
+	own := s.slab[:0:n]
+	s.slab = s.slab[n:]
+	return own
+}
+
+// shrink drops records that no later access can race with, and those that package doc
+// says are given up where there are too many.
+func (s *shadow) shrink(d *Detector, records []record) []record {
+	known := d.everKnown()
+	kept := records[:0]
+	for _, r := range records {
+		if !known.Covers(r.at) {
+			kept = append(kept, r)
+		}
+	}
+	if len(kept) < s.compactAt {
+		return kept
+	}
+	records, kept = kept, make([]record, 0, len(kept))
+	for i := range records {
+		if !superseded(records, &records[i]) {
+			kept = append(kept, records[i])
+		}
+	}
+	return kept
+}
+
+// superseded reports whether a later record of r's thread races with all that r does.
+func superseded(records []record, r *record) bool {
+	for i := range records {
+		o := &records[i]
+		if o.event > r.event && o.at.Thread() == r.at.Thread() && o.kind.covers(r.kind) && r.mask&^o.mask == 0 {
+			return true
+		}
+	}
+	return false
+}
