@@ -1,0 +1,200 @@
+package depend
+
+import (
+	"iter"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Builder builds the dependence graph of a trace in one pass.
+type Builder struct {
+	g       Graph
+	in      Interpreter
+	buf     []Effect
+	shadow  shadow
+	reads   reads
+	objects table // synchronisation object → index into states
+	states  []access
+	tokens  []int32 // node that made token i+1
+	threads []threadState
+	index   map[int32]int32 // thread id → number
+	begins  map[int32]int32 // thread id → node that created it
+	fence   int32           // the last node that was a fence, or none
+	prev    int32           // thread id of the last event
+}
+
+// threadState is what the builder knows of one thread.
+type threadState struct {
+	last int32 // node, or none
+	// known[u] is the last node of thread u that this one depends on directly. An edge
+	// from an earlier one adds nothing.
+	known []int32
+	fence int32 // the last fence it knows
+}
+
+// NewBuilder returns a builder of an empty graph. The number of events is a hint.
+func NewBuilder(events int) *Builder {
+	b := &Builder{index: map[int32]int32{}, begins: map[int32]int32{}, fence: none, prev: none}
+	b.g.Thread = make([]int32, 0, events)
+	b.g.start = make([]uint32, 0, events+1)
+	return b
+}
+
+// Build is the graph of a whole trace.
+func Build(t *trace.Trace) *Graph {
+	b := NewBuilder(len(t.Events))
+	for i := range t.Events {
+		b.Event(&t.Events[i])
+	}
+	return b.Graph()
+}
+
+// BuildSeq is the graph of events that need not be in memory at once. The events are
+// yielded by pointer only so as not to copy them.
+func BuildSeq(events iter.Seq[*trace.Event], hint int) *Graph {
+	b := NewBuilder(hint)
+	for ev := range events {
+		b.Event(ev)
+	}
+	return b.Graph()
+}
+
+// Event adds the next event.
+func (b *Builder) Event(ev *trace.Event) {
+	// An event that was no choice happened in the same breath as the one before.
+	b.Begin(int32(ev.Thread), ev.Flags&trace.FlagNoChoice != 0)
+	b.buf = b.in.Effects(ev, b.buf[:0])
+	for _, e := range b.buf {
+		b.Effect(e)
+	}
+}
+
+// Begin starts the next event, of the thread with this id; joined asks to make it part of
+// the node before, which is granted if that is of the same thread.
+func (b *Builder) Begin(thread int32, joined bool) {
+	g := &b.g
+	event := g.count
+	g.count++
+	if joined && b.prev == thread {
+		if g.first == nil {
+			g.first = make([]int32, len(g.Thread), cap(g.Thread))
+			for i := range g.first {
+				g.first[i] = int32(i)
+			}
+		}
+		return
+	}
+	b.prev = thread
+	t := b.thread(thread)
+	n := int32(len(g.Thread))
+	if g.first != nil {
+		g.first = append(g.first, int32(event))
+	}
+	g.Thread = append(g.Thread, t)
+	g.start = append(g.start, uint32(len(g.preds)))
+	ts := &b.threads[t]
+	if ts.last == none {
+		if by, ok := b.begins[thread]; ok {
+			b.depends(by, Life)
+		}
+	}
+	if b.fence > ts.fence {
+		b.depends(b.fence, Ending)
+		ts.fence = b.fence
+	}
+	ts.last = n
+}
+
+// Effect adds an effect of the event begun last.
+func (b *Builder) Effect(e Effect) {
+	switch e.Mode {
+	case Read:
+		b.memory(e.Addr, e.Size, e.Kind, false)
+	case Write:
+		b.memory(e.Addr, e.Size, e.Kind, true)
+	case Acquire, Release, Change:
+		b.write(b.state(e.Addr), e.Kind)
+	case AcquireShared, ReleaseShared, Observe:
+		b.read(b.state(e.Addr), e.Kind)
+	case Post:
+		for uint64(len(b.tokens)) < e.Addr {
+			b.tokens = append(b.tokens, none)
+		}
+		b.tokens[e.Addr-1] = b.node()
+	case Take:
+		if e.Addr <= uint64(len(b.tokens)) {
+			b.depends(b.tokens[e.Addr-1], e.Kind)
+		}
+	case Create:
+		if t, ok := b.index[int32(e.Addr)]; ok && b.threads[t].last != none {
+			return // it has begun already: not its creation
+		}
+		b.begins[int32(e.Addr)] = b.node()
+	case Join:
+		if t, ok := b.index[int32(e.Addr)]; ok {
+			b.depends(b.threads[t].last, e.Kind)
+		}
+	case Fence:
+		for i := range b.threads {
+			b.depends(b.threads[i].last, e.Kind)
+		}
+		b.fence = b.node()
+		b.threads[b.g.Thread[b.fence]].fence = b.fence
+	}
+}
+
+// Graph returns the graph of what was added. The builder must not be used any more.
+func (b *Builder) Graph() *Graph {
+	b.g.start = append(b.g.start, uint32(len(b.g.preds)))
+	g := b.g
+	*b = Builder{}
+	return &g
+}
+
+// node is the node being built.
+func (b *Builder) node() int32 { return int32(len(b.g.Thread) - 1) }
+
+// depends makes the node being built depend on an earlier one.
+func (b *Builder) depends(on int32, k Kind) {
+	n := b.node()
+	if on == none || on == n {
+		return
+	}
+	from, to := b.g.Thread[on], b.g.Thread[n]
+	if from == to {
+		return
+	}
+	t := &b.threads[to]
+	for int(from) >= len(t.known) {
+		t.known = append(t.known, none)
+	}
+	if t.known[from] >= on {
+		return
+	}
+	t.known[from] = on
+	b.g.preds = append(b.g.preds, on)
+	b.g.kinds = append(b.g.kinds, k)
+}
+
+// thread is the number of the thread with this id.
+func (b *Builder) thread(id int32) int32 {
+	if t, ok := b.index[id]; ok {
+		return t
+	}
+	t := int32(len(b.threads))
+	b.index[id] = t
+	b.threads = append(b.threads, threadState{last: none, fence: none})
+	b.g.Names = append(b.g.Names, id)
+	return t
+}
+
+// state is what was done to a synchronisation object.
+func (b *Builder) state(addr uint64) *access {
+	i, ok := b.objects.get(addr)
+	if !ok {
+		i = uint32(len(b.states))
+		b.states = append(b.states, b.reads.fresh())
+		b.objects.put(addr, i)
+	}
+	return &b.states[i]
+}

@@ -1,0 +1,109 @@
+package depend
+
+import "fmt"
+
+// Graph is the dependence graph of a trace. Its nodes are the events, numbered in the
+// order they happened; an event that was no scheduling point and follows one of its own
+// thread belongs to that one's node, because nothing can come between them.
+//
+// There is an edge from an earlier to a later node of another thread where the later
+// depends on the earlier, except where that follows from other edges and program order.
+// Program order has no edges: it is Thread. So any order of the nodes that keeps the order
+// of every thread's nodes and of every edge keeps every dependence.
+type Graph struct {
+	Thread []int32 // of each node, dense: 0 ..Threads-1
+	Names  []int32 // of each thread number the trace's thread id
+
+	first []int32 // event a node starts with; nil if every event is a node
+	count int     // events
+	start []uint32
+	preds []int32
+	kinds []Kind
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.Thread) }
+
+// Threads is the number of threads.
+func (g *Graph) Threads() int { return len(g.Names) }
+
+// Edges is the number of edges, program order not counted.
+func (g *Graph) Edges() int { return len(g.preds) }
+
+// Preds are the nodes that node n depends on directly, all of other threads.
+func (g *Graph) Preds(n int32) []int32 { return g.preds[g.start[n]:g.start[n+1]] }
+
+// Kinds says for each of Preds why.
+func (g *Graph) Kinds(n int32) []Kind { return g.kinds[g.start[n]:g.start[n+1]] }
+
+// Events is the number of events.
+func (g *Graph) Events() int { return g.count }
+
+// EventsOf is the range of events that node n stands for.
+func (g *Graph) EventsOf(n int32) (from, to int) {
+	if g.first == nil {
+		return int(n), int(n) + 1
+	}
+	if int(n)+1 < len(g.first) {
+		return int(g.first[n]), int(g.first[n+1])
+	}
+	return int(g.first[n]), g.count
+}
+
+// Succs are the edges of a graph the other way round.
+type Succs struct {
+	start []uint32
+	succs []int32
+}
+
+// Of are the nodes that depend directly on node n.
+func (s *Succs) Of(n int32) []int32 { return s.succs[s.start[n]:s.start[n+1]] }
+
+// Succs turns the edges round.
+func (g *Graph) Succs() *Succs {
+	s := &Succs{make([]uint32, g.Len()+2), make([]int32, len(g.preds))}
+	for _, p := range g.preds {
+		s.start[p+2]++
+	}
+	for i := 2; i < len(s.start); i++ {
+		s.start[i] += s.start[i-1]
+	}
+	for n := range int32(g.Len()) {
+		for _, p := range g.Preds(n) {
+			s.succs[s.start[p+1]] = n
+			s.start[p+1]++
+		}
+	}
+	s.start = s.start[:g.Len()+1]
+	return s
+}
+
+// Check reports whether order is a permutation of the nodes that keeps program order and
+// every dependence. The error names the first place where it does not.
+func (g *Graph) Check(order []int32) error {
+	if len(order) != g.Len() {
+		return fmt.Errorf("the order has %d nodes, the graph %d", len(order), g.Len())
+	}
+	done := make([]bool, g.Len())
+	last := make([]int32, g.Threads())
+	for i := range last {
+		last[i] = -1
+	}
+	for i, n := range order {
+		if n < 0 || int(n) >= len(done) || done[n] {
+			return fmt.Errorf("place %d of the order: node %d is not in the graph or was there before", i, n)
+		}
+		if t := g.Thread[n]; last[t] > n {
+			return fmt.Errorf("place %d of the order: node %d comes after node %d of the same thread", i, n, last[t])
+		} else {
+			last[t] = n
+		}
+		for j, p := range g.Preds(n) {
+			if !done[p] {
+				return fmt.Errorf("place %d of the order: node %d depends on node %d (%s), which comes later", i, n, p, g.Kinds(n)[j])
+			}
+		}
+		done[n] = true
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package depend
+
+import (
+	"syscall"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Interpreter turns the events of one execution, in order, into effects. Its zero value
+// is ready. Where an event does not say enough (a semaphore whose count was not recorded,
+// an operation it does not know), the effect orders more than is needed, never less.
+//
+// What two effects on one object mean to each other is fixed by their modes, and the
+// table of operations is:
+//
+//	read, atomic load, lost compare-and-swap    Read
+//	write, atomic store, malloc, free           Write
+//	read-modify-write                           Read, Write
+//	lock, unlock; once, once done               Acquire, Release
+//	read lock, its unlock; once that was done   AcquireShared, ReleaseShared
+//	a try or timed lock that failed             Observe (write lock: Change)
+//	init, destroy                               Change
+//	cond wait                                   Observe, Post (1), Release of the mutex
+//	cond signal, broadcast                      Take, Post for each it woke (2)
+//	cond wake                                   Take, Acquire of the mutex
+//	sem post, wait                              Observe, Post; Observe, Take (3)
+//	barrier wait, leave                         Post; Take (4)
+//	futex                                       Change
+//	create, start, end, join                    Create, Begin, End, Join
+//	exit, abort, fatal signal                   Fence
+//
+// (1) The token of the wait is taken by whoever wakes the thread. (2) A signal that woke
+// somebody may change places with waits of others, because POSIX lets a signal wake any
+// waiter and a schedule says which; a broadcast and a signal that woke nobody may not
+// (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
+// which each wait has its own earlier post keeps the count from going below zero. (4) The
+// last to arrive takes a token from each of the others and leaves one for each; that keeps
+// the thread that is told it was last.
+//
+// Time is an effect too: heddle's clock moves only when nobody can run, so a wait that
+// timed out, and the first event that sees a sleeper awake, come after everything before
+// them and before everything after them (Fence). A wait that was made to time out early is
+// not bound to the clock (Observe or Change).
+//
+// Memory order is not looked at: executions are interleavings.
+type Interpreter struct {
+	tokens  uint64 // last token made
+	writers map[trace.Object]trace.ThreadID
+	sems    map[trace.Object]*semaphore
+	conds   map[trace.Object]*condition
+	bars    map[trace.Object]*barrier
+	woken   map[trace.ThreadID]uint64 // token for the thread's wake
+	passing map[trace.ThreadID]uint64 // token for the thread's leave
+	asleep  []sleeper
+}
+
+const (
+	eTimedOut  = int32(syscall.ETIMEDOUT)
+	eOwnerDead = int32(syscall.EOWNERDEAD)
+)
+
+func memory(m Mode, at trace.Object, size uint64) Effect {
+	return Effect{m, Conflict, uint64(at), max(size, 1)}
+}
+
+func object(m Mode, at trace.Object) Effect { return Effect{m, Lock, uint64(at), 1} }
+
+func thread(m Mode, t uint64) Effect { return Effect{m, Life, t, 1} }
+
+// Effects appends the effects of the execution's next event to buf. An event without
+// effects is free to move within its thread's order.
+func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
+	if len(in.asleep) > 0 && in.clockMoved(ev) {
+		buf = append(buf, Effect{Mode: Fence, Kind: Ending})
+	}
+	at, size := ev.Object, uint64(ev.Size)
+	switch ev.Op {
+	case trace.OpRead, trace.OpReadRange, trace.OpAtomicLoad:
+		return append(buf, memory(Read, at, size))
+	case trace.OpWrite, trace.OpWriteRange, trace.OpAtomicStore:
+		return append(buf, memory(Write, at, size))
+	case trace.OpAtomicRmw:
+		return append(buf, memory(Read, at, size), memory(Write, at, size))
+	case trace.OpAtomicCas:
+		buf = append(buf, memory(Read, at, size))
+		if ev.Result != 0 {
+			buf = append(buf, memory(Write, at, size))
+		}
+		return buf
+	case trace.OpMalloc, trace.OpFree:
+		// The block's life: what another thread did with the memory before it was
+		// allocated, or does after it was freed, is of another block.
+		if at != 0 {
+			buf = append(buf, memory(Write, at, size))
+		}
+		return buf
+
+	case trace.OpThreadStart:
+		return append(buf, thread(Begin, uint64(ev.Thread)))
+	case trace.OpThreadEnd:
+		return append(buf, thread(End, uint64(ev.Thread)))
+	case trace.OpThreadCreate:
+		if ev.Result == 0 {
+			buf = append(buf, thread(Create, ev.Value))
+		}
+		return buf
+	case trace.OpThreadJoin:
+		if ev.Result == 0 {
+			buf = append(buf, thread(Join, ev.Value))
+		}
+		return buf
+	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
+		return append(buf, Effect{Mode: Fence, Kind: Ending})
+	case trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpAtomicFence, trace.OpNone:
+		return buf
+	case trace.OpSleep:
+		if ev.Value > 0 {
+			in.asleep = append(in.asleep, sleeper{thread: ev.Thread})
+		}
+		return buf
+	}
+
+	// What is left are synchronisation objects. One that lies in a heap block must not
+	// be used before the block is there or after it is gone.
+	if at.Region() == trace.RegionHeap {
+		buf = append(buf, memory(Read, at, 1))
+	}
+	switch ev.Op {
+	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock:
+		switch {
+		case ev.Result == 0 || ev.Result == eOwnerDead:
+			buf = append(buf, object(Acquire, at))
+		case timedOut(ev):
+			buf = append(buf, Effect{Mode: Fence, Kind: Ending})
+		default:
+			buf = append(buf, object(Observe, at))
+		}
+	case trace.OpMutexUnlock, trace.OpSpinUnlock, trace.OpOnceEnd:
+		if ev.Result != 0 {
+			return append(buf, object(Observe, at))
+		}
+		buf = append(buf, object(Release, at))
+	case trace.OpOnceBegin:
+		if ev.Value == 1 {
+			buf = append(buf, object(Acquire, at))
+		} else {
+			buf = append(buf, object(AcquireShared, at), object(ReleaseShared, at))
+		}
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+		if ev.Result == 0 {
+			buf = append(buf, object(AcquireShared, at))
+		} else {
+			buf = append(buf, object(Observe, at))
+		}
+	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+		if ev.Result == 0 {
+			set(&in.writers, at, ev.Thread)
+			buf = append(buf, object(Acquire, at))
+		} else {
+			// It may have failed because of readers: one that leaves is a change to it.
+			buf = append(buf, object(Change, at))
+		}
+	case trace.OpRwlockUnlock:
+		if w, ok := in.writers[at]; ok && w == ev.Thread {
+			delete(in.writers, at)
+			buf = append(buf, object(Release, at))
+		} else {
+			buf = append(buf, object(ReleaseShared, at))
+		}
+	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
+		buf = append(buf, object(Change, at))
+	case trace.OpCondInit, trace.OpCondDestroy, trace.OpCondWait, trace.OpCondWake, trace.OpCondSignal, trace.OpCondBroadcast:
+		return in.condition(ev, buf)
+	case trace.OpSemInit, trace.OpSemDestroy, trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait, trace.OpSemPost, trace.OpSemGetvalue:
+		return in.semaphore(ev, buf)
+	case trace.OpBarrierInit, trace.OpBarrierDestroy, trace.OpBarrierWait, trace.OpBarrierLeave:
+		return in.barrier(ev, buf)
+	case trace.OpFutexWait:
+		buf = append(buf, memory(Read, at, 4), object(Change, at))
+	case trace.OpFutexWake:
+		buf = append(buf, object(Change, at))
+	case trace.OpFutexWakeup:
+		if timedOut(ev) {
+			return append(buf, Effect{Mode: Fence, Kind: Ending})
+		}
+		buf = append(buf, object(Change, at))
+	default:
+		buf = append(buf, Effect{Mode: Fence, Kind: Ending})
+	}
+	return buf
+}
+
+// timedOut reports whether the event's wait ended because the clock moved.
+func timedOut(ev *trace.Event) bool {
+	return ev.Result == eTimedOut && ev.Flags&trace.FlagTimeout == 0
+}
+
+func (in *Interpreter) token() uint64 {
+	in.tokens++
+	return in.tokens
+}
+
+func set[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
+}
+
+func get[K comparable, V any](m *map[K]*V, k K) *V {
+	v := (*m)[k]
+	if v == nil {
+		v = new(V)
+		set(m, k, v)
+	}
+	return v
+}
