@@ -1,0 +1,192 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Finding is a failure with its identity.
+type Finding struct {
+	Kind    trace.Kind
+	Message string // for people: one line, no place
+	// Site is the place, see the package's doc; of a deadlock, where its first thread
+	// waits. Zero is unknown.
+	Site trace.Site
+	// Threads took part: the one that failed, or those that wait for one another. They
+	// are evidence, not identity.
+	Threads []trace.ThreadID
+
+	exact    trace.Site // the failing instruction, in a library perhaps
+	stack    bool       // a stack was there to look for Site in
+	identity string     // all else that identifies the failure
+}
+
+// Of is the finding of an execution that ended so. Modules are those that its sites refer
+// to; if none of them is marked as the program's own, all count as such. It is the zero
+// Finding if the execution did not fail.
+func Of(e trace.Ending, modules []trace.Module) Finding {
+	if !e.Kind.Failed() {
+		return Finding{}
+	}
+	f := Finding{
+		Kind: e.Kind, Message: firstLine(e.Message), Threads: []trace.ThreadID{e.Thread},
+		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0,
+	}
+	switch e.Kind {
+	case trace.Assertion:
+		f.identity = normal(e.Message)
+		f.Message = cmp.Or(f.Message, "abort")
+	case trace.Signal:
+		name := unix.SignalName(syscall.Signal(e.Status))
+		if name == "" {
+			name = fmt.Sprintf("signal %d", e.Status)
+		}
+		f.identity = fmt.Sprint(e.Status)
+		f.Message = strings.TrimSuffix(name+": "+f.Message, ": ")
+	case trace.Misuse:
+		f.identity = normal(e.Message)
+	case trace.Exception:
+		f.identity = normal(e.Message)
+		f.Message = "uncaught exception: " + f.Message
+	case trace.Exit:
+		f.identity = fmt.Sprint(e.Status)
+		f.Message = cmp.Or(f.Message, fmt.Sprintf("exit status %d", e.Status))
+	case trace.Deadlock:
+		f.deadlock(e)
+	case trace.Hang:
+		f.Message = cmp.Or(f.Message, "the program does not end")
+		f.Threads = nil
+		for _, w := range e.Waiters {
+			if w.Ready {
+				f.Threads = append(f.Threads, w.Thread)
+			}
+		}
+	}
+	return f
+}
+
+// Same reports whether two executions failed by the same bug. It is false if one of them
+// did not fail.
+func Same(a, b trace.Ending, modules []trace.Module) bool {
+	return Of(a, modules).Same(Of(b, modules))
+}
+
+// Same reports whether two findings are of the same bug.
+func (f Finding) Same(g Finding) bool {
+	if !f.Kind.Failed() || f.Kind != g.Kind || f.identity != g.identity {
+		return false
+	}
+	switch f.Kind {
+	case trace.Assertion, trace.Signal, trace.Misuse:
+		// Where a stack was not asked for, a failure in a library cannot be led back to
+		// the program; then it is the instruction that counts.
+		return f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
+	}
+	return true
+}
+
+// place is where the failing thread was in the program's own code.
+func place(e trace.Ending, modules []trace.Module) trace.Site {
+	own := func(s trace.Site) bool {
+		m := s.Module()
+		return m >= 0 && m < len(modules) && modules[m].Program
+	}
+	if own(e.Site) || !slices.ContainsFunc(modules, func(m trace.Module) bool { return m.Program }) {
+		return e.Site
+	}
+	for _, s := range e.Stack {
+		if own(s) {
+			return s
+		}
+	}
+	return e.Site
+}
+
+// deadlock identifies who waits for what.
+func (f *Finding) deadlock(e trace.Ending) {
+	// Waits on the cycle, or all of them; Waiters that are ready are not stuck.
+	var waits []trace.Waiter
+	if len(e.Cycle) > 0 {
+		for _, t := range e.Cycle {
+			if i := slices.IndexFunc(e.Waiters, func(w trace.Waiter) bool { return w.Thread == t }); i >= 0 {
+				waits = append(waits, e.Waiters[i])
+			}
+		}
+		f.identity = "cycle"
+		f.Message = fmt.Sprintf("deadlock: %s wait for one another", threads(waits))
+		if len(waits) == 1 {
+			f.Message = fmt.Sprintf("deadlock: %s waits for itself", threads(waits))
+		}
+	} else {
+		stuck := func(w trace.Waiter) bool { return !w.Ready }
+		joins := func(w trace.Waiter) bool { return w.Op == trace.OpThreadJoin }
+		waits = slices.DeleteFunc(slices.Clone(e.Waiters), func(w trace.Waiter) bool { return !stuck(w) })
+		if slices.ContainsFunc(waits, func(w trace.Waiter) bool { return !joins(w) }) {
+			waits = slices.DeleteFunc(waits, joins)
+		}
+		f.identity = "waits"
+		verb := "wait"
+		if len(waits) == 1 {
+			verb = "waits"
+		}
+		f.Message = fmt.Sprintf("deadlock: %s %s for ever", threads(waits), verb)
+	}
+	f.Threads = nil
+	var at []string
+	for _, w := range waits {
+		f.Threads = append(f.Threads, w.Thread)
+		at = append(at, fmt.Sprintf(" %d@%x", w.Op, uint64(w.Site)))
+	}
+	if slices.Sort(at); len(e.Cycle) == 0 {
+		at = slices.Compact(at)
+	}
+	f.identity += strings.Join(at, "")
+	if f.Site == 0 && len(waits) > 0 {
+		f.Site = waits[0].Site
+	}
+}
+
+// threads names those that wait: "T1 (lock) and T2 (lock)".
+func threads(waits []trace.Waiter) string {
+	names := make([]string, len(waits))
+	for i, w := range waits {
+		names[i] = fmt.Sprintf("T%d (%v)", w.Thread, w.Op)
+	}
+	switch n := len(names); {
+	case n == 0:
+		return "all threads"
+	case n == 1:
+		return names[0]
+	case n > 6:
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:5], ", "), n-5)
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}
+
+var variable = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\bT[0-9]+\b|\bthread [0-9]+\b`)
+
+// normal is a message without what changes from one execution to the next.
+func normal(message string) string {
+	return variable.ReplaceAllStringFunc(message, func(s string) string {
+		switch s[0] {
+		case '0':
+			return "0x?"
+		default:
+			return "T?"
+		}
+	})
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

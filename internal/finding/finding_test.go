@@ -1,0 +1,157 @@
+package finding
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+var modules = []trace.Module{{Path: "/bin/prog", Program: true}, {Path: "/lib/libc.so.6"}, {Path: "/lib/libm.so.6"}}
+
+func prog(offset uint64) trace.Site { return trace.MakeSite(0, offset) }
+func libc(offset uint64) trace.Site { return trace.MakeSite(1, offset) }
+
+func waits(thread trace.ThreadID, op trace.Op, site trace.Site) trace.Waiter {
+	return trace.Waiter{Thread: thread, Op: op, Site: site, Holder: -1}
+}
+
+func cycle(waiters ...trace.Waiter) trace.Ending {
+	e := trace.Ending{Kind: trace.Deadlock, Waiters: waiters}
+	for _, w := range waiters {
+		e.Cycle = append(e.Cycle, w.Thread)
+	}
+	return e
+}
+
+func stuck(waiters ...trace.Waiter) trace.Ending {
+	return trace.Ending{Kind: trace.Deadlock, Waiters: waiters}
+}
+
+func failed(kind trace.Kind, status int32, message string, site trace.Site, stack ...trace.Site) trace.Ending {
+	return trace.Ending{Kind: kind, Status: status, Message: message, Site: site, Stack: stack}
+}
+
+func with(e trace.Ending, change func(*trace.Ending)) trace.Ending { change(&e); return e }
+
+func TestSame(t *testing.T) {
+	const lock, join, wake = trace.OpMutexLock, trace.OpThreadJoin, trace.OpCondWake
+	assertion := failed(trace.Assertion, 0, "x == 2", prog(0x10), prog(0x20))
+	segv := failed(trace.Signal, 11, "", prog(0x10), prog(0x20))
+	inLibrary := failed(trace.Signal, 11, "", libc(0x100), libc(0x200), prog(0x20), prog(0x30))
+	tests := []struct {
+		name string
+		a, b trace.Ending
+		same bool
+	}{
+		{"assertion", assertion, assertion, true},
+		{"assertion in another thread, with other output and waiters", assertion, with(assertion, func(e *trace.Ending) {
+			e.Thread, e.Output, e.Waiters = 4, []byte("x"), []trace.Waiter{waits(1, lock, prog(1))}
+		}), true},
+		{"assertion reached by another way", assertion, failed(trace.Assertion, 0, "x == 2", prog(0x10), prog(0x90)), true},
+		{"other assertion", assertion, failed(trace.Assertion, 0, "x == 3", prog(0x10)), false},
+		{"same text elsewhere", assertion, failed(trace.Assertion, 0, "x == 2", prog(0x14)), false},
+		{"assertion and signal", assertion, segv, false},
+		{"assertion that prints a pointer", failed(trace.Assertion, 0, "bad node 0x7f001234", prog(1)), failed(trace.Assertion, 0, "bad node 0x7fff0010", prog(1)), true},
+
+		{"signal", segv, segv, true},
+		{"signal at another address", segv, with(segv, func(e *trace.Ending) { e.Object = trace.MakeObject(trace.RegionHeap, 0, 3) }), true},
+		{"other signal", segv, failed(trace.Signal, 7, "", prog(0x10)), false},
+		{"other instruction", segv, failed(trace.Signal, 11, "", prog(0x14)), false},
+		{"library, other instruction, same call", inLibrary, failed(trace.Signal, 11, "", libc(0x180), prog(0x20)), true},
+		{"library, same instruction, other call", inLibrary, failed(trace.Signal, 11, "", libc(0x100), libc(0x200), prog(0x28)), false},
+		{"library, one without a stack", inLibrary, failed(trace.Signal, 11, "", libc(0x100)), true},
+		{"library, other instruction, one without a stack", inLibrary, failed(trace.Signal, 11, "", libc(0x104)), false},
+		{"jump to nowhere", failed(trace.Signal, 11, "", 0, prog(0x20)), failed(trace.Signal, 11, "", 0, prog(0x28)), false},
+
+		{"misuse of another lock by another thread", failed(trace.Misuse, 0, "unlock of lock 0x5500 by T1, held by thread 2", prog(1)),
+			failed(trace.Misuse, 0, "unlock of lock 0x55f0 by T3, held by thread 1", prog(1)), true},
+		{"other misuse", failed(trace.Misuse, 0, "unlock of a lock not held", prog(1)), failed(trace.Misuse, 0, "destroy of a locked mutex", prog(1)), false},
+		{"misuse elsewhere", failed(trace.Misuse, 0, "unlock of a lock not held", prog(1)), failed(trace.Misuse, 0, "unlock of a lock not held", prog(2)), false},
+
+		{"exception of the same type", failed(trace.Exception, 0, "std::out_of_range", libc(1)), failed(trace.Exception, 0, "std::out_of_range", prog(2)), true},
+		{"exception of another type", failed(trace.Exception, 0, "std::out_of_range", libc(1)), failed(trace.Exception, 0, "std::bad_alloc", libc(1)), false},
+
+		{"exit status", failed(trace.Exit, 3, "", prog(1)), failed(trace.Exit, 3, "", prog(2)), true},
+		{"other exit status", failed(trace.Exit, 3, "", prog(1)), failed(trace.Exit, 4, "", prog(1)), false},
+
+		{"cycle", cycle(waits(1, lock, prog(1)), waits(2, lock, prog(2))), cycle(waits(1, lock, prog(1)), waits(2, lock, prog(2))), true},
+		{"cycle, roles changed", cycle(waits(1, lock, prog(1)), waits(2, lock, prog(2))), cycle(waits(1, lock, prog(2)), waits(2, lock, prog(1))), true},
+		{"cycle, others wait too", cycle(waits(1, lock, prog(1)), waits(2, lock, prog(2))), with(cycle(waits(1, lock, prog(1)), waits(2, lock, prog(2))), func(e *trace.Ending) {
+			e.Waiters = append(e.Waiters, waits(0, join, prog(9)), waits(3, lock, prog(1)))
+		}), true},
+		{"cycle of other locks", cycle(waits(1, lock, prog(1)), waits(2, lock, prog(2))), cycle(waits(1, lock, prog(1)), waits(2, lock, prog(3))), false},
+		{"cycle of more at the same sites", cycle(waits(1, lock, prog(1)), waits(2, lock, prog(1))), cycle(waits(1, lock, prog(1)), waits(2, lock, prog(1)), waits(3, lock, prog(1))), false},
+		{"cycle and none", cycle(waits(1, lock, prog(1))), stuck(waits(1, lock, prog(1))), false},
+
+		{"lost signal, more of the pool waiting", stuck(waits(0, join, prog(9)), waits(1, wake, prog(1))),
+			stuck(waits(0, join, prog(9)), waits(1, wake, prog(1)), waits(2, wake, prog(1)), waits(3, wake, prog(1))), true},
+		{"lost signal, main already past the first join", stuck(waits(0, join, prog(9)), waits(1, wake, prog(1))),
+			stuck(waits(0, join, prog(10)), waits(1, wake, prog(1))), true},
+		{"another wait", stuck(waits(1, wake, prog(1))), stuck(waits(1, wake, prog(2))), false},
+		{"another operation at the site", stuck(waits(1, wake, prog(1))), stuck(waits(1, lock, prog(1))), false},
+		{"only joins", stuck(waits(0, join, prog(9))), stuck(waits(0, join, prog(9))), true},
+		{"other joins", stuck(waits(0, join, prog(9))), stuck(waits(0, join, prog(8))), false},
+
+		{"hang, cut off elsewhere", trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 1, Site: prog(1), Ready: true}}},
+			trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Site: prog(2), Ready: true}}}, true},
+		{"hang and deadlock", trace.Ending{Kind: trace.Hang}, stuck(waits(1, wake, prog(1))), false},
+
+		{"clean", trace.Ending{}, trace.Ending{}, false},
+		{"unsupported", trace.Ending{Kind: trace.Unsupported}, trace.Ending{Kind: trace.Unsupported}, false},
+		{"diverged", trace.Ending{Kind: trace.Diverged}, trace.Ending{Kind: trace.Diverged}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := Same(test.a, test.b, modules); got != test.same {
+				t.Errorf("Same = %v, want %v\n%+v\n%+v", got, test.same, Of(test.a, modules), Of(test.b, modules))
+			}
+			if got := Same(test.b, test.a, modules); got != test.same {
+				t.Errorf("not symmetric: Same(b, a) = %v, want %v", got, test.same)
+			}
+			if self := Same(test.a, test.a, modules); self != test.a.Kind.Failed() {
+				t.Errorf("Same(a, a) = %v", self)
+			}
+		})
+	}
+}
+
+func TestOf(t *testing.T) {
+	tests := []struct {
+		ending  trace.Ending
+		message string
+		site    trace.Site
+		threads []trace.ThreadID
+	}{
+		{with(failed(trace.Assertion, 0, "x == 2\nmore", prog(1)), func(e *trace.Ending) { e.Thread = 3 }), "x == 2", prog(1), []trace.ThreadID{3}},
+		{failed(trace.Assertion, 0, "", libc(1), libc(5), prog(7)), "abort", prog(7), []trace.ThreadID{0}},
+		{failed(trace.Signal, 11, "", prog(1)), "SIGSEGV", prog(1), []trace.ThreadID{0}},
+		{failed(trace.Signal, 8, "", libc(1)), "SIGFPE", libc(1), []trace.ThreadID{0}},
+		{failed(trace.Signal, 11, "use of a freed block", prog(1)), "SIGSEGV: use of a freed block", prog(1), []trace.ThreadID{0}},
+		{failed(trace.Exit, 3, "", prog(1)), "exit status 3", prog(1), []trace.ThreadID{0}},
+		{failed(trace.Exit, 3, "exit status 3, expected 0", prog(1)), "exit status 3, expected 0", prog(1), []trace.ThreadID{0}},
+		{failed(trace.Exception, 0, "std::bad_alloc", 0), "uncaught exception: std::bad_alloc", 0, []trace.ThreadID{0}},
+		{with(cycle(waits(1, trace.OpMutexLock, prog(1)), waits(2, trace.OpMutexLock, prog(2))), func(e *trace.Ending) {
+			e.Waiters = append(e.Waiters, waits(0, trace.OpThreadJoin, prog(9)))
+		}), "deadlock: T1 (lock) and T2 (lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
+		{cycle(waits(1, trace.OpMutexLock, prog(1))), "deadlock: T1 (lock) waits for itself", prog(1), []trace.ThreadID{1}},
+		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "deadlock: T1 (cond wake) waits for ever", prog(1), []trace.ThreadID{1}},
+		{trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Ready: true}, {Thread: 1}}}, "the program does not end", 0, []trace.ThreadID{2}},
+		{trace.Ending{Kind: trace.Clean, Message: "x"}, "", 0, nil},
+	}
+	for _, test := range tests {
+		f := Of(test.ending, modules)
+		if f.Message != test.message || f.Site != test.site || !reflect.DeepEqual(f.Threads, test.threads) {
+			t.Errorf("Of(%v) = %q at %#x of %v, want %q at %#x of %v", test.ending, f.Message, f.Site, f.Threads, test.message, test.site, test.threads)
+		}
+	}
+}
+
+// TestWithoutProgramModule: where nobody says which module is the program's, the failing
+// instruction counts.
+func TestWithoutProgramModule(t *testing.T) {
+	e := failed(trace.Signal, 11, "", libc(1), prog(2))
+	if f := Of(e, nil); f.Site != e.Site {
+		t.Errorf("Site = %#x, want %#x", f.Site, e.Site)
+	}
+}
