@@ -11,7 +11,7 @@ extern void __libc_free(void *);
 // The recorded event tells the analyses where a block's life begins and ends. It is no
 // scheduling point, and neither is free, unless something was seen to race with it.
 static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
-  if (HD_LIKELY(!hd.accesses) || !hd_active()) return;
+  if (HD_LIKELY(!hd.record) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, (uint64_t)p);

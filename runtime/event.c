@@ -79,10 +79,9 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->flags = flags | t->pend.flags;
   e->result = result;
   e->stack = stack;
-  e->pad = 0;
+  e->mask = ext;
   if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size) unsettled = e;
   if (ext) {
-    e->flags |= HD_EV_ENABLED_EXT;
     uint64_t *words = (uint64_t *)&block[n];
     for (uint32_t i = 0; i < ext * 8; i++) words[i] = i + 1 < hd.nwords ? hd.decision.w[i + 1] : 0;
     n += ext;

@@ -42,6 +42,7 @@ static void heap_init(void) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p < 0) continue;
     hd_heap_base = (uintptr_t)p;
+    hd_sys(SYS_madvise, p, heap_size, MADV_DONTDUMP);
     break;
   }
   if (!hd_heap_base) hd_refuse("no address space for the program's heap: raise the limit on virtual memory (ulimit -v)");

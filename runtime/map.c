@@ -1,4 +1,5 @@
 // map.c: the runtime's own memory, which is never put back between executions.
+#define _GNU_SOURCE
 #include <sys/mman.h>
 #include "rt.h"
 
@@ -9,5 +10,6 @@ void *hd_map(uint64_t bytes, const char *what) {
   long p = hd_sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p < 0) hd_fatal("no memory for %s (%u MB)", what, (unsigned)(bytes >> 20));
+  hd_sys(SYS_madvise, p, bytes, MADV_DONTDUMP);
   return (void *)p;
 }

@@ -6,7 +6,6 @@
 #include "rt.h"
 
 enum hd_mode hd_mode;
-extern char **environ;
 
 // The controller hands the shared memory down as a fixed descriptor. It is mapped and
 // closed at the first hook, so the program never sees it, and nothing it starts does.
@@ -32,9 +31,9 @@ void hd_attach(void) {
 
 // The variables that brought the runtime in must not reach what the program starts, nor
 // change what the program sees of its environment.
-static void clean_environment(void) {
-  char **out = environ;
-  for (char **e = environ; *e; e++) {
+static void clean_environment(char **envp) {
+  char **out = envp;
+  for (char **e = envp; *e; e++) {
     char *s = *e;
     bool ours = false;
     static const char preload[] = "LD_PRELOAD=", tunables[] = "GLIBC_TUNABLES=glibc.pthread.rseq=0";
@@ -55,10 +54,11 @@ static void clean_environment(void) {
 static void last_exit_handler(void *arg);
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
-__attribute__((constructor)) static void loaded(void) {
+__attribute__((constructor)) static void loaded(int argc, char **argv, char **envp) {
+  (void)argc; (void)argv;
   if (!hd_controlled()) return;
   hd_real_init();
-  clean_environment();
+  clean_environment(envp); // libc's own pointer to it is not set yet
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
   // Registered before every other handler, so it runs after all of them.
   __cxa_atexit(last_exit_handler, NULL, NULL);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/time.h>
+#include <unistd.h>
 #include <time.h>
 #include "rt.h"
 #include "sync.h"
@@ -109,7 +110,7 @@ HD_EXPORT unsigned sleep(unsigned seconds) {
   return 0;
 }
 
-HD_EXPORT int usleep(useconds_t us) {
+HD_EXPORT int usleep(__useconds_t us) {
   if (!hd_active()) return REAL(usleep)(us);
   sleep_until(hd.vtime + us * 1000ull, us * 1000ull, HD_RA);
   return 0;

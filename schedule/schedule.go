@@ -119,8 +119,11 @@ func Steps(events []trace.Event) []Step {
 			continue
 		}
 		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Flags&trace.FlagTimeout != 0}
-		if (e.Op == trace.OpCondSignal || e.Op == trace.OpFutexWake) && e.Value > 0 {
+		switch e.Op {
+		case trace.OpCondSignal:
 			s.Wake = trace.ThreadID(e.Value) - 1
+		case trace.OpFutexWake:
+			s.Wake = trace.ThreadID(e.Aux) - 1
 		}
 		out = append(out, s)
 	}

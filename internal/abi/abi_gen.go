@@ -101,12 +101,11 @@ const (
 
 // enum hd_event_flags
 const (
-	EvForced     = 1
-	EvTimeout    = 2
-	EvNochoice   = 4
-	EvAtomic     = 8
-	EvOrderMask  = 112
-	EvEnabledExt = 256
+	EvForced    = 1
+	EvTimeout   = 2
+	EvNochoice  = 4
+	EvAtomic    = 8
+	EvOrderMask = 112
 )
 
 // Event is struct hd_event, 64 bytes.
@@ -122,7 +121,7 @@ type Event struct {
 	Flags   uint32 // offset 48
 	Result  int32  // offset 52
 	Stack   uint32 // offset 56
-	Pad     uint32 // offset 60
+	Mask    uint32 // offset 60
 }
 
 // Size and offsets of Event as the C compiler has them.
@@ -139,7 +138,7 @@ const (
 	OffsetofEventFlags   = 48
 	OffsetofEventResult  = 52
 	OffsetofEventStack   = 56
-	OffsetofEventPad     = 60
+	OffsetofEventMask    = 60
 )
 
 // enum hd_policy

@@ -92,7 +92,7 @@ enum hd_class {
   HD_OP(SLEEP,          65, "sleep",              NONE)  /* value = ns */ \
   HD_OP(FUTEX_WAIT,     68, "futex wait",         SYNC)  /* result 0 enqueued, EAGAIN */ \
   HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
-  HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken */ \
+  HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
   HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
   HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
   HD_OP(READ_RANGE,     82, "read range",         READ) \
@@ -121,7 +121,6 @@ enum hd_event_flags {
   HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
-  HD_EV_ENABLED_EXT = 1u << 8, // followed by ceil((nthreads-64)/64) more mask words, rounded up to whole events
 };
 
 struct hd_event {
@@ -136,7 +135,7 @@ struct hd_event {
   uint32_t flags;    // enum hd_event_flags
   int32_t  result;   // what the call returns, where it is an int
   uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
-  uint32_t pad;
+  uint32_t mask;     // so many records after this one are no events but more words of enabled, threads 64..
 };
 
 // ---------------------------------------------------------------- plans

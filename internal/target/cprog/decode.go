@@ -1,0 +1,230 @@
+package cprog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// execution gathers the records of one execution until its result comes.
+type execution struct {
+	events    []abi.Event
+	stacks    [][]uint64
+	threads   []abi.ThreadInfo
+	waiters   []abi.Waiter
+	backtrace []uint64
+	message   string
+	output    []byte
+}
+
+func (x *execution) reset() {
+	*x = execution{}
+}
+
+func cast[T any](b []byte) []T {
+	var z T
+	n := len(b) / int(unsafe.Sizeof(z))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
+}
+
+// add takes one record; result is set for the one that ends the execution.
+func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
+	switch kind {
+	case abi.RecResult:
+		r := cast[abi.Result](b)[0]
+		return &r, nil
+	case abi.RecEvents:
+		x.events = append(x.events, cast[abi.Event](b)...)
+	case abi.RecStack:
+		n := binary.NativeEndian.Uint32(b[4:])
+		x.stacks = append(x.stacks, append([]uint64(nil), cast[uint64](b[8:8+n*8])...))
+	case abi.RecThread:
+		x.threads = append(x.threads, cast[abi.ThreadInfo](b)[0])
+	case abi.RecWaiter:
+		x.waiters = append(x.waiters, cast[abi.Waiter](b)[0])
+	case abi.RecBacktrace:
+		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
+	case abi.RecMessage:
+		x.message = strings.TrimRight(string(b), "\x00")
+	case abi.RecOutput:
+		n := binary.NativeEndian.Uint32(b[4:])
+		x.output = append(x.output, b[8:8+n]...)
+	default:
+		return nil, fmt.Errorf("the runtime sent a record of unknown type %d", kind)
+	}
+	return nil, nil
+}
+
+var kinds = [...]trace.Kind{
+	abi.OutClean: trace.Clean, abi.OutAssert: trace.Assertion, abi.OutSignal: trace.Signal,
+	abi.OutDeadlock: trace.Deadlock, abi.OutHang: trace.Hang, abi.OutMisuse: trace.Misuse,
+	abi.OutException: trace.Exception, abi.OutUnsupported: trace.Unsupported, abi.OutDiverged: trace.Diverged,
+}
+
+// outcome turns the records of an execution into what the controller works with.
+func (t *Target) outcome(p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
+	o := schedule.Outcome{
+		Index: int(r.Index), Coverage: r.Coverage,
+		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
+		Threads: int(r.Threads), Deviations: int(r.Deviations),
+	}
+	e := trace.Ending{
+		Kind: trace.Unsupported, Status: r.Status, Thread: trace.ThreadID(r.Thread),
+		Message: x.message, Site: t.siteOf(r.Pc),
+		Object: t.objectOf(r.Object, x.threads, uint16(r.Thread)),
+		Output: x.output,
+	}
+	if int(r.Outcome) < len(kinds) {
+		e.Kind = kinds[r.Outcome]
+	}
+	if e.Kind == trace.Exception {
+		e.Message = typeName(x.message)
+	}
+	if e.Kind.Failed() {
+		o.Ident = uint64(r.Ident)
+	}
+	for _, pc := range x.backtrace {
+		e.Stack = append(e.Stack, t.siteOf(pc))
+	}
+	for i := range x.waiters {
+		w := &x.waiters[i]
+		e.Waiters = append(e.Waiters, trace.Waiter{
+			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: t.siteOf(w.Pc),
+			Object: t.objectOf(w.Object, x.threads, uint16(w.Thread)),
+			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
+		})
+	}
+	if e.Kind == trace.Deadlock {
+		e.Cycle = cycle(e.Waiters)
+	}
+	if e.Kind == trace.Diverged {
+		o.Diverged = t.divergence(p, r)
+	}
+	o.Ending = e
+	if p.Record {
+		o.Trace = t.trace(p, x, e)
+	}
+	return o
+}
+
+func (t *Target) divergence(p *schedule.Plan, r *abi.Result) *schedule.Divergence {
+	d := &schedule.Divergence{Step: int(r.Status), Met: schedule.Step{Thread: -1, Wake: -1}}
+	if d.Step < len(p.Script) {
+		d.Expected = p.Script[d.Step]
+	}
+	if r.MetThread != 0xffff || r.MetOp != 0 {
+		d.Met.Thread = trace.ThreadID(int16(r.MetThread))
+		d.Met.Op = trace.Op(r.MetOp)
+		d.Met.Site = t.siteOf(r.Pc)
+	}
+	return d
+}
+
+// cycle finds threads that wait for one another in a ring, beginning with the lowest.
+func cycle(waiters []trace.Waiter) []trace.ThreadID {
+	next := map[trace.ThreadID]trace.ThreadID{}
+	for _, w := range waiters {
+		if w.Holder >= 0 {
+			next[w.Thread] = w.Holder
+		}
+	}
+	for _, w := range waiters {
+		seen := []trace.ThreadID{w.Thread}
+		for at := w.Thread; ; {
+			n, ok := next[at]
+			if !ok || len(seen) > len(waiters) {
+				break
+			}
+			if n == w.Thread {
+				return seen
+			}
+			seen = append(seen, n)
+			at = n
+		}
+	}
+	return nil
+}
+
+func (t *Target) trace(p *schedule.Plan, x *execution, e trace.Ending) *trace.Trace {
+	tr := &trace.Trace{Header: t.Header(), Modules: t.Modules(), Ending: e}
+	tr.Header.Points = p.Points
+	tr.Header.ExpectStatus = p.ExpectStatus
+	for i := range x.threads {
+		th := &x.threads[i]
+		tr.Threads = append(tr.Threads, trace.Thread{
+			ID: trace.ThreadID(th.Index), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
+			Name: th.Name, Entry: t.siteOf(th.Entry), Ended: th.Flags&1 != 0,
+		})
+	}
+	tr.Stacks = make([][]trace.Site, 1, len(x.stacks)+1)
+	for _, s := range x.stacks {
+		sites := make([]trace.Site, len(s))
+		for i, pc := range s {
+			sites[i] = t.siteOf(pc)
+		}
+		tr.Stacks = append(tr.Stacks, sites)
+	}
+	live := map[trace.Object]int{}
+	tr.Events = make([]trace.Event, 0, len(x.events))
+	for i := 0; i < len(x.events); i++ {
+		a := &x.events[i]
+		ev := trace.Event{
+			Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: t.siteOf(a.Pc),
+			Object: t.objectOf(a.Object, x.threads, a.Thread), Aux: a.Aux, Size: a.Size,
+			Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
+		}
+		ev.Enabled.Low = a.Enabled
+		if n := int(a.Mask); n > 0 {
+			words := cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(&x.events[i+1])), n*abi.SizeofEvent))
+			for len(words) > 0 && words[len(words)-1] == 0 {
+				words = words[:len(words)-1]
+			}
+			if len(words) > 0 {
+				ev.Enabled.High = append([]uint64(nil), words...)
+			}
+			i += n
+		}
+		if ev.Op == trace.OpCondWait || ev.Op == trace.OpCondWake {
+			ev.Aux = uint64(t.objectOf(a.Aux, x.threads, a.Thread))
+		}
+		switch ev.Op {
+		case trace.OpMalloc:
+			live[ev.Object] = len(tr.Allocs)
+			tr.Allocs = append(tr.Allocs, trace.Alloc{
+				Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack,
+				Event: len(tr.Events), Freed: -1,
+			})
+			if !p.Accesses {
+				continue
+			}
+		case trace.OpFree:
+			if n, ok := live[ev.Object]; ok {
+				tr.Allocs[n].Freed = len(tr.Events)
+				delete(live, ev.Object)
+			}
+			if !p.Accesses && ev.Flags&trace.FlagNoChoice != 0 {
+				continue
+			}
+		}
+		tr.Events = append(tr.Events, ev)
+	}
+	return tr
+}
+
+func typeName(mangled string) string {
+	s, err := demangle.ToString("_ZTS" + mangled)
+	if err != nil {
+		return mangled
+	}
+	return strings.TrimPrefix(s, "typeinfo name for ")
+}

@@ -1,0 +1,84 @@
+package cprog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+const defaultMaxSteps = 1 << 20
+
+// encode turns a plan into a record of the plan ring.
+func (t *Target) encode(id uint64, p *schedule.Plan) ([]byte, error) {
+	h := abi.Plan{
+		Id: id, Seed: p.Seed, Repeat: uint32(max(p.Repeat, 1)),
+		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
+		Nsteps: uint32(len(p.Script)), Nthreads: uint32(len(p.Threads)),
+		MaxSteps: defaultMaxSteps, ExpectStatus: p.ExpectStatus,
+	}
+	if p.MaxSteps > 0 {
+		h.MaxSteps = uint32(p.MaxSteps)
+	}
+	switch p.Policy {
+	case schedule.Random:
+		h.Param0 = uint32(math.Min(p.Stay, 1) * 65535)
+	case schedule.PCT:
+		h.Param0, h.Param1 = uint32(p.Depth), uint32(p.Length)
+	}
+	if p.Record {
+		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput | abi.PlanBacktrace
+	}
+	if p.Accesses {
+		h.Flags |= abi.PlanAccesses
+	}
+	if p.Stop {
+		h.Flags |= abi.PlanStop
+	}
+	if p.Timeouts {
+		h.Flags |= abi.PlanTimeouts
+	}
+	setPoints := !t.pointsSent || !slices.Equal(t.points, p.Points)
+	if setPoints {
+		h.SetPoints = 1
+		h.Npoints = uint32(len(p.Points))
+	}
+	b := make([]byte, 0, abi.SizeofPlan+len(p.Script)*abi.SizeofStep+8*(len(p.Threads)+len(p.Points)))
+	b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&h)), abi.SizeofPlan)...)
+	last := trace.ThreadID(-1)
+	for i := range p.Script {
+		s := &p.Script[i]
+		if int(s.Thread) >= len(p.Threads) || s.Thread < 0 {
+			return nil, fmt.Errorf("step %d of the schedule names thread %d, but it lists only %d threads", i, s.Thread, len(p.Threads))
+		}
+		st := abi.Step{Thread: uint16(s.Thread), Op: uint16(s.Op), Pc: uint32(t.pcOf(s.Site))}
+		if s.Wake >= 0 {
+			st.Aux = uint32(s.Wake) + 1
+		}
+		if s.Thread != last {
+			st.Flags |= abi.StepTei
+		}
+		if s.Timeout {
+			st.Flags |= abi.StepTimeout
+		}
+		last = s.Thread
+		b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&st)), abi.SizeofStep)...)
+	}
+	for i := range p.Threads {
+		b = binary.NativeEndian.AppendUint64(b, p.Threads[i].Name)
+	}
+	if setPoints {
+		for _, s := range p.Points {
+			b = binary.NativeEndian.AppendUint64(b, t.pcOf(s))
+		}
+	}
+	if len(b) > planRingSize/2 {
+		return nil, fmt.Errorf("a schedule of %d steps is too long for heddle (limit %d)", len(p.Script), planRingSize/2/abi.SizeofStep)
+	}
+	return b, nil
+}

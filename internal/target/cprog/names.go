@@ -1,0 +1,79 @@
+package cprog
+
+import (
+	"bytes"
+	"encoding/hex"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// loaded is a module of the running process.
+type loaded struct{ base, lo, hi uint64 }
+
+// readModules copies the list the runtime made at main.
+func (t *Target) readModules() {
+	s := t.proc.shm
+	t.loaded = t.loaded[:0]
+	t.modules = t.modules[:0]
+	for i := 0; i < int(s.Nmodules); i++ {
+		m := &s.Modules[i]
+		path := m.Path[:]
+		if n := bytes.IndexByte(path, 0); n >= 0 {
+			path = path[:n]
+		}
+		t.loaded = append(t.loaded, loaded{m.Base, m.Lo, m.Hi})
+		t.modules = append(t.modules, trace.Module{
+			Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&1 != 0,
+		})
+	}
+	t.heapLo, t.heapHi = s.HeapBase, s.HeapBase+s.HeapSize
+}
+
+// pcOf is the address a site has in the running process; 0 for an unknown one.
+func (t *Target) pcOf(s trace.Site) uint64 {
+	i := s.Module()
+	if i < 0 || i >= len(t.loaded) {
+		return s.Offset()
+	}
+	return t.loaded[i].base + s.Offset()
+}
+
+func (t *Target) siteOf(pc uint64) trace.Site {
+	if pc == 0 {
+		return 0
+	}
+	for i := range t.loaded {
+		if m := &t.loaded[i]; pc >= m.lo && pc <= m.hi {
+			return trace.MakeSite(i, pc-m.base)
+		}
+	}
+	return trace.Site(pc & (1<<48 - 1)) // module -1: an address outside of every module
+}
+
+// objectOf names an address. Stacks are those of the threads of one execution; where a
+// stack was used twice, by is preferred, then the younger thread.
+func (t *Target) objectOf(addr uint64, threads []abi.ThreadInfo, by uint16) trace.Object {
+	switch {
+	case addr == 0:
+		return 0
+	case addr >= t.heapLo && addr < t.heapHi:
+		return trace.MakeObject(trace.RegionHeap, 0, addr-t.heapLo)
+	}
+	for i := range t.loaded {
+		if m := &t.loaded[i]; addr >= m.lo && addr < m.hi {
+			return trace.MakeObject(trace.RegionGlobal, i, addr-m.base)
+		}
+	}
+	found := -1
+	for i := range threads {
+		th := &threads[i]
+		if addr < th.StackHi && addr >= th.StackHi-th.StackSize && (found < 0 || uint16(found) != by) {
+			found = i
+		}
+	}
+	if found >= 0 {
+		return trace.MakeObject(trace.RegionStack, found, threads[found].StackHi-addr)
+	}
+	return trace.MakeObject(trace.RegionOther, 0, addr)
+}

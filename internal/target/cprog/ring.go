@@ -1,0 +1,118 @@
+package cprog
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
+
+// ring is one direction of the shared memory: a single producer, a single consumer,
+// records that never wrap. Cursors are byte counts that only grow.
+type ring struct {
+	ctl   *abi.Ring
+	bytes []byte
+}
+
+func (r *ring) head() uint64 { return atomic.LoadUint64(&r.ctl.Head) }
+func (r *ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
+
+const recHeader = abi.SizeofRecHeader
+
+// put appends a record as the plan ring's producer. It reports false if there is no room
+// now. The store to Head pairs with hd_plan_next's acquire load.
+func (r *ring) put(kind uint32, payload []byte) bool {
+	size := uint64(len(r.bytes))
+	need := uint64(recHeader+len(payload)+7) &^ 7
+	head := r.ctl.Head // only this side writes it
+	pos := head % size
+	pad := uint64(0)
+	if pos+need > size {
+		pad = size - pos
+	}
+	if head+pad+need-r.tail() > size {
+		return false
+	}
+	if pad > 0 {
+		r.header(pos, uint32(pad), abi.RecPad)
+		head += pad
+		pos = 0
+	}
+	r.header(pos, uint32(need), kind)
+	copy(r.bytes[pos+recHeader:], payload)
+	atomic.StoreUint64(&r.ctl.Head, head+need)
+	wake(&r.ctl.HeadWaiters, &r.ctl.HeadSeq)
+	return true
+}
+
+func (r *ring) header(pos uint64, size, kind uint32) {
+	h := (*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos]))
+	h.Size, h.Type = size, kind
+}
+
+// next returns the oldest record of the result ring, or false if there is none. The
+// payload is valid until release. The load of Head pairs with hd_out_end's store.
+func (r *ring) next() (kind uint32, payload []byte, ok bool) {
+	for {
+		tail := r.ctl.Tail // only this side writes it
+		if r.head() == tail {
+			return 0, nil, false
+		}
+		pos := tail % uint64(len(r.bytes))
+		h := (*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos]))
+		if h.Type != abi.RecPad {
+			return h.Type, r.bytes[pos+recHeader : pos+uint64(h.Size)], true
+		}
+		r.release(h.Size)
+	}
+}
+
+// release gives back the record that next returned. Pairs with hd_out_begin's acquire.
+func (r *ring) release(size uint32) {
+	atomic.StoreUint64(&r.ctl.Tail, r.ctl.Tail+uint64(size))
+	wake(&r.ctl.TailWaiters, &r.ctl.TailSeq)
+}
+
+func (r *ring) releaseNext() {
+	pos := r.ctl.Tail % uint64(len(r.bytes))
+	r.release((*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos])).Size)
+}
+
+// wait sleeps until the producer has moved Head, at most d. As in ring_wait of the
+// runtime: announce, look again, sleep.
+func (r *ring) wait(d time.Duration) {
+	tail := r.ctl.Tail
+	for i := 0; i < 100; i++ {
+		if r.head() != tail {
+			return
+		}
+	}
+	seq := atomic.LoadUint32(&r.ctl.HeadSeq)
+	atomic.StoreUint32(&r.ctl.HeadWaiters, 1)
+	if r.head() != tail {
+		return
+	}
+	futexWait(&r.ctl.HeadSeq, seq, d)
+}
+
+func wake(waiters, seq *uint32) {
+	if atomic.LoadUint32(waiters) != 0 {
+		atomic.StoreUint32(waiters, 0)
+		atomic.AddUint32(seq, 1)
+		unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(seq)), futexWake, 1, 0, 0, 0)
+	}
+}
+
+// The futexes are shared between processes: no FUTEX_PRIVATE_FLAG.
+const (
+	futexWaitOp = 0
+	futexWake   = 1
+)
+
+func futexWait(word *uint32, value uint32, d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitOp, uintptr(value), uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
