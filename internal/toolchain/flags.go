@@ -33,6 +33,7 @@ func RuntimeFlags() []Flag {
 		{"-fno-omit-frame-pointer", "stacks are walked from inside signal handlers", Compile, 0},
 		{"-fno-builtin", "the runtime defines malloc, memcpy, … itself: no assumptions about what they do", Compile, 0},
 		{"-fno-tree-loop-distribute-patterns", "gcc turns copy loops into calls of memcpy even with -fno-builtin, and a hook must not reach the interposed one", Compile, GCC},
+		{"-fexceptions", "C++ exceptions and pthread_exit unwind through frames of the runtime", Compile, 0},
 		{"-fcf-protection=none", "a shadow stack does not follow fiber switches", Compile, 0},
 		{"-U_FORTIFY_SOURCE", "some distributions define it; the checked functions are calls into libc", Compile, 0},
 		{"-shared", "a shared object", Link, 0},

@@ -105,16 +105,23 @@ func Inspect(path string) (Program, error) {
 		return no("is damaged (%v): link it again", err)
 	}
 	for _, s := range symbols {
-		undefined := s.Section == elf.SHN_UNDEF
-		switch {
-		case !strings.HasPrefix(s.Name, "__"):
-		case s.Name == "__tsan_init" && !undefined:
-			return no("has ThreadSanitizer linked into it, as clang -fsanitize=thread does: build it with heddle cc, or with gcc -fsanitize=thread without -static-libtsan")
-		case undefined && isHook(s.Name):
+		if s.Section == elf.SHN_UNDEF && isHook(s.Name) {
 			p.Instrumented = true
-		case !undefined && strings.HasSuffix(s.Name, "_init") && otherSanitizers[strings.TrimSuffix(s.Name, "_init")] != "":
-			return no("is built with %s, which cannot share a program with heddle: build it without", otherSanitizers[strings.TrimSuffix(s.Name, "_init")])
 		}
+	}
+	own := ownSanitizer(symbols)
+	if own == "" && !p.Instrumented {
+		// gcc does not export the functions of what it links statically.
+		if all, err := e.Symbols(); err == nil {
+			own = ownSanitizer(all)
+		}
+	}
+	switch own {
+	case "":
+	case "__tsan":
+		return no("has ThreadSanitizer linked into it, as clang -fsanitize=thread does: build it with heddle cc, or with gcc -fsanitize=thread without -static-libtsan")
+	default:
+		return no("is built with %s, which cannot share a program with heddle: build it without", otherSanitizers[own])
 	}
 	for _, lib := range p.Needed {
 		name, _, _ := strings.Cut(lib, ".so")
@@ -134,6 +141,18 @@ var otherSanitizers = map[string]string{
 	"__hwasan": "HWAddressSanitizer",
 	"__lsan":   "LeakSanitizer",
 	"__msan":   "MemorySanitizer",
+}
+
+// ownSanitizer is the prefix of the sanitizer whose functions a program contains, empty
+// if there is none.
+func ownSanitizer(symbols []elf.Symbol) string {
+	for _, s := range symbols {
+		prefix, ok := strings.CutSuffix(s.Name, "_init")
+		if ok && s.Section != elf.SHN_UNDEF && (prefix == "__tsan" || otherSanitizers[prefix] != "") {
+			return prefix
+		}
+	}
+	return ""
 }
 
 // isHook reports whether a function is called for an access, an atomic operation or a
