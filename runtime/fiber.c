@@ -59,6 +59,7 @@ void hd_donors_make(uint32_t n) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (p < 0) hd_fatal("no memory for the stack of thread %u", hd_ndonors + 1);
     hd_sys(SYS_mprotect, p, guard, PROT_NONE);
+    hd_sys(SYS_madvise, p, size + guard, MADV_NOHUGEPAGE);
     d->lo = (uintptr_t)p + guard;
     d->hi = d->lo + size;
     pthread_attr_t attr;
@@ -71,7 +72,6 @@ void hd_donors_make(uint32_t n) {
     if (err) hd_fatal("cannot make thread %u (error %d): raise the limit on threads (ulimit -u)", hd_ndonors + 1, err);
     while (!__atomic_load_n(&d->state, __ATOMIC_ACQUIRE))
       hd_sys4(SYS_futex, &d->state, FUTEX_WAIT_PRIVATE, 0, 0);
-    d->low = d->hi;
   }
 }
 

@@ -6,30 +6,60 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "rt.h"
 
-enum { BACKUPS = 3 };
-static int first_new, backup;      // first descriptor of an execution's own; copies of 0, 1, 2
-static long offset[64];            // -1: not seekable
-static uint64_t identity[BACKUPS]; // inode of 0, 1, 2
-
-static uint64_t inode(int fd) {
-  struct stat st;
-  return hd_sys(SYS_fstat, fd, &st, 0) == 0 ? st.st_ino ^ (uint64_t)st.st_dev << 48 : 0;
-}
+enum { BACKUPS = 3, BACKUP_FROM = 60 }; // below 64 the kernel's table stays small and quick
+static int first_new, backup;  // first descriptor of an execution's own; copies of 0, 1, 2
+static long offset[64];        // -1: need not be put back
+static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced
 
 void hd_files_save(void) {
-  struct rlimit r;
-  int limit = getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 1024 ? (int)r.rlim_cur : 1024;
-  backup = limit - BACKUPS;
+  static bool done;
+  if (done) return;
+  done = true;
   first_new = 0;
-  for (int fd = 0; fd < backup; fd++)
+  for (int fd = 0; fd < 1024; fd++)
     if (hd_sys(SYS_fcntl, fd, F_GETFD, 0) >= 0) first_new = fd + 1;
-  for (int fd = 0; fd < first_new && fd < 64; fd++) offset[fd] = hd_sys(SYS_lseek, fd, 0, 1);
-  for (int fd = 0; fd < BACKUPS; fd++) {
-    identity[fd] = inode(fd);
-    hd_sys(SYS_dup3, fd, backup + fd, O_CLOEXEC);
+  backup = first_new > BACKUP_FROM ? first_new : BACKUP_FROM;
+  for (int fd = 0; fd < first_new && fd < 64; fd++) {
+    offset[fd] = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
+    struct stat st;
+    if (hd_sys(SYS_fstat, fd, &st, 0) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) offset[fd] = -1;
   }
+  for (int fd = 0; fd < BACKUPS; fd++) hd_sys(SYS_dup3, fd, backup + fd, O_CLOEXEC);
+}
+
+static void touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
+
+HD_EXPORT int close(int fd) {
+  if (hd_active()) {
+    touched(fd);
+    if (fd >= backup && fd < backup + BACKUPS) { errno = EBADF; return -1; }
+  }
+  long r = hd_sys(SYS_close, fd, 0, 0);
+  if (r < 0) { errno = (int)-r; return -1; }
+  return 0;
+}
+HD_EXPORT int dup2(int from, int to) {
+  touched(to);
+  long r = hd_sys(SYS_dup2, from, to, 0);
+  if (r < 0) { errno = (int)-r; return -1; }
+  return (int)r;
+}
+HD_EXPORT int dup3(int from, int to, int flags) {
+  touched(to);
+  long r = hd_sys(SYS_dup3, from, to, flags);
+  if (r < 0) { errno = (int)-r; return -1; }
+  return (int)r;
+}
+HD_EXPORT int fclose(void *f) {
+  standard_touched = true;
+  return REAL(fclose)(f);
+}
+HD_EXPORT void *freopen(const char *path, const char *mode, void *f) {
+  standard_touched = true;
+  return REAL(freopen)(path, mode, f);
 }
 
 // Captured output: 1 and 2 are one memory file, given by the controller.
@@ -55,15 +85,15 @@ void hd_files_restore(void) {
   hd_sys(SYS_close_range, backup + BACKUPS, ~0u, 0);
   if (hd_files_written()) {
     hd_sys(SYS_ftruncate, backup + 1, 0, 0);
-    hd_sys(SYS_lseek, backup + 1, 0, 0);
+    hd_sys(SYS_lseek, backup + 1, 0, SEEK_SET);
   }
-  for (int fd = 0; fd < BACKUPS; fd++)
-    if (HD_UNLIKELY(inode(fd) != identity[fd])) {
-      if (identity[fd]) hd_sys(SYS_dup3, backup + fd, fd, 0);
-      else hd_sys(SYS_close, fd, 0, 0);
-    }
+  if (HD_UNLIKELY(standard_touched)) {
+    standard_touched = false;
+    for (int fd = 0; fd < BACKUPS; fd++)
+      if (hd_sys(SYS_dup3, backup + fd, fd, 0) < 0) hd_sys(SYS_close, fd, 0, 0); // it was closed at main
+  }
   for (int fd = 0; fd < first_new && fd < 64; fd++)
-    if (offset[fd] >= 0 && fd != 1 && fd != 2) hd_sys(SYS_lseek, fd, offset[fd], 0);
+    if (offset[fd] >= 0) hd_sys(SYS_lseek, fd, offset[fd], SEEK_SET);
 }
 
 // ---- mappings

@@ -11,5 +11,6 @@ void *hd_map(uint64_t bytes, const char *what) {
                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p < 0) hd_fatal("no memory for %s (%u MB)", what, (unsigned)(bytes >> 20));
   hd_sys(SYS_madvise, p, bytes, MADV_DONTDUMP);
+  hd_sys(SYS_madvise, p, bytes, MADV_NOHUGEPAGE);
   return (void *)p;
 }

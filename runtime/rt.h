@@ -170,7 +170,6 @@ struct hd_donor {
   uint32_t park;
   bool used;          // ran a fiber in this execution
   struct hd_thread *owner; // thread that has it now, NULL: free
-  uint64_t low;       // stack is known zero below this address (snapshot.c)
 };
 extern struct hd_donor *hd_donors;
 extern uint32_t hd_ndonors;
@@ -268,6 +267,9 @@ void hd_thread_main(void);                    // first code of every fiber
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
 void hd_keys_save(void);
 void hd_keys_restore(void);
+
+// ---- process.c
+void hd_exit(int status, uint64_t pc);          // exit(), called at pc; does not return
 
 // ---- exec.c
 extern int (*hd_program_main)(int, char **, char **);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include "rt.h"
 
 enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
@@ -201,13 +202,13 @@ static void put_back(uint32_t first, uint32_t n) {
   for (uint32_t i = first; i < first + n; i++) hd_copy((void *)runs[i].lo, runs[i].copy, runs[i].bytes);
 }
 
-static void clean_stack(struct stack *s, uintptr_t touched) {
+static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
   uintptr_t top = s->start & ~(uintptr_t)(PAGE - 1);
   touched &= ~(uintptr_t)(PAGE - 1);
   if (touched && touched < s->low && touched > s->lo) s->low = touched;
   // Did it go deeper than ever before? Look a window further down until one is empty.
   unsigned char v[WINDOW];
-  for (bool deeper = true; deeper;) {
+  for (bool deeper = faulted; deeper;) {
     deeper = false;
     uintptr_t from = s->low - WINDOW * PAGE;
     if (from < s->lo) from = s->lo;
@@ -230,19 +231,33 @@ static void clean_stack(struct stack *s, uintptr_t touched) {
 void hd_snapshot_restore_donor(struct hd_donor *d) {
   struct stack *s = &donor_stacks[d - hd_donors];
   put_back(s->first_run, s->nruns);
-  clean_stack(s, d->low);
+  clean_stack(s, 0, true);
+}
+
+// Page faults the carrier has taken so far. An execution that took none touched no page
+// that was absent when it began, which spares looking for such pages.
+static long faults(void) {
+  struct rusage r;
+  return hd_sys(SYS_getrusage, 1 /* RUSAGE_THREAD */, &r, 0) == 0 ? r.ru_minflt + r.ru_majflt : -1;
 }
 
 void hd_snapshot_restore(void) {
+  static long before = -1;
+  bool faulted = before < 0 || faults() != before;
   put_back(0, global_runs);
-  for (uint32_t i = 0; i < ngaps; i++) hd_sys(SYS_madvise, gaps[i].lo, gaps[i].hi - gaps[i].lo, MADV_DONTNEED);
-  clean_stack(&main_stack, hd_threads[0].touched_low);
-  for (uint32_t i = 0; i < hd_ndonors; i++)
-    if (hd_donors[i].used) {
-      if (hd_donors[i].owner) hd_donors[i].low = hd_donors[i].owner->touched_low;
-      hd_snapshot_restore_donor(&hd_donors[i]);
-      hd_donors[i].used = false;
-      hd_donors[i].owner = NULL;
-    }
+  if (faulted)
+    for (uint32_t i = 0; i < ngaps; i++) hd_sys(SYS_madvise, gaps[i].lo, gaps[i].hi - gaps[i].lo, MADV_DONTNEED);
+  clean_stack(&main_stack, hd_threads[0].touched_low, faulted);
+  for (uint32_t i = 0; i < hd_ndonors; i++) {
+    struct hd_donor *d = &hd_donors[i];
+    if (!d->used) continue;
+    struct stack *s = &donor_stacks[i];
+    put_back(s->first_run, s->nruns);
+    clean_stack(s, d->owner ? d->owner->touched_low : 0, faulted);
+    d->used = false;
+    d->owner = NULL;
+  }
   hd_heap_restore();
+  // Restoring takes faults of its own when it gave pages back; they must not count.
+  if (faulted) before = faults();
 }

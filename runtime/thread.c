@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include "rt.h"
 
 // glibc's frame of a cleanup handler; pthread_exit unwinds to the innermost and, if none
@@ -118,7 +117,7 @@ static void run_key_dtors(void) {
 static _Noreturn void finish(struct hd_thread *t) {
   run_tls_dtors(t);
   run_key_dtors();
-  if (hd.nlive == 1 && !hd.process_exiting) exit(0); // the last thread ends the process
+  if (hd.nlive == 1 && !hd.process_exiting) hd_exit(0, 0); // the last thread ends the process
   hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
   hd_point(t);
   hd_event_settle();
@@ -138,7 +137,7 @@ static void thread_body(struct hd_thread *t) {
   if (__sigsetjmp(&buf, 0) == 0) {
     __pthread_register_cancel(&buf);
     if (t->index == 0) {
-      exit(hd_program_main(hd_argc, hd_argv, hd_envp));
+      hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own
     }
     t->ret = t->entry(t->arg);
   }
