@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unsafe"
+)
+
+// ReadFile reads a whole trace file. Its errors are those of Open and Reader.Next. A file
+// that is not complete is an ErrIncomplete, and so is one that still has the incomplete
+// name; see ReadPrefix.
+func ReadFile(name string, opts ...Option) (*Trace, error) {
+	if strings.HasSuffix(name, IncompleteExt) {
+		if _, err := os.Stat(name); err != nil {
+			return nil, err
+		}
+		return nil, &ReadError{Name: name, Reason: ErrIncomplete, Detail: "the heddle that writes this trace is still at work or was stopped: wait for it or record the trace again, or read what there is with trace.ReadPrefix"}
+	}
+	t, err := readFile(name, opts)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// ReadPrefix reads as much as it can of a trace file, whatever its name. Of a complete
+// one it returns the trace. Else, if the header can be read, it returns the events up to
+// where the file ends or is damaged, and the error that ReadFile has for the file; the
+// ending then is of kind Unsupported, which is no finding, and says so. If there is not
+// even a header, the trace is nil.
+//
+// A prefix is a valid trace if the execution was: blocks are freed, and threads have
+// ended, only where the event that did it is there.
+func ReadPrefix(name string, opts ...Option) (*Trace, error) {
+	return readFile(name, opts)
+}
+
+func readFile(name string, opts []Option) (*Trace, error) {
+	r, err := Open(name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.all()
+}
+
+// Decode reads a whole trace from a stream, as ReadFile does from a file.
+func Decode(src io.Reader, opts ...Option) (*Trace, error) {
+	r, err := NewReader(src, opts...)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	t, err := r.all()
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// all reads the rest of the trace; if there is an error, a prefix.
+func (r *Reader) all() (*Trace, error) {
+	t := &Trace{Header: r.header}
+	var err error
+	for err == nil {
+		n := len(t.Events)
+		if t.Events, err = r.appendNext(t.Events); err != nil {
+			break
+		}
+		size := int64(unsafe.Sizeof(Event{})) * int64(len(t.Events)-n)
+		for i := n; i < len(t.Events); i++ {
+			if h := t.Events[i].Enabled.High; len(h) > 0 && (i == n || &h[0] != firstWord(&t.Events[i-1])) {
+				size += 8 * int64(len(h))
+			}
+		}
+		err = r.keep(size)
+	}
+	t.Modules, t.Threads, t.Stacks, t.Allocs = r.modules, r.threads, r.stacks, r.allocs
+	if err == io.EOF {
+		t.Ending = *r.ending
+		return t, nil
+	}
+	t.cut(fmt.Sprintf("the trace is incomplete: how the execution ended after %d events is not known", len(t.Events)))
+	return t, err
+}
+
+func firstWord(e *Event) *uint64 {
+	if len(e.Enabled.High) == 0 {
+		return nil
+	}
+	return &e.Enabled.High[0]
+}
+
+// cut makes the events there are a trace of their own.
+func (t *Trace) cut(why string) {
+	ended := make([]bool, len(t.Threads))
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Op == OpThreadEnd && int(e.Thread) < len(ended) {
+			ended[e.Thread] = true
+		}
+	}
+	for i := range t.Threads {
+		t.Threads[i].Ended = ended[i]
+	}
+	allocs := t.Allocs[:0]
+	for _, a := range t.Allocs {
+		if a.Freed >= len(t.Events) {
+			a.Freed = -1
+		}
+		if a.Event <= len(t.Events) {
+			allocs = append(allocs, a)
+		}
+	}
+	t.Allocs = allocs
+	t.Ending = Ending{Kind: Unsupported, Thread: -1, Message: why}
+}

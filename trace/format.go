@@ -1,0 +1,76 @@
+package trace
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// The trace file format; docs/trace-format.md describes it, tracepb/trace.proto is its
+// schema. A file is a preamble in clear (magic, then the format version, 32 bits, least
+// significant byte first), then one zstd frame of length-delimited tracepb.Records.
+
+// FormatVersion is the version of the file format that this package writes and reads.
+const FormatVersion = 1
+
+// Ext is the usual extension of a trace file, IncompleteExt what its name has on top
+// until it is complete.
+const (
+	Ext           = ".hdl"
+	IncompleteExt = ".incomplete"
+)
+
+// magic begins every trace file. The bytes outside of ASCII and the two kinds of line
+// end show a transfer that took the file for text.
+const magic = "\x89HDL\r\n\x1a\n"
+
+// textMagic begins the text form.
+const textMagic = "heddle trace text "
+
+const preambleSize = len(magic) + 4
+
+// MaxThreads is the number of threads that a trace file, the text form and a schedule
+// string can hold. (The C runtime ends at abi.MaxThreads, 4096.)
+const MaxThreads = 1 << 16
+
+const (
+	// maxRecord bounds one record, and with it what a reader allocates on the word of
+	// a length it has not checked.
+	maxRecord = 4 << 20
+
+	// blockEvents is how many events the writer puts into a block: enough to compress
+	// well, few enough that little is lost with a writer that is killed.
+	blockEvents = 16 << 10
+
+	// maxBlockEvents is how many events a reader accepts in a block.
+	maxBlockEvents = 64 << 10
+
+	// maxBlockSetWords bounds the memory of a block's enabled sets above thread 63, in
+	// words of 64 threads: a few bytes of changes can stand for a large set.
+	maxBlockSetWords = 1 << 20
+
+	// blockChanges is how many changes of enabled sets the writer puts into a block
+	// before it begins the next.
+	blockChanges = 256 << 10
+
+	// pieceBytes is how large a piece of standard input or output is written as one.
+	pieceBytes = 256 << 10
+
+	// piecePoints is how many points are written as one.
+	piecePoints = 64 << 10
+
+	// maxModules is how many modules a Site can tell apart.
+	maxModules = 1<<16 - 1
+
+	// window is the zstd window: how far back the compressor looks, and what a reader
+	// must hold.
+	window = 1 << 20
+
+	// maxWindow is what a reader accepts; the zstd specification asks for 8 MiB.
+	maxWindow = 8 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func preamble() []byte {
+	return binary.LittleEndian.AppendUint32([]byte(magic), FormatVersion)
+}

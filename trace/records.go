@@ -1,0 +1,240 @@
+package trace
+
+import (
+	"fmt"
+
+	"github.com/heddle-dev/heddle/trace/tracepb"
+)
+
+// The conversions between the model's tables and their records. Events have their own,
+// in block.go.
+
+// appendDeltas appends sites to dst as differences, the first to prev.
+func appendDeltas(dst []int64, prev Site, sites []Site) []int64 {
+	for _, s := range sites {
+		dst = append(dst, int64(s-prev))
+		prev = s
+	}
+	return dst
+}
+
+// appendSites is the inverse of appendDeltas.
+func appendSites(dst []Site, prev Site, deltas []int64) []Site {
+	for _, d := range deltas {
+		prev += Site(d)
+		dst = append(dst, prev)
+	}
+	return dst
+}
+
+// pieces cuts data into pieces of at most pieceBytes. nil has none, an empty slice one.
+func pieces(data []byte) [][]byte {
+	if data == nil {
+		return nil
+	}
+	var out [][]byte
+	for len(data) > pieceBytes {
+		out = append(out, data[:pieceBytes])
+		data = data[pieceBytes:]
+	}
+	return append(out, data)
+}
+
+func byteSlices(ss []string) [][]byte {
+	var out [][]byte
+	for _, s := range ss {
+		out = append(out, []byte(s))
+	}
+	return out
+}
+
+func stringSlice(bs [][]byte) []string {
+	var out []string
+	for _, b := range bs {
+		out = append(out, string(b))
+	}
+	return out
+}
+
+// headerParts is h as the records that carry it: one, unless it is large.
+func headerParts(h *Header) []*tracepb.Header {
+	parts := []*tracepb.Header{{
+		Heddle:        []byte(h.Heddle),
+		Target:        []byte(h.Target),
+		PointsVersion: int64(h.PointsVersion),
+		Command:       byteSlices(h.Command),
+		Dir:           []byte(h.Dir),
+		Env:           byteSlices(h.Env),
+		EnvDigest:     []byte(h.EnvDigest),
+		BuildId:       []byte(h.BuildID),
+		Strategy:      []byte(h.Strategy),
+		ExpectStatus:  h.ExpectStatus,
+		Instrumented:  h.Instrumented,
+		Original:      []byte(h.Original),
+	}}
+	part := func(i int) *tracepb.Header {
+		for len(parts) <= i {
+			parts[len(parts)-1].More = true
+			parts = append(parts, &tracepb.Header{})
+		}
+		return parts[i]
+	}
+	for i, p := range pieces(h.Stdin) {
+		part(i).Stdin = [][]byte{p}
+	}
+	var prev Site
+	for i, points := 0, h.Points; len(points) > 0; i++ {
+		n := min(len(points), piecePoints)
+		part(i).Points = appendDeltas(nil, prev, points[:n])
+		prev, points = points[n-1], points[n:]
+	}
+	return parts
+}
+
+// addHeaderPart puts part number i, from 0, into h.
+func addHeaderPart(h *Header, i int, p *tracepb.Header) {
+	if i == 0 {
+		*h = Header{
+			Heddle:        string(p.Heddle),
+			Target:        string(p.Target),
+			PointsVersion: int(p.PointsVersion),
+			Command:       stringSlice(p.Command),
+			Dir:           string(p.Dir),
+			Env:           stringSlice(p.Env),
+			EnvDigest:     string(p.EnvDigest),
+			BuildID:       string(p.BuildId),
+			Strategy:      string(p.Strategy),
+			ExpectStatus:  p.ExpectStatus,
+			Instrumented:  p.Instrumented,
+			Original:      string(p.Original),
+		}
+	}
+	for _, b := range p.Stdin {
+		if h.Stdin == nil {
+			h.Stdin = []byte{}
+		}
+		h.Stdin = append(h.Stdin, b...)
+	}
+	var prev Site
+	if n := len(h.Points); n > 0 {
+		prev = h.Points[n-1]
+	}
+	h.Points = appendSites(h.Points, prev, p.Points)
+}
+
+func moduleRecord(m *Module) *tracepb.Module {
+	return &tracepb.Module{Path: []byte(m.Path), BuildId: []byte(m.BuildID), Program: m.Program}
+}
+
+func moduleOf(p *tracepb.Module) Module {
+	return Module{Path: string(p.Path), BuildID: string(p.BuildId), Program: p.Program}
+}
+
+func threadRecord(t *Thread) *tracepb.Thread {
+	return &tracepb.Thread{
+		Id:     uint32(t.ID),
+		Parent: int32(t.Parent),
+		Nth:    int64(t.Nth),
+		Name:   t.Name,
+		Entry:  uint64(t.Entry),
+		Label:  []byte(t.Label),
+		Ended:  t.Ended,
+	}
+}
+
+func threadOf(p *tracepb.Thread) Thread {
+	return Thread{
+		ID:     ThreadID(p.Id),
+		Parent: ThreadID(p.Parent),
+		Nth:    int(p.Nth),
+		Name:   p.Name,
+		Entry:  Site(p.Entry),
+		Label:  string(p.Label),
+		Ended:  p.Ended,
+	}
+}
+
+func allocRecord(a *Alloc) *tracepb.Alloc {
+	return &tracepb.Alloc{
+		Object: uint64(a.Object),
+		Size:   a.Size,
+		Thread: int32(a.Thread),
+		Site:   uint64(a.Site),
+		Stack:  a.Stack,
+		Event:  int64(a.Event),
+		Freed:  int64(a.Freed),
+	}
+}
+
+func allocOf(p *tracepb.Alloc) Alloc {
+	return Alloc{
+		Object: Object(p.Object),
+		Size:   p.Size,
+		Thread: ThreadID(p.Thread),
+		Site:   Site(p.Site),
+		Stack:  p.Stack,
+		Event:  int(p.Event),
+		Freed:  int(p.Freed),
+	}
+}
+
+// endingRecord leaves out the output, which has its own records.
+func endingRecord(e *Ending) *tracepb.Ending {
+	p := &tracepb.Ending{
+		Kind:    uint32(e.Kind),
+		Status:  e.Status,
+		Thread:  int32(e.Thread),
+		Message: []byte(e.Message),
+		Site:    uint64(e.Site),
+		Object:  uint64(e.Object),
+		Stack:   appendDeltas(nil, 0, e.Stack),
+	}
+	for _, w := range e.Waiters {
+		p.Waiters = append(p.Waiters, &tracepb.Waiter{
+			Thread: int32(w.Thread),
+			Op:     uint32(w.Op),
+			Site:   uint64(w.Site),
+			Object: uint64(w.Object),
+			Holder: int32(w.Holder),
+			Ready:  w.Ready,
+			Stack:  w.Stack,
+		})
+	}
+	for _, t := range e.Cycle {
+		p.Cycle = append(p.Cycle, int32(t))
+	}
+	return p
+}
+
+func endingOf(p *tracepb.Ending) (Ending, error) {
+	if p.Kind > 255 {
+		return Ending{}, fmt.Errorf("%d is no kind of ending", p.Kind)
+	}
+	e := Ending{
+		Kind:    Kind(p.Kind),
+		Status:  p.Status,
+		Thread:  ThreadID(p.Thread),
+		Message: string(p.Message),
+		Site:    Site(p.Site),
+		Object:  Object(p.Object),
+		Stack:   appendSites(nil, 0, p.Stack),
+	}
+	for _, w := range p.Waiters {
+		if w.Op > 1<<16-1 {
+			return Ending{}, fmt.Errorf("%d is no operation", w.Op)
+		}
+		e.Waiters = append(e.Waiters, Waiter{
+			Thread: ThreadID(w.Thread),
+			Op:     Op(w.Op),
+			Site:   Site(w.Site),
+			Object: Object(w.Object),
+			Holder: ThreadID(w.Holder),
+			Ready:  w.Ready,
+			Stack:  w.Stack,
+		})
+	}
+	for _, t := range p.Cycle {
+		e.Cycle = append(e.Cycle, ThreadID(t))
+	}
+	return e, nil
+}

@@ -1,0 +1,297 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// TextVersion is the version of the text form that this package writes and reads.
+const TextVersion = 1
+
+// WriteText writes t's text form: every fact of the trace, one event a line, for reading
+// and for tests. ParseText is its inverse; docs/trace-format.md has the grammar. Like the
+// file format it cannot hold a trace whose thread table is not indexed by thread id, or
+// whose call stack 0 is not empty.
+func WriteText(w io.Writer, t *Trace) error {
+	if err := t.tablesFit(); err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s%d\n", textMagic, TextVersion)
+	writeHeaderText(b, &t.Header)
+	writeTablesText(b, t)
+	writeEventsText(b, t.Events)
+	writeEndingText(b, &t.Ending)
+	fmt.Fprintf(b, "end %d\n", len(t.Events))
+	return b.Flush()
+}
+
+// MarshalText is t's text form; see WriteText. It is not a method so that a Trace within
+// other data does not turn into text when that is printed as JSON.
+func MarshalText(t *Trace) ([]byte, error) {
+	var b bytes.Buffer
+	if err := WriteText(&b, t); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func writeHeaderText(b *bufio.Writer, h *Header) {
+	str := func(key, v string) {
+		if v != "" {
+			fmt.Fprintf(b, "%s %q\n", key, v)
+		}
+	}
+	str("heddle", h.Heddle)
+	str("target", h.Target)
+	fmt.Fprintf(b, "points-version %d\n", h.PointsVersion)
+	if len(h.Command) > 0 {
+		b.WriteString("command")
+		for _, a := range h.Command {
+			b.WriteByte(' ')
+			b.WriteString(strconv.Quote(a))
+		}
+		b.WriteByte('\n')
+	}
+	str("dir", h.Dir)
+	writeBytesText(b, "stdin", h.Stdin)
+	for _, v := range h.Env {
+		fmt.Fprintf(b, "env %q\n", v)
+	}
+	str("env-digest", h.EnvDigest)
+	str("build-id", h.BuildID)
+	str("strategy", h.Strategy)
+	writeSitesText(b, "points", h.Points)
+	if h.ExpectStatus != 0 {
+		fmt.Fprintf(b, "expect-status %d\n", h.ExpectStatus)
+	}
+	if h.Instrumented {
+		b.WriteString("instrumented\n")
+	}
+	str("original", h.Original)
+}
+
+// writeBytesText writes data a line of its own a line, and long lines in pieces; nil
+// not at all.
+func writeBytesText(b *bufio.Writer, key string, data []byte) {
+	if data == nil {
+		return
+	}
+	const width = 1 << 10
+	for {
+		n := min(len(data), width)
+		if i := bytes.IndexByte(data[:n], '\n'); i >= 0 {
+			n = i + 1
+		}
+		fmt.Fprintf(b, "%s %s\n", key, strconv.Quote(string(data[:n])))
+		if data = data[n:]; len(data) == 0 {
+			return
+		}
+	}
+}
+
+// writeSitesText writes a list of sites, some to a line; an empty one not at all.
+func writeSitesText(b *bufio.Writer, key string, sites []Site) {
+	const perLine = 8
+	for i, s := range sites {
+		if i%perLine == 0 {
+			b.WriteString(key)
+		}
+		b.WriteByte(' ')
+		b.WriteString(printSite(s))
+		if i%perLine == perLine-1 || i == len(sites)-1 {
+			b.WriteByte('\n')
+		}
+	}
+}
+
+func writeTablesText(b *bufio.Writer, t *Trace) {
+	if len(t.Modules) > 0 {
+		b.WriteByte('\n')
+	}
+	for i, m := range t.Modules {
+		fmt.Fprintf(b, "module m%d %q", i, m.Path)
+		if m.BuildID != "" {
+			fmt.Fprintf(b, " build-id=%q", m.BuildID)
+		}
+		if m.Program {
+			b.WriteString(" program")
+		}
+		b.WriteByte('\n')
+	}
+	if len(t.Threads) > 0 {
+		b.WriteByte('\n')
+	}
+	for i := range t.Threads {
+		th := &t.Threads[i]
+		fmt.Fprintf(b, "thread T%d parent=%s nth=%d name=%#x", i, printThread(th.Parent), th.Nth, th.Name)
+		if th.Entry != 0 {
+			fmt.Fprintf(b, " entry=%s", printSite(th.Entry))
+		}
+		if th.Label != "" {
+			fmt.Fprintf(b, " label=%q", th.Label)
+		}
+		if th.Ended {
+			b.WriteString(" ended")
+		}
+		b.WriteByte('\n')
+	}
+	if len(t.Stacks) > 1 {
+		b.WriteByte('\n')
+	}
+	for i := 1; i < len(t.Stacks); i++ {
+		fmt.Fprintf(b, "stack %d", i)
+		for _, s := range t.Stacks[i] {
+			b.WriteByte(' ')
+			b.WriteString(printSite(s))
+		}
+		b.WriteByte('\n')
+	}
+	if len(t.Allocs) > 0 {
+		b.WriteByte('\n')
+	}
+	for i := range t.Allocs {
+		a := &t.Allocs[i]
+		fmt.Fprintf(b, "alloc %s size=%d thread=%s", printObject(a.Object), a.Size, printThread(a.Thread))
+		if a.Site != 0 {
+			fmt.Fprintf(b, " site=%s", printSite(a.Site))
+		}
+		if a.Stack != 0 {
+			fmt.Fprintf(b, " stack=%d", a.Stack)
+		}
+		fmt.Fprintf(b, " event=%d", a.Event)
+		if a.Freed != -1 {
+			fmt.Fprintf(b, " freed=%d", a.Freed)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// The columns of an event that every line has.
+const (
+	columnIndex = iota
+	columnThread
+	columnOp
+	columnSite
+	columnObject
+	columnEnabled
+	columns
+)
+
+var columnNames = [columns]string{"#", "thread", "op", "site", "object", "enabled"}
+
+func eventColumns(i int, e *Event) [columns]string {
+	return [columns]string{
+		strconv.Itoa(i), printThread(e.Thread), printOp(e.Op), printSite(e.Site), printObject(e.Object), e.Enabled.String(),
+	}
+}
+
+func writeEventsText(b *bufio.Writer, events []Event) {
+	if len(events) == 0 {
+		return
+	}
+	// Wider cells than this are let stick out, rather than push all lines to the right.
+	const most = 32
+	var width [columns]int
+	for i, n := range columnNames {
+		width[i] = len(n)
+	}
+	for i := range events {
+		for k, c := range eventColumns(i, &events[i]) {
+			if len(c) <= most {
+				width[k] = max(width[k], len(c))
+			}
+		}
+	}
+	line := func(cells [columns]string, rest string) {
+		fmt.Fprintf(b, "%*s", width[columnIndex], cells[columnIndex])
+		for k := columnThread; k < columns-1; k++ {
+			fmt.Fprintf(b, "  %-*s", width[k], cells[k])
+		}
+		if rest == "" {
+			fmt.Fprintf(b, "  %s\n", cells[columnEnabled])
+		} else {
+			fmt.Fprintf(b, "  %-*s  %s\n", width[columnEnabled], cells[columnEnabled], rest)
+		}
+	}
+	b.WriteByte('\n')
+	line(columnNames, "")
+	for i := range events {
+		line(eventColumns(i, &events[i]), eventRest(&events[i]))
+	}
+}
+
+// eventRest is what only some events have.
+func eventRest(e *Event) string {
+	var parts []string
+	put := func(key, v string) { parts = append(parts, key+"="+v) }
+	if e.Size != 0 {
+		put("size", strconv.FormatUint(uint64(e.Size), 10))
+	}
+	if e.Value != 0 {
+		put("value", printValue(e.Value))
+	}
+	if e.Aux != 0 {
+		put("aux", printAux(e.Op, e.Aux))
+	}
+	if e.Result != 0 {
+		put("result", strconv.Itoa(int(e.Result)))
+	}
+	if e.Flags != 0 {
+		put("flags", printFlags(e.Flags))
+	}
+	if e.Stack != 0 {
+		put("stack", strconv.FormatUint(uint64(e.Stack), 10))
+	}
+	return strings.Join(parts, " ")
+}
+
+func writeEndingText(b *bufio.Writer, e *Ending) {
+	fmt.Fprintf(b, "\nending %s thread=%s", printKind(e.Kind), printThread(e.Thread))
+	if e.Status != 0 {
+		fmt.Fprintf(b, " status=%d", e.Status)
+	}
+	if e.Site != 0 {
+		fmt.Fprintf(b, " site=%s", printSite(e.Site))
+	}
+	if e.Object != 0 {
+		fmt.Fprintf(b, " object=%s", printObject(e.Object))
+	}
+	if e.Message != "" {
+		fmt.Fprintf(b, " message=%q", e.Message)
+	}
+	b.WriteByte('\n')
+	writeSitesText(b, "ending-stack", e.Stack)
+	for _, w := range e.Waiters {
+		fmt.Fprintf(b, "waiter %s %s", printThread(w.Thread), printOp(w.Op))
+		if w.Site != 0 {
+			fmt.Fprintf(b, " site=%s", printSite(w.Site))
+		}
+		if w.Object != 0 {
+			fmt.Fprintf(b, " object=%s", printObject(w.Object))
+		}
+		if w.Holder != -1 {
+			fmt.Fprintf(b, " holder=%s", printThread(w.Holder))
+		}
+		if w.Ready {
+			b.WriteString(" ready")
+		}
+		if w.Stack != 0 {
+			fmt.Fprintf(b, " stack=%d", w.Stack)
+		}
+		b.WriteByte('\n')
+	}
+	if len(e.Cycle) > 0 {
+		b.WriteString("cycle")
+		for _, t := range e.Cycle {
+			b.WriteByte(' ')
+			b.WriteString(printThread(t))
+		}
+		b.WriteByte('\n')
+	}
+	writeBytesText(b, "output", e.Output)
+}

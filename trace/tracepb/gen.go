@@ -1,0 +1,11 @@
+// Package tracepb is the schema of heddle's trace files and schedule strings, as
+// generated from trace.proto and schedule.proto. Read and write traces with package
+// trace, schedule strings with package schedule; this package is for tools that are
+// neither.
+//
+// To generate it again, have protoc and the protoc-gen-go of the version in go.mod:
+//
+//	go install google.golang.org/protobuf/cmd/protoc-gen-go@$(go list -m -f '{{.Version}}' google.golang.org/protobuf)
+package tracepb
+
+//go:generate protoc --go_out=. --go_opt=paths=source_relative trace.proto schedule.proto

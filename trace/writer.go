@@ -1,0 +1,145 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Writer writes a trace file. Until Close it has the name with ".incomplete" on top, so
+// that a file of the name given is always a whole trace, whatever happens: an error, a
+// full disk, a kill. It writes what Encoder's methods are given.
+type Writer struct {
+	*Encoder
+	f    *os.File
+	name string
+}
+
+// NewWriter begins the trace file name. What an earlier writer that was stopped left
+// under the incomplete name is overwritten; a writer still at work on the same name is
+// an error. A file that has the name already is replaced by Close.
+func NewWriter(name string) (*Writer, error) {
+	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: give the trace another name", name)
+	}
+	f, err := createLocked(name + IncompleteExt)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{f: f, name: name}
+	if w.Encoder, err = NewEncoder(f); err != nil {
+		os.Remove(f.Name())
+		f.Close()
+		return nil, w.explain(err)
+	}
+	return w, nil
+}
+
+// createLocked makes an empty file and keeps others off it while it is open.
+func createLocked(name string) (*os.File, error) {
+	// The writer that held the lock may have renamed the file between our open and our
+	// lock: then it is a complete trace now, and not ours to empty. Look again.
+	for range 10 {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if err := lock(f); err != nil {
+			f.Close()
+			if errors.Is(err, errLocked) {
+				return nil, fmt.Errorf("%s: another heddle is writing this trace: wait for it, or choose another name", name)
+			}
+			return nil, fmt.Errorf("%s: cannot lock it: %w", name, err)
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if now, err := os.Stat(name); err == nil && os.SameFile(mine, now) {
+			if err := f.Truncate(0); err != nil {
+				f.Close()
+				return nil, err
+			}
+			return f, nil
+		}
+		f.Close()
+	}
+	return nil, fmt.Errorf("%s: other heddles keep writing this trace: choose another name", name)
+}
+
+// Close writes how the execution ended, makes sure that the file is on disk and gives it
+// its name. On an error no torn file has the name; what could be written stays under the
+// incomplete name, for ReadPrefix. A second call does nothing and returns the first
+// error, if any.
+func (w *Writer) Close(ending Ending) error {
+	if w.f == nil {
+		return w.Encoder.err
+	}
+	err := w.finish(ending)
+	if cerr := w.f.Close(); err == nil && cerr != nil {
+		err = w.fail(w.explain(cerr))
+	}
+	w.f = nil
+	return err
+}
+
+// finish is Close up to closing the file, with which the lock goes.
+func (w *Writer) finish(ending Ending) error {
+	err := w.Encoder.Close(ending)
+	if err == nil {
+		err = w.f.Sync()
+	}
+	if err == nil {
+		err = os.Rename(w.f.Name(), w.name)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(w.name))
+	}
+	if err != nil {
+		// Encoder.Close made its error the lasting one; put the file's name to it.
+		w.Encoder.err = w.explain(err)
+		return w.Encoder.err
+	}
+	return nil
+}
+
+// Discard gives the trace up and removes what was written. After Close it does nothing.
+func (w *Writer) Discard() error {
+	if w.f == nil {
+		return nil
+	}
+	err := os.Remove(w.f.Name())
+	if cerr := w.f.Close(); err == nil {
+		err = cerr
+	}
+	w.f = nil
+	w.fail(fmt.Errorf("%s: the trace was discarded", w.name))
+	return err
+}
+
+// explain says what became of the file.
+func (w *Writer) explain(err error) error {
+	return fmt.Errorf("%s: the trace was not written: %w", w.name, err)
+}
+
+// WriteFile writes t to the file name. On an error there is neither the file nor an
+// incomplete one (a file that had the name before stays).
+func WriteFile(name string, t *Trace) error {
+	w, err := NewWriter(name)
+	if err != nil {
+		return err
+	}
+	err = w.content(t)
+	if err != nil {
+		err = w.explain(err)
+	} else {
+		err = w.finish(t.Ending)
+	}
+	if err != nil {
+		w.Discard()
+		return err
+	}
+	return w.f.Close()
+}
