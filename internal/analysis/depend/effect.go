@@ -47,7 +47,7 @@ const (
 	Life                 // create and join
 	Signal               // wait and signal, semaphores
 	Barrier
-	Ending // exit, abort, and time that passes: everything before, everything after
+	Ending // exit, abort, and what is not known: everything before, everything after
 )
 
 var kindNames = [...]string{"conflict", "lock", "life", "signal", "barrier", "ending"}

@@ -24,7 +24,7 @@ import (
 //	cond signal, broadcast                      Take, Post for each it woke (2)
 //	cond wake                                   Take, Acquire of the mutex
 //	sem post, wait                              Observe, Post; Observe, Take (3)
-//	barrier wait, leave                         Post; Take (4)
+//	barrier wait, leave                         Observe, Post; Take (4)
 //	futex                                       Change
 //	create, start, end, join                    Create, Begin, End, Join
 //	exit, abort, fatal signal                   Fence
@@ -34,13 +34,12 @@ import (
 // waiter and a schedule says which; a broadcast and a signal that woke nobody may not
 // (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
 // which each wait has its own earlier post keeps the count from going below zero. (4) The
-// last to arrive takes a token from each of the others and leaves one for each; that keeps
-// the thread that is told it was last.
+// last to arrive takes a token from each of the others, leaves one for each, and changes
+// the barrier; that keeps the rounds apart and the thread that is told it was last.
 //
-// Time is an effect too: heddle's clock moves only when nobody can run, so a wait that
-// timed out, and the first event that sees a sleeper awake, come after everything before
-// them and before everything after them (Fence). A wait that was made to time out early is
-// not bound to the clock (Observe or Change).
+// Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
+// timed out could have done so at any moment at which what it waited for was not there
+// (Observe or Change). What a program reads from the clock is not recorded.
 //
 // Memory order is not looked at: executions are interleavings.
 type Interpreter struct {
@@ -51,13 +50,11 @@ type Interpreter struct {
 	bars    map[trace.Object]*barrier
 	woken   map[trace.ThreadID]uint64 // token for the thread's wake
 	passing map[trace.ThreadID]uint64 // token for the thread's leave
-	asleep  []sleeper
 }
 
-const (
-	eTimedOut  = int32(syscall.ETIMEDOUT)
-	eOwnerDead = int32(syscall.EOWNERDEAD)
-)
+// ownerDead is what locking a robust mutex returns when its last owner died with it: the
+// caller has it now.
+const ownerDead = int32(syscall.EOWNERDEAD)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {
 	return Effect{m, Conflict, uint64(at), max(size, 1)}
@@ -70,9 +67,6 @@ func thread(m Mode, t uint64) Effect { return Effect{m, Life, t, 1} }
 // Effects appends the effects of the execution's next event to buf. An event without
 // effects is free to move within its thread's order.
 func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
-	if len(in.asleep) > 0 && in.clockMoved(ev) {
-		buf = append(buf, Effect{Mode: Fence, Kind: Ending})
-	}
 	at, size := ev.Object, uint64(ev.Size)
 	switch ev.Op {
 	case trace.OpRead, trace.OpReadRange, trace.OpAtomicLoad:
@@ -111,12 +105,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return buf
 	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
 		return append(buf, Effect{Mode: Fence, Kind: Ending})
-	case trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpAtomicFence, trace.OpNone:
-		return buf
-	case trace.OpSleep:
-		if ev.Value > 0 {
-			in.asleep = append(in.asleep, sleeper{thread: ev.Thread})
-		}
+	case trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpNone:
 		return buf
 	}
 
@@ -127,12 +116,9 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	}
 	switch ev.Op {
 	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock:
-		switch {
-		case ev.Result == 0 || ev.Result == eOwnerDead:
+		if ev.Result == 0 || ev.Result == ownerDead {
 			buf = append(buf, object(Acquire, at))
-		case timedOut(ev):
-			buf = append(buf, Effect{Mode: Fence, Kind: Ending})
-		default:
+		} else {
 			buf = append(buf, object(Observe, at))
 		}
 	case trace.OpMutexUnlock, trace.OpSpinUnlock, trace.OpOnceEnd:
@@ -177,22 +163,12 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return in.barrier(ev, buf)
 	case trace.OpFutexWait:
 		buf = append(buf, memory(Read, at, 4), object(Change, at))
-	case trace.OpFutexWake:
-		buf = append(buf, object(Change, at))
-	case trace.OpFutexWakeup:
-		if timedOut(ev) {
-			return append(buf, Effect{Mode: Fence, Kind: Ending})
-		}
+	case trace.OpFutexWakeup, trace.OpFutexWake:
 		buf = append(buf, object(Change, at))
 	default:
 		buf = append(buf, Effect{Mode: Fence, Kind: Ending})
 	}
 	return buf
-}
-
-// timedOut reports whether the event's wait ended because the clock moved.
-func timedOut(ev *trace.Event) bool {
-	return ev.Result == eTimedOut && ev.Flags&trace.FlagTimeout == 0
 }
 
 func (in *Interpreter) token() uint64 {

@@ -6,33 +6,6 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// sleeper is a thread whose last event was a sleep.
-type sleeper struct {
-	thread trace.ThreadID
-	out    bool // it was seen not to be enabled
-}
-
-// clockMoved reports whether a sleeper has been let go since the event before: it could
-// not run then and can now.
-func (in *Interpreter) clockMoved(ev *trace.Event) bool {
-	moved := false
-	in.asleep = slices.DeleteFunc(in.asleep, func(s sleeper) bool {
-		return s.thread == ev.Thread && !s.out
-	})
-	if ev.Enabled.Len() == 0 {
-		return false // the trace does not say who was enabled
-	}
-	in.asleep = slices.DeleteFunc(in.asleep, func(s sleeper) bool {
-		awake := ev.Enabled.Has(s.thread)
-		moved = moved || awake && s.out
-		return awake // if it never was out, this sleep took no time
-	})
-	for i := range in.asleep {
-		in.asleep[i].out = true
-	}
-	return moved
-}
-
 // condition is a condition variable: who waits, and the tokens of their waits.
 type condition struct{ waiting []waiter }
 
@@ -53,15 +26,11 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, object(Observe, at), signal(Post, w.token), object(Release, trace.Object(ev.Aux)))
 	case trace.OpCondWake:
 		tok, ok := in.woken[ev.Thread]
-		switch {
-		case ok && ev.Result == 0:
-			delete(in.woken, ev.Thread)
+		delete(in.woken, ev.Thread)
+		if ok && ev.Result == 0 {
 			buf = append(buf, signal(Take, tok))
-		case timedOut(ev):
-			buf = append(buf, Effect{Mode: Fence, Kind: Ending})
-		default:
-			// Made to time out, or woken by nobody that was seen.
-			delete(in.woken, ev.Thread)
+		} else {
+			// It timed out, or was woken by nobody that was seen.
 			buf = append(buf, object(Change, at))
 		}
 		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
@@ -96,7 +65,7 @@ func (in *Interpreter) wake(w waiter, buf []Effect) []Effect {
 
 // semaphore is a counting semaphore as a queue of tokens.
 type semaphore struct {
-	known   bool // the count was known at some event since the start or init
+	known   bool // initial is: from init, or from the first event's count
 	initial uint64
 	queue   []uint64
 }
@@ -127,10 +96,8 @@ func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 			return append(buf, object(Observe, at), signal(Take, tok))
 		}
 		return append(buf, object(Change, at)) // the counts do not add up
-	case timedOut(ev):
-		return append(buf, Effect{Mode: Fence, Kind: Ending})
-	case ev.Op == trace.OpSemInit || ev.Op == trace.OpSemDestroy:
-		*s = semaphore{}
+	case ev.Op == trace.OpSemInit && ev.Result == 0:
+		*s = semaphore{known: true, initial: ev.Value}
 	}
 	return append(buf, object(Change, at))
 }
@@ -144,35 +111,42 @@ type barrier struct {
 func (in *Interpreter) barrier(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	b := get(&in.bars, at)
-	mark := func(m Mode) Effect { return Effect{m, Barrier, uint64(at), 1} }
-	tok := func(m Mode, t uint64) Effect { return Effect{m, Barrier, t, 1} }
+	mark := func(m Mode, at uint64) Effect { return Effect{m, Barrier, at, 1} }
+	// A thread may leave while others arrive for the next round; it may not after destroy.
+	life := uint64(at) | 1<<63
 	switch ev.Op {
-	case trace.OpBarrierInit:
-		*b = barrier{count: ev.Value}
-		return append(buf, mark(Change))
-	case trace.OpBarrierDestroy:
+	case trace.OpBarrierInit, trace.OpBarrierDestroy:
 		*b = barrier{}
-		return append(buf, mark(Change))
+		if ev.Op == trace.OpBarrierInit {
+			b.count = ev.Value
+		}
+		return append(buf, mark(Change, uint64(at)), mark(Change, life))
 	case trace.OpBarrierLeave:
 		if t, ok := in.passing[ev.Thread]; ok {
 			delete(in.passing, ev.Thread)
-			buf = append(buf, tok(Take, t))
+			buf = append(buf, mark(Take, t))
+		} else if b.count == 0 {
+			buf = append(buf, mark(Observe, uint64(at)))
 		}
-		return append(buf, mark(Observe))
+		return append(buf, mark(Observe, life))
 	}
+	buf = append(buf, mark(Observe, life))
 	if b.count == 0 {
-		return append(buf, mark(Change)) // then arrivals and leaves keep their order
+		// Who completes a round is not known: arrivals keep their order, among
+		// themselves and with the leaves.
+		return append(buf, mark(Change, uint64(at)))
 	}
-	buf = append(buf, mark(Observe))
 	if uint64(len(b.arrived))+1 < b.count {
 		w := waiter{ev.Thread, in.token()}
 		b.arrived = append(b.arrived, w)
-		return append(buf, tok(Post, w.token))
+		return append(buf, mark(Observe, uint64(at)), mark(Post, w.token))
 	}
+	// The last one: the arrivals of the next round come after it.
+	buf = append(buf, mark(Change, uint64(at)))
 	for _, w := range b.arrived {
 		t := in.token()
 		set(&in.passing, w.thread, t)
-		buf = append(buf, tok(Take, w.token), tok(Post, t))
+		buf = append(buf, mark(Take, w.token), mark(Post, t))
 	}
 	b.arrived = b.arrived[:0]
 	return buf
