@@ -1,0 +1,19 @@
+// Package simprog is a target without a process: concurrent programs written as Go
+// functions, run on a simulated machine. It exists for tests of what lies above targets
+// (campaign, simplifier, strategies), which can so be run in microseconds, on any machine,
+// against programs whose bugs are known exactly.
+//
+// A program is a function for its main thread. It and the functions of the threads it
+// creates run as coroutines, one at a time, and do everything that matters through their
+// *Thread: each method is one operation of the table in runtime/include/heddle_abi.h, and
+// its place in the program (the instruction) is where it is called. Between two operations
+// a thread runs on its own, as a native thread runs between two hooks. Executions must not
+// share state: what a program uses it creates in its main function, and it draws random
+// numbers from Thread.Rand. (A test may break that on purpose to have a program that does
+// not repeat.)
+//
+// The machine keeps to the contract that the runtime for C programs keeps to: what is a
+// scheduling point, what each event records, which threads are enabled, the policies, both
+// ways of following a script, coverage, and how an execution ends. It is a model of that
+// contract and a second implementation of it; where the two disagree, one of them is wrong.
+package simprog

@@ -1,0 +1,78 @@
+package simprog
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// waiters are the threads that have not ended.
+func (x *execution) waiters() []trace.Waiter {
+	var out []trace.Waiter
+	for _, t := range x.threads {
+		if t.ended || t.next.op == trace.OpNone {
+			continue
+		}
+		w := trace.Waiter{Thread: t.id, Op: t.next.op, Site: t.next.site, Holder: -1, Ready: x.enabled(t)}
+		switch o := &t.next; {
+		case o.lock != nil && o.op != trace.OpCondWake:
+			w.Object = o.lock.object
+		case o.cond != nil:
+			w.Object = o.cond.object
+		case o.sem != nil:
+			w.Object = o.sem.object
+		case o.bar != nil:
+			w.Object = o.bar.object
+		case o.word != nil:
+			w.Object = o.word.object
+		}
+		if h := waitsFor(t); h != nil {
+			w.Holder = h.id
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// waitsFor is the thread that another one cannot go on without, nil where it could be any.
+func waitsFor(t *Thread) *Thread {
+	switch o := &t.next; o.op {
+	case trace.OpMutexLock:
+		return o.lock.holder
+	case trace.OpCondWake:
+		if t.woken {
+			return o.lock.holder
+		}
+	case trace.OpThreadJoin:
+		if !o.other.ended {
+			return o.other
+		}
+	}
+	return nil
+}
+
+// deadlock ends the execution: no thread can go on.
+func (x *execution) deadlock() {
+	x.over = true
+	x.ending = trace.Ending{Kind: trace.Deadlock, Waiters: x.waiters()}
+	for _, t := range x.threads {
+		if t.ended {
+			continue
+		}
+		var path []trace.ThreadID
+		for u := t; u != nil; u = waitsFor(u) {
+			if i := slices.Index(path, u.id); i >= 0 {
+				x.ending.Cycle = path[i:]
+				x.ending.Thread = path[i]
+				return
+			}
+			path = append(path, u.id)
+		}
+	}
+}
+
+// hang ends the execution: its budget is spent.
+func (x *execution) hang() {
+	x.over = true
+	x.ending = trace.Ending{Kind: trace.Hang, Waiters: x.waiters()}
+}

@@ -1,0 +1,279 @@
+package simprog
+
+import (
+	"runtime"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Thread is a thread of a simulated program, and the program's access to the machine. Its
+// methods must be called from the thread's own function.
+type Thread struct {
+	x      *execution
+	id     trace.ThreadID
+	info   trace.Thread
+	born   int // children created
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+
+	next     operation // what it is about to do
+	result   int64     // of its last operation
+	child    *Thread   // that it created last
+	began    bool
+	ended    bool
+	joined   bool
+	woken    bool   // may leave its wait
+	steps    uint64 // operations done, for coverage
+	priority int64  // PCT
+	draw     uint64 // POS, for next
+}
+
+// operation is one operation that a thread is about to do.
+type operation struct {
+	op    trace.Op
+	site  trace.Site
+	word  *Word
+	lock  *Mutex
+	cond  *Cond
+	sem   *Sem
+	bar   *Barrier
+	other *Thread
+	body  func(*Thread)
+	value int64
+	old   int64 // compare-and-swap
+	timed bool
+	// text is that of an abort, thrown says that an exception is its cause.
+	text   string
+	thrown bool
+}
+
+// killed unwinds a thread's function when its execution is over.
+type killed struct{}
+
+// site is where the program called the method that called it.
+func site() trace.Site {
+	var pc [1]uintptr
+	runtime.Callers(3, pc[:])
+	return trace.MakeSite(0, uint64(pc[0]))
+}
+
+// do lets the scheduler choose when to do the operation, and returns its result.
+func (t *Thread) do(o operation) int64 {
+	t.next = o
+	t.pause()
+	return t.result
+}
+
+// pause hands control to the machine until the thread is chosen.
+func (t *Thread) pause() {
+	if !t.yield(struct{}{}) {
+		panic(killed{})
+	}
+}
+
+// access does a plain access: at once, unless its instruction is a scheduling point.
+func (t *Thread) access(o operation) int64 {
+	if t.x.points[o.site] {
+		return t.do(o)
+	}
+	t.next = o
+	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
+	if t.x.over {
+		t.pause()
+	}
+	return t.result
+}
+
+// Word is a shared variable of 8 bytes.
+type Word struct {
+	object trace.Object
+	value  int64
+	freed  bool
+	alloc  int // index into allocs, for heap words
+	cover  history
+}
+
+// Var makes a global variable. As all objects it is named by the order of creation, so a
+// program creates them before it creates threads.
+func (t *Thread) Var(value int64) *Word {
+	return &Word{object: t.x.global(), value: value}
+}
+
+// New allocates a variable on the heap: OpMalloc, no scheduling point.
+func (t *Thread) New(value int64) *Word {
+	w := &Word{object: t.x.heap(), value: value}
+	t.next = operation{op: trace.OpMalloc, site: site(), word: w}
+	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
+	return w
+}
+
+// Free frees a variable made by New. Using it afterwards is misuse.
+func (t *Thread) Free(w *Word) { t.access(operation{op: trace.OpFree, site: site(), word: w}) }
+
+// Read is a plain read.
+func (t *Thread) Read(w *Word) int64 {
+	return t.access(operation{op: trace.OpRead, site: site(), word: w})
+}
+
+// Write is a plain write.
+func (t *Thread) Write(w *Word, value int64) {
+	t.access(operation{op: trace.OpWrite, site: site(), word: w, value: value})
+}
+
+// Load is an atomic load; like all atomics here it is sequentially consistent.
+func (t *Thread) Load(w *Word) int64 {
+	return t.do(operation{op: trace.OpAtomicLoad, site: site(), word: w})
+}
+
+// Store is an atomic store.
+func (t *Thread) Store(w *Word, value int64) {
+	t.do(operation{op: trace.OpAtomicStore, site: site(), word: w, value: value})
+}
+
+// Add is an atomic addition; it returns the new value.
+func (t *Thread) Add(w *Word, delta int64) int64 {
+	return t.do(operation{op: trace.OpAtomicRmw, site: site(), word: w, value: delta})
+}
+
+// CompareAndSwap is an atomic compare-and-swap and reports whether it swapped.
+func (t *Thread) CompareAndSwap(w *Word, old, value int64) bool {
+	return t.do(operation{op: trace.OpAtomicCas, site: site(), word: w, old: old, value: value}) != 0
+}
+
+// Mutex is a lock that is not recursive.
+type Mutex struct {
+	object trace.Object
+	holder *Thread
+	cover  history
+}
+
+// Mutex makes a lock.
+func (t *Thread) Mutex() *Mutex { return &Mutex{object: t.x.global()} }
+
+// Lock waits for the lock and takes it.
+func (t *Thread) Lock(m *Mutex) { t.do(operation{op: trace.OpMutexLock, site: site(), lock: m}) }
+
+// TryLock takes the lock if it is free and reports whether it did.
+func (t *Thread) TryLock(m *Mutex) bool {
+	return t.do(operation{op: trace.OpMutexTrylock, site: site(), lock: m}) == 0
+}
+
+// Unlock gives the lock up. Without holding it, it is misuse.
+func (t *Thread) Unlock(m *Mutex) { t.do(operation{op: trace.OpMutexUnlock, site: site(), lock: m}) }
+
+// Cond is a condition variable.
+type Cond struct {
+	object  trace.Object
+	waiting []*Thread
+	cover   history
+}
+
+// Cond makes a condition variable.
+func (t *Thread) Cond() *Cond { return &Cond{object: t.x.global()} }
+
+// Wait gives the lock up, waits for a signal, and takes the lock again: two operations.
+func (t *Thread) Wait(c *Cond, m *Mutex) { t.wait(c, m, false, site()) }
+
+// TimedWait is Wait with a time limit; it reports whether the thread was woken before.
+// Time passes when no thread can run, or as the plan likes (schedule.Plan.Timeouts).
+func (t *Thread) TimedWait(c *Cond, m *Mutex) bool { return t.wait(c, m, true, site()) == 0 }
+
+func (t *Thread) wait(c *Cond, m *Mutex, timed bool, at trace.Site) int64 {
+	t.do(operation{op: trace.OpCondWait, site: at, cond: c, lock: m})
+	return t.do(operation{op: trace.OpCondWake, site: at, cond: c, lock: m, timed: timed})
+}
+
+// Signal wakes one thread that waits.
+func (t *Thread) Signal(c *Cond) { t.do(operation{op: trace.OpCondSignal, site: site(), cond: c}) }
+
+// Broadcast wakes all threads that wait.
+func (t *Thread) Broadcast(c *Cond) {
+	t.do(operation{op: trace.OpCondBroadcast, site: site(), cond: c})
+}
+
+// Sem is a counting semaphore.
+type Sem struct {
+	object trace.Object
+	count  int64
+	cover  history
+}
+
+// Sem makes a semaphore.
+func (t *Thread) Sem(count int64) *Sem { return &Sem{object: t.x.global(), count: count} }
+
+// Down waits until the count is positive and lowers it.
+func (t *Thread) Down(s *Sem) { t.do(operation{op: trace.OpSemWait, site: site(), sem: s}) }
+
+// Up raises the count.
+func (t *Thread) Up(s *Sem) { t.do(operation{op: trace.OpSemPost, site: site(), sem: s}) }
+
+// Barrier lets threads go on when a number of them has arrived.
+type Barrier struct {
+	object  trace.Object
+	size    int
+	arrived []*Thread
+	cover   history
+}
+
+// Barrier makes a barrier for size threads.
+func (t *Thread) Barrier(size int) *Barrier {
+	return &Barrier{object: t.x.global(), size: size}
+}
+
+// Arrive waits at the barrier: two operations.
+func (t *Thread) Arrive(b *Barrier) {
+	at := site()
+	t.do(operation{op: trace.OpBarrierWait, site: at, bar: b})
+	t.do(operation{op: trace.OpBarrierLeave, site: at, bar: b})
+}
+
+// Go creates a thread.
+func (t *Thread) Go(body func(*Thread)) *Thread {
+	t.do(operation{op: trace.OpThreadCreate, site: site(), body: body})
+	return t.child
+}
+
+// Join waits for a thread to end. Joining it twice is misuse.
+func (t *Thread) Join(other *Thread) {
+	t.do(operation{op: trace.OpThreadJoin, site: site(), other: other})
+}
+
+// Yield lets others run first.
+func (t *Thread) Yield() { t.do(operation{op: trace.OpYield, site: site()}) }
+
+// Assert ends the execution with a failed assertion unless ok.
+func (t *Thread) Assert(ok bool, text string) {
+	if !ok {
+		t.do(operation{op: trace.OpAbort, site: site(), text: text})
+	}
+}
+
+// Exit ends the program. Returning from the main function is Exit(0).
+func (t *Thread) Exit(status int) {
+	t.do(operation{op: trace.OpProcessExit, site: site(), value: int64(status)})
+}
+
+// Crash ends the execution with a fatal signal, at once: it is no scheduling point.
+func (t *Thread) Crash(signal int) {
+	t.next = operation{op: trace.OpSignal, site: site(), value: int64(signal)}
+	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
+	t.pause()
+}
+
+// Throw ends the execution with an uncaught exception.
+func (t *Thread) Throw(exception string) {
+	t.do(operation{op: trace.OpAbort, site: site(), text: exception, thrown: true})
+}
+
+// Unsupported does something that heddle cannot carry.
+func (t *Thread) Unsupported(what string) {
+	t.x.fail(t, trace.Unsupported, site(), what)
+	t.pause()
+}
+
+// Print writes to the program's output.
+func (t *Thread) Print(text string) { t.x.output = append(t.x.output, text...) }
+
+// Rand draws a random number, the same ones for the same schedule.Plan.Seed.
+func (t *Thread) Rand() uint64 { return t.x.programRand.Uint64() }
