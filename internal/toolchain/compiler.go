@@ -71,9 +71,6 @@ func (c Compiler) Path() string { return c.Command[0] }
 // called cc that leads back to heddle is noticed instead of running for ever.
 const insideVar = "HEDDLE_CC_RUNNING"
 
-// Inside names the compiler whose child this process is, if heddle started one.
-func Inside() (compiler string, ok bool) { return os.LookupEnv(insideVar) }
-
 // Environ is the environment to start the compiler with.
 func (c Compiler) Environ() []string { return append(os.Environ(), insideVar+"="+c.Path()) }
 
@@ -81,6 +78,9 @@ func (c Compiler) Environ() []string { return append(os.Environ(), insideVar+"="
 // first of cc, gcc, clang (c++, g++, clang++) in PATH that is not heddle itself and that
 // heddle knows how to talk to.
 func Find(ctx context.Context, lang Language) (Compiler, error) {
+	if outer, ok := os.LookupEnv(insideVar); ok {
+		return Compiler{}, fmt.Errorf("the compiler that heddle started, %s, started heddle again: set %s to the real compiler", outer, lang.env())
+	}
 	if named := strings.Fields(os.Getenv(lang.env())); len(named) > 0 {
 		path, ok := lookPath(named[0])
 		if !ok {

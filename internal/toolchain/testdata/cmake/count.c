@@ -1,0 +1,3 @@
+#include "count.h"
+
+int count(int *n) { return ++*n; }
