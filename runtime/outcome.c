@@ -82,6 +82,7 @@ void hd_report_waiters(void) {
 
 // ---- the end
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
+  hd_mode = HD_CARRIER; // from here on nothing is the program's: unwinding calls libc
   struct hd_result *r = &hd.result;
   r->outcome = outcome;
   r->status = status;
@@ -98,11 +99,11 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   }
   if (hd.plan.flags & (HD_PLAN_EVENTS | HD_PLAN_OUTPUT | HD_PLAN_BACKTRACE) && outcome != HD_OUT_CLEAN) {
     if (hd.record) hd_event_flush();
-    if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg));
+    if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
     if (hd.plan.flags & HD_PLAN_BACKTRACE) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0);
     hd_report_waiters();
   } else if (msg && (outcome == HD_OUT_UNSUPPORTED || outcome == HD_OUT_MISUSE)) {
-    hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg));
+    hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
   }
   hd_to_carrier();
 }
@@ -110,7 +111,6 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
 void hd_misuse(uint64_t pc, uint64_t object, const char *msg) { hd_end(HD_OUT_MISUSE, 0, pc, object, msg); }
 
 void hd_unsupported(const char *what) {
-  if (hd_mode == HD_EARLY) hd_refuse("%s before main is not supported", what);
   hd_end(HD_OUT_UNSUPPORTED, 0, hd.cur->pend.pc, 0, what);
 }
 
@@ -181,6 +181,9 @@ void hd_outcome_install(void) {
   hd_sys(SYS_sigaltstack, &ss, 0, 0);
   if (done) return;
   done = true;
+  // The unwinder sets itself up at its first use; that must be part of the snapshot.
+  static struct walk w;
+  _Unwind_Backtrace(frame, &w);
   static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
   struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = (void *)hd_sigreturn };
   sa.handler = (void *)on_fatal;

@@ -16,29 +16,36 @@ HD_EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, ch
 
 // exit runs the program's handlers as part of the execution: other threads go on while
 // it does. The last handler of all is the runtime's (mode.c).
-void hd_exit(int status, uint64_t pc) {
-  if (hd_mode == HD_EARLY) hd.exit_status = status;
+//
+// hd_exit_chosen: the thread has PROCESS_EXIT pending and has been chosen.
+_Noreturn void hd_exit_chosen(struct hd_thread *t, int status) {
+  if (hd.process_exiting && !t->exiting) { // somebody else is at it
+    hd_pend(t, HD_OP_PROCESS_EXIT, t->pend.pc, 0);
+    hd_block_forever(t);
+  }
+  hd.process_exiting = t->exiting = true;
+  hd.exit_status = status & 0xff;
+  hd_progress(t);
+  hd_commit(t, (uint64_t)(status & 0xff), 0);
+  REAL(exit)(status);
+  __builtin_unreachable();
+}
+
+_Noreturn void hd_exit(int status, uint64_t pc) {
   if (hd_active()) {
     struct hd_thread *t = hd.cur;
     hd_pend(t, HD_OP_PROCESS_EXIT, pc, 0);
-    if (hd.process_exiting && !t->exiting) hd_block_forever(t); // somebody else is at it
+    if (hd.process_exiting && !t->exiting) hd_block_forever(t);
     hd_point(t);
-    if (hd.process_exiting && !t->exiting) {
-      hd_pend(t, HD_OP_PROCESS_EXIT, pc, 0);
-      hd_block_forever(t);
-    }
-    hd.process_exiting = t->exiting = true;
-    hd.exit_status = status & 0xff;
-    hd_progress(t);
-    hd_commit(t, (uint64_t)(status & 0xff), 0);
+    hd_exit_chosen(t, status);
   }
+  if (hd_mode == HD_EARLY) hd.exit_status = status;
   REAL(exit)(status);
   __builtin_unreachable();
 }
 
 HD_EXPORT void exit(int status) {
   hd_exit(status, HD_RA);
-  __builtin_unreachable();
 }
 
 HD_EXPORT void _exit(int status) {

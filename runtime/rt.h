@@ -19,7 +19,12 @@
 // Code that touches the program's memory through the program's pointers. A fault at an
 // instruction in this section is the program's fault, everywhere else in the runtime it
 // is the runtime's (outcome.c).
+// Not to be inlined, nor split, which would move the access to the caller.
+#ifdef __clang__
 #define HD_PROGACCESS __attribute__((section("hd_progaccess"), noinline))
+#else
+#define HD_PROGACCESS __attribute__((section("hd_progaccess"), noipa))
+#endif
 
 // ---- mode (mode.c)
 enum hd_mode {
@@ -269,7 +274,8 @@ void hd_keys_save(void);
 void hd_keys_restore(void);
 
 // ---- process.c
-void hd_exit(int status, uint64_t pc);          // exit(), called at pc; does not return
+_Noreturn void hd_exit(int status, uint64_t pc); // exit(), called at pc
+_Noreturn void hd_exit_chosen(struct hd_thread *t, int status);
 
 // ---- exec.c
 extern int (*hd_program_main)(int, char **, char **);

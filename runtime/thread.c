@@ -114,15 +114,26 @@ static void run_key_dtors(void) {
 }
 
 // ---- begin and end
+//
+// Two threads may both be about to end as the last two. When one has, what the other is
+// about to do has become the end of the process.
+static void last_one_exits(void) {
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (!u->ended && u->pend.op == HD_OP_THREAD_END && !hd.process_exiting) hd_pend(u, HD_OP_PROCESS_EXIT, 0, 0);
+  }
+}
+
 static _Noreturn void finish(struct hd_thread *t) {
   run_tls_dtors(t);
   run_key_dtors();
   if (hd.nlive == 1 && !hd.process_exiting) hd_exit(0, 0); // the last thread ends the process
   hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
   hd_point(t);
+  if (t->pend.op == HD_OP_PROCESS_EXIT) hd_exit_chosen(t, 0);
   hd_event_settle();
   t->ended = true;
-  hd.nlive--;
+  if (--hd.nlive == 1) last_one_exits();
   hd_commit(t, 0, 0);
   hd_del(&hd.enabled, t->index);
   hd_progress(t);

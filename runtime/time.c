@@ -52,7 +52,8 @@ HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
 HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
   if (!hd_active()) return REAL(gettimeofday)(tv, tz);
   uint64_t now = REAL_START + hd_now();
-  if (tv) { tv->tv_sec = (time_t)(now / 1000000000); tv->tv_usec = (suseconds_t)(now % 1000000000 / 1000); }
+  tv->tv_sec = (time_t)(now / 1000000000);
+  tv->tv_usec = (suseconds_t)(now % 1000000000 / 1000);
   return 0;
 }
 
@@ -116,13 +117,13 @@ HD_EXPORT int usleep(__useconds_t us) {
   return 0;
 }
 
-HD_EXPORT int sched_yield(void) {
+// A loop that does nothing but yield gets as far as one that reads the same value.
+static int yield(uint64_t pc) {
   if (!hd_active()) return REAL(sched_yield)();
-  hd_commit(hd_op(HD_OP_YIELD, HD_RA, 0), 0, 0);
+  struct hd_thread *t = hd_op(HD_OP_YIELD, pc, 0);
+  hd_commit(t, 0, 0);
+  hd_observe(t, pc, 0);
   return 0;
 }
-HD_EXPORT int pthread_yield(void) {
-  if (!hd_active()) return REAL(sched_yield)();
-  hd_commit(hd_op(HD_OP_YIELD, HD_RA, 0), 0, 0);
-  return 0;
-}
+HD_EXPORT int sched_yield(void) { return yield(HD_RA); }
+HD_EXPORT int pthread_yield(void) { return yield(HD_RA); }

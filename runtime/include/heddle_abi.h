@@ -202,7 +202,7 @@ enum hd_record {
   HD_REC_EVENTS = 2,   // struct hd_event[]
   HD_REC_STACK = 3,    // uint32 number, uint32 n, uint64 pc[n], innermost first
   HD_REC_THREAD = 4,   // struct hd_thread_info, once per thread when EVENTS is asked for
-  HD_REC_MESSAGE = 5,  // text: assertion, misuse, unsupported, exception type
+  HD_REC_MESSAGE = 5,  // text, ends with a zero byte: assertion, misuse, unsupported, exception type
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done

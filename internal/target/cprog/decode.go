@@ -1,6 +1,7 @@
 package cprog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -55,7 +56,8 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:
-		x.message = strings.TrimRight(string(b), "\x00")
+		text, _, _ := bytes.Cut(b, []byte{0})
+		x.message = string(text)
 	case abi.RecOutput:
 		n := binary.NativeEndian.Uint32(b[4:])
 		x.output = append(x.output, b[8:8+n]...)
