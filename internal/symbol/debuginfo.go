@@ -1,0 +1,150 @@
+package symbol
+
+import (
+	"debug/dwarf"
+	"slices"
+	"sort"
+)
+
+// debugInfo is the DWARF of one module.
+type debugInfo struct {
+	im    *image // holds the debug sections
+	data  *dwarf.Data
+	alt   *debugInfo // entries shared by dwz, nil without
+	inext func(addr uint64) bool
+	units []*unit
+	// ranges maps code to units; built once.
+	ranges []unitRange
+	names  map[dwarf.Offset]dieName
+	scopes map[dwarf.Offset]string // namespaces of functions, `a::b::`
+	types  map[dwarf.Offset]*Type
+	// Variables and complete class types, from all units; see walk.
+	walked  bool
+	vars    []variable
+	classes map[string]dwarf.Offset
+}
+
+type unitRange struct {
+	lo, hi uint64
+	u      *unit
+}
+
+// newDebugInfo reads the list of compilation units of im. Executable segments come from
+// main, the module itself, because a separate debug file may leave them empty.
+func newDebugInfo(im, main, alt *image) *debugInfo {
+	d := &debugInfo{
+		im: im, data: im.dwarf, inext: main.inText,
+		names: map[dwarf.Offset]dieName{}, scopes: map[dwarf.Offset]string{}, types: map[dwarf.Offset]*Type{},
+		classes: map[string]dwarf.Offset{},
+	}
+	if alt != nil && alt.dwarf != nil {
+		d.alt = newDebugInfo(alt, main, nil)
+	}
+	r := d.data.Reader()
+	for {
+		e, err := r.Next()
+		if e == nil || err != nil {
+			break
+		}
+		if e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagPartialUnit {
+			d.addUnit(e)
+		}
+		r.SkipChildren()
+	}
+	sort.Slice(d.ranges, func(i, j int) bool { return d.ranges[i].lo < d.ranges[j].lo })
+	return d
+}
+
+func (d *debugInfo) addUnit(e *dwarf.Entry) {
+	u := &unit{d: d, entry: e}
+	u.compDir, _ = e.Val(dwarf.AttrCompDir).(string)
+	if lang, ok := e.Val(dwarf.AttrLanguage).(int64); ok {
+		u.lang = lang
+	}
+	u.addrBase, _ = e.Val(dwarf.AttrAddrBase).(int64)
+	d.units = append(d.units, u)
+	ranges, err := d.data.Ranges(e)
+	if err != nil {
+		return
+	}
+	if len(ranges) == 0 && e.Children && e.Val(dwarf.AttrStmtList) != nil {
+		// A producer that did not say what the unit covers: its functions do.
+		u.loadTree()
+		for _, f := range u.funcs {
+			ranges = append(ranges, f.ranges...)
+		}
+	}
+	for _, r := range ranges {
+		if r[0] < r[1] && d.inext(r[0]) {
+			d.ranges = append(d.ranges, unitRange{r[0], r[1], u})
+		}
+	}
+}
+
+// unitAt is the compilation unit whose code contains addr, nil if there is none.
+func (d *debugInfo) unitAt(addr uint64) *unit {
+	// Ranges of different units do not overlap, except in damaged files, where any
+	// answer is as good.
+	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].lo > addr }) - 1
+	if i < 0 || addr >= d.ranges[i].hi {
+		return nil
+	}
+	return d.ranges[i].u
+}
+
+// frames is the chain of frames at addr, innermost first; nil if the debug information
+// does not cover it.
+func (d *debugInfo) frames(addr uint64) []Frame {
+	u := d.unitAt(addr)
+	if u == nil {
+		return nil
+	}
+	u.loadTree()
+	u.loadLines()
+	chain := u.scopesAt(addr)
+	file, line, col := u.lineAt(addr, func(before uint64) bool {
+		return slices.Equal(u.scopesAt(before), chain)
+	})
+	if len(chain) == 0 {
+		if file == "" {
+			return nil
+		}
+		return []Frame{{File: file, Line: line, Column: col}}
+	}
+	out := make([]Frame, 0, len(chain))
+	for i := len(chain) - 1; i >= 0; i-- {
+		s := chain[i]
+		n := d.nameOf(s.off)
+		out = append(out, Frame{
+			Func: n.display(), Linkage: n.linker(),
+			File: file, Line: line, Column: col, Inlined: s.inlined,
+		})
+		file, line, col = u.file(s.callFile), s.callLine, s.callCol
+	}
+	return out
+}
+
+// unitOf is the compilation unit that holds the entry at off, nil for entries outside of
+// all of them.
+func (d *debugInfo) unitOf(off dwarf.Offset) *unit {
+	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].entry.Offset > off }) - 1
+	if i < 0 {
+		return nil
+	}
+	return d.units[i]
+}
+
+// declared is where the function at addr is declared; line is 0 if that is not known.
+func (d *debugInfo) declared(addr uint64) (file string, line int) {
+	u := d.unitAt(addr)
+	if u == nil {
+		return "", 0
+	}
+	u.loadTree()
+	chain := u.scopesAt(addr)
+	if len(chain) == 0 {
+		return "", 0
+	}
+	n := d.nameOf(chain[0].off)
+	return n.file, n.line
+}

@@ -1,0 +1,53 @@
+package symbol
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// Frame is one function at one place. A lookup gives a chain of them, innermost first:
+// every frame but the last was inlined into the next.
+type Frame struct {
+	// Func is the function's readable name: demangled, without parameters, and without
+	// template arguments where they would make it very long. Empty if unknown.
+	Func string
+	// Linkage is the name as the linker knows it, or the source name where there is
+	// none other.
+	Linkage string
+	File    string // absolute where the debug information says so; empty if unknown
+	Line    int    // from 1; 0 if unknown
+	Column  int    // from 1; 0 if unknown
+	Inlined bool   // inlined into the next frame
+	// Module is the path of the module, empty for an unknown site.
+	Module string
+	// Offset is counted from the start of Func if only the symbol table knew the
+	// function, from the load address of Module if nothing did; 0 if File is known.
+	Offset uint64
+}
+
+// Known reports whether the frame has a source line.
+func (f Frame) Known() bool { return f.File != "" && f.Line > 0 }
+
+// Place is where the frame is, as short as it can be said: `file.c:12`, `func+0x1c`,
+// `module+0x1234`, or `?`.
+func (f Frame) Place() string {
+	switch {
+	case f.Known():
+		return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+	case f.File != "":
+		return filepath.Base(f.File)
+	case f.Func != "":
+		return fmt.Sprintf("%s+%#x", f.Func, f.Offset)
+	case f.Module != "":
+		return fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
+	}
+	return "?"
+}
+
+// String is the frame as a line of a call stack: `func file.c:12`.
+func (f Frame) String() string {
+	if f.Func != "" && f.File != "" {
+		return f.Func + " " + f.Place()
+	}
+	return f.Place()
+}

@@ -1,0 +1,198 @@
+package symbol
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Name is what an object is called.
+type Name struct {
+	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`.
+	Text string
+	// Base is the variable or block that Text lies in: `queue`, `block #3`.
+	Base string
+	// Suffix is Text after Base.
+	Suffix string
+	// Detail tells a block's origin: `malloc at file.c:12, 24 bytes`. Empty for others.
+	Detail string
+	File   string // where a variable is declared or a block was allocated; may be empty
+	Line   int
+	Type   *Type // of the value there, nil unless known
+	Alloc  int   // index into Trace.Allocs, -1 if it is no heap block
+}
+
+// Full is the name with its origin: `block #3 (malloc at file.c:12, 24 bytes)+8`.
+func (n Name) Full() string {
+	if n.Detail == "" {
+		return n.Text
+	}
+	return n.Base + " (" + n.Detail + ")" + n.Suffix
+}
+
+func newName(base, suffix string) Name {
+	return Name{Text: base + suffix, Base: base, Suffix: suffix, Alloc: -1}
+}
+
+// Objects names the objects of one trace. It may be used by several goroutines at once.
+type Objects struct {
+	t      *Table
+	allocs []trace.Alloc
+	stacks [][]trace.Site
+	blocks *blockIndex
+
+	mu    sync.Mutex
+	cache map[objectKey]Name
+}
+
+type objectKey struct {
+	o     trace.Object
+	size  uint32
+	alloc int
+}
+
+// Objects prepares to name the objects of tr, which must have the modules that the table
+// was made for.
+func (t *Table) Objects(tr *trace.Trace) *Objects {
+	return &Objects{t: t, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), cache: map[objectKey]Name{}}
+}
+
+// Name names the size bytes at obj (0 for locks and other things whose extent is not
+// known) as they were when event number at happened: the same heap address belongs to
+// different blocks at different times.
+func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
+	alloc := o.Block(obj, at)
+	key := objectKey{obj, size, alloc}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n, ok := o.cache[key]; ok {
+		return n
+	}
+	n := o.name(obj, size, alloc)
+	o.cache[key] = n
+	return n
+}
+
+// Block is the index into Trace.Allocs of the heap block that obj lay in, alive or
+// freed, when event number at happened; -1 if there is none.
+func (o *Objects) Block(obj trace.Object, at int) int {
+	if obj.Region() != trace.RegionHeap {
+		return -1
+	}
+	return o.blocks.find(obj, at)
+}
+
+func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
+	switch {
+	case obj == 0:
+		return newName("", "")
+	case alloc >= 0:
+		return o.blockName(obj, alloc)
+	}
+	switch obj.Region() {
+	case trace.RegionGlobal:
+		return o.t.Global(obj.Index(), obj.Offset(), size)
+	case trace.RegionHeap:
+		return newName(fmt.Sprintf("heap+%#x", obj.Offset()), "")
+	case trace.RegionStack:
+		return newName(fmt.Sprintf("stack of T%d", obj.Index()), fmt.Sprintf(" -%#x", obj.Offset()))
+	}
+	return newName(fmt.Sprintf("%#x", obj.Offset()), "")
+}
+
+// blockName names a place in heap block number alloc.
+func (o *Objects) blockName(obj trace.Object, alloc int) Name {
+	a := &o.allocs[alloc]
+	suffix := ""
+	if off := uint64(obj - a.Object); off > 0 {
+		suffix = fmt.Sprintf("+%d", off)
+	}
+	n := newName(fmt.Sprintf("block #%d", alloc+1), suffix)
+	n.Alloc = alloc
+	f := o.allocator(a)
+	n.File, n.Line = f.File, f.Line
+	where := ""
+	if f.Module != "" {
+		where = " at " + f.Place()
+	}
+	n.Detail = fmt.Sprintf("malloc%s, %d bytes", where, a.Size)
+	return n
+}
+
+// allocator is the innermost frame of the allocation that has source: operator new and
+// strdup call malloc from libraries that nobody wants to read about.
+func (o *Objects) allocator(a *trace.Alloc) Frame {
+	sites := []trace.Site{a.Site}
+	if int(a.Stack) < len(o.stacks) {
+		sites = append(sites, o.stacks[a.Stack]...)
+	}
+	for _, s := range sites {
+		for _, f := range o.t.Call(s) {
+			if f.Known() {
+				return f
+			}
+		}
+	}
+	return o.t.Call(a.Site)[0]
+}
+
+// Global names the size bytes at an offset from the load address of module: a variable
+// and the member of it, a function, or `module+0x1234`.
+func (t *Table) Global(module int, offset uint64, size uint32) Name {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.module(module)
+	if m == nil {
+		return newName(fmt.Sprintf("module %d+%#x", module, offset), "")
+	}
+	return m.global(offset, size)
+}
+
+func (m *module) global(addr uint64, size uint32) Name {
+	sym, inSym := m.data.find(addr)
+	if m.debug != nil {
+		if v, ok := m.debug.variableAt(addr); ok && (!inSym || v.addr >= sym.addr) {
+			base, about := v.describe()
+			if inSym && sym.addr == v.addr && strings.HasPrefix(sym.name, manglePrefix) && about.linkage == "" {
+				base = readable(sym.name)
+			}
+			typ := about.typ.typ()
+			extent := typ.Size
+			if inSym && sym.addr == v.addr {
+				extent = max(extent, int64(sym.size))
+			}
+			if off := int64(addr - v.addr); off == 0 || off < extent {
+				p := typ.locate(off, int64(size))
+				n := newName(base, p.String())
+				n.Type, n.File, n.Line = p.leaf, about.file, about.line
+				return n
+			}
+		}
+	}
+	if inSym {
+		suffix := ""
+		if off := addr - sym.addr; off > 0 {
+			suffix = fmt.Sprintf("+%d", off)
+		}
+		return newName(readable(sym.name), suffix)
+	}
+	// An address of code: a thread's entry, a callback.
+	if f := m.frames(addr, 0); f[len(f)-1].Func != "" {
+		fn := f[len(f)-1]
+		n := newName(fn.Func, "")
+		if s, ok := m.code.find(addr); ok && s.addr != addr {
+			n = newName(fn.Func, fmt.Sprintf("+%#x", addr-s.addr))
+		}
+		n.File, n.Line = fn.File, fn.Line
+		if m.debug != nil {
+			if file, line := m.debug.declared(addr); line > 0 {
+				n.File, n.Line = file, line
+			}
+		}
+		return n
+	}
+	return newName(fmt.Sprintf("%s+%#x", filepath.Base(m.Path), addr), "")
+}

@@ -1,0 +1,83 @@
+package symbol
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// maxSource is the size of the largest source file that is read.
+const maxSource = 32 << 20
+
+// Sources reads lines of source files and keeps the files it has read. It may be used by
+// several goroutines at once.
+type Sources struct {
+	dirs  []string
+	mu    sync.Mutex
+	files map[string][][]byte
+}
+
+// NewSources makes a reader. A file that is not where the debug information says is
+// looked for below dirs: first with its whole path, then with fewer and fewer of its
+// leading directories.
+func NewSources(dirs ...string) *Sources {
+	return &Sources{dirs: dirs, files: map[string][][]byte{}}
+}
+
+// Line is line n, from 1, of file, without its end-of-line characters. ok is false if
+// there is no such file or line; a missing source is nothing unusual.
+func (s *Sources) Line(file string, n int) (line string, ok bool) {
+	if file == "" || n < 1 {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines, seen := s.files[file]
+	if !seen {
+		lines = s.read(file)
+		s.files[file] = lines
+	}
+	if n > len(lines) {
+		return "", false
+	}
+	return string(bytes.TrimRight(lines[n-1], "\r")), true
+}
+
+func (s *Sources) read(file string) [][]byte {
+	if filepath.IsAbs(file) {
+		if b := readSource(file); b != nil {
+			return bytes.Split(b, []byte("\n"))
+		}
+	}
+	parts := strings.Split(strings.TrimPrefix(filepath.ToSlash(filepath.Clean(file)), "/"), "/")
+	for _, dir := range s.dirs {
+		for i := range parts {
+			if b := readSource(filepath.Join(append([]string{dir}, parts[i:]...)...)); b != nil {
+				return bytes.Split(b, []byte("\n"))
+			}
+		}
+	}
+	return nil
+}
+
+// readSource is the contents of a regular file of sensible size, nil for anything else:
+// the path comes from a file that may be damaged, and a device must not be waited for.
+func readSource(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSource))
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,167 @@
+package symbol
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Options says where to look. The zero value is right for most machines.
+type Options struct {
+	// DebugDirs are the roots of separate debug files; nil means /usr/lib/debug.
+	DebugDirs []string
+}
+
+func (o Options) debugDirs() []string {
+	if o.DebugDirs == nil {
+		return []string{"/usr/lib/debug"}
+	}
+	return o.DebugDirs
+}
+
+// Table resolves the sites and global objects of the modules it was made for. It may be
+// used by several goroutines at once.
+type Table struct {
+	mu    sync.Mutex
+	mods  []*module
+	calls map[trace.Site][]Frame
+	exact map[trace.Site][]Frame
+}
+
+// New makes a table for modules; sites and objects refer to them by index. No file is
+// opened yet.
+func New(modules []trace.Module, opt Options) *Table {
+	t := &Table{
+		mods:  make([]*module, len(modules)),
+		calls: map[trace.Site][]Frame{},
+		exact: map[trace.Site][]Frame{},
+	}
+	for i, m := range modules {
+		t.mods[i] = &module{Module: m, opt: opt}
+	}
+	return t
+}
+
+// ForTrace is New for the modules of a trace. A program without a build id is checked
+// by the hash that the trace's header holds instead.
+func ForTrace(tr *trace.Trace, opt Options) *Table {
+	t := New(tr.Modules, opt)
+	for _, m := range t.mods {
+		if m.Program && m.BuildID == "" {
+			m.BuildID = tr.Header.BuildID
+		}
+	}
+	return t
+}
+
+// Function describes the function whose first instruction, or any other, is at s: its
+// name and where it is declared. Without debug information it is the last frame of Exact.
+func (t *Table) Function(s trace.Site) Frame {
+	frames := t.Exact(s)
+	f := frames[len(frames)-1]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.module(s.Module())
+	if m == nil || m.debug == nil {
+		return f
+	}
+	if file, line := m.debug.declared(s.Offset()); line > 0 {
+		f.File, f.Line, f.Column = file, line, 0
+	}
+	return f
+}
+
+// Call resolves a return address, which is what the site of an operation and an entry of
+// a call stack are: the instruction looked up is the call before it. The chain is
+// innermost first and has at least one frame; an unknown site gives one empty frame. The
+// caller must not change it.
+func (t *Table) Call(s trace.Site) []Frame { return t.lookup(t.calls, s, 1) }
+
+// Exact resolves the address of an instruction itself: a function's entry, the
+// instruction that faulted. Otherwise it is like Call.
+func (t *Table) Exact(s trace.Site) []Frame { return t.lookup(t.exact, s, 0) }
+
+// lookup resolves s minus back bytes, remembering the answer in cache.
+func (t *Table) lookup(cache map[trace.Site][]Frame, s trace.Site, back uint64) []Frame {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f, ok := cache[s]; ok {
+		return f
+	}
+	m := t.module(s.Module())
+	frames := []Frame{{}}
+	if m != nil {
+		frames = m.frames(s.Offset(), back)
+	}
+	cache[s] = frames
+	return frames
+}
+
+// module is the module with index i, loaded; nil if there is none.
+func (t *Table) module(i int) *module {
+	if i < 0 || i >= len(t.mods) {
+		return nil
+	}
+	t.mods[i].load()
+	return t.mods[i]
+}
+
+// Problems says, one sentence each, why names of the modules used so far are missing or
+// poor: a file that is gone or was rebuilt since, debug information that is damaged or,
+// for the program itself, was left out. Nil if all is well.
+func (t *Table) Problems() []error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []error
+	for _, m := range t.mods {
+		switch {
+		case !m.loaded || errors.Is(m.err, errNoFile):
+		case m.err != nil:
+			out = append(out, m.err)
+		case m.Program && m.debug == nil && m.golang == nil:
+			out = append(out, fmt.Errorf("no line numbers for %s: it has no debug information; build it with -g", m.Path))
+		}
+	}
+	return out
+}
+
+// frames resolves offset-back, which equals a virtual address of the file: the load
+// address is the difference between the two, for programs at a fixed address (zero) and
+// position-independent ones alike.
+func (m *module) frames(offset, back uint64) []Frame {
+	addr := offset - back
+	if m.debug != nil {
+		if f := m.debug.frames(addr); f != nil {
+			for i := range f {
+				f[i].Module = m.Path
+			}
+			m.mangledName(&f[len(f)-1], addr)
+			return f
+		}
+	}
+	if m.golang != nil {
+		if f, ok := m.golang.find(addr); ok {
+			f.Module = m.Path
+			return []Frame{f}
+		}
+	}
+	if s, ok := m.code.find(addr); ok {
+		return []Frame{{Func: readable(s.name), Linkage: s.name, Offset: offset - s.addr, Module: m.Path}}
+	}
+	return []Frame{{Module: m.Path, Offset: offset}}
+}
+
+// mangledName completes the name of f, the function that addr is in, from the symbol
+// table: GCC leaves the linkage name out for what has internal linkage, and with it the
+// enclosing function of a lambda.
+func (m *module) mangledName(f *Frame, addr uint64) {
+	if strings.HasPrefix(f.Linkage, manglePrefix) {
+		return
+	}
+	if s, ok := m.code.find(addr); ok && strings.HasPrefix(s.name, manglePrefix) {
+		f.Func, f.Linkage = readable(s.name), s.name
+	}
+}

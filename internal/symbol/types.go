@@ -1,0 +1,310 @@
+package symbol
+
+import (
+	"debug/dwarf"
+	"strings"
+)
+
+// Kind is what a type is made of.
+type Kind uint8
+
+const (
+	Other  Kind = iota // nothing is known about the inside
+	Scalar             // a number, see Type.Encoding
+	Pointer
+	Enum
+	Struct // struct or class
+	Union
+	Array
+)
+
+// Encoding is how the bits of a scalar are to be read.
+type Encoding uint8
+
+const (
+	Unsigned Encoding = iota
+	Signed
+	Bool
+	Char
+	Float
+)
+
+// Type is the layout of a variable, as far as naming places in it and printing values
+// needs it. Qualifiers and typedefs are looked through.
+type Type struct {
+	Kind     Kind
+	Encoding Encoding // of Scalar and Enum
+	Name     string   // of a scalar, enum, struct or union; may be empty
+	Size     int64    // bytes; -1 if unknown
+	fields   []field
+	elem     dieRef
+	counts   []int64 // of an array: elements per dimension, -1 where open
+	stride   int64   // bytes between elements, 0: the element's size
+	names    map[int64]string
+}
+
+// field is a member of a struct or union, or a base class.
+type field struct {
+	name string // empty for anonymous members and base classes
+	off  int64  // bytes
+	bits bool   // a bit-field; off is the first byte that it touches
+	size int64  // bytes touched by a bit-field
+	base bool
+	typ  dieRef
+}
+
+var opaque = &Type{Size: -1}
+
+// reserved reports whether a name belongs to the implementation (C11 7.1.3), so that it
+// means nothing to the programmer.
+func reserved(name string) bool {
+	return len(name) > 1 && name[0] == '_' && (name[1] == '_' || name[1] >= 'A' && name[1] <= 'Z')
+}
+
+// typ reads the type at r; opaque if it cannot be had.
+func (r dieRef) typ() *Type {
+	if r.d == nil {
+		return opaque
+	}
+	if t, ok := r.d.types[r.off]; ok {
+		return t
+	}
+	r.d.types[r.off] = opaque // what a type that contains itself, in a damaged file, finds
+	t := r.readType()
+	r.d.types[r.off] = t
+	return t
+}
+
+func (r dieRef) readType() *Type {
+	d := r.d
+	rd := d.data.Reader()
+	rd.Seek(r.off)
+	e, err := rd.Next()
+	if e == nil || err != nil {
+		return opaque
+	}
+	t := &Type{Name: d.text(e, dwarf.AttrName), Size: -1}
+	if n, ok := e.Val(dwarf.AttrByteSize).(int64); ok && n >= 0 {
+		t.Size = n
+	}
+	switch e.Tag {
+	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagAtomicType,
+		dwarf.TagRestrictType, dwarf.TagImmutableType, dwarf.TagSharedType, dwarf.TagPackedType:
+		to, ok := d.ref(e, dwarf.AttrType)
+		if !ok {
+			return opaque
+		}
+		under := to.typ()
+		if t.Name != "" && under.Name == "" && under != opaque {
+			named := *under // the typedef of an unnamed struct is its name
+			named.Name = t.Name
+			return &named
+		}
+		return under
+	case dwarf.TagBaseType:
+		t.Kind = Scalar
+		enc, _ := e.Val(dwarf.AttrEncoding).(int64)
+		t.Encoding = encodingOf(enc)
+	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType, dwarf.TagPtrToMemberType:
+		t.Kind = Pointer
+		if t.Size < 0 {
+			t.Size = int64(rd.AddressSize())
+		}
+	case dwarf.TagEnumerationType:
+		t.Kind, t.names = Enum, map[int64]string{}
+		if to, ok := d.ref(e, dwarf.AttrType); ok {
+			t.Encoding = to.typ().Encoding
+		}
+		d.children(rd, e, func(c *dwarf.Entry) {
+			if v, ok := c.Val(dwarf.AttrConstValue).(int64); ok && c.Tag == dwarf.TagEnumerator {
+				if v < 0 {
+					t.Encoding = Signed
+				}
+				if _, dup := t.names[v]; !dup {
+					t.names[v] = d.text(c, dwarf.AttrName)
+				}
+			}
+		})
+	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
+		if decl, _ := e.Val(dwarf.AttrDeclaration).(bool); decl {
+			return r.complete(t.Name)
+		}
+		t.Kind = Struct
+		if e.Tag == dwarf.TagUnionType {
+			t.Kind = Union
+		}
+		d.children(rd, e, func(c *dwarf.Entry) {
+			if f, ok := d.field(c); ok {
+				t.fields = append(t.fields, f)
+			}
+		})
+	case dwarf.TagArrayType:
+		t.Kind = Array
+		t.elem, _ = d.ref(e, dwarf.AttrType)
+		if n, ok := e.Val(dwarf.AttrStride).(int64); ok {
+			t.stride = n
+		}
+		d.children(rd, e, func(c *dwarf.Entry) {
+			if c.Tag == dwarf.TagSubrangeType {
+				t.counts = append(t.counts, countOf(c))
+			}
+		})
+		if t.Size < 0 {
+			t.Size = t.arraySize()
+		}
+	default:
+		return opaque
+	}
+	return t
+}
+
+// complete finds the description of a class that r only names.
+func (r dieRef) complete(name string) *Type {
+	for d := r.d; d != nil && name != ""; d = d.alt {
+		if off, ok := d.class(name); ok {
+			return dieRef{d, off}.typ()
+		}
+	}
+	return opaque
+}
+
+// class is the complete class that is called name in whatever namespace, if there is only
+// one: an entry does not say in which namespace it stands.
+func (d *debugInfo) class(name string) (found dwarf.Offset, ok bool) {
+	d.walk()
+	if off, ok := d.classes[name]; ok {
+		return off, true
+	}
+	for key, off := range d.classes {
+		if strings.HasSuffix(key, "::"+name) {
+			if ok {
+				return 0, false
+			}
+			found, ok = off, true
+		}
+	}
+	return found, ok
+}
+
+// children calls f for each child of e, the entry that rd has just read.
+func (d *debugInfo) children(rd *dwarf.Reader, e *dwarf.Entry, f func(*dwarf.Entry)) {
+	if !e.Children {
+		return
+	}
+	for {
+		c, err := rd.Next()
+		if c == nil || err != nil || c.Tag == 0 {
+			return
+		}
+		f(c)
+		rd.SkipChildren()
+	}
+}
+
+// field reads a member; ok is false for entries that take no place in the object.
+func (d *debugInfo) field(c *dwarf.Entry) (f field, ok bool) {
+	switch c.Tag {
+	case dwarf.TagMember:
+		if ext, _ := c.Val(dwarf.AttrExternal).(bool); ext {
+			return f, false // a static member
+		}
+		if decl, _ := c.Val(dwarf.AttrDeclaration).(bool); decl {
+			return f, false
+		}
+	case dwarf.TagInheritance:
+		if v, _ := c.Val(dwarf.AttrVirtuality).(int64); v != 0 {
+			return f, false // where a virtual base lies is only known at run time
+		}
+		f.base = true
+	default:
+		return f, false
+	}
+	if !f.base {
+		f.name = d.text(c, dwarf.AttrName)
+	}
+	f.typ, _ = d.ref(c, dwarf.AttrType)
+	switch v := c.Val(dwarf.AttrDataMemberLoc).(type) {
+	case int64:
+		f.off = v
+	case []byte: // DWARF 2: DW_OP_plus_uconst n
+		if len(v) < 2 || v[0] != opPlusUconst {
+			return f, false
+		}
+		f.off = int64(uleb(v[1:]))
+	}
+	if width, isBits := c.Val(dwarf.AttrBitSize).(int64); isBits && width > 0 {
+		f.bits = true
+		first := f.off * 8
+		if at, ok := c.Val(dwarf.AttrDataBitOffset).(int64); ok {
+			first += at
+		} else if at, ok := c.Val(dwarf.AttrBitOffset).(int64); ok {
+			// Up to DWARF 3 bits count from the most significant end of the storage
+			// unit, which on a little-endian machine is its far end.
+			unit, ok := c.Val(dwarf.AttrByteSize).(int64)
+			if !ok {
+				unit = f.typ.typ().Size
+			}
+			first += unit*8 - at - width
+		}
+		f.off = first / 8
+		f.size = (first+width+7)/8 - f.off
+	}
+	return f, f.off >= 0
+}
+
+func uleb(b []byte) (v uint64) {
+	for i := 0; i < len(b) && i < 9; i++ {
+		v |= uint64(b[i]&0x7f) << (7 * i)
+		if b[i] < 0x80 {
+			break
+		}
+	}
+	return v
+}
+
+func encodingOf(e int64) Encoding {
+	switch e { // DW_ATE_*
+	case 0x02:
+		return Bool
+	case 0x03, 0x04, 0x0f:
+		return Float
+	case 0x05, 0x0d:
+		return Signed
+	case 0x06, 0x08, 0x10:
+		return Char
+	}
+	return Unsigned
+}
+
+// countOf is the number of elements of one dimension, -1 if it is open.
+func countOf(c *dwarf.Entry) int64 {
+	if n, ok := c.Val(dwarf.AttrCount).(int64); ok {
+		return n
+	}
+	if n, ok := c.Val(dwarf.AttrUpperBound).(int64); ok && n >= -1 {
+		return n + 1
+	}
+	return -1
+}
+
+// step is the distance between elements in bytes, 0 if unknown.
+func (t *Type) step() int64 {
+	if t.stride > 0 {
+		return t.stride
+	}
+	return max(0, t.elem.typ().Size)
+}
+
+func (t *Type) arraySize() int64 {
+	n := t.step()
+	if n == 0 || len(t.counts) == 0 {
+		return -1
+	}
+	for _, c := range t.counts {
+		if c < 0 || n > 1<<46/max(c, 1) {
+			return -1
+		}
+		n *= c
+	}
+	return n
+}
