@@ -17,11 +17,39 @@ type code struct {
 	flags Flags
 }
 
-// fields are the parts of an event that are predicted from the event before it with the
-// same code: a lock stays the same, a loop counter and an array index move by a constant.
+// fields are the parts of an event that are predicted from the event before it that has
+// the same thread and code: a lock stays the same, a loop counter and an array index move
+// by a constant.
 type fields struct {
 	object, value, aux uint64
 	stack              uint32
+}
+
+// history holds the last fields of each thread and code. It is a map because in a block
+// that is made to harm, there may be many of both, and few pairs.
+type history struct {
+	place  map[uint64]uint32 // into fields
+	fields []fields
+}
+
+func (h *history) reset() {
+	if h.place == nil {
+		h.place = make(map[uint64]uint32)
+	}
+	clear(h.place)
+	h.fields = h.fields[:0]
+}
+
+// of is valid until the next call.
+func (h *history) of(t ThreadID, code uint32) *fields {
+	key := uint64(t)<<32 | uint64(code)
+	i, ok := h.place[key]
+	if !ok {
+		i = uint32(len(h.fields))
+		h.place[key] = i
+		h.fields = append(h.fields, fields{})
+	}
+	return &h.fields[i]
 }
 
 // blockEncoder turns events into the columns of one tracepb.EventBlock. It keeps nothing
@@ -29,7 +57,7 @@ type fields struct {
 type blockEncoder struct {
 	block tracepb.EventBlock
 	codes map[code]uint32
-	last  []fields // by code
+	last  history
 
 	site    Site      // of the last code
 	thread  ThreadID  // of the last event
@@ -55,7 +83,7 @@ func (b *blockEncoder) reset(first uint64) {
 		b.codes = make(map[code]uint32)
 	}
 	clear(b.codes)
-	b.last = b.last[:0]
+	b.last.reset()
 	b.site, b.words = 0, 0
 	b.enabled = ThreadSet{High: b.enabled.High[:0]}
 }
@@ -91,16 +119,15 @@ func (b *blockEncoder) add(e *Event) {
 	c := code{e.Op, e.Site, e.Size, e.Flags}
 	i, ok := b.codes[c]
 	if !ok {
-		i = uint32(len(b.last))
+		i = uint32(len(b.codes))
 		b.codes[c] = i
 		p.CodeOp = append(p.CodeOp, uint32(c.op))
 		p.CodeSite = append(p.CodeSite, int64(c.site-b.site))
 		p.CodeSize = append(p.CodeSize, c.size)
 		p.CodeFlags = append(p.CodeFlags, uint32(c.flags))
 		b.site = c.site
-		b.last = append(b.last, fields{})
 	}
-	l := &b.last[i]
+	l := b.last.of(e.Thread, i)
 	p.Code = append(p.Code, i)
 	p.Object = append(p.Object, int64(uint64(e.Object)-l.object))
 	p.Value = append(p.Value, int64(e.Value-l.value))
@@ -191,14 +218,15 @@ func appendBlock(dst []Event, p *tracepb.EventBlock) ([]Event, error) {
 	if err := fillEnabled(events, p); err != nil {
 		return dst[:start], err
 	}
-	last := make([]fields, len(codes))
+	var last history
+	last.reset()
 	for i := range events {
 		e := &events[i]
 		k := at(p.Code, i)
 		if int(k) >= len(codes) {
 			return dst[:start], fmt.Errorf("code %d, where there are %d", k, len(codes))
 		}
-		c, l := &codes[k], &last[k]
+		c, l := &codes[k], last.of(e.Thread, k)
 		l.object += uint64(at(p.Object, i))
 		l.value += uint64(at(p.Value, i))
 		l.aux += uint64(at(p.Aux, i))

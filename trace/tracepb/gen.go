@@ -8,4 +8,7 @@
 //	go install google.golang.org/protobuf/cmd/protoc-gen-go@$(go list -m -f '{{.Version}}' google.golang.org/protobuf)
 package tracepb
 
-//go:generate protoc --go_out=. --go_opt=paths=source_relative trace.proto schedule.proto
+// The files are given with their path in the repository, because that is the name they
+// are registered by: another package in the program may have a trace.proto as well.
+//
+//go:generate protoc -I../.. --go_out=../.. --go_opt=paths=source_relative trace/tracepb/trace.proto trace/tracepb/schedule.proto

@@ -5,7 +5,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        v3.21.12
-// source: schedule.proto
+// source: trace/tracepb/schedule.proto
 
 package tracepb
 
@@ -48,7 +48,7 @@ type Schedule struct {
 
 func (x *Schedule) Reset() {
 	*x = Schedule{}
-	mi := &file_schedule_proto_msgTypes[0]
+	mi := &file_trace_tracepb_schedule_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -60,7 +60,7 @@ func (x *Schedule) String() string {
 func (*Schedule) ProtoMessage() {}
 
 func (x *Schedule) ProtoReflect() protoreflect.Message {
-	mi := &file_schedule_proto_msgTypes[0]
+	mi := &file_trace_tracepb_schedule_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -73,7 +73,7 @@ func (x *Schedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schedule.ProtoReflect.Descriptor instead.
 func (*Schedule) Descriptor() ([]byte, []int) {
-	return file_schedule_proto_rawDescGZIP(), []int{0}
+	return file_trace_tracepb_schedule_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Schedule) GetThreadParent() []int32 {
@@ -153,11 +153,11 @@ func (x *Schedule) GetCode() []uint32 {
 	return nil
 }
 
-var File_schedule_proto protoreflect.FileDescriptor
+var File_trace_tracepb_schedule_proto protoreflect.FileDescriptor
 
-const file_schedule_proto_rawDesc = "" +
+const file_trace_tracepb_schedule_proto_rawDesc = "" +
 	"\n" +
-	"\x0eschedule.proto\x12\x0fheddle.trace.v1\"\xe1\x02\n" +
+	"\x1ctrace/tracepb/schedule.proto\x12\x0fheddle.trace.v1\"\xe1\x02\n" +
 	"\bSchedule\x12#\n" +
 	"\rthread_parent\x18\x01 \x03(\x11R\fthreadParent\x12\x1d\n" +
 	"\n" +
@@ -175,22 +175,22 @@ const file_schedule_proto_rawDesc = "" +
 	"\x04code\x18\v \x03(\rR\x04codeB,Z*github.com/heddle-dev/heddle/trace/tracepbb\x06proto3"
 
 var (
-	file_schedule_proto_rawDescOnce sync.Once
-	file_schedule_proto_rawDescData []byte
+	file_trace_tracepb_schedule_proto_rawDescOnce sync.Once
+	file_trace_tracepb_schedule_proto_rawDescData []byte
 )
 
-func file_schedule_proto_rawDescGZIP() []byte {
-	file_schedule_proto_rawDescOnce.Do(func() {
-		file_schedule_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_schedule_proto_rawDesc), len(file_schedule_proto_rawDesc)))
+func file_trace_tracepb_schedule_proto_rawDescGZIP() []byte {
+	file_trace_tracepb_schedule_proto_rawDescOnce.Do(func() {
+		file_trace_tracepb_schedule_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_trace_tracepb_schedule_proto_rawDesc), len(file_trace_tracepb_schedule_proto_rawDesc)))
 	})
-	return file_schedule_proto_rawDescData
+	return file_trace_tracepb_schedule_proto_rawDescData
 }
 
-var file_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
-var file_schedule_proto_goTypes = []any{
+var file_trace_tracepb_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_trace_tracepb_schedule_proto_goTypes = []any{
 	(*Schedule)(nil), // 0: heddle.trace.v1.Schedule
 }
-var file_schedule_proto_depIdxs = []int32{
+var file_trace_tracepb_schedule_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
 	0, // [0:0] is the sub-list for method input_type
 	0, // [0:0] is the sub-list for extension type_name
@@ -198,26 +198,26 @@ var file_schedule_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for field type_name
 }
 
-func init() { file_schedule_proto_init() }
-func file_schedule_proto_init() {
-	if File_schedule_proto != nil {
+func init() { file_trace_tracepb_schedule_proto_init() }
+func file_trace_tracepb_schedule_proto_init() {
+	if File_trace_tracepb_schedule_proto != nil {
 		return
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schedule_proto_rawDesc), len(file_schedule_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_schedule_proto_rawDesc), len(file_trace_tracepb_schedule_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   1,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_schedule_proto_goTypes,
-		DependencyIndexes: file_schedule_proto_depIdxs,
-		MessageInfos:      file_schedule_proto_msgTypes,
+		GoTypes:           file_trace_tracepb_schedule_proto_goTypes,
+		DependencyIndexes: file_trace_tracepb_schedule_proto_depIdxs,
+		MessageInfos:      file_trace_tracepb_schedule_proto_msgTypes,
 	}.Build()
-	File_schedule_proto = out.File
-	file_schedule_proto_goTypes = nil
-	file_schedule_proto_depIdxs = nil
+	File_trace_tracepb_schedule_proto = out.File
+	file_trace_tracepb_schedule_proto_goTypes = nil
+	file_trace_tracepb_schedule_proto_depIdxs = nil
 }

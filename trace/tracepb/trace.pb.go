@@ -9,7 +9,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        v3.21.12
-// source: trace.proto
+// source: trace/tracepb/trace.proto
 
 package tracepb
 
@@ -51,7 +51,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_trace_proto_msgTypes[0]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -63,7 +63,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[0]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -76,7 +76,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{0}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -265,7 +265,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_trace_proto_msgTypes[1]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +277,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[1]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +290,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{1}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Header) GetHeddle() []byte {
@@ -410,7 +410,7 @@ type Module struct {
 
 func (x *Module) Reset() {
 	*x = Module{}
-	mi := &file_trace_proto_msgTypes[2]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -422,7 +422,7 @@ func (x *Module) String() string {
 func (*Module) ProtoMessage() {}
 
 func (x *Module) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[2]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -435,7 +435,7 @@ func (x *Module) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Module.ProtoReflect.Descriptor instead.
 func (*Module) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{2}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Module) GetPath() []byte {
@@ -475,7 +475,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_trace_proto_msgTypes[3]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +487,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[3]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +500,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{3}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Thread) GetId() uint32 {
@@ -563,7 +563,7 @@ type Stack struct {
 
 func (x *Stack) Reset() {
 	*x = Stack{}
-	mi := &file_trace_proto_msgTypes[4]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +575,7 @@ func (x *Stack) String() string {
 func (*Stack) ProtoMessage() {}
 
 func (x *Stack) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[4]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +588,7 @@ func (x *Stack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stack.ProtoReflect.Descriptor instead.
 func (*Stack) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Stack) GetSites() []int64 {
@@ -614,7 +614,7 @@ type Alloc struct {
 
 func (x *Alloc) Reset() {
 	*x = Alloc{}
-	mi := &file_trace_proto_msgTypes[5]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +626,7 @@ func (x *Alloc) String() string {
 func (*Alloc) ProtoMessage() {}
 
 func (x *Alloc) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[5]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +639,7 @@ func (x *Alloc) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alloc.ProtoReflect.Descriptor instead.
 func (*Alloc) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Alloc) GetObject() uint64 {
@@ -702,7 +702,7 @@ type Free struct {
 
 func (x *Free) Reset() {
 	*x = Free{}
-	mi := &file_trace_proto_msgTypes[6]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +714,7 @@ func (x *Free) String() string {
 func (*Free) ProtoMessage() {}
 
 func (x *Free) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[6]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +727,7 @@ func (x *Free) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Free.ProtoReflect.Descriptor instead.
 func (*Free) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Free) GetAlloc() uint64 {
@@ -759,7 +759,8 @@ type EventBlock struct {
 	CodeSize  []uint32 `protobuf:"varint,7,rep,packed,name=code_size,json=codeSize,proto3" json:"code_size,omitempty"`
 	CodeFlags []uint32 `protobuf:"varint,8,rep,packed,name=code_flags,json=codeFlags,proto3" json:"code_flags,omitempty"`
 	// One value for each event: its code, and the difference of object, value, aux and
-	// stack to the event before it that has the same code.
+	// stack to the event before it in the block that has the same thread and code (to 0, if
+	// there is none).
 	Code   []uint32 `protobuf:"varint,9,rep,packed,name=code,proto3" json:"code,omitempty"`
 	Object []int64  `protobuf:"zigzag64,10,rep,packed,name=object,proto3" json:"object,omitempty"`
 	Value  []int64  `protobuf:"zigzag64,11,rep,packed,name=value,proto3" json:"value,omitempty"`
@@ -778,7 +779,7 @@ type EventBlock struct {
 
 func (x *EventBlock) Reset() {
 	*x = EventBlock{}
-	mi := &file_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +791,7 @@ func (x *EventBlock) String() string {
 func (*EventBlock) ProtoMessage() {}
 
 func (x *EventBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +804,7 @@ func (x *EventBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventBlock.ProtoReflect.Descriptor instead.
 func (*EventBlock) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EventBlock) GetFirst() uint64 {
@@ -935,7 +936,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +948,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +961,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Output) GetData() []byte {
@@ -988,7 +989,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1000,7 +1001,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1013,7 +1014,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Ending) GetKind() uint32 {
@@ -1095,7 +1096,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1108,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1121,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1187,7 +1188,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1200,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1213,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -1257,11 +1258,11 @@ func (x *End) GetChecksum() uint32 {
 	return 0
 }
 
-var File_trace_proto protoreflect.FileDescriptor
+var File_trace_tracepb_trace_proto protoreflect.FileDescriptor
 
-const file_trace_proto_rawDesc = "" +
+const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\n" +
-	"\vtrace.proto\x12\x0fheddle.trace.v1\"\xfd\x03\n" +
+	"\x19trace/tracepb/trace.proto\x12\x0fheddle.trace.v1\"\xfd\x03\n" +
 	"\x06Record\x121\n" +
 	"\x06header\x18\x01 \x01(\v2\x17.heddle.trace.v1.HeaderH\x00R\x06header\x121\n" +
 	"\x06module\x18\x02 \x01(\v2\x17.heddle.trace.v1.ModuleH\x00R\x06module\x121\n" +
@@ -1368,19 +1369,19 @@ const file_trace_proto_rawDesc = "" +
 	"\bchecksum\x18\x06 \x01(\aR\bchecksumB,Z*github.com/heddle-dev/heddle/trace/tracepbb\x06proto3"
 
 var (
-	file_trace_proto_rawDescOnce sync.Once
-	file_trace_proto_rawDescData []byte
+	file_trace_tracepb_trace_proto_rawDescOnce sync.Once
+	file_trace_tracepb_trace_proto_rawDescData []byte
 )
 
-func file_trace_proto_rawDescGZIP() []byte {
-	file_trace_proto_rawDescOnce.Do(func() {
-		file_trace_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_trace_proto_rawDesc), len(file_trace_proto_rawDesc)))
+func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
+	file_trace_tracepb_trace_proto_rawDescOnce.Do(func() {
+		file_trace_tracepb_trace_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)))
 	})
-	return file_trace_proto_rawDescData
+	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
-var file_trace_proto_goTypes = []any{
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
 	(*Module)(nil),     // 2: heddle.trace.v1.Module
@@ -1394,7 +1395,7 @@ var file_trace_proto_goTypes = []any{
 	(*Waiter)(nil),     // 10: heddle.trace.v1.Waiter
 	(*End)(nil),        // 11: heddle.trace.v1.End
 }
-var file_trace_proto_depIdxs = []int32{
+var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
 	2,  // 1: heddle.trace.v1.Record.module:type_name -> heddle.trace.v1.Module
 	3,  // 2: heddle.trace.v1.Record.thread:type_name -> heddle.trace.v1.Thread
@@ -1413,12 +1414,12 @@ var file_trace_proto_depIdxs = []int32{
 	0,  // [0:11] is the sub-list for field type_name
 }
 
-func init() { file_trace_proto_init() }
-func file_trace_proto_init() {
-	if File_trace_proto != nil {
+func init() { file_trace_tracepb_trace_proto_init() }
+func file_trace_tracepb_trace_proto_init() {
+	if File_trace_tracepb_trace_proto != nil {
 		return
 	}
-	file_trace_proto_msgTypes[0].OneofWrappers = []any{
+	file_trace_tracepb_trace_proto_msgTypes[0].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Module)(nil),
 		(*Record_Thread)(nil),
@@ -1434,17 +1435,17 @@ func file_trace_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_proto_rawDesc), len(file_trace_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_trace_proto_goTypes,
-		DependencyIndexes: file_trace_proto_depIdxs,
-		MessageInfos:      file_trace_proto_msgTypes,
+		GoTypes:           file_trace_tracepb_trace_proto_goTypes,
+		DependencyIndexes: file_trace_tracepb_trace_proto_depIdxs,
+		MessageInfos:      file_trace_tracepb_trace_proto_msgTypes,
 	}.Build()
-	File_trace_proto = out.File
-	file_trace_proto_goTypes = nil
-	file_trace_proto_depIdxs = nil
+	File_trace_tracepb_trace_proto = out.File
+	file_trace_tracepb_trace_proto_goTypes = nil
+	file_trace_tracepb_trace_proto_depIdxs = nil
 }

@@ -1,0 +1,143 @@
+package trace
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawTrace makes up a trace with anything in it that the forms can hold, sense or not.
+func drawTrace(t *rapid.T) *Trace {
+	str := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 8), func(b []byte) string { return string(b) }))
+	maybeBytes := rapid.Custom(func(t *rapid.T) []byte {
+		if rapid.Bool().Draw(t, "nil") {
+			return nil
+		}
+		return append([]byte{}, rapid.SliceOfN(rapid.Byte(), 0, 3000).Draw(t, "bytes")...)
+	})
+	site := rapid.Map(rapid.Uint64(), func(v uint64) Site { return Site(v) })
+	sites := rapid.SliceOfN(site, 0, 20)
+	object := rapid.Map(rapid.Uint64(), func(v uint64) Object { return Object(v) })
+	anyThread := rapid.Map(rapid.Int32(), func(v int32) ThreadID { return ThreadID(v) })
+	op := rapid.Map(rapid.OneOf(rapid.Uint16Range(0, 96), rapid.Uint16()), func(v uint16) Op { return Op(v) })
+	set := rapid.Custom(func(t *rapid.T) ThreadSet {
+		s := ThreadSet{Low: rapid.Uint64().Draw(t, "low")}
+		if rapid.IntRange(0, 4).Draw(t, "wide") == 0 {
+			s.High = rapid.SliceOfN(rapid.Uint64(), 0, 70).Draw(t, "high")
+		}
+		return s
+	})
+	sets := rapid.SliceOfN(set, 1, 3).Draw(t, "sets")
+
+	tr := &Trace{
+		Header: Header{
+			Heddle: str.Draw(t, "heddle"), Target: str.Draw(t, "target"), PointsVersion: rapid.Int().Draw(t, "points version"),
+			Command: rapid.SliceOfN(str, 0, 3).Draw(t, "command"), Dir: str.Draw(t, "dir"), Stdin: maybeBytes.Draw(t, "stdin"),
+			Env: rapid.SliceOfN(str, 0, 3).Draw(t, "env"), EnvDigest: str.Draw(t, "digest"), BuildID: str.Draw(t, "build id"),
+			Strategy: str.Draw(t, "strategy"), Points: sites.Draw(t, "points"), ExpectStatus: rapid.Int32().Draw(t, "status"),
+			Instrumented: rapid.Bool().Draw(t, "instrumented"), Original: str.Draw(t, "original"),
+		},
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "modules") {
+		tr.Modules = append(tr.Modules, Module{str.Draw(t, "path"), str.Draw(t, "build id"), rapid.Bool().Draw(t, "program")})
+	}
+	for i := range rapid.IntRange(0, 4).Draw(t, "threads") {
+		tr.Threads = append(tr.Threads, Thread{ThreadID(i), anyThread.Draw(t, "parent"), rapid.Int().Draw(t, "nth"),
+			rapid.Uint64().Draw(t, "name"), site.Draw(t, "entry"), str.Draw(t, "label"), rapid.Bool().Draw(t, "ended")})
+	}
+	if stacks := rapid.SliceOfN(sites, 0, 3).Draw(t, "stacks"); len(stacks) > 0 {
+		tr.Stacks = append([][]Site{nil}, stacks...)
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "allocs") {
+		tr.Allocs = append(tr.Allocs, Alloc{object.Draw(t, "object"), rapid.Uint64().Draw(t, "size"), anyThread.Draw(t, "thread"),
+			site.Draw(t, "site"), rapid.Uint32().Draw(t, "stack"), rapid.Int().Draw(t, "event"), rapid.Int().Draw(t, "freed")})
+	}
+	for range rapid.IntRange(0, 40).Draw(t, "events") {
+		tr.Events = append(tr.Events, Event{
+			Thread: ThreadID(rapid.OneOf(rapid.Int32Range(0, 3), rapid.Int32Range(0, MaxThreads-1)).Draw(t, "thread")), Op: op.Draw(t, "op"),
+			Site: site.Draw(t, "site"), Object: object.Draw(t, "object"), Aux: rapid.Uint64().Draw(t, "aux"),
+			Size: rapid.Uint32().Draw(t, "size"), Flags: Flags(rapid.Uint32().Draw(t, "flags")), Result: rapid.Int32().Draw(t, "result"),
+			Value: rapid.Uint64().Draw(t, "value"), Stack: rapid.Uint32().Draw(t, "stack"),
+			Enabled: rapid.SampledFrom(sets).Draw(t, "enabled"),
+		})
+	}
+	e := &tr.Ending
+	*e = Ending{
+		Kind: Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"), Thread: anyThread.Draw(t, "thread"),
+		Message: str.Draw(t, "message"), Site: site.Draw(t, "site"), Object: object.Draw(t, "object"), Stack: sites.Draw(t, "stack"),
+		Cycle: rapid.SliceOfN(anyThread, 0, 3).Draw(t, "cycle"), Output: maybeBytes.Draw(t, "output"),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "waiters") {
+		e.Waiters = append(e.Waiters, Waiter{anyThread.Draw(t, "thread"), op.Draw(t, "op"), site.Draw(t, "site"), object.Draw(t, "object"),
+			anyThread.Draw(t, "holder"), rapid.Bool().Draw(t, "ready"), rapid.Uint32().Draw(t, "stack")})
+	}
+	return tr
+}
+
+func TestBinaryRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawTrace(t)
+		var b bytes.Buffer
+		if err := Encode(&b, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "trace→file→trace", got, want)
+	})
+}
+
+func TestTextRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawTrace(t)
+		text, err := MarshalText(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ParseText(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		wantEqual(t, "trace→text→trace", got, want)
+		again, err := MarshalText(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(again, text) {
+			t.Fatalf("text→trace→text:\n%s\nbecame\n%s", text, again)
+		}
+	})
+}
+
+// A simulated execution has what drawn traces lack: many blocks, and sense.
+func TestSimulatedRoundTrip(t *testing.T) {
+	for workers, size := range map[int]int{0: 0, 1: 40_000, 4: 40_000, 70: 20_000, 300: 17_000} {
+		want := simulate(uint64(workers), workers, size)
+		if err := Validate(want); err != nil {
+			t.Fatalf("%d workers: %v", workers, err)
+		}
+		var b bytes.Buffer
+		if err := Encode(&b, want); err != nil {
+			t.Fatal(err)
+		}
+		size := b.Len()
+		got, err := Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "trace→file→trace", got, want)
+		text, err := MarshalText(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err = ParseText(bytes.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "trace→text→trace", got, want)
+		t.Logf("%d workers: %d events, %.2f bytes/event in the file, %.1f as text", workers, len(want.Events),
+			float64(size)/float64(len(want.Events)), float64(len(text))/float64(len(want.Events)))
+	}
+}
