@@ -20,6 +20,9 @@ type Finding struct {
 	// Site is the place, see the package's doc; of a deadlock, where its first thread
 	// waits. Zero is unknown.
 	Site trace.Site
+	// Exact says that Site is the failing instruction itself; sites of operations and
+	// calls are where they return to.
+	Exact bool
 	// Threads took part: the one that failed, or those that wait for one another. They
 	// are evidence, not identity.
 	Threads []trace.ThreadID
@@ -40,6 +43,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		Kind: e.Kind, Message: firstLine(e.Message), Threads: []trace.ThreadID{e.Thread},
 		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0,
 	}
+	f.Exact = e.Kind == trace.Signal && f.Site == e.Site
 	switch e.Kind {
 	case trace.Assertion:
 		f.identity = normal(e.Message)

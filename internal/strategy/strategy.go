@@ -10,6 +10,8 @@ package strategy
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/heddle-dev/heddle/schedule"
@@ -69,4 +71,17 @@ func Describe(p schedule.Plan) string {
 		s += fmt.Sprintf(" depth=%d length=%d", p.Depth, p.Length)
 	}
 	return fmt.Sprintf("%s seed=%d", s, p.Seed)
+}
+
+var seedIn = regexp.MustCompile(`\bseed=([0-9]+)`)
+
+// SeedOf is the seed that a description (see Describe) names. A program that draws random
+// numbers from heddle repeats only with the seed it was recorded with.
+func SeedOf(description string) (uint64, bool) {
+	m := seedIn.FindStringSubmatch(description)
+	if m == nil {
+		return 0, false
+	}
+	seed, err := strconv.ParseUint(m[1], 10, 64)
+	return seed, err == nil
 }

@@ -111,5 +111,16 @@ func TestDescribe(t *testing.T) {
 		if got := Describe(test.plan); got != test.want {
 			t.Errorf("Describe(%+v) = %q, want %q", test.plan, got, test.want)
 		}
+		if seed, ok := SeedOf("simplified from " + test.want); !ok || seed != test.plan.Seed {
+			t.Errorf("SeedOf(%q) = %d, %v", test.want, seed, ok)
+		}
+	}
+}
+
+func TestSeedOfNothing(t *testing.T) {
+	for _, s := range []string{"", "by hand", "seed=", "reseed=3", "seed=99999999999999999999999"} {
+		if seed, ok := SeedOf(s); ok {
+			t.Errorf("SeedOf(%q) = %d", s, seed)
+		}
 	}
 }

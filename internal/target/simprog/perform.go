@@ -158,6 +158,9 @@ func (x *execution) perform(t *Thread, flags trace.Flags, enabled trace.ThreadSe
 		x.cover(t, &o.bar.cover, false)
 	}
 	if x.record && (x.accesses || flags&trace.FlagNoChoice == 0 || o.op == trace.OpSignal) {
+		if o.op == trace.OpFree && !x.over {
+			x.allocs[o.word.alloc].Freed = len(x.events)
+		}
 		x.events = append(x.events, e)
 	}
 }
@@ -180,9 +183,6 @@ func (x *execution) performAccess(t *Thread, e *trace.Event) {
 		w.alloc = len(x.allocs)
 		x.allocs = append(x.allocs, trace.Alloc{Object: w.object, Size: 8, Thread: t.id, Site: o.site, Event: len(x.events), Freed: -1})
 	case trace.OpFree:
-		if !w.freed && x.record {
-			x.allocs[w.alloc].Freed = len(x.events)
-		}
 		w.freed = true
 	case trace.OpRead, trace.OpAtomicLoad:
 		writes = false

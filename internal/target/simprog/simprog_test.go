@@ -520,3 +520,25 @@ func BenchmarkExecution(b *testing.B) {
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(points), "ns/point")
 }
+
+// TestTracesAreValid by the rules of package trace.
+func TestTracesAreValid(t *testing.T) {
+	for _, program := range programs() {
+		t.Run(program.Name, func(t *testing.T) {
+			points := sites(t, New(program))
+			rapid.Check(t, func(t *rapid.T) {
+				o := run(t, New(program), plans(t, points))
+				o.Trace.Events = append([]trace.Event{{Op: trace.OpThreadStart, Flags: trace.FlagNoChoice}}, o.Trace.Events...)
+				for i := range o.Trace.Allocs {
+					o.Trace.Allocs[i].Event++
+					if o.Trace.Allocs[i].Freed >= 0 {
+						o.Trace.Allocs[i].Freed++
+					}
+				}
+				if err := trace.Validate(o.Trace); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
