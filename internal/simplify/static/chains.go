@@ -1,0 +1,123 @@
+package static
+
+import "github.com/heddle-dev/heddle/internal/analysis/depend"
+
+// chains is the problem of the fewest switches, made as small as it can be without
+// changing the answer: for each thread a chain of segments that need not be cut, and for
+// each segment what has to come before it.
+type chains struct {
+	g     *depend.Graph // its nodes are the segments
+	nodes [][]int32     // of the original graph, in each segment
+	of    [][]int32     // of each thread, its segments
+	need  *depend.Clocks
+}
+
+// maxClocks bounds the memory for clocks: segments × threads.
+const maxClocks = 1 << 26
+
+// shrink merges nodes and drops edges that follow from others, in turn, until neither does
+// anything. Merging as collapse does never takes away the best order: where nothing of
+// another thread has to come before a node, it can be moved up to the one before it in its
+// thread, and no piece becomes more by that; likewise down. Edges that follow from others
+// only hide that. It returns nil if the clocks for that would take too much memory.
+func shrink(g *depend.Graph) *chains {
+	c := &chains{g: g}
+	for i := range int32(g.Len()) {
+		c.nodes = append(c.nodes, []int32{i})
+	}
+	for {
+		before := c.g.Len()
+		parts := collapse(c.g)
+		order := parts.line(c.g)
+		nodes := make([][]int32, 0, len(parts.first))
+		prev := int32(-1)
+		for _, n := range order {
+			if parts.piece[n] != prev {
+				prev = parts.piece[n]
+				nodes = append(nodes, nil)
+			}
+			nodes[len(nodes)-1] = append(nodes[len(nodes)-1], c.nodes[n]...)
+		}
+		c.g, c.nodes = c.g.Quotient(order, parts.piece), nodes
+		if c.g.Len()*c.g.Threads() > maxClocks {
+			return nil
+		}
+		if edges := c.g.Edges(); edges > 0 {
+			c.g = c.g.Reduce()
+			if c.g.Edges() < edges {
+				continue
+			}
+		}
+		if c.g.Len() == before {
+			break
+		}
+	}
+	c.need = c.g.Clocks()
+	c.of = make([][]int32, c.g.Threads())
+	for i, t := range c.g.Thread {
+		c.of[t] = append(c.of[t], int32(i))
+	}
+	return c
+}
+
+// ready reports whether thread t's segment k can go when cut[u] segments of each thread u
+// have gone.
+func (c *chains) ready(t, k int, cut []int32) bool {
+	for u, n := range c.need.Before(c.of[t][k]) {
+		if u != t && n > cut[u] {
+			return false
+		}
+	}
+	return true
+}
+
+// order spells out an order of threads, one for each segment, as nodes of the original
+// graph.
+func (c *chains) order(threads []int32) []int32 {
+	at := make([]int, len(c.of))
+	var out []int32
+	for _, t := range threads {
+		out = append(out, c.nodes[c.of[t][at[t]]]...)
+		at[t]++
+	}
+	return out
+}
+
+// alone is for each thread and each of its segments the fewest pieces that the thread's
+// rest from there can be in, whatever the other threads do: two of its segments cannot be
+// in one piece if a path through another thread leads from one to the other, and going
+// greedily gives the fewest pieces.
+func (c *chains) alone() [][]int32 {
+	out := make([][]int32, len(c.of))
+	for t, segs := range c.of {
+		// cutAt[k] is the first segment that cannot be in a piece that starts with k.
+		out[t] = make([]int32, len(segs)+1)
+		// returns[k] is how many of the thread's own segments have to come before
+		// segment k by way of other threads.
+		returns := make([]int32, len(segs))
+		for k, s := range segs {
+			for _, p := range c.g.Preds(s) {
+				returns[k] = max(returns[k], c.need.Before(p)[t])
+			}
+		}
+		end := len(segs)
+		// From the back: a piece that starts with k ends before the first j > k with
+		// returns[j] > k.
+		first := make([]int, len(segs)+1) // first j with returns[j] > k
+		for k := range first {
+			first[k] = end
+		}
+		for j := len(segs) - 1; j >= 0; j-- {
+			if r := int(returns[j]) - 1; r >= 0 {
+				first[r] = min(first[r], j)
+			}
+		}
+		for k := end - 1; k >= 0; k-- {
+			first[k] = min(first[k], first[k+1])
+		}
+		for k := end - 1; k >= 0; k-- {
+			out[t][k] = 1 + out[t][first[k]]
+		}
+	}
+	return out
+}

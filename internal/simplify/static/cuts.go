@@ -1,0 +1,137 @@
+package static
+
+// A cut says how many segments of each thread have gone. The fewest pieces that what
+// remains after a cut can be in, for some of the threads, are found by going through all
+// cuts from the last to the first: a piece never has a reason to end before it must, since
+// having done more only ever leaves less to do.
+
+// none16 marks a cut from which there is no way on: it lies after something that comes
+// before.
+const none16 = 0xffff
+
+// table holds for every cut of a group of threads the fewest pieces for the rest of those
+// threads' segments, counted as if there were no others.
+type table struct {
+	threads []int
+	stride  []int // of each of threads, in mixed radix
+	fewest  []uint16
+}
+
+// cells is how many cuts a group of threads has, -1 if more than limit.
+func (c *chains) cells(threads []int, limit int) int {
+	n := 1
+	for _, t := range threads {
+		n *= len(c.of[t]) + 1
+		if n > limit {
+			return -1
+		}
+	}
+	return n
+}
+
+// tabulate fills the table of a group.
+func (c *chains) tabulate(threads []int, cells int) *table {
+	w := len(threads)
+	tb := &table{threads: threads, stride: make([]int, w), fewest: make([]uint16, cells)}
+	at := 1
+	for i, t := range threads {
+		tb.stride[i] = at
+		at *= len(c.of[t]) + 1
+	}
+	// going[x*w+i]: the fewest further pieces from cut x while threads[i] is running.
+	going := make([]uint16, cells*w)
+	cut := make([]int, w)
+	for i, t := range threads {
+		cut[i] = len(c.of[t])
+	}
+	full := make([]int32, len(c.of)) // what threads outside of the group have done: all
+	for t := range full {
+		full[t] = int32(len(c.of[t]))
+	}
+	ready := make([]bool, w)
+	for x := cells - 1; x >= 0; x-- {
+		for i, t := range threads {
+			full[t] = int32(cut[i])
+		}
+		best, rest := uint16(none16), false
+		for i, t := range threads {
+			ready[i] = cut[i] < len(c.of[t]) && c.ready(t, cut[i], full)
+			if cut[i] < len(c.of[t]) {
+				rest = true
+			}
+			if ready[i] {
+				if v := going[(x+tb.stride[i])*w+i]; v != none16 {
+					best = min(best, v+1)
+				}
+			}
+		}
+		if !rest {
+			best = 0
+		}
+		tb.fewest[x] = best
+		for i := range threads {
+			going[x*w+i] = best
+			if ready[i] {
+				going[x*w+i] = going[(x+tb.stride[i])*w+i]
+			}
+		}
+		for i, t := range threads { // the cut before
+			if cut[i]--; cut[i] >= 0 {
+				break
+			}
+			cut[i] = len(c.of[t])
+		}
+	}
+	return tb
+}
+
+// at is the entry for a cut of all threads.
+func (tb *table) at(cut []int32) int {
+	x := 0
+	for i, t := range tb.threads {
+		x += int(cut[t]) * tb.stride[i]
+	}
+	return int(tb.fewest[x])
+}
+
+// walk follows the table of all threads from the start.
+func (c *chains) walk(tb *table) []int32 {
+	cut := make([]int32, len(c.of))
+	var out []int32
+	for {
+		best, bestT := none16, -1
+		for t := range c.of {
+			next := c.run(cut, t)
+			if next == nil {
+				continue
+			}
+			if v := tb.at(next); v < best {
+				best, bestT = v, t
+			}
+		}
+		if bestT < 0 {
+			return out
+		}
+		next := c.run(cut, bestT)
+		for range next[bestT] - cut[bestT] {
+			out = append(out, int32(bestT))
+		}
+		cut = next
+	}
+}
+
+// run is the cut after a piece of thread t that goes on for as long as it can, nil if it
+// cannot start.
+func (c *chains) run(cut []int32, t int) []int32 {
+	k := cut[t]
+	for int(k) < len(c.of[t]) && c.ready(t, int(k), cut) {
+		k++
+	}
+	if k == cut[t] {
+		return nil
+	}
+	next := make([]int32, len(cut))
+	copy(next, cut)
+	next[t] = k
+	return next
+}
