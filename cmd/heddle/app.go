@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/heddle-dev/heddle/internal/toolchain"
+)
+
+// Exit statuses, of every command but cc and c++, which end as the compiler does.
+const (
+	exitNothing = 0 // did what was asked, found nothing
+	exitFound   = 1 // found a bug
+	exitUsage   = 2 // the command line is wrong
+	exitFailed  = 3 // heddle could not do its work, and said why
+)
+
+// errFound is returned by commands that found a bug and have reported it.
+var errFound = errors.New("a bug was found")
+
+// commandLine is everything that can be said to heddle. A command is a field here and a
+// type with a Run method in a file of its own.
+type commandLine struct {
+	flags
+
+	CC      ccCommand      `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
+	CXX     cxxCommand     `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
+	Doctor  doctorCommand  `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// flags hold for every command.
+type flags struct {
+	JSON    bool   `name:"json" help:"Print JSON."`
+	NoColor bool   `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
+	Cache   string `placeholder:"DIR" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
+}
+
+// app is what a command works with.
+type app struct {
+	flags
+	ctx    context.Context
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// printJSON prints one value.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// runtime builds heddle's runtime, or finds it in the cache.
+func (a *app) runtime() (toolchain.Runtime, error) {
+	cache, err := toolchain.CacheDir(a.Cache)
+	if err != nil {
+		return toolchain.Runtime{}, err
+	}
+	cc, err := toolchain.Find(a.ctx, toolchain.C)
+	if err != nil {
+		return toolchain.Runtime{}, err
+	}
+	return toolchain.Build(a.ctx, toolchain.Options{Compiler: cc, Cache: cache})
+}
+
+// newParser makes the parser of command lines. It never ends the process: what asks for
+// that calls exit.
+func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("heddle"),
+		kong.Description("Find the interleaving that breaks a concurrent program, replay it, and make it short."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+	)
+}
+
+// run is heddle as a function: arguments in (the first is the name it was called by),
+// exit status out.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	type ended int // what kong's --help does instead of os.Exit
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case ended:
+			status = int(e)
+		default:
+			panic(e)
+		}
+	}()
+	var c commandLine
+	parser, err := newParser(&c, stdout, stderr, func(status int) { panic(ended(status)) })
+	if err != nil {
+		panic(err) // the struct tags are wrong: no user can cause it
+	}
+	parsed, err := parser.Parse(commandWords(args))
+	if err != nil {
+		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
+		return exitUsage
+	}
+	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr}
+	err = parsed.Run(a)
+	var refusal *toolchain.Refusal
+	switch {
+	case err == nil:
+		return exitNothing
+	case errors.Is(err, errFound):
+		return exitFound
+	}
+	fmt.Fprintf(stderr, "heddle: %s\n", sentence(err))
+	if errors.As(err, &refusal) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// commandWords are the words to parse. Called by the name heddle-cc or heddle-c++ (a
+// link), heddle is that command: many build systems want a compiler that is one word.
+func commandWords(args []string) []string {
+	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "heddle-"); ok {
+		return append([]string{name}, args[1:]...)
+	}
+	return args[1:]
+}
+
+func sentence(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	return err.Error()
+}

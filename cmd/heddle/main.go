@@ -1,0 +1,17 @@
+// Command heddle finds, replays, simplifies and explains concurrency bugs. Each command
+// is a file of this package; what they have in common is here and in app.go.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}

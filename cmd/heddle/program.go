@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// program is the part of a command line that belongs to the program under test: what
+// comes after "--", or, without it, from the first word that is no flag on. None of it is
+// parsed.
+type program []string
+
+// words is the program and its arguments.
+func (p program) words() []string {
+	if len(p) > 0 && p[0] == "--" {
+		return p[1:]
+	}
+	return p
+}
+
+// path finds the program's executable as a shell would.
+func (p program) path() (string, error) {
+	words := p.words()
+	if len(words) == 0 {
+		return "", errors.New("no program is named: give it after --")
+	}
+	if strings.ContainsRune(words[0], '/') {
+		return words[0], nil
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return "", fmt.Errorf("%s is not in PATH: give the program's path, like ./%s", words[0], words[0])
+	}
+	return path, nil
+}
