@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strings"
 	"unsafe"
 
 	"github.com/klauspost/compress/zstd"
@@ -169,7 +170,7 @@ func (r *Reader) notTrace(b []byte) error {
 		e.Detail = "the file is empty, so it is not a heddle trace: record it again"
 	case len(b) > 4 && string(b[:4]) == magic[:4]:
 		e.Detail = "this was a heddle trace, but a transfer that took it for text has changed it: copy it again, as binary"
-	case len(b) >= len(textMagic) && string(b[:len(textMagic)]) == textMagic:
+	case len(b) > 8 && strings.HasPrefix(textMagic, string(b)):
 		e.Detail = "this is the text form of a heddle trace, not a trace file: read it with trace.ParseText"
 	default:
 		e.Detail = "this is not a heddle trace: give a file that heddle wrote"
