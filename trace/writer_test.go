@@ -39,9 +39,10 @@ func child(mode, name string) int {
 	}
 	t := childTrace()
 	if mode == "limited" {
-		for len(t.Events) < 100_000 { // beyond the limit by far
+		for len(t.Events) < 60_000 { // beyond the limit by far
 			t.Events = append(t.Events, t.Events...)
 		}
+		spread(t.Events)
 		if err := WriteFile(name, t); err == nil {
 			fmt.Println("WriteFile: no error")
 		} else if _, serr := os.Stat(name + IncompleteExt); serr == nil {
@@ -89,18 +90,22 @@ func child(mode, name string) int {
 	return 0
 }
 
-// childTrace has no starts and ends, so that its events can be repeated, and values that
-// do not compress to nothing.
+// childTrace has no starts and ends, so that its events can be repeated.
 func childTrace() *Trace {
 	t := simulate(1, 3, 2000)
 	t.Allocs = nil
 	t.Events = slices.DeleteFunc(t.Events, func(e Event) bool {
 		return e.Op == OpThreadStart || e.Op == OpThreadEnd || e.Op == OpThreadCreate || e.Op == OpThreadJoin
 	})
-	for i := range t.Events {
-		t.Events[i].Value = uint64(i) * 0x9e3779b97f4a7c15
-	}
+	spread(t.Events)
 	return t
+}
+
+// spread gives the events values that do not compress to nothing.
+func spread(events []Event) {
+	for i := range events {
+		events[i].Value = uint64(i) * uint64(i) * 0x9e3779b97f4a7c15
+	}
 }
 
 func startChild(t *testing.T, mode, name string) (*exec.Cmd, *bufio.Reader) {
