@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func child(mode, name string) int {
 	if mode == "limited" {
 		signal.Ignore(syscall.SIGXFSZ)
-		limit := syscall.Rlimit{Cur: 64 << 10, Max: 64 << 10}
+		limit := syscall.Rlimit{Cur: 400 << 10, Max: 400 << 10}
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			fmt.Println("cannot limit:", err)
 			return 3
