@@ -3,34 +3,92 @@ package tinertia
 import (
 	"iter"
 	"math"
+	"slices"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
+
+// coarseAbove is the number of TEIs from which on coarsen pays: below it Algorithm 1
+// needs about as few executions by itself.
+const coarseAbove = 64
+
+// coarsestWindow is the smallest window of TEIs that coarsen touches. What is left is
+// Algorithm 1's.
+const coarsestWindow = 8
 
 // coarsenStart is the position a coarsen pass starts at.
 const coarsenStart = -math.MaxInt
 
 // coarsen offers large changes to a long trace. Beyond the paper. First, the fair
-// scheduler takes over after 0, 1, 2, 4, … TEIs; then windows are regrouped, see regroup,
-// down to a size of coarsestWindow. A position is minus the size of the window.
+// scheduler takes over after 0, 1, 2, 4, … TEIs. Then one TEI per thread is made out of a
+// window of TEIs, the threads in the order in which they first or last appear there;
+// windows halve in size, as in delta debugging (Zeller and Hildebrandt, TSE'02), and
+// overlap by half. A position is minus the size of the window, so that a pass goes on
+// with windows of the size that was last accepted.
 func coarsen(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
-		offer := func(c candidate) bool {
-			c.op = Coarsen
-			return yield(c)
-		}
+		n := len(q.teis)
 		if at == coarsenStart {
-			for k := 0; k < len(q.teis); k = max(1, 2*k) {
-				if !offer(candidate{script: q.part(0, k), bound: unbounded, resume: -len(q.teis)}) {
+			for k := 0; k < n; k = max(1, 2*k) {
+				if !yield(candidate{op: Coarsen, script: q.part(0, k), bound: unbounded, resume: -n}) {
 					return
 				}
 			}
 		}
-		for c := range regroup(q, at) {
-			if -c.resume < coarsestWindow || !offer(c) {
-				return
+		for size := min(-at, n); size >= coarsestWindow; size /= 2 {
+			for start := 0; ; start += size / 2 {
+				start = min(start, n-size)
+				for _, order := range [][]trace.ThreadID{q.firstSeen(start, start+size), q.lastSeen(start, start+size)} {
+					if len(order) == size {
+						break // already one TEI per thread
+					}
+					script := splice(q.part(0, start), q.grouped(start, start+size, order), q.part(start+size, n))
+					if !yield(candidate{op: Coarsen, script: script, bound: unbounded, resume: -size}) {
+						return
+					}
+				}
+				if start == n-size {
+					break
+				}
 			}
 		}
 	}
 }
 
-// coarsestWindow leaves the rest to Algorithm 1.
-const coarsestWindow = 8
+// grouped is the steps of TEIs i to j-1 thread by thread.
+func (q *sequence) grouped(i, j int, order []trace.ThreadID) []schedule.Step {
+	of := map[trace.ThreadID][]schedule.Step{}
+	for k := i; k < j; k++ {
+		t := q.teis[k].Thread
+		of[t] = append(of[t], q.tei(k)...)
+	}
+	var out []schedule.Step
+	for _, t := range order {
+		out = append(out, of[t]...)
+	}
+	return out
+}
+
+// firstSeen is the threads of TEIs i to j-1 in the order of their first one.
+func (q *sequence) firstSeen(i, j int) []trace.ThreadID {
+	var out []trace.ThreadID
+	for _, tei := range q.teis[i:j] {
+		if !slices.Contains(out, tei.Thread) {
+			out = append(out, tei.Thread)
+		}
+	}
+	return out
+}
+
+// lastSeen is likewise in the order of their last one.
+func (q *sequence) lastSeen(i, j int) []trace.ThreadID {
+	var out []trace.ThreadID
+	for k := j - 1; k >= i; k-- {
+		if t := q.teis[k].Thread; !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}

@@ -27,40 +27,66 @@ func cut(withRunOn bool) generator {
 	}
 }
 
-// runOn extends TEI k by everything its thread did in rejected, the execution that was
-// cut after TEI k, and leaves that out of the thread's later TEIs.
+// runOn extends TEI k by what its thread did in rejected, the execution that was cut after
+// TEI k, to the place where it blocked. That is then left out of its later TEIs. If the
+// fair scheduler switched away because the thread slept or spun, not for good, a second
+// candidate extends the TEI by all that the thread ever did; where that is too much the
+// thread blocks, so its later TEIs stay as they are.
 func runOn(q *sequence, k int, rejected *trace.Trace) []candidate {
 	if rejected.Ending.Kind == trace.Hang {
 		return nil // the thread may have spun for as long as it was allowed to
 	}
 	thread := q.teis[k].Thread
+	name := nameOf(q.trace.Threads, thread)
 	end := q.teis[k].End
-	run := runAt(rejected, end, nameOf(q.trace.Threads, thread))
-	if len(run) == 0 {
-		return nil
-	}
-	var later []schedule.Step
-	for _, s := range q.steps[end:] {
-		if s.Thread == thread {
-			later = append(later, s)
-		}
-	}
-	done := matched(later, run)
+	rest := q.steps[end:]
 
-	script := splice(q.part(0, k+1))
-	for _, s := range schedule.Steps(run) {
-		s.Thread = thread
+	var all []trace.Event
+	if events := choices(rejected.Events); end < len(events) {
+		for _, e := range events[end:] {
+			if nameOf(rejected.Threads, e.Thread) == name {
+				all = append(all, e)
+			}
+		}
+	}
+	run := all[:len(runAt(rejected, end, name))]
+
+	var out []candidate
+	if len(run) > 0 {
+		var later []schedule.Step
+		for _, s := range rest {
+			if s.Thread == thread {
+				later = append(later, s)
+			}
+		}
+		done := matched(later, run)
+		undone := make([]schedule.Step, 0, len(rest))
+		for _, s := range rest {
+			if s.Thread == thread && done > 0 {
+				done--
+				continue
+			}
+			undone = append(undone, s)
+		}
+		script := splice(q.part(0, k+1), renamed(schedule.Steps(run), rejected.Threads, q.trace.Threads), undone)
+		out = append(out, candidate{op: RunOn, script: script, bound: unbounded, resume: k + 1})
+	}
+	if len(all) > len(run) {
+		script := splice(q.part(0, k+1), renamed(schedule.Steps(all), rejected.Threads, q.trace.Threads), rest)
+		out = append(out, candidate{op: RunOn, script: script, bound: unbounded, resume: k + 1})
+	}
+	return out
+}
+
+// renamed turns the steps of one execution into steps of another, in which threads have
+// other indices. The threads that take the steps must exist in both.
+func renamed(steps []schedule.Step, from, to []trace.Thread) []schedule.Step {
+	for i := range steps {
+		s := &steps[i]
+		s.Thread = idOf(to, nameOf(from, s.Thread))
 		if s.Wake >= 0 {
-			s.Wake = idOf(q.trace.Threads, nameOf(rejected.Threads, s.Wake))
+			s.Wake = idOf(to, nameOf(from, s.Wake))
 		}
-		script = append(script, s)
 	}
-	for _, s := range q.steps[end:] {
-		if s.Thread == thread && done > 0 {
-			done--
-			continue
-		}
-		script = append(script, s)
-	}
-	return []candidate{{op: RunOn, script: script, bound: unbounded, resume: k + 1}}
+	return steps
 }

@@ -104,6 +104,7 @@ func (p *program) initial() *state {
 	for i, fn := range p.start {
 		p.spawn(s, fn, -1, i)
 	}
+	p.checkEnd(s)
 	return s
 }
 
@@ -355,7 +356,7 @@ func sameBug(want trace.Ending) func(trace.Ending) bool {
 }
 
 const (
-	stepBudget  = 600
+	stepBudget  = 2000
 	spinBudget  = 40 // operations in a row before the fair scheduler takes turns
 	detourLimit = 40 // operations off the script before a thread counts as livelocked
 )
@@ -516,6 +517,9 @@ func (p *program) record(seed uint64, stay float64) *trace.Trace {
 func (p *program) scripted(turns ...int) *trace.Trace {
 	r := &run{p: p, s: p.initial(), rng: rand.New(rand.NewPCG(0, 7)), budget: stepBudget}
 	for _, id := range turns {
+		if r.over() {
+			panic("the turns go on past the end")
+		}
 		r.do(id, -1)
 	}
 	if !r.over() {

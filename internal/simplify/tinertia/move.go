@@ -8,9 +8,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// passLimit bounds the candidates of a pass whose number grows with the square of the
-// TEIs. They come most promising first; with few TEIs, as after Algorithm 1, all are tried.
-func passLimit(teis int) int { return 200 + 4*teis }
+// reach is how many TEIs a TEI is moved past at most.
+const reach = 64
 
 // moveTEI moves one TEI past TEIs of other threads, to any place between its
 // thread's neighbouring TEIs. Beyond the paper: neither of the two merges here belongs to
@@ -24,11 +23,11 @@ func moveTEI(q *sequence, _ int) iter.Seq[candidate] {
 		var moves []move
 		n := len(q.teis)
 		for k := range q.teis {
-			last := n
+			first, last := q.prev[k]+1, n
 			if q.next[k] >= 0 {
 				last = q.next[k]
 			}
-			for gap := q.prev[k] + 1; gap <= last; gap++ {
+			for gap := max(first, k-reach); gap <= min(last, k+1+reach); gap++ {
 				if gap == k || gap == k+1 {
 					continue
 				}
@@ -40,7 +39,7 @@ func moveTEI(q *sequence, _ int) iter.Seq[candidate] {
 		slices.SortStableFunc(moves, func(a, b move) int {
 			return cmp.Or(cmp.Compare(a.switches, b.switches), cmp.Compare(a.distance, b.distance))
 		})
-		for _, m := range moves[:min(len(moves), passLimit(n))] {
+		for _, m := range moves {
 			var c candidate
 			if m.gap < m.tei {
 				c.script = splice(q.part(0, m.gap), q.tei(m.tei), q.part(m.gap, m.tei), q.part(m.tei+1, n))

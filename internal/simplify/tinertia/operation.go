@@ -25,9 +25,10 @@ const (
 // reached its fixed point. None is bound by the cost of its script: a candidate is
 // accepted if the execution shows the bug and its Cost is lower than the current one's.
 const (
-	// Coarsen goes before Algorithm 1 on traces of more than coarseAbove TEIs: Cut and
-	// Regroup at sizes that halve, so that a long random walk loses most of its
-	// switches in some dozens of executions rather than one each.
+	// Coarsen goes before Algorithm 1 on traces of more than coarseAbove TEIs: it leaves
+	// the end of the trace to the fair scheduler, or makes one TEI per thread out of many
+	// TEIs at once, so that a long random walk loses most of its switches in some dozens
+	// of executions.
 	Coarsen Operation = "coarsen"
 	// TakeRejected goes on from an execution that showed the bug and is simpler than
 	// the current one, but had more switches than its script, so that the paper's test
@@ -39,28 +40,19 @@ const (
 	// the same place showed that it goes, and keeps the rest. Part of Cut's pass:
 	// without Cut it is not tried.
 	RunOn Operation = "run-on"
-	// DropThread removes every choice of one thread.
-	DropThread Operation = "drop-thread"
-	// DropTEI removes any one TEI, not only the last of its thread.
-	DropTEI Operation = "drop-tei"
 	// MoveTEI moves a TEI past TEIs of other threads, so that those merge.
 	MoveTEI Operation = "move-tei"
-	// MergeTEIs merges two TEIs of a thread that need not be neighbours, with all of its
-	// TEIs between them; where the moved part creates or joins threads, also with theirs.
-	MergeTEIs Operation = "merge-teis"
-	// Regroup makes one TEI per thread out of a window of TEIs.
-	Regroup Operation = "regroup"
 	// Shift moves the end of a TEI: the thread is preempted some actions later or earlier.
 	Shift Operation = "shift"
 	// Restart starts again from the fair non-preemptive execution and puts back at most
-	// restartBound of the preemptions that the current execution has, fewest first, as
-	// in iterative context bounding (Musuvathi and Qadeer, PLDI'07).
+	// restartBound preemptions, those of the current execution and their surroundings
+	// first, as in iterative context bounding (Musuvathi and Qadeer, PLDI'07).
 	Restart Operation = "restart"
 )
 
 var paper = []Operation{RemoveLast, MoveUp, MoveUpActions, MoveDown}
 
-var beyond = []Operation{TakeRejected, Cut, RunOn, DropThread, DropTEI, MoveTEI, MergeTEIs, Regroup, Shift, Restart}
+var beyond = []Operation{TakeRejected, Cut, RunOn, MoveTEI, Shift, Restart}
 
 // Paper is the operations of Algorithm 1.
 func Paper() []Operation { return slices.Clone(paper) }

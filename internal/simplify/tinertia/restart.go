@@ -1,8 +1,10 @@
 package tinertia
 
 import (
+	"cmp"
 	"container/heap"
 	"iter"
+	"slices"
 
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -12,26 +14,29 @@ import (
 // 2. Musuvathi and Qadeer found that few bugs need more.
 const restartBound = 2
 
-// restart looks for the bug again, with fewer preemptions. Beyond the paper. It begins
-// with the fair non-preemptive execution and takes executions apart into forced prefix
-// and fair rest: at some place after the prefix another thread is chosen, and the fair
-// scheduler goes on from there. Two kinds of places are tried:
+// restart looks for the bug again, from the start and with fewer preemptions. Beyond the
+// paper. It takes an execution apart into a forced prefix and a fair rest, forces one
+// more choice somewhere in the rest, and leaves what follows to the fair scheduler; the
+// first execution has no forced choice at all. A choice is one of two kinds:
 //
-//   - where the current execution switches: the same thread has just done the same
-//     operation, and the thread that is chosen is the one that it switches to;
-//   - where the fair scheduler had to choose, since the thread before could not go on.
-//     Any other enabled thread is tried; that costs no preemption.
+//   - Where the thread before could not go on, or at the very start, any enabled thread
+//     can be chosen. That costs no preemption.
+//   - Where it could, another thread preempts it. First come the places where the current
+//     execution does that: the same thread after the same operation, preempted by the same
+//     thread. Then others, those first in which the thread is within few operations of a
+//     place where it is preempted now.
 //
-// Prefixes with the fewest preemptions, then switches, go first. This is iterative
-// context bounding (Musuvathi and Qadeer, PLDI'07) over the few places that the current
-// execution suggests, instead of all. Positions are not used.
+// The fewest preemptions go first, and among equals the nearest to the current
+// execution. This is iterative context bounding (Musuvathi and Qadeer, PLDI'07) guided by
+// an execution that is known to fail and cut off by passLimit. Positions are not used.
 func restart(q *sequence, _ int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
-		r := &restarts{q: q, switches: q.switchSet()}
-		heap.Push(r, prefix{})
-		for left := passLimit(len(q.teis)); left > 0 && r.Len() > 0; left-- {
-			p := heap.Pop(r).(prefix)
-			c := candidate{op: Restart, script: p.script, threads: p.threads, bound: unbounded}
+		if len(q.teis) < 2 {
+			return
+		}
+		r := &restarts{q: q, known: q.switchPlaces(), room: 4 * passLimit(len(q.teis))}
+		for p := (&prefix{}); p != nil; p = r.pop() {
+			c := candidate{op: Restart, script: p.script(), threads: p.threads, bound: unbounded}
 			c.next = func(rejected *trace.Trace) []candidate {
 				r.expand(p, rejected)
 				return nil
@@ -43,98 +48,168 @@ func restart(q *sequence, _ int) iter.Seq[candidate] {
 	}
 }
 
-// prefix is the forced beginning of an execution.
+// prefix is the forced beginning of an execution: some steps of one that was made, and
+// another choice after them.
 type prefix struct {
-	script      []schedule.Step
-	threads     []trace.Thread // names for script, nil for those of the current execution
+	base    []schedule.Step
+	choice  schedule.Step
+	length  int            // of the script
+	threads []trace.Thread // names for the steps; nil for those of the current execution
+
 	preemptions int
+	distance    int // how far its preemptions are from the current execution's, summed
 	switches    int
 	number      int // in order of creation: breaks ties
 }
 
-// place is a context switch named independently of the other threads' progress.
+func (p *prefix) script() []schedule.Step {
+	if p.length == 0 {
+		return nil
+	}
+	return append(splice(p.base), p.choice)
+}
+
+func (p *prefix) compare(o *prefix) int {
+	return cmp.Or(
+		cmp.Compare(p.preemptions, o.preemptions),
+		cmp.Compare(p.distance, o.distance),
+		cmp.Compare(p.switches, o.switches),
+		cmp.Compare(p.number, o.number),
+	)
+}
+
+// place is a context switch as far as it can be recognised in another execution.
 type place struct {
 	from, to uint64 // threads
 	op       trace.Op
 	site     trace.Site // of from's last operation before the switch
 }
 
-func (q *sequence) switchSet() map[place]bool {
-	set := map[place]bool{}
-	for _, tei := range q.teis[1:] {
-		last := &q.events[tei.Start-1]
-		set[place{nameOf(q.trace.Threads, last.Thread), nameOf(q.trace.Threads, tei.Thread), last.Op, last.Site}] = true
+// switchPlaces is where an execution switches, and how many operations each thread had
+// done when it was descheduled.
+func (q *sequence) switchPlaces() places {
+	p := places{at: map[place]bool{}, done: map[uint64][]int{}}
+	count := map[trace.ThreadID]int{}
+	for k, tei := range q.teis[:len(q.teis)-1] {
+		count[tei.Thread] += tei.End - tei.Start
+		p.at[placeOf(q.trace.Threads, &q.events[tei.End-1], q.teis[k+1].Thread)] = true
+		from := nameOf(q.trace.Threads, tei.Thread)
+		p.done[from] = append(p.done[from], count[tei.Thread])
 	}
-	return set
+	return p
+}
+
+type places struct {
+	at   map[place]bool
+	done map[uint64][]int
+}
+
+func placeOf(threads []trace.Thread, last *trace.Event, to trace.ThreadID) place {
+	return place{nameOf(threads, last.Thread), nameOf(threads, to), last.Op, last.Site}
+}
+
+// farAway is the distance of a preemption of a thread that is never descheduled now.
+const farAway = 1 << 16
+
+// distance says how unlike the current execution it is to preempt a thread after its
+// operation last, the n-th it did, in favour of thread to.
+func (p places) distance(threads []trace.Thread, last *trace.Event, n int, to trace.ThreadID) int {
+	if p.at[placeOf(threads, last, to)] {
+		return 0
+	}
+	d := farAway
+	for _, m := range p.done[nameOf(threads, last.Thread)] {
+		d = min(d, 1+max(n-m, m-n))
+	}
+	return d
 }
 
 // restarts is the prefixes that are still to be executed, a heap.
 type restarts struct {
-	q        *sequence
-	switches map[place]bool
-	open     []prefix
-	created  int
+	q       *sequence
+	known   places
+	open    []*prefix
+	room    int     // how many may be open
+	worst   *prefix // of those kept when there was no more room
+	created int
 }
 
 // expand adds the prefixes that differ from the execution t of p in one choice after p.
-func (r *restarts) expand(p prefix, t *trace.Trace) {
+func (r *restarts) expand(p *prefix, t *trace.Trace) {
+	if t.Ending.Kind == trace.Hang {
+		return // its length is only the step budget
+	}
 	s := newSequence(t)
-	bound := min(restartBound, r.q.cost.Preemptions)
-	var c struct{ preemptions, switches int } // of s.events[:i]
-	for i := 1; i < len(s.events); i++ {
-		last, here := &s.events[i-1], &s.events[i]
-		if i >= max(1, len(p.script)) {
-			free := !here.Enabled.Has(last.Thread)
-			for id := range s.trace.Threads {
+	done := map[trace.ThreadID]int{} // operations in s.events[:i]
+	switched, preempted := 0, 0      // in s.events[:i]
+	next := nextSteps(s)
+	for i := range s.events {
+		here := &s.events[i]
+		last := trace.ThreadID(-1) // who ran before
+		if i > 0 {
+			last = s.events[i-1].Thread
+		}
+		free := !here.Enabled.Has(last)
+		if i >= p.length {
+			for id := range t.Threads {
 				to := trace.ThreadID(id)
-				if to == here.Thread || to == last.Thread || !here.Enabled.Has(to) {
+				if to == here.Thread || to == last || !here.Enabled.Has(to) {
 					continue
 				}
-				if !free && !r.switches[place{nameOf(t.Threads, last.Thread), nameOf(t.Threads, to), last.Op, last.Site}] {
-					continue
+				n := prefix{base: s.steps[:i], length: i + 1, threads: t.Threads,
+					switches: switched, preemptions: preempted, distance: p.distance}
+				if i > 0 {
+					n.switches++
 				}
-				n := prefix{threads: t.Threads, switches: c.switches + 1, preemptions: c.preemptions}
 				if !free {
 					n.preemptions++
+					n.distance += r.known.distance(t.Threads, &s.events[i-1], done[last], to)
 				}
-				if n.switches > r.q.cost.Switches || n.preemptions > bound {
-					continue
+				if r.useful(n.switches, n.preemptions) {
+					n.choice = r.choice(s, to, next, done[to])
+					r.push(n)
 				}
-				step, ok := r.nextStep(s, i, to)
-				if !ok {
-					continue
-				}
-				n.script = append(splice(s.steps[:i]), step)
-				r.created++
-				n.number = r.created
-				heap.Push(r, n)
 			}
 		}
-		if last.Thread != here.Thread {
-			c.switches++
-			if here.Enabled.Has(last.Thread) {
-				c.preemptions++
+		if i > 0 && last != here.Thread {
+			switched++
+			if !free {
+				preempted++
 			}
 		}
-		if c.switches > r.q.cost.Switches || c.preemptions > bound {
-			return
+		if !r.useful(switched, preempted) {
+			break
+		}
+		done[here.Thread]++
+		if q := next[here.Thread]; len(q) > 0 {
+			next[here.Thread] = q[1:]
 		}
 	}
 }
 
-// nextStep is what thread id does next at position i of s. If s ended before the thread
-// was scheduled again, the current execution may know.
-func (r *restarts) nextStep(s *sequence, i int, id trace.ThreadID) (schedule.Step, bool) {
-	for _, step := range s.steps[i:] {
-		if step.Thread == id {
-			return step, true
-		}
+// useful reports whether an execution that begins at this cost can be simpler than the
+// current one.
+func (r *restarts) useful(switches, preemptions int) bool {
+	c := r.q.cost
+	return preemptions <= restartBound && (switches < c.Switches || switches == c.Switches && preemptions <= c.Preemptions)
+}
+
+// nextSteps is the indices of each thread's steps.
+func nextSteps(s *sequence) map[trace.ThreadID][]int {
+	next := map[trace.ThreadID][]int{}
+	for i, step := range s.steps {
+		next[step.Thread] = append(next[step.Thread], i)
 	}
-	done := 0
-	for _, step := range s.steps[:i] {
-		if step.Thread == id {
-			done++
-		}
+	return next
+}
+
+// choice is the step that lets thread id go on at position i of s. If s ended before the
+// thread was scheduled again, the current execution may know what it does next. If not,
+// the step expects an operation that does not exist, so that the thread is off the script
+// from the start and runs until it blocks, which is what the fair rest would do with it.
+func (r *restarts) choice(s *sequence, id trace.ThreadID, next map[trace.ThreadID][]int, done int) schedule.Step {
+	if n := next[id]; len(n) > 0 {
+		return s.steps[n[0]]
 	}
 	own := idOf(r.q.trace.Threads, nameOf(s.trace.Threads, id))
 	for _, step := range r.q.steps {
@@ -144,29 +219,47 @@ func (r *restarts) nextStep(s *sequence, i int, id trace.ThreadID) (schedule.Ste
 		if done == 0 {
 			step.Thread = id
 			step.Wake = -1
-			return step, true
+			return step
 		}
 		done--
 	}
-	return schedule.Step{}, false
+	return schedule.Step{Thread: id, Op: trace.OpNone, Wake: -1}
 }
 
-func (r *restarts) Len() int { return len(r.open) }
-func (r *restarts) Less(i, j int) bool {
-	a, b := &r.open[i], &r.open[j]
-	if a.preemptions != b.preemptions {
-		return a.preemptions < b.preemptions
+// push adds a prefix. When there are more than will ever be executed, the worse half is
+// dropped, and what is worse still is not taken any more: a long execution of many threads
+// has a great many places.
+func (r *restarts) push(p prefix) {
+	r.created++
+	p.number = r.created
+	if r.worst != nil && p.compare(r.worst) > 0 {
+		return
 	}
-	if a.switches != b.switches {
-		return a.switches < b.switches
+	heap.Push(r, &p)
+	if len(r.open) >= r.room {
+		slices.SortFunc(r.open, (*prefix).compare) // sorted is a heap
+		half := r.room / 2
+		clear(r.open[half:])
+		r.open = r.open[:half]
+		r.worst = r.open[half-1]
 	}
-	return a.number < b.number
 }
-func (r *restarts) Swap(i, j int) { r.open[i], r.open[j] = r.open[j], r.open[i] }
-func (r *restarts) Push(x any)    { r.open = append(r.open, x.(prefix)) }
+
+func (r *restarts) pop() *prefix {
+	if len(r.open) == 0 {
+		return nil
+	}
+	return heap.Pop(r).(*prefix)
+}
+
+func (r *restarts) Len() int           { return len(r.open) }
+func (r *restarts) Less(i, j int) bool { return r.open[i].compare(r.open[j]) < 0 }
+func (r *restarts) Swap(i, j int)      { r.open[i], r.open[j] = r.open[j], r.open[i] }
+func (r *restarts) Push(x any)         { r.open = append(r.open, x.(*prefix)) }
 func (r *restarts) Pop() any {
 	last := len(r.open) - 1
 	p := r.open[last]
+	r.open[last] = nil
 	r.open = r.open[:last]
 	return p
 }

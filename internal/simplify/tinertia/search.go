@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -38,29 +39,40 @@ type spare struct {
 }
 
 // pass applies a generator until it has nothing more to offer, and reports whether
-// anything was accepted.
-func (s *search) pass(gen generator, start int) (bool, error) {
+// anything was accepted. It gives up once limit executions in a row were for nothing.
+func (s *search) pass(gen generator, start, limit int) (bool, error) {
 	any := false
 	for at := start; ; any = true {
-		c, err := s.firstAcceptable(gen(s.cur, at))
-		if err != nil {
+		c, err := s.firstAcceptable(gen(s.cur, at), limit)
+		if c == nil || err != nil {
 			return any, err
-		}
-		if c == nil {
-			return any, nil
 		}
 		at = c.resume
 	}
 }
 
-func (s *search) firstAcceptable(candidates iter.Seq[candidate]) (*candidate, error) {
+// firstAcceptable tries candidates in order and returns the one that was accepted, nil
+// for none.
+func (s *search) firstAcceptable(candidates iter.Seq[candidate], limit int) (*candidate, error) {
+	before := s.made
 	for c := range candidates {
+		if s.made-before >= limit {
+			break
+		}
 		if got, err := s.try(&c); got != nil || err != nil {
 			return got, err
 		}
 	}
 	return nil, nil
 }
+
+// unlimited is the limit of the passes of Algorithm 1, whose candidates are as many as
+// there are TEIs.
+const unlimited = math.MaxInt
+
+// passLimit is the limit of passes whose candidates are more than that. They come most
+// promising first.
+func passLimit(teis int) int { return 300 + 4*teis }
 
 // try validates a candidate and, if it is rejected, those it proposes instead. It returns
 // the one that was accepted, nil for none.

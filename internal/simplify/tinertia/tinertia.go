@@ -18,10 +18,6 @@ var ErrNotReproduced = errors.New("the recorded schedule does not lead to the re
 // DefaultMaxExecutions is what Options.MaxExecutions is when 0.
 const DefaultMaxExecutions = 10_000
 
-// coarseAbove is the number of TEIs from which on Coarsen pays: below it Algorithm 1
-// needs about as few executions by itself.
-const coarseAbove = 64
-
 // Input is what to simplify.
 type Input struct {
 	// Trace is a recorded execution that shows the bug. Its events must include every
@@ -163,7 +159,7 @@ func (s *search) begin() (*trace.Trace, error) {
 // simplify runs until nothing helps any more.
 func (s *search) simplify() error {
 	if s.has(Coarsen) && len(s.cur.teis) > coarseAbove {
-		if _, err := s.pass(coarsen, coarsenStart); err != nil {
+		if _, err := s.pass(coarsen, coarsenStart, unlimited); err != nil {
 			return err
 		}
 	}
@@ -184,17 +180,17 @@ func (s *search) algorithm1() error {
 		before := s.cur.cost
 		s.iteration++
 		if s.has(RemoveLast) {
-			if _, err := s.pass(removeLast, math.MaxInt); err != nil {
+			if _, err := s.pass(removeLast, math.MaxInt, unlimited); err != nil {
 				return err
 			}
 		}
 		if s.has(MoveUp) {
-			if _, err := s.pass(consolidateUp(s.has(MoveUpActions)), 0); err != nil {
+			if _, err := s.pass(consolidateUp(s.has(MoveUpActions)), 0, unlimited); err != nil {
 				return err
 			}
 		}
 		if s.has(MoveDown) {
-			if _, err := s.pass(consolidateDown, math.MaxInt); err != nil {
+			if _, err := s.pass(consolidateDown, math.MaxInt, unlimited); err != nil {
 				return err
 			}
 		}
@@ -210,23 +206,18 @@ func (s *search) beyond() (bool, error) {
 		return true, nil
 	}
 	for _, p := range []struct {
-		op    Operation
-		gen   generator
-		start int
+		op  Operation
+		gen generator
 	}{
-		{Cut, cut(s.has(RunOn)), 0},
-		{DropThread, dropThread, 0},
-		{DropTEI, dropTEI, math.MaxInt},
-		{MoveTEI, moveTEI, 0},
-		{MergeTEIs, mergeTEIs, 0},
-		{Regroup, regroup, -math.MaxInt},
-		{Shift, shift, 0},
-		{Restart, restart, 0},
+		{Cut, cut(s.has(RunOn))},
+		{MoveTEI, moveTEI},
+		{Shift, shift},
+		{Restart, restart},
 	} {
 		if !s.has(p.op) {
 			continue
 		}
-		if better, err := s.pass(p.gen, p.start); better || err != nil {
+		if better, err := s.pass(p.gen, 0, passLimit(len(s.cur.teis))); better || err != nil {
 			return better, err
 		}
 		// Rejected by nobody but the paper's test, and simpler: worth more than a search.
