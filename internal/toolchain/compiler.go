@@ -140,6 +140,9 @@ func identify(ctx context.Context, command []string) (Compiler, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return c, ctx.Err()
+		}
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 			return c, fmt.Errorf("%s cannot be started (%v): set HEDDLE_CC and HEDDLE_CXX to working compilers", c.Path(), err)
 		}

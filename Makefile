@@ -1,0 +1,53 @@
+# make          build bin/heddle
+# make demo     show what it is about, on a small program with a bug
+# make test     all tests
+# make bench    benchmarks, one second each
+# make lint     formatting, go vet, warnings of the C compiler
+# make generate write generated files again
+# make e2e      the test programs, built and run by bin/heddle
+
+GO ?= go
+# A list of packages to test or measure instead of all: make test PKG=./trace
+PKG ?= ./...
+RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
+
+.PHONY: all demo test bench lint generate e2e build need-go need-cc
+.DEFAULT_GOAL := all
+
+all: build
+
+# Go itself knows best what has changed.
+build: need-go
+	@mkdir -p bin
+	$(GO) build -o bin/heddle ./cmd/heddle
+	@ln -sf heddle bin/heddle-cc
+	@ln -sf heddle bin/heddle-c++
+
+need-go:
+	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.25 or later from https://go.dev/dl, and put it into PATH." >&2; exit 1; }
+
+need-cc:
+	@test -n "$(RUNTIME_CC)" || { echo "A C compiler is missing: install gcc or clang (on Debian and Ubuntu: apt-get install gcc g++), or set HEDDLE_CC." >&2; exit 1; }
+
+demo: build need-cc
+	@PATH="$(CURDIR)/bin:$$PATH" sh cmd/heddle/testdata/demo.sh
+
+test: need-go need-cc
+	$(GO) test -timeout 15m $(PKG)
+
+bench: need-go need-cc
+	$(GO) test -run '^$$' -bench . -benchtime 1s $(PKG)
+
+lint: need-go need-cc
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:" $$files >&2; exit 1; }
+	$(GO) vet $(PKG)
+	$(RUNTIME_CC) -std=gnu11 -fexceptions -Wall -Wextra -Wno-unused-parameter -Werror -fsyntax-only -Iruntime/include -Iruntime runtime/*.c
+	bash -n .ci/run
+
+generate: need-go need-cc
+	@command -v protoc >/dev/null || { echo "protoc is missing: install it (on Debian and Ubuntu: apt-get install protobuf-compiler)." >&2; exit 1; }
+	GOBIN="$(CURDIR)/bin" $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
+	PATH="$(CURDIR)/bin:$$PATH" $(GO) generate ./...
+
+e2e: build need-cc
+	$(GO) test -tags e2e -count=1 -timeout 15m ./cmd/heddle

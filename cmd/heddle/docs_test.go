@@ -1,0 +1,301 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The documentation's commands are checked: in every block that starts with ```sh, each
+// heddle command and flag must exist, and each make target. A block that starts with
+// ```sh run is executed, too, in a copy of the repository's top directory with heddle in
+// PATH; a ```text block right after it is its output, in which "…" stands for anything.
+
+// block is a fenced block of a Markdown file.
+type block struct {
+	file string
+	line int    // of the fence
+	info string // what follows the fence's backquotes
+	text string
+	next *block // the block that follows with nothing but blank lines between
+}
+
+func (b block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
+
+// blocks reads the fenced blocks of a Markdown text.
+func blocks(file, text string) []*block {
+	var (
+		all   []*block
+		open  *block
+		fence string
+		near  bool // only blank lines since the last block
+	)
+	for i, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimLeft(line, " ")
+		switch {
+		case open != nil && strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, "` ") == "":
+			open, near = nil, true
+		case open != nil:
+			open.text += line + "\n"
+		case strings.HasPrefix(trimmed, "```"):
+			info := strings.TrimLeft(trimmed, "`")
+			fence = trimmed[:len(trimmed)-len(info)]
+			open = &block{file: file, line: i + 1, info: strings.TrimSpace(info)}
+			if near {
+				all[len(all)-1].next = open
+			}
+			all = append(all, open)
+		case strings.TrimSpace(line) != "":
+			near = false
+		}
+	}
+	return all
+}
+
+// documented are the blocks of all documentation.
+func documented(t *testing.T) []*block {
+	t.Helper()
+	root := repository(t)
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md"} {
+		files = append(files, filepath.Join(root, name))
+	}
+	var all []*block
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := filepath.Rel(root, file)
+		all = append(all, blocks(name, string(text))...)
+	}
+	return all
+}
+
+func isShell(b *block) bool { return b.info == "sh" || b.info == "sh run" }
+
+func TestDocumentedCommandsExist(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, b := range documented(t) {
+		if !isShell(b) {
+			if first, _, _ := strings.Cut(b.info, " "); first == "sh" || first == "bash" || first == "shell" || first == "console" {
+				t.Errorf("%v: a block of shell commands starts with ```sh or ```sh run, not with ```%s", b, b.info)
+			}
+			continue
+		}
+		commands, err := shellCommands(b.text)
+		if err != nil {
+			t.Errorf("%v: %v", b, err)
+		}
+		for _, words := range commands {
+			if err := checkCommand(repository(t), words); err != nil {
+				t.Errorf("%v: %s: %v", b, strings.Join(words, " "), err)
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		t.Error("no command is documented")
+	}
+}
+
+// shellCommands are the simple commands of a script, as words, and the commands in the
+// values of CC and CXX. What the shell would expand is left as it is written.
+func shellCommands(script string) (commands [][]string, err error) {
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil, err
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok {
+			return true
+		}
+		var words []string
+		for _, w := range call.Args {
+			words = append(words, word(w))
+		}
+		if len(words) > 0 {
+			commands = append(commands, words)
+		}
+		for _, a := range call.Assigns {
+			if a.Value != nil && (a.Name.Value == "CC" || a.Name.Value == "CXX") {
+				commands = append(commands, strings.Fields(word(a.Value)))
+			}
+		}
+		for _, w := range words {
+			for _, name := range []string{"CC=", "CXX="} {
+				if value, ok := strings.CutPrefix(w, name); ok {
+					commands = append(commands, strings.Fields(value))
+				}
+			}
+		}
+		return true
+	})
+	return commands, nil
+}
+
+// word is a word's text without quotes.
+func word(w *syntax.Word) string {
+	var b strings.Builder
+	var parts func([]syntax.WordPart)
+	parts = func(ps []syntax.WordPart) {
+		for _, p := range ps {
+			switch p := p.(type) {
+			case *syntax.Lit:
+				b.WriteString(p.Value)
+			case *syntax.SglQuoted:
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				parts(p.Parts)
+			default:
+				syntax.NewPrinter().Print(&b, p)
+			}
+		}
+	}
+	parts(w.Parts)
+	return b.String()
+}
+
+// checkCommand says what is wrong with a documented command, if it is heddle or make.
+func checkCommand(root string, words []string) error {
+	switch name := filepath.Base(words[0]); name {
+	case "heddle", "heddle-cc", "heddle-c++":
+		return parseOnly(words)
+	case "make":
+		cmd := exec.Command("make", append([]string{"-n", "-C", root}, words[1:]...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%v\n%s", err, out)
+		}
+	}
+	return nil
+}
+
+// parseOnly reads a command line with heddle's own parser.
+func parseOnly(words []string) error {
+	type asked struct{}
+	defer func() {
+		if r := recover(); r != nil && r != (asked{}) {
+			panic(r)
+		}
+	}()
+	var c commandLine
+	parser, err := newParser(&c, io.Discard, io.Discard, func(int) { panic(asked{}) })
+	if err == nil {
+		_, err = parser.Parse(commandWords(words))
+	}
+	return err
+}
+
+func TestDocumentedBlocksRun(t *testing.T) {
+	t.Parallel()
+	heddle, err := exec.LookPath("heddle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	for _, b := range documented(t) {
+		if b.info != "sh run" {
+			continue
+		}
+		t.Run(b.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			entries, err := os.ReadDir(repository(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if e.Name() == "bin" || strings.HasPrefix(e.Name(), ".") {
+					continue
+				}
+				if err := os.Symlink(filepath.Join(repository(t), e.Name()), filepath.Join(dir, e.Name())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("bash", "-euo", "pipefail", "-c", b.text)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(heddle)+":"+os.Getenv("PATH"), "HEDDLE_CACHE="+cache)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if b.next != nil && b.next.info == "text" && !matchesOutput(b.next.text, string(out)) {
+				t.Errorf("the output is not what %v says:\n%s", b.next, out)
+			}
+		})
+	}
+}
+
+// matchesOutput compares documented output with real output. An ellipsis stands for any
+// text within a line, and alone on a line for any lines.
+func matchesOutput(documented, real string) bool {
+	pattern := regexp.QuoteMeta(strings.TrimSpace(documented) + "\n")
+	pattern = strings.ReplaceAll(pattern, "\n…\n", "\n(.*\n)*")
+	pattern = strings.ReplaceAll(pattern, "…", ".*")
+	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(real) + "\n")
+}
+
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	got := blocks("x.md", "a\n```sh run\nls\n```\n\n```text\nout\n```\nb\n````text\n```\nin\n```\n````\n  ```sh\n  x\n  ```\n")
+	want := []struct {
+		line       int
+		info, text string
+		next       bool
+	}{{2, "sh run", "ls\n", true}, {6, "text", "out\n", false}, {10, "text", "```\nin\n```\n", true}, {15, "sh", "  x\n", false}}
+	if len(got) != len(want) {
+		t.Fatalf("%d blocks", len(got))
+	}
+	for i, w := range want {
+		if g := got[i]; g.line != w.line || g.info != w.info || g.text != w.text || (g.next != nil) != w.next {
+			t.Errorf("block %d: %+v", i, g)
+		}
+	}
+}
+
+// The check itself must notice what is wrong.
+func TestCheckCommand(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"heddle version --json":                           "",
+		"heddle doctor -- ./prog --any-flag":              "",
+		"x=1 heddle cc -O2 --any-flag x.c && heddle -h":   "",
+		"heddle-cc -c x.c | cat":                          "",
+		"CC='heddle cc' ./configure":                      "",
+		`./configure CC="bin/heddle cc" CXX="heddle c++"`: "",
+		"heddle nosuch":                                   "unexpected argument nosuch",
+		"true && heddle version --nosuch":                 "unknown flag --nosuch",
+		"x=$(heddle nosuch)":                              "unexpected argument nosuch",
+		"CC='heddle ccc' ./configure":                     "unexpected argument ccc",
+		"./configure CXX='heddle cxx'":                    "unexpected argument cxx",
+		"make no-such-target":                             "no-such-target",
+	} {
+		commands, err := shellCommands(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, words := range commands {
+			if err := checkCommand(repository(t), words); err != nil {
+				found = append(found, err.Error())
+			}
+		}
+		if got := strings.Join(found, "; "); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+	if !matchesOutput("a…c\n…\nz\n", "abc\n1\n2\nz\n") || matchesOutput("a…c\nz\n", "abc\ny\nz\n") || matchesOutput("a\n", "a\nb\n") {
+		t.Error("documented output is compared wrongly")
+	}
+}

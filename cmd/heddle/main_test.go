@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary heddle when it is called by that name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"heddle":     main,
+		"heddle-cc":  main,
+		"heddle-c++": main,
+	})
+}
+
+// repository is the directory of the whole project.
+func repository(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestScripts runs testdata/script: heddle as a user meets it, with the real runtime.
+func TestScripts(t *testing.T) {
+	cache := t.TempDir()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HEDDLE_CACHE", cache) // built once for all scripts
+			e.Setenv("REPOSITORY", repository(t))
+			return nil
+		},
+	})
+}
+
+// Interrupted, heddle says so in one sentence.
+func TestInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	slow := filepath.Join(dir, "cc")
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nkill -INT $PPID\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	heddle, err := exec.LookPath("heddle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(heddle, "cc", "-c", "x.c")
+	cmd.Env = append(os.Environ(), "HEDDLE_CC="+slow, "HEDDLE_CACHE="+dir)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitFailed || string(out) != "heddle: interrupted\n" {
+		t.Errorf("%v, %q", err, out)
+	}
+}
