@@ -44,7 +44,7 @@ func splitWords(s string) ([]word, error) {
 				w.text, err = strconv.Unquote(q)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("a quote is not closed, or what is in it is not a Go string: %.40s", s)
+				return nil, fmt.Errorf("a quote is not closed, or what is in it is not a Go string: %.40s", strings.TrimRight(s, space))
 			}
 			w.quoted, s = true, s[len(q):]
 			if s != "" && !strings.ContainsRune(space, rune(s[0])) {
