@@ -9,8 +9,6 @@ import (
 // Builder builds the dependence graph of a trace in one pass.
 type Builder struct {
 	g       Graph
-	in      Interpreter
-	buf     []Effect
 	shadow  shadow
 	reads   reads
 	objects table // synchronisation object → index into states
@@ -20,7 +18,6 @@ type Builder struct {
 	index   map[int32]int32 // thread id → number
 	begins  map[int32]int32 // thread id → node that created it
 	fence   int32           // the last node that was a fence, or none
-	prev    int32           // thread id of the last event
 }
 
 // threadState is what the builder knows of one thread.
@@ -34,7 +31,7 @@ type threadState struct {
 
 // NewBuilder returns a builder of an empty graph. The number of events is a hint.
 func NewBuilder(events int) *Builder {
-	b := &Builder{index: map[int32]int32{}, begins: map[int32]int32{}, fence: none, prev: none}
+	b := &Builder{index: map[int32]int32{}, begins: map[int32]int32{}, fence: none}
 	b.g.Thread = make([]int32, 0, events)
 	b.g.start = make([]uint32, 0, events+1)
 	return b
@@ -42,40 +39,32 @@ func NewBuilder(events int) *Builder {
 
 // Build is the graph of a whole trace.
 func Build(t *trace.Trace) *Graph {
-	b := NewBuilder(len(t.Events))
-	for i := range t.Events {
-		b.Event(&t.Events[i])
-	}
-	return b.Graph()
+	return NewBuilder(len(t.Events)).all(Steps(t))
 }
 
 // BuildSeq is the graph of events that need not be in memory at once. The events are
 // yielded by pointer only so as not to copy them.
 func BuildSeq(events iter.Seq[*trace.Event], hint int) *Graph {
-	b := NewBuilder(hint)
-	for ev := range events {
-		b.Event(ev)
+	return NewBuilder(hint).all(StepsSeq(events))
+}
+
+func (b *Builder) all(steps iter.Seq[Step]) *Graph {
+	for s := range steps {
+		b.Begin(int32(s.Event.Thread), s.Joined)
+		for _, e := range s.Effects {
+			b.Effect(e)
+		}
 	}
 	return b.Graph()
 }
 
-// Event adds the next event.
-func (b *Builder) Event(ev *trace.Event) {
-	// An event that was no choice happened in the same breath as the one before.
-	b.Begin(int32(ev.Thread), ev.Flags&trace.FlagNoChoice != 0)
-	b.buf = b.in.Effects(ev, b.buf[:0])
-	for _, e := range b.buf {
-		b.Effect(e)
-	}
-}
-
-// Begin starts the next event, of the thread with this id; joined asks to make it part of
-// the node before, which is granted if that is of the same thread.
+// Begin starts the next event, of the thread with this id. A joined one becomes part of
+// the node before, which must be of the same thread.
 func (b *Builder) Begin(thread int32, joined bool) {
 	g := &b.g
 	event := g.count
 	g.count++
-	if joined && b.prev == thread {
+	if joined {
 		if g.first == nil {
 			g.first = make([]int32, len(g.Thread), cap(g.Thread))
 			for i := range g.first {
@@ -84,7 +73,6 @@ func (b *Builder) Begin(thread int32, joined bool) {
 		}
 		return
 	}
-	b.prev = thread
 	t := b.thread(thread)
 	n := int32(len(g.Thread))
 	if g.first != nil {

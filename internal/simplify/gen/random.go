@@ -80,13 +80,13 @@ func (m *machine) expirable() []int {
 // trace puts the steps into the form of a recorded trace, with threads in order of
 // creation.
 func (run *Run) trace(m *machine, enabled [][]int) {
-	t := &trace.Trace{Header: trace.Header{Target: "c", Instrumented: true}}
+	t := &trace.Trace{Header: trace.Header{Target: "c", Instrumented: true, PointsVersion: 1}, Modules: []trace.Module{{Path: "random", Program: true}}}
 	run.ids = make([]trace.ThreadID, len(run.progs))
 	for i := range run.ids {
 		run.ids[i] = -1
 	}
 	run.ids[0] = 0
-	t.Threads = []trace.Thread{{Parent: -1, Ended: m.threads[0].ended}}
+	t.Threads = []trace.Thread{{Parent: -1, Name: 1, Ended: m.threads[0].ended}}
 	children := map[trace.ThreadID]int{}
 	for i, evs := range run.steps {
 		for _, ev := range evs {
@@ -96,7 +96,7 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 				id := trace.ThreadID(len(t.Threads))
 				run.ids[ev.Value] = id
 				children[ev.Thread]++
-				t.Threads = append(t.Threads, trace.Thread{ID: id, Parent: ev.Thread, Nth: children[ev.Thread], Ended: m.threads[ev.Value].ended})
+				t.Threads = append(t.Threads, trace.Thread{ID: id, Parent: ev.Thread, Nth: children[ev.Thread], Name: ev.Value + 1, Ended: m.threads[ev.Value].ended})
 				ev.Value = uint64(id)
 			case trace.OpThreadJoin:
 				ev.Value = uint64(run.ids[ev.Value])
@@ -105,21 +105,20 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 					ev.Value = uint64(run.ids[ev.Value-1]) + 1
 				}
 			}
-			ev.Enabled = run.set(enabled[i])
-			if ev.Flags&trace.FlagTimeout != 0 {
-				ev.Enabled.Add(ev.Thread)
+			if ev.Flags&trace.FlagNoChoice == 0 {
+				ev.Enabled = run.set(enabled[i])
 			}
 			t.Events = append(t.Events, ev)
 		}
 	}
-	if !m.exited {
-		for u := range m.threads {
-			th := &m.threads[u]
-			if th.created && !th.ended {
-				t.Ending.Kind = trace.Deadlock
-				in := m.next(u)
-				t.Ending.Waiters = append(t.Ending.Waiters, trace.Waiter{Thread: run.ids[u], Op: in.op, Object: in.at, Holder: -1})
-			}
+	if !m.exited && slices.ContainsFunc(m.threads, func(th thread) bool { return th.created && !th.ended }) {
+		t.Ending.Kind = trace.Deadlock
+	}
+	m.exited = false // to see who could have gone on
+	for u := range m.threads {
+		if th := &m.threads[u]; th.created && !th.ended {
+			in := m.next(u)
+			t.Ending.Waiters = append(t.Ending.Waiters, trace.Waiter{Thread: run.ids[u], Op: in.op, Object: in.at, Holder: -1, Ready: m.ready(u)})
 		}
 	}
 	run.Trace = t
@@ -146,15 +145,13 @@ func (run *Run) Replay(order []int32) ([]trace.ThreadSet, error) {
 	for i, step := range order {
 		want := run.steps[step]
 		t := int(want[0].Thread)
-		set := run.set(m.enabled())
+		enabled = append(enabled, run.set(m.enabled()))
 		if want[0].Flags&trace.FlagTimeout != 0 {
 			if !m.canExpire(t) {
 				return nil, fmt.Errorf("place %d: step %d timed out, but now its wait is over", i, step)
 			}
 			m.threads[t].expired = true
-			set.Add(run.ids[t])
 		}
-		enabled = append(enabled, set)
 		got, err := m.step(t, want)
 		if err != nil {
 			return nil, fmt.Errorf("place %d, step %d: %w", i, step, err)

@@ -74,6 +74,9 @@ func TestDependencesAreSound(t *testing.T) {
 				glued++
 			}
 		}
+		if err := trace.Validate(run.Trace); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
 		g := depend.Build(run.Trace)
 		if g.Len() != run.Steps() || g.Events() != len(run.Trace.Events) {
 			t.Fatalf("seed %d: %d nodes, %d steps", seed, g.Len(), run.Steps())
@@ -84,9 +87,11 @@ func TestDependencesAreSound(t *testing.T) {
 			if err := g.Check(order); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := run.Replay(order); err != nil {
+			enabled, err := run.Replay(order)
+			if err != nil {
 				t.Fatalf("seed %d: %v\norder %v", seed, err, order)
 			}
+			reordered(t, seed, run.Trace, g.Reorder(run.Trace, order), enabled)
 		}
 	}
 	for op := trace.OpThreadStart; op <= trace.OpFree; op++ {
@@ -134,4 +139,94 @@ func TestReplayRejects(t *testing.T) {
 		t.Errorf("of %d swaps of dependent neighbours the machine noticed %d", tried, noticed)
 	}
 	t.Logf("of %d swaps of dependent neighbours the machine noticed %d", tried, noticed)
+}
+
+// reordered checks a reordered trace: that it is valid, that its enabled sets are what the
+// machine says, and that all else is there.
+func reordered(t *testing.T, seed uint64, old, got *trace.Trace, enabled []trace.ThreadSet) {
+	t.Helper()
+	if err := trace.Validate(got); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	if len(got.Events) != len(old.Events) {
+		t.Fatalf("seed %d: %d events were %d", seed, len(got.Events), len(old.Events))
+	}
+	was := map[uint64]trace.ThreadID{}
+	for _, th := range old.Threads {
+		was[th.Name] = th.ID
+	}
+	// Of a thread that was about to join at the end, the trace does not say which.
+	joins := trace.ThreadSet{}
+	for _, w := range old.Ending.Waiters {
+		if w.Op == trace.OpThreadJoin {
+			joins.Add(w.Thread)
+		}
+	}
+	n := 0
+	for i, ev := range got.Events {
+		if ev.Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		var set trace.ThreadSet
+		for u, th := range got.Threads {
+			if id := was[th.Name]; ev.Enabled.Has(trace.ThreadID(u)) && !(joins.Has(id) && !enabled[n].Has(id)) {
+				set.Add(id)
+			}
+		}
+		if !set.Equal(enabled[n]) {
+			t.Fatalf("seed %d: event %d (thread %d %s): enabled %b, the machine says %b", seed, i, ev.Thread, ev.Op, set, enabled[n])
+		}
+		n++
+	}
+}
+
+// withoutAllocs is the trace as heddle records it when accesses were not asked for: heap
+// blocks are in Allocs and have no events.
+func withoutAllocs(t *trace.Trace) *trace.Trace {
+	out := *t
+	out.Events, out.Allocs = nil, nil
+	live := map[trace.Object]int{}
+	for _, ev := range t.Events {
+		switch ev.Op {
+		case trace.OpMalloc:
+			live[ev.Object] = len(out.Allocs)
+			out.Allocs = append(out.Allocs, trace.Alloc{Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Event: len(out.Events), Freed: -1})
+			continue
+		case trace.OpFree:
+			out.Allocs[live[ev.Object]].Freed = len(out.Events)
+		}
+		out.Events = append(out.Events, ev)
+	}
+	return &out
+}
+
+// TestBlocksWithoutEvents is TestDependencesAreSound for such traces.
+func TestBlocksWithoutEvents(t *testing.T) {
+	blocks, freed := 0, 0
+	for seed := range uint64(1500) {
+		run := gen.Random(seed, shape(seed))
+		tr := withoutAllocs(run.Trace)
+		blocks += len(tr.Allocs)
+		for _, a := range tr.Allocs {
+			if a.Freed >= 0 {
+				freed++
+			}
+		}
+		g := depend.Build(tr)
+		order := topological(rand.New(rand.NewPCG(seed, 7)), g)
+		if _, err := run.Replay(order); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		re := g.Reorder(tr, order)
+		if err := trace.Validate(re); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		// The blocks still belong to the same nodes.
+		if again := depend.Build(re); again.Edges() == 0 && g.Edges() > 0 {
+			t.Fatalf("seed %d: the reordered trace has no dependences", seed)
+		}
+	}
+	if blocks < 500 || freed < 100 {
+		t.Errorf("%d blocks, %d freed: too few to show anything", blocks, freed)
+	}
 }

@@ -1,0 +1,293 @@
+package depend
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Enabled works out which threads could have taken each of a trace's events instead: those
+// that were there, and whose next operation, as the trace goes on, did not have to wait.
+// It is for traces that were reordered or come from tools that do not record it. Events
+// that were no choice, and threads of which no later event is recorded but which had not
+// ended, are decided by what the trace's own sets and waiters say.
+//
+// A thread that was made to time out is not in its own event's set unless it was ready.
+func Enabled(t *trace.Trace) []trace.ThreadSet {
+	s := newReplay(t)
+	out := make([]trace.ThreadSet, len(t.Events))
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if ev.Flags&trace.FlagNoChoice == 0 {
+			for u := range s.threads {
+				if s.ready(trace.ThreadID(u)) {
+					out[i].Add(trace.ThreadID(u))
+				}
+			}
+			if ev.Flags&trace.FlagTimeout == 0 {
+				out[i].Add(ev.Thread)
+			}
+		}
+		s.apply(i)
+	}
+	return out
+}
+
+// replay follows the state of threads and synchronisation objects.
+type replay struct {
+	t       *trace.Trace
+	threads []replayThread
+	locks   map[trace.Object]*replayLock
+	sems    map[trace.Object]int64
+	queues  map[trace.Object][]trace.ThreadID
+	bars    map[trace.Object]*replayBarrier
+	once    map[trace.Object]bool // running
+}
+
+type replayThread struct {
+	events  []int32 // choices
+	done    int     // of events
+	created bool
+	ended   bool
+	granted bool // what it waits for has come
+	count   int  // of the mutex that its condition wait let go
+	waiter  *trace.Waiter
+	unknown bool // enabled after its last event, as far as the trace says
+}
+
+type replayLock struct {
+	writer         trace.ThreadID // + 1
+	count, readers int
+}
+
+type replayBarrier struct {
+	count   uint64
+	arrived []trace.ThreadID
+}
+
+func newReplay(t *trace.Trace) *replay {
+	s := &replay{t: t, locks: map[trace.Object]*replayLock{}, sems: map[trace.Object]int64{}, queues: map[trace.Object][]trace.ThreadID{}, bars: map[trace.Object]*replayBarrier{}, once: map[trace.Object]bool{}}
+	n := len(t.Threads)
+	for i := range t.Events {
+		n = max(n, int(t.Events[i].Thread)+1)
+	}
+	s.threads = make([]replayThread, n)
+	for u := range s.threads {
+		s.threads[u].created = true
+	}
+	last := trace.ThreadSet{}
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if ev.Op == trace.OpThreadCreate && ev.Result == 0 && ev.Value < uint64(n) {
+			s.threads[ev.Value].created = false
+		}
+		if ev.Flags&trace.FlagNoChoice == 0 {
+			u := &s.threads[ev.Thread]
+			u.events = append(u.events, int32(i))
+			last = ev.Enabled
+		}
+		s.firstCount(ev)
+	}
+	for u := range s.threads {
+		s.threads[u].unknown = last.Has(trace.ThreadID(u))
+	}
+	for i := range t.Ending.Waiters {
+		if w := &t.Ending.Waiters[i]; w.Thread >= 0 && int(w.Thread) < n {
+			s.threads[w.Thread].waiter = w
+		}
+	}
+	return s
+}
+
+// firstCount notes what a semaphore's count was before the first event of it.
+func (s *replay) firstCount(ev *trace.Event) {
+	if _, ok := s.sems[ev.Object]; ok || ev.Result != 0 {
+		return
+	}
+	switch ev.Op {
+	case trace.OpSemInit, trace.OpSemGetvalue:
+		s.sems[ev.Object] = int64(ev.Value)
+	case trace.OpSemPost:
+		s.sems[ev.Object] = int64(ev.Value) - 1
+	case trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait:
+		s.sems[ev.Object] = int64(ev.Value) + 1
+	}
+}
+
+func (s *replay) lock(at trace.Object) *replayLock { return get(&s.locks, at) }
+
+// ready reports whether a thread could take a step.
+func (s *replay) ready(u trace.ThreadID) bool {
+	th := &s.threads[u]
+	if !th.created || th.ended {
+		return false
+	}
+	if th.done < len(th.events) {
+		ev := &s.t.Events[th.events[th.done]]
+		return s.can(u, ev.Op, ev.Object, ev.Aux, ev.Value)
+	}
+	// What it does next is not recorded, but may follow from what it did last, or from
+	// what it was about to do when the execution ended.
+	if n := len(th.events); n > 0 {
+		switch ev := &s.t.Events[th.events[n-1]]; ev.Op {
+		case trace.OpCondWait:
+			return s.can(u, trace.OpCondWake, ev.Object, ev.Aux, 0)
+		case trace.OpFutexWait, trace.OpBarrierWait:
+			if ev.Result == 0 {
+				return th.granted
+			}
+		}
+	}
+	if w := th.waiter; w != nil {
+		if w.Op == trace.OpThreadJoin {
+			return w.Ready
+		}
+		return s.can(u, w.Op, w.Object, 0, 0)
+	}
+	return th.unknown
+}
+
+// can reports whether thread u could do an operation now.
+func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value uint64) bool {
+	th := &s.threads[u]
+	free := func(l *replayLock) bool { return l.writer == 0 && l.readers == 0 || l.writer == u+1 }
+	switch op {
+	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockWrlock:
+		return free(s.lock(at))
+	case trace.OpRwlockRdlock:
+		return s.lock(at).writer == 0
+	case trace.OpCondWake:
+		return th.granted && free(s.lock(trace.Object(aux)))
+	case trace.OpFutexWakeup, trace.OpBarrierLeave:
+		return th.granted
+	case trace.OpSemWait, trace.OpSemTimedwait:
+		return s.sems[at] > 0
+	case trace.OpOnceBegin:
+		return !s.once[at]
+	case trace.OpThreadJoin:
+		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
+	}
+	return true
+}
+
+// over reports whether a thread that has no end event has done all it does.
+func (s *replay) over(u uint64) bool {
+	th := &s.threads[u]
+	return th.created && th.done == len(th.events) && (u >= uint64(len(s.t.Threads)) || !s.t.Threads[u].Ended) && th.waiter == nil
+}
+
+// apply does event i.
+func (s *replay) apply(i int) {
+	ev := &s.t.Events[i]
+	u := ev.Thread
+	th := &s.threads[u]
+	if ev.Flags&trace.FlagNoChoice == 0 {
+		th.done++
+	}
+	ok := ev.Result == 0
+	switch ev.Op {
+	case trace.OpThreadEnd:
+		th.ended = true
+	case trace.OpThreadCreate:
+		if ok && ev.Value < uint64(len(s.threads)) {
+			s.threads[ev.Value].created = true
+		}
+	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+		if ok || ev.Result == ownerDead {
+			s.lock(ev.Object).take(u, 1)
+		}
+	case trace.OpMutexUnlock, trace.OpSpinUnlock:
+		if ok {
+			s.lock(ev.Object).release(1)
+		}
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+		if ok {
+			s.lock(ev.Object).readers++
+		}
+	case trace.OpRwlockUnlock:
+		if l := s.lock(ev.Object); l.writer == u+1 {
+			l.release(1)
+		} else if l.readers > 0 {
+			l.readers--
+		}
+	case trace.OpCondWait:
+		l := s.lock(trace.Object(ev.Aux))
+		th.count, th.granted = max(1, l.count), false
+		l.release(l.count)
+		s.queues[ev.Object] = append(s.queues[ev.Object], u)
+	case trace.OpCondWake:
+		s.lock(trace.Object(ev.Aux)).take(u, th.count)
+		s.unqueue(ev.Object, u)
+	case trace.OpCondSignal:
+		if ev.Value > 0 {
+			s.grant(ev.Object, trace.ThreadID(ev.Value)-1)
+		}
+	case trace.OpCondBroadcast:
+		for _, w := range slices.Clone(s.queues[ev.Object]) {
+			s.grant(ev.Object, w)
+		}
+	case trace.OpFutexWait:
+		if ok {
+			th.granted = false
+			s.queues[ev.Object] = append(s.queues[ev.Object], u)
+		}
+	case trace.OpFutexWakeup:
+		s.unqueue(ev.Object, u)
+	case trace.OpFutexWake:
+		n := ev.Value
+		for _, w := range slices.Clone(s.queues[ev.Object]) {
+			// The event does not say whom it woke: not one whose wait timed out.
+			if x := &s.threads[w]; n > 0 && (x.done == len(x.events) || s.t.Events[x.events[x.done]].Result == 0) {
+				s.grant(ev.Object, w)
+				n--
+			}
+		}
+	case trace.OpSemInit:
+		s.sems[ev.Object] = int64(ev.Value)
+	case trace.OpSemPost:
+		if ok {
+			s.sems[ev.Object]++
+		}
+	case trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait:
+		if ok {
+			s.sems[ev.Object]--
+		}
+	case trace.OpBarrierInit:
+		get(&s.bars, ev.Object).count = ev.Value
+	case trace.OpBarrierWait:
+		b := get(&s.bars, ev.Object)
+		b.arrived = append(b.arrived, u)
+		th.granted = b.count == 0
+		if b.count > 0 && uint64(len(b.arrived)) >= b.count {
+			for _, w := range b.arrived {
+				s.threads[w].granted = true
+			}
+			b.arrived = nil
+		}
+	case trace.OpOnceBegin:
+		if ev.Value == 1 {
+			s.once[ev.Object] = true
+		}
+	case trace.OpOnceEnd:
+		s.once[ev.Object] = false
+	}
+}
+
+func (l *replayLock) take(u trace.ThreadID, n int) { l.writer, l.count = u+1, l.count+n }
+
+func (l *replayLock) release(n int) {
+	if l.count -= n; l.count <= 0 {
+		*l = replayLock{readers: l.readers}
+	}
+}
+
+func (s *replay) grant(at trace.Object, u trace.ThreadID) {
+	if u >= 0 && int(u) < len(s.threads) {
+		s.threads[u].granted = true
+		s.unqueue(at, u)
+	}
+}
+
+func (s *replay) unqueue(at trace.Object, u trace.ThreadID) {
+	s.queues[at] = slices.DeleteFunc(s.queues[at], func(w trace.ThreadID) bool { return w == u })
+}

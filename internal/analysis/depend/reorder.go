@@ -1,0 +1,162 @@
+package depend
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Reorder is the trace with its events in another order of the graph's nodes, which must
+// keep the dependences (Graph.Check). Enabled sets are worked out anew where the trace had
+// them, threads are numbered in their new order of creation, and what refers to events or
+// threads by number is kept right. Modules, stacks and the header's slices are shared
+// with t.
+func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
+	out := *t
+	out.Events = make([]trace.Event, 0, len(t.Events))
+	at := make([]int, len(t.Events)+1) // of each event, where it went
+	recorded := false
+	for _, n := range order {
+		from, to := g.EventsOf(n)
+		for i := from; i < to; i++ {
+			at[i] = len(out.Events)
+			out.Events = append(out.Events, t.Events[i])
+			recorded = recorded || t.Events[i].Enabled.Len() > 0
+		}
+	}
+	at[len(t.Events)] = len(t.Events)
+	out.Allocs = moveAllocs(t, at)
+	renumber(&out)
+	if recorded {
+		for i, set := range Enabled(&out) {
+			if out.Events[i].Flags&trace.FlagNoChoice == 0 {
+				out.Events[i].Enabled = set
+			}
+		}
+	}
+	return &out
+}
+
+// moveAllocs keeps heap blocks with the events that they belong to.
+func moveAllocs(t *trace.Trace, at []int) []trace.Alloc {
+	// After is the place right after the event that ran before event i.
+	after := func(i int) int {
+		if i == 0 {
+			return 0
+		}
+		return at[i-1] + 1
+	}
+	out := slices.Clone(t.Allocs)
+	for i := range out {
+		a := &out[i]
+		switch {
+		case eventIs(t, a.Event, trace.OpMalloc, a.Object):
+			a.Event = at[a.Event]
+		case a.Event > 0 && t.Events[a.Event-1].Thread == a.Thread:
+			a.Event = after(a.Event)
+		default:
+			// Its thread had no event by then: see Steps.
+			next := a.Event
+			for next < len(t.Events) && t.Events[next].Thread != a.Thread {
+				next++
+			}
+			a.Event = at[next]
+		}
+		switch {
+		case a.Freed < 0:
+		case eventIs(t, t.Allocs[i].Freed, trace.OpFree, a.Object):
+			a.Freed = at[a.Freed]
+		default:
+			a.Freed = after(a.Freed)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b trace.Alloc) int { return a.Event - b.Event })
+	return out
+}
+
+// renumber numbers threads in the order in which the events create them.
+func renumber(t *trace.Trace) {
+	old := make([]trace.ThreadID, 0, len(t.Threads)) // by new id
+	to := make([]trace.ThreadID, len(t.Threads))
+	created := make([]bool, len(t.Threads))
+	creates := func(ev *trace.Event) bool {
+		return ev.Op == trace.OpThreadCreate && ev.Result == 0 && ev.Value < uint64(len(t.Threads))
+	}
+	for i := range t.Events {
+		if ev := &t.Events[i]; creates(ev) {
+			created[ev.Value] = true
+		}
+	}
+	for id := range t.Threads {
+		if !created[id] {
+			old = append(old, trace.ThreadID(id))
+		}
+	}
+	for i := range t.Events {
+		if ev := &t.Events[i]; creates(ev) && created[ev.Value] {
+			created[ev.Value] = false
+			old = append(old, trace.ThreadID(ev.Value))
+		}
+	}
+	same := true
+	for id, o := range old {
+		to[o] = trace.ThreadID(id)
+		same = same && int(o) == id
+	}
+	if same {
+		return
+	}
+	thread := func(id trace.ThreadID) trace.ThreadID {
+		if id >= 0 && int(id) < len(to) {
+			return to[id]
+		}
+		return id
+	}
+	object := func(o trace.Object) trace.Object {
+		if o.Region() == trace.RegionStack {
+			return trace.MakeObject(trace.RegionStack, int(thread(trace.ThreadID(o.Index()))), o.Offset())
+		}
+		return o
+	}
+	threads := make([]trace.Thread, len(t.Threads))
+	for id, o := range old {
+		threads[id] = t.Threads[o]
+		threads[id].ID, threads[id].Parent = trace.ThreadID(id), thread(threads[id].Parent)
+	}
+	t.Threads = threads
+	for i := range t.Events {
+		ev := &t.Events[i]
+		ev.Thread, ev.Object = thread(ev.Thread), object(ev.Object)
+		switch ev.Op {
+		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach:
+			ev.Value = uint64(thread(trace.ThreadID(ev.Value)))
+		case trace.OpCondSignal:
+			if ev.Value > 0 {
+				ev.Value = uint64(thread(trace.ThreadID(ev.Value)-1)) + 1
+			}
+		case trace.OpCondWait, trace.OpCondWake:
+			ev.Aux = uint64(object(trace.Object(ev.Aux)))
+		}
+		var set trace.ThreadSet
+		for u := range t.Threads {
+			if ev.Enabled.Has(trace.ThreadID(u)) {
+				set.Add(thread(trace.ThreadID(u)))
+			}
+		}
+		ev.Enabled = set
+	}
+	for i := range t.Allocs {
+		t.Allocs[i].Thread, t.Allocs[i].Object = thread(t.Allocs[i].Thread), object(t.Allocs[i].Object)
+	}
+	e := &t.Ending
+	e.Thread, e.Object = thread(e.Thread), object(e.Object)
+	e.Waiters = slices.Clone(e.Waiters)
+	for i := range e.Waiters {
+		w := &e.Waiters[i]
+		w.Thread, w.Holder, w.Object = thread(w.Thread), thread(w.Holder), object(w.Object)
+	}
+	e.Cycle = slices.Clone(e.Cycle)
+	for i := range e.Cycle {
+		e.Cycle[i] = thread(e.Cycle[i])
+	}
+}
