@@ -28,11 +28,14 @@ void hd_set_fs(uintptr_t fs) {
 }
 
 uint64_t hd_default_stack(void) {
+  static uint64_t n;
+  if (n) return n;
   struct rlimit r;
-  uint64_t n = 8 << 20;
+  n = 8 << 20;
   if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur > n) n = r.rlim_cur;
   if (n > 64 << 20) n = 64 << 20;
-  return (n + 4095) & ~4095ull;
+  n = (n + 4095) & ~4095ull;
+  return n;
 }
 
 static void *donor_main(void *arg) {
