@@ -116,7 +116,7 @@ func (d *Detector) Engine() *hb.Engine { return d.engine }
 
 // Races are the races found so far, ordered by Pair.
 func (d *Detector) Races() []Race {
-	slices.SortFunc(d.races, Race.compare)
+	slices.SortFunc(d.races, Race.Compare)
 	return slices.Clone(d.races)
 }
 

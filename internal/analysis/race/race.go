@@ -29,7 +29,8 @@ type Race struct {
 	Size   uint32       `json:"size"`
 }
 
-func (r Race) compare(o Race) int {
+// Compare orders races by Pair.
+func (r Race) Compare(o Race) int {
 	return cmp.Or(r.Pair[0].compare(o.Pair[0]), r.Pair[1].compare(o.Pair[1]))
 }
 

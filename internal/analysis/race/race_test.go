@@ -199,7 +199,7 @@ func TestRacesAreThoseOfBruteForce(t *testing.T) {
 				d := New()
 				d.shadow.compactAt = 1 << 30
 				got := d.check(tr)
-				if !slices.IsSortedFunc(got, Race.compare) {
+				if !slices.IsSortedFunc(got, Race.Compare) {
 					t.Fatalf("races are not sorted: %v", got)
 				}
 				for _, r := range got {

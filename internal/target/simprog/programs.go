@@ -3,11 +3,14 @@ package simprog
 import "fmt"
 
 // Programs with a bug that some schedule shows and the schedule without preemptions does
-// not, unless said otherwise. Counting is that of trace.Cost.
+// not, unless said otherwise. Counting is that of trace.Cost. None may be inlined: every
+// copy would have instructions of its own, and be another build to its traces.
 
 // LostUpdate is threads that each add 1 to a plain counter; main joins them and asserts
 // the sum. The bug needs one preemption, between a read and the write that follows it,
 // and memory points.
+//
+//go:noinline
 func LostUpdate(threads int) Program {
 	return Program{Name: fmt.Sprintf("lost-update-%d", threads), Main: func(t *Thread) {
 		counter := t.Var(0)
@@ -17,6 +20,8 @@ func LostUpdate(threads int) Program {
 }
 
 // LockedUpdate is LostUpdate done right.
+//
+//go:noinline
 func LockedUpdate(threads int) Program {
 	return Program{Name: fmt.Sprintf("locked-update-%d", threads), Main: func(t *Thread) {
 		counter, m := t.Var(0), t.Mutex()
@@ -30,6 +35,8 @@ func LockedUpdate(threads int) Program {
 }
 
 // ABBA is two threads that take two locks in opposite orders.
+//
+//go:noinline
 func ABBA() Program {
 	return Program{Name: "abba", Main: func(t *Thread) {
 		a, b := t.Mutex(), t.Mutex()
@@ -53,6 +60,8 @@ func ABBA() Program {
 // LostWakeup is a consumer that tests a flag before it takes the lock and then waits for
 // a signal that may have been given already. No memory point is needed: the flag is
 // atomic.
+//
+//go:noinline
 func LostWakeup() Program {
 	return Program{Name: "lost-wakeup", Main: func(t *Thread) {
 		ready, m, c := t.Var(0), t.Mutex(), t.Cond()
@@ -73,6 +82,8 @@ func LostWakeup() Program {
 
 // OrderViolation is a worker that uses a pointer which main sets after creating it:
 // SIGSEGV if the worker comes first.
+//
+//go:noinline
 func OrderViolation() Program {
 	return Program{Name: "order-violation", Main: func(t *Thread) {
 		pointer := t.Var(0)
@@ -87,6 +98,8 @@ func OrderViolation() Program {
 }
 
 // UseAfterFree is a worker that uses a block which main frees without waiting for it.
+//
+//go:noinline
 func UseAfterFree() Program {
 	return Program{Name: "use-after-free", Main: func(t *Thread) {
 		block, m, done := t.New(7), t.Mutex(), t.Var(0)
@@ -106,6 +119,8 @@ func UseAfterFree() Program {
 
 // ExitStatus exits with a status that depends on which of two threads comes first. Its
 // ordinary status is not 0.
+//
+//go:noinline
 func ExitStatus() Program {
 	return Program{Name: "exit-status", Main: func(t *Thread) {
 		winner := t.Var(0)
@@ -118,6 +133,8 @@ func ExitStatus() Program {
 }
 
 // Polite is two threads that give way to each other for ever once both want to go.
+//
+//go:noinline
 func Polite() Program {
 	return Program{Name: "polite", Main: func(t *Thread) {
 		wants := []*Word{t.Var(0), t.Var(0)}
@@ -139,6 +156,8 @@ func Polite() Program {
 
 // StandStill has a bug only where one thread stands still between two of its operations
 // while another does a long run of them. A plain random walk has no chance.
+//
+//go:noinline
 func StandStill(run int) Program {
 	return Program{Name: fmt.Sprintf("stand-still-%d", run), Main: func(t *Thread) {
 		open, noise, seen := t.Var(0), t.Var(0), 0
@@ -164,6 +183,8 @@ func StandStill(run int) Program {
 
 // FarAhead has a bug only where one thread does a long run of operations of its own
 // before another one does its first.
+//
+//go:noinline
 func FarAhead(run int) Program {
 	return Program{Name: fmt.Sprintf("far-ahead-%d", run), Main: func(t *Thread) {
 		m, x := t.Mutex(), t.Var(0)
@@ -183,12 +204,15 @@ func FarAhead(run int) Program {
 // TwoStage hides its second race behind its first: only a schedule that loses the first
 // race lets the second pair of accesses be executed at all. So the second one's sites are
 // known only once executions with the first as points have been recorded.
+//
+//go:noinline
 func TwoStage() Program {
 	return Program{Name: "two-stage", Main: func(t *Thread) {
 		first, second := t.Var(0), t.Var(0)
 		join(t, 2, func(t *Thread) {
 			t.Write(first, t.Read(first)+1)
 			t.Yield()
+			t.Yield() // what follows the first one belongs to it
 			if t.Read(first) == 1 { // one update was lost
 				t.Write(second, t.Read(second)+1)
 			}

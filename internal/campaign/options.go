@@ -1,0 +1,92 @@
+package campaign
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Options of Find. The zero value explores until something is found or the context ends.
+type Options struct {
+	Seed uint64
+	// Runs and Time bound the exploration: no more executions are begun, what has been
+	// found is still confirmed and simplified. 0 is no bound.
+	Runs int
+	Time time.Duration
+	// Strategies take turns; nil for strategy.Portfolio.
+	Strategies []strategy.Strategy
+	// ExpectStatus is the exit status of a good execution, nil for that of the first.
+	ExpectStatus *int32
+	// Points are memory instructions to have as scheduling points from the start.
+	Points []trace.Site
+	// MaxSteps is the step budget of an execution, 0 for the target's own.
+	MaxSteps int
+	// Timeouts explores early time-outs of timed waits.
+	Timeouts bool
+
+	// TraceFile and SimplifiedFile are where traces are written, each as soon as it is
+	// there. Empty for nowhere.
+	TraceFile      string
+	SimplifiedFile string
+	// NoSimplify ends with the confirmed trace.
+	NoSimplify bool
+	Simplify   SimplifyOptions
+
+	// Where names a place in the program for the report; exact says that it is the
+	// instruction itself and not where a call returns to. Nil for module and offset.
+	Where func(s trace.Site, exact bool) string
+}
+
+// SimplifyOptions bound a simplification.
+type SimplifyOptions struct {
+	Executions int           // 0 for the simplifier's own bound
+	Time       time.Duration // 0 for none
+	MaxSteps   int           // step budget of an execution, 0 for the target's own
+}
+
+// Progress is told now and then while Find or Simplify works. It is called from one
+// goroutine at a time, at most some times a second apart from changes of Phase.
+type Progress struct {
+	Phase      Phase
+	Executions int // of this phase and those before
+	PerSecond  float64
+	Behaviours int // distinct orders of conflicting operations seen
+	Points     int // memory instructions that are scheduling points
+	Round      int
+	Elapsed    time.Duration
+	// Cost is that of the simplest failing execution so far, while simplifying.
+	Cost *trace.Cost
+}
+
+// Phase is what a campaign is doing.
+type Phase string
+
+const (
+	Exploring   Phase = "explore"
+	Confirming  Phase = "confirm"
+	Simplifying Phase = "simplify"
+)
+
+// where is Options.Where or its default.
+func where(named func(trace.Site, bool) string, modules []trace.Module, s trace.Site, exact bool) string {
+	if named != nil {
+		return named(s, exact)
+	}
+	return place(modules, s)
+}
+
+// place is a site as module and offset.
+func place(modules []trace.Module, s trace.Site) string {
+	m := s.Module()
+	switch {
+	case s == 0:
+		return "an unknown place"
+	case m >= 0 && m < len(modules):
+		return fmt.Sprintf("%s+%#x", filepath.Base(modules[m].Path), s.Offset())
+	default:
+		return fmt.Sprintf("module %d+%#x", m, s.Offset())
+	}
+}

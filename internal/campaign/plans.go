@@ -1,0 +1,197 @@
+package campaign
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// A round tries every arm: each strategy over synchronisation alone, then each with the
+// memory points there are. Rounds begin small, since most bugs are found within a handful
+// of executions and each round looks at what the one before has shown, and double up to
+// some hundred executions an arm.
+const (
+	firstBatch = 4
+	lastBatch  = 256
+	// sameParameters is how many executions share one draw of a strategy's parameters.
+	sameParameters = 16
+	// recordings of a round, and the events they may have in all: programs with millions
+	// of accesses are recorded less often.
+	recordings     = 4
+	recordedEvents = 2_000_000
+)
+
+// arm is a strategy with one of the two sets of points.
+type arm struct {
+	strategy strategy.Strategy
+	memory   bool
+	// executions and fresh are those of its last round: how many, and how many of them
+	// showed a behaviour not seen before.
+	executions, fresh int
+}
+
+// planned is a plan of a round.
+type planned struct {
+	plan schedule.Plan
+	arm  *arm
+}
+
+// planner makes the rounds of a campaign.
+type planner struct {
+	opts   *Options
+	expect int32
+	rand   *rand.Rand
+	arms   []*arm
+	next   uint64 // executions planned so far
+	round  int
+	points []trace.Site
+	// seen is what executions without and with memory points showed.
+	seen [2]strategy.Seen
+	// known are the last recordings, of which the number of points can be had for any
+	// set of them.
+	known []recording
+}
+
+// recording is what a recorded execution would have had for points.
+type recording struct {
+	events, threads int
+	sync            int                // scheduling points whatever the set is
+	accesses        map[trace.Site]int // by instruction
+}
+
+func newPlanner(opts *Options) *planner {
+	p := &planner{opts: opts, rand: rand.New(rand.NewPCG(opts.Seed, 0x68656464))}
+	strategies := opts.Strategies
+	if strategies == nil {
+		strategies = strategy.Portfolio()
+	}
+	for _, memory := range []bool{false, true} {
+		for _, s := range strategies {
+			p.arms = append(p.arms, &arm{strategy: s, memory: memory})
+		}
+	}
+	return p
+}
+
+// plan fills in what all plans have in common. Seeds of executions are consecutive, so
+// that no two executions of a campaign share one.
+func (p *planner) plan(plan schedule.Plan, memory bool, repeat int) schedule.Plan {
+	plan.Seed = bits.RotateLeft64(p.opts.Seed, 32) + p.next
+	p.next += uint64(repeat)
+	plan.Repeat, plan.Stop = repeat, true
+	plan.ExpectStatus, plan.MaxSteps, plan.Timeouts = p.expect, p.opts.MaxSteps, p.opts.Timeouts
+	if memory {
+		plan.Points = p.points
+	}
+	return plan
+}
+
+// first is the plan that shows what the program does when left alone.
+func (p *planner) first() schedule.Plan {
+	plan := p.plan(schedule.Plan{Policy: schedule.Fair}, true, 1)
+	plan.Record, plan.Accesses = true, true
+	return plan
+}
+
+// nextRound is the next round's plans: recorded executions, then the batches.
+func (p *planner) nextRound() []planned {
+	var plans []planned
+	n := lastBatch
+	if p.round < 6 {
+		n = firstBatch << p.round
+	}
+	arms := p.arms
+	if len(p.points) == 0 {
+		arms = arms[:len(arms)/2]
+	}
+	for i := range p.recordings() {
+		// Every arm gets its turn over the rounds; memory points first, where what is
+		// still hidden is more likely to show.
+		a := arms[len(arms)-1-(p.round*recordings+i)%len(arms)]
+		plan := p.plan(a.strategy.Plan(p.rand, p.seen[set(a.memory)]), a.memory, 1)
+		plan.Record, plan.Accesses = true, true
+		plans = append(plans, planned{plan, a})
+	}
+	for _, a := range arms {
+		for left := p.share(a, arms, n); left > 0; left -= sameParameters {
+			plan := a.strategy.Plan(p.rand, p.seen[set(a.memory)])
+			plans = append(plans, planned{p.plan(plan, a.memory, min(left, sameParameters)), a})
+		}
+	}
+	for _, a := range arms {
+		a.executions, a.fresh = 0, 0
+	}
+	p.round++
+	return plans
+}
+
+// recordings is how many executions of the next round are recorded.
+func (p *planner) recordings() int {
+	longest := 1
+	for _, r := range p.known {
+		longest = max(longest, r.events)
+	}
+	return max(1, min(recordings, recordedEvents/longest))
+}
+
+// share is how many of a batch's executions an arm gets: half, if in the last round it
+// brought less than half as many new behaviours an execution as all arms did together.
+func (p *planner) share(a *arm, arms []*arm, n int) int {
+	executions, fresh := 0, 0
+	for _, b := range arms {
+		executions += b.executions
+		fresh += b.fresh
+	}
+	if a.executions > 0 && 2*a.fresh*executions < fresh*a.executions {
+		return max(1, n/2)
+	}
+	return n
+}
+
+// set is the index of a set of points in planner.seen.
+func set(memory bool) int {
+	if memory {
+		return 1
+	}
+	return 0
+}
+
+// grown tells the planner that there are more memory points. Lengths of executions with
+// the old ones no longer count; those of the last recordings with the new ones do.
+func (p *planner) grown(points []trace.Site) {
+	p.points = points
+	p.seen[1] = strategy.Seen{}
+	for _, r := range p.known {
+		n := r.sync
+		for _, s := range points {
+			n += r.accesses[s]
+		}
+		p.saw(true, n, r.threads)
+	}
+}
+
+// saw tells the planner of an execution that ended well.
+func (p *planner) saw(memory bool, points, threads int) {
+	s := &p.seen[set(memory)]
+	s.Points, s.Threads = max(s.Points, points), max(s.Threads, threads)
+}
+
+// recorded tells it of a recorded one.
+func (p *planner) recorded(t *trace.Trace) {
+	r := recording{events: len(t.Events), threads: len(t.Threads), accesses: map[trace.Site]int{}}
+	for i := range t.Events {
+		switch e := &t.Events[i]; {
+		case e.Op.IsAccess():
+			r.accesses[e.Site]++
+		case e.Flags&trace.FlagNoChoice == 0:
+			r.sync++
+		}
+	}
+	p.saw(false, r.sync, r.threads)
+	if p.known = append(p.known, r); len(p.known) > recordings {
+		p.known = p.known[1:]
+	}
+}
