@@ -15,26 +15,31 @@ func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
 	out := *t
 	out.Events = make([]trace.Event, 0, len(t.Events))
 	at := make([]int, len(t.Events)+1) // of each event, where it went
-	recorded := false
 	for _, n := range order {
 		from, to := g.EventsOf(n)
 		for i := from; i < to; i++ {
 			at[i] = len(out.Events)
 			out.Events = append(out.Events, t.Events[i])
-			recorded = recorded || t.Events[i].Enabled.Len() > 0
 		}
 	}
 	at[len(t.Events)] = len(t.Events)
 	out.Allocs = moveAllocs(t, at)
 	renumber(&out)
-	if recorded {
-		for i, set := range Enabled(&out) {
-			if out.Events[i].Flags&trace.FlagNoChoice == 0 {
-				out.Events[i].Enabled = set
-			}
+	SetEnabled(&out)
+	return &out
+}
+
+// SetEnabled works the enabled sets of a trace's choices out anew. It does nothing to a
+// trace that has none.
+func SetEnabled(t *trace.Trace) {
+	if !slices.ContainsFunc(t.Events, func(ev trace.Event) bool { return ev.Enabled.Len() > 0 }) {
+		return
+	}
+	for i, set := range Enabled(t) {
+		if t.Events[i].Flags&trace.FlagNoChoice == 0 {
+			t.Events[i].Enabled = set
 		}
 	}
-	return &out
 }
 
 // moveAllocs keeps heap blocks with the events that they belong to.

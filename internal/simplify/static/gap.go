@@ -1,0 +1,27 @@
+package static
+
+import "fmt"
+
+// Gap is how far a number of switches is from the fewest that there can be with the same
+// dependences.
+type Gap struct {
+	Switches int  `json:"switches"`
+	Lower    int  `json:"lower"` // there is no order with less
+	Exact    bool `json:"exact"` // there is one with Lower
+}
+
+// GapOf compares a number of switches with what is known of the fewest.
+func GapOf(switches int, b Best) Gap {
+	return Gap{Switches: switches, Lower: b.Lower, Exact: b.Exact || switches == b.Lower}
+}
+
+func (g Gap) String() string {
+	switch above := g.Switches - g.Lower; {
+	case above == 0:
+		return "optimal"
+	case g.Exact:
+		return fmt.Sprintf("%d above the fewest possible, %d", above, g.Lower)
+	default:
+		return fmt.Sprintf("not known: at most %d above the fewest possible, which is %d or more", above, g.Lower)
+	}
+}

@@ -1,0 +1,112 @@
+package static
+
+import (
+	"math/rand/v2"
+
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Effort bounds what Simplify does beyond the linear methods.
+type Effort struct {
+	// Starts is how many greedy orders are tried, each improved by merging back and
+	// forth. None are where nodes × threads is more than Work.
+	Starts int
+	Work   int
+	// Limits are for finding the optimum; the zero value does not look for it.
+	Limits Limits
+}
+
+// DefaultEffort takes well below a second for traces of up to a hundred thousand events.
+var DefaultEffort = Effort{Starts: 16, Work: 1 << 22, Limits: Limits{Cells: 1 << 20, States: 1 << 13}}
+
+// Result is a simplified order.
+type Result struct {
+	Order  []int32
+	Before int // switches
+	After  int
+	Best   Best // what is known of the fewest switches; zero if it was not looked for
+
+	// ties are orders with as few switches as Order, itself the first.
+	ties [][]int32
+}
+
+// maxTies bounds how many orders are compared by their preemptions.
+const maxTies = 4
+
+// Simplify finds an order of the graph's nodes with few context switches that keeps every
+// dependence: the best of SimTrace, merging back and forth, greedy orders, and the optimum
+// where it is within the limits. Where nothing is better than what was recorded, that is
+// the result. The same graph gives the same order.
+func Simplify(g *depend.Graph, e Effort) Result {
+	recorded := Recorded(g)
+	res := Result{Order: recorded, Before: Switches(g, recorded)}
+	res.After = res.Before
+	consider := func(order []int32) {
+		switch n := Switches(g, order); {
+		case n < res.After:
+			res.Order, res.After, res.ties = order, n, [][]int32{order}
+		case n == res.After && len(res.ties) > 0 && len(res.ties) < maxTies:
+			res.ties = append(res.ties, order)
+		}
+	}
+	m := NewMerger(g)
+	consider(m.Improve(recorded))
+	consider(m.Improve(SimTrace(g)))
+	if g.Len()*g.Threads() <= e.Work {
+		c := collapse(g)
+		for i := range e.Starts {
+			r := rand.New(rand.NewPCG(uint64(i), 0x57a7))
+			consider(m.Improve(greedy(g, c, m.succs, rules[i%len(rules)], r)))
+		}
+	}
+	if e.Limits != (Limits{}) {
+		res.Best = Optimum(g, res.Order, e.Limits)
+		if res.Best.Exact {
+			consider(res.Best.Order)
+		}
+	}
+	return res
+}
+
+// Merge returns the events of a trace in an order with fewer context switches that is the
+// same execution: every operation sees and does what it did. Of orders with the same
+// switches it takes one with few preemptions. Where there is none with fewer switches, it
+// returns the trace's own events.
+//
+// Thread ids stay those of the trace, so schedule.Steps of the result goes with the
+// trace's thread table; Reordered is a whole trace.
+func Merge(t *trace.Trace) []trace.Event {
+	events, _, _ := merge(t)
+	return events
+}
+
+// Reordered is the whole trace as Merge orders it, with its threads numbered in their new
+// order of creation, and the numbers.
+func Reordered(t *trace.Trace) (*trace.Trace, Result) {
+	_, g, res := merge(t)
+	if res.After == res.Before {
+		return t, res
+	}
+	return g.Reorder(t, res.Order), res
+}
+
+func merge(t *trace.Trace) ([]trace.Event, *depend.Graph, Result) {
+	g := depend.Build(t)
+	res := Simplify(g, DefaultEffort)
+	best := t.Events
+	var cost trace.Cost
+	for i, order := range res.ties {
+		r := *t
+		r.Events = make([]trace.Event, 0, len(t.Events))
+		for _, n := range order {
+			from, to := g.EventsOf(n)
+			r.Events = append(r.Events, t.Events[from:to]...)
+		}
+		depend.SetEnabled(&r)
+		if c := trace.CostOf(r.Events); i == 0 || c.Compare(cost) < 0 {
+			best, cost, res.Order = r.Events, c, order
+		}
+	}
+	return best, g, res
+}

@@ -1,0 +1,85 @@
+package static
+
+import (
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/simplify/gen"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// TestMerge: the events of Merge are the trace's, cost no more, and are the same execution.
+func TestMerge(t *testing.T) {
+	better, preemptions := 0, 0
+	for seed := range uint64(400) {
+		run := gen.Random(seed, gen.Shape{Threads: 1 + int(seed%5), Length: 3 + int(seed%13), Stay: int(seed % 8 * 12)})
+		tr := run.Trace
+		before := trace.CostOf(tr.Events)
+		g := depend.Build(tr)
+		res := Simplify(g, DefaultEffort)
+		if _, err := run.Replay(res.Order); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		events := Merge(tr)
+		after := trace.CostOf(events)
+		if after.Switches != res.After || before.Switches != res.Before {
+			t.Fatalf("seed %d: Merge has %+v of %+v, Simplify %d of %d", seed, after, before, res.After, res.Before)
+		}
+		if after.Events != before.Events || after.Threads != before.Threads || after.Switches > before.Switches {
+			t.Fatalf("seed %d: %+v became %+v", seed, before, after)
+		}
+		if after.Switches < before.Switches {
+			better++
+			preemptions += before.Preemptions - after.Preemptions
+		}
+		whole, _ := Reordered(tr)
+		if err := trace.Validate(whole); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if again := depend.Build(whole); Switches(again, Recorded(again)) != after.Switches {
+			t.Fatalf("seed %d: the whole trace has other switches", seed)
+		}
+		if c := trace.CostOf(whole.Events); c != after {
+			t.Fatalf("seed %d: Reordered costs %+v, Merge %+v", seed, c, after)
+		}
+		if !res.Best.Exact || res.Best.Lower > res.After {
+			t.Fatalf("seed %d: %+v", seed, res)
+		}
+		if gap := GapOf(res.After, res.Best).String(); gap != "optimal" {
+			t.Fatalf("seed %d: %s", seed, gap)
+		}
+	}
+	if better < 200 || preemptions < better {
+		t.Errorf("%d traces became better, by %d preemptions together", better, preemptions)
+	}
+}
+
+func TestGap(t *testing.T) {
+	for _, c := range []struct {
+		gap  Gap
+		want string
+	}{
+		{GapOf(4, Best{Lower: 4}), "optimal"},
+		{GapOf(6, Best{Lower: 4, Exact: true}), "2 above the fewest possible, 4"},
+		{GapOf(6, Best{Lower: 4}), "not known: at most 2 above the fewest possible, which is 4 or more"},
+	} {
+		if got := c.gap.String(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestNothing: traces of nothing and of one thread.
+func TestNothing(t *testing.T) {
+	for _, events := range [][]trace.Event{nil, {{Op: trace.OpYield}}, {{Op: trace.OpYield}, {Op: trace.OpYield}}} {
+		g := depend.Build(&trace.Trace{Events: events})
+		for name, m := range methods {
+			if order := m(g); g.Check(order) != nil {
+				t.Errorf("%s: %v", name, order)
+			}
+		}
+		if b := Optimum(g, nil, DefaultLimits); !b.Exact || b.Lower != 0 {
+			t.Errorf("%+v", b)
+		}
+	}
+}
