@@ -97,13 +97,11 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
         sum += hd_mix(hd_threads[i].pend.pc, hd_threads[i].pend.op);
     r->ident = (uint32_t)hd_mix(HD_OUT_DEADLOCK, sum);
   }
-  if (hd.plan.flags & (HD_PLAN_EVENTS | HD_PLAN_OUTPUT | HD_PLAN_BACKTRACE) && outcome != HD_OUT_CLEAN) {
+  if (outcome != HD_OUT_CLEAN) { // rare, and what identifies the failure must not depend on the plan
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
-    if (hd.plan.flags & HD_PLAN_BACKTRACE) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0);
+    if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0);
     hd_report_waiters();
-  } else if (msg && (outcome == HD_OUT_UNSUPPORTED || outcome == HD_OUT_MISUSE)) {
-    hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
   }
   hd_to_carrier();
 }

@@ -158,13 +158,12 @@ const (
 
 // enum hd_plan_flags
 const (
-	PlanEvents    = 1
-	PlanAccesses  = 2
-	PlanStacks    = 4
-	PlanOutput    = 8
-	PlanStop      = 16
-	PlanTimeouts  = 32
-	PlanBacktrace = 64
+	PlanEvents   = 1
+	PlanAccesses = 2
+	PlanStacks   = 4
+	PlanOutput   = 8
+	PlanStop     = 16
+	PlanTimeouts = 32
 )
 
 // Step is struct hd_step, 16 bytes.

@@ -159,7 +159,6 @@ enum hd_plan_flags {
   HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits
-  HD_PLAN_BACKTRACE = 1u << 6, // unwind the failing thread's stack
 };
 
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads

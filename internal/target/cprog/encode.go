@@ -32,7 +32,7 @@ func (t *Target) encode(id uint64, p *schedule.Plan) ([]byte, error) {
 		h.Param0, h.Param1 = uint32(p.Depth), uint32(p.Length)
 	}
 	if p.Record {
-		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput | abi.PlanBacktrace
+		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput
 	}
 	if p.Accesses {
 		h.Flags |= abi.PlanAccesses

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+type findCommand struct {
+	programFlags
+	Time       time.Duration `default:"60s" help:"Explore at most this long; 0 for until Ctrl-C."`
+	Runs       int           `help:"Explore at most this many executions."`
+	Seed       uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
+	Strategy   []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	Output     string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl), and the simplified one to FILE with .min before the suffix."`
+	NoSimplify bool          `help:"Stop at the trace that was found."`
+	ExpectExit *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	MaxSteps   int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	Full       bool          `help:"Show every event, and fold nothing."`
+
+	Program program `arg:"" passthrough:"" help:"The program and its arguments, after --."`
+}
+
+func (c *findCommand) Help() string {
+	return `Runs the program again and again under different schedules until one breaks it: a
+failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
+uncaught exception, another exit status. Writes the trace, simplifies it, shows it, and
+prints the command that replays it. Ends with 1 if a bug was found and 0 if none was.`
+}
+
+// findJSON is what --json prints; docs/json.md.
+type findJSON struct {
+	Outcome    string         `json:"outcome"`
+	Executions int            `json:"executions"`
+	Seconds    float64        `json:"seconds"`
+	Behaviours int            `json:"behaviours"`
+	Points     int            `json:"points"`
+	Notes      []string       `json:"notes,omitempty"`
+	Finding    *findingJSON   `json:"finding,omitempty"`
+	Trace      string         `json:"trace,omitempty"`
+	Simplified *simplifedJSON `json:"simplified,omitempty"`
+}
+
+type findingJSON struct {
+	Kind      string `json:"kind"`
+	Message   string `json:"message"`
+	Where     string `json:"where"`
+	Strategy  string `json:"strategy"`
+	Execution int    `json:"execution"`
+}
+
+type simplifedJSON struct {
+	Trace       string  `json:"trace"`
+	Events      int     `json:"events"`
+	Threads     int     `json:"threads"`
+	Switches    int     `json:"switches"`
+	Preemptions int     `json:"preemptions"`
+	Executions  int     `json:"executions"`
+	Seconds     float64 `json:"seconds"`
+}
+
+func (c *findCommand) Run(a *app) error {
+	opts := campaign.Options{
+		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
+	}
+	for _, name := range c.Strategy {
+		s, err := strategy.Parse(name)
+		if err != nil {
+			return usage(err)
+		}
+		opts.Strategies = append(opts.Strategies, s)
+	}
+	t, err := a.start(c.Program, c.programFlags)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	opts.TraceFile = c.Output
+	if opts.TraceFile == "" {
+		opts.TraceFile = filepath.Base(c.Program.words()[0]) + ".hdl"
+	}
+	opts.SimplifiedFile = minName(opts.TraceFile)
+	opts.Where = placeNames(t)
+
+	p := a.progress()
+	report, err := campaign.Find(a.ctx, t, opts, p.find)
+	p.done()
+	if err != nil && report.Finding == nil && report.Outcome != campaign.Interrupted {
+		return err
+	}
+	if perr := c.print(a, report); perr != nil {
+		return perr
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.Finding != nil:
+		return errFound
+	}
+	return nil
+}
+
+// minName is the name of the simplified trace beside the one that was found.
+func minName(name string) string {
+	base, ok := strings.CutSuffix(name, ".hdl")
+	if !ok {
+		return name + ".min"
+	}
+	return base + ".min.hdl"
+}
+
+// placeNames names places of the program by function and line.
+func placeNames(t *cprog.Target) func(trace.Site, bool) string {
+	table := symbol.New(t.Modules(), symbol.Options{})
+	return func(s trace.Site, exact bool) string {
+		lookup := table.Call
+		if exact {
+			lookup = table.Exact
+		}
+		if frames := lookup(s); len(frames) > 0 {
+			return frames[0].String()
+		}
+		return ""
+	}
+}
+
+func (c *findCommand) print(a *app, r *campaign.Report) error {
+	if a.JSON {
+		return a.printJSON(findResult(r))
+	}
+	w := a.stdout
+	for _, n := range r.Notes {
+		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
+	}
+	if r.Finding == nil {
+		how := "no failure"
+		if r.Outcome == campaign.Interrupted {
+			how = "interrupted; no failure so far"
+		}
+		fmt.Fprintf(w, "%s in %s executions (%.1f s, %s distinct behaviours, %d memory scheduling points)\n",
+			how, thousands(r.Executions), r.Seconds, thousands(r.Behaviours), r.Points)
+		return nil
+	}
+	f := r.Finding
+	fmt.Fprintf(w, "%s: %s\n", f.Kind, f.Message)
+	if f.Where != "" {
+		fmt.Fprintf(w, "  at %s\n", f.Where)
+	}
+	fmt.Fprintf(w, "  found in execution %s by %s; %.2f s in all\n\n", thousands(f.Execution), f.Strategy, r.Seconds)
+	shown := f.Recorded
+	replay := f.Trace
+	if s := r.Simplified; s != nil {
+		shown = s.Recorded
+		replay = s.Trace
+		if err := a.showSummary(s.Details); err != nil {
+			return err
+		}
+	}
+	if shown != nil {
+		if err := a.showTrace(shown, c.Full); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
+	if r.Simplified != nil && r.Simplified.Trace != "" {
+		fmt.Fprintf(w, "simplified: %s\n", r.Simplified.Trace)
+	}
+	fmt.Fprintf(w, "replay:     heddle replay %s\n", replay)
+	return nil
+}
+
+func findResult(r *campaign.Report) findJSON {
+	out := findJSON{
+		Outcome: "clean", Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Notes: r.Notes,
+	}
+	if r.Outcome == campaign.Interrupted {
+		out.Outcome = "interrupted"
+	}
+	if f := r.Finding; f != nil {
+		out.Outcome = "found"
+		out.Finding = &findingJSON{f.Kind, f.Message, f.Where, f.Strategy, f.Execution}
+		out.Trace = f.Trace
+	}
+	if s := r.Simplified; s != nil {
+		out.Simplified = &simplifedJSON{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds}
+	}
+	return out
+}
+
+// usageError is a command line that parsed but makes no sense.
+type usageError struct{ error }
+
+func usage(err error) error { return usageError{err} }
+
+var errNoFailure = errors.New("the trace shows no failure")

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+)
+
+// progress writes a line that tells how far a long command has got: one that is written
+// over on a terminal, one every few seconds elsewhere. It goes to standard error, so that
+// standard output holds results only.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	shown    bool
+	width    int
+	next     time.Time
+}
+
+func (a *app) progress() *progress {
+	p := &progress{w: a.stderr, next: time.Now().Add(time.Second)}
+	if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.terminal = true
+		p.width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return p
+}
+
+func (p *progress) find(s campaign.Progress) {
+	line := fmt.Sprintf("%s: %s executions, %s/s, %s distinct behaviours, %d memory points, %.0f s",
+		s.Phase, thousands(s.Executions), thousands(int(s.PerSecond)), thousands(s.Behaviours), s.Points, s.Elapsed.Seconds())
+	if s.Cost != nil {
+		line += fmt.Sprintf("; %d switches, %d preemptions", s.Cost.Switches, s.Cost.Preemptions)
+	}
+	p.line(line)
+}
+
+// line shows the text if it is time to.
+func (p *progress) line(text string) {
+	now := time.Now()
+	if now.Before(p.next) {
+		return
+	}
+	if !p.terminal {
+		p.next = now.Add(10 * time.Second)
+		fmt.Fprintf(p.w, "heddle: %s\n", text)
+		return
+	}
+	p.next = now.Add(200 * time.Millisecond)
+	if p.width > 1 && len(text) >= p.width {
+		text = text[:p.width-1]
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	p.shown = true
+}
+
+// done takes the line away.
+func (p *progress) done() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	p.shown = false
+}
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

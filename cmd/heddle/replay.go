@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+type replayCommand struct {
+	Times    int           `default:"1" help:"Replay so many times."`
+	Full     bool          `help:"Show every event, and fold nothing."`
+	Quiet    bool          `short:"q" help:"Say only how it ended."`
+	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+
+	Trace string `arg:"" help:"The trace."`
+}
+
+func (c *replayCommand) Help() string {
+	return `Runs the program of the trace once more under the recorded schedule and compares every
+event. Ends with 1 if the failure came again, 0 if the trace shows none, and 3 with the
+first event that differed if the execution was another one.`
+}
+
+type replayJSON struct {
+	Outcome string       `json:"outcome"` // found, clean
+	Same    bool         `json:"same"`
+	Times   int          `json:"times"`
+	Events  int          `json:"events"`
+	Finding *findingJSON `json:"finding,omitempty"`
+	// Differs is set where the replay was not the recorded execution.
+	Differs *differsJSON `json:"differs,omitempty"`
+}
+
+type differsJSON struct {
+	Event    int    `json:"event"`
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Met      string `json:"met"`
+}
+
+func (c *replayCommand) Run(a *app) error {
+	if c.Times < 1 {
+		return usage(errors.New("--times must be at least 1"))
+	}
+	tr, err := readTrace(c.Trace)
+	if err != nil {
+		return err
+	}
+	t, err := a.startRecorded(tr, c.Watchdog)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	p := a.progress()
+	var again *trace.Trace
+	for i := range c.Times {
+		again, err = campaign.Replay(a.ctx, t, tr)
+		if err != nil {
+			break
+		}
+		p.line(fmt.Sprintf("replay: %d of %d identical", i+1, c.Times))
+	}
+	p.done()
+	f := finding.Of(tr.Ending, tr.Modules)
+	failed := tr.Ending.Kind.Failed()
+	if a.JSON {
+		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events)}
+		if failed {
+			out.Outcome = "found"
+			out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+		}
+		var d *campaign.DivergedError
+		if errors.As(err, &d) {
+			out.Differs = &differsJSON{d.Event, d.Field, d.RecordedText, d.MetText}
+		}
+		if err == nil || d != nil {
+			if perr := a.printJSON(out); perr != nil {
+				return perr
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !a.JSON {
+		if !c.Quiet {
+			if err := a.showTrace(again, c.Full); err != nil {
+				return err
+			}
+		}
+		times := ""
+		if c.Times > 1 {
+			times = fmt.Sprintf(" %s times", thousands(c.Times))
+		}
+		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, thousands(len(tr.Events)))
+	}
+	if failed {
+		return errFound
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+type simplifyCommand struct {
+	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min before the suffix)."`
+	Executions int           `placeholder:"N" help:"Run the program at most N times."`
+	Time       time.Duration `placeholder:"DURATION" help:"Try at most this long."`
+	Full       bool          `help:"Show every event, and fold nothing."`
+	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+
+	Trace string `arg:"" help:"The trace."`
+}
+
+func (c *simplifyCommand) Help() string {
+	return `Looks for the fewest context switches, then preemptions, threads and events, that still
+show the failure of the trace (Tinertia), by executing candidates. Prints what the tables
+of the paper print. Interrupted, it keeps the simplest trace found so far.`
+}
+
+type simplifyJSON struct {
+	Trace    string           `json:"trace"`
+	Complete bool             `json:"complete"`
+	Seconds  float64          `json:"seconds"`
+	Result   *tinertia.Result `json:"result"`
+}
+
+func (c *simplifyCommand) Run(a *app) error {
+	tr, err := readTrace(c.Trace)
+	if err != nil {
+		return err
+	}
+	if !tr.Ending.Kind.Failed() {
+		return fmt.Errorf("%s: %w, so there is nothing to simplify", c.Trace, errNoFailure)
+	}
+	t, err := a.startRecorded(tr, c.Watchdog)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	p := a.progress()
+	s, err := campaign.Simplify(a.ctx, t, tr, campaign.SimplifyOptions{Executions: c.Executions, Time: c.Time}, func(s tinertia.Progress) {
+		p.line(fmt.Sprintf("simplify: %s executions, iteration %d, %d switches, %d preemptions", thousands(s.Executions), s.Iteration, s.Cost.Switches, s.Cost.Preemptions))
+	})
+	p.done()
+	if s == nil {
+		return err
+	}
+	var diverged *campaign.DivergedError
+	if errors.As(err, &diverged) {
+		return err
+	}
+	if c.Output == "" {
+		c.Output = minName(c.Trace)
+	}
+	s.Recorded.Header.Original = c.Trace
+	if werr := trace.WriteFile(c.Output, s.Recorded); werr != nil {
+		return werr
+	}
+	if a.JSON {
+		if perr := a.printJSON(simplifyJSON{c.Output, s.Complete, s.Seconds, s.Details}); perr != nil {
+			return perr
+		}
+		return err
+	}
+	if perr := a.showSummary(s.Details); perr != nil {
+		return perr
+	}
+	if perr := a.showTrace(s.Recorded, c.Full); perr != nil {
+		return perr
+	}
+	fmt.Fprintf(a.stdout, "\nsimplified: %s\nreplay:     heddle replay %s\n", c.Output, c.Output)
+	return err
+}

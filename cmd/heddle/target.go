@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// programFlags say how a program is run.
+type programFlags struct {
+	Stdin    string        `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise there is nothing to read."`
+	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+}
+
+// start makes a program ready at main.
+func (a *app) start(p program, f programFlags) (*cprog.Target, error) {
+	path, err := p.path()
+	if err != nil {
+		return nil, err
+	}
+	stdin, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("the working directory is gone: %w", err)
+	}
+	return a.launch(path, p.words(), dir, stdin, f.Watchdog)
+}
+
+func (f programFlags) read() ([]byte, error) {
+	var in io.Reader
+	switch f.Stdin {
+	case "":
+		return nil, nil
+	case "-":
+		in = os.Stdin
+	default:
+		file, err := os.Open(f.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the program's input: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	const most = 64 << 20
+	b, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the program's input: %w", err)
+	}
+	if len(b) > most {
+		return nil, fmt.Errorf("the program's input is larger than %d MB, and a trace must hold it: use a smaller one", most>>20)
+	}
+	return b, nil
+}
+
+func (a *app) launch(path string, args []string, dir string, stdin []byte, watchdog time.Duration) (*cprog.Target, error) {
+	if _, err := toolchain.Inspect(path); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := a.runtime()
+	if err != nil {
+		return nil, err
+	}
+	t, err := cprog.Start(a.ctx, cprog.Config{
+		Path: path, Args: args, Dir: dir, Stdin: stdin, Runtime: rt.Library, Watchdog: watchdog, Version: currentVersion().Version,
+	})
+	var refused *cprog.RefusedError
+	if errors.As(err, &refused) {
+		return nil, fmt.Errorf("heddle cannot run %s: %w", filepath.Base(path), err)
+	}
+	return t, err
+}
+
+// startRecorded makes the program of a trace ready.
+func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration) (*cprog.Target, error) {
+	if tr.Header.Target != "c" || len(tr.Header.Command) == 0 {
+		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", tr.Header.Target)
+	}
+	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
+	}
+	return a.launch(tr.Header.Command[0], tr.Header.Command, tr.Header.Dir, tr.Header.Stdin, watchdog)
+}
+
+// read reads a trace, as every command that takes one does.
+func readTrace(name string) (*trace.Trace, error) {
+	tr, err := trace.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := trace.Validate(tr); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return tr, nil
+}
