@@ -1,0 +1,40 @@
+// heddle: Two drivers raise a flag each and give way to the one whose turn it is, so one of them always goes.
+// kind: clean
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+
+struct driver {
+  unsigned char wants;
+  unsigned char number;
+  struct driver *other;
+};
+
+static struct driver drivers[2] = {{0, 0, &drivers[1]}, {0, 1, &drivers[0]}};
+static unsigned char turn;
+static int on_bridge;
+static int crossings;
+
+static void *cross(void *arg) {
+  struct driver *me = arg;
+  __atomic_store_n(&me->wants, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&turn, me->other->number, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&me->other->wants, __ATOMIC_SEQ_CST) &&
+         __atomic_load_n(&turn, __ATOMIC_SEQ_CST) == me->other->number)
+    sched_yield();
+  assert(__atomic_add_fetch(&on_bridge, 1, __ATOMIC_SEQ_CST) == 1);
+  crossings++;
+  __atomic_sub_fetch(&on_bridge, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&me->wants, 0, __ATOMIC_SEQ_CST);
+  return NULL;
+}
+
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, NULL, cross, &drivers[0]);
+  pthread_create(&b, NULL, cross, &drivers[1]);
+  pthread_join(a, NULL);
+  pthread_join(b, NULL);
+  assert(crossings == 2);
+  return 0;
+}

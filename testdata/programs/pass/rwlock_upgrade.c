@@ -1,0 +1,45 @@
+// heddle: A name table is searched under its read lock, and searched again under its write lock before it is extended.
+// kind: clean
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#define NAMES 8
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static const char *names[NAMES];
+static int count;
+
+static int count_copies(const char *name) {
+  int copies = 0;
+  for (int i = 0; i < count; i++) copies += strcmp(names[i], name) == 0;
+  return copies;
+}
+
+static void intern(const char *name) {
+  pthread_rwlock_rdlock(&lock);
+  int known = count_copies(name) > 0;
+  pthread_rwlock_unlock(&lock);
+  if (known) return;
+  pthread_rwlock_wrlock(&lock);
+  if (count_copies(name) == 0) names[count++] = name;
+  int copies = count_copies(name);
+  assert(copies == 1);
+  pthread_rwlock_unlock(&lock);
+}
+
+static void *parser(void *arg) {
+  intern(arg);
+  return NULL;
+}
+
+int main(void) {
+  static char here[] = "printf", there[] = "printf";
+  pthread_t a, b;
+  pthread_create(&a, NULL, parser, here);
+  pthread_create(&b, NULL, parser, there);
+  pthread_join(a, NULL);
+  pthread_join(b, NULL);
+  pthread_rwlock_destroy(&lock);
+  return 0;
+}

@@ -1,0 +1,40 @@
+// heddle: Twenty connections have a slot each.
+// kind: clean
+#include <assert.h>
+#include <pthread.h>
+
+#define CONNECTIONS 20
+#define SLOTS 20
+
+struct slot {
+  int owner;
+  int requests;
+};
+
+static struct slot slots[SLOTS];
+static pthread_mutex_t stats_lock = PTHREAD_MUTEX_INITIALIZER;
+static int total_requests;
+
+static void *connection(void *arg) {
+  int id = *(const int *)arg;
+  struct slot *slot = &slots[id % SLOTS];
+  slot->owner = id;
+  pthread_mutex_lock(&stats_lock);
+  total_requests++;
+  pthread_mutex_unlock(&stats_lock);
+  assert(slot->owner == id);
+  slot->requests = 1;
+  return NULL;
+}
+
+int main(void) {
+  static int ids[CONNECTIONS];
+  pthread_t threads[CONNECTIONS];
+  for (int i = 0; i < CONNECTIONS; i++) {
+    ids[i] = i + 1;
+    pthread_create(&threads[i], NULL, connection, &ids[i]);
+  }
+  for (int i = 0; i < CONNECTIONS; i++) pthread_join(threads[i], NULL);
+  assert(total_requests == CONNECTIONS);
+  return 0;
+}
