@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Options are how to build a view. The zero value is right for a trace made on this
+// machine.
+type Options struct {
+	// SourceDirs are where to look for source files that are not where the program was
+	// built; the trace's working directory is always tried.
+	SourceDirs []string
+}
+
+// Names says what the places and objects of a trace are called. Its methods are those of
+// symbol.Table and symbol.Objects.
+type Names interface {
+	Call(trace.Site) []symbol.Frame
+	Function(trace.Site) symbol.Frame
+	Name(o trace.Object, size uint32, at int) symbol.Name
+	Block(o trace.Object, at int) int
+	Problems() []error
+}
+
+// NamesOf are the names that the program's symbols give.
+func NamesOf(tr *trace.Trace, tab *symbol.Table) Names {
+	return struct {
+		*symbol.Table
+		*symbol.Objects
+	}{tab, tab.Objects(tr)}
+}
+
+// Build makes the view of a valid trace (trace.Validate).
+func Build(tr *trace.Trace, names Names, opt Options) *View {
+	dirs := append([]string{}, opt.SourceDirs...)
+	if tr.Header.Dir != "" {
+		dirs = append(dirs, tr.Header.Dir)
+	}
+	b := &builder{
+		tr:     tr,
+		names:  names,
+		places: newPlaces(tr, names, symbol.NewSources(dirs...)),
+		last:   lastEvent(tr),
+		values: valuesKnown(tr),
+		shared: sharedEvents(tr, names),
+	}
+	b.switches = b.findSwitches()
+
+	v := &View{
+		Command: tr.Header.Command, Strategy: tr.Header.Strategy, Original: tr.Header.Original,
+		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
+	}
+	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
+	v.Columns = b.columns(v.Rows)
+	v.Ending, v.Failure = b.ending()
+	v.Blocks = b.blockTable(v)
+	v.Places, v.Stacks = b.places.list, b.places.stacks
+	if !tr.Header.Instrumented && tr.Header.Target == "c" {
+		v.Notes = append(v.Notes, "memory accesses were not seen: the program was not compiled with access hooks (heddle cc), only its synchronisation shows")
+	}
+	for _, p := range names.Problems() {
+		v.Notes = append(v.Notes, p.Error())
+	}
+	return v
+}
+
+// builder holds what the parts of a view are made from.
+type builder struct {
+	tr       *trace.Trace
+	names    Names
+	places   *places
+	values   bool      // the trace knows the values of accesses
+	shared   []bool    // by event: another thread could notice it
+	switches []*Switch // by event: the context switch before it, nil for none
+	held     *holders  // locks as they were at the end
+	last     int       // index of the event that failed, -1 for none
+}
+
+// lastEvent is the last event of the thread that failed, -1 if none did.
+func lastEvent(tr *trace.Trace) int {
+	if k := tr.Ending.Kind; !k.Failed() || k == trace.Deadlock || k == trace.Hang {
+		return -1 // nobody failed: something did not happen
+	}
+	for i := len(tr.Events) - 1; i >= 0; i-- {
+		if tr.Events[i].Thread == tr.Ending.Thread {
+			return i
+		}
+	}
+	return -1
+}
+
+// valuesKnown reports whether values were recorded. Targets that cannot tell them leave
+// all of them zero.
+func valuesKnown(tr *trace.Trace) bool {
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Op.IsAccess() && e.Value != 0 {
+			return true
+		}
+	}
+	return tr.Header.Target == "c"
+}
+
+// columns are the threads that have events, in order of creation.
+func (b *builder) columns(rows []Row) []Column {
+	out := make([]Column, len(b.tr.Threads))
+	for i, t := range b.tr.Threads {
+		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: b.threadName(t), Entry: b.places.function(t.Entry), Ended: t.Ended}
+	}
+	for i := range b.tr.Events {
+		out[b.tr.Events[i].Thread].Events++
+	}
+	countShown(rows, out)
+	seen := out[:0]
+	for _, c := range out {
+		if c.Events > 0 {
+			seen = append(seen, c)
+		}
+	}
+	return seen
+}
+
+func countShown(rows []Row, columns []Column) {
+	for _, r := range rows {
+		switch r.Kind {
+		case EventRow, FoldRow:
+			columns[r.Thread].Shown++
+		case LoopRow:
+			countShown(r.Body, columns)
+		}
+	}
+}
+
+func (b *builder) threadName(t trace.Thread) string {
+	switch {
+	case t.Label != "":
+		return t.Label
+	case t.ID == 0:
+		return "main"
+	case t.Entry == 0:
+		return ""
+	}
+	return b.places.list[b.places.function(t.Entry)].Func
+}
+
+// ending says how the execution ended.
+func (b *builder) ending() (string, *Failure) {
+	e := &b.tr.Ending
+	switch {
+	case e.Kind == trace.Clean:
+		return fmt.Sprintf("exit status %d", e.Status), nil
+	case !e.Kind.Failed():
+		if e.Message == "" {
+			return e.Kind.String(), nil
+		}
+		return e.Kind.String() + ": " + e.Message, nil
+	}
+	f := b.failure(finding.Of(*e, b.tr.Modules))
+	return f.Title, f
+}
+
+// blockTable describes the heap blocks that the view's rows mention.
+func (b *builder) blockTable(v *View) []Block {
+	var out []Block
+	seen := map[int]bool{}
+	var visit func(rows []Row)
+	visit = func(rows []Row) {
+		for i := range rows {
+			r := &rows[i]
+			if r.Cell != nil && r.Cell.Block >= 0 && !seen[r.Cell.Block] {
+				n := r.Cell.Block
+				seen[n] = true
+				a := &b.tr.Allocs[n]
+				name := b.names.Name(a.Object, 0, a.Event)
+				out = append(out, Block{
+					Number: n, Name: name.Base, Detail: name.Detail, Thread: a.Thread,
+					Place: b.places.event(a.Site, a.Stack), Freed: a.Freed,
+				})
+			}
+			visit(r.Body)
+			visit(r.Rows)
+		}
+	}
+	visit(v.Rows)
+	return out
+}

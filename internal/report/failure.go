@@ -1,0 +1,101 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// failure describes the finding that ended the execution.
+func (b *builder) failure(found finding.Finding) *Failure {
+	e := &b.tr.Ending
+	f := &Failure{Kind: e.Kind.String(), Title: b.title(found), Thread: e.Thread}
+	sites := e.Stack
+	if len(sites) == 0 && e.Site != 0 {
+		sites = []trace.Site{e.Site}
+	}
+	if e.Kind != trace.Deadlock && len(sites) > 0 {
+		at := b.places.frames(sites)
+		f.Place, f.Stack = at.place, b.places.stacks[at.stack]
+	}
+	if e.Kind == trace.Deadlock || e.Kind == trace.Hang {
+		f.Waits, f.Ring = b.waits()
+		if len(f.Waits) > 0 {
+			f.Place = f.Waits[0].Place
+		}
+	}
+	return f
+}
+
+// title is the failure in one line.
+func (b *builder) title(found finding.Finding) string {
+	kind := found.Kind.String()
+	e := &b.tr.Ending
+	switch {
+	case found.Kind == trace.Signal && e.Object != 0:
+		return found.Message + " at " + b.names.Name(e.Object, 0, len(b.tr.Events)).Text
+	case found.Kind == trace.Signal && unix.Signal(e.Status) == unix.SIGSEGV:
+		return found.Message + " at address 0"
+	case found.Kind == trace.Signal:
+		return found.Message
+	case found.Message == "":
+		return kind
+	case strings.Contains(found.Message, kind):
+		return found.Message
+	}
+	return kind + ": " + found.Message
+}
+
+// waits are the threads that had not ended, those of the ring first.
+func (b *builder) waits() ([]Wait, int) {
+	e := &b.tr.Ending
+	var out []Wait
+	find := func(t trace.ThreadID) *trace.Waiter {
+		for i := range e.Waiters {
+			if e.Waiters[i].Thread == t {
+				return &e.Waiters[i]
+			}
+		}
+		return nil
+	}
+	for i, t := range e.Cycle {
+		if w := find(t); w != nil {
+			before := find(e.Cycle[(i+len(e.Cycle)-1)%len(e.Cycle)])
+			out = append(out, b.wait(w, before))
+		}
+	}
+	ring := len(out)
+	for i := range e.Waiters {
+		if w := &e.Waiters[i]; !slices.Contains(e.Cycle, w.Thread) {
+			out = append(out, b.wait(w, nil))
+		}
+	}
+	return out, ring
+}
+
+// wait says what w waits for, and what it holds that the thread before it in the ring
+// waits for.
+func (b *builder) wait(w, before *trace.Waiter) Wait {
+	p := b.pendingOf(w)
+	at := b.places.locate(w.Site, w.Stack)
+	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack]}
+	who := threadText(w.Thread)
+	if w.Ready {
+		out.Text = who + " could go on: " + p.brief
+		return out
+	}
+	if before != nil && before.Op != trace.OpThreadJoin && before.Object != 0 {
+		who += " holds " + b.names.Name(before.Object, 0, len(b.tr.Events)).Text
+		if h, ok := b.held.by(w.Thread, before.Object); ok {
+			e := &b.tr.Events[h.event]
+			who += " (locked at " + b.places.list[b.places.event(e.Site, e.Stack)].Label + ")"
+		}
+		who += " and"
+	}
+	out.Text = who + " " + b.waitText(p, w.Thread)
+	return out
+}

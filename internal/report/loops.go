@@ -1,0 +1,86 @@
+package report
+
+import "github.com/heddle-dev/heddle/trace"
+
+const (
+	// maxPeriod is the longest block of events that is looked for.
+	maxPeriod = 64
+	// minTurns is how often a block must repeat to be folded: two of a kind are read
+	// faster than explained.
+	minTurns = 3
+)
+
+// segment is a stretch of events: one event, or a block of period events that ran times
+// times, whose first turn is divided in turn.
+type segment struct {
+	start, end    int
+	period, times int
+	body          []segment
+}
+
+// step is what must agree for two events to be the same step of a loop.
+type step struct {
+	thread trace.ThreadID
+	op     trace.Op
+	site   trace.Site
+	stack  uint32
+	unique int // events that must be shown by themselves
+}
+
+// loopFinder looks for repeated blocks. A block repeats where the same threads do the
+// same operations at the same sites, with the same kind of context switch before each
+// step; only what leads into the first turn may differ.
+type loopFinder struct {
+	steps    []step
+	switches []Reason // before each event; empty for none
+}
+
+// loops divides the trace.
+func (b *builder) loops() []segment {
+	n := len(b.tr.Events)
+	f := loopFinder{steps: make([]step, n), switches: make([]Reason, n)}
+	for i := range b.tr.Events {
+		e := &b.tr.Events[i]
+		f.steps[i] = step{thread: e.Thread, op: e.Op, site: e.Site, stack: e.Stack}
+		if i == b.last {
+			f.steps[i].unique = 1
+		}
+		if s := b.switches[i]; s != nil {
+			f.switches[i] = s.Reason
+		}
+	}
+	return f.find(0, n)
+}
+
+// find divides events lo to hi. At each event it takes the block that covers most, the
+// shorter of equals; inside of one turn it looks again.
+func (f *loopFinder) find(lo, hi int) []segment {
+	var out []segment
+	// differs[p] is the first event at or after the current one that is not like the one
+	// p later. It only moves forward, so that all in all each p costs one pass.
+	differs := make([]int, maxPeriod+1)
+	for i := lo; i < hi; {
+		best := segment{start: i, end: i + 1}
+		for p := 1; p <= maxPeriod && i+minTurns*p <= hi; p++ {
+			if f.steps[i] != f.steps[i+p] {
+				continue
+			}
+			j := max(differs[p], i+1)
+			for j+p < hi && f.steps[j] == f.steps[j+p] && f.switches[j] == f.switches[j+p] {
+				j++
+			}
+			differs[p] = j
+			if turns := (j-i)/p + 1; turns >= minTurns && turns*p > best.end-best.start {
+				best = segment{start: i, end: i + turns*p, period: p, times: turns}
+			}
+		}
+		if best.period > 1 {
+			best.body = f.find(i, i+best.period)
+		} else if best.period == 1 {
+			best.body = []segment{{start: i, end: i + 1}}
+		}
+		out = append(out, best)
+		i = best.end
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// phrase is an event in words, in parts so that the turns of a loop can be put together.
+type phrase struct {
+	verb   string
+	object string
+	sep    string // between object and value: ` → ` came back, ` ← ` was stored
+	value  string
+	note   string // in brackets at the end
+	block  int    // heap block, -1 for none
+}
+
+func (p phrase) brief() string { return strings.TrimSpace(p.verb + " " + p.object) }
+
+func (p phrase) text() string {
+	s := p.brief()
+	if p.value != "" {
+		s += p.sep + p.value
+	}
+	if p.note != "" {
+		s += " (" + p.note + ")"
+	}
+	return s
+}
+
+// through is the phrase for a run of events of which p is the first and q the last.
+func (p phrase) through(q phrase) phrase {
+	join := func(a, b string) string {
+		if a == b {
+			return a
+		}
+		return a + " … " + b
+	}
+	if p.verb != q.verb {
+		return p
+	}
+	p.object = join(p.object, q.object)
+	p.value = join(p.value, q.value)
+	if p.sep == "" {
+		p.sep = q.sep
+	}
+	if p.note != q.note {
+		p.note = ""
+	}
+	return p
+}
+
+const (
+	gives  = " → "
+	stores = " ← "
+
+	timedOut = "timed out"
+)
+
+func threadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
+
+// phrase describes event number i.
+func (b *builder) phrase(i int) phrase {
+	e := &b.tr.Events[i]
+	at, size := i, uint32(0)
+	switch e.Op.Class() {
+	case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW:
+		size = e.Size
+	}
+	if e.Op == trace.OpMalloc {
+		at++ // the block is there from the next event on
+	}
+	if e.Op == trace.OpFree {
+		size = 0 // the block itself, not what is in it
+	}
+	name := b.names.Name(e.Object, size, at)
+	p := phrase{verb: e.Op.String(), object: name.Text, block: name.Alloc}
+	b.outcome(&p, e, name)
+	if e.Flags&trace.FlagTimeout != 0 && p.note == "" && p.value != timedOut {
+		p.note = timedOut
+	}
+	return p
+}
+
+// outcome fills in what came of the event. The meaning of the fields is that of the
+// operation table (runtime/include/heddle_abi.h).
+func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
+	number := strconv.FormatUint(e.Value, 10)
+	switch e.Op {
+	case trace.OpThreadCreate:
+		p.verb, p.object = "create", threadText(trace.ThreadID(e.Value))
+		p.fail(e)
+	case trace.OpThreadJoin:
+		p.verb, p.object = "join", threadText(trace.ThreadID(e.Value))
+		p.fail(e)
+	case trace.OpThreadDetach:
+		p.verb, p.object = "detach", threadText(trace.ThreadID(e.Value))
+	case trace.OpProcessExit:
+		p.sep, p.value = " ", number
+	case trace.OpSignal:
+		p.object = unix.SignalName(syscall.Signal(e.Value))
+		if p.object == "" {
+			p.object = number
+		}
+		if e.Object != 0 {
+			p.note = "at " + name.Text
+		}
+	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock, trace.OpSpinTrylock,
+		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock:
+		p.fail(e)
+	case trace.OpCondWait:
+		p.note = "unlocks " + b.auxName(e)
+	case trace.OpCondWake:
+		p.note = "locks " + b.auxName(e) + " again"
+		p.fail(e)
+	case trace.OpCondSignal:
+		p.sep, p.value = gives, "nobody waits"
+		if e.Value > 0 {
+			p.value = "wakes " + threadText(trace.ThreadID(e.Value)-1)
+		}
+	case trace.OpFutexWake:
+		p.sep, p.value = gives, "wakes "+number
+		if e.Value == 1 && e.Aux > 0 {
+			p.value = "wakes " + threadText(trace.ThreadID(e.Aux)-1)
+		}
+	case trace.OpCondBroadcast:
+		p.sep, p.value = gives, "wakes "+number
+	case trace.OpSemInit, trace.OpSemWait, trace.OpSemPost, trace.OpSemGetvalue, trace.OpSemTrywait, trace.OpSemTimedwait:
+		p.sep, p.value = gives, number
+		p.fail(e)
+	case trace.OpBarrierInit:
+		p.sep, p.value = gives, number
+	case trace.OpBarrierWait:
+		p.sep, p.value = gives, number+" arrived"
+	case trace.OpOnceBegin:
+		p.sep, p.value = gives, "done already"
+		if e.Value == 1 {
+			p.value = "runs it"
+		}
+	case trace.OpYield:
+		p.object = ""
+		if e.Flags&trace.FlagForced != 0 {
+			p.note = "put in by heddle"
+		}
+	case trace.OpSleep:
+		p.object = time.Duration(e.Value).String()
+	case trace.OpFutexWait, trace.OpFutexWakeup:
+		p.fail(e)
+	case trace.OpMalloc:
+		p.note = fmt.Sprintf("%d bytes", e.Size)
+	case trace.OpFree, trace.OpThreadStart, trace.OpThreadEnd, trace.OpThreadExit, trace.OpAbort:
+	case trace.OpRead, trace.OpReadRange:
+		p.access(b, e, gives, name)
+	case trace.OpWrite, trace.OpWriteRange:
+		p.access(b, e, stores, name)
+	case trace.OpAtomicLoad:
+		p.access(b, e, gives, name)
+		p.order(e)
+	case trace.OpAtomicStore:
+		p.access(b, e, stores, name)
+		p.order(e)
+	case trace.OpAtomicRmw:
+		p.access(b, e, ": ", name)
+		if p.value != "" {
+			p.value = name.Type.Format(e.Aux, e.Size) + gives + p.value
+		}
+		p.order(e)
+	case trace.OpAtomicCas:
+		p.access(b, e, gives, name)
+		p.order(e)
+		done := "failed"
+		if e.Result == 1 {
+			done = "done"
+		}
+		p.note = strings.TrimSuffix(done+", "+p.note, ", ")
+	case trace.OpAtomicFence:
+		p.object = ""
+		p.order(e)
+	default:
+		if e.Result != 0 {
+			p.sep, p.value = gives, strconv.Itoa(int(e.Result))
+		}
+	}
+}
+
+// auxName is the name of an event's second object.
+func (b *builder) auxName(e *trace.Event) string {
+	return b.names.Name(trace.Object(e.Aux), 0, len(b.tr.Events)).Text
+}
+
+// fail says that a call failed, and how.
+func (p *phrase) fail(e *trace.Event) {
+	if e.Result == 0 {
+		return
+	}
+	p.sep, p.note = gives, ""
+	switch errno := syscall.Errno(e.Result); errno {
+	case syscall.EBUSY:
+		p.value = "busy"
+	case syscall.ETIMEDOUT:
+		p.value = timedOut
+	default:
+		p.value = unix.ErrnoName(errno)
+		if p.value == "" {
+			p.value = strconv.Itoa(int(e.Result))
+		}
+	}
+}
+
+// access tells the value of a memory access, where the trace has one.
+func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
+	switch {
+	case b.values && e.Size >= 1 && e.Size <= 8:
+		p.sep, p.value = sep, name.Type.Format(e.Value, e.Size)
+	case e.Size > 8:
+		p.note = fmt.Sprintf("%d bytes", e.Size)
+	}
+}
+
+var orders = [...]string{"relaxed", "consume", "acquire", "release", "acq_rel", ""}
+
+// order tells the memory order, unless it is the strongest.
+func (p *phrase) order(e *trace.Event) {
+	if o := int(e.Flags & trace.FlagOrder >> 4); o < len(orders) {
+		p.note = orders[o]
+	}
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// places turns sites into the view's table of places.
+type places struct {
+	tr     *trace.Trace
+	names  Names
+	src    *symbol.Sources
+	list   []Place
+	stacks [][]int
+	index  map[Place]int
+	known  map[siteKey]located
+}
+
+type siteKey struct {
+	site  trace.Site
+	stack uint32
+}
+
+// located is where an event is: the place to show and its whole call stack.
+type located struct{ place, stack int }
+
+func newPlaces(tr *trace.Trace, names Names, src *symbol.Sources) *places {
+	unknown := Place{Label: "?"}
+	return &places{
+		tr: tr, names: names, src: src, list: []Place{unknown}, stacks: [][]int{nil},
+		index: map[Place]int{unknown: 0}, known: map[siteKey]located{},
+	}
+}
+
+// add is the number of frame f.
+func (p *places) add(f symbol.Frame) int {
+	pl := Place{Label: f.Place(), Func: f.Func, File: f.File, Line: f.Line}
+	if text, ok := p.src.Line(f.File, f.Line); ok {
+		pl.Text = strings.TrimSpace(text)
+	}
+	if n, ok := p.index[pl]; ok {
+		return n
+	}
+	p.list = append(p.list, pl)
+	p.index[pl] = len(p.list) - 1
+	return len(p.list) - 1
+}
+
+// event is the place to show for an operation at site with a call stack of the trace.
+func (p *places) event(site trace.Site, stack uint32) int { return p.locate(site, stack).place }
+
+// locate resolves the frames of an operation, its own first, then its callers'. The one
+// to show is the innermost of the program's own code: a lock taken in a header of the
+// C++ library is taken where the program called it.
+func (p *places) locate(site trace.Site, stack uint32) located {
+	key := siteKey{site, stack}
+	if l, ok := p.known[key]; ok {
+		return l
+	}
+	sites := []trace.Site{site}
+	if int(stack) < len(p.tr.Stacks) {
+		sites = append(sites, p.tr.Stacks[stack]...)
+	}
+	l := p.frames(sites)
+	p.known[key] = l
+	return l
+}
+
+// frames adds a call stack, given as sites innermost first.
+func (p *places) frames(sites []trace.Site) located {
+	var all []int
+	best, rank := 0, 0
+	for i, s := range sites {
+		if s == 0 && i > 0 {
+			continue
+		}
+		for _, f := range p.names.Call(s) {
+			n := p.add(f)
+			all = append(all, n)
+			if r := p.rank(s, f); len(all) == 1 || r > rank {
+				best, rank = n, r
+			}
+		}
+	}
+	p.stacks = append(p.stacks, all)
+	return located{best, len(p.stacks) - 1}
+}
+
+// rank is how well a frame says where the program was: 0 not at all, 3 best.
+func (p *places) rank(s trace.Site, f symbol.Frame) int {
+	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && p.tr.Modules[s.Module()].Program
+	switch {
+	case !f.Known():
+		return 0
+	case systemCode(f):
+		return 1
+	case !own:
+		return 2
+	}
+	return 3
+}
+
+// systemCode reports whether a frame is of the C, C++ or Go library or of the compiler.
+func systemCode(f symbol.Frame) bool {
+	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/", "./"} {
+		if strings.HasPrefix(f.File, p) {
+			return true
+		}
+	}
+	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/", "/go/src/sync/", "/go/src/runtime/", "/go/src/internal/"} {
+		if strings.Contains(f.File, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// function is the place where the function at entry is declared.
+func (p *places) function(entry trace.Site) int {
+	if entry == 0 {
+		return 0
+	}
+	return p.add(p.names.Function(entry))
+}

@@ -1,0 +1,117 @@
+package report
+
+// turns is a loop that a row stands in: the row's event happens again each stride events,
+// times times.
+type turns struct{ stride, times int }
+
+// rows makes the rows of segments. In the body of loops (in), a row stands for its event
+// of every turn. first is the event before which no switch is told: that of a loop's
+// first turn is not part of the loop.
+func (b *builder) rows(segments []segment, first int, in []turns) []Row {
+	var out []Row
+	for _, s := range segments {
+		if s.start != first || len(in) == 0 {
+			out = b.switchRow(out, s.start)
+		}
+		if s.period == 0 {
+			out = append(out, b.eventRow(s.start, in))
+			continue
+		}
+		r := Row{
+			Kind: LoopRow, Thread: b.tr.Events[s.start].Thread, Event: s.start, Events: s.end - s.start, Times: s.times,
+			Body: b.rows(s.body, s.start, append(in[:len(in):len(in)], turns{s.period, s.times})),
+		}
+		r.Body = foldRows(b.switchRow(r.Body, s.start+s.period))
+		for i := s.start; i < s.end; i++ {
+			if i > s.start {
+				r.Rows = b.switchRow(r.Rows, i)
+			}
+			r.Rows = append(r.Rows, b.eventRow(i, nil))
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// switchRow appends the context switch before event i, if there is one.
+func (b *builder) switchRow(out []Row, i int) []Row {
+	if i >= len(b.switches) || b.switches[i] == nil {
+		return out
+	}
+	return append(out, Row{Kind: SwitchRow, Thread: b.tr.Events[i].Thread, Event: i, Switch: b.switches[i]})
+}
+
+// eventRow is the row of event i, or of its like in all turns of the loops around it.
+func (b *builder) eventRow(i int, in []turns) Row {
+	e := &b.tr.Events[i]
+	p := b.phrase(i)
+	shared := b.shared[i]
+	last := i
+	for _, t := range in {
+		last += t.stride * (t.times - 1)
+	}
+	if last != i {
+		p = p.through(b.phrase(last))
+		each(i, in, func(j int) { shared = shared || b.shared[j] })
+	}
+	at := b.places.locate(e.Site, e.Stack)
+	return Row{
+		Kind: EventRow, Thread: e.Thread, Event: i, Events: 1,
+		Cell: &Cell{
+			Op: e.Op.String(), Text: p.text(), Brief: p.brief(), Object: p.object, Value: p.value,
+			Place: at.place, Stack: at.stack, Block: p.block, Shared: shared, Failed: i == b.last,
+		},
+	}
+}
+
+// each calls f for event i in all turns of the loops around it.
+func each(i int, in []turns, f func(int)) {
+	if len(in) == 0 {
+		f(i)
+		return
+	}
+	for k := range in[0].times {
+		each(i+k*in[0].stride, in[1:], f)
+	}
+}
+
+// minFold is the fewest events that are worth a fold.
+const minFold = 2
+
+// foldRows puts runs of rows of one thread that nobody else can notice behind one row.
+func foldRows(rows []Row) []Row {
+	var out []Row
+	for i := 0; i < len(rows); {
+		j, events := i, 0
+		for j < len(rows) && quiet(&rows[j]) && rows[j].Thread == rows[i].Thread {
+			events += rows[j].Events
+			j++
+		}
+		if events < minFold {
+			j = max(j, i+1)
+			out = append(out, rows[i:j]...)
+		} else {
+			out = append(out, Row{Kind: FoldRow, Thread: rows[i].Thread, Event: rows[i].Event, Events: events, Rows: rows[i:j:j]})
+		}
+		i = j
+	}
+	return out
+}
+
+// quiet reports whether a row may be folded away.
+func quiet(r *Row) bool {
+	switch r.Kind {
+	case EventRow:
+		return !r.Cell.Shared && !r.Cell.Failed
+	case FoldRow:
+		return true
+	case LoopRow:
+		for i := range r.Body {
+			if !quiet(&r.Body[i]) || r.Body[i].Thread != r.Thread {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// sharedEvents says of each event whether another thread could notice it: it creates or
+// joins a thread, ends the execution, or concerns an object that another thread touches
+// in this trace, where not all of them only read.
+func sharedEvents(tr *trace.Trace, names Names) []bool {
+	shared := make([]bool, len(tr.Events))
+	touched := newTouches(names)
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		switch e.Op {
+		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
+			shared[i] = true
+		default:
+			touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
+		}
+	}
+	for i := range tr.Ending.Waiters { // they had come as far as to the lock
+		if w := &tr.Ending.Waiters[i]; w.Object != 0 && w.Op != trace.OpThreadJoin {
+			touched.add(touched.key(w.Object, 1, len(tr.Events)), w.Thread, true)
+		}
+	}
+	touched.merge()
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if !shared[i] {
+			touched.each(i, e, func(k extent, write bool) {
+				shared[i] = shared[i] || touched.others(k, e.Thread, write)
+			})
+		}
+	}
+	return shared
+}
+
+// extent is a piece of memory during one life of it: heap memory that is freed and
+// allocated again is another piece.
+type extent struct {
+	block int // index of the heap block, -1 if it is in none
+	o     trace.Object
+	size  uint64
+}
+
+// crowd is a set of threads, told apart only up to one.
+type crowd struct {
+	one  trace.ThreadID
+	some bool
+	many bool
+}
+
+func (c *crowd) add(t trace.ThreadID) {
+	if c.some && c.one != t {
+		c.many = true
+	}
+	c.one, c.some = t, true
+}
+
+func (c *crowd) join(d crowd) {
+	if d.some {
+		c.add(d.one)
+		c.many = c.many || d.many
+	}
+}
+
+// besides reports whether the set has a thread other than t.
+func (c crowd) besides(t trace.ThreadID) bool { return c.many || c.some && c.one != t }
+
+type users struct{ readers, writers crowd }
+
+// touches knows who touches what.
+type touches struct {
+	names Names
+	own   map[extent]*users // of exactly these bytes
+	all   map[extent]*users // of bytes among them; filled in by merge
+}
+
+func newTouches(names Names) *touches {
+	return &touches{names: names, own: map[extent]*users{}}
+}
+
+// key is the piece of memory at o when event number i happened.
+func (x *touches) key(o trace.Object, size uint32, i int) extent {
+	return extent{x.names.Block(o, i), o, max(uint64(size), 1)}
+}
+
+// each calls f for each piece of memory that an event is about.
+func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
+	if e.Object == 0 {
+		return
+	}
+	switch c := e.Op.Class(); {
+	case c == trace.ClassRead || c == trace.ClassALoad:
+		f(x.key(e.Object, e.Size, i), false)
+	case c == trace.ClassWrite || c == trace.ClassAStore || c == trace.ClassARMW:
+		f(x.key(e.Object, e.Size, i), true)
+	case e.Op == trace.OpThreadStart || e.Op == trace.OpMalloc || c == trace.ClassEnd:
+	default: // synchronisation: who comes second sees what the first left
+		f(x.key(e.Object, 1, i), true)
+		if (e.Op == trace.OpCondWait || e.Op == trace.OpCondWake) && e.Aux != 0 {
+			f(x.key(trace.Object(e.Aux), 1, i), true)
+		}
+	}
+}
+
+func (x *touches) add(k extent, t trace.ThreadID, write bool) {
+	u := x.own[k]
+	if u == nil {
+		u = &users{}
+		x.own[k] = u
+	}
+	if write {
+		u.writers.add(t)
+	} else {
+		u.readers.add(t)
+	}
+}
+
+// merge gives each piece the users of all that overlap it.
+func (x *touches) merge() {
+	keys := make([]extent, 0, len(x.own))
+	for k := range x.own {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b extent) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.o, b.o), cmp.Compare(a.size, b.size))
+	})
+	x.all = make(map[extent]*users, len(keys))
+	var open []extent // pieces that may reach into the next one
+	for _, k := range keys {
+		u := *x.own[k]
+		x.all[k] = &u
+		open = slices.DeleteFunc(open, func(p extent) bool { return p.block != k.block || uint64(p.o)+p.size <= uint64(k.o) })
+		for _, p := range open {
+			x.all[p].readers.join(x.own[k].readers)
+			x.all[p].writers.join(x.own[k].writers)
+			u.readers.join(x.own[p].readers)
+			u.writers.join(x.own[p].writers)
+		}
+		open = append(open, k)
+	}
+}
+
+// others reports whether a thread besides t does something to k that t's access, a write
+// or not, depends on or is seen by.
+func (x *touches) others(k extent, t trace.ThreadID, write bool) bool {
+	u := x.all[k]
+	return u.writers.besides(t) || write && u.readers.besides(t)
+}

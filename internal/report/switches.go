@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// findSwitches explains each context switch, as trace.CostOf counts them: between
+// scheduling points. It leaves the locks as they were at the end in b.held.
+func (b *builder) findSwitches() []*Switch {
+	events := b.tr.Events
+	out := make([]*Switch, len(events))
+	next := nextChoices(events)
+	b.held = newHolders()
+	last := -1
+	for i := range events {
+		e := &events[i]
+		if !isChoice(e) {
+			b.held.step(i, e)
+			continue
+		}
+		if last >= 0 && events[last].Thread != e.Thread {
+			out[i] = b.explain(last, next[last], i)
+		}
+		b.held.step(i, e)
+		last = i
+	}
+	return out
+}
+
+// isChoice reports whether the event counts for context switches.
+func isChoice(e *trace.Event) bool { return e.Flags&trace.FlagNoChoice == 0 || e.Op == trace.OpSignal }
+
+// nextChoices is, for each event, the next scheduling point of its thread, -1 for none.
+func nextChoices(events []trace.Event) []int {
+	next := make([]int, len(events))
+	ahead := map[trace.ThreadID]int{}
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		next[i] = -1
+		if n, ok := ahead[e.Thread]; ok {
+			next[i] = n
+		}
+		if isChoice(e) {
+			ahead[e.Thread] = i
+		}
+	}
+	return next
+}
+
+// pending is what a thread was about to do when it was left.
+type pending struct {
+	op     trace.Op
+	object trace.Object
+	aux    trace.Object
+	target trace.ThreadID // thread to be joined, holder of the object; -1 if unknown
+	place  int
+	brief  string // `lock queue.mut`
+}
+
+// explain says why the switch between events last and i happened; next is the event with
+// which the thread that was left went on, -1 if it did not.
+func (b *builder) explain(last, next, i int) *Switch {
+	from := &b.tr.Events[last]
+	e := &b.tr.Events[i]
+	s := &Switch{From: from.Thread, To: e.Thread, Preemptive: e.Enabled.Has(from.Thread)}
+	who := threadText(s.From)
+	p, known := b.pendingAt(from.Thread, next)
+	if known {
+		s.Next = p.place
+	}
+	switch {
+	case s.Preemptive && (from.Op == trace.OpYield || from.Op == trace.OpSleep):
+		s.Reason, s.Text = Yielded, fmt.Sprintf("%s PREEMPTED at its %s", who, from.Op)
+	case s.Preemptive:
+		s.Reason, s.Text = Preempted, who+" PREEMPTED"
+		if known {
+			s.Text += " before " + p.brief
+		}
+	case from.Op == trace.OpThreadEnd || from.Op == trace.OpProcessExit:
+		s.Reason, s.Text = Ended, who+" ended"
+	case from.Op == trace.OpSleep:
+		s.Reason, s.Text = Blocked, who+" sleeps"
+	case !known && next < 0 && b.tr.Threads[s.From].Ended:
+		s.Reason, s.Text = Ended, who+" ended"
+	case !known:
+		s.Reason, s.Text = Blocked, who+" cannot go on"
+	default:
+		s.Reason, s.Text = Blocked, who+" "+b.waitText(p, s.From)
+	}
+	return s
+}
+
+// pendingAt is what thread t did at event number next, or at the end of the trace waited
+// to do.
+func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
+	if next >= 0 {
+		e := &b.tr.Events[next]
+		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.places.event(e.Site, e.Stack)}
+		if e.Op == trace.OpThreadJoin {
+			p.target = trace.ThreadID(e.Value)
+		}
+		p.brief = b.phrase(next).brief()
+		return p, true
+	}
+	for i := range b.tr.Ending.Waiters {
+		if w := &b.tr.Ending.Waiters[i]; w.Thread == t && w.Op != trace.OpNone {
+			return b.pendingOf(w), true
+		}
+	}
+	return pending{target: -1}, false
+}
+
+func (b *builder) pendingOf(w *trace.Waiter) pending {
+	p := pending{op: w.Op, object: w.Object, target: w.Holder, place: b.places.event(w.Site, w.Stack)}
+	name := b.names.Name(w.Object, 0, len(b.tr.Events)).Text
+	switch w.Op {
+	case trace.OpThreadJoin:
+		name = ""
+		if w.Holder >= 0 {
+			name = threadText(w.Holder)
+		}
+		p.brief = strings.TrimSpace("join " + name)
+	case trace.OpCondWake:
+		if w.Holder >= 0 { // it was woken, and waits for the mutex
+			p.aux, p.object = w.Object, 0
+		}
+		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
+	default:
+		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
+	}
+	return p
+}
+
+// waitText says what a thread waits for, with the locks as they are now.
+func (b *builder) waitText(p pending, t trace.ThreadID) string {
+	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
+	switch p.op {
+	case trace.OpThreadJoin:
+		if p.target < 0 {
+			return "waits for a thread to end"
+		}
+		return "waits for " + threadText(p.target) + " to end"
+	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpOnceBegin:
+		return "waits for " + name + b.heldBy(p.object, p.target, t)
+	case trace.OpCondWake:
+		if held := b.heldBy(p.aux, p.target, t); held != "" && (p.object == 0 || p.target >= 0) {
+			return "was woken and waits for " + b.names.Name(p.aux, 0, len(b.tr.Events)).Text + held
+		}
+		return "waits on cond " + name
+	case trace.OpSemWait, trace.OpSemTimedwait:
+		return "waits on semaphore " + name
+	case trace.OpBarrierLeave, trace.OpBarrierWait:
+		return "waits at barrier " + name
+	case trace.OpFutexWait, trace.OpFutexWakeup:
+		return "waits on futex " + name
+	case trace.OpSleep:
+		return "sleeps"
+	}
+	return "waits to " + p.brief
+}
+
+// heldBy is ` held by T2`, or nothing if nobody but t is known to hold o.
+func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
+	var names []string
+	for _, h := range b.held.of(o, t) {
+		names = append(names, threadText(h.thread))
+	}
+	if len(names) == 0 && holder >= 0 && holder != t {
+		names = []string{threadText(holder)}
+	}
+	switch {
+	case len(names) == 0 && holder == t && t >= 0:
+		return " held by itself"
+	case len(names) == 0:
+		return ""
+	case len(names) > 4:
+		names = append(names[:3], fmt.Sprintf("%d others", len(names)-3))
+	}
+	return " held by " + strings.Join(names, ", ")
+}

@@ -1,0 +1,157 @@
+package report
+
+import "github.com/heddle-dev/heddle/trace"
+
+// View is one execution, ready to be drawn. Numbers of threads and events are those of
+// the trace; places, stacks and blocks are indices into the view's own tables.
+type View struct {
+	Command  []string   `json:"command,omitempty"`
+	Strategy string     `json:"strategy,omitempty"` // how the schedule was found
+	Original string     `json:"original,omitempty"` // of a simplified trace: the file it came from
+	Cost     trace.Cost `json:"cost"`
+	Events   int        `json:"events"` // all that were recorded, scheduling points or not
+	Columns  []Column   `json:"columns"`
+	Rows     []Row      `json:"rows"`
+	Ending   string     `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
+	Failure  *Failure   `json:"failure,omitempty"` // nil if the execution did not fail
+	Output   string     `json:"output,omitempty"`  // what the program wrote
+
+	Places []Place  `json:"places"`           // Places[0] is unknown
+	Stacks [][]int  `json:"stacks"`           // places, innermost first; Stacks[0] is empty
+	Blocks []Block  `json:"blocks,omitempty"` // heap blocks that rows mention
+	Notes  []string `json:"notes,omitempty"`  // what the reader should know, such as missing symbols
+}
+
+// Column is a thread.
+type Column struct {
+	Thread trace.ThreadID `json:"thread"`
+	Parent trace.ThreadID `json:"parent"` // -1 for main
+	Name   string         `json:"name"`   // `main`, `worker`; without the number
+	Entry  int            `json:"entry"`  // place of the function it runs
+	Events int            `json:"events"` // in the trace
+	Shown  int            `json:"shown"`  // rows of its own in the short view
+	Ended  bool           `json:"ended"`
+}
+
+// RowKind says which fields of a Row are set.
+type RowKind string
+
+const (
+	EventRow  RowKind = "event"  // Cell
+	SwitchRow RowKind = "switch" // Switch
+	LoopRow   RowKind = "loop"   // Times, Body, Rows
+	FoldRow   RowKind = "fold"   // Rows
+)
+
+// Row is a line of the table.
+type Row struct {
+	Kind   RowKind        `json:"kind"`
+	Thread trace.ThreadID `json:"thread"` // of the first event; of a switch, the thread that goes on
+	Event  int            `json:"event"`  // index of the first event; of a switch, the one after it
+	Events int            `json:"events"` // how many the row stands for, 0 for a switch
+	Cell   *Cell          `json:"cell,omitempty"`
+	Switch *Switch        `json:"switch,omitempty"`
+	// Times is how often the block of a loop row ran, Body one turn of it. A cell of Body
+	// stands for its event of every turn: what differs is told as `first … last`. The
+	// switch from the end of one turn to the next, if there is one, ends Body.
+	Times int   `json:"times,omitempty"`
+	Body  []Row `json:"body,omitempty"`
+	// Rows are what a fold hides, or all turns of a loop.
+	Rows []Row `json:"rows,omitempty"`
+}
+
+// Cell is what one event did.
+type Cell struct {
+	Op     string `json:"op"`               // the operation's name in the trace
+	Text   string `json:"text"`             // all in words: `write counter ← 1`
+	Brief  string `json:"brief"`            // the same without what came of it: `write counter`
+	Object string `json:"object,omitempty"` // what it was about: a variable, a lock, a thread
+	Value  string `json:"value,omitempty"`  // read, written or returned
+	Place  int    `json:"place"`
+	Stack  int    `json:"stack"`            // call stack, the place's frame included
+	Block  int    `json:"block"`            // heap block it was about, -1 for none; see View.Blocks
+	Shared bool   `json:"shared"`           // another thread could notice it
+	Failed bool   `json:"failed,omitempty"` // the last event of the thread that failed
+}
+
+// Reason is why a context switch happened.
+type Reason string
+
+const (
+	Preempted Reason = "preempted" // the thread could have gone on
+	Yielded   Reason = "yielded"   // so it could, but it had asked for a switch: yield or sleep
+	Ended     Reason = "ended"
+	Blocked   Reason = "blocked"
+)
+
+// Switch is a context switch.
+type Switch struct {
+	From   trace.ThreadID `json:"from"`
+	To     trace.ThreadID `json:"to"`
+	Reason Reason         `json:"reason"`
+	// Preemptive as FSE'10 counts it: From was enabled. Preempted and Yielded are.
+	Preemptive bool `json:"preemptive"`
+	// Text says it in words: `T1 PREEMPTED before write counter`, `T1 waits for
+	// queue.mut held by T2`.
+	Text string `json:"text"`
+	// Next is the place where From goes on later or waits, 0 if unknown.
+	Next int `json:"next"`
+}
+
+// Place is a source position.
+type Place struct {
+	Label string `json:"label"` // `file.c:12`, `func+0x1c`, `module+0x1234`
+	Func  string `json:"func,omitempty"`
+	File  string `json:"file,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Text  string `json:"text,omitempty"` // the source line, without indentation
+}
+
+// Block is a heap block.
+type Block struct {
+	Number int            `json:"number"` // as in Cell.Block
+	Name   string         `json:"name"`   // `block #3`
+	Detail string         `json:"detail"` // `malloc at file.c:12, 24 bytes`
+	Thread trace.ThreadID `json:"thread"` // who allocated it
+	Place  int            `json:"place"`
+	Freed  int            `json:"freed"` // index of the event that freed it, -1 for none
+}
+
+// Failure is how an execution that failed did so.
+type Failure struct {
+	Kind   string         `json:"kind"`
+	Title  string         `json:"title"`
+	Thread trace.ThreadID `json:"thread"`
+	Place  int            `json:"place"`
+	Stack  []int          `json:"stack,omitempty"` // places, innermost first
+	// Waits are the threads that had not ended: those that wait for one another first,
+	// in the order of the ring.
+	Waits []Wait `json:"waits,omitempty"`
+	Ring  int    `json:"ring"` // so many of Waits are the ring of a deadlock
+}
+
+// Wait is a thread that had not ended.
+type Wait struct {
+	Thread trace.ThreadID `json:"thread"`
+	Ready  bool           `json:"ready"` // it could have gone on
+	// Text says what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
+	// waits for B held by T2`.
+	Text  string `json:"text"`
+	Place int    `json:"place"`
+	Stack []int  `json:"stack,omitempty"`
+}
+
+// Full is the view's rows with nothing folded.
+func (v *View) Full() []Row { return unfold(nil, v.Rows) }
+
+func unfold(out, rows []Row) []Row {
+	for _, r := range rows {
+		switch r.Kind {
+		case FoldRow, LoopRow:
+			out = unfold(out, r.Rows)
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
+}
