@@ -167,7 +167,7 @@ func parseEnvelope(s string) (*tracepb.Schedule, error) {
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(body)
 	var corrupt base64.CorruptInputError
-	if errors.As(err, &corrupt) && int(corrupt) < len(body) {
+	if errors.As(err, &corrupt) && int(corrupt) < len(body) && !inAlphabet(body[corrupt]) {
 		at := len(s) - len(body) + int(corrupt)
 		return nil, fmt.Errorf("has a character that does not belong there (%q, number %d of %d): paste it again, in one line", body[corrupt], at+1, len(s))
 	}
@@ -183,6 +183,12 @@ func parseEnvelope(s string) (*tracepb.Schedule, error) {
 		return nil, fmt.Errorf("is damaged: make it again (%w)", err)
 	}
 	return p, nil
+}
+
+// inAlphabet reports whether c is a character of the base64url form. The decoder takes
+// offence at such a one, too: at the last, when there is less than it promises.
+func inAlphabet(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
 func parseThreads(p *tracepb.Schedule) ([]trace.Thread, error) {

@@ -77,6 +77,7 @@ func (r *Reader) all() (*Trace, error) {
 		}
 		err = r.keep(size)
 	}
+	r.err = err
 	t.Modules, t.Threads, t.Stacks, t.Allocs = r.modules, r.threads, r.stacks, r.allocs
 	if err == io.EOF {
 		t.Ending = *r.ending
