@@ -84,7 +84,8 @@ func (a *app) printDiagnosis(d diagnosis) error {
 	for _, c := range d.Checks {
 		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", c.Grade, width, c.Name, c.Detail)
 		if c.Advice != "" {
-			fmt.Fprintf(&b, "%*s%s\n", len("warn")+2+width+2, "", c.Advice)
+			indent := strings.Repeat(" ", len("warn")+2+width+2)
+			b.WriteString(indent + strings.ReplaceAll(c.Advice, "\n", "\n"+indent) + "\n")
 		}
 	}
 	_, err := a.stdout.Write([]byte(b.String()))
