@@ -1,6 +1,6 @@
 module github.com/heddle-dev/heddle
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/alecthomas/kong v1.14.0 // indirect
@@ -17,7 +17,8 @@ require (
 	github.com/tidwall/btree v1.8.2 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	golang.org/x/sync v0.19.0 // indirect
-	golang.org/x/sys v0.42.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/tools v0.31.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	mvdan.cc/sh/v3 v3.12.0 // indirect

@@ -6,7 +6,7 @@
 enum { QUIET = 20000, FILTER = 1 << 12 };
 
 // Accesses already reported since anything last ordered them.
-static struct { uint64_t pc, addr; uint32_t epoch, thread; } *filter;
+static struct { uint64_t pc, addr, epoch; uint32_t thread, op; } *filter;
 
 static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
   switch (size) {
@@ -36,12 +36,13 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   // An access to its own stack by a thread whose stack nobody else knows is common; it
   // is reported all the same: whether it escapes is for the analysis to say.
   uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
-  uint32_t epoch = hd.points + 1;
-  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->index) return;
+  uint64_t epoch = (hd_shm->executions + 1) << 32 | hd.points;
+  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->index && filter[i].op == op) return;
   filter[i].pc = pc;
   filter[i].addr = addr;
   filter[i].epoch = epoch;
   filter[i].thread = t->index;
+  filter[i].op = op;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, addr);
   t->pend.size = size;

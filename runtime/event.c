@@ -46,6 +46,8 @@ uint32_t hd_stack_number(struct hd_thread *t) {
   if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->depth) return 0;
   uint32_t depth = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX;
   uint32_t k = depth < DEPTH ? depth : DEPTH;
+  if (k == depth && hd_in_runtime(t->shadow[0].pc)) k--; // who called main, or the start routine
+  if (!k) return 0;
   uint64_t h = k;
   for (uint32_t i = 0; i < k; i++) h = hd_mix(h, t->shadow[depth - 1 - i].pc);
   for (uint32_t s = 0, i = (uint32_t)(h >> 40) % STACKS; s < 16; s++, i = (i + 1) % STACKS) {

@@ -30,10 +30,13 @@ var errFound = errors.New("a bug was found")
 type commandLine struct {
 	flags
 
-	CC      ccCommand      `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
-	CXX     cxxCommand     `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
-	Doctor  doctorCommand  `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	CC       ccCommand       `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
+	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
+	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
+	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
+	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
+	Doctor   doctorCommand   `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // flags hold for every command.
@@ -110,6 +113,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr}
 	err = parsed.Run(a)
 	var refusal *toolchain.Refusal
+	var wrong usageError
 	switch {
 	case err == nil:
 		return exitNothing
@@ -117,7 +121,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		return exitFound
 	}
 	fmt.Fprintf(stderr, "heddle: %s\n", sentence(err))
-	if errors.As(err, &refusal) {
+	if errors.As(err, &refusal) || errors.As(err, &wrong) {
 		return exitUsage
 	}
 	return exitFailed

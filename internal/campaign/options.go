@@ -24,8 +24,6 @@ type Options struct {
 	Points []trace.Site
 	// MaxSteps is the step budget of an execution, 0 for the target's own.
 	MaxSteps int
-	// Timeouts explores early time-outs of timed waits.
-	Timeouts bool
 
 	// TraceFile and SimplifiedFile are where traces are written, each as soon as it is
 	// there. Empty for nowhere.
