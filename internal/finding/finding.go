@@ -125,9 +125,9 @@ func (f *Finding) deadlock(e trace.Ending) {
 			}
 		}
 		f.identity = "cycle"
-		f.Message = fmt.Sprintf("deadlock: %s wait for one another", threads(waits))
+		f.Message = fmt.Sprintf("%s wait for one another", threads(waits))
 		if len(waits) == 1 {
-			f.Message = fmt.Sprintf("deadlock: %s waits for itself", threads(waits))
+			f.Message = fmt.Sprintf("%s waits for itself", threads(waits))
 		}
 	} else {
 		stuck := func(w trace.Waiter) bool { return !w.Ready }
@@ -141,7 +141,7 @@ func (f *Finding) deadlock(e trace.Ending) {
 		if len(waits) == 1 {
 			verb = "waits"
 		}
-		f.Message = fmt.Sprintf("deadlock: %s %s for ever", threads(waits), verb)
+		f.Message = fmt.Sprintf("%s %s for ever", threads(waits), verb)
 	}
 	f.Threads = nil
 	var at []string

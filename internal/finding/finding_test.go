@@ -133,9 +133,9 @@ func TestOf(t *testing.T) {
 		{failed(trace.Exception, 0, "std::bad_alloc", 0), "uncaught exception: std::bad_alloc", 0, []trace.ThreadID{0}},
 		{with(cycle(waits(1, trace.OpMutexLock, prog(1)), waits(2, trace.OpMutexLock, prog(2))), func(e *trace.Ending) {
 			e.Waiters = append(e.Waiters, waits(0, trace.OpThreadJoin, prog(9)))
-		}), "deadlock: T1 (lock) and T2 (lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
-		{cycle(waits(1, trace.OpMutexLock, prog(1))), "deadlock: T1 (lock) waits for itself", prog(1), []trace.ThreadID{1}},
-		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "deadlock: T1 (cond wake) waits for ever", prog(1), []trace.ThreadID{1}},
+		}), "T1 (lock) and T2 (lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
+		{cycle(waits(1, trace.OpMutexLock, prog(1))), "T1 (lock) waits for itself", prog(1), []trace.ThreadID{1}},
+		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "T1 (cond wake) waits for ever", prog(1), []trace.ThreadID{1}},
 		{trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Ready: true}, {Thread: 1}}}, "the program does not end", 0, []trace.ThreadID{2}},
 		{trace.Ending{Kind: trace.Clean, Message: "x"}, "", 0, nil},
 	}
