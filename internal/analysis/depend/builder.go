@@ -11,7 +11,7 @@ type Builder struct {
 	g       Graph
 	shadow  shadow
 	reads   reads
-	objects table // synchronisation object → index into states
+	objects Table // synchronisation object → index into states
 	states  []access
 	tokens  []int32 // node that made token i+1
 	threads []threadState
@@ -178,11 +178,11 @@ func (b *Builder) thread(id int32) int32 {
 
 // state is what was done to a synchronisation object.
 func (b *Builder) state(addr uint64) *access {
-	i, ok := b.objects.get(addr)
+	i, ok := b.objects.Get(addr)
 	if !ok {
 		i = uint32(len(b.states))
 		b.states = append(b.states, b.reads.fresh())
-		b.objects.put(addr, i)
+		b.objects.Put(addr, i)
 	}
 	return &b.states[i]
 }

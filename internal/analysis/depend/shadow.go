@@ -9,9 +9,9 @@ import "github.com/tidwall/btree"
 // ones (the memset of a buffer, the life of a heap block) would touch too many words; they
 // are kept as ranges, and reach those words that have cells of their own by page.
 type shadow struct {
-	words  table // word number → its first cell
+	words  Table // word number → its first cell
 	cells  []cell
-	pages  table // page number → a cell of the page
+	pages  Table // page number → a cell of the page
 	ranges btree.Map[uint64, *span]
 }
 
@@ -75,7 +75,7 @@ func mask(w, addr, end uint64) uint8 {
 
 func (b *Builder) word(w uint64, m uint8, k Kind, write bool) {
 	s := &b.shadow
-	head, ok := s.words.get(w)
+	head, ok := s.words.Get(w)
 	if !ok {
 		head = b.newWord(w, m)
 	}
@@ -125,11 +125,11 @@ func (b *Builder) newWord(w uint64, m uint8) uint32 {
 	}
 	i := uint32(len(s.cells))
 	page := w >> pageBits
-	if p, ok := s.pages.get(page); ok {
+	if p, ok := s.pages.Get(page); ok {
 		c.page = int32(p)
 	}
-	s.pages.put(page, i)
-	s.words.put(w, i)
+	s.pages.Put(page, i)
+	s.words.Put(w, i)
 	s.cells = append(s.cells, c)
 	return i
 }
@@ -233,7 +233,7 @@ func (b *Builder) prune(a *access) {
 func (b *Builder) eachCell(lo, hi uint64, do func(*cell)) {
 	s := &b.shadow
 	for page := lo >> pageBits; page <= (hi-1)>>pageBits; page++ {
-		p, ok := s.pages.get(page)
+		p, ok := s.pages.Get(page)
 		if !ok {
 			continue
 		}

@@ -2,18 +2,30 @@ package depend
 
 import "math/bits"
 
-// table maps 64-bit keys to 32-bit values: open addressing with linear probing. A trace
+// Table maps 64-bit keys to 32-bit values: open addressing with linear probing. A trace
 // of ten million events looks up a location for each; a Go map takes three times as long
-// and twice the memory.
-type table struct {
+// and twice the memory. The zero value is an empty table.
+type Table struct {
 	keys []uint64
 	vals []uint32 // value + 1, 0 is free
 	n    int
 	up   uint // 64 - log2(len(keys))
 }
 
+// Len is the number of keys.
+func (t *Table) Len() int { return t.n }
+
+// Number returns the key's value, which for a new key is the number of keys before it.
+func (t *Table) Number(key uint64) uint32 {
+	if v, ok := t.Get(key); ok {
+		return v
+	}
+	t.Put(key, uint32(t.n))
+	return uint32(t.n - 1)
+}
+
 // slot is where key is, or where it would go.
-func (t *table) slot(key uint64) int {
+func (t *Table) slot(key uint64) int {
 	mask := len(t.keys) - 1
 	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4): neighbours go far apart.
 	i := int(key * 0x9e3779b97f4a7c15 >> t.up)
@@ -23,8 +35,8 @@ func (t *table) slot(key uint64) int {
 	return i
 }
 
-// get returns the value of key.
-func (t *table) get(key uint64) (uint32, bool) {
+// Get returns the value of key.
+func (t *Table) Get(key uint64) (uint32, bool) {
 	if t.n == 0 {
 		return 0, false
 	}
@@ -32,8 +44,8 @@ func (t *table) get(key uint64) (uint32, bool) {
 	return v - 1, v != 0
 }
 
-// put sets the value of a key. It must be less than the largest uint32.
-func (t *table) put(key uint64, val uint32) {
+// Put sets the value of a key. It must be less than the largest uint32.
+func (t *Table) Put(key uint64, val uint32) {
 	if t.n*3 >= len(t.keys)*2 {
 		t.grow()
 	}
@@ -45,7 +57,7 @@ func (t *table) put(key uint64, val uint32) {
 	t.vals[i] = val + 1
 }
 
-func (t *table) grow() {
+func (t *Table) grow() {
 	keys, vals := t.keys, t.vals
 	size := max(64, 2*len(keys))
 	t.keys, t.vals = make([]uint64, size), make([]uint32, size)

@@ -1,0 +1,281 @@
+package stmt
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// FromTrace reads a recorded trace as statements. A unit is a node of its dependence graph
+// (package depend), and its statements are the node's effects:
+//
+//	Read, Observe, AcquireShared, ReleaseShared    localize
+//	Write, Change                                  Share
+//	Acquire, Release                               Require, Release
+//	Post, Take                                     Set1, Set0
+//	Create, Begin, End, Join                       Duplicate, Ready, End, Initiate
+//	Fence                                          localize of what every other thread
+//	                                               shared last, and a Share that each
+//	                                               localizes next
+//
+// Globals are the pieces of memory that are always accessed as a whole, the objects that
+// threads synchronise by, and one flag for each signal. Every access has a local of its
+// own, and every local its own value at the start, so at the end the locals say which
+// write each read saw.
+func FromTrace(t *trace.Trace) *Trace {
+	return record(func() iter.Seq[depend.Step] { return depend.Steps(t) })
+}
+
+// FromSeq is FromTrace for events that need not be in memory at once. They are gone
+// through twice.
+func FromSeq(events iter.Seq[*trace.Event]) *Trace {
+	return record(func() iter.Seq[depend.Step] { return depend.StepsSeq(events) })
+}
+
+// survey is what has to be known of a trace before its statements can be written.
+type survey struct {
+	bounds  depend.Table // where accesses begin and end → number
+	rank    []int32      // of each number, how many are lower
+	objects depend.Table
+	tokens  uint64
+	units   int
+	threads depend.Table
+	fences  []fence
+}
+
+// fence is a unit that is ordered with all others.
+type fence struct {
+	unit   int32
+	before []int32 // the last units of other threads since the fence before
+}
+
+func record(steps func() iter.Seq[depend.Step]) *Trace {
+	v := &survey{}
+	v.look(steps())
+	r := &recorder{
+		survey: v,
+		t:      &Trace{Globals: len(v.rank) + v.objects.Len() + int(v.tokens)},
+		marks:  map[int32]int32{},
+		held:   map[uint64]int32{}, let: map[int32]int32{},
+	}
+	r.fences()
+	r.t.Start = make([]int32, 0, v.units+1)
+	r.t.Of = make([]int32, 0, v.units)
+	r.write(steps())
+	return r.t
+}
+
+// look is the first pass.
+func (v *survey) look(steps iter.Seq[depend.Step]) {
+	var keys []uint64
+	note := func(at uint64) {
+		if n := v.bounds.Len(); v.bounds.Number(at) == uint32(n) {
+			keys = append(keys, at)
+		}
+	}
+	var last []int32 // of each thread, its last unit
+	since := int32(-1)
+	for s := range steps {
+		if !s.Joined {
+			v.units++
+		}
+		unit := int32(v.units - 1)
+		th := v.threads.Number(uint64(s.Event.Thread))
+		for int(th) >= len(last) {
+			last = append(last, -1)
+		}
+		last[th] = unit
+		for _, e := range s.Effects {
+			switch e.Mode {
+			case depend.Read, depend.Write:
+				note(e.Addr)
+				note(end(e))
+			case depend.Acquire, depend.Release, depend.AcquireShared, depend.ReleaseShared, depend.Observe, depend.Change:
+				v.objects.Number(e.Addr)
+			case depend.Post, depend.Take:
+				v.tokens = max(v.tokens, e.Addr)
+			case depend.Create, depend.Join:
+				v.threads.Number(e.Addr)
+			case depend.Fence:
+				f := fence{unit: unit}
+				for u, n := range last {
+					if u != int(th) && n > since {
+						f.before = append(f.before, n)
+					}
+				}
+				since = unit
+				v.fences = append(v.fences, f)
+			}
+		}
+	}
+	sorted := slices.Clone(keys)
+	slices.Sort(sorted)
+	v.rank = make([]int32, len(keys))
+	for i, k := range sorted {
+		n, _ := v.bounds.Get(k)
+		v.rank[n] = int32(i)
+	}
+}
+
+func end(e depend.Effect) uint64 {
+	if e.Addr+e.Size < e.Addr {
+		return ^uint64(0)
+	}
+	return e.Addr + e.Size
+}
+
+// recorder writes the statements.
+type recorder struct {
+	*survey
+	t     *Trace
+	marks map[int32]int32  // of a unit that comes last before a fence, the global to share
+	fence []int32          // of each fence, the global that it shares
+	held  map[uint64]int32 // how often a lock is held
+	let   map[int32]int32  // of each thread, how often it held the mutex of its wait
+}
+
+// fences makes the globals that fences need.
+func (r *recorder) fences() {
+	fresh := func() int32 {
+		r.t.Globals++
+		return int32(r.t.Globals - 1)
+	}
+	for _, f := range r.survey.fences {
+		for _, u := range f.before {
+			r.marks[u] = fresh() // at most one: later fences look at later units
+		}
+		r.fence = append(r.fence, fresh())
+	}
+}
+
+func (r *recorder) local() int32 {
+	r.t.Locals++
+	return int32(r.t.Locals - 1)
+}
+
+// write is the second pass.
+func (r *recorder) write(steps iter.Seq[depend.Step]) {
+	t := r.t
+	for i := range r.threads.Len() {
+		t.Threads = append(t.Threads, fmt.Sprintf("thread%d", i))
+	}
+	begun := make([]bool, len(t.Threads))
+	passed := make([]int, len(t.Threads)) // fences that the thread knows
+	next := 0                             // fence to come
+	unit := int32(-1)
+	finish := func() {
+		if g, ok := r.marks[unit]; ok {
+			r.add(Share, g, g+1)
+		}
+	}
+	for s := range steps {
+		th, _ := r.threads.Get(uint64(s.Event.Thread))
+		if !s.Joined {
+			if unit >= 0 {
+				finish()
+			}
+			unit++
+			t.Start = append(t.Start, int32(len(t.Stmts)))
+			t.Of = append(t.Of, int32(th))
+			t.Threads[th] = fmt.Sprintf("T%d", s.Event.Thread)
+			begun[th] = true
+			if passed[th] < next {
+				passed[th] = next
+				g := r.fence[next-1]
+				r.add(Localize, g, g+1)
+			}
+		}
+		for _, e := range s.Effects {
+			switch e.Mode {
+			case depend.Read:
+				r.access(Localize, e)
+			case depend.Write:
+				r.access(Share, e)
+			case depend.Observe, depend.AcquireShared, depend.ReleaseShared:
+				g := r.object(e)
+				r.add(Localize, g, g+1)
+			case depend.Change:
+				g := r.object(e)
+				r.add(Share, g, g+1)
+			case depend.Acquire:
+				n := int32(1)
+				if s.Event.Op == trace.OpCondWake {
+					n = max(1, r.let[int32(th)])
+				}
+				r.held[e.Addr] += n
+				for range n {
+					r.add(Require, r.object(e), r.object(e)+1)
+				}
+			case depend.Release:
+				n := int32(1)
+				if s.Event.Op == trace.OpCondWait {
+					// A wait lets go of the mutex however often it is held.
+					n = max(1, r.held[e.Addr])
+					r.let[int32(th)] = n
+				}
+				r.held[e.Addr] -= n
+				for range n {
+					r.add(Release, r.object(e), r.object(e)+1)
+				}
+			case depend.Post:
+				g := r.token(e)
+				r.add(Set1, g, g+1)
+			case depend.Take:
+				g := r.token(e)
+				r.add(Set0, g, g+1)
+			case depend.Create, depend.Join:
+				other, _ := r.threads.Get(e.Addr)
+				if t.Threads[other] == fmt.Sprintf("thread%d", other) {
+					t.Threads[other] = fmt.Sprintf("T%d", e.Addr)
+				}
+				if e.Mode == depend.Join {
+					r.add(Initiate, int32(other), 0)
+				} else if !begun[other] {
+					r.add(Duplicate, int32(other), 0)
+				}
+			case depend.Begin:
+				r.add(Ready, 0, 0)
+			case depend.End:
+				r.add(End, 0, 0)
+			case depend.Fence:
+				f := r.survey.fences[next]
+				for _, u := range f.before {
+					r.add(Localize, r.marks[u], r.marks[u]+1)
+				}
+				r.add(Share, r.fence[next], r.fence[next]+1)
+				next++
+				passed[th] = next
+			}
+		}
+	}
+	if unit >= 0 {
+		finish()
+	}
+	t.Start = append(t.Start, int32(len(t.Stmts)))
+}
+
+func (r *recorder) access(k Kind, e depend.Effect) {
+	lo, _ := r.bounds.Get(e.Addr)
+	hi, _ := r.bounds.Get(end(e))
+	r.add(k, r.rank[lo], r.rank[hi])
+}
+
+func (r *recorder) object(e depend.Effect) int32 {
+	n, _ := r.objects.Get(e.Addr)
+	return int32(len(r.rank)) + int32(n)
+}
+
+func (r *recorder) token(e depend.Effect) int32 {
+	return int32(len(r.rank)) + int32(r.objects.Len()) + int32(e.Addr) - 1
+}
+
+func (r *recorder) add(k Kind, lo, hi int32) {
+	s := Stmt{Kind: k, Thread: r.t.Of[len(r.t.Of)-1], Local: -1, Lo: lo, Hi: hi}
+	if k == Localize || k == Share {
+		s.Local = r.local()
+	}
+	r.t.Stmts = append(r.t.Stmts, s)
+}
