@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +17,9 @@ import (
 // The documentation's commands are checked: in every block that starts with ```sh, each
 // heddle command and flag must exist, and each make target. A block that starts with
 // ```sh run is executed, too, in a copy of the repository's top directory with heddle in
-// PATH; a ```text block right after it is its output, in which "…" stands for anything.
+// PATH, the blocks of one file one after the other; with exit=N behind it, its last
+// command ends with status N. A ```text block right after it is its output, in which "…"
+// stands for anything.
 
 // block is a fenced block of a Markdown file.
 type block struct {
@@ -82,7 +85,10 @@ func documented(t *testing.T) []*block {
 	return all
 }
 
-func isShell(b *block) bool { return b.info == "sh" || b.info == "sh run" }
+func isShell(b *block) bool { return b.info == "sh" || runs.MatchString(b.info) }
+
+// runs matches what stands behind the fence of a block that is executed.
+var runs = regexp.MustCompile(`^sh run(?: exit=(\d+))?$`)
 
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
@@ -205,36 +211,52 @@ func TestDocumentedBlocksRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := t.TempDir()
+	dirs := map[string]string{} // of each file
 	for _, b := range documented(t) {
-		if b.info != "sh run" {
+		m := runs.FindStringSubmatch(b.info)
+		if m == nil {
 			continue
 		}
+		if dirs[b.file] == "" {
+			dirs[b.file] = linkedCopy(t, repository(t))
+		}
 		t.Run(b.String(), func(t *testing.T) {
-			dir := t.TempDir()
-			entries, err := os.ReadDir(repository(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range entries {
-				if e.Name() == "bin" || strings.HasPrefix(e.Name(), ".") {
-					continue
-				}
-				if err := os.Symlink(filepath.Join(repository(t), e.Name()), filepath.Join(dir, e.Name())); err != nil {
-					t.Fatal(err)
-				}
+			want := 0
+			if m[1] != "" {
+				want, _ = strconv.Atoi(m[1])
 			}
 			cmd := exec.Command("bash", "-euo", "pipefail", "-c", b.text)
-			cmd.Dir = dir
+			cmd.Dir = dirs[b.file]
 			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(heddle)+":"+os.Getenv("PATH"), "HEDDLE_CACHE="+cache)
 			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
+			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
+				t.Fatalf("%v, want exit status %d\n%s", err, want, out)
 			}
 			if b.next != nil && b.next.info == "text" && !matchesOutput(b.next.text, string(out)) {
 				t.Errorf("the output is not what %v says:\n%s", b.next, out)
 			}
 		})
 	}
+}
+
+// linkedCopy is a new directory with links to everything in another, so that what is
+// written there stays there.
+func linkedCopy(t *testing.T, dir string) string {
+	t.Helper()
+	linked := t.TempDir()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == "bin" || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(linked, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return linked
 }
 
 // matchesOutput compares documented output with real output. An ellipsis stands for any

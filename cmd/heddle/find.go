@@ -26,7 +26,7 @@ type findCommand struct {
 	MaxSteps   int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full       bool          `help:"Show every event, and fold nothing."`
 
-	Program program `arg:"" passthrough:"" help:"The program and its arguments, after --."`
+	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
 
 func (c *findCommand) Help() string {
