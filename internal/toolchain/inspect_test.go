@@ -172,9 +172,13 @@ func TestInspectRefusals(t *testing.T) {
 	if r := w.run("", nil, "mkfifo", "fifo"); r.status != 0 {
 		t.Fatal(r.stderr)
 	}
-	if clang := compilers()[len(compilers())-1]; clang.c.Family == Clang {
-		c := workspace{t, clang, w.dir}
-		c.plain(C, "-fsanitize=thread m.c -o clang-tsan")
+	clang := compilers()[len(compilers())-1]
+	c := workspace{t, clang, w.dir}
+	if clang.c.Family != Clang {
+		t.Log("without clang: it is not installed")
+	} else if r := c.run("", nil, clang.c.Path(), "-fsanitize=thread", "m.c", "-o", "clang-tsan"); r.status != 0 {
+		t.Logf("without clang: its sanitizers are not installed\n%s", r.stderr)
+	} else {
 		tests["clang-tsan"] = "has ThreadSanitizer linked into it, as clang -fsanitize=thread does: build it with heddle cc"
 		c.plain(C, "-fsanitize=thread -s m.c -o clang-tsan-stripped")
 		tests["clang-tsan-stripped"] = tests["clang-tsan"]
