@@ -360,13 +360,15 @@ func TestTime(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// What was found in time is confirmed and simplified after it.
+	late := false
 	target := &meddler{Target: simprog.New(simprog.LostUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
-		if o.Ending.Kind.Failed() {
-			time.Sleep(30 * time.Millisecond)
+		if o.Ending.Kind.Failed() && !late {
+			late = true
+			time.Sleep(400 * time.Millisecond)
 		}
 	}}
-	r = find(t, target, Options{Time: 25 * time.Millisecond})
-	if r.Outcome == Bug && (r.Simplified == nil || !r.Simplified.Complete) {
+	r = find(t, target, Options{Time: 300 * time.Millisecond})
+	if !late || r.Outcome != Bug || r.Simplified == nil || !r.Simplified.Complete {
 		t.Errorf("%+v", r)
 	}
 }

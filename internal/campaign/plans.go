@@ -85,9 +85,10 @@ func (p *planner) plan(plan schedule.Plan, memory bool, repeat int) schedule.Pla
 	plan.Repeat, plan.Stop = repeat, true
 	plan.ExpectStatus, plan.MaxSteps = p.expect, p.opts.MaxSteps
 	// A timed wait may run out early in every second plan: it must not hide what happens
-	// when none does. It changes nothing for a program without one.
+	// when none does. It changes nothing for a program without one. Rounds take turns
+	// too, since in the early ones every arm has one plan.
 	p.plans++
-	plan.Timeouts = p.plans%2 == 0
+	plan.Timeouts = (p.plans+p.round)%2 == 0
 	if memory {
 		plan.Points = p.points
 	}
