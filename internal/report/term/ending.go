@@ -1,0 +1,104 @@
+package term
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/report"
+)
+
+// ending tells how the execution ended.
+func (d *drawing) ending() {
+	d.print("")
+	f := d.v.Failure
+	if f == nil {
+		d.text(d.v.Ending, bold, "")
+		return
+	}
+	d.text("✗ "+f.Title, alarm, "")
+	for i, w := range f.Waits {
+		if i == f.Ring && f.Ring > 0 {
+			d.text("Besides:", plain, "  ")
+		}
+		d.wait(w)
+	}
+	if len(f.Waits) == 0 {
+		d.text("in "+threadText(f.Thread)+":", plain, "  ")
+		d.stack(f.Stack)
+	}
+}
+
+func (d *drawing) wait(w report.Wait) {
+	d.text(w.Text+d.at(w.Place), plain, "  ")
+	if d.full {
+		d.stack(w.Stack)
+	}
+}
+
+// at is ` at file.c:12`, nothing for the unknown place.
+func (d *drawing) at(place int) string {
+	if place == 0 {
+		return ""
+	}
+	return " at " + d.v.Places[place].Label
+}
+
+// stackDepth is how many frames of a stack are shown in short.
+const stackDepth = 8
+
+func (d *drawing) stack(places []int) {
+	for i, n := range places {
+		if !d.full && i == stackDepth {
+			d.text("… "+count(len(places)-i, "more frame"), faint, "    ")
+			return
+		}
+		p := d.v.Places[n]
+		s := p.Label
+		if p.Func != "" && !strings.HasPrefix(p.Label, p.Func) {
+			s = p.Func + "  " + s
+		}
+		if p.Text != "" {
+			s += "  " + p.Text
+		}
+		d.print("    " + d.truncate(d.clean(s), d.width-4))
+	}
+}
+
+// outputLines is how much of the program's output is shown in short.
+const outputLines = 10
+
+// legend explains the heap blocks that were mentioned and adds output and notes.
+func (d *drawing) legend() {
+	var known []report.Block
+	for _, b := range d.v.Blocks {
+		if d.blocks[b.Number] {
+			known = append(known, b)
+		}
+	}
+	sort.Slice(known, func(i, j int) bool { return known[i].Number < known[j].Number })
+	if len(known) > 0 {
+		d.print("")
+	}
+	for _, b := range known {
+		d.text(b.Name+": "+b.Detail+", by "+threadText(b.Thread), plain, "")
+	}
+	if out := strings.TrimRight(d.v.Output, "\n"); out != "" {
+		lines := strings.Split(out, "\n")
+		d.print("")
+		head := "output:"
+		if !d.full && len(lines) > outputLines {
+			head = "end of the output:"
+			lines = lines[len(lines)-outputLines:]
+		}
+		d.text(head, plain, "")
+		for _, l := range lines {
+			d.print("  " + d.truncate(d.clean(l), d.width-2))
+		}
+	}
+	if len(d.v.Notes) > 0 {
+		d.print("")
+	}
+	for _, n := range d.v.Notes {
+		d.text("note: "+n, plain, "")
+	}
+}

@@ -1,0 +1,130 @@
+package term
+
+import (
+	"strconv"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// layout is how the width is shared out. A line is
+//
+//	number  bars  cells  source
+//
+// where cells are the columns of the threads, or lanes and one text for all.
+type layout struct {
+	width   int
+	number  int // width of event numbers
+	bars    int // width of the bars of loops
+	columns []report.Column
+	index   map[trace.ThreadID]int // into columns
+	lanes   bool                   // threads are lanes, or only numbers
+	strip   int                    // width of the lanes, 0 if there are too many threads
+	cell    int                    // width of a thread's column, or of the text beside the lanes
+	source  int                    // width of the source column, 0: below each event
+}
+
+const (
+	gap        = 2  // between columns of threads: a line and a space
+	minCell    = 15 // narrowest column of a thread
+	goodCell   = 18 // narrowest beside positions
+	easyCell   = 24 // narrowest beside source lines
+	maxCell    = 44
+	goodSource = 32 // narrowest column of positions and source lines
+	maxLabel   = 24 // widest column of positions alone
+	minText    = 24 // narrowest text beside lanes
+)
+
+func newLayout(v *report.View, rows []report.Row, o Options) layout {
+	l := layout{width: max(o.Width, MinWidth), index: map[trace.ThreadID]int{}}
+	for _, c := range v.Columns {
+		if c.Shown > 0 || o.Full {
+			l.index[c.Thread] = len(l.columns)
+			l.columns = append(l.columns, c)
+		}
+	}
+	l.number = len(strconv.Itoa(max(v.Events-1, 0))) + 1
+	if d := depth(rows); d > 0 {
+		l.bars = d + 1
+	}
+	room := l.width - l.number - l.bars
+	n := max(len(l.columns), 1)
+	want, label := widest(v, rows)
+	want = min(max(want, goodCell), maxCell)
+	label = min(label, maxLabel)
+	// The room for a cell beside a source column of some width.
+	each := func(source int) int {
+		if source > 0 {
+			source++ // a space before it
+		}
+		return (room - source - (n-1)*gap) / n
+	}
+
+	beside := true
+	switch {
+	case each(goodSource) >= min(want, easyCell):
+		l.cell = min(want, each(goodSource))
+	case each(label) >= goodCell:
+		l.cell = min(want, each(label))
+	case each(0) >= minCell:
+		l.cell, beside = each(0), false
+	default:
+		l.useLanes(n, room, want)
+		return l
+	}
+	if beside {
+		l.source = room - n*l.cell - (n-1)*gap - 1
+	}
+	return l
+}
+
+// useLanes lays out lanes with one text for all threads.
+func (l *layout) useLanes(n, room, want int) {
+	l.lanes = true
+	tag := l.tagWidth()
+	if n+1+tag+minText <= room {
+		l.strip = n + 1
+	}
+	l.cell = room - l.strip
+	if text := l.cell - tag; text >= goodCell+1+goodSource {
+		cell := min(want, text-goodSource-1)
+		l.source = text - cell - 1
+		l.cell = tag + cell + 1
+	}
+}
+
+// tagWidth is the width of `T12 `.
+func (l *layout) tagWidth() int {
+	return len(threadText(l.columns[len(l.columns)-1].Thread)) + 1
+}
+
+// depth is how many loops with more than one row stand in one another.
+func depth(rows []report.Row) (d int) {
+	for i := range rows {
+		if r := &rows[i]; r.Kind == report.LoopRow {
+			in := depth(r.Body)
+			if !single(r) {
+				in++
+			}
+			d = max(d, in)
+		}
+	}
+	return d
+}
+
+// single reports whether a loop is one event again and again, which needs no bar.
+func single(r *report.Row) bool { return len(r.Body) == 1 && r.Body[0].Kind == report.EventRow }
+
+// widest is the width of the longest text of an event and of the longest position.
+func widest(v *report.View, rows []report.Row) (text, label int) {
+	for i := range rows {
+		r := &rows[i]
+		if r.Cell != nil {
+			text = max(text, width(r.Cell.Text))
+			label = max(label, width(v.Places[r.Cell.Place].Label))
+		}
+		t, l := widest(v, r.Body)
+		text, label = max(text, t), max(label, l)
+	}
+	return text, label
+}

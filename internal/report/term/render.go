@@ -1,0 +1,408 @@
+package term
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Render draws the view: a heading, a row for each event and context switch, how it
+// ended, and what else there is to know. No line is wider than the options say. The error
+// is the writer's.
+func Render(w io.Writer, v *report.View, o Options) error {
+	rows := v.Rows
+	if o.Full {
+		rows = v.Full()
+	}
+	d := &drawing{
+		pen: pen{o.Color, o.Unicode}, v: v, layout: newLayout(v, rows, o),
+		out: bufio.NewWriter(w), full: o.Full, blocks: map[int]bool{},
+	}
+	d.spans(rows)
+	d.heading()
+	d.header()
+	for _, l := range d.rows(rows) {
+		d.line(l)
+	}
+	d.ending()
+	d.legend()
+	return d.out.Flush()
+}
+
+type drawing struct {
+	pen
+	layout
+	v      *report.View
+	out    *bufio.Writer
+	full   bool
+	first  map[trace.ThreadID]int // event with which a thread's lane begins
+	last   map[trace.ThreadID]int // … and ends
+	blocks map[int]bool           // heap blocks that were mentioned
+}
+
+// line is one line of the table, still without its margin.
+type line struct {
+	number string
+	bars   []string // outermost first
+	text   string   // painted, no wider than the room
+}
+
+// spans notes from where to where each thread has events.
+func (d *drawing) spans(rows []report.Row) {
+	d.first, d.last = map[trace.ThreadID]int{}, map[trace.ThreadID]int{}
+	var visit func(rows []report.Row)
+	visit = func(rows []report.Row) {
+		for i := range rows {
+			r := &rows[i]
+			switch r.Kind {
+			case report.EventRow:
+				if _, ok := d.first[r.Thread]; !ok {
+					d.first[r.Thread] = r.Event
+				}
+				d.last[r.Thread] = r.Event
+			case report.LoopRow, report.FoldRow:
+				visit(r.Rows)
+			}
+		}
+	}
+	visit(rows)
+}
+
+func (d *drawing) line(l line) {
+	s := pad(d.paint(l.number, faint), d.number)
+	if d.layout.bars > 0 {
+		s += pad(d.paint(strings.Join(l.bars, ""), faint), d.layout.bars)
+	}
+	d.print(s + l.text)
+}
+
+// print ends a line. Spaces at its end would be painted by some terminals.
+func (d *drawing) print(s string) {
+	d.out.WriteString(strings.TrimRight(s, " "))
+	d.out.WriteByte('\n')
+}
+
+// heading says what was run.
+func (d *drawing) heading() {
+	if len(d.v.Command) > 0 {
+		d.text(strings.Join(d.v.Command, " "), bold, "")
+	}
+	c := d.v.Cost
+	s := fmt.Sprintf("%s, %s, %s", count(len(d.v.Columns), "thread"), count(d.v.Events, "event"), count(c.Switches, "context switch"))
+	if c.Switches > 0 {
+		s += " (" + count(c.Preemptions, "preemption") + ")"
+	}
+	if n := folded(d.v.Rows); n > 0 && !d.full {
+		s += fmt.Sprintf("; %d events are folded", n)
+	}
+	d.text(s, plain, "")
+	if d.v.Strategy != "" {
+		d.text("found by "+d.v.Strategy, faint, "")
+	}
+	if d.v.Original != "" {
+		d.text("simplified from "+d.v.Original, faint, "")
+	}
+	d.print("")
+}
+
+// folded counts the events that have no row of their own: those behind folds, and all but
+// one turn of loops.
+func folded(rows []report.Row) (n int) {
+	for i := range rows {
+		switch r := &rows[i]; r.Kind {
+		case report.FoldRow:
+			n += r.Events
+		case report.LoopRow:
+			n += r.Events - (r.Events / r.Times) + folded(r.Body)
+		}
+	}
+	return n
+}
+
+func count(n int, what string) string { return strconv.Itoa(n) + " " + plural(n, what) }
+
+func plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return what
+	case strings.HasSuffix(what, "ch"):
+		return what + "es"
+	}
+	return what + "s"
+}
+
+// text prints a paragraph of any length over the whole width; lines after the first are
+// indented.
+func (d *drawing) text(s string, st style, indent string) {
+	s = d.clean(s)
+	const under = "  "
+	for i, l := range d.pen.wrap(s, d.width-len(indent)-len(under), 12) {
+		if i > 0 {
+			l = under + l
+		}
+		d.print(indent + d.paint(l, st))
+	}
+}
+
+// header names the columns.
+func (d *drawing) header() {
+	if d.lanes {
+		d.laneHeader()
+		return
+	}
+	for _, row := range []func(report.Column) string{
+		func(c report.Column) string { return fmt.Sprintf("T%d %s", c.Thread, c.Name) },
+		func(c report.Column) string {
+			if c.Entry == 0 {
+				return ""
+			}
+			return d.v.Places[c.Entry].Label
+		},
+	} {
+		var s strings.Builder
+		for i, c := range d.columns {
+			s.WriteString(d.separator(i))
+			s.WriteString(pad(d.paint(d.truncate(d.clean(row(c)), d.cell), threadStyle(i)), d.cell))
+		}
+		d.line(line{text: s.String()})
+	}
+	d.line(line{text: d.paint(strings.Repeat(d.sign("─"), d.room()), faint)})
+}
+
+// room is the width of everything right of the bars.
+func (d *drawing) room() int { return d.width - d.number - d.layout.bars }
+
+// separator stands left of column i.
+func (d *drawing) separator(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return d.paint(d.sign("│"), faint) + " "
+}
+
+// laneHeader lists the threads, those that run the same function together, and numbers
+// the lanes.
+func (d *drawing) laneHeader() {
+	for i := 0; i < len(d.columns); {
+		c, j := d.columns[i], i+1
+		for j < len(d.columns) && d.columns[j].Name == c.Name && d.columns[j].Entry == c.Entry {
+			j++
+		}
+		s := threadText(c.Thread)
+		switch j - i {
+		case 1:
+		case 2:
+			s += ", " + threadText(d.columns[j-1].Thread)
+		default:
+			s += " … " + threadText(d.columns[j-1].Thread)
+		}
+		s += " " + c.Name
+		if c.Entry != 0 {
+			s += " (" + d.v.Places[c.Entry].Label + ")"
+		}
+		d.text(s, plain, "")
+		i = j
+	}
+	if d.strip > 0 {
+		digits := len(strconv.Itoa(int(d.columns[len(d.columns)-1].Thread)))
+		for k := range digits {
+			var s strings.Builder
+			for i, c := range d.columns {
+				n := fmt.Sprintf("%*d", digits, c.Thread)
+				s.WriteString(d.paint(n[k:k+1], threadStyle(i)))
+			}
+			d.line(line{text: s.String()})
+		}
+	}
+	d.line(line{text: d.paint(strings.Repeat(d.sign("─"), d.room()), faint)})
+}
+
+func threadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
+
+// rows draws rows, without margin.
+func (d *drawing) rows(rows []report.Row) (out []line) {
+	for i := range rows {
+		out = append(out, d.row(&rows[i])...)
+	}
+	return out
+}
+
+func (d *drawing) row(r *report.Row) []line {
+	switch r.Kind {
+	case report.SwitchRow:
+		return d.switchRow(r)
+	case report.FoldRow:
+		return d.cellRow(r, "… "+count(r.Events, "event"), faint, 0)
+	case report.LoopRow:
+		return d.loop(r)
+	}
+	st := threadStyle(d.index[r.Thread])
+	if r.Cell.Failed {
+		st = alarm
+	}
+	return d.event(r, r.Cell.Text, st)
+}
+
+// event draws a row that has a cell.
+func (d *drawing) event(r *report.Row, text string, st style) []line {
+	if r.Cell.Block >= 0 {
+		d.blocks[r.Cell.Block] = true
+	}
+	return d.cellRow(r, text, st, r.Cell.Place)
+}
+
+// loop draws one turn, and says how many there are.
+func (d *drawing) loop(r *report.Row) []line {
+	times := strconv.Itoa(r.Times)
+	if single(r) {
+		in := &r.Body[0]
+		return d.event(in, in.Cell.Text+"  ×"+times, threadStyle(d.index[in.Thread]))
+	}
+	body := d.rows(r.Body)
+	for i := range body {
+		bar := "│"
+		if i == len(body)-1 {
+			bar = "╰"
+		}
+		body[i].bars = append([]string{d.sign(bar)}, body[i].bars...)
+	}
+	head := line{bars: []string{d.sign("╭")}, text: d.strips(r.Event, -1) + d.paint(" "+times+" times:", bold)}
+	return append([]line{head}, body...)
+}
+
+// maxLines is the most that the text of one event takes.
+const maxLines = 4
+
+// cellRow draws text in the column of the row's thread and place beside or below it.
+func (d *drawing) cellRow(r *report.Row, text string, st style, place int) []line {
+	text = d.clean(text)
+	var tag string
+	cell := d.cell
+	if d.lanes {
+		tag = pad(threadText(r.Thread), d.tagWidth())
+		cell -= d.tagWidth()
+		if d.source > 0 {
+			cell--
+		}
+	}
+	texts := d.pen.wrap(text, cell, maxLines)
+	styles := make([]style, len(texts))
+	for i := range styles {
+		styles[i] = st
+	}
+	var source string
+	if place > 0 {
+		if d.source > 0 {
+			source = d.sourceText(place, d.source)
+		} else {
+			at := d.truncateLeft(d.clean(d.v.Places[place].Label), cell-2)
+			last := texts[len(texts)-1]
+			if d.lanes && width(last)+2+width(at) <= cell { // room beside it after all
+				source = at
+			} else {
+				texts, styles = append(texts, "  "+at), append(styles, faint)
+			}
+		}
+	}
+	out := make([]line, len(texts))
+	for i, t := range texts {
+		switch {
+		case !d.lanes:
+			out[i].text = d.columnsWith(r.Thread, t, styles[i])
+		case i == 0:
+			out[i].text = d.strips(r.Event, r.Thread) + d.paint(tag, threadStyle(d.index[r.Thread])) + d.paint(t, styles[i])
+		default:
+			out[i].text = d.strips(r.Event, -1) + pad("", width(tag)) + d.paint(t, styles[i])
+		}
+	}
+	out[0].number = strconv.Itoa(r.Event)
+	if d.source > 0 {
+		out[0].text = pad(out[0].text, d.room()-d.source) + d.paint(source, faint)
+	} else if source != "" {
+		out[len(out)-1].text += "  " + d.paint(source, faint)
+	}
+	return out
+}
+
+// minSnippet is the least of a source line that tells anything.
+const minSnippet = 16
+
+// sourceText is `file.c:12  counter++;` in w cells.
+func (d *drawing) sourceText(place, w int) string {
+	p := d.v.Places[place]
+	at := d.truncateLeft(d.clean(p.Label), w)
+	if p.Text == "" || w-width(at) < minSnippet {
+		return at
+	}
+	return d.truncate(at+"  "+d.clean(p.Text), w)
+}
+
+// columnsWith is a line with text in one thread's column.
+func (d *drawing) columnsWith(t trace.ThreadID, text string, st style) string {
+	var s strings.Builder
+	for i, c := range d.columns {
+		s.WriteString(d.separator(i))
+		if c.Thread == t {
+			s.WriteString(d.paint(text, st))
+			s.WriteString(strings.Repeat(" ", max(0, d.cell-width(text))))
+		} else {
+			s.WriteString(strings.Repeat(" ", d.cell))
+		}
+	}
+	return s.String()
+}
+
+// strips are the lanes at an event, with a mark for the thread that does it.
+func (d *drawing) strips(event int, t trace.ThreadID) string {
+	if d.strip == 0 {
+		return ""
+	}
+	var s strings.Builder
+	for i, c := range d.columns {
+		first, began := d.first[c.Thread]
+		switch {
+		case c.Thread == t:
+			s.WriteString(d.paint(d.sign("●"), threadStyle(i)))
+		case began && first <= event && event <= d.last[c.Thread]:
+			s.WriteString(d.paint(d.sign("│"), faint))
+		default:
+			s.WriteByte(' ')
+		}
+	}
+	return s.String() + " "
+}
+
+// switchRow draws a context switch across the columns.
+func (d *drawing) switchRow(r *report.Row) []line {
+	sw := r.Switch
+	text := sw.Text
+	if sw.Next != 0 {
+		text += " (" + d.v.Places[sw.Next].Label + ")"
+	}
+	text += " → " + threadText(sw.To)
+	st := faint
+	if sw.Preemptive {
+		st = alarm
+	}
+	lead := d.sign("── ")
+	strip := d.strips(r.Event, -1)
+	room := d.room() - width(strip)
+	texts := d.pen.wrap(d.clean(text), room-width(lead), maxLines)
+	out := make([]line, len(texts))
+	for i, t := range texts {
+		s := pad("", width(lead)) + t
+		if i == 0 {
+			s = lead + t
+		}
+		if fill := room - width(s) - 1; i == len(texts)-1 && fill > 0 {
+			s += " " + strings.Repeat(d.sign("─"), fill)
+		}
+		out[i].text = strip + d.paint(s, st)
+	}
+	return out
+}
