@@ -153,8 +153,32 @@ func (s *state) clone() *state {
 	return c
 }
 
-// key is equal for equal states.
-func (s *state) key() string { return fmt.Sprint(s.vars, s.owner, s.sems, s.queue, s.threads) }
+// key is equal for equal states. Numbers are small: one byte each.
+func (s *state) key() string {
+	var k []byte
+	add := func(n int) { k = append(k, byte(n)) }
+	for _, list := range [][]int{s.vars, s.owner, s.sems} {
+		for _, n := range list {
+			add(n)
+		}
+	}
+	for _, q := range s.queue {
+		add(len(q))
+		for _, n := range q {
+			add(n)
+		}
+	}
+	for i := range s.threads {
+		t := &s.threads[i]
+		add(t.fn)
+		add(t.pc)
+		add(t.reg)
+		add(t.state)
+		add(t.parent)
+		add(t.nth)
+	}
+	return string(k)
+}
 
 // pending is what a thread is about to do.
 func (p *program) pending(s *state, id int) (trace.Op, trace.Site, bool) {

@@ -2,7 +2,9 @@ package tinertia
 
 import (
 	"container/heap"
+	"context"
 	"slices"
+	"testing"
 
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -79,4 +81,74 @@ func (h *nodes) Pop() any {
 	x := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return x
+}
+
+// TestNearOptimal compares with the best execution there is, as Figure 6 of FSE'10 does
+// for five programs by hand.
+func TestNearOptimal(t *testing.T) {
+	type histogram struct {
+		programs, executions  int
+		switches, preemptions map[int]int
+		optimal               int
+	}
+	paper := histogram{switches: map[int]int{}, preemptions: map[int]int{}}
+	all := histogram{switches: map[int]int{}, preemptions: map[int]int{}}
+	for n := uint64(0); n < 260; n++ {
+		p := anyProgram(n)
+		in := failing(p, n, 100)
+		if in == nil || len(newSequence(in).teis) < 4 {
+			continue
+		}
+		best, ok := optimum(p, sameBug(in.Ending), 10_000)
+		if !ok {
+			continue
+		}
+		for _, h := range []*histogram{&paper, &all} {
+			var opts Options
+			if h == &paper {
+				opts.Operations = Paper()
+			}
+			r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, pre := r.After.Switches-best.Switches, r.After.Preemptions-best.Preemptions
+			if s < 0 || s == 0 && pre < 0 {
+				t.Fatalf("program %d: %+v is better than the optimum %+v", n, r.After, best)
+			}
+			h.programs++
+			h.executions += r.Table2.Executions
+			h.switches[s]++
+			h.preemptions[max(0, pre)]++ // fewer than the optimum means more switches
+			if s == 0 && pre == 0 {
+				h.optimal++
+			}
+		}
+	}
+	for _, h := range []*histogram{&paper, &all} {
+		name := "all operations"
+		if h == &paper {
+			name = "Algorithm 1"
+		}
+		t.Logf("%s: %d programs, %d executions each; switches above the optimum %v, preemptions %v; optimal %d",
+			name, h.programs, h.executions/max(1, h.programs), h.switches, h.preemptions, h.optimal)
+	}
+	if all.programs < 100 {
+		t.Fatalf("only %d programs", all.programs)
+	}
+	// FSE'10 §5.1 has 90 % within 2 switches.
+	for _, c := range []struct {
+		what    string
+		n, need int // percent
+	}{
+		{"Algorithm 1 within 1 switch", paper.switches[0] + paper.switches[1], 90},
+		{"within 1 switch", all.switches[0] + all.switches[1], 99},
+		{"fewest switches", all.switches[0], 95},
+		{"fewest preemptions", all.preemptions[0], 95},
+		{"optimal", all.optimal, 95},
+	} {
+		if 100*c.n < c.need*all.programs {
+			t.Errorf("%s: %d of %d, want %d %%", c.what, c.n, all.programs, c.need)
+		}
+	}
 }

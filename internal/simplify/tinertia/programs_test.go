@@ -106,7 +106,7 @@ func randomStatement(d draw, p *program, pc int) []instr {
 func failing(p *program, seed uint64, tries int) *trace.Trace {
 	for i := range tries {
 		t := p.record(seed+uint64(i), float64(i%3)*0.3)
-		if t.Ending.Kind.Failed() && t.Ending.Kind != trace.Hang {
+		if len(t.Events) > 0 && t.Ending.Kind.Failed() && t.Ending.Kind != trace.Hang {
 			return t
 		}
 	}
@@ -116,4 +116,155 @@ func failing(p *program, seed uint64, tries int) *trace.Trace {
 func seeded(seed uint64) draw {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	return func(n int) int { return rng.IntN(n) }
+}
+
+// deepProgram has a bug that needs its threads to take many turns in one order: a chain
+// of flags, some of which are up for a moment only.
+func deepProgram(d draw) *program {
+	stages := 4 + d(4)
+	p := &program{vars: stages + 4, locks: 1, sems: []int{1}, patience: d(2), life: d(2) == 0}
+	threads := 2 + d(2)
+	code := make([][]instr, threads)
+	noise := func(t int) {
+		for range d(3) {
+			v, pc := stages+d(3), len(code[t])
+			switch d(6) {
+			case 0:
+				code[t] = append(code[t], instr{kind: kWrite, a: v, b: 1})
+			case 1:
+				code[t] = append(code[t], instr{kind: kLoad, a: v}, instr{kind: kStore, a: v, b: 1})
+			case 2:
+				code[t] = append(code[t], instr{kind: kLock}, instr{kind: kWrite, a: v, b: 1}, instr{kind: kUnlock})
+			case 3:
+				code[t] = append(code[t], instr{kind: kSleep})
+			case 4:
+				if p.life {
+					code[t] = append(code[t], instr{kind: kCreate, a: threads + 1})
+				}
+			case 5:
+				code[t] = append(code[t], instr{kind: kIf, a: v, to: pc + 2}, instr{kind: kWrite, a: v, b: 2})
+			}
+		}
+	}
+	const end = 999
+	t := 0
+	for s := range stages {
+		t = (t + 1 + d(threads-1)) % threads
+		noise(t)
+		if s > 0 {
+			code[t] = append(code[t], instr{kind: kIf, a: s - 1, b: 1, to: end})
+			noise(t)
+		}
+		if s == stages-1 {
+			code[t] = append(code[t], instr{kind: kFail})
+			break
+		}
+		code[t] = append(code[t], instr{kind: kWrite, a: s, b: 1})
+		if d(3) > 0 {
+			code[t] = append(code[t], instr{kind: kWrite, a: s, b: 2})
+		}
+	}
+	for t := range code {
+		noise(t)
+		for i := range code[t] {
+			if code[t][i].to == end {
+				code[t][i].to = len(code[t])
+			}
+		}
+	}
+	p.funcs = code
+	if !p.life {
+		for t := range threads {
+			p.start = append(p.start, t)
+		}
+		return p
+	}
+	var main []instr
+	for t := range threads {
+		main = append(main, instr{kind: kCreate, a: t})
+	}
+	for t := range threads {
+		main = append(main, instr{kind: kJoin, a: t})
+	}
+	p.funcs = append(p.funcs, main, []instr{{kind: kWrite, a: stages + 3, b: 1}})
+	p.start = []int{threads}
+	return p
+}
+
+// familyProgram has threads that create threads.
+func familyProgram(d draw) *program {
+	p := &program{vars: 3, locks: 3, conds: 1, sems: []int{d(2)}, patience: d(2), life: true}
+	p.funcs = append(p.funcs, randomBody(d, p, 3), randomBody(d, p, 5))
+	for range 2 {
+		var code []instr
+		children := d(3)
+		for range children {
+			code = append(code, randomStatement(d, p, len(code))...)
+			code = append(code, instr{kind: kCreate, a: d(2)})
+		}
+		for range 1 + d(4) {
+			code = append(code, randomStatement(d, p, len(code))...)
+		}
+		if d(2) == 0 {
+			for c := range children {
+				code = append(code, instr{kind: kJoin, a: c})
+			}
+		}
+		p.funcs = append(p.funcs, code)
+	}
+	var main []instr
+	workers := 2 + d(5)
+	for range workers {
+		main = append(main, instr{kind: kCreate, a: d(4)})
+		if d(4) == 0 {
+			main = append(main, randomStatement(d, p, len(main))...)
+		}
+	}
+	if d(2) == 0 {
+		for w := range workers {
+			main = append(main, instr{kind: kJoin, a: w})
+		}
+	}
+	main = append(main, randomStatement(d, p, len(main))...)
+	p.funcs = append(p.funcs, append(main, instr{kind: kExit}))
+	p.start = []int{4}
+	return p
+}
+
+// counters is threads that each add 1 to a variable some times, half of them without the
+// lock, and a main thread that finds updates lost.
+func counters(threads, rounds int) *program {
+	p := &program{vars: 1, locks: 1, life: true}
+	var worker, main []instr
+	add := []instr{{kind: kLoad}, {kind: kStore, b: 1}}
+	for i := range rounds {
+		if i%2 == 0 {
+			worker = append(append(append(worker, instr{kind: kLock}), add...), instr{kind: kUnlock})
+		} else {
+			worker = append(worker, add...)
+		}
+	}
+	for range threads {
+		main = append(main, instr{kind: kCreate})
+	}
+	for i := range threads {
+		main = append(main, instr{kind: kJoin, a: i})
+	}
+	main = append(main, instr{kind: kIf, b: threads * rounds, not: true, to: len(main) + 2}, instr{kind: kFail}, instr{kind: kExit})
+	p.funcs = [][]instr{worker, main}
+	p.start = []int{1}
+	return p
+}
+
+// anyProgram is one of the above, for the n-th time.
+func anyProgram(n uint64) *program {
+	d := seeded(n)
+	switch n % 5 {
+	case 0:
+		return deepProgram(d)
+	case 1:
+		return familyProgram(d)
+	default:
+		return randomProgram(d, 3+d(10))
+	}
 }

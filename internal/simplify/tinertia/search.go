@@ -77,8 +77,6 @@ func passLimit(teis int) int { return 300 + 4*teis }
 // try validates a candidate and, if it is rejected, those it proposes instead. It returns
 // the one that was accepted, nil for none.
 func (s *search) try(c *candidate) (*candidate, error) {
-	st := s.stats[c.op]
-	st.Tried++
 	threads := c.threads
 	if threads == nil {
 		threads = s.cur.trace.Threads
@@ -86,11 +84,15 @@ func (s *search) try(c *candidate) (*candidate, error) {
 	v := s.memory.find(c.script, threads)
 	executed := v == nil
 	if executed {
-		st.Executed++
 		var err error
 		if v, err = s.execute(c.script, threads); err != nil {
 			return nil, err
 		}
+	}
+	st := s.stats[c.op]
+	st.Tried++
+	if executed {
+		st.Executed++
 	}
 	accepted := s.acceptable(c, v)
 	if accepted {
