@@ -5,6 +5,7 @@
 // why: main alone is enough: it creates the writer, sleeps, and finds nothing saved.
 #include <assert.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DOCUMENTS 3
@@ -21,10 +22,11 @@ static void *writer(void *arg) {
 }
 
 int main(void) {
+  const struct timespec long_enough = {0, 700 * 1000};
   pthread_t w;
   pthread_create(&w, NULL, writer, NULL);
   pthread_detach(w);
-  usleep(700);
+  nanosleep(&long_enough, NULL);
   assert(saved == DOCUMENTS);
   return 0;
 }

@@ -1,20 +1,20 @@
-// heddle: main takes the queue's mutex away as soon as the last block is consumed, while the consumer still comes back to look for more.
+// heddle: main takes the queue's mutex away as soon as it finds the queue empty, while the consumer still comes back to look for more.
 // kind: signal
 // finding: SIGSEGV
-// minimum: switches=3 preemptions=1
-// why: main waits for the consumer's post, and the consumer locks through the pointer that main
-//   cleared after that: main, consumer, main, consumer. main is blocked each time it is left (in
-//   sem_wait, then in its join); the consumer is left after its post, where the lock is free.
+// minimum: switches=3 preemptions=2
+// why: main finds the queue empty after the consumer has taken the last block, and the consumer
+//   locks through the pointer that main cleared after that: main, consumer, main, consumer. The
+//   first time main is left it polls, and nobody else has run who could block it; the consumer
+//   is left after an unlock, where the lock is free. The second time main waits in its join.
 #include <assert.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct queue {
   pthread_mutex_t *mutex;
   int blocks;
   int consumed;
-  sem_t drained;
 };
 
 static struct queue queue;
@@ -29,26 +29,29 @@ static void *consumer(void *arg) {
     }
     q->blocks--;
     q->consumed++;
-    int last = q->blocks == 0;
     pthread_mutex_unlock(q->mutex);
-    if (last) sem_post(&q->drained);
   }
+}
+
+static int is_empty(struct queue *q) {
+  pthread_mutex_lock(q->mutex);
+  int empty = q->blocks == 0;
+  pthread_mutex_unlock(q->mutex);
+  return empty;
 }
 
 int main(void) {
   pthread_t c;
   pthread_mutex_t *mutex = malloc(sizeof *mutex);
   pthread_mutex_init(mutex, NULL);
-  sem_init(&queue.drained, 0, 0);
   queue.mutex = mutex;
   queue.blocks = 2;
   pthread_create(&c, NULL, consumer, &queue);
-  sem_wait(&queue.drained);
+  while (!is_empty(&queue)) usleep(50);
   queue.mutex = NULL;
   pthread_join(c, NULL);
   pthread_mutex_destroy(mutex);
   free(mutex);
-  sem_destroy(&queue.drained);
   assert(queue.consumed == 2);
   return 0;
 }

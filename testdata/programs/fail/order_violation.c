@@ -1,4 +1,4 @@
-// heddle: main starts the log thread first and sets its level afterwards, so the thread may see that it is not set.
+// heddle: main starts the log thread first and sets its level afterwards; the thread gives main some time for that, which may not be enough.
 // kind: assertion
 // finding: level != LEVEL_UNSET
 // minimum: switches=1 preemptions=1
@@ -6,6 +6,7 @@
 //   the creation and the store that follows it, where nothing blocks it.
 #include <assert.h>
 #include <pthread.h>
+#include <unistd.h>
 
 enum { LEVEL_UNSET, LEVEL_ERROR, LEVEL_INFO };
 
@@ -14,6 +15,7 @@ static int lines_kept;
 
 static void *log_thread(void *arg) {
   (void)arg;
+  usleep(200);
   int level = log_level;
   assert(level != LEVEL_UNSET);
   for (int severity = LEVEL_ERROR; severity <= LEVEL_INFO; severity++)
