@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // InvalidError names the first thing in a trace that breaks a rule of Validate.
 type InvalidError struct {
@@ -37,7 +40,8 @@ func (e *InvalidError) Error() string {
 // Events:
 //   - the thread is in the thread table, the operation is known, and not "none";
 //   - no flags but those of package trace are set;
-//   - the first event of a thread, and no other, is OpThreadStart;
+//   - the first event of a thread, and no other, is OpThreadStart; main may do without,
+//     since it had started before the execution began;
 //   - OpThreadEnd is the last event of its thread, and Thread.Ended says whether there is
 //     one;
 //   - a thread's parent creates it (OpThreadCreate with result 0, the thread as value)
@@ -52,7 +56,9 @@ func (e *InvalidError) Error() string {
 // Heap blocks:
 //   - the thread is in the table, Event is an index of an event or their number;
 //   - Freed is -1 or the index of an OpFree event at or after Event with the same object,
-//     and no two blocks have the same.
+//     and no two blocks have the same. In a trace without OpMalloc events, where a free
+//     need not be an event either, Freed may also be the index of the event before which
+//     the block was freed, or the number of events.
 //
 // Header: the sites of Points are as above.
 //
@@ -271,12 +277,11 @@ func (v *validator) life(i int, e *Event) error {
 		return v.invalidEvent(i, "the thread had not been created by %s", printThread(v.t.Threads[e.Thread].Parent))
 	case e.Op == OpThreadStart && s.started:
 		return v.invalidEvent(i, "the thread had started before")
-	case e.Op != OpThreadStart && !s.started:
+	case e.Op != OpThreadStart && !s.started && e.Thread != 0:
 		return v.invalidEvent(i, "it comes before the start of the thread")
 	}
+	s.started = true
 	switch e.Op {
-	case OpThreadStart:
-		s.started = true
 	case OpThreadEnd:
 		s.ended = true
 		v.alive.toggle(e.Thread)
@@ -313,6 +318,7 @@ func (v *validator) life(i int, e *Event) error {
 
 func (v *validator) allocs() error {
 	t := v.t
+	recorded := slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc })
 	freedBy := make(map[int]int)
 	for i := range t.Allocs {
 		a := &t.Allocs[i]
@@ -329,8 +335,11 @@ func (v *validator) allocs() error {
 		if a.Freed == -1 {
 			continue
 		}
-		if a.Freed < a.Event || a.Freed >= len(t.Events) {
+		if a.Freed < a.Event || a.Freed > len(t.Events) || recorded && a.Freed == len(t.Events) {
 			return invalid(place, "it was allocated before event %d and freed by event %d, where there are %d events", a.Event, a.Freed, len(t.Events))
+		}
+		if !recorded {
+			continue
 		}
 		if f := &t.Events[a.Freed]; f.Op != OpFree || f.Object != a.Object {
 			return invalid(place, "it was freed by event %d, which is no free of %s", a.Freed, printObject(a.Object))
