@@ -35,6 +35,7 @@ type commandLine struct {
 	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
 	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
 	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
+	Show     showCommand     `cmd:"" help:"Draw a trace: a column per thread."`
 	Doctor   doctorCommand   `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// expectation is the comment at the head of a program in testdata/programs.
+type expectation struct {
+	name        string
+	source      string
+	kind        string
+	finding     string
+	minimum     bool
+	switches    int
+	preemptions int // -1: not stated
+	flags       []string
+	args        []string
+}
+
+var minimumForm = regexp.MustCompile(`^switches=(\d+)(?: preemptions=(\d+))?$`)
+
+func readExpectation(t *testing.T, file string) expectation {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := expectation{source: file, preemptions: -1}
+	e.name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	for line := range strings.Lines(string(b)) {
+		key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "// "), ": ")
+		if !strings.HasPrefix(line, "//") {
+			break
+		}
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		switch key {
+		case "kind":
+			e.kind = value
+		case "finding":
+			e.finding = value
+		case "flags":
+			e.flags = strings.Fields(value)
+		case "args":
+			e.args = strings.Fields(value)
+		case "minimum":
+			m := minimumForm.FindStringSubmatch(value)
+			if m == nil {
+				t.Fatalf("%s: minimum: %q is not in the form switches=N preemptions=M", file, value)
+			}
+			e.minimum = true
+			e.switches, _ = strconv.Atoi(m[1])
+			if m[2] != "" {
+				e.preemptions, _ = strconv.Atoi(m[2])
+			}
+		}
+	}
+	if e.kind == "" {
+		t.Fatalf("%s states no kind", file)
+	}
+	return e
+}
+
+func expectations(t *testing.T, dir string) []expectation {
+	t.Helper()
+	var all []expectation
+	for _, pattern := range []string{"*.c", "*.cc"} {
+		files, err := filepath.Glob(filepath.Join(repository(t), "testdata/programs", dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			all = append(all, readExpectation(t, f))
+		}
+	}
+	if len(all) < 24 {
+		t.Fatalf("only %d programs in %s", len(all), dir)
+	}
+	slices.SortFunc(all, func(a, b expectation) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// sharedCache is one runtime for all tests of this package that do not test the cache.
+var sharedCache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "heddle-test-cache") })
+
+func heddleCommand(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	heddle, err := exec.LookPath("heddle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := sharedCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), heddle, args...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "HEDDLE_CACHE="+cache), env...)
+	return cmd
+}
+
+// compileProgram builds a program with heddle cc or heddle c++.
+func compileProgram(t *testing.T, e expectation, compiler, opt, out string) {
+	t.Helper()
+	command, env := "cc", "HEDDLE_CC="+compiler
+	if filepath.Ext(e.source) == ".cc" {
+		command, env = "c++", "HEDDLE_CXX="+map[string]string{"gcc": "g++", "clang": "clang++"}[compiler]
+	}
+	args := append([]string{command, "-g", opt, "-pthread", "-o", out}, e.flags...)
+	cmd := heddleCommand(t, filepath.Dir(out), []string{env}, append(args, e.source)...)
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, b)
+	}
+}
+
+// runJSON runs heddle and decodes what it prints. Standard output must be one JSON value
+// and nothing else.
+func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) (out T) {
+	t.Helper()
+	cmd := heddleCommand(t, dir, nil, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	b, err := cmd.Output()
+	status := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		status = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if status != wantStatus {
+		t.Fatalf("%v: exit status %d, want %d\n%s%s", args, status, wantStatus, b, stderr.String())
+	}
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatalf("%v: standard output is not one JSON value: %v\n%s", args, err, b)
+	}
+	return out
+}
+
+// compilers are those that the programs are tested with.
+var compilers = []struct{ name, opt string }{{"gcc", "-O1"}, {"clang", "-O2"}}
+
+// Every failing program is found by plain heddle find, as the failure it states, is
+// simplified to the minimum it states, and replays identically a thousand times.
+func TestFailingPrograms(t *testing.T) {
+	for _, c := range compilers {
+		if _, err := exec.LookPath(c.name); err != nil {
+			t.Errorf("%s is not installed: heddle must be tested with it", c.name)
+			continue
+		}
+		for _, e := range expectations(t, "fail") {
+			t.Run(c.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				prog := filepath.Join(dir, e.name)
+				compileProgram(t, e, c.name, c.opt, prog)
+				out := runJSON[findJSON](t, dir, exitFound, append([]string{"find", "--json", "--time", "10s", "--", prog}, e.args...)...)
+				if out.Outcome != "found" || out.Finding == nil || out.Simplified == nil {
+					t.Fatalf("incomplete result: %+v", out)
+				}
+				f := out.Finding
+				if f.Kind != e.kind {
+					t.Errorf("kind %q, want %q: %s", f.Kind, e.kind, f.Message)
+				}
+				if e.finding != "" && !strings.Contains(f.Message+" "+f.Where, e.finding) {
+					t.Errorf("finding %q at %q does not mention %q", f.Message, f.Where, e.finding)
+				}
+				for _, n := range out.Notes {
+					t.Errorf("note: %s", n)
+				}
+				s := out.Simplified
+				found, err := trace.ReadFile(filepath.Join(dir, out.Trace))
+				if err != nil {
+					t.Fatal(err)
+				}
+				simple, err := trace.ReadFile(filepath.Join(dir, s.Trace))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, tr := range []*trace.Trace{found, simple} {
+					if err := trace.Validate(tr); err != nil {
+						t.Error(err)
+					}
+				}
+				if b, a := trace.CostOf(found.Events), trace.CostOf(simple.Events); a.Compare(b) > 0 {
+					t.Errorf("simplified from %+v to %+v", b, a)
+				}
+				// The argument for a minimum holds for what the source says; an
+				// optimiser may merge accesses, so it may be undercut by nobody.
+				if e.minimum && (s.Switches != e.switches || e.preemptions >= 0 && s.Preemptions != e.preemptions) {
+					t.Errorf("simplified to %d switches, %d preemptions; stated minimum %d, %d", s.Switches, s.Preemptions, e.switches, e.preemptions)
+				}
+				replays := "1000"
+				if c.name != "gcc" || len(found.Events) > 2000 {
+					replays = "100" // a hang: thousands of events each
+				}
+				for _, file := range []string{out.Trace, s.Trace} {
+					r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", "--times", replays, file)
+					if !r.Same || r.Outcome != "found" {
+						t.Errorf("replay of %s: %+v", file, r)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Every correct twin is clean for 20,000 executions.
+func TestPassingPrograms(t *testing.T) {
+	for _, c := range compilers {
+		for _, e := range expectations(t, "pass") {
+			t.Run(c.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				prog := filepath.Join(dir, e.name)
+				compileProgram(t, e, c.name, c.opt, prog)
+				runs := 20000
+				if c.name != "gcc" {
+					runs = 2000
+				}
+				out := runJSON[findJSON](t, dir, exitNothing, append([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(runs), "--", prog}, e.args...)...)
+				if out.Outcome != "clean" || out.Executions != runs {
+					t.Errorf("%+v", out)
+				}
+				for _, n := range out.Notes {
+					t.Errorf("note: %s", n)
+				}
+			})
+		}
+	}
+}
+
+// The same seed and the same build give the same first finding.
+func TestSameSeedSameFinding(t *testing.T) {
+	dir := t.TempDir()
+	e := readExpectation(t, filepath.Join(repository(t), "testdata/programs/fail/two_stage_access.c"))
+	prog := filepath.Join(dir, e.name)
+	compileProgram(t, e, "gcc", "-O1", prog)
+	var first []byte
+	seen := map[int]bool{}
+	for _, seed := range []string{"7", "7", "7", "8", "9"} {
+		out := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--seed", seed, "-o", "s.hdl", "--", prog)
+		tr, err := trace.ReadFile(filepath.Join(dir, out.Trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := trace.MarshalText(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[out.Finding.Execution] = true
+		switch {
+		case first == nil:
+			first = text
+		case seed == "7" && string(first) != string(text):
+			t.Errorf("seed 7 found another execution the second time:\n%s\n%s", first, text)
+		}
+	}
+	if len(seen) == 1 {
+		t.Log("all seeds found it in the same execution")
+	}
+}
