@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -63,21 +64,20 @@ func Decode(src io.Reader, opts ...Option) (*Trace, error) {
 // all reads the rest of the trace; if there is an error, a prefix.
 func (r *Reader) all() (*Trace, error) {
 	t := &Trace{Header: r.header}
+	// The events are put together at the end: growing one slice as they come would copy
+	// a large trace five times over.
+	var blocks [][]Event
 	var err error
 	for err == nil {
-		n := len(t.Events)
-		if t.Events, err = r.appendNext(t.Events); err != nil {
+		var block []Event
+		if block, err = r.appendNext(nil); err != nil {
 			break
 		}
-		size := int64(unsafe.Sizeof(Event{})) * int64(len(t.Events)-n)
-		for i := n; i < len(t.Events); i++ {
-			if h := t.Events[i].Enabled.High; len(h) > 0 && (i == n || &h[0] != firstWord(&t.Events[i-1])) {
-				size += 8 * int64(len(h))
-			}
-		}
-		err = r.keep(size)
+		blocks = append(blocks, block)
+		err = r.keep(sizeOf(block))
 	}
 	r.err = err
+	t.Events = slices.Concat(blocks...)
 	t.Modules, t.Threads, t.Stacks, t.Allocs = r.modules, r.threads, r.stacks, r.allocs
 	if err == io.EOF {
 		t.Ending = *r.ending
@@ -87,11 +87,18 @@ func (r *Reader) all() (*Trace, error) {
 	return t, err
 }
 
-func firstWord(e *Event) *uint64 {
-	if len(e.Enabled.High) == 0 {
-		return nil
+// sizeOf is the memory that a block's events take. Neighbours may share the words of
+// their enabled sets.
+func sizeOf(block []Event) int64 {
+	size := int64(unsafe.Sizeof(Event{})) * int64(len(block))
+	var last *uint64
+	for i := range block {
+		if h := block[i].Enabled.High; len(h) > 0 && &h[0] != last {
+			size += 8 * int64(len(h))
+			last = &h[0]
+		}
 	}
-	return &e.Enabled.High[0]
+	return size
 }
 
 // cut makes the events there are a trace of their own.
