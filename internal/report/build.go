@@ -48,6 +48,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		values: valuesKnown(tr),
 		shared: sharedEvents(tr, names),
 	}
+	b.keepSpinning()
 	b.switches = b.findSwitches()
 
 	v := &View{
@@ -80,17 +81,45 @@ type builder struct {
 	last     int       // index of the event that failed, -1 for none
 }
 
-// lastEvent is the last event of the thread that failed, -1 if none did.
+// lastEvent is the event that failed: the last one of the thread that did, if that is
+// where it failed and not only the last that was recorded before. -1 if there is none.
 func lastEvent(tr *trace.Trace) int {
-	if k := tr.Ending.Kind; !k.Failed() || k == trace.Deadlock || k == trace.Hang {
+	end := &tr.Ending
+	if !end.Kind.Failed() || end.Kind == trace.Deadlock || end.Kind == trace.Hang {
 		return -1 // nobody failed: something did not happen
 	}
 	for i := len(tr.Events) - 1; i >= 0; i-- {
-		if tr.Events[i].Thread == tr.Ending.Thread {
-			return i
+		if e := &tr.Events[i]; e.Thread == end.Thread {
+			switch {
+			case e.Op == trace.OpThreadEnd: // after the exit
+				continue
+			case e.Op == trace.OpAbort, e.Op == trace.OpSignal, e.Op == trace.OpProcessExit, end.Site != 0 && e.Site == end.Site:
+				return i
+			}
+			return -1
 		}
 	}
 	return -1
+}
+
+// keepSpinning has a hang show what the threads did that could have gone on.
+func (b *builder) keepSpinning() {
+	if b.tr.Ending.Kind != trace.Hang {
+		return
+	}
+	var ready trace.ThreadSet
+	for _, w := range b.tr.Ending.Waiters {
+		if w.Ready {
+			ready.Add(w.Thread)
+		}
+	}
+	seen := trace.ThreadSet{}
+	for i := len(b.tr.Events) - 1; i >= 0; i-- {
+		if t := b.tr.Events[i].Thread; ready.Has(t) && !seen.Has(t) {
+			seen.Add(t)
+			b.shared[i] = true
+		}
+	}
 }
 
 // valuesKnown reports whether values were recorded. Targets that cannot tell them leave
@@ -177,7 +206,7 @@ func (b *builder) blockTable(v *View) []Block {
 				name := b.names.Name(a.Object, 0, a.Event)
 				out = append(out, Block{
 					Number: n, Name: name.Base, Detail: name.Detail, Thread: a.Thread,
-					Place: b.places.event(a.Site, a.Stack), Freed: a.Freed,
+					Place: b.places.locate(a.Site, a.Stack).place, Freed: a.Freed,
 				})
 			}
 			visit(r.Body)

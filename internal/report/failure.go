@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ func (b *builder) failure(found finding.Finding) *Failure {
 		at := b.places.frames(sites)
 		f.Place, f.Stack = at.place, b.places.stacks[at.stack]
 	}
+	if e.Object != 0 && (e.Kind == trace.Misuse || e.Kind == trace.Signal) {
+		f.Object = b.story(e.Object)
+	}
 	if e.Kind == trace.Deadlock || e.Kind == trace.Hang {
 		f.Waits, f.Ring = b.waits()
 		if len(f.Waits) > 0 {
@@ -31,13 +35,26 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	return f
 }
 
+// story is an object's full name and, of heap memory that was freed, by whom.
+func (b *builder) story(o trace.Object) string {
+	n := b.names.Name(o, 0, len(b.tr.Events))
+	s := n.Full()
+	if n.Alloc >= 0 && n.Alloc < len(b.tr.Allocs) {
+		if i := b.tr.Allocs[n.Alloc].Freed; i >= 0 {
+			e := &b.tr.Events[i]
+			s += fmt.Sprintf(", freed by %s at %s", threadText(e.Thread), b.places.list[b.places.event(e).place].Label)
+		}
+	}
+	return s
+}
+
 // title is the failure in one line.
 func (b *builder) title(found finding.Finding) string {
 	kind := found.Kind.String()
 	e := &b.tr.Ending
 	switch {
 	case found.Kind == trace.Signal && e.Object != 0:
-		return found.Message + " at " + b.names.Name(e.Object, 0, len(b.tr.Events)).Text
+		return found.Message
 	case found.Kind == trace.Signal && unix.Signal(e.Status) == unix.SIGSEGV:
 		return found.Message + " at address 0"
 	case found.Kind == trace.Signal:
@@ -92,7 +109,7 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		who += " holds " + b.names.Name(before.Object, 0, len(b.tr.Events)).Text
 		if h, ok := b.held.by(w.Thread, before.Object); ok {
 			e := &b.tr.Events[h.event]
-			who += " (locked at " + b.places.list[b.places.event(e.Site, e.Stack)].Label + ")"
+			who += " (locked at " + b.places.list[b.places.event(e).place].Label + ")"
 		}
 		who += " and"
 	}

@@ -156,7 +156,9 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.fail(e)
 	case trace.OpMalloc:
 		p.note = fmt.Sprintf("%d bytes", e.Size)
-	case trace.OpFree, trace.OpThreadStart, trace.OpThreadEnd, trace.OpThreadExit, trace.OpAbort:
+	case trace.OpThreadEnd, trace.OpThreadExit, trace.OpAbort:
+		p.object = ""
+	case trace.OpFree, trace.OpThreadStart:
 	case trace.OpRead, trace.OpReadRange:
 		p.access(b, e, gives, name)
 	case trace.OpWrite, trace.OpWriteRange:
@@ -215,10 +217,12 @@ func (p *phrase) fail(e *trace.Event) {
 	}
 }
 
-// access tells the value of a memory access, where the trace has one.
+// access tells the value of a memory access, where the trace has one. Accesses that were
+// no scheduling points are recorded without.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
+	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoChoice == 0)
 	switch {
-	case b.values && e.Size >= 1 && e.Size <= 8:
+	case known && e.Size >= 1 && e.Size <= 8:
 		p.sep, p.value = sep, name.Type.Format(e.Value, e.Size)
 	case e.Size > 8:
 		p.note = fmt.Sprintf("%d bytes", e.Size)

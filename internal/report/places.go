@@ -48,8 +48,25 @@ func (p *places) add(f symbol.Frame) int {
 	return len(p.list) - 1
 }
 
-// event is the place to show for an operation at site with a call stack of the trace.
-func (p *places) event(site trace.Site, stack uint32) int { return p.locate(site, stack).place }
+// event is where an event is. The site of a thread's start is not a return address but
+// the function it runs.
+func (p *places) event(e *trace.Event) located {
+	if e.Op != trace.OpThreadStart {
+		return p.locate(e.Site, e.Stack)
+	}
+	n := p.function(e.Site)
+	key := siteKey{e.Site, startOf}
+	l, ok := p.known[key]
+	if !ok {
+		p.stacks = append(p.stacks, []int{n})
+		l = located{n, len(p.stacks) - 1}
+		p.known[key] = l
+	}
+	return l
+}
+
+// startOf stands for the call stack of a thread that starts; traces have fewer stacks.
+const startOf = ^uint32(0)
 
 // locate resolves the frames of an operation, its own first, then its callers'. The one
 // to show is the innermost of the program's own code: a lock taken in a header of the

@@ -12,7 +12,7 @@ import (
 // in this trace, where not all of them only read.
 func sharedEvents(tr *trace.Trace, names Names) []bool {
 	shared := make([]bool, len(tr.Events))
-	touched := newTouches(names)
+	touched := newTouches(names, tr.Allocs)
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch e.Op {
@@ -26,6 +26,10 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 		if w := &tr.Ending.Waiters[i]; w.Object != 0 && w.Op != trace.OpThreadJoin {
 			touched.add(touched.key(w.Object, 1, len(tr.Events)), w.Thread, true)
 		}
+	}
+	if end := &tr.Ending; end.Object != 0 && (end.Kind == trace.Misuse || end.Kind == trace.Signal) {
+		// The access that failed need not have been recorded as an event.
+		touched.add(touched.key(end.Object, 1, len(tr.Events)), end.Thread, true)
 	}
 	touched.merge()
 	for i := range tr.Events {
@@ -75,13 +79,14 @@ type users struct{ readers, writers crowd }
 
 // touches knows who touches what.
 type touches struct {
-	names Names
-	own   map[extent]*users // of exactly these bytes
-	all   map[extent]*users // of bytes among them; filled in by merge
+	names  Names
+	allocs []trace.Alloc
+	own    map[extent]*users // of exactly these bytes
+	all    map[extent]*users // of bytes among them; filled in by merge
 }
 
-func newTouches(names Names) *touches {
-	return &touches{names: names, own: map[extent]*users{}}
+func newTouches(names Names, allocs []trace.Alloc) *touches {
+	return &touches{names: names, allocs: allocs, own: map[extent]*users{}}
 }
 
 // key is the piece of memory at o when event number i happened.
@@ -95,11 +100,17 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 		return
 	}
 	switch c := e.Op.Class(); {
+	case e.Op == trace.OpFree:
+		k := x.key(e.Object, e.Size, i)
+		if k.block >= 0 && k.block < len(x.allocs) {
+			k.size = max(k.size, x.allocs[k.block].Size)
+		}
+		f(k, true)
 	case c == trace.ClassRead || c == trace.ClassALoad:
 		f(x.key(e.Object, e.Size, i), false)
 	case c == trace.ClassWrite || c == trace.ClassAStore || c == trace.ClassARMW:
 		f(x.key(e.Object, e.Size, i), true)
-	case e.Op == trace.OpThreadStart || e.Op == trace.OpMalloc || c == trace.ClassEnd:
+	case e.Op == trace.OpThreadStart || e.Op == trace.OpThreadExit || e.Op == trace.OpMalloc || c == trace.ClassEnd:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)
 		if (e.Op == trace.OpCondWait || e.Op == trace.OpCondWake) && e.Aux != 0 {

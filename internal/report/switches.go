@@ -98,7 +98,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 	if next >= 0 {
 		e := &b.tr.Events[next]
-		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.places.event(e.Site, e.Stack)}
+		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.places.event(e).place}
 		if e.Op == trace.OpThreadJoin {
 			p.target = trace.ThreadID(e.Value)
 		}
@@ -114,7 +114,7 @@ func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 }
 
 func (b *builder) pendingOf(w *trace.Waiter) pending {
-	p := pending{op: w.Op, object: w.Object, target: w.Holder, place: b.places.event(w.Site, w.Stack)}
+	p := pending{op: w.Op, object: w.Object, target: w.Holder, place: b.places.locate(w.Site, w.Stack).place}
 	name := b.names.Name(w.Object, 0, len(b.tr.Events)).Text
 	switch w.Op {
 	case trace.OpThreadJoin:

@@ -71,7 +71,7 @@ type Cell struct {
 	Stack  int    `json:"stack"`            // call stack, the place's frame included
 	Block  int    `json:"block"`            // heap block it was about, -1 for none; see View.Blocks
 	Shared bool   `json:"shared"`           // another thread could notice it
-	Failed bool   `json:"failed,omitempty"` // the last event of the thread that failed
+	Failed bool   `json:"failed,omitempty"` // the operation that failed
 }
 
 // Reason is why a context switch happened.
@@ -124,6 +124,9 @@ type Failure struct {
 	Thread trace.ThreadID `json:"thread"`
 	Place  int            `json:"place"`
 	Stack  []int          `json:"stack,omitempty"` // places, innermost first
+	// Object is what was misused or could not be accessed, with its story: `block #3
+	// (malloc at file.c:12, 24 bytes)+8, freed by T2 at file.c:30`. Empty if unknown.
+	Object string `json:"object,omitempty"`
 	// Waits are the threads that had not ended: those that wait for one another first,
 	// in the order of the ring.
 	Waits []Wait `json:"waits,omitempty"`

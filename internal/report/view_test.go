@@ -229,9 +229,9 @@ func TestSameTraceSameView(t *testing.T) {
 func TestSharedAgainstPairs(t *testing.T) {
 	for seed := range uint64(40) {
 		tr, names := reporttest.Random(t, seed, 3, 120)
-		tr.Ending.Waiters = nil
+		tr.Ending.Waiters, tr.Ending.Object = nil, 0
 		got := sharedEvents(tr, names)
-		x := newTouches(names)
+		x := newTouches(names, tr.Allocs)
 		type touch struct {
 			event int
 			k     extent

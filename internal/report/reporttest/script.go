@@ -17,6 +17,7 @@
 //	wait T1 10 lock mut T2     a thread that had not ended, and who holds it; or `ready`
 //	cycle T1 T2                the ring of a deadlock
 //	fail assertion T0 24 text  how it ended: kind, thread, line, message
+//	object p+8                 what was misused
 //	status 3                   exit status, signal number
 //	output text                what the program wrote
 //
@@ -218,6 +219,8 @@ func (p *parser) statement(line string) error {
 		p.tr.Ending.Stack = append(p.tr.Ending.Stack, p.site(number(f[1]), trace.OpNone))
 	case "status":
 		p.tr.Ending.Status = int32(number(f[1]))
+	case "object":
+		p.tr.Ending.Object = p.object(f[1])
 	case "output":
 		p.tr.Ending.Output = append(p.tr.Ending.Output, rest(1)+"\n"...)
 	default:

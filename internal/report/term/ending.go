@@ -16,6 +16,9 @@ func (d *drawing) ending() {
 		return
 	}
 	d.text("✗ "+f.Title, alarm, "")
+	if f.Object != "" {
+		d.text(f.Object, plain, "  ")
+	}
 	for i, w := range f.Waits {
 		if i == f.Ring && f.Ring > 0 {
 			d.text("Besides:", plain, "  ")

@@ -28,7 +28,7 @@ const (
 	gap        = 2  // between columns of threads: a line and a space
 	minCell    = 15 // narrowest column of a thread
 	goodCell   = 18 // narrowest beside positions
-	easyCell   = 24 // narrowest beside source lines
+	easyCell   = 22 // narrowest beside source lines
 	maxCell    = 44
 	goodSource = 32 // narrowest column of positions and source lines
 	maxLabel   = 24 // widest column of positions alone
@@ -119,6 +119,9 @@ func single(r *report.Row) bool { return len(r.Body) == 1 && r.Body[0].Kind == r
 func widest(v *report.View, rows []report.Row) (text, label int) {
 	for i := range rows {
 		r := &rows[i]
+		if r.Kind == report.LoopRow && single(r) {
+			text = max(text, width(loopText(r)))
+		}
 		if r.Cell != nil {
 			text = max(text, width(r.Cell.Text))
 			label = max(label, width(v.Places[r.Cell.Place].Label))

@@ -101,11 +101,15 @@ func (d *drawing) heading() {
 		s += fmt.Sprintf("; %d events are folded", n)
 	}
 	d.text(s, plain, "")
-	if d.v.Strategy != "" {
-		d.text("found by "+d.v.Strategy, faint, "")
-	}
-	if d.v.Original != "" {
+	// A simplified trace's strategy repeats where it comes from.
+	how := strings.TrimPrefix(d.v.Strategy, "simplified from ")
+	switch {
+	case d.v.Original != "" && how != "":
+		d.text("simplified from "+d.v.Original+", found by "+how, faint, "")
+	case d.v.Original != "":
 		d.text("simplified from "+d.v.Original, faint, "")
+	case how != "":
+		d.text("found by "+how, faint, "")
 	}
 	d.print("")
 }
@@ -256,12 +260,16 @@ func (d *drawing) event(r *report.Row, text string, st style) []line {
 	return d.cellRow(r, text, st, r.Cell.Place)
 }
 
+// loopText is the text of a loop of one event.
+func loopText(r *report.Row) string {
+	return r.Body[0].Cell.Text + "  ×" + strconv.Itoa(r.Times)
+}
+
 // loop draws one turn, and says how many there are.
 func (d *drawing) loop(r *report.Row) []line {
-	times := strconv.Itoa(r.Times)
 	if single(r) {
 		in := &r.Body[0]
-		return d.event(in, in.Cell.Text+"  ×"+times, threadStyle(d.index[in.Thread]))
+		return d.event(in, loopText(r), threadStyle(d.index[in.Thread]))
 	}
 	body := d.rows(r.Body)
 	for i := range body {
@@ -271,7 +279,7 @@ func (d *drawing) loop(r *report.Row) []line {
 		}
 		body[i].bars = append([]string{d.sign(bar)}, body[i].bars...)
 	}
-	head := line{bars: []string{d.sign("╭")}, text: d.strips(r.Event, -1) + d.paint(" "+times+" times:", bold)}
+	head := line{bars: []string{d.sign("╭")}, text: d.strips(r.Event, -1) + d.paint(" "+strconv.Itoa(r.Times)+" times:", bold)}
 	return append([]line{head}, body...)
 }
 
