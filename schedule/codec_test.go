@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -107,9 +108,11 @@ func TestStringThreads(t *testing.T) {
 	wantParsed(t, Format(nil, ths), nil, threads(2))
 }
 
+// golden is also the example of docs/trace-format.md.
+const golden = "hds1.p1.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
+
 // A string that is out there must stay readable: it is in somebody's bug report.
 func TestStringGolden(t *testing.T) {
-	const golden = "hds1.p1.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
 	script := rounds(2, 1)
 	script[7].Timeout = true
 	script[2].Wake = 1
@@ -117,6 +120,13 @@ func TestStringGolden(t *testing.T) {
 		t.Logf("Format now gives another string, which is allowed: %s", s)
 	}
 	wantParsed(t, golden, script, threads(2))
+	doc, err := os.ReadFile("../docs/trace-format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), golden) {
+		t.Error("docs/trace-format.md has another example")
+	}
 }
 
 func TestStringSize(t *testing.T) {

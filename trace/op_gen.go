@@ -58,6 +58,8 @@ const (
 	OpFutexWait       Op = abi.OpFutexWait
 	OpFutexWakeup     Op = abi.OpFutexWakeup
 	OpFutexWake       Op = abi.OpFutexWake
+	OpSignalSend      Op = abi.OpSignalSend
+	OpSignalWait      Op = abi.OpSignalWait
 	OpRead            Op = abi.OpRead
 	OpWrite           Op = abi.OpWrite
 	OpReadRange       Op = abi.OpReadRange
