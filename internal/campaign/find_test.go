@@ -288,6 +288,58 @@ func TestReplayMustBeIdentical(t *testing.T) {
 	}
 }
 
+// TestAnotherFailureIsNotTheSame: where the plan, run again, fails by another bug, the
+// first one is not confirmed.
+func TestAnotherFailureIsNotTheSame(t *testing.T) {
+	target := &meddler{Target: simprog.New(simprog.LostUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		if o.Ending.Kind.Failed() && p.Record {
+			o.Ending.Message = "another assertion"
+			o.Trace.Ending.Message = o.Ending.Message
+		}
+	}}
+	r := find(t, target, Options{Runs: 100, Strategies: []strategy.Strategy{strategy.POS{}}})
+	if r.NotReproduced == 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "its plan, run again, ended with assertion: another assertion at") {
+		t.Errorf("%+v", r)
+	}
+	if r.Finding != nil && r.Finding.Message != "another assertion" {
+		t.Errorf("%+v", r.Finding)
+	}
+}
+
+// TestSimplifiedMustReplay: a simplified execution that does not replay is not handed out.
+func TestSimplifiedMustReplay(t *testing.T) {
+	replays := 0
+	target := &meddler{Target: simprog.New(simprog.ABBA()), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		if p.Mode == schedule.Strict {
+			if replays++; replays == 2 {
+				o.Trace.Events[1].Value++
+			}
+		}
+	}}
+	file := filepath.Join(t.TempDir(), "simple.hdl")
+	r := find(t, target, Options{SimplifiedFile: file})
+	if r.Outcome != Bug || r.Simplified != nil || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "not simplified: the simplified execution does not replay: the replay differs") {
+		t.Errorf("%+v", r)
+	}
+	if _, err := trace.ReadFile(file); err == nil {
+		t.Error("it was written all the same")
+	}
+}
+
+// TestSimplifierCannotReproduce: the finding is reported, without a simplified one.
+func TestSimplifierCannotReproduce(t *testing.T) {
+	target := &meddler{Target: simprog.New(simprog.ABBA()), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		if p.Mode == schedule.Tolerant {
+			o.Ending = trace.Ending{}
+			o.Trace.Ending = o.Ending
+		}
+	}}
+	r := find(t, target, Options{})
+	if r.Outcome != Bug || r.Simplified != nil || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "not simplified: ") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestUnsupported(t *testing.T) {
 	late := 0
 	for _, test := range []struct {
@@ -471,13 +523,13 @@ func TestUninstrumented(t *testing.T) {
 // with the trace.
 func TestRandomNumbers(t *testing.T) {
 	program := simprog.Program{Name: "dice", Main: func(t *simprog.Thread) {
-		x, y := t.Rand()%6, t.Var(0)
+		x, y := t.Rand()>>1, t.Var(0)
 		t.Store(y, int64(x))
 		other := t.Go(func(t *simprog.Thread) { t.Store(y, 6) })
-		t.Assert(x != 3 || t.Load(y) != 6, "a three and a six")
+		t.Assert(x%4 != 3 || t.Load(y) != 6, "a three and a six")
 		t.Join(other)
 	}}
-	r := find(t, simprog.New(program), Options{Runs: 2000})
+	r := find(t, simprog.New(program), Options{Seed: 5, Runs: 2000})
 	if r.Outcome != Bug || r.NotReproduced > 0 || r.Simplified.Switches != 2 {
 		t.Errorf("%+v, %+v", r, r.Finding)
 	}
