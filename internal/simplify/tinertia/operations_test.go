@@ -91,6 +91,17 @@ func TestEveryOperationCounts(t *testing.T) {
 			bare:  trace.Cost{Switches: 2, Preemptions: 1, Threads: 3, Events: 6},
 		},
 		{
+			op: RunOn, base: append(Paper(), Cut), why: "as before, and thread 0 sleeps on its way, so that the first attempt leaves it there",
+			p: program{funcs: [][]instr{
+				{set(0), {kind: kSleep}, noise},
+				{need(0), need(1), fail},
+				{need(0), set(1)},
+			}, start: []int{0, 1, 2}},
+			turns: []int{0, 2, 2, 1, 1, 1},
+			with:  trace.Cost{Switches: 2, Preemptions: 0, Threads: 3, Events: 8},
+			bare:  trace.Cost{Switches: 2, Preemptions: 1, Threads: 3, Events: 6},
+		},
+		{
 			op: MoveTEI, base: Paper(), why: "once thread 1 has kept the lock, thread 0 is not preempted but blocked",
 			p: program{funcs: [][]instr{
 				{set(0), {kind: kLock}},
