@@ -48,6 +48,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		values: valuesKnown(tr),
 		shared: sharedEvents(tr, names),
 	}
+	b.roles = b.findRoles()
 	b.keepSpinning()
 	b.switches = b.findSwitches()
 
@@ -74,6 +75,7 @@ type builder struct {
 	tr       *trace.Trace
 	names    Names
 	places   *places
+	roles    []role    // by thread
 	values   bool      // the trace knows the values of accesses
 	shared   []bool    // by event: another thread could notice it
 	switches []*Switch // by event: the context switch before it, nil for none
@@ -137,7 +139,8 @@ func valuesKnown(tr *trace.Trace) bool {
 func (b *builder) columns(rows []Row) []Column {
 	out := make([]Column, len(b.tr.Threads))
 	for i, t := range b.tr.Threads {
-		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: b.threadName(t), Entry: b.places.function(t.Entry), Ended: t.Ended}
+		r := b.roles[i]
+		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: r.name, Entry: r.place, Ended: t.Ended}
 	}
 	for i := range b.tr.Events {
 		out[b.tr.Events[i].Thread].Events++
@@ -161,18 +164,6 @@ func countShown(rows []Row, columns []Column) {
 			countShown(r.Body, columns)
 		}
 	}
-}
-
-func (b *builder) threadName(t trace.Thread) string {
-	switch {
-	case t.Label != "":
-		return t.Label
-	case t.ID == 0:
-		return "main"
-	case t.Entry == 0:
-		return ""
-	}
-	return b.places.list[b.places.function(t.Entry)].Func
 }
 
 // ending says how the execution ended.

@@ -42,7 +42,7 @@ func (b *builder) story(o trace.Object) string {
 	if n.Alloc >= 0 && n.Alloc < len(b.tr.Allocs) {
 		if i := b.tr.Allocs[n.Alloc].Freed; i >= 0 {
 			e := &b.tr.Events[i]
-			s += fmt.Sprintf(", freed by %s at %s", threadText(e.Thread), b.places.list[b.places.event(e).place].Label)
+			s += fmt.Sprintf(", freed by %s at %s", threadText(e.Thread), b.places.list[b.placeOf(e).place].Label)
 		}
 	}
 	return s
@@ -109,7 +109,7 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		who += " holds " + b.names.Name(before.Object, 0, len(b.tr.Events)).Text
 		if h, ok := b.held.by(w.Thread, before.Object); ok {
 			e := &b.tr.Events[h.event]
-			who += " (locked at " + b.places.list[b.places.event(e).place].Label + ")"
+			who += " (locked at " + b.places.list[b.placeOf(e).place].Label + ")"
 		}
 		who += " and"
 	}

@@ -105,11 +105,17 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.verb, p.object = "detach", threadText(trace.ThreadID(e.Value))
 	case trace.OpProcessExit:
 		p.sep, p.value = " ", number
-	case trace.OpSignal:
-		p.object = unix.SignalName(syscall.Signal(e.Value))
-		if p.object == "" {
-			p.object = number
+	case trace.OpSignalSend:
+		p.object, p.sep, p.value = signalName(e.Value), gives, "the process"
+		if e.Object.Region() == trace.RegionStack { // a thread's own data lies on its stack
+			p.value = threadText(trace.ThreadID(e.Object.Index()))
 		}
+		p.fail(e)
+	case trace.OpSignalWait:
+		p.object, p.sep, p.value = "", gives, signalName(e.Value)
+		p.fail(e)
+	case trace.OpSignal:
+		p.object = signalName(e.Value)
 		if e.Object != 0 {
 			p.note = "at " + name.Text
 		}
@@ -158,7 +164,9 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.note = fmt.Sprintf("%d bytes", e.Size)
 	case trace.OpThreadEnd, trace.OpThreadExit, trace.OpAbort:
 		p.object = ""
-	case trace.OpFree, trace.OpThreadStart:
+	case trace.OpThreadStart:
+		p.object = b.roles[e.Thread].name
+	case trace.OpFree:
 	case trace.OpRead, trace.OpReadRange:
 		p.access(b, e, gives, name)
 	case trace.OpWrite, trace.OpWriteRange:
@@ -191,6 +199,14 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 			p.sep, p.value = gives, strconv.Itoa(int(e.Result))
 		}
 	}
+}
+
+// signalName is `SIGUSR1`, or the number of a signal without a name.
+func signalName(n uint64) string {
+	if name := unix.SignalName(syscall.Signal(n)); name != "" {
+		return name
+	}
+	return strconv.FormatUint(n, 10)
 }
 
 // auxName is the name of an event's second object.

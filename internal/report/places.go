@@ -48,26 +48,6 @@ func (p *places) add(f symbol.Frame) int {
 	return len(p.list) - 1
 }
 
-// event is where an event is. The site of a thread's start is not a return address but
-// the function it runs.
-func (p *places) event(e *trace.Event) located {
-	if e.Op != trace.OpThreadStart {
-		return p.locate(e.Site, e.Stack)
-	}
-	n := p.function(e.Site)
-	key := siteKey{e.Site, startOf}
-	l, ok := p.known[key]
-	if !ok {
-		p.stacks = append(p.stacks, []int{n})
-		l = located{n, len(p.stacks) - 1}
-		p.known[key] = l
-	}
-	return l
-}
-
-// startOf stands for the call stack of a thread that starts; traces have fewer stacks.
-const startOf = ^uint32(0)
-
 // locate resolves the frames of an operation, its own first, then its callers'. The one
 // to show is the innermost of the program's own code: a lock taken in a header of the
 // C++ library is taken where the program called it.
@@ -76,13 +56,18 @@ func (p *places) locate(site trace.Site, stack uint32) located {
 	if l, ok := p.known[key]; ok {
 		return l
 	}
+	l := p.frames(p.sites(site, stack))
+	p.known[key] = l
+	return l
+}
+
+// sites is a call stack with the site that it leads to, innermost first.
+func (p *places) sites(site trace.Site, stack uint32) []trace.Site {
 	sites := []trace.Site{site}
 	if int(stack) < len(p.tr.Stacks) {
 		sites = append(sites, p.tr.Stacks[stack]...)
 	}
-	l := p.frames(sites)
-	p.known[key] = l
-	return l
+	return sites
 }
 
 // frames adds a call stack, given as sites innermost first.
@@ -105,7 +90,10 @@ func (p *places) frames(sites []trace.Site) located {
 	return located{best, len(p.stacks) - 1}
 }
 
-// rank is how well a frame says where the program was: 0 not at all, 3 best.
+// ownCode is the rank of frames in the program's own source.
+const ownCode = 3
+
+// rank is how well a frame says where the program was: 0 not at all, ownCode best.
 func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && p.tr.Modules[s.Module()].Program
 	switch {
@@ -116,7 +104,7 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	case !own:
 		return 2
 	}
-	return 3
+	return ownCode
 }
 
 // systemCode reports whether a frame is of the C, C++ or Go library or of the compiler.
@@ -132,12 +120,4 @@ func systemCode(f symbol.Frame) bool {
 		}
 	}
 	return false
-}
-
-// function is the place where the function at entry is declared.
-func (p *places) function(entry trace.Site) int {
-	if entry == 0 {
-		return 0
-	}
-	return p.add(p.names.Function(entry))
 }

@@ -54,7 +54,7 @@ func (b *builder) eventRow(i int, in []turns) Row {
 		p = p.through(b.phrase(last))
 		each(i, in, func(j int) { shared = shared || b.shared[j] })
 	}
-	at := b.places.event(e)
+	at := b.placeOf(e)
 	return Row{
 		Kind: EventRow, Thread: e.Thread, Event: i, Events: 1,
 		Cell: &Cell{

@@ -16,11 +16,10 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch e.Op {
-		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
+		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend:
 			shared[i] = true
-		default:
-			touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
 		}
+		touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
 	}
 	for i := range tr.Ending.Waiters { // they had come as far as to the lock
 		if w := &tr.Ending.Waiters[i]; w.Object != 0 && w.Op != trace.OpThreadJoin {

@@ -98,7 +98,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 	if next >= 0 {
 		e := &b.tr.Events[next]
-		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.places.event(e).place}
+		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.placeOf(e).place}
 		if e.Op == trace.OpThreadJoin {
 			p.target = trace.ThreadID(e.Value)
 		}
@@ -156,6 +156,8 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits at barrier " + name
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		return "waits on futex " + name
+	case trace.OpSignalWait:
+		return "waits for a signal"
 	case trace.OpSleep:
 		return "sleeps"
 	}

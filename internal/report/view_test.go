@@ -252,7 +252,7 @@ func TestSharedAgainstPairs(t *testing.T) {
 		}
 		for i := range want {
 			switch tr.Events[i].Op {
-			case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
+			case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend:
 				want[i] = true
 			}
 		}

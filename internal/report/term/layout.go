@@ -32,6 +32,7 @@ const (
 	maxCell    = 44
 	goodSource = 32 // narrowest column of positions and source lines
 	maxLabel   = 24 // widest column of positions alone
+	minLabel   = 14 // narrowest, where file names are cut
 	minText    = 24 // narrowest text beside lanes
 )
 
@@ -66,6 +67,8 @@ func newLayout(v *report.View, rows []report.Row, o Options) layout {
 		l.cell = min(want, each(goodSource))
 	case each(label) >= goodCell:
 		l.cell = min(want, each(label))
+	case each(minLabel) >= goodCell:
+		l.cell = min(want, each(minLabel))
 	case each(0) >= minCell:
 		l.cell, beside = each(0), false
 	default:

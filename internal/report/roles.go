@@ -1,0 +1,80 @@
+package report
+
+import (
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// role is what a thread does: the function it runs.
+type role struct {
+	name  string // `worker`; how the program or language calls the thread, if it does
+	place int    // where the function is declared
+	stack int    // the place as a call stack
+}
+
+// findRoles gives each thread its role.
+func (b *builder) findRoles() []role {
+	out := make([]role, len(b.tr.Threads))
+	first := make([][]int, len(out)) // some early events
+	for i := range b.tr.Events {
+		t := b.tr.Events[i].Thread
+		if len(first[t]) < roleEvents {
+			first[t] = append(first[t], i)
+		}
+	}
+	for i, t := range b.tr.Threads {
+		f, known := b.entry(t, first[i])
+		r := role{name: f.Func}
+		if known {
+			r.place = b.places.add(f)
+			b.places.stacks = append(b.places.stacks, []int{r.place})
+			r.stack = len(b.places.stacks) - 1
+		}
+		switch {
+		case t.Label != "":
+			r.name = t.Label
+		case i == 0:
+			r.name = "main"
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// roleEvents is how many events of a thread are looked at for what it runs.
+const roleEvents = 32
+
+// entry is the function that t runs. Threads of C++ and of thread pools start in a
+// library; then it is the outermost function of the program on the way to an early event.
+func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool) {
+	if t.Entry != 0 {
+		f, known = b.names.Function(t.Entry), true
+		if b.places.rank(t.Entry, f) == ownCode {
+			return f, true
+		}
+	}
+	for _, i := range early {
+		e := &b.tr.Events[i]
+		if e.Op == trace.OpThreadStart {
+			continue
+		}
+		sites := b.places.sites(e.Site, e.Stack)
+		for k := len(sites) - 1; k >= 0; k-- {
+			frames := b.names.Call(sites[k])
+			for n := len(frames) - 1; n >= 0; n-- {
+				if b.places.rank(sites[k], frames[n]) == ownCode {
+					return frames[n], true
+				}
+			}
+		}
+	}
+	return f, known
+}
+
+// placeOf is where an event is; a thread starts in the function it runs.
+func (b *builder) placeOf(e *trace.Event) located {
+	if e.Op == trace.OpThreadStart {
+		return located{b.roles[e.Thread].place, b.roles[e.Thread].stack}
+	}
+	return b.places.locate(e.Site, e.Stack)
+}
