@@ -42,6 +42,7 @@ type replay struct {
 	queues  map[trace.Object][]trace.ThreadID
 	bars    map[trace.Object]*replayBarrier
 	once    map[trace.Object]bool // running
+	signals int                   // sent and not taken
 }
 
 type replayThread struct {
@@ -164,6 +165,8 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return s.sems[at] > 0
 	case trace.OpOnceBegin:
 		return !s.once[at]
+	case trace.OpSignalWait:
+		return s.signals > 0
 	case trace.OpThreadJoin:
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
@@ -270,6 +273,12 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpOnceEnd:
 		s.once[ev.Object] = false
+	case trace.OpSignalSend:
+		s.signals++
+	case trace.OpSignalWait:
+		if ok && s.signals > 0 {
+			s.signals--
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 //	sem post, wait                              Observe, Post; Observe, Take (3)
 //	barrier wait, leave                         Observe, Post; Take (4)
 //	futex                                       Change
+//	signal send, wait                           Change of all signals there are
 //	create, start, end, join                    Create, Begin, End, Join
 //	exit, abort, fatal signal                   Fence
 //
@@ -55,6 +56,9 @@ type Interpreter struct {
 // ownerDead is what locking a robust mutex returns when its last owner died with it: the
 // caller has it now.
 const ownerDead = int32(syscall.EOWNERDEAD)
+
+// signals stands for the signals that are pending in the process and its threads.
+const signals = ^uint64(0)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {
 	return Effect{m, Conflict, uint64(at), max(size, 1)}
@@ -109,6 +113,10 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return buf
 	}
 
+	if ev.Op == trace.OpSignalSend || ev.Op == trace.OpSignalWait {
+		// Which of the threads that could take a signal does depends on who else could.
+		return append(buf, Effect{Change, Signal, signals, 1})
+	}
 	// What is left are synchronisation objects. One that lies in a heap block must not
 	// be used before the block is there or after it is gone.
 	if at.Region() == trace.RegionHeap {
