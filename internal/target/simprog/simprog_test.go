@@ -528,13 +528,6 @@ func TestTracesAreValid(t *testing.T) {
 			points := sites(t, New(program))
 			rapid.Check(t, func(t *rapid.T) {
 				o := run(t, New(program), plans(t, points))
-				o.Trace.Events = append([]trace.Event{{Op: trace.OpThreadStart, Flags: trace.FlagNoChoice}}, o.Trace.Events...)
-				for i := range o.Trace.Allocs {
-					o.Trace.Allocs[i].Event++
-					if o.Trace.Allocs[i].Freed >= 0 {
-						o.Trace.Allocs[i].Freed++
-					}
-				}
 				if err := trace.Validate(o.Trace); err != nil {
 					t.Fatal(err)
 				}
