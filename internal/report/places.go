@@ -109,7 +109,7 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 
 // systemCode reports whether a frame is of the C, C++ or Go library or of the compiler.
 func systemCode(f symbol.Frame) bool {
-	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/", "./"} {
+	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/"} {
 		if strings.HasPrefix(f.File, p) {
 			return true
 		}

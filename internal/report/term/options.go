@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/term"
+	"golang.org/x/term"
 )
 
 // Options are how to draw.
@@ -38,10 +38,10 @@ func Detect(out *os.File, env []string) Options {
 	if n, err := strconv.Atoi(get("COLUMNS")); err == nil && n > 0 {
 		o.Width = n
 	}
-	if !term.IsTerminal(out.Fd()) {
+	if !term.IsTerminal(int(out.Fd())) {
 		return o
 	}
-	if w, _, err := term.GetSize(out.Fd()); err == nil && w > 0 {
+	if w, _, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
 		o.Width = w
 	}
 	kind := get("TERM")

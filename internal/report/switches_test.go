@@ -1,0 +1,85 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/report/reporttest"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// TestReasons gives the reason of each switch of a small trace, in order.
+func TestReasons(t *testing.T) {
+	const threads = "file a.c\nfunc f 1 99\nthread T0 f\nthread T1 f\nthread T2 f\nT0 1 start\nT0 2 create T1\nT0 2 create T2\nT1 1 start\nT2 1 start\n"
+	for _, c := range []struct {
+		name, trace, want string // of the last switch
+	}{
+		{"writer waits for readers", "T1 3 read_lock l\nT0 3 read_lock l\nT2 4 yield\nT1 6 rw_unlock l\nwait T2 7 write_lock l\nfail deadlock",
+			"T2 waits for l held by T1, T0"},
+		{"recursive lock", "T1 3 lock m\nT1 4 lock m\nT1 5 unlock m\nT2 6 yield\nT1 7 yield\nwait T2 8 lock m T1\nwait T1 9 join T2\nwait T0 9 join T2\nfail deadlock",
+			"T2 waits for m held by T1"},
+		{"failed trylock holds nothing", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 lock m\nfail deadlock",
+			"T1 waits for m"},
+		{"condition wait lets go", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT0 6 yield\nwait T2 7 sem_wait s\nwait T1 4 cond_wake c\nfail deadlock",
+			"T2 waits on semaphore s"},
+		{"woken but locked out", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_signal c T1\nT1 7 yield nochoice\nT0 8 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
+			"T2 waits for T1 to end"},
+		{"once", "T1 3 once o 1\nT2 4 yield\nT1 5 yield\nwait T2 6 once o T1\nfail deadlock",
+			"T2 waits for o held by T1"},
+		{"barrier", "T1 3 barrier_wait b 1\nT2 4 yield\nwait T1 3 barrier_leave b\nfail deadlock",
+			"T1 waits at barrier b"},
+		{"signal", "T1 3 yield\nT2 4 yield\nwait T1 5 signal_wait\nfail deadlock",
+			"T1 waits for a signal"},
+		{"nobody knows", "T1 3 yield\nT2 4 yield\nfail deadlock",
+			"T1 cannot go on"},
+	} {
+		tr, names := reporttest.Parse(t, []byte("-- trace --\n"+threads+c.trace+"\n"))
+		var got string
+		for _, r := range Build(tr, names, Options{}).Full() {
+			if r.Kind == SwitchRow {
+				got = r.Switch.Text
+			}
+		}
+		if got != c.want && !strings.HasPrefix(got, c.want+" before") {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWithoutSymbols makes a view of a program that is not there any more.
+func TestWithoutSymbols(t *testing.T) {
+	tr, _ := reporttest.Load(t, "deadlock")
+	tr.Modules[0].Path = "/nowhere/bank"
+	tr.Header.Instrumented = false
+	v := Build(tr, NamesOf(tr, symbol.ForTrace(tr, symbol.Options{DebugDirs: []string{}})), Options{})
+	checkView(t, tr, v)
+	if len(v.Notes) != 2 || !strings.Contains(v.Notes[0], "heddle cc") || !strings.Contains(v.Notes[1], "the file is gone") {
+		t.Errorf("notes: %q", v.Notes)
+	}
+	last := v.Full()[len(v.Full())-1]
+	if !strings.HasPrefix(last.Cell.Text, "lock bank+0x") || !strings.HasPrefix(v.Places[last.Cell.Place].Label, "bank+0x") {
+		t.Errorf("the last event is %q at %q", last.Cell.Text, v.Places[last.Cell.Place].Label)
+	}
+}
+
+// TestPlaceIsTheProgramsOwn has a lock taken in a header of the system.
+func TestPlaceIsTheProgramsOwn(t *testing.T) {
+	tr, names := reporttest.Parse(t, []byte(`-- trace --
+file own.cc
+func work 1 9
+thread T0 work
+system mutex.h
+T0 1 start
+T0 100 lock m stack=5
+`))
+	tr.Stacks[1][0] = trace.MakeSite(0, 5<<12)
+	v := Build(tr, names, Options{})
+	cell := v.Full()[1].Cell
+	if got := v.Places[cell.Place].Label; got != "own.cc:5" {
+		t.Errorf("the lock is told at %s, want own.cc:5", got)
+	}
+	if n := len(v.Stacks[cell.Stack]); n != 2 {
+		t.Errorf("the call stack has %d places, want 2", n)
+	}
+}
