@@ -209,14 +209,14 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestPartialFutexWakeNeverInventsARace: whom it woke is not recorded, so all that waited
-// are ordered after it, and nobody who came later.
+// TestPartialFutexWakeNeverInventsARace: not all that it woke are recorded, so all that
+// waited are ordered after it, and nobody who came later.
 func TestPartialFutexWakeNeverInventsARace(t *testing.T) {
 	const f, x = 1, 2
 	events := []trace.Event{
 		ev(0, trace.OpThreadCreate, 0, value(1)), ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpThreadCreate, 0, value(3)),
 		ev(1, trace.OpFutexWait, f), ev(2, trace.OpFutexWait, f),
-		ev(0, trace.OpWrite, x), ev(0, trace.OpFutexWake, f, value(1)),
+		ev(0, trace.OpWrite, x), ev(0, trace.OpFutexWake, f, value(1)), // from a trace that does not say whom
 		ev(3, trace.OpFutexWait, f), ev(3, trace.OpFutexWakeup, f, result(110)),
 		ev(2, trace.OpFutexWakeup, f), ev(1, trace.OpFutexWakeup, f),
 	}

@@ -277,13 +277,26 @@ func (m *machine) step(a *actor) {
 		a.asleep, a.object = trace.OpFutexWakeup, f
 		m.waiting[f] = append(m.waiting[f], a.id)
 		m.emit(a, trace.OpFutexWait, f)
-	case 17: // futex wake of all: whom a partial one wakes, no event says
+	case 17: // futex wake of one or all: whom one in between wakes, no event says
 		f := futexes + x
-		m.emit(a, trace.OpFutexWake, f, value(uint64(len(m.waiting[f]))))
-		for _, id := range m.waiting[f] {
+		w := m.waiting[f]
+		if len(w) > 0 && m.pick(2) == 0 {
+			i := m.pick(len(w))
+			id := w[i]
+			m.waiting[f] = slices.Delete(w, i, i+1)
 			m.threads[id].ready = true
+			m.emit(a, trace.OpFutexWake, f, value(1), aux(uint64(id)+1))
+			return
+		}
+		first := uint64(0)
+		for i, id := range w {
+			m.threads[id].ready = true
+			if i == 0 {
+				first = uint64(id) + 1
+			}
 		}
 		m.waiting[f] = nil
+		m.emit(a, trace.OpFutexWake, f, value(uint64(len(w))), aux(first))
 	case 18:
 		m.sem[sems+x]++
 		m.emit(a, trace.OpSemPost, sems+x)

@@ -121,7 +121,7 @@ func firstWaker(events []trace.Event, wait, wake int) int {
 		if e.Object != events[wake].Object {
 			continue
 		}
-		if e.Op == trace.OpCondBroadcast || e.Op == trace.OpFutexWake ||
+		if e.Op == trace.OpCondBroadcast || e.Op == trace.OpFutexWake && (e.Value > 1 || e.Aux == uint64(events[wake].Thread)+1) ||
 			e.Op == trace.OpCondSignal && e.Value == uint64(events[wake].Thread)+1 {
 			return k
 		}

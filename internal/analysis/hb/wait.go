@@ -87,6 +87,11 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		if ev.Value == 0 {
 			break
 		}
+		if first := trace.ThreadID(ev.Aux) - 1; ev.Value == 1 && first >= 0 {
+			q.remove(first)
+			e.wake(t, first)
+			break
+		}
 		for _, id := range q.waiting {
 			e.wake(t, id)
 		}

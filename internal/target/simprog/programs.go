@@ -212,7 +212,7 @@ func TwoStage() Program {
 		join(t, 2, func(t *Thread) {
 			t.Write(first, t.Read(first)+1)
 			t.Yield()
-			t.Yield() // what follows the first one belongs to it
+			t.Yield()               // what follows the first one belongs to it
 			if t.Read(first) == 1 { // one update was lost
 				t.Write(second, t.Read(second)+1)
 			}
