@@ -180,6 +180,11 @@ func TestEdges(t *testing.T) {
 			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
 			ev(2, trace.OpCondSignal, c, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpCondBroadcast, c),
 			ev(1, trace.OpCondWake, c, aux(m)), ev(1, trace.OpRead, x)}, false},
+		{"futex wake of another thread", []trace.Event{
+			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpThreadCreate, 0, value(3)),
+			ev(1, trace.OpFutexWait, f), ev(2, trace.OpFutexWait, f), ev(0, trace.OpWrite, x),
+			ev(0, trace.OpFutexWake, f, value(1), aux(2)), ev(3, trace.OpFutexWake, f, value(1), aux(3)),
+			ev(2, trace.OpFutexWakeup, f), ev(2, trace.OpRead, x)}, false},
 		{"another mutex at the old address", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpMutexLock, m), ev(0, trace.OpMutexUnlock, m),
 			ev(2, trace.OpMutexInit, m), ev(1, trace.OpMutexLock, m), ev(1, trace.OpRead, x)}, false},
