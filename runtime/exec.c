@@ -40,6 +40,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.exit_status = 0;
   hd.wake_choice = -1;
   hd_fill(&hd.result, 0, sizeof hd.result);
+  hd_signals_reset();
   hd_coverage_reset();
   hd_policy_begin();
   hd_script_begin();
@@ -89,7 +90,8 @@ static bool execute(const struct hd_plan *p, uint64_t index) {
   r->deviations = hd.deviations;
   r->output = hd_files_written();
   if (p->flags & HD_PLAN_OUTPUT) hd_files_output();
-  if (!need_donors) hd_out(HD_REC_RESULT, r, sizeof *r);
+  if (need_donors) hd_out(HD_REC_AGAIN, &index, sizeof index);
+  else hd_out(HD_REC_RESULT, r, sizeof *r);
   bool clean = r->outcome == HD_OUT_CLEAN && r->status == p->expect_status;
 
   hd_snapshot_restore();

@@ -144,6 +144,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     hd_shm->fatal_pc = pc;
     hd_fatal("signal %d in the runtime (address %lx, at offset %lx)", sig, (uint64_t)info->si_addr, hd_runtime_offset(pc));
   }
+  if (sig == SIGPIPE && hd_signal_ignored(sig)) return;
   uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
   // In a hook that touches memory for the program, the program's instruction is the
   // pending one.
@@ -156,7 +157,6 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 }
 
 // The controller's watchdog: the program has been running without reaching a hook.
-static volatile bool watchdog_hit;
 static void on_watchdog(int sig, siginfo_t *info, void *context) {
   (void)sig; (void)info;
   if (hd_mode != HD_ACTIVE) return;

@@ -1,7 +1,5 @@
 // process.c: how the program starts and ends.
 #define _GNU_SOURCE
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include "rt.h"
 
@@ -107,72 +105,3 @@ HD_EXPORT void abort(void) {
 }
 
 HD_EXPORT void __stack_chk_fail(void) { failed(HD_OUT_ASSERT, "stack smashing detected", HD_RA); }
-
-// ---- signals
-//
-// No signal reaches the program from outside while it is controlled, and dispositions
-// and masks are the program's own business, so they are kept here and not in the kernel,
-// whose state would outlive the execution.
-static struct sigaction actions[NSIG];
-void hd_outcome_signals_reset(void) { hd_fill(actions, 0, sizeof actions); }
-
-HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
-  if (!hd_active()) return REAL(sigaction)(sig, act, old);
-  if (sig < 1 || sig >= NSIG || sig == SIGKILL || sig == SIGSTOP) { errno = EINVAL; return -1; }
-  if (old) *old = actions[sig];
-  if (act) actions[sig] = *act;
-  return 0;
-}
-
-HD_EXPORT void (*signal(int sig, void (*handler)(int)))(int) {
-  if (!hd_active()) return (void (*)(int))REAL(signal)(sig, (void *)handler);
-  struct sigaction act = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
-  return sigaction(sig, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
-}
-
-static int mask(int how, const sigset_t *set, sigset_t *old) {
-  struct hd_thread *t = hd.cur;
-  uint64_t now = t->sigmask;
-  if (set) {
-    uint64_t s = *(const uint64_t *)set;
-    switch (how) {
-    case SIG_BLOCK: t->sigmask |= s; break;
-    case SIG_UNBLOCK: t->sigmask &= ~s; break;
-    case SIG_SETMASK: t->sigmask = s; break;
-    default: return EINVAL;
-    }
-  }
-  if (old) {
-    hd_fill(old, 0, sizeof *old);
-    *(uint64_t *)old = now;
-  }
-  return 0;
-}
-HD_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-  return hd_active() ? mask(how, set, old) : REAL(pthread_sigmask)(how, set, old);
-}
-HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-  if (!hd_active()) return REAL(sigprocmask)(how, set, old);
-  int err = mask(how, set, old);
-  if (err) errno = err;
-  return err ? -1 : 0;
-}
-
-HD_EXPORT int raise(int sig) {
-  if (!hd_active()) return REAL(raise)(sig);
-  if (sig < 1 || sig >= NSIG) { errno = EINVAL; return -1; }
-  void *h = (void *)actions[sig].sa_handler;
-  if (h == (void *)SIG_IGN) return 0;
-  if (h != (void *)SIG_DFL) hd_unsupported("a signal raised to the program's own handler");
-  if (sig == SIGCHLD || sig == SIGURG || sig == SIGWINCH || sig == SIGCONT) return 0;
-  struct hd_thread *t = hd_op(HD_OP_ABORT, HD_RA, 0);
-  hd_commit(t, (uint64_t)sig, 0);
-  hd_end(sig == SIGABRT ? HD_OUT_ASSERT : HD_OUT_SIGNAL, sig == SIGABRT ? 0 : sig, HD_RA, 0, sig == SIGABRT ? "abort" : NULL);
-}
-
-HD_EXPORT int kill(int pid, int sig) {
-  if (!hd_active()) return REAL(kill)(pid, sig);
-  if (sig == 0) return 0;
-  if (pid != 0 && pid != (int)hd_sys(SYS_getpid, 0, 0, 0)) hd_unsupported("kill of another process");
-  return raise(sig);
-}

@@ -87,7 +87,7 @@ struct hd_thread {
   uint32_t stale;          // reads in a row that told the thread nothing new
   uint32_t quiet;          // accesses since its last scheduling point
   // signal state that belongs to a thread, not to the carrier
-  uint64_t sigmask;
+  uint64_t sigmask, sigpending;
   // C++ thread_local destructors registered by this thread, newest first (thread.c)
   struct hd_tls_dtor *dtors;
   // shadow call stack from __tsan_func_entry
@@ -258,7 +258,8 @@ void hd_event_settle(void);                   // read back the value of the last
 
 // ---- outcome.c
 void hd_outcome_install(void);                // signal handlers and their stack
-void hd_outcome_signals_reset(void);
+void hd_signals_reset(void);                  // signals.c
+bool hd_signal_ignored(int sig);              // by the program
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_unsupported(const char *what);

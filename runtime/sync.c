@@ -26,6 +26,7 @@ bool hd_ready(const struct hd_thread *u) {
   }
   case HD_OP_BARRIER_LEAVE: return u->granted;
   case HD_OP_FUTEX_WAKEUP: return u->granted || u->timed_out;
+  case HD_OP_SIGNAL_WAIT: return hd_signal_ready(u);
   case HD_OP_PROCESS_EXIT: return false;
   }
   return object_ready(u);

@@ -11,6 +11,9 @@ bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); 
 void hd_timer(struct hd_thread *t, const struct hd_deadline *d);                // t's pending wait may run out
 uint64_t hd_now(void);                                                          // virtual ns, moves a little
 
+// signals.c
+bool hd_signal_ready(const struct hd_thread *u);
+
 // mutex.c; objects by address
 bool hd_mutex_free(uint64_t m);
 bool hd_mutex_held(uint64_t m, const struct hd_thread *t);

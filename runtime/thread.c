@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include "rt.h"
 
-// glibc's frame of a cleanup handler; pthread_exit unwinds to the innermost and, if none
-// of the program's is left, to the fiber's own (thread_body).
-extern void __pthread_register_cancel(void *);
-extern int __sigsetjmp(void *, int) __attribute__((returns_twice));
+// pthread.h declares it only for code that is compiled without exceptions.
+extern void __pthread_register_cancel(__pthread_unwind_buf_t *);
 
 enum { KEYS = 1024 };
 static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
@@ -142,10 +141,10 @@ static _Noreturn void finish(struct hd_thread *t) {
 }
 
 static void thread_body(struct hd_thread *t) {
-  // Where pthread_exit ends up once the program's own cleanup handlers have run. The
-  // layout is glibc's __pthread_unwind_buf_t: a jump buffer, its mask flag, four words.
-  struct { uint64_t jmp[8]; int mask; void *priv[4]; } buf __attribute__((aligned(16)));
-  if (__sigsetjmp(&buf, 0) == 0) {
+  // Where pthread_exit ends up once the program's own cleanup handlers have run: glibc
+  // unwinds to the innermost registered frame, and this is the outermost.
+  __pthread_unwind_buf_t buf;
+  if (__sigsetjmp((void *)&buf, 0) == 0) {
     __pthread_register_cancel(&buf);
     if (t->index == 0) {
       hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own

@@ -85,7 +85,6 @@ refuse:	.cfi_startproc
 	refused	quick_exit
 // threads
 	refused	pthread_cancel
-	refused	pthread_kill
 	refused	pthread_sigqueue
 	refused	pthread_clockjoin_np
 	refused	pthread_mutex_consistent
@@ -124,9 +123,6 @@ refuse:	.cfi_startproc
 	refused	__tsan_create_fiber
 	refused	__tsan_switch_to_fiber
 // signals and timers
-	refused	sigwait
-	refused	sigwaitinfo
-	refused	sigtimedwait
 	refused	sigsuspend
 	refused	pause
 	refused	alarm

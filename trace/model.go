@@ -26,7 +26,7 @@ func (s Site) Offset() uint64 { return uint64(s) & (1<<48 - 1) }
 type Region uint8
 
 const (
-	RegionOther  Region = iota // an absolute address
+	RegionOther  Region = iota // an absolute address: Index holds the bits above Offset
 	RegionGlobal               // Index = module, Offset from its load address
 	RegionHeap                 // Offset from the heap's start
 	RegionStack                // Index = thread, Offset down from the top of its stack
@@ -198,12 +198,12 @@ type Ending struct {
 	Status  int32    // exit status or signal number
 	Thread  ThreadID // who ended it
 	Message string
-	Site    Site     // where: the failing operation or instruction
-	Object  Object   // faulting address, misused object
-	Stack   []Site   // the failing thread's call stack, innermost first
-	Waiters []Waiter // threads that had not ended
+	Site    Site       // where: the failing operation or instruction
+	Object  Object     // faulting address, misused object
+	Stack   []Site     // the failing thread's call stack, innermost first
+	Waiters []Waiter   // threads that had not ended
 	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if there is none
-	Output  []byte   // what the program wrote to stdout and stderr, in order
+	Output  []byte     // what the program wrote to stdout and stderr, in order
 }
 
 // Alloc is a heap block, so that heap objects can be named by where they came from.

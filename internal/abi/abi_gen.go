@@ -85,6 +85,8 @@ const (
 	OpFutexWait       = 68
 	OpFutexWakeup     = 69
 	OpFutexWake       = 70
+	OpSignalSend      = 72
+	OpSignalWait      = 73
 	OpRead            = 80
 	OpWrite           = 81
 	OpReadRange       = 82
@@ -239,6 +241,7 @@ const (
 	RecWaiter    = 6
 	RecOutput    = 7
 	RecPlanEnd   = 8
+	RecAgain     = 10
 	RecBacktrace = 9
 )
 
@@ -569,6 +572,8 @@ var OpNames = [OpCount]string{
 	OpFutexWait:       "futex wait",
 	OpFutexWakeup:     "futex wakeup",
 	OpFutexWake:       "futex wake",
+	OpSignalSend:      "signal send",
+	OpSignalWait:      "signal wait",
 	OpRead:            "read",
 	OpWrite:           "write",
 	OpReadRange:       "read range",
@@ -636,6 +641,8 @@ var OpClasses = [OpCount]uint8{
 	OpFutexWait:       12,
 	OpFutexWakeup:     10,
 	OpFutexWake:       11,
+	OpSignalSend:      11,
+	OpSignalWait:      10,
 	OpRead:            3,
 	OpWrite:           4,
 	OpReadRange:       3,

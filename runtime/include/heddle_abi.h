@@ -93,6 +93,8 @@ enum hd_class {
   HD_OP(FUTEX_WAIT,     68, "futex wait",         SYNC)  /* result 0 enqueued, EAGAIN */ \
   HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
   HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
+  HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number */ \
+  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and kin: value = number, aux = set; result 0 or EAGAIN */ \
   HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
   HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
   HD_OP(READ_RANGE,     82, "read range",         READ) \
@@ -205,6 +207,7 @@ enum hd_record {
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
+  HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
 };
 

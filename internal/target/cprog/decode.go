@@ -44,6 +44,8 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	case abi.RecResult:
 		r := cast[abi.Result](b)[0]
 		return &r, nil
+	case abi.RecAgain:
+		x.reset()
 	case abi.RecEvents:
 		x.events = append(x.events, cast[abi.Event](b)...)
 	case abi.RecStack:

@@ -75,5 +75,5 @@ func (t *Target) objectOf(addr uint64, threads []abi.ThreadInfo, by uint16) trac
 	if found >= 0 {
 		return trace.MakeObject(trace.RegionStack, found, threads[found].StackHi-addr)
 	}
-	return trace.MakeObject(trace.RegionOther, 0, addr)
+	return trace.MakeObject(trace.RegionOther, int(addr>>46), addr) // 47 bits
 }
