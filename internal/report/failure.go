@@ -40,7 +40,11 @@ func (b *builder) story(o trace.Object) string {
 	n := b.names.Name(o, 0, len(b.tr.Events))
 	s := n.Full()
 	if n.Alloc >= 0 && n.Alloc < len(b.tr.Allocs) {
-		if i := b.tr.Allocs[n.Alloc].Freed; i >= 0 {
+		switch i := b.tr.Allocs[n.Alloc].Freed; {
+		case i < 0 || i >= len(b.tr.Events):
+		case b.tr.Events[i].Op != trace.OpFree: // the free itself was not recorded
+			s += fmt.Sprintf(", freed before event %d", i)
+		default:
 			e := &b.tr.Events[i]
 			s += fmt.Sprintf(", freed by %s at %s", threadText(e.Thread), b.places.list[b.placeOf(e).place].Label)
 		}
