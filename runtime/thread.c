@@ -143,9 +143,9 @@ static _Noreturn void finish(struct hd_thread *t) {
 static void thread_body(struct hd_thread *t) {
   // Where pthread_exit ends up once the program's own cleanup handlers have run: glibc
   // unwinds to the innermost registered frame, and this is the outermost.
-  __pthread_unwind_buf_t buf;
-  if (__sigsetjmp((void *)&buf, 0) == 0) {
-    __pthread_register_cancel(&buf);
+  union { struct __jmp_buf_tag jump; __pthread_unwind_buf_t cancel; } buf; // glibc stores only what the second holds
+  if (__sigsetjmp(&buf.jump, 0) == 0) {
+    __pthread_register_cancel(&buf.cancel);
     if (t->index == 0) {
       hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own
     }
