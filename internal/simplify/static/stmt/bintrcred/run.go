@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt/proof"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 )
 
 // Phases are the times of the paper's six phases (§IV), as in its Table I: counting the
@@ -20,7 +19,7 @@ type Result struct {
 	Order      []int32
 	Before     int // context switches, CSb
 	After      int // CSa
-	Derivation *proof.Derivation
+	Derivation *stmt.Derivation
 	Phases     Phases
 }
 

@@ -1,6 +1,6 @@
 package bintrcred
 
-import "github.com/heddle-dev/heddle/internal/analysis/depend/stmt/proof"
+import "github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 
 // bisection is a round that halves the trace.
 type bisection struct {
@@ -10,7 +10,7 @@ type bisection struct {
 	in     []int32 // of each unit, the interval it was in; see find
 	up     []int32 // of each interval, the one that it was merged into, itself if none
 	head   int32   // block before the first
-	steps  []proof.Step
+	steps  []stmt.Step
 
 	// Of the stretch being joined:
 	place   []int32 // of each block, its place in the stretch
@@ -27,7 +27,7 @@ type block struct {
 }
 
 // binary parts the trace in the middle.
-func (r *reducer) binary() ([]int32, []proof.Step) {
+func (r *reducer) binary() ([]int32, []stmt.Step) {
 	ivs := r.intervals(r.order)
 	n := int32(len(ivs) - 1)
 	b := &bisection{reducer: r, ivs: ivs, blocks: make([]block, n+1), in: make([]int32, len(r.order)), up: make([]int32, n), head: n,
@@ -113,7 +113,7 @@ func (b *bisection) base(k int32) (int32, int32) {
 		}
 	}
 	// (base2)
-	b.steps = append(b.steps, proof.Step{Rule: proof.Base2, Lo: k, Hi: k + 2, Unit: first, Count: b.count(k + 1)})
+	b.steps = append(b.steps, stmt.Step{Rule: stmt.Base2, Lo: k, Hi: k + 2, Unit: first, Count: b.count(k + 1)})
 	b.blocks[x].last = last
 	b.remove(k+1, x)
 	return k, k
@@ -183,7 +183,7 @@ func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 			}
 			pairs[i][0], again = -1, true
 			if b.blocks[x].next != y { // else they have become neighbours
-				s := proof.Step{Rule: proof.Split, Lo: lo, Hi: hi, Unit: b.blocks[y].first, Count: b.count(y)}
+				s := stmt.Step{Rule: stmt.Split, Lo: lo, Hi: hi, Unit: b.blocks[y].first, Count: b.count(y)}
 				if !up {
 					s.Unit, s.Count, s.Down = b.blocks[x].first, b.count(x), true
 				}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt/proof"
 	"github.com/heddle-dev/heddle/internal/simplify/gen"
 	"github.com/heddle-dev/heddle/internal/simplify/static"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/proof"
 )
 
 // TestTenThousand: on 10,000 random traces of all operations, the result is a permutation
@@ -22,8 +22,8 @@ func TestTenThousand(t *testing.T) {
 		traces = 1000
 	}
 	var before, after, sim, bf, steps int
-	shapes := map[proof.Shape]int{}
-	rules := map[proof.Rule]int{}
+	shapes := map[stmt.Shape]int{}
+	rules := map[stmt.Rule]int{}
 	for seed := range traces {
 		run := gen.Random(seed, gen.Shape{Threads: 1 + int(seed%6), Length: 3 + int(seed%29), Stay: int(seed % 8 * 12), Big: seed%17 == 0})
 		tr := stmt.FromTrace(run.Trace)
@@ -52,7 +52,7 @@ func TestTenThousand(t *testing.T) {
 		if err := res.Derivation.Write(&text); err != nil {
 			t.Fatal(err)
 		}
-		d, err := proof.Read(&text)
+		d, err := stmt.ReadDerivation(&text)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -68,12 +68,12 @@ func TestTenThousand(t *testing.T) {
 		before, after, sim, bf, steps = before+res.Before, after+res.After, sim+s, bf+static.Switches(g, static.BackwardForward(g)), steps+d.Steps()
 	}
 	t.Logf("%d switches became %d in %d steps; SimTrace %d, backward-forward %d; rounds %v, rules %v", before, after, steps, sim, bf, shapes, rules)
-	for s := proof.Binary; s <= proof.Straight; s++ {
+	for s := stmt.Binary; s <= stmt.Straight; s++ {
 		if shapes[s] == 0 {
 			t.Errorf("no round is %s: it is not tested", s)
 		}
 	}
-	for r := proof.Base2; r <= proof.Line; r++ {
+	for r := stmt.Base2; r <= stmt.Line; r++ {
 		if rules[r] == 0 {
 			t.Errorf("no step is %s: it is not tested", r)
 		}
@@ -92,8 +92,8 @@ func TestLine(t *testing.T) {
 		// From the other end, so that it is an order with no more switches.
 		to := static.NewMerger(g).Backward(static.SimTrace(g))
 		r.line(tr.Recorded(), to)
-		d := &proof.Derivation{Units: tr.Len(), Statements: len(tr.Stmts), Trace: proof.TraceDigest(tr), Segments: segments(quads),
-			Rounds: r.rounds, Before: tr.Switches(tr.Recorded()), After: tr.Switches(to), Result: proof.OrderDigest(to)}
+		d := &stmt.Derivation{Units: tr.Len(), Statements: len(tr.Stmts), Trace: tr.Digest(), Segments: segments(quads),
+			Rounds: r.rounds, Before: tr.Switches(tr.Recorded()), After: tr.Switches(to), Result: stmt.OrderDigest(to)}
 		d.Seal = d.Sealed()
 		if d.Steps() > 0 {
 			derived++
@@ -121,7 +121,7 @@ func TestTampered(t *testing.T) {
 			t.Fatal(err)
 		}
 		good := res.Derivation
-		reject := func(what string, d *proof.Derivation) {
+		reject := func(what string, d *stmt.Derivation) {
 			t.Helper()
 			tried++
 			if _, err := proof.Check(tr, d); err == nil {
@@ -137,26 +137,26 @@ func TestTampered(t *testing.T) {
 			}
 			same++
 		}
-		clone := func() *proof.Derivation {
+		clone := func() *stmt.Derivation {
 			d := *good
 			d.Segments = append([]int32(nil), good.Segments...)
 			d.Rounds = nil
 			for _, r := range good.Rounds {
-				r.Steps = append([]proof.Step(nil), r.Steps...)
+				r.Steps = append([]stmt.Step(nil), r.Steps...)
 				d.Rounds = append(d.Rounds, r)
 			}
 			return &d
 		}
 		for i := range good.Rounds {
 			for j := range good.Rounds[i].Steps {
-				changes := []func(*proof.Step){
-					func(s *proof.Step) { s.Unit++ }, func(s *proof.Step) { s.Unit-- }, func(s *proof.Step) { s.Unit = 1 << 30 }, func(s *proof.Step) { s.Unit = -1 },
-					func(s *proof.Step) { s.Count++ }, func(s *proof.Step) { s.Count-- }, func(s *proof.Step) { s.Count = 0 },
-					func(s *proof.Step) { s.Rule = (s.Rule + 1) % 3 }, func(s *proof.Step) { s.Rule = (s.Rule + 2) % 3 },
-					func(s *proof.Step) { s.Lo = s.Hi }, func(s *proof.Step) { s.Hi = 1 << 30 }, func(s *proof.Step) { s.Lo = -1 },
+				changes := []func(*stmt.Step){
+					func(s *stmt.Step) { s.Unit++ }, func(s *stmt.Step) { s.Unit-- }, func(s *stmt.Step) { s.Unit = 1 << 30 }, func(s *stmt.Step) { s.Unit = -1 },
+					func(s *stmt.Step) { s.Count++ }, func(s *stmt.Step) { s.Count-- }, func(s *stmt.Step) { s.Count = 0 },
+					func(s *stmt.Step) { s.Rule = (s.Rule + 1) % 3 }, func(s *stmt.Step) { s.Rule = (s.Rule + 2) % 3 },
+					func(s *stmt.Step) { s.Lo = s.Hi }, func(s *stmt.Step) { s.Hi = 1 << 30 }, func(s *stmt.Step) { s.Lo = -1 },
 				}
-				if good.Rounds[i].Steps[j].Rule != proof.Line {
-					changes = append(changes, func(s *proof.Step) { s.Down = !s.Down })
+				if good.Rounds[i].Steps[j].Rule != stmt.Line {
+					changes = append(changes, func(s *stmt.Step) { s.Down = !s.Down })
 				}
 				for _, change := range changes {
 					d := clone()
@@ -185,10 +185,10 @@ func TestTampered(t *testing.T) {
 			d.Segments = append(d.Segments[:i:i], d.Segments[i+1:]...)
 			reject("a segment left out", d)
 		}
-		for _, change := range []func(*proof.Derivation){
-			func(d *proof.Derivation) { d.Before++ }, func(d *proof.Derivation) { d.After-- }, func(d *proof.Derivation) { d.Result[3]++ },
-			func(d *proof.Derivation) { d.Trace[3]++ }, func(d *proof.Derivation) { d.Units++ }, func(d *proof.Derivation) { d.Statements-- },
-			func(d *proof.Derivation) { d.Segments = append(d.Segments, int32(d.Units)) },
+		for _, change := range []func(*stmt.Derivation){
+			func(d *stmt.Derivation) { d.Before++ }, func(d *stmt.Derivation) { d.After-- }, func(d *stmt.Derivation) { d.Result[3]++ },
+			func(d *stmt.Derivation) { d.Trace[3]++ }, func(d *stmt.Derivation) { d.Units++ }, func(d *stmt.Derivation) { d.Statements-- },
+			func(d *stmt.Derivation) { d.Segments = append(d.Segments, int32(d.Units)) },
 		} {
 			d := clone()
 			change(d)
@@ -212,20 +212,20 @@ func TestForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, to := range [][]int32{{0, 2, 1}, {1, 0, 2}} {
-		d := &proof.Derivation{Units: 3, Statements: 3, Trace: proof.TraceDigest(tr), Segments: segments(Connect(tr)), Before: 2, After: 1, Result: proof.OrderDigest(to)}
-		for _, s := range []proof.Step{
-			{Rule: proof.Split, Lo: 0, Hi: 3, Unit: 2, Count: 1},
-			{Rule: proof.Split, Lo: 0, Hi: 3, Unit: 0, Count: 1, Down: true},
+		d := &stmt.Derivation{Units: 3, Statements: 3, Trace: tr.Digest(), Segments: segments(Connect(tr)), Before: 2, After: 1, Result: stmt.OrderDigest(to)}
+		for _, s := range []stmt.Step{
+			{Rule: stmt.Split, Lo: 0, Hi: 3, Unit: 2, Count: 1},
+			{Rule: stmt.Split, Lo: 0, Hi: 3, Unit: 0, Count: 1, Down: true},
 		} {
-			for _, shape := range []proof.Shape{proof.Binary, proof.Forward, proof.Backward} {
-				d.Rounds = []proof.Round{{Shape: shape, Steps: []proof.Step{s}}}
+			for _, shape := range []stmt.Shape{stmt.Binary, stmt.Forward, stmt.Backward} {
+				d.Rounds = []stmt.Round{{Shape: shape, Steps: []stmt.Step{s}}}
 				d.Seal = d.Sealed()
 				if _, err := proof.Check(tr, d); err == nil || !strings.Contains(err.Error(), "connected") && !strings.Contains(err.Error(), "reduced before") {
 					t.Errorf("%+v: %v", d.Rounds, err)
 				}
 			}
 		}
-		d.Rounds = []proof.Round{{Shape: proof.Straight, Steps: []proof.Step{{Rule: proof.Line, Lo: 0, Hi: 3, Unit: 2, Count: 1, After: 0}}}}
+		d.Rounds = []stmt.Round{{Shape: stmt.Straight, Steps: []stmt.Step{{Rule: stmt.Line, Lo: 0, Hi: 3, Unit: 2, Count: 1, After: 0}}}}
 		d.Seal = d.Sealed()
 		if _, err := proof.Check(tr, d); err == nil || !strings.Contains(err.Error(), "connected") {
 			t.Errorf("%+v: %v", d.Rounds, err)
@@ -268,12 +268,12 @@ func FuzzCheck(f *testing.F) {
 		f.Add(seed, text.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, text []byte) {
-		d, err := proof.Read(bytes.NewReader(text))
+		d, err := stmt.ReadDerivation(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
 		tr := stmt.FromTrace(gen.Random(seed%100, gen.Shape{Threads: 3, Length: 6}).Trace)
-		d.Trace, d.Seal = proof.TraceDigest(tr), d.Sealed() // the interesting part is behind these
+		d.Trace, d.Seal = tr.Digest(), d.Sealed() // the interesting part is behind these
 		d.Units, d.Statements = tr.Len(), len(tr.Stmts)
 		order, err := proof.Check(tr, d)
 		if err != nil {

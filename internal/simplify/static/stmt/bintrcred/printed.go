@@ -1,6 +1,6 @@
 package bintrcred
 
-import "github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
+import "github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 
 // Reading is how the rules of Figure 4 are read. The zero value is the letter: then (S)
 // returns the statements as they were where it does not swap its halves, not what the

@@ -1,6 +1,6 @@
 package bintrcred
 
-import "github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
+import "github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 
 // Quad is the annotation of a join-point (Definition 3): the segment that the unit before
 // it is in, from its first unit S1 to the unit S2, and the threads of those two. Units and

@@ -1,4 +1,4 @@
-package proof
+package stmt
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// version is the version of the text form.
-const version = 1
+// derivationVersion is the version of the text form.
+const derivationVersion = 1
 
 // The text form has a line for each thing:
 //
@@ -30,7 +30,7 @@ const version = 1
 // Write writes a derivation.
 func (d *Derivation) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "heddle derivation %d\n", version)
+	fmt.Fprintf(out, "heddle derivation %d\n", derivationVersion)
 	fmt.Fprintf(out, "trace units %d statements %d sha256 %x\n", d.Units, d.Statements, d.Trace)
 	for part := range slices.Chunk(d.Segments, 32) {
 		out.WriteString("segments")
@@ -57,18 +57,20 @@ func (d *Derivation) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadError is a line that could not be read.
-type ReadError struct {
+// DerivationError is a line of a derivation that could not be read.
+type DerivationError struct {
 	Line int // from 1
 	Msg  string
 }
 
-func (e *ReadError) Error() string { return fmt.Sprintf("derivation, line %d: %s", e.Line, e.Msg) }
+func (e *DerivationError) Error() string {
+	return fmt.Sprintf("derivation, line %d: %s", e.Line, e.Msg)
+}
 
-// Read reads a derivation. The error is a *ReadError unless reading itself failed.
-func Read(r io.Reader) (*Derivation, error) {
+// ReadDerivation reads a derivation. The error is a *DerivationError unless reading itself failed.
+func ReadDerivation(r io.Reader) (*Derivation, error) {
 	d := &Derivation{}
-	p := &reader{d: d}
+	p := &derivationReader{d: d}
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
@@ -86,7 +88,7 @@ func Read(r io.Reader) (*Derivation, error) {
 	return d, nil
 }
 
-type reader struct {
+type derivationReader struct {
 	d      *Derivation
 	line   int
 	headed bool
@@ -94,11 +96,11 @@ type reader struct {
 	ended  bool
 }
 
-func (p *reader) fail(format string, args ...any) error {
-	return &ReadError{p.line, fmt.Sprintf(format, args...)}
+func (p *derivationReader) fail(format string, args ...any) error {
+	return &DerivationError{p.line, fmt.Sprintf(format, args...)}
 }
 
-func (p *reader) read(f []string) error {
+func (p *derivationReader) read(f []string) error {
 	d := p.d
 	switch {
 	case len(f) == 0:
@@ -107,10 +109,10 @@ func (p *reader) read(f []string) error {
 		return p.fail("there is more after the line \"result\"")
 	case !p.headed:
 		if len(f) != 3 || f[0] != "heddle" || f[1] != "derivation" {
-			return p.fail("not a derivation: the first line of one is \"heddle derivation %d\"", version)
+			return p.fail("not a derivation: the first line of one is \"heddle derivation %d\"", derivationVersion)
 		}
-		if f[2] != strconv.Itoa(version) {
-			return p.fail("this is version %s of the form, and version %d is what can be read", f[2], version)
+		if f[2] != strconv.Itoa(derivationVersion) {
+			return p.fail("this is version %s of the form, and version %d is what can be read", f[2], derivationVersion)
 		}
 		p.headed = true
 		return nil
@@ -172,7 +174,7 @@ func (p *reader) read(f []string) error {
 }
 
 // fields takes the words of a line: strings as they are, numbers and digests by pointer.
-func (p *reader) fields(f []string, want ...any) error {
+func (p *derivationReader) fields(f []string, want ...any) error {
 	if len(f) != len(want) {
 		return p.fail("%d words, where the line %q has %d", len(f), want[0], len(want))
 	}
@@ -199,7 +201,7 @@ func (p *reader) fields(f []string, want ...any) error {
 	return nil
 }
 
-func (p *reader) number(s string) (int32, error) {
+func (p *derivationReader) number(s string) (int32, error) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 0 {
 		return 0, p.fail("%q is no number from 0 to 2147483647", s)

@@ -1,6 +1,6 @@
 package proof
 
-import "github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
+import "github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 
 // ordered says for each unit which units of other threads are connected with one of its
 // statements and come before it: not all, but so many that an order which keeps those and

@@ -1,6 +1,6 @@
 package bintrcred
 
-import "github.com/heddle-dev/heddle/internal/analysis/depend/stmt/proof"
+import "github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 
 // intervals are the thread execution intervals of an order, as where each starts, and
 // where the last one ends.
@@ -16,7 +16,7 @@ func (r *reducer) intervals(order []int32) []int32 {
 
 // forward parts the trace before its last interval, again and again: interval after
 // interval, from the start, as much of it as can be is moved up to its thread's last one.
-func (r *reducer) forward() ([]int32, []proof.Step) {
+func (r *reducer) forward() ([]int32, []stmt.Step) {
 	ivs := r.intervals(r.order)
 	block := make([]int32, len(r.order)) // of each unit, the interval of the result
 	last := make([]int32, len(r.t.Threads))
@@ -24,7 +24,7 @@ func (r *reducer) forward() ([]int32, []proof.Step) {
 		last[th] = -1
 	}
 	var size []int32
-	var steps []proof.Step
+	var steps []stmt.Step
 	for k := range len(ivs) - 1 {
 		units := r.order[ivs[k]:ivs[k+1]]
 		th := r.t.Of[units[0]]
@@ -34,7 +34,7 @@ func (r *reducer) forward() ([]int32, []proof.Step) {
 			moved++
 		}
 		if moved > 0 && int(b) < len(size)-1 {
-			steps = append(steps, proof.Step{Rule: proof.Split, Hi: int32(k) + 1, Unit: units[0], Count: int32(moved)})
+			steps = append(steps, stmt.Step{Rule: stmt.Split, Hi: int32(k) + 1, Unit: units[0], Count: int32(moved)})
 		}
 		for i, u := range units {
 			if i == moved {
@@ -71,7 +71,7 @@ func upTo(block, units []int32, b int32) bool {
 
 // backward is forward with time turned round: from the end, as much of an interval as can
 // be is moved down to its thread's next one.
-func (r *reducer) backward() ([]int32, []proof.Step) {
+func (r *reducer) backward() ([]int32, []stmt.Step) {
 	ivs := r.intervals(r.order)
 	block := make([]int32, len(r.order))
 	last := make([]int32, len(r.t.Threads))
@@ -79,7 +79,7 @@ func (r *reducer) backward() ([]int32, []proof.Step) {
 		last[th] = -1
 	}
 	var size []int32
-	var steps []proof.Step
+	var steps []stmt.Step
 	for k := len(ivs) - 2; k >= 0; k-- {
 		units := r.order[ivs[k]:ivs[k+1]]
 		th := r.t.Of[units[0]]
@@ -89,7 +89,7 @@ func (r *reducer) backward() ([]int32, []proof.Step) {
 			moved++
 		}
 		if moved > 0 && int(b) < len(size)-1 {
-			steps = append(steps, proof.Step{Rule: proof.Split, Lo: int32(k), Hi: int32(len(ivs) - 1), Unit: units[len(units)-moved], Count: int32(moved), Down: true})
+			steps = append(steps, stmt.Step{Rule: stmt.Split, Lo: int32(k), Hi: int32(len(ivs) - 1), Unit: units[len(units)-moved], Count: int32(moved), Down: true})
 		}
 		for i := range units {
 			u := units[len(units)-1-i]

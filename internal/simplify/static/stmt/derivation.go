@@ -1,11 +1,9 @@
-package proof
+package stmt
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
 )
 
 // Rule is one of the rules of Figure 4 that change something, as heddle has made them
@@ -119,8 +117,8 @@ func (d *Derivation) Steps() int {
 	return n
 }
 
-// TraceDigest names a trace by its statements; what variables are called does not count.
-func TraceDigest(t *stmt.Trace) Digest {
+// Digest names a trace by its statements; what variables are called does not count.
+func (t *Trace) Digest() Digest {
 	h := newHasher()
 	for u := range int32(t.Len()) {
 		unit := t.Unit(u)

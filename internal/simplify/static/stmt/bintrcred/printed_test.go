@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt/proof"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/proof"
 )
 
 // examples are the counterexamples of docs/static.md.
-const examples = "../../../../testdata/static/printed/"
+const examples = "../../../../../testdata/static/printed/"
 
 // every calls do with all traces of a length, of threads A and B and the statements
 // localize and Share of one global, with A first; until it returns false.

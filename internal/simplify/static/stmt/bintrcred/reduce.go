@@ -2,15 +2,14 @@ package bintrcred
 
 import (
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt/proof"
 	"github.com/heddle-dev/heddle/internal/simplify/static"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 )
 
 // maxRounds bounds the reduction. Gains end after a few rounds.
 const maxRounds = 16
 
-// Reduce reduces a trace by the rules of Figure 4, made sound: see proof.Rule. The order
+// Reduce reduces a trace by the rules of Figure 4, made sound: see stmt.Rule. The order
 // that it returns keeps every dependence and has no more context switches than the trace,
 // nor than static.SimTrace makes of it; the derivation shows the first two.
 //
@@ -19,9 +18,9 @@ const maxRounds = 16
 // what moves; and (S) does not swap its halves, which hardly ever are unconnected, but
 // joins each thread's last interval in the first half with its first in the second, by
 // moving either past what lies between. Where halving gains nothing more, the trace is
-// parted at one end instead of in the middle (proof.Forward, proof.Backward), which also
+// parted at one end instead of in the middle (stmt.Forward, stmt.Backward), which also
 // lets a part of an interval move; and the whole is repeated until nothing changes.
-func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *proof.Derivation) {
+func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
 	g := stmt.Graph(t)
 	r := newReducer(t, g, quads)
 	r.improve(t.Recorded())
@@ -32,10 +31,10 @@ func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *proof.Derivation) {
 		s.improve(other)
 		r = s
 	}
-	d := &proof.Derivation{
-		Units: t.Len(), Statements: len(t.Stmts), Trace: proof.TraceDigest(t),
+	d := &stmt.Derivation{
+		Units: t.Len(), Statements: len(t.Stmts), Trace: t.Digest(),
 		Segments: segments(quads), Rounds: r.rounds,
-		Before: t.Switches(t.Recorded()), After: t.Switches(r.order), Result: proof.OrderDigest(r.order),
+		Before: t.Switches(t.Recorded()), After: t.Switches(r.order), Result: stmt.OrderDigest(r.order),
 	}
 	d.Seal = d.Sealed()
 	return r.order, d
@@ -49,7 +48,7 @@ type reducer struct {
 	lead   []int32 // the unit before in the thread, -1 for none
 	follow []int32 // and after
 	order  []int32
-	rounds []proof.Round
+	rounds []stmt.Round
 }
 
 func newReducer(t *stmt.Trace, g *depend.Graph, quads []Quad) *reducer {
@@ -77,14 +76,14 @@ func (r *reducer) improve(order []int32) {
 		before := r.t.Switches(r.order)
 		for rounds < maxRounds {
 			start := r.t.Switches(r.order)
-			r.round(proof.Binary, r.binary)
+			r.round(stmt.Binary, r.binary)
 			rounds++
 			if r.t.Switches(r.order) == start {
 				break
 			}
 		}
-		r.round(proof.Backward, r.backward)
-		r.round(proof.Forward, r.forward)
+		r.round(stmt.Backward, r.backward)
+		r.round(stmt.Forward, r.forward)
 		rounds += 2
 		if r.t.Switches(r.order) == before {
 			break
@@ -93,11 +92,11 @@ func (r *reducer) improve(order []int32) {
 }
 
 // round does one round and notes it if it did anything.
-func (r *reducer) round(shape proof.Shape, do func() ([]int32, []proof.Step)) {
+func (r *reducer) round(shape stmt.Shape, do func() ([]int32, []stmt.Step)) {
 	order, steps := do()
 	if len(steps) > 0 {
 		r.order = order
-		r.rounds = append(r.rounds, proof.Round{Shape: shape, Steps: steps})
+		r.rounds = append(r.rounds, stmt.Round{Shape: shape, Steps: steps})
 	}
 }
 
@@ -117,7 +116,7 @@ func (r *reducer) line(from, to []int32) {
 		prev = u
 	}
 	behind[prev], at[n] = n, prev
-	var steps []proof.Step
+	var steps []stmt.Step
 	last := n // what has its place
 	for i := 0; i < len(to); {
 		first := to[i]
@@ -135,7 +134,7 @@ func (r *reducer) line(from, to []int32) {
 		if last == n {
 			after = -1
 		}
-		steps = append(steps, proof.Step{Rule: proof.Line, Hi: pieces, Unit: first, Count: count, After: after})
+		steps = append(steps, stmt.Step{Rule: stmt.Line, Hi: pieces, Unit: first, Count: count, After: after})
 		p, q := at[first], behind[end]
 		behind[p], at[q] = q, p
 		q = behind[last]
@@ -144,6 +143,6 @@ func (r *reducer) line(from, to []int32) {
 		last = end
 	}
 	if len(steps) > 0 {
-		r.rounds = append(r.rounds, proof.Round{Shape: proof.Straight, Steps: steps})
+		r.rounds = append(r.rounds, stmt.Round{Shape: stmt.Straight, Steps: steps})
 	}
 }

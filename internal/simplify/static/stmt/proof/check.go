@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 )
 
 // CheckError is the first thing in a derivation that does not hold.
@@ -37,8 +37,8 @@ func wrong(format string, args ...any) error {
 // the trace and in their thread; that they are moved to where the rule says; that no unit
 // which they pass is connected with one of them; and, at the end of each round and of the
 // whole, that the context switches are no more (Theorem 1) and what the derivation says.
-func Check(t *stmt.Trace, d *Derivation) ([]int32, error) {
-	if d.Units != t.Len() || d.Statements != len(t.Stmts) || d.Trace != TraceDigest(t) {
+func Check(t *stmt.Trace, d *stmt.Derivation) ([]int32, error) {
+	if d.Units != t.Len() || d.Statements != len(t.Stmts) || d.Trace != t.Digest() {
 		return nil, wrong("it is of another trace")
 	}
 	if d.Seal != d.Sealed() {
@@ -77,7 +77,7 @@ func Check(t *stmt.Trace, d *Derivation) ([]int32, error) {
 	if n := t.Switches(result); n != c.switches {
 		return nil, wrong("the steps add up to %d context switches, the order has %d", c.switches, n)
 	}
-	if OrderDigest(result) != d.Result {
+	if stmt.OrderDigest(result) != d.Result {
 		return nil, wrong("it leads to another order than it says")
 	}
 	return result, nil
@@ -153,7 +153,7 @@ type checker struct {
 	pieces    int32
 	lo, hi    int32 // stretch of the step before
 	hadStep   bool
-	thatRound Shape
+	thatRound stmt.Shape
 }
 
 func (c *checker) order() []int32 {
@@ -164,7 +164,7 @@ func (c *checker) order() []int32 {
 	return out
 }
 
-func (c *checker) round(r Round) *CheckError {
+func (c *checker) round(r stmt.Round) *CheckError {
 	fail := func(step int, format string, args ...any) *CheckError {
 		return &CheckError{Step: step, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -195,16 +195,16 @@ func (c *checker) round(r Round) *CheckError {
 
 // stretch checks that a step's stretch of intervals is one that the round's shape comes
 // to, and that its turn is not over.
-func (c *checker) stretch(s *Step) string {
+func (c *checker) stretch(s *stmt.Step) string {
 	if s.Lo < 0 || s.Hi > c.pieces || s.Hi-s.Lo < 2 {
 		return fmt.Sprintf("there is no stretch of intervals from %d to %d of %d", s.Lo, s.Hi, c.pieces)
 	}
 	switch c.thatRound {
-	case Binary:
-		if s.Rule == Line {
+	case stmt.Binary:
+		if s.Rule == stmt.Line {
 			return "rule line in a round that is binary"
 		}
-		if (s.Rule == Base2) != (s.Hi-s.Lo == 2) {
+		if (s.Rule == stmt.Base2) != (s.Hi-s.Lo == 2) {
 			return fmt.Sprintf("rule %s on a stretch of %d intervals", s.Rule, s.Hi-s.Lo)
 		}
 		for lo, hi := int32(0), c.pieces; lo != s.Lo || hi != s.Hi; {
@@ -221,22 +221,22 @@ func (c *checker) stretch(s *Step) string {
 		if c.hadStep && (s.Hi < c.hi || s.Hi == c.hi && s.Lo > c.lo) {
 			return fmt.Sprintf("the stretch from %d to %d has its turn before that from %d to %d", s.Lo, s.Hi, c.lo, c.hi)
 		}
-	case Forward:
-		if s.Rule != Split || s.Lo != 0 {
+	case stmt.Forward:
+		if s.Rule != stmt.Split || s.Lo != 0 {
 			return "a step of a forward round is an S on a stretch from the start"
 		}
 		if c.hadStep && s.Hi <= c.hi {
 			return fmt.Sprintf("the stretch up to %d has its turn before that up to %d", s.Hi, c.hi)
 		}
-	case Backward:
-		if s.Rule != Split || s.Hi != c.pieces {
+	case stmt.Backward:
+		if s.Rule != stmt.Split || s.Hi != c.pieces {
 			return "a step of a backward round is an S on a stretch to the end"
 		}
 		if c.hadStep && s.Lo >= c.lo {
 			return fmt.Sprintf("the stretch from %d has its turn before that from %d", s.Lo, c.lo)
 		}
-	case Straight:
-		if s.Rule != Line || s.Lo != 0 || s.Hi != c.pieces {
+	case stmt.Straight:
+		if s.Rule != stmt.Line || s.Lo != 0 || s.Hi != c.pieces {
 			return "a step of a round of lines is a line on all intervals"
 		}
 	}
@@ -248,9 +248,9 @@ func (c *checker) stretch(s *Step) string {
 func middle(lo, hi int32) int32 { return lo + (hi-lo+1)/2 }
 
 // step checks a step and does it.
-func (c *checker) step(s *Step) string {
+func (c *checker) step(s *stmt.Step) string {
 	n := int32(c.t.Len())
-	if s.Unit < 0 || s.Unit >= n || s.Count < 1 || s.Rule == Line && (s.After < -1 || s.After >= n) {
+	if s.Unit < 0 || s.Unit >= n || s.Count < 1 || s.Rule == stmt.Line && (s.After < -1 || s.After >= n) {
 		return fmt.Sprintf("there are no %d units from unit %d of %d", s.Count, s.Unit, n)
 	}
 	first, last := s.Unit, s.Unit
@@ -264,7 +264,7 @@ func (c *checker) step(s *Step) string {
 	var to int32 // they are moved to behind this unit
 	up := true
 	switch {
-	case s.Rule == Line:
+	case s.Rule == stmt.Line:
 		to = s.After
 		if to >= 0 && !c.pos.less(to, first) {
 			return fmt.Sprintf("unit %d is not before unit %d", to, first)
@@ -293,7 +293,7 @@ func (c *checker) step(s *Step) string {
 	if to == from || to == last {
 		return fmt.Sprintf("unit %d is there already", first)
 	}
-	if s.Rule == Base2 {
+	if s.Rule == stmt.Base2 {
 		if msg := c.base2(s, from, to); msg != "" {
 			return msg
 		}
@@ -319,7 +319,7 @@ func (c *checker) step(s *Step) string {
 	beyond, behind := c.pos.after(last), c.pos.after(to)
 	change := c.diff(from, beyond) - c.diff(from, first) - c.diff(last, beyond) +
 		c.diff(to, first) + c.diff(last, behind) - c.diff(to, behind)
-	if s.Rule != Line && change > 0 {
+	if s.Rule != stmt.Line && change > 0 {
 		return "it makes more context switches"
 	}
 	c.switches += change
@@ -329,14 +329,14 @@ func (c *checker) step(s *Step) string {
 
 // inside checks that what a step of (S) joins, the units x and y of one thread, was in its
 // stretch, and, where that is cut off at one end, that one of them is what was cut off.
-func (c *checker) inside(s *Step, x, y int32) string {
+func (c *checker) inside(s *stmt.Step, x, y int32) string {
 	lo, hi := c.piece[x], c.piece[y]
 	switch {
-	case s.Rule == Base2:
+	case s.Rule == stmt.Base2:
 		return "" // looks at what comes before its stretch
 	case lo < s.Lo || hi >= s.Hi:
 		return fmt.Sprintf("units %d and %d are not both of the intervals from %d to %d", x, y, s.Lo, s.Hi)
-	case c.thatRound == Forward && hi != s.Hi-1, c.thatRound == Backward && lo != s.Lo:
+	case c.thatRound == stmt.Forward && hi != s.Hi-1, c.thatRound == stmt.Backward && lo != s.Lo:
 		return fmt.Sprintf("units %d and %d are both of the part that was reduced before", x, y)
 	}
 	return ""
@@ -344,7 +344,7 @@ func (c *checker) inside(s *Step, x, y int32) string {
 
 // base2 checks that what is swapped are the two intervals of the stretch as they were, and
 // that the second is of the thread of what comes before.
-func (c *checker) base2(s *Step, from, to int32) string {
+func (c *checker) base2(s *stmt.Step, from, to int32) string {
 	if s.Down {
 		return "base2 moves up"
 	}

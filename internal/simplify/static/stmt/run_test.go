@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
-	"github.com/heddle-dev/heddle/internal/analysis/depend/stmt"
 	"github.com/heddle-dev/heddle/internal/simplify/gen"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 )
 
 func shape(seed uint64) gen.Shape {
