@@ -62,9 +62,15 @@ func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool
 		for k := len(sites) - 1; k >= 0; k-- {
 			frames := b.names.Call(sites[k])
 			for n := len(frames) - 1; n >= 0; n-- {
-				if b.places.rank(sites[k], frames[n]) == ownCode {
-					return frames[n], true
+				if b.places.rank(sites[k], frames[n]) != ownCode {
+					continue
 				}
+				// Where it is declared rather than where it was; a byte back, because
+				// a call may be the last instruction of its function.
+				if f := b.names.Function(sites[k] - 1); f.Func == frames[n].Func {
+					return f, true
+				}
+				return frames[n], true
 			}
 		}
 	}
