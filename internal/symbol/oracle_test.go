@@ -92,6 +92,9 @@ func TestAgainstAddr2line(t *testing.T) {
 		{"clang", []string{"-gdwarf-4", "-O2"}}, {"clang", []string{"-gdwarf-5", "-O0"}},
 		{"clang", []string{"-gdwarf-5", "-O2", "-ffunction-sections", "-Wl,--gc-sections"}},
 	}
+	if testing.Short() {
+		cases = []build{cases[2], cases[4]}
+	}
 	for _, b := range cases {
 		t.Run(b.String(), func(t *testing.T) {
 			t.Parallel()
