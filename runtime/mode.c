@@ -18,7 +18,9 @@ void hd_attach(void) {
   hd_sys4(SYS_pread64, HD_SHM_FD, &total, 8, offsetof(struct hd_shm, total));
   long p = hd_sys6(SYS_mmap, 0, (long)total, PROT_READ | PROT_WRITE, MAP_SHARED, HD_SHM_FD, 0);
   if (p < 0) return;
-  hd_sys(SYS_close, HD_SHM_FD, 0, 0);
+  // With it whatever else heddle's parent left open: the program's own descriptors must
+  // not depend on that.
+  hd_sys(SYS_close_range, HD_SHM_FD, ~0u, 0);
   hd_shm = (struct hd_shm *)p;
   hd_mode = HD_EARLY;
   if (hd_shm->abi != HD_ABI_VERSION || hd_shm->size_event != sizeof(struct hd_event) ||

@@ -1,6 +1,7 @@
 // outcome.c: how an execution ends, and telling the program's failures from our own.
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unwind.h>
@@ -81,6 +82,13 @@ void hd_report_waiters(void) {
 }
 
 // ---- the end
+static bool watchdog; // the controller asked for an end
+
+void hd_hang(uint64_t pc, uint64_t object) {
+  hd_end(HD_OUT_HANG, 0, pc, object,
+         watchdog ? "watchdog: the program computes, or is blocked in the kernel, without reaching a scheduling point" : "step budget");
+}
+
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
   hd_mode = HD_CARRIER; // from here on nothing is the program's: unwinding calls libc
   struct hd_result *r = &hd.result;
@@ -97,12 +105,17 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
         sum += hd_mix(hd_threads[i].pend.pc, hd_threads[i].pend.op);
     r->ident = (uint32_t)hd_mix(HD_OUT_DEADLOCK, sum);
   }
+  // On a terminal the lines printed so far would be there; the captured output is a file,
+  // and libc may still hold them back.
+  if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !watchdog)
+    REAL(fflush)(stdout);
   if (outcome != HD_OUT_CLEAN) { // rare, and what identifies the failure must not depend on the plan
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
     if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0);
     hd_report_waiters();
   }
+  watchdog = false;
   hd_to_carrier();
 }
 
@@ -160,13 +173,14 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 static void on_watchdog(int sig, siginfo_t *info, void *context) {
   (void)sig; (void)info;
   if (hd_mode != HD_ACTIVE) return;
+  watchdog = true;
   uint64_t pc = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
   if (hd_in_runtime(pc)) { // make the next scheduling point end it
     hd.plan.max_steps = hd.points;
     return;
   }
   hd.cur->pend.pc = pc + 1;
-  hd_end(HD_OUT_HANG, 0, pc + 1, 0, "watchdog: the program computes, or is blocked in the kernel, without reaching a scheduling point");
+  hd_hang(pc + 1, 0);
 }
 
 struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };

@@ -261,6 +261,7 @@ void hd_outcome_install(void);                // signal handlers and their stack
 void hd_signals_reset(void);                  // signals.c
 bool hd_signal_ignored(int sig);              // by the program
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
+_Noreturn void hd_hang(uint64_t pc, uint64_t object); // step budget, or the watchdog's order
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_unsupported(const char *what);
 uint32_t hd_holder(const struct hd_thread *u);

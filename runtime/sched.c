@@ -53,7 +53,7 @@ static void run(struct hd_thread *next) {
 void hd_point(struct hd_thread *t) {
   hd.points++;
   t->quiet = 0;
-  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_end(HD_OUT_HANG, 0, t->pend.pc, t->pend.obj, "step budget");
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
   if (HD_UNLIKELY((hd.points & 0xffff) == 0)) __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
   if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
   hd_policy_arrive(t);

@@ -1,0 +1,85 @@
+package cprog
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/schedule"
+)
+
+// theRuntime is the runtime, built once for all tests.
+var theRuntime = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "heddle-cprog")
+	if err != nil {
+		return "", err
+	}
+	cc, err := toolchain.Find(context.Background(), toolchain.C)
+	if err != nil {
+		return "", err
+	}
+	rt, err := toolchain.Build(context.Background(), toolchain.Options{Compiler: cc, Cache: dir})
+	return rt.Library, err
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if lib, err := theRuntime(); err == nil {
+		os.RemoveAll(filepath.Dir(filepath.Dir(lib)))
+	}
+	os.Exit(status)
+}
+
+// compile builds a C source for ThreadSanitizer, whose place the runtime takes.
+func compile(t testing.TB, source string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := source
+	if !filepath.IsAbs(source) && filepath.Ext(source) != ".c" {
+		file = filepath.Join(dir, "prog.c")
+		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(dir, "prog")
+	args := append([]string{"-g", "-O1", "-pthread", "-fsanitize=thread", "-fno-builtin-memcpy", "-o", out, file}, flags...)
+	if b, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %v: %v\n%s", args, err, b)
+	}
+	return out
+}
+
+func start(t testing.TB, prog string, args ...string) *Target {
+	t.Helper()
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg, err := Start(t.Context(), Config{Path: prog, Args: append([]string{prog}, args...), Dir: filepath.Dir(prog), Runtime: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+func run(t testing.TB, tg *Target, p schedule.Plan) schedule.Outcome {
+	t.Helper()
+	o, err := tg.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func testProgram(name string) string {
+	dir, err := filepath.Abs("../../../testdata/programs")
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(dir, name)
+}
