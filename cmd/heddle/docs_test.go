@@ -6,12 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/heddle-dev/heddle/internal/report"
 )
 
 // The documentation's commands are checked: in every block that starts with ```sh, each
@@ -266,6 +269,75 @@ func matchesOutput(documented, real string) bool {
 	pattern = strings.ReplaceAll(pattern, "\n…\n", "\n(.*\n)*")
 	pattern = strings.ReplaceAll(pattern, "…", ".*")
 	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(real) + "\n")
+}
+
+// Every command that prints JSON has a section in docs/json.md, in which all of its fields
+// are named.
+func TestJSONIsDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(repository(t), "docs", "json.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, s := range strings.Split(string(text), "\n## ") {
+		title, body, _ := strings.Cut(s, "\n")
+		sections[title] = body
+	}
+	printed := map[string]any{
+		"find":     findJSON{},
+		"replay":   replayJSON{},
+		"simplify": simplifyJSON{},
+		"show":     report.View{},
+		"doctor":   diagnosis{},
+		"version":  versionInfo{},
+	}
+	// Parts that have a section or a table of their own.
+	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"]}
+	var c commandLine
+	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Children {
+		if command.Name == "cc" || command.Name == "c++" {
+			continue
+		}
+		section, ok := sections["heddle "+command.Name]
+		if !ok {
+			t.Errorf("docs/json.md has no section heddle %s", command.Name)
+			continue
+		}
+		value, ok := printed[command.Name]
+		if !ok {
+			t.Errorf("this test does not know what heddle %s prints", command.Name)
+			continue
+		}
+		for _, field := range jsonFields(reflect.TypeOf(value), map[reflect.Type]bool{}) {
+			named := regexp.MustCompile("`([a-z_A-Z\\[\\]]+\\.)*" + regexp.QuoteMeta(field) + "`")
+			if !named.MatchString(section) && !named.MatchString(elsewhere[command.Name]) {
+				t.Errorf("docs/json.md, heddle %s, does not name the field %s", command.Name, field)
+			}
+		}
+	}
+}
+
+// jsonFields are the names of all fields of a type as JSON has them, and of its parts.
+func jsonFields(t reflect.Type, seen map[reflect.Type]bool) (names []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] {
+		return nil
+	}
+	seen[t] = true
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			names = append(append(names, name), jsonFields(t.Field(i).Type, seen)...)
+		}
+	}
+	return names
 }
 
 func TestBlocks(t *testing.T) {
