@@ -5,8 +5,8 @@
 //
 // TOLERANT (FSE'10 §4.2.1): interval by interval. A thread off its path is executed
 // until its pending operation is again one that the rest of its interval expects; a
-// thread that is blocked, ended, not yet created or spins without getting anywhere gives
-// up the rest of its interval. Missed signals that now find a waiter wake one at random
+// thread that is blocked, ended, not yet created, or off its path only waits for others
+// gives up the rest of its interval. Missed signals that now find a waiter wake one at random
 // (policy.c), and when the script has ended the policy goes on.
 #include "rt.h"
 
@@ -113,7 +113,9 @@ static int32_t tolerant(void) {
         hd.dev_run = 0;
         return (int32_t)t->index;
       }
-    if (hd_spinning(t) || ++hd.dev_run > DEVIATION_MAX) { next_interval(); continue; }
+    // Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
+    bool waits = t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
+    if (waits || ++hd.dev_run > DEVIATION_MAX) { next_interval(); continue; }
     hd.deviations++;
     hd.wake_choice = -1;
     return (int32_t)t->index;
