@@ -4,7 +4,7 @@
 # make bench    benchmarks, one second each
 # make lint     formatting, go vet, warnings of the C compiler
 # make generate write generated files again
-# make e2e      the test programs, built and run by bin/heddle
+# make e2e      the test programs by themselves, and a real program (fetched: needs the network)
 
 GO ?= go
 # A list of packages to test or measure instead of all: make test PKG=./trace

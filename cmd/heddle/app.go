@@ -33,6 +33,7 @@ type commandLine struct {
 	CC       ccCommand       `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
 	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
 	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
+	Record   recordCommand   `cmd:"" help:"Run once and write the trace."`
 	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
 	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show     showCommand     `cmd:"" help:"Draw a trace: a column per thread."`

@@ -286,6 +286,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	}
 	printed := map[string]any{
 		"find":     findJSON{},
+		"record":   recordJSON{},
 		"replay":   replayJSON{},
 		"simplify": simplifyJSON{},
 		"show":     report.View{},
@@ -293,7 +294,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"version":  versionInfo{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"]}
+	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+type recordCommand struct {
+	programFlags
+	Seed     uint64 `default:"1" help:"Choose another schedule."`
+	Strategy string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
+	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl)."`
+
+	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
+}
+
+func (c *recordCommand) Help() string {
+	return `Runs the program once, under one schedule, and writes the trace, however it ends. Ends with
+1 if the execution failed.`
+}
+
+type recordJSON struct {
+	Outcome string       `json:"outcome"` // found, clean
+	Trace   string       `json:"trace"`
+	Status  int32        `json:"status"`
+	Cost    trace.Cost   `json:"cost"`
+	Finding *findingJSON `json:"finding,omitempty"`
+}
+
+func (c *recordCommand) Run(a *app) error {
+	opts := campaign.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses}
+	if c.Strategy != "" {
+		s, err := strategy.Parse(c.Strategy)
+		if err != nil {
+			return usage(err)
+		}
+		opts.Strategy = s
+	}
+	t, err := a.start(c.Program, c.programFlags)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if c.Output == "" {
+		c.Output = filepath.Base(c.Program.words()[0]) + ".hdl"
+	}
+	tr, err := campaign.Record(a.ctx, t, opts)
+	if err != nil {
+		return err
+	}
+	if err := trace.WriteFile(c.Output, tr); err != nil {
+		return err
+	}
+	out := recordJSON{Outcome: "clean", Trace: c.Output, Status: tr.Ending.Status, Cost: trace.CostOf(tr.Events)}
+	failed := tr.Ending.Kind.Failed()
+	if failed {
+		f := finding.Of(tr.Ending, tr.Modules)
+		out.Outcome = "found"
+		out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	}
+	if a.JSON {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		if failed {
+			fmt.Fprintf(a.stdout, "%s: %s\n", out.Finding.Kind, out.Finding.Message)
+		}
+		fmt.Fprintf(a.stdout, "recorded: %s (%s events, %d context switches, %d threads)\n",
+			c.Output, thousands(out.Cost.Events), out.Cost.Switches, out.Cost.Threads)
+	}
+	if failed {
+		return errFound
+	}
+	return nil
+}
