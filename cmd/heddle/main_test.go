@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 // repository is the directory of the whole project.
-func repository(t *testing.T) string {
+func repository(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("../..")
 	if err != nil {

@@ -32,7 +32,7 @@ type expectation struct {
 
 var minimumForm = regexp.MustCompile(`^switches=(\d+)(?: preemptions=(\d+))?$`)
 
-func readExpectation(t *testing.T, file string) expectation {
+func readExpectation(t testing.TB, file string) expectation {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -76,7 +76,7 @@ func readExpectation(t *testing.T, file string) expectation {
 	return e
 }
 
-func expectations(t *testing.T, dir string) []expectation {
+func expectations(t testing.TB, dir string) []expectation {
 	t.Helper()
 	var all []expectation
 	for _, pattern := range []string{"*.c", "*.cc"} {
@@ -98,7 +98,7 @@ func expectations(t *testing.T, dir string) []expectation {
 // sharedCache is one runtime for all tests of this package that do not test the cache.
 var sharedCache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "heddle-test-cache") })
 
-func heddleCommand(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
+func heddleCommand(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	heddle, err := exec.LookPath("heddle")
 	if err != nil {
@@ -115,7 +115,7 @@ func heddleCommand(t *testing.T, dir string, env []string, args ...string) *exec
 }
 
 // compileProgram builds a program with heddle cc or heddle c++.
-func compileProgram(t *testing.T, e expectation, compiler, opt, out string) {
+func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 	t.Helper()
 	command, env := "cc", "HEDDLE_CC="+compiler
 	if filepath.Ext(e.source) == ".cc" {
