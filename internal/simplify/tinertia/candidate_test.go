@@ -148,18 +148,21 @@ func letters(order string) *sequence {
 	return newSequence(tr)
 }
 
-// TestShiftBothWays lists what shift offers.
+// TestShiftBothWays lists what shift offers: with the rest kept, then without.
 func TestShiftBothWays(t *testing.T) {
 	var got []string
 	for d := range shift(letters("aabaaab"), 0) {
 		got = append(got, fmt.Sprint(d.resume, sites(d.script)))
+		for _, e := range d.next(nil) {
+			got = append(got, fmt.Sprint(e.resume, sites(e.script)))
+		}
 	}
 	want := []string{
-		"0 [1 2 4 3 5 6 7]", // a goes on for one
-		"0 [1 2 4 5 3 6 7]",
-		"0 [1 3 2 4 5 6 7]", // a stops one earlier
-		"2 [1 2 3 4 5 7]",   // a does not come again, and stops one earlier
-		"2 [1 2 3 4 7]",     // two
+		"0 [1 2 4 3 5 6 7]", "0 [1 2 4 3]", // a goes on for one
+		"0 [1 2 4 5 3 6 7]", "0 [1 2 4 5 3]", // for two
+		"0 [1 3 2 4 5 6 7]", "0 [1 3]", // a stops one earlier
+		"2 [1 2 3 4 5 7]", "2 [1 2 3 4 5 7]", // a stops one earlier, and does not come again
+		"2 [1 2 3 4 7]", "2 [1 2 3 4 7]",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q want\n%q", got, want)
