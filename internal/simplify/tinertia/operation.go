@@ -42,7 +42,8 @@ const (
 	RunOn Operation = "run-on"
 	// MoveTEI moves a TEI past TEIs of other threads, so that those merge.
 	MoveTEI Operation = "move-tei"
-	// Shift moves the end of a TEI: the thread is preempted some actions later or earlier.
+	// Shift moves the end of a TEI: the thread is preempted some actions later or earlier,
+	// and the rest is kept, or else left to the fair scheduler.
 	Shift Operation = "shift"
 	// Restart starts again from the fair non-preemptive execution and puts back at most
 	// restartBound preemptions, those of the current execution and their surroundings
