@@ -122,6 +122,8 @@ refuse:	.cfi_startproc
 	refused	swapcontext
 	refused	__tsan_create_fiber
 	refused	__tsan_switch_to_fiber
+	refused	__tsan_get_current_fiber
+	refused	__tsan_destroy_fiber
 // signals and timers
 	refused	sigsuspend
 	refused	pause
