@@ -6,8 +6,12 @@ import (
 	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 )
 
-// maxRounds bounds the reduction. Gains end after a few rounds.
-const maxRounds = 16
+// maxRounds bounds the reduction. Gains end after a few rounds; a cycle of rounds that
+// gains less than one switch in enough is the last.
+const (
+	maxRounds = 16
+	enough    = 1000
+)
 
 // Reduce reduces a trace by the rules of Figure 4, made sound: see stmt.Rule. The order
 // that it returns keeps every dependence and has no more context switches than the trace,
@@ -19,7 +23,7 @@ const maxRounds = 16
 // joins each thread's last interval in the first half with its first in the second, by
 // moving either past what lies between. Where halving gains nothing more, the trace is
 // parted at one end instead of in the middle (stmt.Forward, stmt.Backward), which also
-// lets a part of an interval move; and the whole is repeated until nothing changes.
+// lets a part of an interval move; and the whole is repeated until it gains next to nothing.
 func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
 	g := stmt.Graph(t)
 	r := newReducer(t, g, quads)
@@ -68,7 +72,7 @@ func newReducer(t *stmt.Trace, g *depend.Graph, quads []Quad) *reducer {
 	return r
 }
 
-// improve reduces from an order until nothing changes.
+// improve reduces from an order until that gains next to nothing.
 func (r *reducer) improve(order []int32) {
 	r.order = order
 	rounds := 0
@@ -85,7 +89,7 @@ func (r *reducer) improve(order []int32) {
 		r.round(stmt.Backward, r.backward)
 		r.round(stmt.Forward, r.forward)
 		rounds += 2
-		if r.t.Switches(r.order) == before {
+		if now := r.t.Switches(r.order); before-now <= now/enough {
 			break
 		}
 	}
