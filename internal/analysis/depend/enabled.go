@@ -41,8 +41,8 @@ type replay struct {
 	sems    map[trace.Object]int64
 	queues  map[trace.Object][]trace.ThreadID
 	bars    map[trace.Object]*replayBarrier
-	once    map[trace.Object]bool // running
-	signals int                   // sent and not taken
+	once    map[trace.Object]bool   // running
+	signals map[trace.Object]uint64 // pending, of threads and (0) of the process
 }
 
 type replayThread struct {
@@ -67,7 +67,7 @@ type replayBarrier struct {
 }
 
 func newReplay(t *trace.Trace) *replay {
-	s := &replay{t: t, locks: map[trace.Object]*replayLock{}, sems: map[trace.Object]int64{}, queues: map[trace.Object][]trace.ThreadID{}, bars: map[trace.Object]*replayBarrier{}, once: map[trace.Object]bool{}}
+	s := &replay{t: t, locks: map[trace.Object]*replayLock{}, sems: map[trace.Object]int64{}, queues: map[trace.Object][]trace.ThreadID{}, bars: map[trace.Object]*replayBarrier{}, once: map[trace.Object]bool{}, signals: map[trace.Object]uint64{}}
 	n := len(t.Threads)
 	for i := range t.Events {
 		n = max(n, int(t.Events[i].Thread)+1)
@@ -166,7 +166,7 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 	case trace.OpOnceBegin:
 		return !s.once[at]
 	case trace.OpSignalWait:
-		return s.signals > 0
+		return (s.signals[at]|s.signals[0])&aux != 0
 	case trace.OpThreadJoin:
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
@@ -274,10 +274,16 @@ func (s *replay) apply(i int) {
 	case trace.OpOnceEnd:
 		s.once[ev.Object] = false
 	case trace.OpSignalSend:
-		s.signals++
+		if ok && ev.Value-1 < 64 {
+			s.signals[ev.Object] |= 1 << (ev.Value - 1)
+		}
 	case trace.OpSignalWait:
-		if ok && s.signals > 0 {
-			s.signals--
+		if bit := uint64(1) << (ev.Value - 1); ok && ev.Value-1 < 64 {
+			if s.signals[ev.Object]&bit != 0 {
+				s.signals[ev.Object] &^= bit
+			} else {
+				s.signals[0] &^= bit
+			}
 		}
 	}
 }

@@ -26,7 +26,7 @@ import (
 //	sem post, wait                              Observe, Post; Observe, Take (3)
 //	barrier wait, leave                         Observe, Post; Take (4)
 //	futex                                       Change
-//	signal send, wait                           Change of all signals there are
+//	signal wait, send                           Change of all signals there are; Fence
 //	create, start, end, join                    Create, Begin, End, Join
 //	exit, abort, fatal signal                   Fence
 //
@@ -113,8 +113,12 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return buf
 	}
 
-	if ev.Op == trace.OpSignalSend || ev.Op == trace.OpSignalWait {
-		// Which of the threads that could take a signal does depends on who else could.
+	switch ev.Op {
+	case trace.OpSignalSend:
+		// What a signal does depends on which threads block it, wait for it or have
+		// ended by then, and not all of that is recorded.
+		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
+	case trace.OpSignalWait:
 		return append(buf, Effect{Change, Signal, signals, 1})
 	}
 	// What is left are synchronisation objects. One that lies in a heap block must not

@@ -96,7 +96,7 @@ func TestDependencesAreSound(t *testing.T) {
 	}
 	for op := trace.OpThreadStart; op <= trace.OpFree; op++ {
 		switch op {
-		case trace.OpAbort, trace.OpSignal, trace.OpThreadDetach, trace.OpThreadExit:
+		case trace.OpAbort, trace.OpSignal, trace.OpThreadDetach, trace.OpThreadExit, trace.OpSignalSend, trace.OpSignalWait:
 			continue // same as exit, or no effect
 		case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpCondInit, trace.OpCondDestroy, trace.OpSemDestroy, trace.OpBarrierDestroy, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
 			continue
