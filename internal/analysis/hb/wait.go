@@ -112,6 +112,15 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 			delete(e.sems, ev.Object)
 		}
 
+	case trace.OpSignalSend:
+		if ev.Result == 0 {
+			t.leave(releasedAt(e.sems, allSignals))
+		}
+	case trace.OpSignalWait:
+		if ev.Result == 0 {
+			t.take(releasedAt(e.sems, allSignals))
+		}
+
 	case trace.OpBarrierWait:
 		b := e.barriers[ev.Object]
 		if b == nil {
@@ -156,3 +165,8 @@ func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
 	}
 	return r
 }
+
+// allSignals stands for every pending signal. Which of several pending ones a wait takes
+// is the system's choice, so a wait comes after all that were sent before it: this may
+// hide a race and never invents one.
+const allSignals = trace.Object(^uint64(0))
