@@ -22,6 +22,7 @@ void hd_attach(void) {
   // not depend on that.
   hd_sys(SYS_close_range, HD_SHM_FD, ~0u, 0);
   hd_shm = (struct hd_shm *)p;
+  hd_controller = hd_sys(SYS_getppid, 0, 0, 0);
   hd_mode = HD_EARLY;
   if (hd_shm->abi != HD_ABI_VERSION || hd_shm->size_event != sizeof(struct hd_event) ||
       hd_shm->size_plan != sizeof(struct hd_plan) || hd_shm->size_result != sizeof(struct hd_result) ||
@@ -38,7 +39,7 @@ static void clean_environment(char **envp) {
   for (char **e = envp; *e; e++) {
     char *s = *e;
     bool ours = false;
-    static const char preload[] = "LD_PRELOAD=", tunables[] = "GLIBC_TUNABLES=glibc.pthread.rseq=0";
+    static const char preload[] = "LD_PRELOAD=", tunables[] = "GLIBC_TUNABLES=glibc.pthread.rseq=0", now[] = "LD_BIND_NOW=1";
     uint64_t i = 0;
     while (preload[i] && s[i] == preload[i]) i++;
     if (!preload[i]) { // the controller puts its own path first
@@ -47,7 +48,7 @@ static void clean_environment(char **envp) {
       if (s[j]) { uint64_t k = i; j++; while ((s[k++] = s[j++])) ; }
       else ours = true;
     }
-    if (hd_streq(s, tunables)) ours = true;
+    if (hd_streq(s, tunables) || hd_streq(s, now)) ours = true;
     if (!ours) *out++ = s;
   }
   *out = NULL;

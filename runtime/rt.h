@@ -149,6 +149,7 @@ extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them, mapped, not rest
 
 // ---- shm.c: shared memory and rings
 extern struct hd_shm *hd_shm;
+extern long hd_controller; // its process id: when somebody else is the parent, it has died
 void *hd_out_begin(uint32_t type, uint32_t payload); // room for a record; waits if the ring is full
 void hd_out_end(void);                               // publish what was begun
 void hd_out(uint32_t type, const void *data, uint32_t n);

@@ -6,6 +6,7 @@
 enum { WAKE_BYTES = 64 << 10 };
 
 struct hd_shm *hd_shm;
+long hd_controller;
 
 static struct hd_rec_header *open_rec;
 static uint32_t rec_size;
@@ -21,8 +22,9 @@ static void ring_wait(uint32_t *waiters, uint32_t *seq, uint64_t *word, uint64_t
   uint32_t s = __atomic_load_n(seq, __ATOMIC_SEQ_CST);
   __atomic_store_n(waiters, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != not_value || __atomic_load_n(&hd_shm->stop, __ATOMIC_SEQ_CST)) return;
-  struct { long s, ns; } timeout = { 0, 100000000 }; // the controller may have died
+  struct { long s, ns; } timeout = { 0, 100000000 };
   hd_sys4(SYS_futex, seq, FUTEX_WAIT, s, &timeout);
+  if (hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
 }
 
 static void ring_wake(uint32_t *waiters, uint32_t *seq) {

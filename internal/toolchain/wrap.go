@@ -35,7 +35,9 @@ func CompileFlags(c Compiler) []Flag {
 	if c.Family == Clang && c.Major >= 11 {
 		flags = append(flags,
 			Flag{"-mllvm", "the next is an argument for LLVM", Compile, Clang},
-			Flag{"-tsan-distinguish-volatile=1", "volatile accesses have calls of their own", Compile, Clang})
+			Flag{"-tsan-distinguish-volatile=1", "volatile accesses have calls of their own", Compile, Clang},
+			Flag{"-mllvm", "the next is an argument for LLVM", Compile, Clang},
+			Flag{"-tsan-instrument-read-before-write=1", "a load before a store to the same place is an access, too: another thread may come between", Compile, Clang})
 	}
 	return flags
 }

@@ -3,9 +3,11 @@ package cprog
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -325,5 +327,70 @@ int main(void) { FILE *f = fopen("out.txt", "w"); if (!f) return 1; fputs("x", f
 	}
 	if b, err := os.ReadFile(filepath.Join(filepath.Dir(prog), "out.txt")); err != nil || string(b) != "x" {
 		t.Errorf("%q %v", b, err)
+	}
+}
+
+// A program whose controller was killed does not stay behind. The controller here is this
+// test binary, run again.
+func TestNoOrphans(t *testing.T) {
+	if prog := os.Getenv("HEDDLE_TEST_ORPHAN"); prog != "" {
+		lib := os.Getenv("HEDDLE_TEST_RUNTIME")
+		tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Runtime: lib})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("pid", tg.Pid())
+		time.Sleep(time.Minute)
+		return
+	}
+	prog := compile(t, mixed)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestNoOrphans$")
+	cmd.Env = append(os.Environ(), "HEDDLE_TEST_ORPHAN="+prog, "HEDDLE_TEST_RUNTIME="+lib)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscanf(out, "pid %d\n", &pid); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for range 100 {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(b), ") Z ") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+	t.Error("the program still runs 5 s after its controller was killed")
+}
+
+// The program's environment is heddle's, without what brought the runtime in.
+func TestEnvironment(t *testing.T) {
+	prog := compile(t, `
+#include <stdio.h>
+extern char **environ;
+int main(void) { for (char **e = environ; *e; e++) puts(*e); return 0; }`)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Runtime: lib, Env: []string{"A=1", "LD_PRELOAD=/lib/x86_64-linux-gnu/libm.so.6", "B=2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	o := run(t, tg, schedule.Plan{Record: true})
+	if got, want := string(o.Ending.Output), "A=1\nB=2\nLD_PRELOAD=/lib/x86_64-linux-gnu/libm.so.6\n"; got != want {
+		t.Errorf("environment %q, want %q", got, want)
 	}
 }
