@@ -232,6 +232,14 @@ func (b *Builder) prune(a *access) {
 // eachCell calls do for the cells of words [lo, hi).
 func (b *Builder) eachCell(lo, hi uint64, do func(*cell)) {
 	s := &b.shadow
+	if (hi-lo)>>pageBits > uint64(len(s.cells)) {
+		for i := range s.cells {
+			if w := s.cells[i].word; w >= lo && w < hi {
+				do(&s.cells[i])
+			}
+		}
+		return
+	}
 	for page := lo >> pageBits; page <= (hi-1)>>pageBits; page++ {
 		p, ok := s.pages.Get(page)
 		if !ok {

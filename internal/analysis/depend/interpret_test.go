@@ -1,0 +1,115 @@
+package depend
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// edges are a graph's edges as "0→2 lock".
+func edges(g *Graph) string {
+	var out []string
+	for n := range int32(g.Len()) {
+		for i, p := range g.Preds(n) {
+			out = append(out, fmt.Sprintf("%d→%d %s", p, n, g.Kinds(n)[i]))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestOperations has what the random programs do not come to: operations that failed in
+// odd ways, counts that are not known, signals, operations that are not known.
+func TestOperations(t *testing.T) {
+	const m, s = trace.Object(64), trace.Object(128)
+	for _, c := range []struct {
+		name   string
+		events []trace.Event
+		want   string
+	}{
+		{"a lock after its owner died is taken", []trace.Event{
+			{Thread: 0, Op: trace.OpMutexLock, Object: m},
+			{Thread: 1, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.EOWNERDEAD)},
+			{Thread: 0, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.EDEADLK)},
+		}, "0→1 lock, 1→2 lock"},
+		{"locks that failed see the same", []trace.Event{
+			{Thread: 0, Op: trace.OpMutexLock, Object: m},
+			{Thread: 1, Op: trace.OpMutexTrylock, Object: m, Result: 16},
+			{Thread: 2, Op: trace.OpMutexTimedlock, Object: m, Result: 110},
+			{Thread: 0, Op: trace.OpMutexUnlock, Object: m},
+		}, "0→1 lock, 0→2 lock, 2→3 lock, 1→3 lock"},
+		{"an unlock that failed is none", []trace.Event{
+			{Thread: 0, Op: trace.OpMutexUnlock, Object: m, Result: 1},
+			{Thread: 1, Op: trace.OpMutexUnlock, Object: m, Result: 1},
+		}, ""},
+		{"a semaphore that was not initialised here had what its first count says", []trace.Event{
+			{Thread: 0, Op: trace.OpSemWait, Object: s, Value: 0},
+			{Thread: 1, Op: trace.OpSemPost, Object: s, Value: 1},
+			{Thread: 2, Op: trace.OpSemWait, Object: s, Value: 0},
+		}, "1→2 signal"},
+		{"a semaphore whose counts do not add up is in order", []trace.Event{
+			{Thread: 0, Op: trace.OpSemInit, Object: s, Value: 0},
+			{Thread: 1, Op: trace.OpSemWait, Object: s},
+			{Thread: 2, Op: trace.OpSemWait, Object: s},
+		}, "0→1 lock, 1→2 lock"},
+		{"a barrier of unknown count is in order", []trace.Event{
+			{Thread: 0, Op: trace.OpBarrierWait, Object: s},
+			{Thread: 1, Op: trace.OpBarrierWait, Object: s},
+			{Thread: 0, Op: trace.OpBarrierLeave, Object: s},
+			{Thread: 1, Op: trace.OpBarrierLeave, Object: s},
+		}, "0→1 barrier, 1→2 barrier"},
+		{"woken by nobody", []trace.Event{
+			{Thread: 0, Op: trace.OpCondWait, Object: s, Aux: uint64(m)},
+			{Thread: 1, Op: trace.OpCondSignal, Object: s},
+			{Thread: 0, Op: trace.OpCondWake, Object: s, Aux: uint64(m)},
+		}, "0→1 lock, 1→2 lock"},
+		{"a create that failed starts nothing", []trace.Event{
+			{Thread: 0, Op: trace.OpThreadCreate, Value: 1, Result: 11},
+			{Thread: 1, Op: trace.OpThreadStart},
+		}, ""},
+		{"a signal is ordered with all", []trace.Event{
+			{Thread: 0, Op: trace.OpYield},
+			{Thread: 1, Op: trace.OpSignalSend, Value: 10},
+			{Thread: 2, Op: trace.OpYield},
+		}, "0→1 signal, 1→2 ending"},
+		{"so is what ends the execution, and what is not known", []trace.Event{
+			{Thread: 0, Op: trace.OpYield},
+			{Thread: 1, Op: trace.OpAbort},
+			{Thread: 2, Op: trace.Op(4000), Object: 8},
+		}, "0→1 ending, 1→2 ending, 0→2 ending"},
+		{"a mutex in a block that is freed", []trace.Event{
+			{Thread: 0, Op: trace.OpMutexLock, Object: trace.MakeObject(trace.RegionHeap, 0, 96)},
+			{Thread: 1, Op: trace.OpFree, Object: trace.MakeObject(trace.RegionHeap, 0, 64), Size: 64},
+		}, "0→1 conflict"},
+		{"sleeping and yielding order nothing", []trace.Event{
+			{Thread: 0, Op: trace.OpSleep, Value: 1000},
+			{Thread: 1, Op: trace.OpYield},
+			{Thread: 0, Op: trace.OpAtomicFence},
+		}, ""},
+	} {
+		if got := edges(Build(&trace.Trace{Events: c.events})); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWildLengths: accesses at the top of the address space, of no length, and of more
+// than there is.
+func TestWildLengths(t *testing.T) {
+	top := ^uint64(0)
+	b := NewBuilder(0)
+	for i, e := range []Effect{
+		{Mode: Write, Addr: top - 3, Size: 1 << 40},
+		{Mode: Read, Addr: top - 2, Size: 1},
+		{Mode: Write, Addr: 0, Size: top},
+		{Mode: Read, Addr: 1 << 50, Size: 8},
+	} {
+		b.Begin(int32(i), false)
+		b.Effect(e)
+	}
+	if got := edges(b.Graph()); got != "0→1 conflict, 1→2 conflict, 0→2 conflict, 2→3 conflict" {
+		t.Error(got)
+	}
+}
