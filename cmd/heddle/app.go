@@ -37,6 +37,9 @@ type commandLine struct {
 	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
 	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show     showCommand     `cmd:"" help:"Draw a trace: a column per thread."`
+	Check    checkCommands   `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
+	Convert  convertCommand  `cmd:"" help:"Turn a trace into another format."`
+	Bench    benchCommand    `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor   doctorCommand   `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }

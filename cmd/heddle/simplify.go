@@ -14,6 +14,9 @@ type simplifyCommand struct {
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min before the suffix)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
 	Time       time.Duration `placeholder:"DURATION" help:"Try at most this long."`
+	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
+	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
+	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
 	Full       bool          `help:"Show every event, and fold nothing."`
 	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
@@ -34,6 +37,12 @@ type simplifyJSON struct {
 }
 
 func (c *simplifyCommand) Run(a *app) error {
+	switch {
+	case c.Static:
+		return c.runStatic(a)
+	case c.Gap, c.Derivation != "":
+		return usage(errors.New("--gap and --derivation go with --static"))
+	}
 	tr, err := readTrace(c.Trace)
 	if err != nil {
 		return err

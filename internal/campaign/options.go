@@ -43,6 +43,9 @@ type SimplifyOptions struct {
 	Executions int           // 0 for the simplifier's own bound
 	Time       time.Duration // 0 for none
 	MaxSteps   int           // step budget of an execution, 0 for the target's own
+	// NoStatic begins with the recorded execution itself and not with its independent
+	// operations reordered.
+	NoStatic bool
 }
 
 // Progress is told now and then while Find or Simplify works. It is called from one

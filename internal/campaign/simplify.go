@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/simplify/static"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -22,11 +24,11 @@ import (
 // tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
 // *DivergedError if the result does not replay. The result is nil where there is nothing
 // to show.
-func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (*Simplified, error) {
+func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
 	if !recorded.Ending.Kind.Failed() {
 		return nil, fmt.Errorf("there is no failure in the trace to keep: the execution ended with %v", recorded.Ending.Kind)
 	}
-	if err := fits(t, recorded); err != nil {
+	if err = fits(t, recorded); err != nil {
 		return nil, err
 	}
 	bounded := ctx
@@ -39,10 +41,20 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	goal := finding.Of(recorded.Ending, modules)
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
-	details, err := tinertia.Simplify(bounded, tinertia.Input{
-		Trace: recorded,
-		Same:  func(e trace.Ending) bool { return goal.Same(finding.Of(e, modules)) },
-	}, judged(t, recorded.Header.ExpectStatus), tinertia.Options{
+	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, modules)) }
+	exec := judged(t, recorded.Header.ExpectStatus)
+	start := recorded
+	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
+	// are then shortened event by event; cut first, there is nothing left to reorder.
+	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang {
+		switch start, err = merged(bounded, exec, recorded, same); {
+		case err != nil && ctx.Err() == nil && context.Cause(bounded) == errTime:
+			start = recorded
+		case err != nil:
+			return nil, err
+		}
+	}
+	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, MaxExecutions: opts.Executions, Progress: progress,
 	})
 	if err != nil && ctx.Err() == nil && context.Cause(bounded) == errTime {
@@ -51,10 +63,13 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) {
 		return nil, err
 	}
+	if start != recorded {
+		details.StartedFrom(recorded, StaticMerge)
+	}
 	result := details.Trace
 	result.Header.Strategy = "simplified from " + recorded.Header.Strategy
 	result.Header.ExpectStatus = recorded.Header.ExpectStatus
-	s := &Simplified{
+	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,
 		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
 		Executions: details.Table2.Executions, Complete: details.Complete,
@@ -65,6 +80,30 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
+}
+
+// StaticMerge is what reordering independent operations is called among the operations of
+// a simplification. It needs no execution but the one that records its result.
+const StaticMerge tinertia.Operation = "static-merge"
+
+// merged is the recorded execution with its independent operations reordered so that
+// there are fewer context switches, executed; the recorded one where that gains nothing
+// or, which the dependences rule out unless the program talks to the outside world, it
+// does not fail in the same way.
+func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (*trace.Trace, error) {
+	reordered, r := static.Reordered(recorded)
+	if r.After >= r.Before {
+		return recorded, nil
+	}
+	o, err := exec(ctx, replayPlan(reordered))
+	if err != nil {
+		return nil, err
+	}
+	if o.Trace == nil || !same(o.Ending) || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
+		return recorded, nil
+	}
+	o.Trace.Header = recorded.Header
+	return o.Trace, nil
 }
 
 // simplify simplifies the finding.

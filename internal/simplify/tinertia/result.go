@@ -112,3 +112,18 @@ type Result struct {
 	Operations []OperationStats `json:"operations"` // in the order they are tried in
 	Steps      []Accepted       `json:"steps"`
 }
+
+// StartedFrom says that the input was not the original but what another operation, done
+// before and with one execution, had made of it: the result's tables then begin with the
+// original.
+func (r *Result) StartedFrom(original *trace.Trace, op Operation) {
+	was := r.Before
+	r.Before = trace.CostOf(choices(original.Events))
+	r.Table1 = newTable1(ShapeOf(original), r.Table1.After)
+	r.Table2.Executions++
+	r.Operations = append([]OperationStats{{
+		Operation: op, Beyond: true, Tried: 1, Executed: 1, Accepted: 1,
+		Switches: r.Before.Switches - was.Switches, Preemptions: r.Before.Preemptions - was.Preemptions,
+		Threads: r.Before.Threads - was.Threads, Events: r.Before.Events - was.Events,
+	}}, r.Operations...)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"github.com/heddle-dev/heddle/internal/simplify/gen"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/bintrcred/bench"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+type benchCommand struct {
+	Static benchStaticCommand `cmd:"" help:"Table I of BinTrcRed, with SimTrace, merging back and forth, and the optimum beside it."`
+}
+
+type benchStaticCommand struct {
+	Runs     int      `default:"3" help:"Measure each so many times, and print averages."`
+	Growth   bool     `help:"Measure how time and memory grow with the trace, instead."`
+	Events   []int    `default:"10000,100000,1000000" help:"Lengths to measure growth at."`
+	Width    []int    `name:"threads" default:"2,8,64" help:"Numbers of threads to measure growth at."`
+	Locks    int      `default:"8" help:"Locks of the traces that growth is measured on."`
+	Conflict float64  `default:"0.1" help:"How likely an access of theirs is of a shared variable."`
+	Traces   []string `arg:"" optional:"" help:"Traces to measure on, besides the four programs of the paper."`
+}
+
+type benchJSON struct {
+	Rows   []bench.Row       `json:"rows,omitempty"`
+	Growth []bench.GrowthRow `json:"growth,omitempty"`
+}
+
+func (c *benchStaticCommand) Run(a *app) error {
+	if c.Runs < 1 {
+		return usage(fmt.Errorf("--runs must be at least 1"))
+	}
+	var out benchJSON
+	p := a.progress()
+	defer p.done()
+	if c.Growth {
+		source := func(events, threads int) iter.Seq[*trace.Event] {
+			return gen.Large{Events: events, Threads: threads, Conflict: c.Conflict, Locks: c.Locks}.All()
+		}
+		if err := (gen.Large{Threads: 2, Conflict: c.Conflict, Locks: c.Locks}).Check(); err != nil {
+			return usage(err)
+		}
+		err := bench.Growth(c.Events, c.Width, source, func(r bench.GrowthRow) {
+			out.Growth = append(out.Growth, r)
+			p.line(fmt.Sprintf("bench: %s events, %d threads", thousands(r.Events), r.Threads))
+		})
+		p.done()
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.printJSON(out)
+		}
+		return bench.PrintGrowth(a.stdout, out.Growth)
+	}
+	inputs, err := bench.Builtin()
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Traces {
+		in, err := readAny(name)
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, bench.Input{Name: filepath.Base(name), Trace: in.trace})
+	}
+	for _, in := range inputs {
+		p.line("bench: " + in.Name)
+		row, err := bench.Measure(in, c.Runs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", in.Name, err)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	p.done()
+	if a.JSON {
+		return a.printJSON(out)
+	}
+	return bench.Print(a.stdout, out.Rows)
+}

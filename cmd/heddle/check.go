@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/proof"
+)
+
+type checkCommands struct {
+	Derivation checkDerivationCommand `cmd:"" help:"Replay the proof that a simplified trace is the same execution, rule by rule."`
+}
+
+type checkDerivationCommand struct {
+	Trace      string `arg:"" help:"The trace it is of."`
+	Derivation string `arg:"" help:"What simplify --static --derivation wrote."`
+}
+
+type checkJSON struct {
+	Holds  bool   `json:"holds"`
+	Reason string `json:"reason,omitempty"` // why not
+	Steps  int    `json:"steps"`
+	Before int    `json:"before"` // context switches
+	After  int    `json:"after"`
+}
+
+func (c *checkDerivationCommand) Help() string {
+	return `Needs nothing of the code that made the derivation. Ends with 1 if a step does not follow.`
+}
+
+func (c *checkDerivationCommand) Run(a *app) error {
+	t, err := readStatements(c.Trace)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(c.Derivation)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	d, err := stmt.ReadDerivation(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Derivation, err)
+	}
+	_, err = proof.Check(t, d)
+	var wrong *proof.CheckError
+	if err != nil && !errors.As(err, &wrong) {
+		return err
+	}
+	out := checkJSON{Holds: err == nil, Steps: d.Steps(), Before: d.Before, After: d.After}
+	if wrong != nil {
+		out.Reason = wrong.Error()
+	}
+	switch {
+	case a.JSON:
+		if perr := a.printJSON(out); perr != nil {
+			return perr
+		}
+	case out.Holds:
+		fmt.Fprintf(a.stdout, "the derivation holds: %s steps, %d context switches before, %d after\n", thousands(out.Steps), out.Before, out.After)
+	default:
+		fmt.Fprintf(a.stdout, "the derivation does not hold: %s\n", out.Reason)
+	}
+	if !out.Holds {
+		return errFound
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
+	"github.com/heddle-dev/heddle/internal/std"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// A format of traces, told by the name's suffix.
+type format uint8
+
+const (
+	formatHeddle     format = iota // .hdl, and every other name
+	formatSTD                      // .std, .std.gz: RAPID's
+	formatText                     // .txt: the text form of heddle's
+	formatStatements               // .stmt: the language of El-Zawawy and Alanazi
+)
+
+func formatOf(name string) format {
+	switch {
+	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
+		return formatSTD
+	case strings.HasSuffix(name, ".txt"):
+		return formatText
+	case strings.HasSuffix(name, ".stmt"):
+		return formatStatements
+	}
+	return formatHeddle
+}
+
+// input is a trace in any format but statements.
+type input struct {
+	trace *trace.Trace
+	names *std.Names // of an STD trace
+	lost  []std.Loss
+}
+
+func readAny(name string) (input, error) {
+	f := formatOf(name)
+	if f == formatHeddle {
+		tr, err := readTrace(name)
+		return input{trace: tr}, err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return input{}, err
+	}
+	defer file.Close()
+	switch f {
+	case formatSTD:
+		r, err := std.Read(file, name)
+		if err != nil {
+			return input{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return input{r.Trace, r.Names, r.Lost}, nil
+	case formatText:
+		tr, err := trace.ParseText(file)
+		if err == nil {
+			err = trace.Validate(tr)
+		}
+		if err != nil {
+			return input{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return input{trace: tr}, nil
+	}
+	return input{}, fmt.Errorf("%s holds statements, which only simplify --static and check derivation read", name)
+}
+
+// readStatements reads a trace as statements, from any format.
+func readStatements(name string) (*stmt.Trace, error) {
+	if formatOf(name) != formatStatements {
+		in, err := readAny(name)
+		if err != nil {
+			return nil, err
+		}
+		return stmt.FromTrace(in.trace), nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	t, err := stmt.Parse(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// writeAny writes a trace in the format of the name. It returns what that cannot say.
+func writeAny(name string, in input) ([]std.Loss, error) {
+	f := formatOf(name)
+	switch f {
+	case formatHeddle:
+		return nil, trace.WriteFile(name, in.trace)
+	case formatStatements:
+		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
+	}
+	// Whole or not at all, as trace files are.
+	tmp := name + ".incomplete"
+	file, err := os.Create(tmp)
+	if err != nil {
+		return nil, err
+	}
+	var lost []std.Loss
+	if f == formatText {
+		err = trace.WriteText(file, in.trace)
+	} else {
+		var w *std.Written
+		w, err = std.Write(file, in.trace, std.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.names})
+		if err == nil {
+			lost = w.Lost
+		}
+	}
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, name)
+	}
+	if err != nil {
+		os.Remove(tmp)
+		return nil, fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return lost, nil
+}

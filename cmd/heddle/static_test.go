@@ -1,0 +1,65 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+)
+
+// Reordering first never ends with more context switches than executing alone, and saves
+// executions over the programs together.
+func TestStaticMergingFirst(t *testing.T) {
+	cc, err := toolchain.Find(t.Context(), toolchain.C)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := sharedCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := toolchain.Build(t.Context(), toolchain.Options{Compiler: cc, Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, without, used := 0, 0, 0
+	for _, e := range expectations(t, "fail") {
+		prog := filepath.Join(t.TempDir(), e.name)
+		compileProgram(t, e, "gcc", "-O1", prog)
+		tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: append([]string{prog}, e.args...), Runtime: rt.Library})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(2) {
+			r, err := campaign.Find(t.Context(), tg, campaign.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true}, nil)
+			if err != nil || r.Finding == nil || r.Finding.Recorded == nil {
+				t.Errorf("%s: not found (%v)", e.name, err)
+				continue
+			}
+			a, err := campaign.Simplify(t.Context(), tg, r.Finding.Recorded, campaign.SimplifyOptions{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := campaign.Simplify(t.Context(), tg, r.Finding.Recorded, campaign.SimplifyOptions{NoStatic: true}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Switches > b.Switches {
+				t.Errorf("%s, seed %d: %d switches with reordering first, %d without", e.name, seed+1, a.Switches, b.Switches)
+			}
+			t.Logf("%s seed %d: %d/%d in %d with, %d/%d in %d without", e.name, seed+1, a.Switches, a.Preemptions, a.Executions, b.Switches, b.Preemptions, b.Executions)
+			with += a.Executions
+			without += b.Executions
+			if len(a.Details.Operations) > 0 && a.Details.Operations[0].Operation == campaign.StaticMerge {
+				used++
+			}
+		}
+		tg.Close()
+	}
+	t.Logf("%d executions with, %d without; reordering gained something for %d traces", with, without, used)
+	if with >= without || used == 0 {
+		t.Errorf("reordering first saves nothing: %d executions with, %d without", with, without)
+	}
+}
