@@ -82,7 +82,7 @@ func (r *reducer) improve(order []int32) {
 			start := r.t.Switches(r.order)
 			r.round(stmt.Binary, r.binary)
 			rounds++
-			if r.t.Switches(r.order) == start {
+			if now := r.t.Switches(r.order); start-now <= now/enough {
 				break
 			}
 		}
