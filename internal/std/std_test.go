@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -314,4 +315,20 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q was written as %q: %d events, %d", text, out.String(), len(res.Trace.Events), len(again.Trace.Events))
 		}
 	})
+}
+
+// TestThroughFile: STD survives heddle's own format.
+func TestThroughFile(t *testing.T) {
+	text := "T0|begin|1\nT0|fork(T1)|2\nT1|acq(L7)|3\nT1|w(V12)|4\nT1|rel(L7)|5\nT0|join(T1)|6\nT0|r(V12)|7\nT0|end|8\n"
+	file := filepath.Join(t.TempDir(), "x.hdl")
+	if err := trace.WriteFile(file, read(t, text).Trace); err != nil {
+		t.Fatal(err)
+	}
+	back, err := trace.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, w := written(t, back, Options{}); got != text || len(w.Lost) > 0 {
+		t.Errorf("%s%v", got, w.Lost)
+	}
 }

@@ -53,17 +53,18 @@ func Simplify(g *depend.Graph, e Effort) Result {
 	m := NewMerger(g)
 	consider(m.Improve(recorded))
 	consider(m.Improve(SimTrace(g)))
+	if e.Limits != (Limits{}) {
+		res.Best = Optimum(g, res.Order, e.Limits)
+		if res.Best.Exact {
+			consider(res.Best.Order)
+			return res
+		}
+	}
 	if g.Len()*g.Threads() <= e.Work {
 		c := collapse(g)
 		for i := range e.Starts {
 			r := rand.New(rand.NewPCG(uint64(i), 0x57a7))
 			consider(m.Improve(greedy(g, c, m.succs, rules[i%len(rules)], r)))
-		}
-	}
-	if e.Limits != (Limits{}) {
-		res.Best = Optimum(g, res.Order, e.Limits)
-		if res.Best.Exact {
-			consider(res.Best.Order)
 		}
 	}
 	return res

@@ -83,3 +83,25 @@ func TestNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutOptimum: where the optimum is not looked for, the other methods still are,
+// and what they find is executed.
+func TestWithoutOptimum(t *testing.T) {
+	linear, all := 0, 0
+	for seed := range uint64(300) {
+		run := gen.Random(seed, gen.Shape{Threads: 3 + int(seed%4), Length: 20, Stay: int(seed % 5 * 12)})
+		g := depend.Build(run.Trace)
+		a, b := Simplify(g, Effort{}), Simplify(g, Effort{Starts: 16, Work: 1 << 20})
+		linear += a.After
+		all += b.After
+		if b.After > a.After || b.Best.Exact {
+			t.Fatalf("seed %d: %d switches, %d with more effort", seed, a.After, b.After)
+		}
+		if _, err := run.Replay(b.Order); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	if all >= linear {
+		t.Errorf("greedy orders never helped: %d switches, %d without", all, linear)
+	}
+}
