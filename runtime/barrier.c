@@ -13,6 +13,8 @@ static HD_PROGACCESS uint32_t mark_of(struct barrier *b) { return b->destroyed; 
 
 static struct barrier *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc;
+  hd_check_live(p, pc);
+  hd_refresh(p, sizeof(struct barrier), pc);
   if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed barrier");
   return p;
 }

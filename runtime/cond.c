@@ -14,6 +14,7 @@ static HD_PROGACCESS uint32_t mark_of(struct cond *c) { return c->destroyed; }
 
 static struct cond *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc;
+  hd_check_live(p, pc);
   if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed condition variable");
   return p;
 }
@@ -69,7 +70,7 @@ HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
   usable(c, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_COND_SIGNAL, HD_RA, (uint64_t)c);
   usable(c, HD_RA);
-  uint32_t i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c);
+  uint32_t i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, true);
   if (i != ~0u) {
     hd_grant(&hd_threads[i]);
     hd_progress(t);
@@ -85,7 +86,7 @@ HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
   struct hd_thread *t = hd_op(HD_OP_COND_BROADCAST, HD_RA, (uint64_t)c);
   usable(c, HD_RA);
   uint32_t n = 0;
-  for (uint32_t i; (i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c)) != ~0u; n++) hd_grant(&hd_threads[i]);
+  for (uint32_t i; (i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, false)) != ~0u; n++) hd_grant(&hd_threads[i]);
   if (n) hd_progress(t);
   hd_commit(t, n, 0);
   hd_update((uint64_t)c);

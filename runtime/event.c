@@ -36,6 +36,9 @@ void hd_event_settle(void) {
   unsettled = NULL;
 }
 
+// The write faulted: it never happens, and its address must not be looked at.
+void hd_event_forget(void) { unsettled = NULL; }
+
 void hd_event_flush(void) {
   hd_event_settle();
   if (n) hd_out(HD_REC_EVENTS, block, n * (uint32_t)sizeof *block);

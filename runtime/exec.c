@@ -2,6 +2,7 @@
 // everything back.
 #define _GNU_SOURCE
 #include <signal.h>
+#include <sys/resource.h>
 #include "rt.h"
 
 int (*hd_program_main)(int, char **, char **);
@@ -30,10 +31,10 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.nwords = 1;
   hd.nlive = 0;
   hd.unjoined = 0;
-  hd.forced_timeout = false;
   hd.last = ~0u;
   hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
   hd.vtime = 0;
+  hd.next_deadline = ~0ull;
   hd.arrivals = 0;
   hd.progress_at = 0;
   hd.process_exiting = false;
@@ -103,7 +104,20 @@ static bool execute(const struct hd_plan *p, uint64_t index) {
   return clean || !(p->flags & HD_PLAN_STOP);
 }
 
+// The kernel maps the main stack as it grows. All of it is mapped now, so that what an
+// execution leaves deep down is found again (snapshot.c).
+static void grow_main_stack(void) {
+  static bool done;
+  if (done) return;
+  done = true;
+  struct rlimit r;
+  uint64_t size = 8 << 20;
+  if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur < size) size = r.rlim_cur;
+  if (size > 1 << 20) *(volatile char *)(hd_main_sp - (size - (512 << 10))) = 0;
+}
+
 static void save(void) {
+  grow_main_stack();
   hd_snapshot_take(hd_main_sp);
   hd_files_save();
   hd_maps_save();

@@ -114,6 +114,12 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
   } else {
     if (flags & MAP_SHARED && prot & PROT_WRITE) hd_unsupported("mmap of shared writable memory");
+    if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+      uintptr_t lo = (uintptr_t)addr, hi = lo + len;
+      bool ours = false;
+      for (uint32_t i = 0; i < nmade; i++) ours |= lo >= made[i].lo && hi <= made[i].hi;
+      if (!ours) hd_unsupported("mmap at a fixed address");
+    }
     if (nmade == MAX_MAPS) hd_unsupported("more than 4096 memory mappings in one execution");
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
     if (p > 0) {

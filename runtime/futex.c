@@ -46,7 +46,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
   case FUTEX_WAKE: case FUTEX_WAKE_BITSET: {
     hd_op(HD_OP_FUTEX_WAKE, pc, (uint64_t)p);
     uint32_t n = 0;
-    for (uint32_t i; n < val && (i = hd_policy_waiter(HD_OP_FUTEX_WAKEUP, (uint64_t)p)) != ~0u; n++) {
+    for (uint32_t i; n < val && (i = hd_policy_waiter(HD_OP_FUTEX_WAKEUP, (uint64_t)p, n == 0)) != ~0u; n++) {
       hd_grant(&hd_threads[i]);
       if (n == 0) t->pend.aux = i + 1; // the choice a script can repeat
     }

@@ -79,8 +79,11 @@ static void release_oldest(void) {
   uint64_t off = ring[heap.tail++ % RING];
   struct header *h = header_at(off);
   uint64_t rounded;
-  class_of(h->size, &rounded);
-  heap.bytes -= rounded;
+  if (h->size > heap_size || (class_of(h->size, &rounded) != h->cls && h->cls != CLASSES)) {
+    if (hd_mode == HD_ACTIVE) hd_misuse(hd.cur->pend.pc, hd_heap_base + off, "write to freed memory (the header of a freed heap block was overwritten)");
+    return;
+  }
+  heap.bytes = heap.bytes > rounded ? heap.bytes - rounded : 0;
   if (h->cls < CLASSES) {
     h->size = heap.free[h->cls];
     heap.free[h->cls] = off;
@@ -88,7 +91,6 @@ static void release_oldest(void) {
 }
 
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
-  (void)pc;
   if (HD_UNLIKELY(!hd_heap_base)) heap_init();
   if (size > heap_size) return NULL;
   uint64_t rounded;
@@ -96,7 +98,12 @@ void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   uint64_t off = 0;
   if (align <= 16 && cls < CLASSES && heap.free[cls]) {
     off = heap.free[cls];
-    heap.free[cls] = header_at(off)->size;
+    uint64_t next = header_at(off)->size; // the link of the list
+    if (next >= heap.used || next % 16) {
+      if (hd_mode == HD_ACTIVE) hd_misuse(pc, hd_heap_base + off, "write to freed memory (the header of a freed heap block was overwritten)");
+      next = 0;
+    }
+    heap.free[cls] = next;
   } else {
     if (align < 16) align = 16;
     off = (heap.used + sizeof(struct header) + align - 1) & ~(align - 1);
@@ -136,8 +143,12 @@ void hd_heap_free(void *p, uint64_t pc) {
     hd_misuse(pc, (uint64_t)p, inside && h->state == FREED ? "free of memory that was freed already"
                                                            : "free of an address that is no heap block");
   }
-  uint64_t rounded;
-  class_of(h->size, &rounded);
+  uint64_t rounded = 0;
+  uint32_t cls = h->size <= heap_size ? class_of(h->size, &rounded) : CLASSES + 1;
+  if ((cls != h->cls && h->cls != CLASSES) || cls > CLASSES || off + rounded > heap.used) {
+    if (hd_mode != HD_ACTIVE) return;
+    hd_misuse(pc, (uint64_t)p, "free of a heap block whose header was overwritten");
+  }
   h->state = FREED;
   mark(off, rounded, HD_SH_FREED);
   hd_fill(p, POISON, rounded < POISON_MAX ? rounded : POISON_MAX);

@@ -15,6 +15,7 @@ static HD_PROGACCESS int kind_of(struct mutex *m) { return m->kind; }
 
 static struct mutex *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc; // where a fault in the next line is reported
+  hd_check_live(p, pc);
   int kind = kind_of(p);
   if (kind == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed mutex");
   if (kind & PROTOCOL) hd_unsupported("a mutex with a priority protocol");

@@ -6,13 +6,12 @@
 #include "rt.h"
 #include "sync.h"
 
-static HD_PROGACCESS int state_of(int *p) { return *p; }
-
 // True if this thread is to run the initialiser.
 static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
   t->pend.pc = pc;
-  (void)state_of(state);
+  hd_check_live(state, pc);
+  hd_refresh(state, sizeof *state, pc);
   hd_pend(t, HD_OP_ONCE_BEGIN, pc, obj);
   hd_need(t, obj, 0);
   hd_point(t);
@@ -51,6 +50,7 @@ HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
 HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
   if (!hd_active()) return REAL(__cxa_guard_acquire)(guard);
   int *state = (int *)guard + 1;
+  hd_refresh(guard, sizeof *guard, HD_RA);
   if (*(char *)guard) return 0;
   return begin(state, 2, HD_RA, (uint64_t)state);
 }

@@ -56,12 +56,20 @@ static void send_backtrace(uint64_t from) {
 }
 
 // ---- who waits for whom
+//
+// The objects are the program's and may be gone by now: asked of the kernel, not touched.
+static uint32_t owner_at(uint64_t addr) {
+  uint32_t v = 0;
+  struct { void *base; uint64_t len; } local = { &v, sizeof v }, remote = { (void *)addr, sizeof v };
+  return hd_sys6(SYS_process_vm_readv, hd_sys(SYS_getpid, 0, 0, 0), (long)&local, 1, (long)&remote, 1, 0) == sizeof v ? v : 0;
+}
+
 uint32_t hd_holder(const struct hd_thread *u) {
   switch (u->pend.op) {
   case HD_OP_THREAD_JOIN: return (uint32_t)u->pend.aux + 1;
-  case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: return *(volatile uint32_t *)(u->pend.obj + 8);
-  case HD_OP_COND_WAKE: return u->granted || u->timed_out ? *(volatile uint32_t *)(u->pend.aux + 8) : 0;
-  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: return *(volatile uint32_t *)(u->pend.obj + 8);
+  case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: return owner_at(u->pend.obj + 8);
+  case HD_OP_COND_WAKE: return u->granted || u->timed_out ? owner_at(u->pend.aux + 8) : 0;
+  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: return owner_at(u->pend.obj + 8);
   case HD_OP_ONCE_BEGIN: return (uint32_t)u->pend.aux;
   }
   return 0;
@@ -140,6 +148,7 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
 }
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
+  hd_event_forget();
   ucontext_t *c = context;
   uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
   if (hd_mode == HD_EARLY) {
@@ -158,6 +167,10 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     hd_fatal("signal %d in the runtime (address %lx, at offset %lx)", sig, (uint64_t)info->si_addr, hd_runtime_offset(pc));
   }
   if (sig == SIGPIPE && hd_signal_ignored(sig)) return;
+  if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig)) {
+    hd.cur->pend.pc = pc + 1;
+    hd_unsupported("a signal that runs the program's own handler");
+  }
   uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
   // In a hook that touches memory for the program, the program's instruction is the
   // pending one.

@@ -37,7 +37,10 @@ void hd_policy_arrive(struct hd_thread *t) {
   switch (hd.plan.policy) {
   case HD_POLICY_PCT:
     for (uint32_t i = 0; i < hd.nchange; i++)
-      if (hd.change[i] == hd.points) t->prio = 1 + i; // below initial priorities, above who gives way
+      if (hd.change[i] == hd.points) { // below initial priorities, above who gives way
+        t->prio = 1 + i;
+        hd.change[i] = 0; // a thread created at this point keeps its own
+      }
     if (gives_way(t)) t->prio = hd.prio_low--;
     break;
   case HD_POLICY_POS:
@@ -56,7 +59,7 @@ void hd_policy_done(struct hd_thread *t) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u != t && u->pend.obj == t->pend.obj && conflicts(u->pend.op, t->pend.op)) u->prio = fresh();
+      if (u != t && t->pend.obj && u->pend.obj == t->pend.obj && !gives_way(u) && conflicts(u->pend.op, t->pend.op)) u->prio = fresh();
     }
 }
 
@@ -137,8 +140,10 @@ uint32_t hd_policy_choose(void) {
 }
 
 // Whom a signal wakes is a choice: first come first served under FAIR, random under the
-// others, and what the script says if it says so.
-uint32_t hd_policy_waiter(uint64_t op, uint64_t obj) {
+// others, and what the script says if it says so. Where all or the rest are woken anyway
+// there is no choice to make.
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
+  bool first_come = !choice || (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT);
   uint32_t n = 0;
   struct hd_thread *pick = NULL;
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -146,9 +151,9 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       if (u->pend.op != op || u->pend.obj != obj || u->granted || u->timed_out) continue;
       if ((int32_t)u->index == hd.wake_choice) return u->index;
+      if (first_come) { if (!pick || u->arrival < pick->arrival) pick = u; continue; }
       n++;
       if (!pick) pick = u;
-      else if (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT) { if (u->arrival < pick->arrival) pick = u; }
       else if (hd_random() % n == 0) pick = u;
     }
   return pick ? pick->index : ~0u;

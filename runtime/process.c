@@ -25,6 +25,7 @@ _Noreturn void hd_exit_chosen(struct hd_thread *t, int status) {
   hd.exit_status = status & 0xff;
   hd_progress(t);
   hd_commit(t, (uint64_t)(status & 0xff), 0);
+  hd_run_tls_dtors(t); // libc runs its own list of them first, and it is empty
   REAL(exit)(status);
   __builtin_unreachable();
 }
@@ -58,6 +59,10 @@ HD_EXPORT void _Exit(int) __attribute__((alias("_exit"), noreturn));
 
 // ---- failure
 static _Noreturn void failed(uint32_t outcome, const char *msg, uint64_t pc) {
+  if (!hd_active()) {
+    REAL(abort)();
+    __builtin_unreachable();
+  }
   struct hd_thread *t = hd_op(HD_OP_ABORT, pc, 0);
   hd_commit(t, 0, 0);
   hd_end(outcome, 0, pc, 0, msg);

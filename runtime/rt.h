@@ -121,10 +121,10 @@ struct hd_run {
   struct hd_set needers;    // threads with needs != 0
   struct hd_set timers;     // threads with timed && !timed_out
   struct hd_set decision;   // enabled when the current event was chosen
-  bool forced_timeout;      // the current event was chosen by time-out
   uint32_t last;            // thread of the last event, ~0 none
   uint32_t points, switches, preemptions, deviations;
   uint64_t vtime;
+  uint64_t next_deadline;   // no timed wait ends before that
   uint64_t arrivals;
   uint64_t progress_at;     // points when something last changed for somebody
   bool process_exiting;
@@ -234,7 +234,7 @@ void hd_policy_thread(struct hd_thread *t);   // t was created
 void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
 uint32_t hd_policy_choose(void);              // among hd.enabled, which is not empty
 void hd_policy_done(struct hd_thread *t);     // t's operation was committed
-uint32_t hd_policy_waiter(uint64_t op, uint64_t obj); // which waiter to wake, ~0: none waits
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // which waiter to wake, ~0: none waits
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
 int32_t hd_script_choose(void);               // thread index, or -1: the policy decides
@@ -256,11 +256,13 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
 void hd_event_flush(void);
 uint32_t hd_stack_number(struct hd_thread *t);
 void hd_event_settle(void);                   // read back the value of the last write
+void hd_event_forget(void);                   // or do not
 
 // ---- outcome.c
 void hd_outcome_install(void);                // signal handlers and their stack
 void hd_signals_reset(void);                  // signals.c
 bool hd_signal_ignored(int sig);              // by the program
+bool hd_signal_handled(int sig);              // by a handler of its own
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
 _Noreturn void hd_hang(uint64_t pc, uint64_t object); // step budget, or the watchdog's order
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
@@ -273,6 +275,7 @@ uint64_t hd_text_hash(const char *s);
 struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d);
 void hd_thread_main(void);                    // first code of every fiber
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
+void hd_run_tls_dtors(struct hd_thread *t);   // C++ thread_local
 void hd_keys_save(void);
 void hd_keys_restore(void);
 

@@ -13,6 +13,8 @@ static HD_PROGACCESS uint32_t mark_of(struct rwlock *l) { return l->destroyed; }
 
 static struct rwlock *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc;
+  hd_check_live(p, pc);
+  hd_refresh(p, sizeof(struct rwlock), pc);
   if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed reader-writer lock");
   return p;
 }

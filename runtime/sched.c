@@ -29,9 +29,25 @@ static HD_COLD bool fire_timer(void) {
   return true;
 }
 
+// Time has passed the deadline of a wait, because somebody slept or looked at a clock.
+static HD_COLD void expire(void) {
+  hd.next_deadline = ~0ull;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u->deadline > hd.vtime) {
+        if (u->deadline < hd.next_deadline) hd.next_deadline = u->deadline;
+        continue;
+      }
+      u->timed_out = true;
+      hd_del(&hd.timers, u->index);
+      if (hd_ready(u)) hd_add(&hd.enabled, u->index);
+    }
+}
+
 static struct hd_thread *choose(void) {
-  hd.forced_timeout = false;
   hd.wake_choice = -1;
+  if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
   while (!any(&hd.enabled))
     if (!fire_timer()) {
       hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, NULL);

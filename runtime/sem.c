@@ -14,6 +14,8 @@ static HD_PROGACCESS uint32_t mark_of(struct sem *s) { return s->destroyed; }
 
 static struct sem *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc;
+  hd_check_live(p, pc);
+  hd_refresh(p, sizeof(struct sem), pc);
   if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed semaphore");
   return p;
 }

@@ -78,6 +78,7 @@ static bool ignored(int sig) {
 }
 
 bool hd_signal_ignored(int sig) { return ignored(sig); }
+bool hd_signal_handled(int sig) { return actions[sig].sa_handler != SIG_DFL && actions[sig].sa_handler != SIG_IGN; }
 
 static bool waited(const struct hd_thread *u, int sig) {
   return !u->ended && u->pend.op == HD_OP_SIGNAL_WAIT && u->needs && u->pend.aux & bit(sig);
@@ -131,10 +132,14 @@ HD_EXPORT int kill(int pid, int sig) {
 // ---- waiting
 bool hd_signal_ready(const struct hd_thread *u) { return u->timed_out || (u->sigpending | process_pending) & u->pend.aux; }
 
+static HD_PROGACCESS uint64_t set_at(const sigset_t *set) { return *(const uint64_t *)set; }
+
 static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout, uint64_t pc) {
   struct hd_thread *t = hd.cur;
+  t->pend.pc = pc;
+  uint64_t wanted = set_at(set);
   hd_pend(t, HD_OP_SIGNAL_WAIT, pc, t->fs);
-  t->pend.aux = *(const uint64_t *)set;
+  t->pend.aux = wanted;
   hd_need(t, (uint64_t)&process_pending, 0);
   if (timeout) {
     struct hd_deadline d = { hd.vtime + (uint64_t)timeout->tv_sec * 1000000000ull + (uint64_t)timeout->tv_nsec };

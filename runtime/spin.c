@@ -11,7 +11,9 @@ static HD_PROGACCESS int value_of(volatile int *p) { return *p; }
 static int lock(volatile int *s, uint64_t pc, uint16_t op) {
   struct hd_thread *t = hd.cur;
   t->pend.pc = pc;
-  (void)value_of(s);
+  hd_check_live((void *)s, pc);
+  int now = value_of(s);
+  if (now != 0 && now != 1) hd_misuse(pc, (uint64_t)s, "use of a spin lock that was not initialised, or was overwritten");
   hd_pend(t, op, pc, (uint64_t)s);
   if (op == HD_OP_SPIN_LOCK) hd_need(t, (uint64_t)s, 0);
   hd_point(t);

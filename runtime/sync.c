@@ -11,7 +11,7 @@ static HD_PROGACCESS bool object_ready(const struct hd_thread *u) {
   case HD_OP_SEM_TIMEDWAIT: return u->timed_out || *(volatile uint32_t *)u->pend.obj != 0;
   case HD_OP_RWLOCK_RDLOCK: return ((volatile uint32_t *)u->pend.obj)[2] == 0;
   case HD_OP_RWLOCK_WRLOCK: return ((volatile uint32_t *)u->pend.obj)[2] == 0 && ((volatile uint32_t *)u->pend.obj)[0] == 0;
-  case HD_OP_SPIN_LOCK: return *(volatile int *)u->pend.obj != 0;
+  case HD_OP_SPIN_LOCK: return *(volatile int *)u->pend.obj == 1;
   case HD_OP_ONCE_BEGIN: return (*(volatile int *)u->pend.obj & 1) == 0;
   }
   return false;

@@ -23,4 +23,10 @@ void hd_mutex_take(uint64_t m, const struct hd_thread *t, uint32_t count);
 // sync.c
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
+// An object in memory that was freed is a use after free, whatever its bytes say.
+static inline void hd_check_live(const void *p, uint64_t pc) {
+  uint64_t off = (uint64_t)p - hd_heap_base;
+  if (off < hd_heap_used && HD_UNLIKELY(hd_heap_shadow[off >> 4] == HD_SH_FREED))
+    hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
+}
 #endif

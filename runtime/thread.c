@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include "rt.h"
+#include "sync.h"
 
 // pthread.h declares it only for code that is compiled without exceptions.
 extern void __pthread_register_cancel(__pthread_unwind_buf_t *);
@@ -66,7 +67,7 @@ HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso)
   return 0;
 }
 
-static void run_tls_dtors(struct hd_thread *t) {
+void hd_run_tls_dtors(struct hd_thread *t) {
   for (struct hd_tls_dtor *d; (d = t->dtors);) {
     t->dtors = d->next;
     d->fn(d->obj);
@@ -124,7 +125,7 @@ static void last_one_exits(void) {
 }
 
 static _Noreturn void finish(struct hd_thread *t) {
-  run_tls_dtors(t);
+  hd_run_tls_dtors(t);
   run_key_dtors();
   if (hd.nlive == 1 && !hd.process_exiting) hd_exit(0, 0); // the last thread ends the process
   hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
@@ -187,6 +188,7 @@ HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*
     pthread_attr_getdetachstate(attr, &detached);
     pthread_attr_getstacksize(attr, &stack);
   }
+  hd_refresh(id, sizeof *id, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, HD_RA, (uint64_t)entry);
   if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
   if (stack > hd_default_stack()) hd_unsupported("a thread with a stack larger than the limit (ulimit -s)");
@@ -216,6 +218,7 @@ static struct hd_thread *check_id(pthread_t id, uint64_t pc, const char *what) {
 
 static int join(pthread_t id, void **ret, uint64_t pc, const struct timespec *until, bool try) {
   struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that is no thread's");
+  if (ret) hd_refresh(ret, sizeof *ret, pc);
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
   t->pend.aux = u->index;
   if (u == t) return EDEADLK;

@@ -35,6 +35,7 @@ void hd_timer(struct hd_thread *t, const struct hd_deadline *d) {
   t->timed = true;
   t->timed_out = false;
   t->deadline = d->vtime;
+  if (d->vtime < hd.next_deadline) hd.next_deadline = d->vtime;
   hd_add(&hd.timers, t->index);
 }
 
@@ -45,12 +46,14 @@ static void split(struct timespec *ts, uint64_t ns) {
 
 HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
   if (!hd_active()) return REAL(clock_gettime)(clock, ts);
+  hd_refresh(ts, sizeof *ts, HD_RA);
   split(ts, origin(clock) + hd_now());
   return 0;
 }
 
 HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
   if (!hd_active()) return REAL(gettimeofday)(tv, tz);
+  hd_refresh(tv, sizeof *tv, HD_RA);
   uint64_t now = REAL_START + hd_now();
   tv->tv_sec = (time_t)(now / 1000000000);
   tv->tv_usec = (suseconds_t)(now % 1000000000 / 1000);

@@ -126,6 +126,14 @@ refuse:	.cfi_startproc
 	refused	__tsan_destroy_fiber
 // signals and timers
 	refused	sigsuspend
+	refused	sigqueue
+	refused	tgkill
+	refused	killpg
+	refused	sigaltstack
+	refused	sigset
+	refused	sighold
+	refused	sigrelse
+	refused	sigignore
 	refused	pause
 	refused	alarm
 	refused	ualarm
@@ -159,6 +167,17 @@ refuse:	.cfi_startproc
 	refused	mq_open
 	refused	semget
 	refused	semop
+	refused	semtimedop
+	refused	shmget
+	refused	msgsnd
+	refused	inotify_init
+	refused	inotify_init1
+	refused	closefrom
+	refused	close_range
+	refused	setrlimit
+	refused	prlimit
+	refused	clock_settime
+	refused	settimeofday
 	refused	io_setup
 	refused	aio_read
 	refused	aio_write
