@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@ enum { BACKUPS = 3, BACKUP_FROM = 60 }; // below 64 the kernel's table stays sma
 static int first_new, backup;  // first descriptor of an execution's own; copies of 0, 1, 2
 static long offset[64];        // -1: need not be put back
 static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced
+static bool opened;            // a descriptor may have been opened
 
 void hd_files_save(void) {
   static bool done;
@@ -32,26 +34,45 @@ void hd_files_save(void) {
 
 static void touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
 
+static int result(long r) {
+  if (r >= 0) return (int)r;
+  errno = (int)-r;
+  return -1;
+}
+
+static int open_at(int dir, const char *path, int flags, unsigned mode) {
+  opened = true;
+  return result(hd_sys4(SYS_openat, dir, path, flags, mode));
+}
+#define MODE(flags) ({ va_list ap; va_start(ap, flags); unsigned m = (flags) & (O_CREAT | __O_TMPFILE) ? va_arg(ap, unsigned) : 0; va_end(ap); m; })
+HD_EXPORT int open(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags)); }
+HD_EXPORT int open64(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags)); }
+HD_EXPORT int openat(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags)); }
+HD_EXPORT int openat64(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags)); }
+HD_EXPORT int creat(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
+HD_EXPORT int creat64(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
+HD_EXPORT int dup(int fd) { opened = true; return result(hd_sys(SYS_dup, fd, 0, 0)); }
+HD_EXPORT void *fopen(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
+HD_EXPORT void *fopen64(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
+HD_EXPORT void *opendir(const char *path) { opened = true; return REAL(opendir)(path); }
+
 HD_EXPORT int close(int fd) {
   if (hd_active()) {
     touched(fd);
     if (fd >= backup && fd < backup + BACKUPS) { errno = EBADF; return -1; }
   }
-  long r = hd_sys(SYS_close, fd, 0, 0);
-  if (r < 0) { errno = (int)-r; return -1; }
-  return 0;
+  return result(hd_sys(SYS_close, fd, 0, 0));
 }
+static bool reserved(int fd) { return hd_active() && fd >= backup && fd < backup + BACKUPS; }
 HD_EXPORT int dup2(int from, int to) {
   touched(to);
-  long r = hd_sys(SYS_dup2, from, to, 0);
-  if (r < 0) { errno = (int)-r; return -1; }
-  return (int)r;
+  opened = true;
+  return result(reserved(to) ? -EBADF : hd_sys(SYS_dup2, from, to, 0));
 }
 HD_EXPORT int dup3(int from, int to, int flags) {
   touched(to);
-  long r = hd_sys(SYS_dup3, from, to, flags);
-  if (r < 0) { errno = (int)-r; return -1; }
-  return (int)r;
+  opened = true;
+  return result(reserved(to) ? -EBADF : hd_sys(SYS_dup3, from, to, flags));
 }
 HD_EXPORT int fclose(void *f) {
   standard_touched = true;
@@ -81,8 +102,16 @@ void hd_files_output(void) {
 }
 
 void hd_files_restore(void) {
-  hd_sys(SYS_close_range, first_new, backup - 1, 0);
-  hd_sys(SYS_close_range, backup + BACKUPS, ~0u, 0);
+  // Closing ranges walks the whole table. libc opens files for itself, too: then the lowest
+  // free descriptor is another one, or some other execution soon will notice.
+  static uint32_t count;
+  long lowest = hd_sys(SYS_fcntl, backup, F_DUPFD, first_new);
+  if (lowest >= 0) hd_sys(SYS_close, lowest, 0, 0);
+  if (opened || lowest != first_new || ++count % 64 == 0) {
+    opened = false;
+    hd_sys(SYS_close_range, first_new, backup - 1, 0);
+    hd_sys(SYS_close_range, backup + BACKUPS, ~0u, 0);
+  }
   if (hd_files_written()) {
     hd_sys(SYS_ftruncate, backup + 1, 0, 0);
     hd_sys(SYS_lseek, backup + 1, 0, SEEK_SET);
