@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include "rt.h"
 
-enum { WAKE_BYTES = 64 << 10 };
+enum { WAKE_BYTES = 512 << 10 };
 
 struct hd_shm *hd_shm;
 long hd_controller;

@@ -147,9 +147,9 @@ static void zero_below(struct stack *s, uintptr_t from) {
   for (uintptr_t p = from; p < top; p += PAGE)
     if (present(p)) hd_fill((void *)p, 0, PAGE);
   hd_fill((void *)top, 0, s->start - top);
-  s->low = top - 2 * PAGE;
-  // The pages that nearly every execution uses are touched now, so that none of them
-  // takes its page fault inside an execution.
+  // The page that nearly every execution uses is touched now, so that it does not take its
+  // page fault inside an execution.
+  s->low = top - PAGE;
   hd_fill((void *)s->low, 0, top - s->low);
 }
 
@@ -222,7 +222,7 @@ static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
   }
   if (top - s->low > 256 * PAGE) {
     hd_sys(SYS_madvise, s->low, top - s->low, MADV_DONTNEED);
-    s->low = top - 2 * PAGE;
+    s->low = top - PAGE;
   } else {
     hd_fill((void *)s->low, 0, top - s->low);
   }
