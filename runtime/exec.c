@@ -40,6 +40,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.process_exiting = false;
   hd.exit_status = 0;
   hd.wake_choice = -1;
+  hd.open = false;
   hd_fill(&hd.result, 0, sizeof hd.result);
   hd_signals_reset();
   hd_coverage_reset();

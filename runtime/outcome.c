@@ -98,6 +98,7 @@ void hd_hang(uint64_t pc, uint64_t object) {
 }
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
+  if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
   hd_mode = HD_CARRIER; // from here on nothing is the program's: unwinding calls libc
   struct hd_result *r = &hd.result;
   r->outcome = outcome;
@@ -178,6 +179,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   if (sig == SIGABRT) { // libc's own abort: malloc_printerr, __fortify_fail, …
     hd_end(HD_OUT_ASSERT, 0, site, 0, "abort in libc");
   }
+  hd_commit_failed();
   record_signal(sig, site, addr);
   hd_end(HD_OUT_SIGNAL, sig, site, addr, NULL);
 }

@@ -138,6 +138,7 @@ struct hd_run {
   uint32_t dev_run;         // operations done off the script in this interval
   uint16_t *plan_to_thread; // plan index -> thread index + 1
   int32_t wake_choice;      // thread index the script wants woken, -1: none said
+  bool open;                // cur was chosen and its operation is not committed yet
   // coverage (coverage.c)
   uint64_t coverage;
   // outcome (outcome.c)
@@ -211,6 +212,7 @@ enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
 void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
 void hd_block_forever(struct hd_thread *t); // t will never be ready
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // the chosen operation is done
+void hd_commit_failed(void);            // it failed: the choice must be in the trace all the same
 void hd_update(uint64_t obj);           // obj changed: who is ready now?
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
 bool hd_ready(const struct hd_thread *u);

@@ -75,6 +75,7 @@ void hd_point(struct hd_thread *t) {
   hd_policy_arrive(t);
   struct hd_thread *next = choose();
   if (next != t) run(next);
+  hd.open = true;
 }
 
 void hd_thread_leave(void) {
@@ -121,7 +122,14 @@ void hd_update(uint64_t obj) {
     }
 }
 
+void hd_commit_failed(void) {
+  if (!hd.open || !hd.cur) return;
+  hd_commit(hd.cur, hd.cur->pend.op == HD_OP_THREAD_JOIN ? hd.cur->pend.aux : 0, -1);
+  hd_event_forget();
+}
+
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
+  hd.open = false;
   if (hd.last != t->index) {
     if (hd.last != ~0u) {
       hd.switches++;
