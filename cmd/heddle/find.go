@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,15 +17,16 @@ import (
 
 type findCommand struct {
 	programFlags
-	Time       time.Duration `default:"60s" help:"Explore at most this long; 0 for until Ctrl-C."`
-	Runs       int           `help:"Explore at most this many executions."`
-	Seed       uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
-	Strategy   []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
-	Output     string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl), and the simplified one to FILE with .min before the suffix."`
-	NoSimplify bool          `help:"Stop at the trace that was found."`
-	ExpectExit *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
-	MaxSteps   int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
-	Full       bool          `help:"Show every event, and fold nothing."`
+	Time            time.Duration `default:"60s" help:"Explore at most this long; 0 for until Ctrl-C."`
+	Runs            int           `help:"Explore at most this many executions."`
+	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
+	Strategy        []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	Output          string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl), and the simplified one to FILE with .min before the suffix."`
+	NoSimplify      bool          `help:"Stop at the trace that was found."`
+	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
+	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	Full            bool          `help:"Show every event, and fold nothing."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -70,6 +72,10 @@ type simplifedJSON struct {
 func (c *findCommand) Run(a *app) error {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
+		NoEarlyTimeouts: c.NoEarlyTimeouts,
+	}
+	if c.Runs < 0 || c.Time < 0 || c.MaxSteps < 0 {
+		return usage(errors.New("--runs, --time and --max-steps cannot be negative"))
 	}
 	for _, name := range c.Strategy {
 		s, err := strategy.Parse(name)
@@ -88,6 +94,9 @@ func (c *findCommand) Run(a *app) error {
 		opts.TraceFile = filepath.Base(c.Program.words()[0]) + ".hdl"
 	}
 	opts.SimplifiedFile = minName(opts.TraceFile)
+	if err := writable(opts.TraceFile); err != nil {
+		return err
+	}
 	opts.Where = placeNames(t)
 
 	p := a.progress()
@@ -169,12 +178,51 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 			return err
 		}
 	}
+	if early := earlyTimeouts(shown); early > 0 {
+		fmt.Fprintf(w, "\nA timed wait ran out before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
+	}
+	if f.Trace == "" {
+		return nil // it could not be written, which is said after this
+	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
 	if r.Simplified != nil && r.Simplified.Trace != "" {
 		fmt.Fprintf(w, "simplified: %s\n", r.Simplified.Trace)
 	}
-	fmt.Fprintf(w, "replay:     heddle replay %s\n", replay)
+	fmt.Fprintf(w, "replay:     heddle replay %s\n", quoted(replay))
 	return nil
+}
+
+// earlyTimeouts counts the waits that timed out while somebody else could run.
+func earlyTimeouts(tr *trace.Trace) (n int) {
+	if tr == nil {
+		return 0
+	}
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Flags&trace.FlagTimeout != 0 && !e.Enabled.Has(e.Thread) {
+			n++
+		}
+	}
+	return n
+}
+
+// quoted is a word as a shell must be given it.
+func quoted(word string) string {
+	if word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("/._-+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// writable finds out before the search whether its result can be written.
+func writable(name string) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".heddle-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s (%w): choose another place with -o", name, errors.Unwrap(err))
+	}
+	f.Close()
+	return os.Remove(f.Name())
 }
 
 func findResult(r *campaign.Report) findJSON {

@@ -15,7 +15,7 @@ type recordCommand struct {
 	Seed     uint64 `default:"1" help:"Choose another schedule."`
 	Strategy string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
 	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
-	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl)."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.record.hdl)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -48,7 +48,7 @@ func (c *recordCommand) Run(a *app) error {
 	}
 	defer t.Close()
 	if c.Output == "" {
-		c.Output = filepath.Base(c.Program.words()[0]) + ".hdl"
+		c.Output = filepath.Base(c.Program.words()[0]) + ".record.hdl"
 	}
 	tr, err := campaign.Record(a.ctx, t, opts)
 	if err != nil {

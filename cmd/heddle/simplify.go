@@ -38,6 +38,8 @@ type simplifyJSON struct {
 
 func (c *simplifyCommand) Run(a *app) error {
 	switch {
+	case c.Executions < 0 || c.Time < 0:
+		return usage(errors.New("--executions and --time cannot be negative"))
 	case c.Static:
 		return c.runStatic(a)
 	case c.Gap, c.Derivation != "":
@@ -86,6 +88,6 @@ func (c *simplifyCommand) Run(a *app) error {
 	if perr := a.showTrace(s.Recorded, c.Full); perr != nil {
 		return perr
 	}
-	fmt.Fprintf(a.stdout, "\nsimplified: %s\nreplay:     heddle replay %s\n", c.Output, c.Output)
+	fmt.Fprintf(a.stdout, "\nsimplified: %s\nreplay:     heddle replay %s\n", c.Output, quoted(c.Output))
 	return err
 }

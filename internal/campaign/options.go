@@ -25,6 +25,10 @@ type Options struct {
 	// MaxSteps is the step budget of an execution, 0 for the target's own.
 	MaxSteps int
 
+	// NoEarlyTimeouts lets a timed wait run out only when nobody can run or virtual time has
+	// passed its deadline. Otherwise every second plan may let it run out at any time.
+	NoEarlyTimeouts bool
+
 	// TraceFile and SimplifiedFile are where traces are written, each as soon as it is
 	// there. Empty for nowhere.
 	TraceFile      string

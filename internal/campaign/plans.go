@@ -88,7 +88,7 @@ func (p *planner) plan(plan schedule.Plan, memory bool, repeat int) schedule.Pla
 	// when none does. It changes nothing for a program without one. Rounds take turns
 	// too, since in the early ones every arm has one plan.
 	p.plans++
-	plan.Timeouts = (p.plans+p.round)%2 == 0
+	plan.Timeouts = (p.plans+p.round)%2 == 0 && !p.opts.NoEarlyTimeouts
 	if memory {
 		plan.Points = p.points
 	}

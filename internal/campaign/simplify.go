@@ -108,6 +108,9 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 
 // simplify simplifies the finding.
 func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
+	if len(schedule.ScriptOf(t)) == 0 {
+		return nil // it fails before there is anything to schedule
+	}
 	opts := c.opts.Simplify
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = c.opts.MaxSteps

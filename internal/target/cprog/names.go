@@ -23,9 +23,12 @@ func (t *Target) readModules() {
 			path = path[:n]
 		}
 		t.loaded = append(t.loaded, loaded{m.Base, m.Lo, m.Hi})
-		t.modules = append(t.modules, trace.Module{
-			Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&1 != 0,
-		})
+		mod := trace.Module{Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&1 != 0}
+		if m.Flags&2 != 0 {
+			// The runtime: where it was built, and so its build id, is no part of what was run.
+			mod = trace.Module{Path: "heddle's runtime"}
+		}
+		t.modules = append(t.modules, mod)
 	}
 	t.heapLo, t.heapHi = s.HeapBase, s.HeapBase+s.HeapSize
 }
