@@ -46,8 +46,14 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	start := recorded
 	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
 	// are then shortened event by event; cut first, there is nothing left to reorder.
-	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang {
-		switch start, err = merged(bounded, exec, recorded, same); {
+	left := opts.Executions
+	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
+		executed := 0
+		start, executed, err = merged(bounded, exec, recorded, same)
+		if left > 0 {
+			left -= executed
+		}
+		switch {
 		case err != nil && ctx.Err() == nil && context.Cause(bounded) == errTime:
 			start = recorded
 		case err != nil:
@@ -55,7 +61,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		}
 	}
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
-		Seed: seed, MaxSteps: opts.MaxSteps, MaxExecutions: opts.Executions, Progress: progress,
+		Seed: seed, MaxSteps: opts.MaxSteps, MaxExecutions: left, Progress: progress,
 	})
 	if err != nil && ctx.Err() == nil && context.Cause(bounded) == errTime {
 		err = nil
@@ -90,20 +96,20 @@ const StaticMerge tinertia.Operation = "static-merge"
 // there are fewer context switches, executed; the recorded one where that gains nothing
 // or, which the dependences rule out unless the program talks to the outside world, it
 // does not fail in the same way.
-func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (*trace.Trace, error) {
+func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	reordered, r := static.Reordered(recorded)
 	if r.After >= r.Before {
-		return recorded, nil
+		return recorded, 0, nil
 	}
 	o, err := exec(ctx, replayPlan(reordered))
 	if err != nil {
-		return nil, err
+		return nil, 1, err
 	}
 	if o.Trace == nil || !same(o.Ending) || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
-		return recorded, nil
+		return recorded, 1, nil
 	}
 	o.Trace.Header = recorded.Header
-	return o.Trace, nil
+	return o.Trace, 1, nil
 }
 
 // simplify simplifies the finding.
