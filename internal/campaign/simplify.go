@@ -101,7 +101,9 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	if r.After >= r.Before {
 		return recorded, 0, nil
 	}
-	o, err := exec(ctx, replayPlan(reordered))
+	plan := replayPlan(reordered)
+	plan.Accesses = false // those that were no scheduling points only lengthen what is shown
+	o, err := exec(ctx, plan)
 	if err != nil {
 		return nil, 1, err
 	}
