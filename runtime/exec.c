@@ -22,7 +22,6 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.plan = *p;
   hd.steps = (const struct hd_step *)(p + 1);
   hd.names = (const uint64_t *)(hd.steps + p->nsteps);
-  hd.index = index;
   hd.rng = hd_mix(p->seed + index, 0x6865646c65) ;
   hd.record = p->flags & HD_PLAN_EVENTS;
   hd.accesses = p->flags & HD_PLAN_ACCESSES;

@@ -109,7 +109,6 @@ struct hd_run {
   struct hd_plan plan;
   const struct hd_step *steps;
   const uint64_t *names;    // plan index -> thread name
-  uint64_t index;           // which of plan.repeat
   uint64_t rng;
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too
@@ -143,7 +142,6 @@ struct hd_run {
   uint64_t coverage;
   // outcome (outcome.c)
   struct hd_result result;
-  bool over;
 };
 extern struct hd_run hd;
 extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them, mapped, not restored
@@ -201,7 +199,6 @@ void hd_heap_save(void);
 void hd_heap_restore(void);
 bool hd_heap_owns(uintptr_t p);
 HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
-enum { HD_HEAP_BASE_BITS = 45 };
 #define HD_HEAP_BASE 0x200000000000ull
 extern uintptr_t hd_heap_base;
 extern uint64_t hd_heap_used; // bytes from the base that were ever handed out

@@ -9,7 +9,6 @@ struct hd_deadline { uint64_t vtime; };
 // time.c
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
 void hd_timer(struct hd_thread *t, const struct hd_deadline *d);                // t's pending wait may run out
-uint64_t hd_now(void);                                                          // virtual ns, moves a little
 
 // signals.c
 bool hd_signal_ready(const struct hd_thread *u);

@@ -21,7 +21,7 @@ static uint64_t origin(int clock) {
   }
 }
 
-uint64_t hd_now(void) { return hd.vtime += TICK; }
+static uint64_t now(void) { return hd.vtime += TICK; }
 
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
   if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= 1000000000) return false;
@@ -47,34 +47,34 @@ static void split(struct timespec *ts, uint64_t ns) {
 HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
   if (!hd_active()) return REAL(clock_gettime)(clock, ts);
   hd_refresh(ts, sizeof *ts, HD_RA);
-  split(ts, origin(clock) + hd_now());
+  split(ts, origin(clock) + now());
   return 0;
 }
 
 HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
   if (!hd_active()) return REAL(gettimeofday)(tv, tz);
   hd_refresh(tv, sizeof *tv, HD_RA);
-  uint64_t now = REAL_START + hd_now();
-  tv->tv_sec = (time_t)(now / 1000000000);
-  tv->tv_usec = (suseconds_t)(now % 1000000000 / 1000);
+  uint64_t at = REAL_START + now();
+  tv->tv_sec = (time_t)(at / 1000000000);
+  tv->tv_usec = (suseconds_t)(at % 1000000000 / 1000);
   return 0;
 }
 
 HD_EXPORT time_t time(time_t *out) {
   if (!hd_active()) return REAL(time)(out);
-  time_t t = (time_t)((REAL_START + hd_now()) / 1000000000);
+  time_t t = (time_t)((REAL_START + now()) / 1000000000);
   if (out) *out = t;
   return t;
 }
 
 HD_EXPORT clock_t clock(void) {
-  return hd_active() ? (clock_t)(hd_now() / 1000) : REAL(clock)();
+  return hd_active() ? (clock_t)(now() / 1000) : REAL(clock)();
 }
 
 HD_EXPORT int timespec_get(struct timespec *ts, int base) {
   if (!hd_active()) return REAL(timespec_get)(ts, base);
   if (base != TIME_UTC) return 0;
-  split(ts, REAL_START + hd_now());
+  split(ts, REAL_START + now());
   return base;
 }
 

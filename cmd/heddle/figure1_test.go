@@ -10,7 +10,6 @@ import (
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
-	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -24,19 +23,8 @@ func TestFigure1(t *testing.T) {
 	prog := filepath.Join(dir, "figure1")
 	e := readExpectation(t, filepath.Join(repository(t), "testdata/programs/fail/figure1.c"))
 	compileProgram(t, e, "gcc", "-O0", prog) // one instruction for each action
-	cc, err := toolchain.Find(t.Context(), toolchain.C)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := sharedCache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rt, err := toolchain.Build(t.Context(), toolchain.Options{Compiler: cc, Cache: cache})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: []string{prog}, Dir: dir, Runtime: rt.Library})
+	library := sharedRuntime(t)
+	tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: []string{prog}, Dir: dir, Runtime: library})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,24 +8,12 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
-	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
 // BenchmarkFind runs plain find on every failing program, from the program at main to the
 // first finding and to the end of simplifying it, and prints medians over the programs.
 func BenchmarkFind(b *testing.B) {
-	cc, err := toolchain.Find(b.Context(), toolchain.C)
-	if err != nil {
-		b.Fatal(err)
-	}
-	cache, err := sharedCache()
-	if err != nil {
-		b.Fatal(err)
-	}
-	rt, err := toolchain.Build(b.Context(), toolchain.Options{Compiler: cc, Cache: cache})
-	if err != nil {
-		b.Fatal(err)
-	}
+	library := sharedRuntime(b)
 	type program struct {
 		expectation
 		path string
@@ -39,7 +27,7 @@ func BenchmarkFind(b *testing.B) {
 	var found, executions, simplified, simplifying []float64
 	for i := range b.N {
 		for _, p := range programs {
-			tg, err := cprog.Start(b.Context(), cprog.Config{Path: p.path, Args: append([]string{p.path}, p.args...), Runtime: rt.Library})
+			tg, err := cprog.Start(b.Context(), cprog.Config{Path: p.path, Args: append([]string{p.path}, p.args...), Runtime: library})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -101,22 +102,28 @@ func writeAny(name string, in input) ([]std.Loss, error) {
 	case formatStatements:
 		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
 	}
-	// Whole or not at all, as trace files are.
+	var lost []std.Loss
+	err := writeWhole(name, func(w io.Writer) error {
+		if f == formatText {
+			return trace.WriteText(w, in.trace)
+		}
+		written, err := std.Write(w, in.trace, std.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.names})
+		if err == nil {
+			lost = written.Lost
+		}
+		return err
+	})
+	return lost, err
+}
+
+// writeWhole writes a file whole or not at all, as trace files are.
+func writeWhole(name string, write func(io.Writer) error) error {
 	tmp := name + ".incomplete"
 	file, err := os.Create(tmp)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var lost []std.Loss
-	if f == formatText {
-		err = trace.WriteText(file, in.trace)
-	} else {
-		var w *std.Written
-		w, err = std.Write(file, in.trace, std.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.names})
-		if err == nil {
-			lost = w.Lost
-		}
-	}
+	err = write(file)
 	if cerr := file.Close(); err == nil {
 		err = cerr
 	}
@@ -125,7 +132,7 @@ func writeAny(name string, in input) ([]std.Loss, error) {
 	}
 	if err != nil {
 		os.Remove(tmp)
-		return nil, fmt.Errorf("cannot write %s: %w", name, err)
+		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
-	return lost, nil
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -97,6 +98,24 @@ func expectations(t testing.TB, dir string) []expectation {
 
 // sharedCache is one runtime for all tests of this package that do not test the cache.
 var sharedCache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "heddle-test-cache") })
+
+// sharedRuntime is the runtime's library, in that cache.
+func sharedRuntime(t testing.TB) string {
+	t.Helper()
+	cache, err := sharedCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cc, err := toolchain.Find(t.Context(), toolchain.C)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := toolchain.Build(t.Context(), toolchain.Options{Compiler: cc, Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt.Library
+}
 
 func heddleCommand(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()

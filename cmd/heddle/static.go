@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -106,21 +105,8 @@ func (c *simplifyCommand) derive() (*derivationJSON, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Trace, err)
 	}
-	tmp := c.Derivation + ".incomplete"
-	file, err := os.Create(tmp)
-	if err != nil {
+	if err := writeWhole(c.Derivation, r.Derivation.Write); err != nil {
 		return nil, err
-	}
-	err = r.Derivation.Write(file)
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp, c.Derivation)
-	}
-	if err != nil {
-		os.Remove(tmp)
-		return nil, fmt.Errorf("cannot write the derivation: %w", err)
 	}
 	return &derivationJSON{c.Derivation, r.Derivation.Steps(), r.Before, r.After, r.Phases}, nil
 }

@@ -6,29 +6,17 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
-	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
 // Reordering first never ends with more context switches than executing alone, and saves
 // executions over the programs together.
 func TestStaticMergingFirst(t *testing.T) {
-	cc, err := toolchain.Find(t.Context(), toolchain.C)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := sharedCache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rt, err := toolchain.Build(t.Context(), toolchain.Options{Compiler: cc, Cache: cache})
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := sharedRuntime(t)
 	with, without, used := 0, 0, 0
 	for _, e := range expectations(t, "fail") {
 		prog := filepath.Join(t.TempDir(), e.name)
 		compileProgram(t, e, "gcc", "-O1", prog)
-		tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: append([]string{prog}, e.args...), Runtime: rt.Library})
+		tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: append([]string{prog}, e.args...), Runtime: library})
 		if err != nil {
 			t.Fatal(err)
 		}
