@@ -4,7 +4,7 @@ package trace
 
 import "github.com/heddle-dev/heddle/internal/abi"
 
-// Operations of the C runtime.
+// Operations, as the C header has them.
 const (
 	OpNone            Op = abi.OpNone
 	OpThreadStart     Op = abi.OpThreadStart
@@ -71,4 +71,42 @@ const (
 	OpAtomicFence     Op = abi.OpAtomicFence
 	OpMalloc          Op = abi.OpMalloc
 	OpFree            Op = abi.OpFree
+	OpGo              Op = abi.OpGo
+	OpGosched         Op = abi.OpGosched
+	OpResume          Op = abi.OpResume
+	OpChanSend        Op = abi.OpChanSend
+	OpChanRecv        Op = abi.OpChanRecv
+	OpChanClose       Op = abi.OpChanClose
+	OpSelect          Op = abi.OpSelect
+	OpSelectCase      Op = abi.OpSelectCase
+	OpGmutexLock      Op = abi.OpGmutexLock
+	OpGmutexTrylock   Op = abi.OpGmutexTrylock
+	OpGmutexUnlock    Op = abi.OpGmutexUnlock
+	OpRwRlock         Op = abi.OpRwRlock
+	OpRwTryrlock      Op = abi.OpRwTryrlock
+	OpRwRunlock       Op = abi.OpRwRunlock
+	OpRwLock          Op = abi.OpRwLock
+	OpRwTrylock       Op = abi.OpRwTrylock
+	OpRwUnlock        Op = abi.OpRwUnlock
+	OpWgAdd           Op = abi.OpWgAdd
+	OpWgWait          Op = abi.OpWgWait
+	OpGcondWait       Op = abi.OpGcondWait
+	OpGcondSignal     Op = abi.OpGcondSignal
+	OpGcondBroadcast  Op = abi.OpGcondBroadcast
+	OpOnceDo          Op = abi.OpOnceDo
+	OpPoolGet         Op = abi.OpPoolGet
+	OpPoolPut         Op = abi.OpPoolPut
+	OpSyncMap         Op = abi.OpSyncMap
+	OpGsleep          Op = abi.OpGsleep
+	OpTimerStop       Op = abi.OpTimerStop
+	OpTimerReset      Op = abi.OpTimerReset
+	OpTimerFire       Op = abi.OpTimerFire
+	OpCoroSwitch      Op = abi.OpCoroSwitch
+	OpOutside         Op = abi.OpOutside
+	OpAcquire         Op = abi.OpAcquire
+	OpRelease         Op = abi.OpRelease
+	OpReleaseMerge    Op = abi.OpReleaseMerge
+	OpReleaseAcquire  Op = abi.OpReleaseAcquire
+	OpTestEnd         Op = abi.OpTestEnd
+	OpTestFail        Op = abi.OpTestFail
 )

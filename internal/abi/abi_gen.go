@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion    = 1
+	AbiVersion    = 2
 	PointsVersion = 1
 	ShmFd         = 3
 	MaxThreads    = 4096
@@ -98,7 +98,45 @@ const (
 	OpAtomicFence     = 88
 	OpMalloc          = 92
 	OpFree            = 93
-	OpCount           = 96
+	OpGo              = 256
+	OpGosched         = 257
+	OpResume          = 258
+	OpChanSend        = 260
+	OpChanRecv        = 261
+	OpChanClose       = 262
+	OpSelect          = 263
+	OpSelectCase      = 264
+	OpGmutexLock      = 268
+	OpGmutexTrylock   = 269
+	OpGmutexUnlock    = 270
+	OpRwRlock         = 272
+	OpRwTryrlock      = 273
+	OpRwRunlock       = 274
+	OpRwLock          = 275
+	OpRwTrylock       = 276
+	OpRwUnlock        = 277
+	OpWgAdd           = 280
+	OpWgWait          = 281
+	OpGcondWait       = 284
+	OpGcondSignal     = 285
+	OpGcondBroadcast  = 286
+	OpOnceDo          = 288
+	OpPoolGet         = 290
+	OpPoolPut         = 291
+	OpSyncMap         = 292
+	OpGsleep          = 296
+	OpTimerStop       = 297
+	OpTimerReset      = 298
+	OpTimerFire       = 299
+	OpCoroSwitch      = 302
+	OpOutside         = 303
+	OpAcquire         = 308
+	OpRelease         = 309
+	OpReleaseMerge    = 310
+	OpReleaseAcquire  = 311
+	OpTestEnd         = 312
+	OpTestFail        = 313
+	OpCount           = 320
 )
 
 // enum hd_event_flags
@@ -256,9 +294,13 @@ const (
 	OutException   = 6
 	OutUnsupported = 7
 	OutDiverged    = 8
+	OutTest        = 9
+	OutPanic       = 10
+	OutFatal       = 11
+	OutLeak        = 12
 )
 
-// Result is struct hd_result, 96 bytes.
+// Result is struct hd_result, 104 bytes.
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -276,14 +318,16 @@ type Result struct {
 	Deviations  uint32 // offset 76
 	Ident       uint32 // offset 80
 	Output      uint32 // offset 84
-	MetThread   uint16 // offset 88
-	MetOp       uint16 // offset 90
-	MetPc       uint32 // offset 92
+	Notes       uint32 // offset 88
+	Last        uint32 // offset 92
+	MetThread   uint16 // offset 96
+	MetOp       uint16 // offset 98
+	MetPc       uint32 // offset 100
 }
 
 // Size and offsets of Result as the C compiler has them.
 const (
-	SizeofResult              = 96
+	SizeofResult              = 104
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
 	OffsetofResultCoverage    = 16
@@ -300,9 +344,16 @@ const (
 	OffsetofResultDeviations  = 76
 	OffsetofResultIdent       = 80
 	OffsetofResultOutput      = 84
-	OffsetofResultMetThread   = 88
-	OffsetofResultMetOp       = 90
-	OffsetofResultMetPc       = 92
+	OffsetofResultNotes       = 88
+	OffsetofResultLast        = 92
+	OffsetofResultMetThread   = 96
+	OffsetofResultMetOp       = 98
+	OffsetofResultMetPc       = 100
+)
+
+// enum hd_note
+const (
+	NoteOutside = 1
 )
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.
@@ -405,6 +456,7 @@ const (
 	StateRefused = 3
 	StateFatal   = 4
 	StateEnded   = 5
+	StateCold    = 6
 )
 
 // enum hd_instrumented
@@ -510,6 +562,8 @@ const (
 // enum hd_options
 const (
 	OptNoSnapshot = 1
+	OptNoWarmup   = 2
+	OptNoLeaks    = 4
 )
 
 // Magic starts the shared memory.
@@ -585,6 +639,44 @@ var OpNames = [OpCount]string{
 	OpAtomicFence:     "fence",
 	OpMalloc:          "malloc",
 	OpFree:            "free",
+	OpGo:              "go",
+	OpGosched:         "Gosched",
+	OpResume:          "resume",
+	OpChanSend:        "chan send",
+	OpChanRecv:        "chan receive",
+	OpChanClose:       "chan close",
+	OpSelect:          "select",
+	OpSelectCase:      "select case",
+	OpGmutexLock:      "Mutex.Lock",
+	OpGmutexTrylock:   "Mutex.TryLock",
+	OpGmutexUnlock:    "Mutex.Unlock",
+	OpRwRlock:         "RWMutex.RLock",
+	OpRwTryrlock:      "RWMutex.TryRLock",
+	OpRwRunlock:       "RWMutex.RUnlock",
+	OpRwLock:          "RWMutex.Lock",
+	OpRwTrylock:       "RWMutex.TryLock",
+	OpRwUnlock:        "RWMutex.Unlock",
+	OpWgAdd:           "WaitGroup.Add",
+	OpWgWait:          "WaitGroup.Wait",
+	OpGcondWait:       "Cond.Wait",
+	OpGcondSignal:     "Cond.Signal",
+	OpGcondBroadcast:  "Cond.Broadcast",
+	OpOnceDo:          "Once.Do",
+	OpPoolGet:         "Pool.Get",
+	OpPoolPut:         "Pool.Put",
+	OpSyncMap:         "sync.Map",
+	OpGsleep:          "time.Sleep",
+	OpTimerStop:       "timer stop",
+	OpTimerReset:      "timer start",
+	OpTimerFire:       "timer fires",
+	OpCoroSwitch:      "coroutine switch",
+	OpOutside:         "outside world",
+	OpAcquire:         "acquire",
+	OpRelease:         "release",
+	OpReleaseMerge:    "release merge",
+	OpReleaseAcquire:  "release acquire",
+	OpTestEnd:         "test end",
+	OpTestFail:        "test fails",
 }
 
 // OpClasses is each operation's class (enum hd_class).
@@ -654,4 +746,42 @@ var OpClasses = [OpCount]uint8{
 	OpAtomicFence:     12,
 	OpMalloc:          0,
 	OpFree:            4,
+	OpGo:              8,
+	OpGosched:         0,
+	OpResume:          10,
+	OpChanSend:        11,
+	OpChanRecv:        10,
+	OpChanClose:       11,
+	OpSelect:          12,
+	OpSelectCase:      0,
+	OpGmutexLock:      1,
+	OpGmutexTrylock:   1,
+	OpGmutexUnlock:    2,
+	OpRwRlock:         1,
+	OpRwTryrlock:      1,
+	OpRwRunlock:       2,
+	OpRwLock:          1,
+	OpRwTrylock:       1,
+	OpRwUnlock:        2,
+	OpWgAdd:           11,
+	OpWgWait:          10,
+	OpGcondWait:       2,
+	OpGcondSignal:     11,
+	OpGcondBroadcast:  11,
+	OpOnceDo:          12,
+	OpPoolGet:         12,
+	OpPoolPut:         12,
+	OpSyncMap:         12,
+	OpGsleep:          0,
+	OpTimerStop:       12,
+	OpTimerReset:      12,
+	OpTimerFire:       11,
+	OpCoroSwitch:      0,
+	OpOutside:         0,
+	OpAcquire:         1,
+	OpRelease:         2,
+	OpReleaseMerge:    2,
+	OpReleaseAcquire:  12,
+	OpTestEnd:         0,
+	OpTestFail:        0,
 }

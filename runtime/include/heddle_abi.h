@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 1,
+  HD_ABI_VERSION = 2,
   HD_POINTS_VERSION = 1,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
@@ -107,11 +107,57 @@ enum hd_class {
   HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a choice; object = block, size = bytes */ \
   HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a choice if its site is in the point set */
 
+// Operations of Go programs, from 256 on, done by the files heddle puts into Go's own
+// runtime (internal/target/goprog). Goroutines start and end, and touch memory, with the
+// operations above. What orders two goroutines is not told by an operation but by the
+// ACQUIRE and RELEASE events around it, which are those of Go's race detector; they are
+// never a choice.
+#define HD_GO_OPS(HD_OP) \
+  HD_OP(GO,            256, "go",                 FORK)  /* value = index of the new goroutine; object = its function */ \
+  HD_OP(GOSCHED,       257, "Gosched",            NONE) \
+  HD_OP(RESUME,        258, "resume",             WAIT)  /* goes on after it was blocked; value = operation it was blocked in */ \
+  HD_OP(CHAN_SEND,     260, "chan send",          POST)  /* object = channel */ \
+  HD_OP(CHAN_RECV,     261, "chan receive",       WAIT) \
+  HD_OP(CHAN_CLOSE,    262, "chan close",         POST) \
+  HD_OP(SELECT,        263, "select",             SYNC)  /* aux = case tried first + 1, then those after it; size = number of cases */ \
+  HD_OP(SELECT_CASE,   264, "select case",        NONE)  /* never a choice; value = case taken, as written, ~0 for default */ \
+  HD_OP(GMUTEX_LOCK,   268, "Mutex.Lock",         ACQ) \
+  HD_OP(GMUTEX_TRYLOCK,269, "Mutex.TryLock",      ACQ) \
+  HD_OP(GMUTEX_UNLOCK, 270, "Mutex.Unlock",       REL) \
+  HD_OP(RW_RLOCK,      272, "RWMutex.RLock",      ACQ) \
+  HD_OP(RW_TRYRLOCK,   273, "RWMutex.TryRLock",   ACQ) \
+  HD_OP(RW_RUNLOCK,    274, "RWMutex.RUnlock",    REL) \
+  HD_OP(RW_LOCK,       275, "RWMutex.Lock",       ACQ) \
+  HD_OP(RW_TRYLOCK,    276, "RWMutex.TryLock",    ACQ) \
+  HD_OP(RW_UNLOCK,     277, "RWMutex.Unlock",     REL) \
+  HD_OP(WG_ADD,        280, "WaitGroup.Add",      POST)  /* value = delta; Done is Add(-1) */ \
+  HD_OP(WG_WAIT,       281, "WaitGroup.Wait",     WAIT) \
+  HD_OP(GCOND_WAIT,    284, "Cond.Wait",          REL) \
+  HD_OP(GCOND_SIGNAL,  285, "Cond.Signal",        POST) \
+  HD_OP(GCOND_BROADCAST,286,"Cond.Broadcast",     POST) \
+  HD_OP(ONCE_DO,       288, "Once.Do",            SYNC) \
+  HD_OP(POOL_GET,      290, "Pool.Get",           SYNC) \
+  HD_OP(POOL_PUT,      291, "Pool.Put",           SYNC) \
+  HD_OP(SYNC_MAP,      292, "sync.Map",           SYNC) \
+  HD_OP(GSLEEP,        296, "time.Sleep",         NONE)  /* value = ns */ \
+  HD_OP(TIMER_STOP,    297, "timer stop",         SYNC)  /* object = timer */ \
+  HD_OP(TIMER_RESET,   298, "timer start",        SYNC)  /* value = virtual ns when it fires */ \
+  HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* by the clock, which is a thread; value = virtual ns it moves to */ \
+  HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = index of the goroutine that goes on */ \
+  HD_OP(OUTSIDE,       303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
+  HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
+  HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
+  HD_OP(RELEASE_MERGE, 310, "release merge",      REL)   /* adds to it */ \
+  HD_OP(RELEASE_ACQUIRE,311,"release acquire",    SYNC)  /* acquires, then releases */ \
+  HD_OP(TEST_END,      312, "test end",           NONE)  /* the test's function and its clean-ups are over */ \
+  HD_OP(TEST_FAIL,     313, "test fails",         NONE)  /* the first Error, Fatal or Fail */
+
 enum hd_op {
 #define HD_OP(name, num, text, cls) HD_OP_##name = num,
   HD_OPS(HD_OP)
+  HD_GO_OPS(HD_OP)
 #undef HD_OP
-  HD_OP_COUNT = 96,
+  HD_OP_COUNT = 320,
 };
 
 // ---------------------------------------------------------------- events
@@ -169,7 +215,8 @@ struct hd_step {
   uint16_t thread; // index into the plan's table of thread names
   uint16_t op;     // expected enum hd_op
   uint32_t pc;     // low 32 bits of the expected site
-  uint32_t aux;    // COND_SIGNAL, FUTEX_WAKE: plan index of the thread to wake + 1 (0: none or any)
+  uint32_t aux;    // COND_SIGNAL, FUTEX_WAKE: plan index of the thread to wake + 1 (0: none or any);
+                   // SELECT: case to try first + 1 (0: any)
   uint32_t flags;  // HD_STEP_*
 };
 enum hd_step_flags {
@@ -221,6 +268,11 @@ enum hd_outcome {
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
   HD_OUT_UNSUPPORTED = 7,// heddle cannot carry this program; message names why. Not a finding.
   HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
+  // Of Go programs.
+  HD_OUT_TEST = 9,       // a test failed; message = the first error
+  HD_OUT_PANIC = 10,     // a panic nobody recovered; the message is in the output
+  HD_OUT_FATAL = 11,     // an error of the Go runtime that cannot be recovered from; likewise
+  HD_OUT_LEAK = 12,      // goroutines were left when the test ended: the waiters
 };
 
 // What a script expected and met, in hd_result when DIVERGED; counts when TOLERANT. [R]
@@ -241,9 +293,15 @@ struct hd_result {
   uint32_t deviations; // tolerant script: steps skipped or inserted
   uint32_t ident;      // hash naming the failure independently of addresses (for quick comparison)
   uint32_t output;     // bytes written to stdout and stderr
+  uint32_t notes;      // enum hd_note
+  uint32_t last;       // 1: the process ends with this execution
   uint16_t met_thread; // DIVERGED: plan index of the thread met (0xffff: none enabled)
   uint16_t met_op;
   uint32_t met_pc;
+};
+
+enum hd_note {
+  HD_NOTE_OUTSIDE = 1u << 0, // it waited for the outside world: another run may differ
 };
 
 struct hd_thread_info {
@@ -298,6 +356,7 @@ enum hd_state {
   HD_STATE_REFUSED = 3,  // cannot run this program; text in message. Not a finding.
   HD_STATE_FATAL = 4,    // the runtime itself failed; text in message
   HD_STATE_ENDED = 5,    // the controller asked it to stop and it did
+  HD_STATE_COLD = 6,     // Go: the execution that was to warm up failed; run without one
 };
 
 enum hd_instrumented { HD_INSTR_NONE = 0, HD_INSTR_TSAN = 1 };
@@ -341,6 +400,8 @@ struct hd_shm {
 
 enum hd_options {
   HD_OPT_NO_SNAPSHOT = 1u << 0, // run one execution and exit
+  HD_OPT_NO_WARMUP = 1u << 1,   // Go: the first execution is already a planned one
+  HD_OPT_NO_LEAKS = 1u << 2,    // Go: goroutines may be left behind
 };
 
 #endif
