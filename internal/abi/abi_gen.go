@@ -298,6 +298,7 @@ const (
 	OutPanic       = 10
 	OutFatal       = 11
 	OutLeak        = 12
+	OutExit        = 13
 )
 
 // Result is struct hd_result, 104 bytes.

@@ -273,6 +273,7 @@ enum hd_outcome {
   HD_OUT_PANIC = 10,     // a panic nobody recovered; the message is in the output
   HD_OUT_FATAL = 11,     // an error of the Go runtime that cannot be recovered from; likewise
   HD_OUT_LEAK = 12,      // goroutines were left when the test ended: the waiters
+  HD_OUT_EXIT = 13,      // os.Exit within a test; status
 };
 
 // What a script expected and met, in hd_result when DIVERGED; counts when TOLERANT. [R]

@@ -1,0 +1,204 @@
+package patch
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"sort"
+	"strings"
+)
+
+// place says where in a function an edit goes.
+type place uint8
+
+const (
+	entry  place = iota // before its first statement
+	end                 // after its last
+	before              // before each statement that begins with edit.anchor
+	after               // after each statement that begins with edit.anchor
+	last                // before the last statement, which must begin with edit.anchor
+	field               // fn is a structure: a new last field
+	calls               // in the whole file: calls of anchor become calls of code
+)
+
+// edit is one insertion into a file of Go's own sources. Insertions stay on the line
+// where they are made, so that line numbers do not change.
+type edit struct {
+	file   string // below GOROOT/src
+	fn     string // "f", "(*T).m" or a type's name
+	at     place
+	anchor string // beginning of a statement as the source has it, white space folded
+	code   string
+}
+
+// AnchorError says that a release of Go does not have what an edit holds on to.
+type AnchorError struct {
+	File, Func, Anchor string
+}
+
+func (e *AnchorError) Error() string {
+	s := fmt.Sprintf("%s has no %s", e.File, e.Func)
+	if e.Func == "" {
+		s = e.File + " is not there"
+	}
+	if e.Anchor != "" {
+		s = fmt.Sprintf("%s in %s has no %q", e.Func, e.File, e.Anchor)
+	}
+	return s
+}
+
+// insertion is text to be put in, replacing the next drop bytes.
+type insertion struct {
+	at   int
+	drop int
+	text string
+	rank int // of insertions at one place
+}
+
+// apply makes the edits of one file.
+func apply(name string, src []byte, edits []edit) ([]byte, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	file := fset.File(f.Pos())
+	var ins []insertion
+	for i := range edits {
+		more, err := locate(f, file, src, &edits[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range more {
+			m.rank = i
+			ins = append(ins, m)
+		}
+	}
+	sort.SliceStable(ins, func(i, j int) bool {
+		if ins[i].at != ins[j].at {
+			return ins[i].at < ins[j].at
+		}
+		return ins[i].rank < ins[j].rank
+	})
+	var out bytes.Buffer
+	pos := 0
+	for _, in := range ins {
+		out.Write(src[pos:in.at])
+		out.WriteString(in.text)
+		pos = in.at + in.drop
+	}
+	out.Write(src[pos:])
+	if _, err := parser.ParseFile(token.NewFileSet(), name, out.Bytes(), parser.SkipObjectResolution); err != nil {
+		return nil, fmt.Errorf("%s does not take heddle's edits: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, error) {
+	missing := &AnchorError{File: e.file, Func: e.fn, Anchor: e.anchor}
+	if e.at == calls {
+		var out []insertion
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				if id, ok := c.Fun.(*ast.Ident); ok && id.Name == e.anchor {
+					out = append(out, insertion{at: file.Offset(id.Pos()), drop: len(id.Name), text: e.code})
+				}
+			}
+			return true
+		})
+		if out == nil {
+			return nil, missing
+		}
+		return out, nil
+	}
+	if e.at == field {
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range g.Specs {
+				if t, ok := s.(*ast.TypeSpec); ok && t.Name.Name == e.fn {
+					if st, ok := t.Type.(*ast.StructType); ok {
+						return []insertion{{at: file.Offset(st.Fields.Closing), text: e.code + "\n"}}, nil
+					}
+				}
+			}
+		}
+		return nil, missing
+	}
+	fn := function(f, e.fn)
+	if fn == nil || fn.Body == nil {
+		missing.Anchor = ""
+		return nil, missing
+	}
+	starts := func(s ast.Stmt) bool {
+		text := string(src[file.Offset(s.Pos()):file.Offset(s.End())])
+		return strings.HasPrefix(strings.Join(strings.Fields(text), " "), e.anchor)
+	}
+	switch e.at {
+	case entry:
+		return []insertion{{at: file.Offset(fn.Body.Lbrace) + 1, text: " " + e.code + ";"}}, nil
+	case end:
+		return []insertion{{at: file.Offset(fn.Body.Rbrace), text: e.code + "\n"}}, nil
+	case last:
+		n := len(fn.Body.List)
+		if n == 0 || !starts(fn.Body.List[n-1]) {
+			return nil, missing
+		}
+		return []insertion{{at: file.Offset(fn.Body.List[n-1].Pos()), text: e.code + "; "}}, nil
+	}
+	var out []insertion
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		s, ok := n.(ast.Stmt)
+		if !ok || !starts(s) {
+			return true
+		}
+		switch s.(type) {
+		case *ast.BlockStmt, *ast.LabeledStmt:
+			return true
+		}
+		if e.at == before {
+			out = append(out, insertion{at: file.Offset(s.Pos()), text: e.code + "; "})
+		} else {
+			out = append(out, insertion{at: file.Offset(s.End()), text: "; " + e.code})
+		}
+		return false
+	})
+	if out == nil {
+		return nil, missing
+	}
+	return out, nil
+}
+
+// function finds "f" or "(*T).m".
+func function(f *ast.File, name string) *ast.FuncDecl {
+	recv, method, ok := strings.Cut(name, ").")
+	if !ok {
+		recv, method = "", name
+	}
+	recv = strings.TrimPrefix(recv, "(")
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != method {
+			continue
+		}
+		has := ""
+		if fn.Recv != nil {
+			t := fn.Recv.List[0].Type
+			if s, ok := t.(*ast.StarExpr); ok {
+				has = "*"
+				t = s.X
+			}
+			if id, ok := t.(*ast.Ident); ok {
+				has += id.Name
+			}
+		}
+		if has == recv {
+			return fn
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package patch
+
+// edits are heddle's insertions into Go's sources; what they call is below hooks/. The
+// comments say what each is for; go-target.md of the design has the roles.
+var edits = []edit{
+	// Who a goroutine is, and the beginning.
+	{"runtime/runtime2.go", "g", field, "", "hd *hdThread"},
+	{"runtime/proc.go", "schedinit", end, "", "hdAttach()"},
+	{"runtime/proc.go", "main", before, "fn()", "hdMainBegin()"},
+	{"runtime/proc.go", "main", after, "fn()", "hdMainEnd()"},
+	{"runtime/proc.go", "os_beforeExit", entry, "", "hdExit(exitCode)"},
+
+	// Goroutines come and go.
+	{"runtime/proc.go", "newproc", entry, "", "hdGo(fn)"},
+	{"runtime/proc.go", "newproc1", last, "return newg", "hdBorn(newg, callergp)"},
+	{"runtime/proc.go", "goexit1", entry, "", "hdEnds()"},
+	{"runtime/proc.go", "gdestroy", entry, "", "hdDied(gp)"},
+
+	// Who can run, and who runs.
+	{"runtime/proc.go", "runqput", entry, "", "if hdTake(gp) { return }"},
+	{"runtime/proc.go", "globrunqput", entry, "", "if hdTake(gp) { return }"},
+	{"runtime/proc.go", "injectglist", entry, "", "hdTakeList(glist)"},
+	{"runtime/proc.go", "park_m", last, "schedule()", "hdParked(gp)"},
+	{"runtime/proc.go", "findRunnable", before, "if netpollinited() && netpollAnyWaiters() && sched.lastpoll", "if gp, again := hdFind(); gp != nil { return gp, false, false } else if again { goto top }"},
+	{"runtime/proc.go", "Gosched", entry, "", "if hdYield() { return }"},
+	{"runtime/proc.go", "goyield", entry, "", "if hdYield() { return }"},
+	{"runtime/coro.go", "coroswitch_m", last, "gogo(&gnext.sched)", "hdCoro(gnext)"},
+
+	// System calls: somebody must look after the others while one lasts, and who comes
+	// back late waits to be chosen.
+	{"runtime/proc.go", "handoffp", entry, "", "if hd.active { startm(pp, false, false); return }"},
+	{"runtime/proc.go", "schedEnabled", entry, "", "if hdHeld(gp) { return false }"},
+
+	// Operations.
+	{"runtime/chan.go", "chansend", entry, "", "hdPoint(hdOpChanSend, uintptr(unsafe.Pointer(c)), 0, 0)"},
+	{"runtime/chan.go", "chanrecv", entry, "", "hdPoint(hdOpChanRecv, uintptr(unsafe.Pointer(c)), 0, 0)"},
+	{"runtime/chan.go", "closechan", entry, "", "hdPoint(hdOpChanClose, uintptr(unsafe.Pointer(c)), 0, 0)"},
+	{"runtime/select.go", "selectgo", entry, "", "hdSelect(unsafe.Pointer(cas0), nsends+nrecvs)"},
+	{"runtime/select.go", "selectgo", before, "pollorder = pollorder[:norder]", "hdPollOrder(pollorder[:norder])"},
+	{"runtime/select.go", "selectgo", before, "return casi, recvOK", "hdSelected(casi, pcs)"},
+	{"runtime/time.go", "timeSleep", entry, "", "hdPoint(hdOpGsleep, 0, 0, uint64(ns))"},
+	{"runtime/time.go", "newTimer", entry, "", "hdPoint(hdOpTimerReset, 0, 0, uint64(when))"},
+	{"runtime/time.go", "stopTimer", entry, "", "hdPoint(hdOpTimerStop, uintptr(unsafe.Pointer(t)), 0, 0)"},
+	{"runtime/time.go", "resetTimer", entry, "", "hdPoint(hdOpTimerReset, uintptr(unsafe.Pointer(t)), 0, uint64(when))"},
+	{"sync/mutex.go", "(*Mutex).Lock", entry, "", point(268, "m")},
+	{"sync/mutex.go", "(*Mutex).TryLock", entry, "", point(269, "m")},
+	{"sync/mutex.go", "(*Mutex).Unlock", entry, "", point(270, "m")},
+	{"sync/rwmutex.go", "(*RWMutex).RLock", entry, "", point(272, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).TryRLock", entry, "", point(273, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).RUnlock", entry, "", point(274, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).Lock", entry, "", point(275, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).TryLock", entry, "", point(276, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).Unlock", entry, "", point(277, "rw")},
+	{"sync/waitgroup.go", "(*WaitGroup).Add", entry, "", "heddlePoint(280, unsafe.Pointer(wg), int64(delta))"},
+	{"sync/waitgroup.go", "(*WaitGroup).Done", entry, "", "heddlePoint(280, unsafe.Pointer(wg), -1)"},
+	{"sync/waitgroup.go", "(*WaitGroup).Wait", entry, "", point(281, "wg")},
+	{"sync/cond.go", "(*Cond).Wait", entry, "", point(284, "c")},
+	{"sync/cond.go", "(*Cond).Signal", entry, "", point(285, "c")},
+	{"sync/cond.go", "(*Cond).Broadcast", entry, "", point(286, "c")},
+	{"sync/once.go", "(*Once).Do", entry, "", point(288, "o")},
+	{"sync/pool.go", "(*Pool).Get", entry, "", point(290, "p")},
+	{"sync/pool.go", "(*Pool).Put", entry, "", point(291, "p")},
+
+	// Time and chance.
+	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
+	{"runtime/time.go", "time_runtimeNano", last, "return nanotime()", "if hd.on { return hdLook() }"},
+	{"runtime/time.go", "", calls, "nanotime", "hdNanotime"},
+	{"runtime/netpoll.go", "", calls, "nanotime", "hdNanotime"},
+	{"runtime/sema.go", "", calls, "nanotime", "hdNanotime"},
+	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
+	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdRand(); ok { return x }"},
+	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
+	{"runtime/debug.go", "GOMAXPROCS", entry, "", "if old, ok := hdProcs(n); ok { return old }"},
+	{"runtime/mgcscavenge.go", "(*scavengerState).wake", entry, "", "if hd.on { return }"},
+
+	// Ends.
+	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
+	{"runtime/panic.go", "fatal", entry, "", "hdFatal(s, true)"},
+	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},
+	{"testing/testing.go", "tRunner", before, "fn(t)", "heddleBegin(t.level, fn)"},
+	{"testing/testing.go", "tRunner", before, "t.signal <- signal", "heddleEnd(t.level)"},
+	{"testing/testing.go", "(*common).Error", entry, "", "heddleError(args)"},
+	{"testing/testing.go", "(*common).Errorf", entry, "", "heddleErrorf(format, args)"},
+	{"testing/testing.go", "(*common).Fatal", entry, "", "heddleError(args)"},
+	{"testing/testing.go", "(*common).Fatalf", entry, "", "heddleErrorf(format, args)"},
+	{"testing/testing.go", "(*common).Fail", before, "c.failed = true", `hdTestFail("the test called Fail or FailNow")`},
+}
+
+func point(op int, receiver string) string {
+	return "heddlePoint(" + itoa(op) + ", unsafe.Pointer(" + receiver + "), 0)"
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
+
+// imports are packages that edited files need and may not import yet.
+var imports = map[string]string{
+	"sync/mutex.go": "unsafe", "sync/rwmutex.go": "unsafe", "sync/waitgroup.go": "unsafe", "sync/cond.go": "unsafe",
+	"sync/once.go": "unsafe", "sync/pool.go": "unsafe",
+	"runtime/chan.go": "unsafe", "runtime/select.go": "unsafe", "runtime/time.go": "unsafe",
+}
+
+// added are heddle's own files: the folder below hooks, and the package they go into.
+var added = map[string]string{
+	"runtime": "runtime", "sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand",
+}
+
+// removed are files whose place heddle's take.
+var removed = []string{"runtime/race.go", "runtime/race_amd64.s", "runtime/race_arm64.s"}

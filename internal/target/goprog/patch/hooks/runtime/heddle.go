@@ -1,0 +1,496 @@
+//go:build heddle
+
+// Heddle's part of Go's runtime: one execution after another of a test, or one of a main
+// program, under a schedule that the controller asks for (heddle_abi.go tells how).
+//
+//	heddle.go         attaching, the beginning and the end of an execution
+//	heddle_wire.go    the two rings
+//	heddle_sched.go   scheduling points, and the hooks in Go's scheduler
+//	heddle_policy.go  the stepping policies
+//	heddle_script.go  following a schedule
+//	heddle_event.go   recording: events, stacks, names of objects
+//	heddle_where.go   which instruction of the program an operation belongs to
+//	heddle_clock.go   virtual time, and chance
+//	heddle_race.go    accesses and what orders them, in place of the race detector
+//	heddle_atomic.go  sync/atomic, likewise
+//
+// Exactly one controlled goroutine runs at a time: it holds the token. With a single P
+// that needs no lock, but for goroutines that come back from a system call without the P;
+// those wait in hd.inbox. What runs on behalf of the runtime itself (the collector, timers
+// of its own) is never controlled and runs before any controlled goroutine.
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+const (
+	hdWords      = hdMaxThreads / 64
+	hdMapShared  = 1
+	hdMaxSteps   = 1 << 20
+	hdFutexWait  = 0
+	hdFutexWake  = 1
+	hdSettleTime = 10e9 // virtual ns that goroutines have to end after a test
+	hdLastFires  = 1000 // timers that may fire in that time
+)
+
+// hdPend is what a goroutine is about to do: the operation it does once it is chosen.
+type hdPend struct {
+	op     uint16
+	size   uint32
+	stack  uint32
+	pc     uintptr
+	obj    uintptr
+	aux    uintptr
+	value  uint64
+	result int32
+}
+
+// States of a thread.
+const (
+	hdRunning = iota // holds the token
+	hdReady          // its operation can be done
+	hdBlocked        // parked
+	hdOutside        // in a system call that lasts, the token taken from it
+	hdEnded
+)
+
+// hdThread is a controlled goroutine in one execution.
+type hdThread struct {
+	_ sys.NotInHeap
+
+	gp       guintptr
+	goid     uint64 // of gp, which is used again when the goroutine has ended
+	index    uint32
+	parent   uint32
+	nth      uint32
+	children uint32
+	state    uint8
+	old      bool // it was there before the execution began
+	held     bool // blocked or interrupted by the runtime itself: it keeps the token
+	name     uint64
+	entry    uintptr
+	created  uintptr // the go statement
+	pend     hdPend
+	choice   uint32 // of a select: case to try first
+	prio     int64
+	random   uint64 // its own stream, for select, maps and math/rand
+	stale    uint32
+	quiet    uint32 // accesses since its last scheduling point
+	since    uint64 // hd.points when it began to run on end
+	seen     [8]struct {
+		pc    uintptr
+		value uint64
+	}
+	last struct { // the access it recorded last
+		pc, addr uintptr
+	}
+}
+
+// hd is the state of the hooks. It is written by whoever has the P.
+var hd struct {
+	on      bool // attached to a controller: set at start-up, never changed
+	test    bool // executions are those of a test; else of main
+	active  bool // an execution is under way
+	warm    bool // it is the one that warms up
+	cold    bool // there is none
+	ready   bool // the controller has been told
+	noLeaks bool
+	runner  *g // the goroutine that runs tests, not controlled
+	entry   uintptr
+
+	shm     *hdShm
+	plan    *hdPlan
+	plans   uint64 // bytes of the plan record
+	index   uint64 // execution of the plan
+	steps   unsafe.Pointer
+	names   unsafe.Pointer
+	points_ [hdPointSlots]uintptr // memory instructions that are scheduling points, a hash table
+	npoints uint32
+	warmup  hdPlan
+
+	threads  *[hdMaxThreads]hdThread
+	nthreads uint32
+	nwords   uint32
+	enabled  [hdWords]uint64
+	decision [hdWords]uint64
+	cur      *hdThread // who holds the token, or held it last
+	next     *hdThread // chosen, not running yet
+	clock    *hdThread // the one whose operation is that a timer fires
+	settling bool      // the test is over, others are let end
+	settled  int64     // virtual time when they must have
+	fires    uint32
+	lock     mutex
+	inbox    gList
+	inboxed  atomic.Uint32
+	released int64 // real time since when the holder of the token is in a system call
+
+	rng      uint64
+	record   bool
+	accesses bool
+	watch    bool // accesses are of interest: recorded, or some are points
+	points   uint64
+	switches uint32
+	preempt  uint32
+	lastRan  uint32
+	coverage uint64
+	timed    uint64 // hd.points when a timer fired last
+	pos      uint32
+	devs     uint32
+	devRun   uint32
+	mapping  [hdMaxThreads]uint16 // plan index to thread index + 1
+	prioLow  int64
+	change   [64]uint64
+	nchange  int
+	result   hdResult
+	outside  bool
+	adds     bool // the atomic operation that comes to a point adds
+	gcAt     uint64
+
+	vbase int64 // virtual time at vreal
+	vreal int64
+	vnow  int64 // while an execution is active
+
+	leakIgnore string
+	procs      int32
+}
+
+// hdAttach is called once the environment is known. A binary that is not started by
+// heddle runs as if there were no hooks.
+func hdAttach() {
+	mode := gogetenv("HEDDLE_GO")
+	if mode == "" {
+		return
+	}
+	p, err := mmap(nil, physPageSize, _PROT_READ, hdMapShared, hdShmFd, 0)
+	if err != 0 {
+		return // a child of a program under heddle
+	}
+	head := (*hdShm)(p)
+	if head.Magic != hdMagic {
+		munmap(p, physPageSize)
+		return
+	}
+	total := uintptr(head.Total)
+	munmap(p, physPageSize)
+	p, err = mmap(nil, total, _PROT_READ|_PROT_WRITE, hdMapShared, hdShmFd, 0)
+	if err != 0 {
+		return
+	}
+	closefd(hdShmFd)
+	hd.shm = (*hdShm)(p)
+	if s := hd.shm; s.Abi != hdAbiVersion || s.SizeEvent != hdSizeofEvent || s.SizePlan != hdSizeofPlan || s.SizeResult != hdSizeofResult || s.SizeShm != hdSizeofShm {
+		hdLeave(hdStateRefused, "this program was built by another version of heddle: build it again")
+	}
+	hd.shm.Points = hdPointsVersion
+	hd.shm.Instrumented = hdInstrTsan
+	p, err = mmap(nil, unsafe.Sizeof(*hd.threads), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE, -1, 0)
+	if err != 0 {
+		hdLeave(hdStateFatal, "no memory for threads")
+	}
+	hd.threads = (*[hdMaxThreads]hdThread)(p)
+	hdEventInit()
+	hd.test = mode == "test"
+	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
+	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
+	hd.leakIgnore = gogetenv("HEDDLE_LEAK_IGNORE")
+	hd.procs = 4
+	hd.vreal = nanotime()
+	hd.vbase = 1e9
+	hd.on = true
+	atomic.Store(&hd.shm.State, hdStateLoaded)
+}
+
+// hdLeave ends the process: heddle cannot go on. It is not the program's failure.
+func hdLeave(state uint32, why string) {
+	n := copy(hd.shm.Message[:len(hd.shm.Message)-1], why)
+	hd.shm.Message[n] = 0
+	hdState(state)
+	exit(125)
+}
+
+func hdState(state uint32) {
+	atomic.Store(&hd.shm.State, state)
+	hdFutex(&hd.shm.State, hdFutexWake, 1)
+}
+
+// hdTestBegin begins an execution in the goroutine of a test, whose function is fn. It
+// waits until the controller wants one.
+//
+//go:linkname hdTestBegin
+func hdTestBegin(fn uintptr) {
+	if !hd.on || !hd.test || hd.active {
+		return
+	}
+	if live := gcController.heapLive.Load(); live > hd.gcAt {
+		// Never during an execution: collections would disturb nothing, but finalizers
+		// run outside of the schedule.
+		if hd.gcAt != 0 {
+			GC()
+			live = gcController.heapLive.Load()
+		}
+		hd.gcAt = live + 48<<20
+	}
+	hd.entry = fn
+	hdBegin()
+}
+
+//go:linkname hdMainBegin
+func hdMainBegin() {
+	if !hd.on || hd.test {
+		return
+	}
+	hd.cold = true
+	hd.entry = abi_FuncPCmain()
+	hdBegin()
+}
+
+func abi_FuncPCmain() uintptr {
+	fn := main_main
+	return **(**uintptr)(unsafe.Pointer(&fn))
+}
+
+func hdBegin() {
+	if !hd.cold && !hd.ready && !hd.warm {
+		hd.warm = true
+		hd.warmup = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdMaxSteps}
+		hd.plan = &hd.warmup
+	} else {
+		hd.warm = false
+		if !hd.ready {
+			hd.ready = true
+			hdState(hdStateReady)
+		}
+		hdNextPlan()
+	}
+	gp := getg()
+	systemstack(func() { hdStart(gp) })
+	hdPoint(hdOpThreadStart, hd.entry, 0, 0)
+}
+
+func hdStart(gp *g) {
+	p := hd.plan
+	hd.steps = add(unsafe.Pointer(p), hdSizeofPlan)
+	hd.names = add(hd.steps, uintptr(p.Nsteps)*hdSizeofStep)
+	if p.SetPoints != 0 && !hd.warm {
+		hdSetPoints(add(hd.names, uintptr(p.Nthreads)*8), p.Npoints)
+		p.SetPoints = 0
+	}
+	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
+	hd.record = p.Flags&hdPlanEvents != 0
+	hd.accesses = p.Flags&hdPlanAccesses != 0
+	hd.watch = hd.npoints > 0 || hd.record
+	hd.nthreads, hd.nwords = 0, 1
+	hd.enabled = [hdWords]uint64{}
+	hd.next, hd.clock = nil, nil
+	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0
+	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
+	hd.coverage, hd.timed, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0
+	hd.result = hdResult{}
+	clear(hd.mapping[:])
+	hdPolicyBegin()
+	hdEventBegin()
+	// The same time in every process: later ones of a process come an hour apart.
+	now := hdNanotime()
+	const hour = 3600e9
+	hd.vnow = (now/hour + 1) * hour
+	lock(&allglock)
+	for _, old := range allgs {
+		old.hd = nil
+	}
+	unlock(&allglock)
+	hd.runner = nil
+	if hd.test {
+		hd.runner = hdMainG()
+	}
+	t := hdNewThread(gp, nil, hd.entry, 0)
+	t.state = hdRunning
+	hd.enabled[0] = 1
+	hd.cur = t
+	hd.active = true
+}
+
+// hdMainG is goroutine 1, which runs the tests one after another.
+func hdMainG() *g {
+	for _, gp := range allgs {
+		if gp.goid == 1 {
+			return gp
+		}
+	}
+	return nil
+}
+
+// hdTestEnd ends the execution in the test's goroutine, after its clean-ups. The other
+// goroutines are let go on until they have ended or will never go on.
+//
+//go:linkname hdTestEnd
+func hdTestEnd() {
+	gp := getg()
+	if !hd.active || gp.hd == nil || gp.hd.index != 0 {
+		return
+	}
+	hdPoint(hdOpTestEnd, 0, 0, 0)
+	hd.settling = true
+	hd.settled = hd.vnow + hdSettleTime
+	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdFind wakes it
+	if !hd.noLeaks && hdLeaks() {
+		systemstack(func() { hdFail(hdOutLeak, 0, 0) })
+	}
+	systemstack(func() { hdFinish(hdOutClean, 0, 0, false) })
+}
+
+//go:linkname hdMainEnd
+func hdMainEnd() {
+	if hd.active && getg().hd != nil {
+		hdPoint(hdOpProcessExit, 0, 0, 0)
+		systemstack(func() { hdFinish(hdOutClean, 0, 0, true) })
+	}
+}
+
+// hdExit is called before os.Exit ends the process.
+func hdExit(code int) {
+	if !hd.active {
+		return
+	}
+	if getg().hd != nil {
+		hdPoint(hdOpProcessExit, 0, 0, uint64(uint32(code)))
+	}
+	pc := hdWhere(sys.GetCallerPC(), getcallerfp(), hdSkipOS)
+	message := "os.Exit(" + hdItoa(code) + ") in a test"
+	systemstack(func() {
+		if hd.test {
+			hdMessage(message)
+			hdFinish(hdOutExit, int32(code), pc, true)
+		} else {
+			hdFinish(hdOutClean, int32(code), pc, true)
+		}
+	})
+}
+
+// hdTestFail ends the execution at a test's first failure.
+//
+//go:linkname hdTestFail
+func hdTestFail(message string) {
+	if !hd.active || getg().hd == nil {
+		return
+	}
+	pc, fp := sys.GetCallerPC(), getcallerfp()
+	site := hdTestSite(pc, fp)
+	hdNote(hdOpTestFail, site, 0, 0)
+	hdBacktrace(pc, fp)
+	systemstack(func() {
+		hdMessage(message)
+		hdFail(hdOutTest, 0, site)
+	})
+}
+
+// hdPanicked is called when a panic is about to end the process.
+func hdPanicked() {
+	if !hd.active {
+		return
+	}
+	pc, fp := sys.GetCallerPC(), getcallerfp()
+	site := hdPanicSite(pc, fp)
+	systemstack(func() { hdFinish(hdOutPanic, 0, site, true) })
+}
+
+// hdFatal is called when the runtime is about to end the process for a reason that lies
+// in the program: user says so, or it is one of the few throws that do.
+//
+//go:nosplit
+func hdFatal(reason string, user bool) {
+	if !hd.active || !user && reason != "stack overflow" {
+		return
+	}
+	pc, fp := sys.GetCallerPC(), getcallerfp()
+	systemstack(func() {
+		if reason == "stack overflow" {
+			hdFinish(hdOutFatal, 0, 0, true)
+			return
+		}
+		site := hdWhere(pc, fp, hdSkipLibrary)
+		hdBacktrace(pc, fp)
+		hdFinish(hdOutFatal, 0, site, true)
+	})
+}
+
+// hdFail ends the execution and the process.
+func hdFail(outcome uint32, status int32, pc uintptr) {
+	hdFinish(outcome, status, pc, true)
+	exit(2)
+}
+
+// hdFinish reports an execution. With last, the process is about to end.
+func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
+	if !hd.active {
+		return
+	}
+	hd.active = false
+	if hd.warm && (outcome != hdOutClean || last) {
+		hdState(hdStateCold)
+		exit(0)
+	}
+	hd.vbase, hd.vreal = hd.vnow, nanotime()
+	r := &hd.result
+	t := hd.cur
+	if gp := getg().m.curg; gp != nil && gp.hd != nil {
+		t = gp.hd
+	}
+	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.index
+	r.Plan, r.Index, r.Coverage, r.Vtime = hd.plan.Id, hd.index, hd.coverage, uint64(hd.vnow)
+	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
+	r.Threads, r.Deviations = hd.nthreads, hd.devs
+	r.Ident = uint32(hdMix(uint64(outcome)<<32|uint64(uint32(status)), uint64(pc)))
+	if hd.outside {
+		r.Notes |= hdNoteOutside
+	}
+	if last {
+		r.Last = 1
+	}
+	switch outcome {
+	case hdOutDeadlock, hdOutLeak, hdOutHang:
+		hdWaiters(outcome)
+	}
+	if hd.record {
+		hdFlush()
+		hdThreads()
+	}
+	stop := hd.plan.Flags&hdPlanStop != 0 && (outcome != hdOutClean || status != hd.plan.ExpectStatus)
+	if hd.warm {
+		return
+	}
+	hdOut(hdRecResult, unsafe.Pointer(r), hdSizeofResult)
+	atomic.Xadd64(&hd.shm.Heartbeat, 1)
+	atomic.Xadd64(&hd.shm.Executions, 1)
+	if hd.index++; stop || hd.index >= uint64(hd.plan.Repeat) {
+		hdEndPlan()
+	}
+}
+
+func hdMix(a, b uint64) uint64 {
+	x := (a ^ b) * 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
+
+func hdItoa(n int) string {
+	var buf [20]byte
+	i := len(buf)
+	u := uint(n)
+	if n < 0 {
+		u = -u
+	}
+	for ok := true; ok; ok = u > 0 {
+		i--
+		buf[i] = byte('0' + u%10)
+		u /= 10
+	}
+	if n < 0 {
+		i--
+		buf[i] = '-'
+	}
+	return string(buf[i:])
+}

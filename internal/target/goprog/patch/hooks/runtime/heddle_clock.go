@@ -1,0 +1,92 @@
+//go:build heddle
+
+// Virtual time, and chance.
+package runtime
+
+// hdWall is the wall clock when virtual time is 0, in Unix seconds: any would do, but it
+// must be the same in every process.
+const hdWall = 1767225600 // 2026-01-01T00:00:00Z
+
+// hdNanotime is the time that timers and deadlines go by. During an execution it stands
+// still but for what the schedule makes of it; outside of one it passes.
+func hdNanotime() int64 {
+	switch {
+	case hd.active:
+		return hd.vnow
+	case hd.on:
+		return hd.vbase + nanotime() - hd.vreal
+	}
+	return nanotime()
+}
+
+// hdLook is hdNanotime for a program that looks at the clock, which takes it a microsecond.
+func hdLook() int64 {
+	if hd.active && hdThreadOf(getg()) != nil {
+		hd.vnow += 1000
+	}
+	return hdNanotime()
+}
+
+// hdTimeNow is the time in the form of time.now.
+func hdTimeNow() (sec int64, nsec int32, mono int64) {
+	mono = hdLook()
+	return hdWall + mono/1e9, int32(mono % 1e9), mono
+}
+
+// hdRand is a random number of the goroutine's own stream.
+//
+//go:nosplit
+func hdRand() (uint64, bool) {
+	if !hd.active {
+		return 0, false
+	}
+	gp := getg()
+	t := gp.hd
+	if t == nil || t.goid != gp.goid {
+		return 0, false
+	}
+	t.random += 0x9e3779b97f4a7c15
+	z := t.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31, true
+}
+
+// hdFill fills b as if from the system's random source; false outside of executions.
+//
+//go:linkname hdFill
+func hdFill(b []byte) bool {
+	if !hd.on {
+		return false
+	}
+	for i := 0; i < len(b); i += 8 {
+		x, ok := hdRand()
+		if !ok {
+			x = rand()
+		}
+		for j := i; j < i+8 && j < len(b); j++ {
+			b[j] = byte(x)
+			x >>= 8
+		}
+	}
+	return true
+}
+
+// hdStartupRand makes what random state begins with the same in every process.
+func hdStartupRand() {
+	for i := range startupRand {
+		startupRand[i] = byte(i*37 + 11)
+	}
+}
+
+// hdProcs is GOMAXPROCS, which is 1 in truth.
+func hdProcs(n int) (int, bool) {
+	if !hd.on {
+		return 0, false
+	}
+	old := int(hd.procs)
+	if n > 0 {
+		hd.procs = int32(n)
+	}
+	return old, true
+}

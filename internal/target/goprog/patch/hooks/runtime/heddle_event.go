@@ -1,0 +1,321 @@
+//go:build heddle
+
+// Recording. Events are gathered and sent in blocks; call stacks are sent once each and
+// then named by number. Objects are named by the order in which an execution first
+// touches what they lie in, so that names do not depend on where the allocator put things.
+package runtime
+
+import "unsafe"
+
+const (
+	hdBlock      = 512
+	hdStackSlots = 1 << 12
+	hdCovSlots   = 1 << 14
+	hdPointSlots = 1 << 12
+	hdObjSlots   = 1 << 16
+	hdOwnSlots   = 1 << 10
+
+	// trace.MakeObject: region in 4 bits, index in 14, offset in 46.
+	hdRegionHeap  = 2 << 60
+	hdRegionStack = 3 << 60
+	hdObjectBits  = 46
+	hdHeapBits    = 24 // of an offset within a heap object
+)
+
+// hdBig is what recording needs, in memory of its own.
+type hdBig struct {
+	block  [hdBlock]hdEvent
+	stacks [hdStackSlots]struct {
+		hash   uint64
+		number uint32
+		epoch  uint32
+	}
+	coverage [hdCovSlots]struct {
+		obj   uintptr
+		hash  uint64
+		epoch uint64
+	}
+	objects [hdObjSlots]struct {
+		base  uintptr
+		id    uint32
+		epoch uint32
+	}
+	owners [hdOwnSlots]struct {
+		obj   uintptr
+		owner uint32
+		epoch uint32
+	}
+}
+
+var hdEv struct {
+	*hdBig
+	n       int
+	epoch   uint64
+	nstacks uint32
+	nobj    uint32
+}
+
+func hdEventInit() {
+	p, err := mmap(nil, unsafe.Sizeof(hdBig{}), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE, -1, 0)
+	if err != 0 {
+		hdLeave(hdStateFatal, "no memory for events")
+	}
+	hdEv.hdBig = (*hdBig)(p)
+}
+
+func hdEventBegin() {
+	hdEv.n, hdEv.nstacks, hdEv.nobj = 0, 0, 0
+	hdEv.epoch++
+}
+
+func hdFlush() {
+	if hdEv.n > 0 {
+		hdOut(hdRecEvents, unsafe.Pointer(&hdEv.block[0]), uintptr(hdEv.n)*hdSizeofEvent)
+	}
+	hdEv.n = 0
+}
+
+// hdRecord records operation p of thread t.
+func hdRecord(t *hdThread, p *hdPend, flags uint32) {
+	ext := 0
+	if hd.nwords > 1 && flags&hdEvNochoice == 0 {
+		ext = int(hd.nwords-1+7) / 8
+	}
+	if hdEv.n+1+ext > hdBlock {
+		hdFlush()
+	}
+	e := &hdEv.block[hdEv.n]
+	hdEv.n++
+	*e = hdEvent{Thread: uint16(t.index), Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: hdObject(p.obj),
+		Value: p.value, Aux: uint64(p.aux), Flags: flags | hdOrder(p.op), Result: p.result, Stack: p.stack}
+	if flags&hdEvNochoice == 0 {
+		e.Enabled = hd.decision[0]
+		e.Mask = uint32(ext)
+	} else {
+		e.Enabled = 0
+		if t.index < 64 {
+			e.Enabled = 1 << t.index
+		}
+	}
+	if ext > 0 {
+		words := (*[hdWords]uint64)(unsafe.Pointer(&hdEv.block[hdEv.n]))
+		for i := range ext * 8 {
+			words[i] = 0
+			if i+1 < int(hd.nwords) {
+				words[i] = hd.decision[i+1]
+			}
+		}
+		hdEv.n += ext
+	}
+}
+
+// hdOrder are the flags of an operation that is atomic: Go's are sequentially consistent.
+func hdOrder(op uint16) uint32 {
+	if op >= hdOpAtomicLoad && op <= hdOpAtomicCas {
+		return hdEvAtomic | 5<<4
+	}
+	return 0
+}
+
+// hdNote records an operation that is no choice, of the goroutine that runs.
+//
+//go:nosplit
+func hdNote(op uint16, pc, obj uintptr, value uint64) {
+	if !hd.active || !hd.record {
+		return
+	}
+	t := hdThreadOf(getg().m.curg)
+	if t == nil {
+		return
+	}
+	systemstack(func() {
+		p := hdPend{op: op, pc: pc, obj: obj, value: value}
+		hdRecord(t, &p, hdEvNochoice)
+	})
+}
+
+// hdObject names the memory at addr.
+func hdObject(addr uintptr) uint64 {
+	if addr == 0 {
+		return 0
+	}
+	for md := &firstmoduledata; md != nil; md = md.next {
+		if addr >= md.text && addr < md.end {
+			return uint64(addr) // the controller knows where the program's data is
+		}
+	}
+	if span := spanOf(addr); span != nil {
+		switch span.state.get() {
+		case mSpanInUse:
+			base := span.base() + span.objIndex(addr)*span.elemsize
+			return hdHeap(base, uint64(addr-base))
+		case mSpanManual:
+			for i := range hd.nthreads {
+				t := &hd.threads[i]
+				gp := t.gp.ptr()
+				if gp != nil && t.goid == gp.goid && t.state != hdEnded && addr >= gp.stack.lo && addr < gp.stack.hi {
+					return hdRegionStack | uint64(i)<<hdObjectBits | uint64(gp.stack.hi-addr)
+				}
+			}
+		}
+	}
+	return hdHeap(addr&^(1<<13-1), uint64(addr&(1<<13-1)))
+}
+
+// hdHeap names offset off in the object at base by when the object was first touched.
+func hdHeap(base uintptr, off uint64) uint64 {
+	base += uintptr(off >> hdHeapBits << hdHeapBits)
+	off &= 1<<hdHeapBits - 1
+	i := hdMix(uint64(base), 0x6f) % hdObjSlots
+	for range hdObjSlots {
+		o := &hdEv.objects[i]
+		if o.epoch != uint32(hdEv.epoch) {
+			hdEv.nobj++
+			o.epoch, o.base, o.id = uint32(hdEv.epoch), base, hdEv.nobj
+		}
+		if o.base == base {
+			return hdRegionHeap | uint64(o.id)<<hdHeapBits | off
+		}
+		i = (i + 1) % hdObjSlots
+	}
+	hdLeave(hdStateFatal, "an execution that is recorded touches more than 65536 objects")
+	return 0
+}
+
+// hdStack numbers the stack from pc outwards, without the part up to from.
+func hdStack(pc, fp, from uintptr) uint32 {
+	pcs := hdPcs(pc, fp)
+	for i, p := range pcs {
+		if p == from {
+			pcs = pcs[i+1:]
+			break
+		}
+	}
+	for len(pcs) > 0 && hdClassOf(pcs[len(pcs)-1]) == hdSkipLibrary { // runtime.goexit
+		pcs = pcs[:len(pcs)-1]
+	}
+	if len(pcs) == 0 {
+		return 0
+	}
+	h := uint64(len(pcs))
+	for _, p := range pcs {
+		h = hdMix(h, uint64(p))
+	}
+	for n, i := 0, h>>40%hdStackSlots; n < 16; n, i = n+1, (i+1)%hdStackSlots {
+		s := &hdEv.stacks[i]
+		if s.epoch == uint32(hdEv.epoch) {
+			if s.hash == h {
+				return s.number
+			}
+			continue
+		}
+		hdEv.nstacks++
+		s.epoch, s.hash, s.number = uint32(hdEv.epoch), h, hdEv.nstacks
+		head := [2]uint32{s.number, uint32(len(pcs))}
+		hdOut2(hdRecStack, unsafe.Pointer(&head), 8, unsafe.Pointer(&pcs[0]), uintptr(len(pcs))*8)
+		return s.number
+	}
+	return 0
+}
+
+// hdBacktrace sends the stack of the goroutine that ends the execution.
+//
+//go:nosplit
+func hdBacktrace(pc, fp uintptr) {
+	systemstack(func() {
+		pcs := hdPcs(pc, fp)
+		for len(pcs) > 1 && hdClassOf(pcs[0]) == hdSkipLibrary {
+			pcs = pcs[1:]
+		}
+		hdSendBacktrace(pcs)
+	})
+}
+
+func hdSendBacktrace(pcs []uintptr) {
+	if len(pcs) > 0 {
+		hdOut(hdRecBacktrace, unsafe.Pointer(&pcs[0]), uintptr(len(pcs))*8)
+	}
+}
+
+// hdThreads reports all threads of the execution.
+func hdThreads() {
+	for i := range hd.nthreads {
+		t := &hd.threads[i]
+		info := hdThreadInfo{Index: i, Parent: t.parent, Nth: t.nth, Name: t.name, Entry: uint64(t.entry)}
+		if t.state == hdEnded {
+			info.Flags |= 1
+		}
+		if t == hd.clock {
+			info.Flags |= 8
+		}
+		hdOut(hdRecThread, unsafe.Pointer(&info), hdSizeofThreadInfo)
+	}
+}
+
+// hdCoverage chains the thread's operation on to those of its object: the sum over all is
+// the same for executions that order conflicting operations alike (runtime/coverage.c).
+func hdCoverage(t *hdThread) {
+	p := &t.pend
+	i := hdMix(uint64(p.obj), 0x51) >> 20 % hdCovSlots
+	for range 8 {
+		if c := &hdEv.coverage[i]; c.epoch != hdEv.epoch || c.obj == p.obj {
+			break
+		}
+		i = (i + 1) % hdCovSlots
+	}
+	c := &hdEv.coverage[i]
+	if c.epoch != hdEv.epoch || c.obj != p.obj {
+		c.epoch, c.obj, c.hash = hdEv.epoch, p.obj, 0x9e37
+	}
+	h := hdMix(c.hash, t.name+uint64(p.pc)*31+uint64(p.op)+uint64(p.aux)<<32)
+	hd.coverage += h
+	switch p.op {
+	case hdOpRead, hdOpReadRange, hdOpAtomicLoad, hdOpThreadStart, hdOpThreadEnd:
+	default:
+		c.hash = h
+	}
+}
+
+// ---- memory instructions that are scheduling points
+
+func hdSetPoints(list unsafe.Pointer, n uint32) {
+	clear(hd.points_[:])
+	hd.npoints = min(n, hdPointSlots/2)
+	for i := range hd.npoints {
+		pc := uintptr(*(*uint64)(add(list, uintptr(i)*8)))
+		j := hdMix(uint64(pc), 0x70) % hdPointSlots
+		for hd.points_[j] != 0 && hd.points_[j] != pc {
+			j = (j + 1) % hdPointSlots
+		}
+		hd.points_[j] = pc
+	}
+}
+
+//go:nosplit
+func hdIsPoint(pc uintptr) bool {
+	if hd.npoints == 0 {
+		return false
+	}
+	for j := hdMix(uint64(pc), 0x70) % hdPointSlots; hd.points_[j] != 0; j = (j + 1) % hdPointSlots {
+		if hd.points_[j] == pc {
+			return true
+		}
+	}
+	return false
+}
+
+// ---- who holds a lock, for reports: Go's mutexes do not know
+
+func hdOwn(obj uintptr, owner uint32) {
+	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
+	o.obj, o.owner, o.epoch = obj, owner, uint32(hdEv.epoch)
+}
+
+// hdOwner is the index + 1 of the thread that took the lock last and has not let it go.
+func hdOwner(obj uintptr) uint32 {
+	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
+	if o.obj != obj || o.epoch != uint32(hdEv.epoch) {
+		return 0
+	}
+	return o.owner
+}

@@ -1,0 +1,176 @@
+//go:build heddle
+
+// The stepping policies, as in the C runtime (runtime/policy.c), where the papers are
+// named: FAIR, RANDOM, PCT, POS. Everything else is made of plans.
+package runtime
+
+import "internal/runtime/sys"
+
+// hdSpin is how many times in a row a thread may read what it has read before until that
+// counts as spinning.
+const hdSpin = 6
+
+// hdQuantum is how long FAIR lets one thread run while others could.
+const hdQuantum = 10000
+
+func hdRandom() uint64 { // splitmix64
+	hd.rng += 0x9e3779b97f4a7c15
+	z := hd.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func hdFresh() int64 { return int64(hdRandom()>>2) | 1<<61 }
+
+func hdPolicyBegin() {
+	hd.prioLow = 0
+	hd.nchange = 0
+	if hd.plan.Policy == hdPolicyPct {
+		d, k := hd.plan.Param0, max(uint64(hd.plan.Param1), 1)
+		for i := uint32(1); i < d && hd.nchange < len(hd.change); i++ {
+			hd.change[hd.nchange] = 1 + hdRandom()%k
+			hd.nchange++
+		}
+	}
+}
+
+func hdSpinning(t *hdThread) bool { return t.stale >= hdSpin }
+
+func hdGivesWay(t *hdThread) bool {
+	return t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdSpinning(t)
+}
+
+// hdArrived is called when the thread that runs has come to a point.
+func hdArrived(t *hdThread) {
+	if hd.plan.Policy != hdPolicyPct {
+		return
+	}
+	for i := range hd.nchange {
+		if at := hd.change[i]; at != 0 && at <= hd.points { // below initial priorities, above who gives way
+			t.prio = int64(1 + i)
+			hd.change[i] = 0
+		}
+	}
+}
+
+// hdDraw is called when a thread has a new operation pending.
+func hdDraw(t *hdThread) {
+	switch way := hdGivesWay(t); {
+	case hd.plan.Policy == hdPolicyPct && way:
+		t.prio = hd.prioLow
+		hd.prioLow--
+	case hd.plan.Policy == hdPolicyPos && way:
+		t.prio = int64(hdRandom() >> 44)
+	case hd.plan.Policy == hdPolicyPos:
+		t.prio = hdFresh()
+	}
+}
+
+func hdReads(op uint16) bool {
+	return op == hdOpRead || op == hdOpReadRange || op == hdOpAtomicLoad
+}
+
+// hdDone is called when a thread's operation is done.
+func hdDone(t *hdThread) {
+	if hd.plan.Policy != hdPolicyPos || t.pend.obj == 0 {
+		return
+	}
+	for w := range hd.nwords {
+		for m := hd.enabled[w]; m != 0; m &= m - 1 {
+			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
+			if u != t && u.pend.obj == t.pend.obj && !hdGivesWay(u) && !(hdReads(u.pend.op) && hdReads(t.pend.op)) {
+				u.prio = hdFresh()
+			}
+		}
+	}
+}
+
+func hdNextAfter(i uint32) uint32 {
+	w := i / 64
+	m := hd.enabled[w] &^ (1<<(i%64+1) - 1)
+	if i%64 == 63 {
+		m = 0
+	}
+	for range hd.nwords + 1 {
+		if m != 0 {
+			return w*64 + uint32(sys.TrailingZeros64(m))
+		}
+		if w++; w == hd.nwords {
+			w = 0
+		}
+		m = hd.enabled[w]
+	}
+	return i
+}
+
+func hdChooseFair() uint32 {
+	t := hd.cur
+	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) && hd.points-t.since < hdQuantum {
+		return t.index
+	}
+	return hdNextAfter(t.index)
+}
+
+func hdChooseRandom() uint32 {
+	if t := hd.cur; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
+		return t.index
+	}
+	n := 0
+	for w := range hd.nwords {
+		n += sys.OnesCount64(hd.enabled[w])
+	}
+	k := 0
+	if n > 1 {
+		k = int(hdRandom() >> 32 * uint64(n) >> 32)
+	}
+	for w := uint32(0); ; w++ {
+		m := hd.enabled[w]
+		if c := sys.OnesCount64(m); k >= c {
+			k -= c
+			continue
+		}
+		for ; k > 0; k-- {
+			m &= m - 1
+		}
+		return w*64 + uint32(sys.TrailingZeros64(m))
+	}
+}
+
+func hdChooseHighest() uint32 {
+	var best *hdThread
+	for w := range hd.nwords {
+		for m := hd.enabled[w]; m != 0; m &= m - 1 {
+			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
+			if best == nil || u.prio > best.prio {
+				best = u
+			}
+		}
+	}
+	return best.index
+}
+
+func hdPolicyChoose() uint32 {
+	if hd.points > uint64(hd.plan.MaxSteps/2) {
+		return hdChooseFair()
+	}
+	switch hd.plan.Policy {
+	case hdPolicyRandom:
+		return hdChooseRandom()
+	case hdPolicyPct, hdPolicyPos:
+		return hdChooseHighest()
+	}
+	return hdChooseFair()
+}
+
+// hdObserve tells who only waits: a load that gives what the same instruction read before,
+// with nothing else in between, tells the thread nothing new.
+func hdObserve(t *hdThread, pc uintptr, value uint64) {
+	s := &t.seen[(pc^pc>>4)%uintptr(len(t.seen))]
+	if s.pc == pc && s.value == value {
+		t.stale++
+		return
+	}
+	s.pc, s.value = pc, value
+	t.stale = 0
+}

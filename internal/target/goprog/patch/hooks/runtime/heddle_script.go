@@ -1,0 +1,138 @@
+//go:build heddle
+
+// Following a schedule, as in the C runtime (runtime/script.c), where the paper is named.
+package runtime
+
+import "unsafe"
+
+const (
+	hdLookAhead    = 4096
+	hdDeviationMax = 10000
+)
+
+func hdStep_(i uint32) *hdStep {
+	return (*hdStep)(add(hd.steps, uintptr(i)*hdSizeofStep))
+}
+
+// hdScriptThread finds the thread among those that the plan speaks of.
+func hdScriptThread(t *hdThread) {
+	for i := range hd.plan.Nthreads {
+		if *(*uint64)(add(hd.names, uintptr(i)*8)) == t.name {
+			hd.mapping[i] = uint16(t.index + 1)
+			return
+		}
+	}
+}
+
+func hdScripted(s *hdStep) *hdThread {
+	if uint32(s.Thread) >= hd.plan.Nthreads || hd.mapping[s.Thread] == 0 {
+		return nil
+	}
+	return &hd.threads[hd.mapping[s.Thread]-1]
+}
+
+// hdScriptFires reports whether the next step is that a timer fires.
+func hdScriptFires() bool {
+	return hd.pos < hd.plan.Nsteps && hdStep_(hd.pos).Op == hdOpTimerFire
+}
+
+func hdMatches(t *hdThread, s *hdStep) bool {
+	return t.pend.op == s.Op && uint32(t.pend.pc) == s.Pc
+}
+
+func hdTakeChoice(t *hdThread, s *hdStep) {
+	if t.pend.op == hdOpSelect {
+		t.choice = s.Aux
+	}
+}
+
+func hdScriptChoose() int32 {
+	if hd.plan.ScriptMode == hdScriptStrict {
+		return hdStrict()
+	}
+	return hdTolerant()
+}
+
+func hdStrict() int32 {
+	s := hdStep_(hd.pos)
+	t := hdScripted(s)
+	if t == nil || t.state == hdEnded {
+		hdDiverged(nil)
+	}
+	if !hdHas(&hd.enabled, t.index) || !hdMatches(t, s) {
+		hdDiverged(t)
+	}
+	hdTakeChoice(t, s)
+	hd.pos++
+	return int32(t.index)
+}
+
+func hdDiverged(t *hdThread) {
+	r := &hd.result
+	r.MetThread = 0xffff
+	pc := uintptr(0)
+	if t != nil {
+		for i := range hd.plan.Nthreads {
+			if hd.mapping[i] == uint16(t.index+1) {
+				r.MetThread = uint16(i)
+			}
+		}
+		pc = t.pend.pc
+		r.MetOp, r.MetPc = t.pend.op, uint32(pc)
+	}
+	hdFail(hdOutDiverged, int32(hd.pos), pc)
+}
+
+func hdNextInterval() {
+	for {
+		hd.pos++
+		hd.devs++
+		if hd.pos >= hd.plan.Nsteps || hdStep_(hd.pos).Flags&hdStepTei != 0 {
+			break
+		}
+	}
+	hd.devRun = 0
+}
+
+func hdTolerant() int32 {
+	for hd.pos < hd.plan.Nsteps {
+		s := hdStep_(hd.pos)
+		t := hdScripted(s)
+		if t == nil || t.state == hdEnded || !hdHas(&hd.enabled, t.index) {
+			hdNextInterval()
+			continue
+		}
+		if hdMatches(t, s) {
+			hdTakeChoice(t, s)
+			hd.pos++
+			hd.devRun = 0
+			return int32(t.index)
+		}
+		// Off the path. Does the rest of the interval expect this operation?
+		end := min(hd.plan.Nsteps, hd.pos+hdLookAhead)
+		for j := hd.pos + 1; j < end; j++ {
+			s := hdStep_(j)
+			if s.Flags&hdStepTei != 0 {
+				break
+			}
+			if hdMatches(t, s) {
+				hd.devs += j - hd.pos
+				hdTakeChoice(t, s)
+				hd.pos = j + 1
+				hd.devRun = 0
+				return int32(t.index)
+			}
+		}
+		// Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
+		hd.devRun++
+		if hdGivesWay(t) || hd.devRun > hdDeviationMax {
+			hdNextInterval()
+			continue
+		}
+		hd.devs++
+		return int32(t.index)
+	}
+	return -1
+}
+
+var _ = unsafe.Pointer(nil)

@@ -1,0 +1,92 @@
+//go:build heddle
+
+package runtime
+
+import (
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// hdSyncPoint stops the goroutine before operation op of package sync, unless that is
+// part of another one of it.
+//
+//go:linkname hdSyncPoint
+//go:nosplit
+func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
+	if hdStops(getg()) == nil {
+		return
+	}
+	pc, fp := sys.GetCallerPC(), getcallerfp()
+	nested := false
+	systemstack(func() { nested = hdNested(fp) })
+	if !nested {
+		hdPointAt(op, uintptr(obj), 0, uint64(value), 0, pc, fp)
+	}
+}
+
+// hdSelect stops the goroutine before a select of n cases and draws which is tried first.
+//
+//go:nosplit
+func hdSelect(cases unsafe.Pointer, n int) {
+	gp := getg()
+	t := hdStops(gp)
+	if t == nil {
+		return
+	}
+	t.choice = 0
+	hdPointAt(hdOpSelect, 0, 0, 0, uint32(n), sys.GetCallerPC(), getcallerfp())
+}
+
+// hdPollOrder puts the cases into the order in which they are tried: from the one that
+// the schedule says on.
+func hdPollOrder(order []uint16) {
+	if !hd.active || hdThreadOf(getg()) == nil {
+		return
+	}
+	for i := range order { // insertion sort: they are few
+		for j := i; j > 0 && order[j] < order[j-1]; j-- {
+			order[j], order[j-1] = order[j-1], order[j]
+		}
+	}
+	first := int(hdThreadOf(getg()).choice) - 1
+	k := 0
+	for k < len(order) && int(order[k]) < first {
+		k++
+	}
+	if k == 0 || k == len(order) {
+		return
+	}
+	hdReverse(order[:k])
+	hdReverse(order[k:])
+	hdReverse(order)
+}
+
+func hdReverse(s []uint16) {
+	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// hdSelected records which case a select took; pcs are the cases' places, which are in the
+// order in which they are written.
+func hdSelected(i int, pcs []uintptr) {
+	if !hd.active || !hd.record {
+		return
+	}
+	t := hdThreadOf(getg())
+	if t == nil {
+		return
+	}
+	written := uint64(i)
+	if i < 0 {
+		written = ^uint64(0)
+	} else if i < len(pcs) {
+		written = 0
+		for _, pc := range pcs {
+			if pc < pcs[i] {
+				written++
+			}
+		}
+	}
+	hdNote(hdOpSelectCase, t.pend.pc, 0, written)
+}

@@ -1,0 +1,36 @@
+//go:build heddle
+
+package testing
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+//go:linkname hdTestBegin runtime.hdTestBegin
+func hdTestBegin(fn uintptr)
+
+//go:linkname hdTestEnd runtime.hdTestEnd
+func hdTestEnd()
+
+//go:linkname hdTestFail runtime.hdTestFail
+func hdTestFail(message string)
+
+// heddleBegin begins an execution: fn, of whatever function type, is about to be called.
+// Only tests that are nobody's subtest begin one.
+func heddleBegin[F any](level int, fn F) {
+	if level == 1 {
+		hdTestBegin(**(**uintptr)(unsafe.Pointer(&fn)))
+	}
+}
+
+// heddleEnd ends it: the test and its clean-ups are over.
+func heddleEnd(level int) {
+	if level == 1 {
+		hdTestEnd()
+	}
+}
+
+func heddleError(args []any) { hdTestFail(fmt.Sprintln(args...)) }
+
+func heddleErrorf(format string, args []any) { hdTestFail(fmt.Sprintf(format, args...)) }

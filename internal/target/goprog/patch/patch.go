@@ -1,0 +1,164 @@
+// Package patch puts heddle into a Go installation: it makes an overlay (go build
+// -overlay) in which some of the installation's own files have insertions that call
+// heddle's, and nothing on disk is changed. No source of Go's is shipped: what is edited
+// is the user's own copy, and an insertion that finds nothing to hold on to is an error
+// that names it.
+package patch
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed hooks
+var hooks embed.FS
+
+// Overlay says how to build a package with heddle in Go's runtime.
+type Overlay struct {
+	// Flags for go build and go test: -overlay, -tags, -gcflags. The caller adds its own
+	// tags to those of -tags.
+	File    string
+	Tags    []string
+	GCFlags string // as -gcflags=all=… wants it
+	Env     []string
+}
+
+// Make is the overlay over the Go installation at goroot, made in cache (a directory) if
+// it is not there yet. The error is an *AnchorError, in a *UnsupportedError, where the
+// installation is not one that heddle knows.
+func Make(ctx context.Context, goroot, cache string) (*Overlay, error) {
+	files, err := patched(goroot)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(sum, "%s %d\n", f.name, len(f.data))
+		sum.Write(f.data)
+	}
+	fmt.Fprintln(sum, goroot)
+	dir := filepath.Join(cache, "go-"+hex.EncodeToString(sum.Sum(nil)[:10]))
+	o := &Overlay{File: filepath.Join(dir, "overlay.json"), Tags: []string{"race"}, GCFlags: "-race", Env: []string{"CGO_ENABLED=0"}}
+	if _, err := os.Stat(o.File); err == nil {
+		return o, nil
+	}
+	tmp, err := os.MkdirTemp(cache, "go-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the overlay: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	replace := map[string]string{}
+	for _, f := range files {
+		at := filepath.Join(goroot, "src", filepath.FromSlash(f.name))
+		if f.data == nil {
+			replace[at] = ""
+			continue
+		}
+		name := strings.ReplaceAll(f.name, "/", "_")
+		if err := os.WriteFile(filepath.Join(tmp, name), f.data, 0o644); err != nil {
+			return nil, fmt.Errorf("cannot write the overlay: %w", err)
+		}
+		replace[at] = filepath.Join(dir, name)
+	}
+	b, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(tmp, "overlay.json"), b, 0o644); err != nil {
+		return nil, fmt.Errorf("cannot write the overlay: %w", err)
+	}
+	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, again := os.Stat(o.File); again != nil {
+			return nil, fmt.Errorf("cannot put the overlay into its place: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// Check reports whether an overlay over goroot can be made, without making it.
+func Check(goroot string) error {
+	_, err := patched(goroot)
+	return err
+}
+
+// UnsupportedError says that heddle does not know a Go installation.
+type UnsupportedError struct {
+	Goroot string
+	Err    error
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("heddle cannot be put into the Go installation at %s: %v; it knows Go 1.24, 1.25 and 1.26", e.Goroot, e.Err)
+}
+
+func (e *UnsupportedError) Unwrap() error { return e.Err }
+
+// patchedFile is a file of the overlay; data is nil if it is to be gone.
+type patchedFile struct {
+	name string // below GOROOT/src
+	data []byte
+}
+
+func patched(goroot string) ([]patchedFile, error) {
+	var names []string
+	byFile := map[string][]edit{}
+	for _, e := range edits {
+		if byFile[e.file] == nil {
+			names = append(names, e.file)
+		}
+		byFile[e.file] = append(byFile[e.file], e)
+	}
+	var out []patchedFile
+	for _, name := range names {
+		src, err := os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
+		if err != nil {
+			return nil, &UnsupportedError{goroot, fmt.Errorf("its sources are not complete (%w)", err)}
+		}
+		b, err := apply(name, withImport(name, src), byFile[name])
+		if err != nil {
+			return nil, &UnsupportedError{goroot, err}
+		}
+		out = append(out, patchedFile{name, b})
+	}
+	err := fs.WalkDir(hooks, "hooks", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := hooks.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		dir := added[path.Base(path.Dir(name))]
+		// The constraint keeps the files out of this module's own packages.
+		b = []byte(strings.Replace(string(b), "//go:build heddle\n", "\n", 1))
+		out = append(out, patchedFile{dir + "/" + path.Base(name), b})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range removed {
+		out = append(out, patchedFile{name, nil})
+	}
+	return out, nil
+}
+
+// withImport adds the import that a file's edits need, on the line of its package clause.
+func withImport(name string, src []byte) []byte {
+	p := imports[name]
+	if p == "" || strings.Contains(string(src), "\t\""+p+"\"\n") {
+		return src
+	}
+	clause := "\npackage " + path.Base(path.Dir(name)) + "\n"
+	return []byte(strings.Replace(string(src), clause, strings.TrimSuffix(clause, "\n")+"; import "+`"`+p+`"`+"\n", 1))
+}
