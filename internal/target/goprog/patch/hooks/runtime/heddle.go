@@ -102,14 +102,15 @@ var hd struct {
 	entry   uintptr
 
 	shm     *hdShm
-	plan    *hdPlan
-	plans   uint64 // bytes of the plan record
+	plan    hdPlan // what is being done
+	planned bool   // it is the controller's, and goes on
+	plans   uint64 // bytes of its record
+	planAt  uintptr
 	index   uint64 // execution of the plan
 	steps   unsafe.Pointer
 	names   unsafe.Pointer
 	points_ [hdPointSlots]uintptr // memory instructions that are scheduling points, a hash table
 	npoints uint32
-	warmup  hdPlan
 
 	threads  *[hdMaxThreads]hdThread
 	nthreads uint32
@@ -255,8 +256,7 @@ func abi_FuncPCmain() uintptr {
 func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
-		hd.warmup = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdMaxSteps}
-		hd.plan = &hd.warmup
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdMaxSteps}
 	} else {
 		hd.warm = false
 		if !hd.ready {
@@ -271,12 +271,12 @@ func hdBegin() {
 }
 
 func hdStart(gp *g) {
-	p := hd.plan
-	hd.steps = add(unsafe.Pointer(p), hdSizeofPlan)
+	p := &hd.plan
+	hd.steps = add(unsafe.Pointer(hd.planAt), hdSizeofPlan)
 	hd.names = add(hd.steps, uintptr(p.Nsteps)*hdSizeofStep)
 	if p.SetPoints != 0 && !hd.warm {
 		hdSetPoints(add(hd.names, uintptr(p.Nthreads)*8), p.Npoints)
-		p.SetPoints = 0
+		p.SetPoints = 0 // later executions of the plan keep them
 	}
 	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
@@ -357,7 +357,7 @@ func hdExit(code int) {
 	if getg().hd != nil {
 		hdPoint(hdOpProcessExit, 0, 0, uint64(uint32(code)))
 	}
-	pc := hdWhere(sys.GetCallerPC(), getcallerfp(), hdSkipOS)
+	pc := hdWhere(sys.GetCallerPC(), hdDepth(getcallerfp()), hdSkipOS)
 	message := "os.Exit(" + hdItoa(code) + ") in a test"
 	systemstack(func() {
 		if hd.test {
@@ -376,7 +376,7 @@ func hdTestFail(message string) {
 	if !hd.active || getg().hd == nil {
 		return
 	}
-	pc, fp := sys.GetCallerPC(), getcallerfp()
+	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
 	site := hdTestSite(pc, fp)
 	hdNote(hdOpTestFail, site, 0, 0)
 	hdBacktrace(pc, fp)
@@ -391,7 +391,7 @@ func hdPanicked() {
 	if !hd.active {
 		return
 	}
-	pc, fp := sys.GetCallerPC(), getcallerfp()
+	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
 	site := hdPanicSite(pc, fp)
 	systemstack(func() { hdFinish(hdOutPanic, 0, site, true) })
 }
@@ -404,7 +404,7 @@ func hdFatal(reason string, user bool) {
 	if !hd.active || !user && reason != "stack overflow" {
 		return
 	}
-	pc, fp := sys.GetCallerPC(), getcallerfp()
+	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
 	systemstack(func() {
 		if reason == "stack overflow" {
 			hdFinish(hdOutFatal, 0, 0, true)

@@ -3,6 +3,8 @@
 // Virtual time, and chance.
 package runtime
 
+import _ "unsafe" // for go:linkname
+
 // hdWall is the wall clock when virtual time is 0, in Unix seconds: any would do, but it
 // must be the same in every process.
 const hdWall = 1767225600 // 2026-01-01T00:00:00Z

@@ -182,9 +182,9 @@ func hdHeap(base uintptr, off uint64) uint64 {
 	return 0
 }
 
-// hdStack numbers the stack from pc outwards, without the part up to from.
-func hdStack(pc, fp, from uintptr) uint32 {
-	pcs := hdPcs(pc, fp)
+// hdStack numbers gp's stack from pc outwards, without the part up to from.
+func hdStack(gp *g, pc, fp, from uintptr) uint32 {
+	pcs := hdPcs(gp, pc, fp)
 	for i, p := range pcs {
 		if p == from {
 			pcs = pcs[i+1:]
@@ -223,7 +223,7 @@ func hdStack(pc, fp, from uintptr) uint32 {
 //go:nosplit
 func hdBacktrace(pc, fp uintptr) {
 	systemstack(func() {
-		pcs := hdPcs(pc, fp)
+		pcs := hdPcs(getg().m.curg, pc, fp)
 		for len(pcs) > 1 && hdClassOf(pcs[0]) == hdSkipLibrary {
 			pcs = pcs[1:]
 		}

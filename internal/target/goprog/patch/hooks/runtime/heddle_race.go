@@ -42,10 +42,21 @@ func hdWatched() *hdThread {
 //
 //go:nosplit
 func hdAccess(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
+	// What lies on a stack is its goroutine's own.
+	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
+		return
+	}
+	// Not in functions that must not be seen by whoever moves stacks: package reflect's.
+	if hdClassOfNosplit(pc) != hdSkipLibrary {
+		hdAccessed(t, op, addr, size, pc, fp)
+	}
+}
+
+func hdAccessed(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
 	if t.quiet >= hdQuiet {
 		hdForced(t, pc, fp)
 	}
-	if !hd.watch || hdClassOfNosplit(pc) == hdSkipLibrary {
+	if !hd.watch {
 		return
 	}
 	if hdIsPoint(pc) && hdStops(getg()) != nil {
@@ -57,15 +68,13 @@ func hdAccess(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
 	}
 	systemstack(func() {
 		p := hdPend{op: op, pc: pc, obj: addr, size: uint32(size)}
-		p.stack = hdStack(pc, fp, pc)
+		p.stack = hdStack(getg().m.curg, pc, fp, pc)
 		hdRecord(t, &p, hdEvNochoice)
 		t.last.pc, t.last.addr = pc, addr
 	})
 }
 
 // hdForced is a yield of a goroutine that has gone on for long.
-//
-//go:nosplit
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
@@ -164,28 +173,28 @@ func racefuncexit() {}
 //go:nosplit
 func raceread(addr uintptr) {
 	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpRead, addr, 1, sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpRead, addr, 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
 //go:nosplit
 func racewrite(addr uintptr) {
 	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpWrite, addr, 1, sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpWrite, addr, 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
 //go:nosplit
 func racereadrange(addr, size uintptr) {
 	if t := hdWatched(); t != nil && size > 0 {
-		hdAccess(t, hdOpReadRange, addr, size, sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpReadRange, addr, size, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
 //go:nosplit
 func racewriterange(addr, size uintptr) {
 	if t := hdWatched(); t != nil && size > 0 {
-		hdAccess(t, hdOpWriteRange, addr, size, sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpWriteRange, addr, size, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
@@ -193,7 +202,7 @@ func racewriterange(addr, size uintptr) {
 // returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
 	if t := hdWatched(); t != nil && size > 0 {
-		pc, fp := sys.GetCallerPC(), getcallerfp()
+		pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
 		for range 8 {
 			if pc == callpc || pc == 0 {
 				break
@@ -276,28 +285,28 @@ func racereleasemergeg(gp *g, addr unsafe.Pointer) { hdOrdered(hdOpReleaseMerge,
 //go:nosplit
 func RaceRead(addr unsafe.Pointer) {
 	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpRead, uintptr(addr), 1, sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpRead, uintptr(addr), 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
 //go:nosplit
 func RaceWrite(addr unsafe.Pointer) {
 	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpWrite, uintptr(addr), 1, sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpWrite, uintptr(addr), 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
 //go:nosplit
 func RaceReadRange(addr unsafe.Pointer, len int) {
 	if t := hdWatched(); t != nil && len > 0 {
-		hdAccess(t, hdOpReadRange, uintptr(addr), uintptr(len), sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpReadRange, uintptr(addr), uintptr(len), sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 
 //go:nosplit
 func RaceWriteRange(addr unsafe.Pointer, len int) {
 	if t := hdWatched(); t != nil && len > 0 {
-		hdAccess(t, hdOpWriteRange, uintptr(addr), uintptr(len), sys.GetCallerPC(), getcallerfp())
+		hdAccess(t, hdOpWriteRange, uintptr(addr), uintptr(len), sys.GetCallerPC(), hdDepth(getcallerfp()))
 	}
 }
 

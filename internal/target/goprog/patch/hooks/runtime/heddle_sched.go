@@ -83,8 +83,6 @@ func hdControlled(gp *g) bool {
 }
 
 // hdGo is called before the go statement creates a goroutine.
-//
-//go:nosplit
 func hdGo(fn *funcval) {
 	gp := getg()
 	if !hd.active || fn == nil || hdThreadOf(gp) == nil {
@@ -115,10 +113,8 @@ func hdBorn(gp, parent *g) {
 }
 
 // hdPoint stops the goroutine before operation op.
-//
-//go:nosplit
 func hdPoint(op uint16, obj, aux uintptr, value uint64) {
-	hdPointAt(op, obj, aux, value, 0, sys.GetCallerPC(), getcallerfp())
+	hdPointAt(op, obj, aux, value, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
 // hdStops reports whether the goroutine is in a state in which it can be stopped.
@@ -137,8 +133,6 @@ func hdStops(gp *g) *hdThread {
 
 // hdPointAt is hdPoint with the place in the runtime, or in a package whose places do not
 // count, from where the program's own instruction is looked for.
-//
-//go:nosplit
 func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) {
 	gp := getg()
 	t := hdStops(gp)
@@ -157,7 +151,7 @@ func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp ui
 			}
 		}
 		if hd.record {
-			t.pend.stack = hdStack(pc, fp, t.pend.pc)
+			t.pend.stack = hdStack(gp, pc, fp, t.pend.pc)
 		}
 		t.quiet = 0
 		switch op {
@@ -393,10 +387,10 @@ func hdParked(gp *g) {
 	case waitReasonIOWait:
 		t.pend.op = hdOpOutside
 		t.pend.obj = 0
-		pc, fp := gp.sched.pc, gp.sched.bp
-		t.pend.pc = hdWhere(pc, fp, hdSkipIO)
+		pc, fp := gp.sched.pc, gp.stack.hi-gp.sched.bp
+		t.pend.pc = hdWhereOf(gp, pc, fp, hdSkipIO)
 		if hd.record {
-			t.pend.stack = hdStack(pc, fp, t.pend.pc)
+			t.pend.stack = hdStack(gp, pc, fp, t.pend.pc)
 		}
 	}
 	t.state = hdBlocked
@@ -404,8 +398,6 @@ func hdParked(gp *g) {
 }
 
 // hdEnds is called in a goroutine's own name when its function has returned.
-//
-//go:nosplit
 func hdEnds() {
 	gp := getg()
 	t := hdThreadOf(gp)
@@ -452,13 +444,11 @@ func hdCoro(to *g) {
 }
 
 // hdYield is Gosched under heddle.
-//
-//go:nosplit
 func hdYield() bool {
 	if hdStops(getg()) == nil {
 		return false
 	}
-	hdPointAt(hdOpGosched, 0, 0, 0, 0, sys.GetCallerPC(), getcallerfp())
+	hdPointAt(hdOpGosched, 0, 0, 0, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	return true
 }
 
@@ -681,7 +671,7 @@ func hdWaiters(outcome uint32) {
 			w.Flags = hdWaitReady
 		}
 		if gp := t.gp.ptr(); gp != nil && t.state == hdBlocked {
-			w.Stack = hdStack(gp.sched.pc, gp.sched.bp, t.pend.pc)
+			w.Stack = hdStack(gp, gp.sched.pc, gp.stack.hi-gp.sched.bp, t.pend.pc)
 		}
 		if o := hdOwner(t.pend.obj); o != 0 && (w.Op >= hdOpGmutexLock && w.Op <= hdOpRwUnlock) {
 			w.Holder = o

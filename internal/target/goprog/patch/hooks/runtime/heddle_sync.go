@@ -11,12 +11,11 @@ import (
 // part of another one of it.
 //
 //go:linkname hdSyncPoint
-//go:nosplit
 func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 	if hdStops(getg()) == nil {
 		return
 	}
-	pc, fp := sys.GetCallerPC(), getcallerfp()
+	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
 	nested := false
 	systemstack(func() { nested = hdNested(fp) })
 	if !nested {
@@ -25,8 +24,6 @@ func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 }
 
 // hdSelect stops the goroutine before a select of n cases and draws which is tried first.
-//
-//go:nosplit
 func hdSelect(cases unsafe.Pointer, n int) {
 	gp := getg()
 	t := hdStops(gp)
@@ -34,7 +31,7 @@ func hdSelect(cases unsafe.Pointer, n int) {
 		return
 	}
 	t.choice = 0
-	hdPointAt(hdOpSelect, 0, 0, 0, uint32(n), sys.GetCallerPC(), getcallerfp())
+	hdPointAt(hdOpSelect, 0, 0, 0, uint32(n), sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
 // hdPollOrder puts the cases into the order in which they are tried: from the one that

@@ -20,7 +20,7 @@ var hdPrefixes = [...]struct {
 	skip uint8
 }{
 	{"runtime.", hdSkipLibrary}, {"sync.", hdSkipLibrary}, {"internal/sync.", hdSkipLibrary},
-	{"sync/atomic.", hdSkipLibrary}, {"internal/race.", hdSkipLibrary}, {"internal/runtime/", hdSkipLibrary},
+	{"reflect.", hdSkipLibrary}, {"sync/atomic.", hdSkipLibrary}, {"internal/race.", hdSkipLibrary}, {"internal/runtime/", hdSkipLibrary},
 	{"time.", hdSkipLibrary}, {"os.", hdSkipOS}, {"log.", hdSkipOS}, {"internal/", hdSkipIO}, {"net.", hdSkipIO},
 	{"syscall.", hdSkipIO},
 }
@@ -53,18 +53,43 @@ func hdClassOf(pc uintptr) uint8 {
 	return class
 }
 
-// hdFrame is the return address of the frame at fp, and the frame around it; 0 at the end.
-func hdFrame(fp uintptr) (pc, next uintptr) {
-	gp := getg().m.curg
-	if gp == nil || fp < gp.stack.lo || fp >= gp.stack.hi-2*goarch.PtrSize {
+// hdDepth is a frame pointer of the running goroutine as a distance from the top of its
+// stack, which stays right when the stack moves. Frames are passed about in this form.
+//
+//go:nosplit
+func hdDepth(fp uintptr) uintptr {
+	gp := getg()
+	if gp.m.curg != nil {
+		gp = gp.m.curg
+	}
+	return gp.stack.hi - fp
+}
+
+// hdFrame is the return address of the frame at depth d of the running goroutine, and the
+// depth of the frame around it; 0 at the end.
+func hdFrame(d uintptr) (pc, next uintptr) {
+	return hdFrameOf(getg().m.curg, d)
+}
+
+func hdFrameOf(gp *g, d uintptr) (pc, next uintptr) {
+	if gp == nil || d <= 2*goarch.PtrSize || d > gp.stack.hi-gp.stack.lo {
 		return 0, 0
 	}
-	return *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize)), *(*uintptr)(unsafe.Pointer(fp))
+	fp := gp.stack.hi - d
+	next = gp.stack.hi - *(*uintptr)(unsafe.Pointer(fp))
+	if next >= d { // frames lead outwards
+		next = 0
+	}
+	return *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize)), next
 }
 
 // hdWhere is the first instruction, from pc outwards, in a function that skip does not
 // pass over; fp is the frame of the function around pc.
 func hdWhere(pc, fp uintptr, skip uint8) uintptr {
+	return hdWhereOf(getg().m.curg, pc, fp, skip)
+}
+
+func hdWhereOf(gp *g, pc, fp uintptr, skip uint8) uintptr {
 	first := pc
 	for range 40 {
 		if c := hdClassOf(pc); c == 0 || c > skip {
@@ -73,7 +98,7 @@ func hdWhere(pc, fp uintptr, skip uint8) uintptr {
 		if fp == 0 {
 			break
 		}
-		if pc, fp = hdFrame(fp); pc == 0 {
+		if pc, fp = hdFrameOf(gp, fp); pc == 0 {
 			break
 		}
 	}
@@ -121,7 +146,7 @@ func hdTestSite(pc, fp uintptr) uintptr {
 // deferred functions.
 func hdPanicSite(pc, fp uintptr) uintptr {
 	site, after := uintptr(0), false
-	stack := hdPcs(pc, fp)
+	stack := hdPcs(getg().m.curg, pc, fp)
 	from := 0
 	for i, p := range stack {
 		name := hdFuncName(p)
@@ -142,8 +167,8 @@ func hdPanicSite(pc, fp uintptr) uintptr {
 // hdPcBuf is where stacks are put together; there is one token, so one is enough.
 var hdPcBuf [64]uintptr
 
-// hdPcs is the stack from pc outwards, whose frame is fp.
-func hdPcs(pc, fp uintptr) []uintptr {
+// hdPcs is gp's stack from pc outwards, whose frame is fp.
+func hdPcs(gp *g, pc, fp uintptr) []uintptr {
 	n := 0
 	for pc != 0 && n < len(hdPcBuf) {
 		hdPcBuf[n] = pc
@@ -151,7 +176,7 @@ func hdPcs(pc, fp uintptr) []uintptr {
 		if fp == 0 {
 			break
 		}
-		pc, fp = hdFrame(fp)
+		pc, fp = hdFrameOf(gp, fp)
 	}
 	return hdPcBuf[:n]
 }

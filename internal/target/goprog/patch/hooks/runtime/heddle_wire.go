@@ -9,10 +9,13 @@ import (
 
 // The futexes are shared with the controller: runtime.futexsleep would use private ones.
 // A wait ends after a tenth of a second at most.
-func hdFutex(word *uint32, op int32, value uint32) {
+func hdFutex(word *uint32, op uintptr, value uint32) {
 	ts := timespec{tv_nsec: 100e6}
-	futex(unsafe.Pointer(word), op, value, unsafe.Pointer(&ts), nil, 0)
+	hdFutexCall(word, op, value, &ts)
 }
+
+//go:noescape
+func hdFutexCall(word *uint32, op uintptr, value uint32, timeout *timespec)
 
 // hdWait waits until *word is not value any more, which the other side brings about. The
 // waiter announces itself before it looks again, the waker looks for waiters after it has
@@ -42,7 +45,7 @@ func hdWake(waiters, seq *uint32) {
 
 // hdNextPlan makes hd.plan and hd.index the execution to do next.
 func hdNextPlan() {
-	if hd.plan != nil && hd.plan != &hd.warmup {
+	if hd.planned {
 		return // the plan goes on
 	}
 	s := hd.shm
@@ -60,7 +63,10 @@ func hdNextPlan() {
 		h := (*hdRecHeader)(add(unsafe.Pointer(s), uintptr(s.PlanOff+r.Tail%s.PlanSize)))
 		hd.plans = uint64(h.Size)
 		if h.Type != hdRecPad {
-			hd.plan = (*hdPlan)(add(unsafe.Pointer(h), hdSizeofRecHeader))
+			p := add(unsafe.Pointer(h), hdSizeofRecHeader)
+			hd.planAt = uintptr(p)
+			hd.plan = *(*hdPlan)(p)
+			hd.planned = true
 			hd.index = 0
 			return
 		}
@@ -76,7 +82,7 @@ func hdReleasePlan() {
 
 func hdEndPlan() {
 	id := hd.plan.Id
-	hd.plan = nil
+	hd.planned = false
 	hdReleasePlan()
 	hdOut(hdRecPlanEnd, unsafe.Pointer(&id), 8)
 }

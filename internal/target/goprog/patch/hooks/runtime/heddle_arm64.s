@@ -1,0 +1,13 @@
+//go:build heddle
+
+#include "textflag.h"
+
+// func hdFutexCall(word *uint32, op uintptr, value uint32, timeout *timespec)
+TEXT ·hdFutexCall(SB), NOSPLIT, $0-32
+	MOVD	word+0(FP), R0
+	MOVD	op+8(FP), R1
+	MOVWU	value+16(FP), R2
+	MOVD	timeout+24(FP), R3
+	MOVD	$98, R8
+	SVC
+	RET
