@@ -95,6 +95,9 @@ type Outcome struct {
 	Deviations  int          // Tolerant: steps skipped or inserted
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
+	// Outside says that the execution waited for something that heddle does not control,
+	// another process or the network: the same plan may give another execution.
+	Outside bool
 }
 
 // Divergence is the first difference between a strict script and its execution.
