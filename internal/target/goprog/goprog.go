@@ -38,15 +38,13 @@ type Config struct {
 
 // Target is a Go program or test. It implements target.Target.
 type Target struct {
-	cfg    Config
-	exe    executable
-	header trace.Header
-	cold   bool // executions get a process each, without warm-up
-	spare  *spare
-	loop   wire.Loop
-	// streaming says that what the program has written since the last execution need not
-	// be all of this one, or only of this one.
-	streaming bool
+	cfg       Config
+	exe       executable
+	header    trace.Header
+	cold      bool // executions get a process each, without warm-up
+	spare     *spare
+	loop      wire.Loop
+	streaming bool // executions follow one another in a process
 }
 
 var _ target.Target = (*Target)(nil)

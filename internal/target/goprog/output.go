@@ -8,28 +8,28 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// What package testing says around a test, as opposed to its subtests, whose names have a
-// slash or whose lines are indented.
+// What package testing says before and after a test, as opposed to its subtests, whose
+// names have a slash or whose lines are indented.
 var (
 	runLine    = regexp.MustCompile(`(?m)^=== RUN +[^/\n]+\n`)
 	reportLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS|SKIP): [^/\n]+\n`)
+	leading    = regexp.MustCompile(`^(--- (PASS|SKIP): [^/\n]+\n)?(=== RUN +[^/\n]+\n)?`)
 )
 
-// lastRun is the output of the last execution in the process, which has ended.
-func lastRun(text []byte) []byte {
+// lastRun is the output of the last execution in the process, which has ended. If it
+// cannot be told from those before, it is all of it.
+func lastRun(text []byte) (last []byte, told bool) {
 	if at := runLine.FindAllIndex(text, -1); at != nil {
-		return text[at[len(at)-1][1]:]
+		return text[at[len(at)-1][1]:], true
 	}
-	return text
+	return text, false
 }
 
-// during is the output of an execution after which the process goes on: what package
-// testing reports once it is over, and the beginning of the next one, may be there by now
-// or not, and are no part of it.
+// during is the output of an execution, the first since the process was ready, after which
+// the process goes on: what package testing reports when a test is over, and the beginning
+// of the next, may be there by now or not, and are no part of it.
 func during(text []byte) []byte {
-	if at := runLine.FindIndex(text); at != nil {
-		text = text[at[1]:]
-	}
+	text = text[leading.FindIndex(text)[1]:]
 	for _, next := range []*regexp.Regexp{reportLine, runLine} {
 		if at := next.FindIndex(text); at != nil {
 			text = text[:at[0]]

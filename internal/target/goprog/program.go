@@ -36,18 +36,22 @@ func (p program) Object(sent uint64, _ []abi.ThreadInfo, _ uint16) trace.Object 
 	return o
 }
 
-// Ended adds what the program wrote, and the message that it wrote.
+// Ended adds what the program wrote, and the message that it wrote. Where executions follow
+// one another in a process without waiting for the controller, whose output is whose can
+// only be told for the last of them, from what package testing writes before each test;
+// else the output is left out.
 func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending) {
-	from, to := proc.Mark, proc.OutputSize()
-	proc.Mark = to
-	if !e.Kind.Failed() && (p.streaming || !plan.Record) {
+	shared := p.streaming && proc.Budget != 1
+	goesOn := proc.Alive()
+	if !e.Kind.Failed() && (shared || !plan.Record) || shared && goesOn {
 		return
 	}
-	text := proc.Output(from, to)
-	if proc.Alive() {
+	text := proc.Output(proc.Mark, proc.OutputSize())
+	told := true
+	if goesOn {
 		text = during(text)
 	} else {
-		text = lastRun(text)
+		text, told = lastRun(text)
 	}
 	if e.Kind == trace.Panic || e.Kind == trace.Fatal {
 		message, before := died(text, e.Kind)
@@ -56,5 +60,7 @@ func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending)
 		}
 		text = before
 	}
-	e.Output = text
+	if told || !shared {
+		e.Output = text
+	}
 }

@@ -56,7 +56,7 @@ type Process struct {
 	// Budget is how many executions the process may be asked for, 0 for any number. Who
 	// launched it sets it.
 	Budget int
-	// Mark is for a Program's own use: where in the output the present execution began.
+	// Mark is for a Program's own use: where in the output the first execution begins.
 	Mark int64
 
 	cmd      *exec.Cmd
@@ -196,10 +196,17 @@ func (p *Process) share(c *Command) (*os.File, error) {
 	s.PlanOff, s.PlanSize = uint64(planOff), planRingSize
 	s.ResultOff, s.ResultSize = uint64(resultOff), resultRingSize
 	s.Donors, s.Options = uint32(c.Donors), c.Options
-	p.shm = s
-	p.plans = Ring{&s.PlanRing, p.mem[planOff:resultOff]}
-	p.results = Ring{&s.ResultRing, p.mem[resultOff:total]}
+	p.shm, p.plans, p.results = View(p.mem)
 	return f, nil
+}
+
+// View is what is in a mapping of the shared memory whose fields "set before start" are
+// set.
+func View(mem []byte) (s *abi.Shm, plans, results Ring) {
+	s = (*abi.Shm)(unsafe.Pointer(&mem[0]))
+	plans = Ring{&s.PlanRing, mem[s.PlanOff : s.PlanOff+s.PlanSize]}
+	results = Ring{&s.ResultRing, mem[s.ResultOff : s.ResultOff+s.ResultSize]}
+	return s, plans, results
 }
 
 func (p *Process) state() uint32 { return atomic.LoadUint32(&p.shm.State) }
