@@ -21,6 +21,8 @@ type Step struct {
 	Site   trace.Site
 	// Wake is the thread to wake for OpCondSignal and OpFutexWake; -1 for none or any.
 	Wake trace.ThreadID
+	// Choice is, for OpSelect, the case to try first, + 1; 0 for any.
+	Choice int
 	// Timeout says that the thread was chosen though its wait was not over: it timed out.
 	Timeout bool
 }
@@ -93,6 +95,9 @@ type Outcome struct {
 	Deviations  int          // Tolerant: steps skipped or inserted
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
+	// Outside says that the execution waited for something that heddle does not control,
+	// another process or the network: the same plan may give another execution.
+	Outside bool
 }
 
 // Divergence is the first difference between a strict script and its execution.
@@ -124,6 +129,8 @@ func Steps(events []trace.Event) []Step {
 			s.Wake = trace.ThreadID(e.Value) - 1
 		case trace.OpFutexWake:
 			s.Wake = trace.ThreadID(e.Aux) - 1
+		case trace.OpSelect:
+			s.Choice = int(uint32(e.Aux))
 		}
 		out = append(out, s)
 	}

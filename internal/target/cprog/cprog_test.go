@@ -304,9 +304,9 @@ int main(int argc, char **argv) {
 // A failure of heddle's own is an error, never an outcome.
 func TestLostProgramIsNoFinding(t *testing.T) {
 	tg := start(t, compile(t, mixed))
-	p := tg.proc
-	p.cmd.Process.Kill()
-	if err := p.failure(); err == nil || !strings.Contains(err.Error(), "not a finding") {
+	p := tg.loop.Process()
+	syscall.Kill(p.Pid(), syscall.SIGKILL)
+	if err := p.Failure(); err == nil || !strings.Contains(err.Error(), "not a finding") {
 		t.Errorf("%v", err)
 	}
 	if o := run(t, tg, schedule.Plan{}); o.Ending.Kind != trace.Clean {

@@ -1,5 +1,4 @@
 // Package cprog runs C and C++ programs with Pthreads: it launches the program with
-// heddle's runtime loaded, hands it plans through shared memory and reads back what came
-// of them. The layout is internal/abi's; the C side of each barrier here is in
-// runtime/shm.c.
+// heddle's runtime loaded, which repeats executions in one process, and names what the
+// runtime reports as addresses. How the two talk is in internal/target/wire.
 package cprog

@@ -12,8 +12,7 @@ import (
 type loaded struct{ base, lo, hi uint64 }
 
 // readModules copies the list the runtime made at main.
-func (t *Target) readModules() {
-	s := t.proc.shm
+func (t *Target) readModules(s *abi.Shm) {
 	t.loaded = t.loaded[:0]
 	t.modules = t.modules[:0]
 	for i := 0; i < int(s.Nmodules); i++ {
@@ -33,38 +32,38 @@ func (t *Target) readModules() {
 	t.heapLo, t.heapHi = s.HeapBase, s.HeapBase+s.HeapSize
 }
 
-// pcOf is the address a site has in the running process; 0 for an unknown one.
-func (t *Target) pcOf(s trace.Site) uint64 {
+// PC is the address a site has in the running process; 0 for an unknown one.
+func (p program) PC(s trace.Site) uint64 {
 	i := s.Module()
-	if i < 0 || i >= len(t.loaded) {
+	if i < 0 || i >= len(p.loaded) {
 		return s.Offset()
 	}
-	return t.loaded[i].base + s.Offset()
+	return p.loaded[i].base + s.Offset()
 }
 
-func (t *Target) siteOf(pc uint64) trace.Site {
+func (p program) Site(pc uint64) trace.Site {
 	if pc == 0 {
 		return 0
 	}
-	for i := range t.loaded {
-		if m := &t.loaded[i]; pc >= m.lo && pc <= m.hi {
+	for i := range p.loaded {
+		if m := &p.loaded[i]; pc >= m.lo && pc <= m.hi {
 			return trace.MakeSite(i, pc-m.base)
 		}
 	}
 	return trace.Site(pc & (1<<48 - 1)) // module -1: an address outside of every module
 }
 
-// objectOf names an address. Stacks are those of the threads of one execution; where a
+// Object names an address. Stacks are those of the threads of one execution; where a
 // stack was used twice, by is preferred, then the younger thread.
-func (t *Target) objectOf(addr uint64, threads []abi.ThreadInfo, by uint16) trace.Object {
+func (p program) Object(addr uint64, threads []abi.ThreadInfo, by uint16) trace.Object {
 	switch {
 	case addr == 0:
 		return 0
-	case addr >= t.heapLo && addr < t.heapHi:
-		return trace.MakeObject(trace.RegionHeap, 0, addr-t.heapLo)
+	case addr >= p.heapLo && addr < p.heapHi:
+		return trace.MakeObject(trace.RegionHeap, 0, addr-p.heapLo)
 	}
-	for i := range t.loaded {
-		if m := &t.loaded[i]; addr >= m.lo && addr < m.hi {
+	for i := range p.loaded {
+		if m := &p.loaded[i]; addr >= m.lo && addr < m.hi {
 			return trace.MakeObject(trace.RegionGlobal, i, addr-m.base)
 		}
 	}

@@ -1,13 +1,10 @@
-package cprog
+package wire
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"unsafe"
-
-	"github.com/ianlancetaylor/demangle"
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
@@ -28,6 +25,12 @@ type execution struct {
 func (x *execution) reset() {
 	*x = execution{}
 }
+
+// Of abi.ThreadInfo.Flags.
+const (
+	threadEnded = 1
+	threadClock = 8 // time itself, which is nobody's thread
+)
 
 func cast[T any](b []byte) []T {
 	var z T
@@ -73,38 +76,38 @@ var kinds = [...]trace.Kind{
 	abi.OutClean: trace.Clean, abi.OutAssert: trace.Assertion, abi.OutSignal: trace.Signal,
 	abi.OutDeadlock: trace.Deadlock, abi.OutHang: trace.Hang, abi.OutMisuse: trace.Misuse,
 	abi.OutException: trace.Exception, abi.OutUnsupported: trace.Unsupported, abi.OutDiverged: trace.Diverged,
+	abi.OutTest: trace.Test, abi.OutPanic: trace.Panic, abi.OutFatal: trace.Fatal, abi.OutLeak: trace.Leak,
 }
 
-// outcome turns the records of an execution into what the controller works with.
-func (t *Target) outcome(p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
+// outcome turns the records of an execution into what the controller works with. Index is
+// that of the part of the plan that proc was given.
+func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
 	o := schedule.Outcome{
 		Index: int(r.Index), Coverage: r.Coverage,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
+		Outside: r.Notes&abi.NoteOutside != 0,
 	}
 	e := trace.Ending{
 		Kind: trace.Unsupported, Status: r.Status, Thread: trace.ThreadID(r.Thread),
-		Message: x.message, Site: t.siteOf(r.Pc),
-		Object: t.objectOf(r.Object, x.threads, uint16(r.Thread)),
+		Message: x.message, Site: prog.Site(r.Pc),
+		Object: prog.Object(r.Object, x.threads, uint16(r.Thread)),
 		Output: x.output,
 	}
 	if int(r.Outcome) < len(kinds) {
 		e.Kind = kinds[r.Outcome]
 	}
-	if e.Kind == trace.Exception {
-		e.Message = typeName(x.message)
-	}
 	if e.Kind.Failed() {
 		o.Ident = uint64(r.Ident)
 	}
 	for _, pc := range x.backtrace {
-		e.Stack = append(e.Stack, t.siteOf(pc))
+		e.Stack = append(e.Stack, prog.Site(pc))
 	}
 	for i := range x.waiters {
 		w := &x.waiters[i]
 		e.Waiters = append(e.Waiters, trace.Waiter{
-			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: t.siteOf(w.Pc),
-			Object: t.objectOf(w.Object, x.threads, uint16(w.Thread)),
+			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
+			Object: prog.Object(w.Object, x.threads, uint16(w.Thread)),
 			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
 		})
 	}
@@ -112,16 +115,17 @@ func (t *Target) outcome(p *schedule.Plan, x *execution, r *abi.Result) schedule
 		e.Cycle = cycle(e.Waiters)
 	}
 	if e.Kind == trace.Diverged {
-		o.Diverged = t.divergence(p, r)
+		o.Diverged = divergence(prog, p, r)
 	}
+	prog.Ended(proc, p, &e)
 	o.Ending = e
 	if p.Record {
-		o.Trace = t.trace(p, x, e)
+		o.Trace = record(prog, p, x, e)
 	}
 	return o
 }
 
-func (t *Target) divergence(p *schedule.Plan, r *abi.Result) *schedule.Divergence {
+func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Divergence {
 	d := &schedule.Divergence{Step: int(r.Status), Met: schedule.Step{Thread: -1, Wake: -1}}
 	if d.Step < len(p.Script) {
 		d.Expected = p.Script[d.Step]
@@ -129,7 +133,7 @@ func (t *Target) divergence(p *schedule.Plan, r *abi.Result) *schedule.Divergenc
 	if r.MetThread != 0xffff || r.MetOp != 0 {
 		d.Met.Thread = trace.ThreadID(int16(r.MetThread))
 		d.Met.Op = trace.Op(r.MetOp)
-		d.Met.Site = t.siteOf(r.Pc)
+		d.Met.Site = prog.Site(r.Pc)
 	}
 	return d
 }
@@ -159,22 +163,27 @@ func cycle(waiters []trace.Waiter) []trace.ThreadID {
 	return nil
 }
 
-func (t *Target) trace(p *schedule.Plan, x *execution, e trace.Ending) *trace.Trace {
-	tr := &trace.Trace{Header: t.Header(), Modules: t.Modules(), Ending: e}
+// record makes the trace of an execution.
+func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace.Trace {
+	tr := &trace.Trace{Header: prog.Header(), Modules: prog.Modules(), Ending: e}
 	tr.Header.Points = p.Points
 	tr.Header.ExpectStatus = p.ExpectStatus
 	for i := range x.threads {
 		th := &x.threads[i]
-		tr.Threads = append(tr.Threads, trace.Thread{
+		thread := trace.Thread{
 			ID: trace.ThreadID(th.Index), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
-			Name: th.Name, Entry: t.siteOf(th.Entry), Ended: th.Flags&1 != 0,
-		})
+			Name: th.Name, Entry: prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
+		}
+		if th.Flags&threadClock != 0 {
+			thread.Label = trace.ClockLabel
+		}
+		tr.Threads = append(tr.Threads, thread)
 	}
 	tr.Stacks = make([][]trace.Site, 1, len(x.stacks)+1)
 	for _, s := range x.stacks {
 		sites := make([]trace.Site, len(s))
 		for i, pc := range s {
-			sites[i] = t.siteOf(pc)
+			sites[i] = prog.Site(pc)
 		}
 		tr.Stacks = append(tr.Stacks, sites)
 	}
@@ -183,8 +192,8 @@ func (t *Target) trace(p *schedule.Plan, x *execution, e trace.Ending) *trace.Tr
 	for i := 0; i < len(x.events); i++ {
 		a := &x.events[i]
 		ev := trace.Event{
-			Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: t.siteOf(a.Pc),
-			Object: t.objectOf(a.Object, x.threads, a.Thread), Aux: a.Aux, Size: a.Size,
+			Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: prog.Site(a.Pc),
+			Object: prog.Object(a.Object, x.threads, a.Thread), Aux: a.Aux, Size: a.Size,
 			Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
 		}
 		ev.Enabled.Low = a.Enabled
@@ -199,7 +208,7 @@ func (t *Target) trace(p *schedule.Plan, x *execution, e trace.Ending) *trace.Tr
 			i += n
 		}
 		if ev.Op == trace.OpCondWait || ev.Op == trace.OpCondWake {
-			ev.Aux = uint64(t.objectOf(a.Aux, x.threads, a.Thread))
+			ev.Aux = uint64(prog.Object(a.Aux, x.threads, a.Thread))
 		}
 		switch ev.Op {
 		case trace.OpMalloc:
@@ -223,12 +232,4 @@ func (t *Target) trace(p *schedule.Plan, x *execution, e trace.Ending) *trace.Tr
 		tr.Events = append(tr.Events, ev)
 	}
 	return tr
-}
-
-func typeName(mangled string) string {
-	s, err := demangle.ToString("_ZTS" + mangled)
-	if err != nil {
-		return mangled
-	}
-	return strings.TrimPrefix(s, "typeinfo name for ")
 }

@@ -1,4 +1,4 @@
-package cprog
+package wire
 
 import (
 	"sync/atomic"
@@ -10,21 +10,21 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 )
 
-// ring is one direction of the shared memory: a single producer, a single consumer,
+// Ring is one direction of the shared memory: a single producer, a single consumer,
 // records that never wrap. Cursors are byte counts that only grow.
-type ring struct {
+type Ring struct {
 	ctl   *abi.Ring
 	bytes []byte
 }
 
-func (r *ring) head() uint64 { return atomic.LoadUint64(&r.ctl.Head) }
-func (r *ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
+func (r *Ring) head() uint64 { return atomic.LoadUint64(&r.ctl.Head) }
+func (r *Ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
 
 const recHeader = abi.SizeofRecHeader
 
-// put appends a record as the plan ring's producer. It reports false if there is no room
-// now. The store to Head pairs with hd_plan_next's acquire load.
-func (r *ring) put(kind uint32, payload []byte) bool {
+// Put appends a record as the ring's producer. It reports false if there is no room now.
+// The store to Head pairs with hd_plan_next's acquire load.
+func (r *Ring) Put(kind uint32, payload []byte) bool {
 	size := uint64(len(r.bytes))
 	need := uint64(recHeader+len(payload)+7) &^ 7
 	head := r.ctl.Head // only this side writes it
@@ -48,14 +48,14 @@ func (r *ring) put(kind uint32, payload []byte) bool {
 	return true
 }
 
-func (r *ring) header(pos uint64, size, kind uint32) {
+func (r *Ring) header(pos uint64, size, kind uint32) {
 	h := (*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos]))
 	h.Size, h.Type = size, kind
 }
 
-// next returns the oldest record of the result ring, or false if there is none. The
-// payload is valid until release. The load of Head pairs with hd_out_end's store.
-func (r *ring) next() (kind uint32, payload []byte, ok bool) {
+// Next returns the oldest record, as the ring's consumer, or false if there is none. The
+// payload is valid until Release. The load of Head pairs with hd_out_end's store.
+func (r *Ring) Next() (kind uint32, payload []byte, ok bool) {
 	for {
 		tail := r.ctl.Tail // only this side writes it
 		if r.head() == tail {
@@ -70,20 +70,21 @@ func (r *ring) next() (kind uint32, payload []byte, ok bool) {
 	}
 }
 
-// release gives back the record that next returned. Pairs with hd_out_begin's acquire.
-func (r *ring) release(size uint32) {
-	atomic.StoreUint64(&r.ctl.Tail, r.ctl.Tail+uint64(size))
-	wake(&r.ctl.TailWaiters, &r.ctl.TailSeq)
-}
-
-func (r *ring) releaseNext() {
+// Release gives back the record that Next returned.
+func (r *Ring) Release() {
 	pos := r.ctl.Tail % uint64(len(r.bytes))
 	r.release((*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos])).Size)
 }
 
-// wait sleeps until the producer has moved Head, at most d. As in ring_wait of the
+// release pairs with hd_out_begin's acquire.
+func (r *Ring) release(size uint32) {
+	atomic.StoreUint64(&r.ctl.Tail, r.ctl.Tail+uint64(size))
+	wake(&r.ctl.TailWaiters, &r.ctl.TailSeq)
+}
+
+// Wait sleeps until the producer has moved Head, at most d. As in ring_wait of the
 // runtime: announce, look again, sleep.
-func (r *ring) wait(d time.Duration) {
+func (r *Ring) Wait(d time.Duration) {
 	tail := r.ctl.Tail
 	for i := 0; i < 100; i++ {
 		if r.head() != tail {

@@ -1,4 +1,4 @@
-package cprog
+package wire
 
 import (
 	"encoding/binary"
@@ -14,10 +14,17 @@ import (
 
 const defaultMaxSteps = 1 << 20
 
-// encode turns a plan into a record of the plan ring.
-func (t *Target) encode(id uint64, p *schedule.Plan) ([]byte, error) {
+// sentPoints are the scheduling points that a process was given last.
+type sentPoints struct {
+	any    bool
+	points []trace.Site
+}
+
+// encode turns executions first to first+repeat of a plan into a record of the plan ring.
+// The points are left out if the process has them from the plan before, sent.
+func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, sent *sentPoints) ([]byte, error) {
 	h := abi.Plan{
-		Id: id, Seed: p.Seed, Repeat: uint32(max(p.Repeat, 1)),
+		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),
 		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
 		Nsteps: uint32(len(p.Script)), Nthreads: uint32(len(p.Threads)),
 		MaxSteps: defaultMaxSteps, ExpectStatus: p.ExpectStatus,
@@ -43,7 +50,7 @@ func (t *Target) encode(id uint64, p *schedule.Plan) ([]byte, error) {
 	if p.Timeouts {
 		h.Flags |= abi.PlanTimeouts
 	}
-	setPoints := !t.pointsSent || !slices.Equal(t.points, p.Points)
+	setPoints := !sent.any || !slices.Equal(sent.points, p.Points)
 	if setPoints {
 		h.SetPoints = 1
 		h.Npoints = uint32(len(p.Points))
@@ -56,8 +63,11 @@ func (t *Target) encode(id uint64, p *schedule.Plan) ([]byte, error) {
 		if int(s.Thread) >= len(p.Threads) || s.Thread < 0 {
 			return nil, fmt.Errorf("step %d of the schedule names thread %d, but it lists only %d threads", i, s.Thread, len(p.Threads))
 		}
-		st := abi.Step{Thread: uint16(s.Thread), Op: uint16(s.Op), Pc: uint32(t.pcOf(s.Site))}
-		if s.Wake >= 0 {
+		st := abi.Step{Thread: uint16(s.Thread), Op: uint16(s.Op), Pc: uint32(prog.PC(s.Site))}
+		switch {
+		case s.Op == trace.OpSelect:
+			st.Aux = uint32(s.Choice)
+		case s.Wake >= 0:
 			st.Aux = uint32(s.Wake) + 1
 		}
 		if s.Thread != last {
@@ -74,7 +84,7 @@ func (t *Target) encode(id uint64, p *schedule.Plan) ([]byte, error) {
 	}
 	if setPoints {
 		for _, s := range p.Points {
-			b = binary.NativeEndian.AppendUint64(b, t.pcOf(s))
+			b = binary.NativeEndian.AppendUint64(b, prog.PC(s))
 		}
 	}
 	if len(b) > planRingSize/2 {

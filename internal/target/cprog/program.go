@@ -1,0 +1,75 @@
+package cprog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// program is the target as the wire sees it.
+type program struct{ *Target }
+
+// Launch starts the program with the runtime loaded.
+func (p program) Launch(ctx context.Context) (*wire.Process, error) {
+	c := &p.cfg
+	proc, err := wire.Launch(ctx, &wire.Command{
+		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors,
+		Quit: syscall.SIGURG, Early: early,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.readModules(proc.Shm())
+	return proc, nil
+}
+
+func early(loaded bool, how string, _ []byte) string {
+	if loaded {
+		return fmt.Sprintf("the program ended before it reached main (%s)", how)
+	}
+	return fmt.Sprintf("the program ended before heddle's runtime was loaded (%s): is it a dynamically linked program for this machine?", how)
+}
+
+func environment(c *Config) []string {
+	env := make([]string, 0, len(c.Env)+2)
+	preload, tunables := c.Runtime, "glibc.pthread.rseq=0"
+	for _, e := range c.Env {
+		name, value, _ := strings.Cut(e, "=")
+		switch name {
+		case "LD_PRELOAD":
+			preload += ":" + value
+			continue
+		case "GLIBC_TUNABLES":
+			tunables = value
+			continue
+		case "LD_BIND_NOW":
+			continue
+		}
+		env = append(env, e)
+	}
+	// Symbols are bound at start: lazy binding would happen inside an execution, in a
+	// place that depends on the schedule.
+	return append(env, "LD_PRELOAD="+preload, "GLIBC_TUNABLES="+tunables, "LD_BIND_NOW=1")
+}
+
+// Ended gives an exception's type the name it has in the source.
+func (program) Ended(_ *wire.Process, _ *schedule.Plan, e *trace.Ending) {
+	if e.Kind == trace.Exception {
+		e.Message = typeName(e.Message)
+	}
+}
+
+func typeName(mangled string) string {
+	s, err := demangle.ToString("_ZTS" + mangled)
+	if err != nil {
+		return mangled
+	}
+	return strings.TrimPrefix(s, "typeinfo name for ")
+}

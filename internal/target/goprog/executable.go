@@ -1,0 +1,58 @@
+package goprog
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target/wire"
+)
+
+// executable is what a program's file says. It is not position-independent: addresses in
+// the process are those in the file, and so are the offsets of sites and objects, whose
+// load address is 0 as for any such program.
+type executable struct {
+	lo, hi  uint64 // of what is loaded from it
+	buildID string // the GNU build id, or "sha256:" and the file's hash
+}
+
+func inspect(path string) (executable, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return executable{}, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
+	}
+	defer f.Close()
+	e, err := elf.NewFile(f)
+	switch {
+	case err != nil:
+		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is no program for this machine: give one that go build or go test -c made", path)}
+	case e.Machine != elf.EM_X86_64:
+		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is for another machine (%v): build it for linux/amd64", path, e.Machine)}
+	case e.Section(".gopclntab") == nil && e.Section(".data.rel.ro.gopclntab") == nil:
+		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is no Go program", path)}
+	case e.Type != elf.ET_EXEC:
+		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is position-independent: build it with -buildmode=exe", path)}
+	}
+	var x executable
+	for _, p := range e.Progs {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if x.hi == 0 || p.Vaddr < x.lo {
+			x.lo = p.Vaddr
+		}
+		x.hi = max(x.hi, p.Vaddr+p.Memsz)
+	}
+	if x.buildID = symbol.BuildID(e); x.buildID == "" {
+		h := sha256.New()
+		if _, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<62)); err != nil {
+			return executable{}, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
+		}
+		x.buildID = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	}
+	return x, nil
+}

@@ -1,0 +1,100 @@
+package goprog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/target/wire"
+)
+
+// launch starts a process that stands where its next execution begins. If its warm-up
+// fails, the target is cold from then on.
+func (t *Target) launch(ctx context.Context) (*wire.Process, error) {
+	p, err := launch(ctx, &t.cfg, t.cold)
+	if errors.Is(err, wire.ErrCold) && !t.cold {
+		t.cold = true
+		p, err = launch(ctx, &t.cfg, true)
+	}
+	return p, err
+}
+
+// launch leaves a cold program's error as it is: it is for the target's own goroutine to
+// make it cold.
+func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) {
+	c := &wire.Command{
+		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
+		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early,
+	}
+	if cfg.NoLeaks {
+		c.Options |= abi.OptNoLeaks
+	}
+	budget := cfg.PerProcess
+	if cold {
+		c.Options |= abi.OptNoWarmup
+		budget = 1
+	} else {
+		// A test that hangs while it warms up is one that fails.
+		c.WarmUp = cfg.Watchdog
+	}
+	p, err := wire.Launch(ctx, c)
+	if errors.Is(err, wire.ErrCold) && cold {
+		err = errors.New("the program reports that its warm-up failed, but it was to have none: a bug in heddle")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Budget, p.Mark = budget, p.OutputSize()
+	return p, nil
+}
+
+// early is the sentence for a program that ended before its first execution.
+func early(loaded bool, how string, output []byte) string {
+	s := fmt.Sprintf("the program ended before heddle's scheduler took over (%s): was it built with heddle's overlay, and is there a test to run?", how)
+	if loaded {
+		s = fmt.Sprintf("the program ended before its first execution began (%s)", how)
+	}
+	const most = 1 << 10
+	if text := strings.TrimSpace(string(output[max(0, len(output)-most):])); text != "" {
+		s += "; it wrote:\n" + text
+	}
+	return s
+}
+
+// environment is what a program is started with: the user's, and what makes Go's runtime
+// repeatable.
+func environment(cfg *Config) []string {
+	env := make([]string, 0, len(cfg.Env)+9)
+	debug, race, gc, limit := "", "", "GOGC=off", "GOMEMLIMIT=3GiB"
+	for _, e := range cfg.Env {
+		name, value, _ := strings.Cut(e, "=")
+		switch name {
+		case "GODEBUG":
+			debug = value + ","
+		case "GORACE":
+			race = value + " "
+		case "GOGC":
+			gc = e
+		case "GOMEMLIMIT":
+			limit = e
+		case "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE":
+		default:
+			env = append(env, e)
+		}
+	}
+	kind := "main"
+	if cfg.Test {
+		kind = "test"
+	}
+	if len(cfg.LeakIgnore) > 0 {
+		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))
+	}
+	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", gc, limit,
+		// The last setting of a name holds.
+		"GODEBUG="+strings.TrimPrefix(debug, ",")+"asyncpreemptoff=1,gcshrinkstackoff=1",
+		// Otherwise each process of a -race build sleeps for a second when it ends.
+		"GORACE="+race+"atexit_sleep_ms=0")
+}

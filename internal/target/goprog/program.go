@@ -1,0 +1,66 @@
+package goprog
+
+import (
+	"context"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// program is the target as the wire sees it.
+type program struct{ *Target }
+
+// Launch gives a process that has done nothing but warm up.
+func (p program) Launch(ctx context.Context) (*wire.Process, error) { return p.take(ctx) }
+
+// PC is the address of an instruction: its offset.
+func (p program) PC(s trace.Site) uint64 { return s.Offset() }
+
+// Site is that of an address of the executable, unknown for any other.
+func (p program) Site(pc uint64) trace.Site {
+	if pc < p.exe.lo || pc > p.exe.hi {
+		return 0
+	}
+	return trace.MakeSite(0, pc)
+}
+
+// Object takes what the runtime sends. It names heap and stacks itself; only what lies in
+// the executable's data comes as an address.
+func (p program) Object(sent uint64, _ []abi.ThreadInfo, _ uint16) trace.Object {
+	o := trace.Object(sent)
+	if o.Region() == trace.RegionOther && sent >= p.exe.lo && sent < p.exe.hi {
+		return trace.MakeObject(trace.RegionGlobal, 0, sent)
+	}
+	return o
+}
+
+// Ended adds what the program wrote, and the message that it wrote. Where executions follow
+// one another in a process without waiting for the controller, whose output is whose can
+// only be told for the last of them, from what package testing writes before each test;
+// else the output is left out.
+func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending) {
+	shared := p.streaming && proc.Budget != 1
+	goesOn := proc.Alive()
+	if !e.Kind.Failed() && (shared || !plan.Record) || shared && goesOn {
+		return
+	}
+	text := proc.Output(proc.Mark, proc.OutputSize())
+	told := true
+	if goesOn {
+		text = during(text)
+	} else {
+		text, told = lastRun(text)
+	}
+	if e.Kind == trace.Panic || e.Kind == trace.Fatal {
+		message, before := died(text, e.Kind)
+		if e.Message == "" {
+			e.Message = message
+		}
+		text = before
+	}
+	if told || !shared {
+		e.Output = text
+	}
+}
