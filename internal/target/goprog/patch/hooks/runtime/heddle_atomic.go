@@ -66,6 +66,9 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		return
 	}
 	systemstack(func() {
+		if own && hdMutexFunc(pc) {
+			return // its Acquire and Release say what it orders
+		}
 		p := hdPend{op: op, pc: pc, obj: uintptr(addr), size: size, aux: old, value: operand}
 		if add {
 			p.result = 1
@@ -74,6 +77,12 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		p.stack = hdStack(getg().m.curg, pc, fp, pc)
 		hdRecord(t, &p, hdEvNochoice)
 	})
+}
+
+func hdMutexFunc(pc uintptr) bool {
+	name := hdFuncName(pc)
+	const a, b = "sync.(*Mutex).", "internal/sync.(*Mutex)."
+	return len(name) > len(a) && name[:len(a)] == a || len(name) > len(b) && name[:len(b)] == b
 }
 
 func hdAtomicFunc(pc uintptr) bool {

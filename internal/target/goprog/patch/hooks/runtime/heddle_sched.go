@@ -337,11 +337,14 @@ func hdTake(gp *g) bool {
 		// It had stopped at a point.
 	default:
 		if t.pend.op != hdOpThreadStart {
-			op := t.pend.op
-			if t.state == hdOutside {
+			op := uint64(t.pend.op)
+			switch {
+			case t.state == hdOutside:
 				op = hdOpOutside
+			case t.pend.op == hdOpResume: // blocked again in the same operation
+				op = t.pend.value
 			}
-			t.pend = hdPend{op: hdOpResume, pc: t.pend.pc, stack: t.pend.stack, obj: t.pend.obj, value: uint64(op)}
+			t.pend = hdPend{op: hdOpResume, pc: t.pend.pc, stack: t.pend.stack, obj: t.pend.obj, value: op}
 			hdDraw(t)
 		}
 		t.state = hdReady
@@ -480,6 +483,10 @@ func hdFind() (*g, bool) {
 		}
 		unlock(&hd.lock)
 	}
+	if t := hd.next; t != nil {
+		hd.next = nil
+		return hdRun(t)
+	}
 	t := hd.cur
 	if t.held {
 		gp := t.gp.ptr()
@@ -495,7 +502,7 @@ func hdFind() (*g, bool) {
 		// It holds the token and does not run: it is in a system call.
 		gp := t.gp.ptr()
 		s := readgstatus(gp) &^ _Gscan
-		if s == _Grunnable && hd.next == nil {
+		if s == _Grunnable {
 			return gp, false
 		}
 		now := nanotime()
@@ -512,10 +519,6 @@ func hdFind() (*g, bool) {
 		hdDel(&hd.enabled, t.index)
 	}
 	hd.released = 0
-	if t := hd.next; t != nil {
-		hd.next = nil
-		return hdRun(t)
-	}
 	if netpollinited() && netpollAnyWaiters() {
 		hdPoll(0)
 	}
