@@ -3,10 +3,8 @@
 // Package atomicvaluepair keeps a key and its version in two atomic values that are replaced
 // one after the other.
 //
-// Fewest switches: a reader between the two stores sees a new key with an old version. If the
-// test's goroutine is the writer, it is left once and may not go on before the reader
-// compares, but the comparison is its own: two switches. If it were the reader, the writer's
-// second store comes between its loads: two as well.
+// Fewest switches: the test's goroutine, which creates the writer and reads, is left between
+// its two loads, and the writer stores meanwhile: three intervals.
 package atomicvaluepair
 
 import "sync/atomic"

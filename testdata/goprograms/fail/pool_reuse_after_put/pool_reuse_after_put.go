@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// heddle: kind=race|fail|panic text=""
 
 // Package poolreuseafterput gives a buffer back to a sync.Pool and returns its bytes, which
 // the next user overwrites.

