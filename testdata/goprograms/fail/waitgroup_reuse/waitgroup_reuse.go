@@ -8,7 +8,6 @@ import "sync"
 
 // Rounds lets others wait for the end of the current round.
 type Rounds struct {
-	mu sync.Mutex
 	wg sync.WaitGroup
 }
 
