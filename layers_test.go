@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"internal/analysis/hb", "internal/analysis/lockset"},
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/depend"},
 	{"internal/finding"},
-	{"internal/canon", "internal/std", "internal/strategy", "internal/simplify", "internal/target", "internal/target/wire", "internal/report", "internal/toolchain"},
+	{"internal/canon", "internal/std", "internal/strategy", "internal/simplify", "internal/target", "internal/target/wire", "internal/report", "internal/toolchain", "internal/goprograms"},
 	{"children"},
 	{"internal/campaign"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them

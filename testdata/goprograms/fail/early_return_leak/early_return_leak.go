@@ -1,0 +1,35 @@
+// heddle: kind=leak text="check"
+
+// Package earlyreturnleak asks all replicas and returns at the first failure; a replica that
+// answers later waits for a reader for ever.
+package earlyreturnleak
+
+import "errors"
+
+var errStale = errors.New("stale replica")
+
+type replica struct {
+	version int
+}
+
+func (r replica) check(want int, answers chan<- error) {
+	if r.version != want {
+		answers <- errStale
+		return
+	}
+	answers <- nil
+}
+
+// Healthy asks all replicas.
+func Healthy(want int, versions ...int) error {
+	answers := make(chan error)
+	for _, v := range versions {
+		go replica{v}.check(want, answers)
+	}
+	for range versions {
+		if err := <-answers; err != nil {
+			return err
+		}
+	}
+	return nil
+}

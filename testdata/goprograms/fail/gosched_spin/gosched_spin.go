@@ -1,0 +1,28 @@
+// heddle: kind=hang text="Lock"
+
+// Package goschedspin draws a ticket by a load and a store, so two can draw the same; then one
+// number is never drawn, nobody moves on past it, and who holds a later ticket yields for
+// ever.
+package goschedspin
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// TicketLock serves those who want it in order.
+type TicketLock struct {
+	next, serving atomic.Int32
+}
+
+// Lock waits for its turn.
+func (l *TicketLock) Lock() {
+	ticket := l.next.Load()
+	l.next.Store(ticket + 1)
+	for l.serving.Load() != ticket {
+		runtime.Gosched()
+	}
+}
+
+// Unlock lets the next one in.
+func (l *TicketLock) Unlock() { l.serving.Add(1) }

@@ -1,0 +1,14 @@
+// heddle: kind=deadlock text="drain"
+
+// Package lenthenreceive receives if the channel's length is not 0; another receiver can come
+// in between.
+package lenthenreceive
+
+// drain receives what is there and returns how much it was.
+func drain(ch chan int) (n int64) {
+	for len(ch) > 0 {
+		<-ch
+		n++
+	}
+	return n
+}

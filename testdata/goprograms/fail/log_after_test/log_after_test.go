@@ -1,0 +1,31 @@
+// heddle: kind=panic text="Log in goroutine"
+
+// Package logaftertest logs to the test from a goroutine that nobody waits for.
+package logaftertest
+
+type logger interface {
+	Logf(format string, args ...any)
+}
+
+// Cache is filled in the background.
+type Cache struct {
+	log   logger
+	ready chan struct{}
+}
+
+// NewCache begins to fill a cache.
+func NewCache(log logger) *Cache {
+	c := &Cache{log: log, ready: make(chan struct{})}
+	go c.fill()
+	return c
+}
+
+func (c *Cache) fill() {
+	close(c.ready)
+	c.log.Logf("cache is filled")
+}
+
+// Close waits until the cache can be dropped.
+func (c *Cache) Close() {
+	<-c.ready
+}

@@ -1,0 +1,8 @@
+package logaftertest
+
+import "testing"
+
+func TestCache(t *testing.T) {
+	c := NewCache(t)
+	c.Close()
+}

@@ -1,0 +1,3 @@
+module heddletest
+
+go 1.24

@@ -1,0 +1,40 @@
+// heddle: clean
+
+// Package closedchannelzero asks whether what it received was sent.
+package closedchannelzero
+
+// Worker runs jobs until it is closed.
+type Worker struct {
+	jobs chan func()
+	quit chan struct{}
+	done chan struct{}
+}
+
+// NewWorker starts a worker.
+func NewWorker() *Worker {
+	w := &Worker{make(chan func(), 1), make(chan struct{}), make(chan struct{})}
+	go w.run()
+	return w
+}
+
+func (w *Worker) run() {
+	defer close(w.done)
+	for {
+		select {
+		case <-w.quit:
+			return
+		case job, ok := <-w.jobs:
+			if !ok {
+				return
+			}
+			job()
+		}
+	}
+}
+
+// Close ends the worker.
+func (w *Worker) Close() {
+	close(w.quit)
+	close(w.jobs)
+	<-w.done
+}

@@ -1,0 +1,42 @@
+// heddle: clean
+
+// Package contextafterfunc puts a connection back only if the function that would close it was
+// stopped.
+package contextafterfunc
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Conn is a connection.
+type Conn struct{ closed atomic.Bool }
+
+// Pool has connections that are not in use.
+type Pool struct {
+	mu   sync.Mutex
+	free []*Conn
+}
+
+// Do uses the connection while ctx lasts and puts it back. The channel is closed when
+// nothing uses the connection any more.
+func (p *Pool) Do(ctx context.Context, c *Conn) <-chan struct{} {
+	unused := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		c.closed.Store(true)
+		close(unused)
+	})
+	usable := !c.closed.Load()
+	if stop() {
+		close(unused)
+	} else {
+		usable = false
+	}
+	if usable {
+		p.mu.Lock()
+		p.free = append(p.free, c)
+		p.mu.Unlock()
+	}
+	return unused
+}

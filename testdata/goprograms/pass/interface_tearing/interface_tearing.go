@@ -1,0 +1,30 @@
+// heddle: clean
+
+// Package interfacetearing replaces an interface value that another goroutine reads by way of
+// an atomic pointer.
+package interfacetearing
+
+import "sync/atomic"
+
+// Shape has an area.
+type Shape interface{ Area() int }
+
+type square struct{ side int }
+type rectangle struct{ width, height int }
+
+// Area is the area.
+func (s *square) Area() int { return s.side * s.side }
+
+// Area is the area.
+func (r *rectangle) Area() int { return r.width * r.height }
+
+// Holder has a shape.
+type Holder struct {
+	shape atomic.Pointer[Shape]
+}
+
+// Set replaces the shape.
+func (h *Holder) Set(s Shape) { h.shape.Store(&s) }
+
+// Area is the area of the shape.
+func (h *Holder) Area() int { return (*h.shape.Load()).Area() }

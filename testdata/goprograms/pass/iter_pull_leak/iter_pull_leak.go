@@ -1,0 +1,42 @@
+// heddle: clean
+
+// Package iterpullleak pulls values from an iterator and calls stop on every way out.
+package iterpullleak
+
+import (
+	"iter"
+	"sync/atomic"
+)
+
+// Tree is a binary tree.
+type Tree struct {
+	left, right *Tree
+	value       int
+}
+
+func (t *Tree) walk(yield func(int) bool) bool {
+	return t == nil || t.left.walk(yield) && yield(t.value) && t.right.walk(yield)
+}
+
+// All yields the values in order.
+func (t *Tree) All() iter.Seq[int] {
+	return func(yield func(int) bool) { t.walk(yield) }
+}
+
+// Equal compares two trees, unless it is told to give up. ok says whether it did compare.
+func Equal(a, b *Tree, giveUp *atomic.Bool) (equal, ok bool) {
+	nextA, stopA := iter.Pull(a.All())
+	nextB, stopB := iter.Pull(b.All())
+	defer stopA()
+	defer stopB()
+	for {
+		va, okA := nextA()
+		vb, okB := nextB()
+		if va != vb || okA != okB || !okA {
+			return va == vb && okA == okB, true
+		}
+		if giveUp.Load() {
+			return false, false
+		}
+	}
+}

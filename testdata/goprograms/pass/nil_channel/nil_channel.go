@@ -1,0 +1,32 @@
+// heddle: clean
+
+// Package nilchannel has a channel from its construction on.
+package nilchannel
+
+import "sync"
+
+// Source hands out numbers after Start.
+type Source struct {
+	mu sync.Mutex
+	ch chan int
+}
+
+// NewSource makes a source that is not started.
+func NewSource() *Source {
+	return &Source{ch: make(chan int, 1)}
+}
+
+// Start begins to hand out.
+func (s *Source) Start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ch <- 42
+}
+
+// Next waits for a number.
+func (s *Source) Next() int {
+	s.mu.Lock()
+	ch := s.ch
+	s.mu.Unlock()
+	return <-ch
+}

@@ -1,0 +1,28 @@
+// heddle: clean
+
+// Package plainrace counts the bytes of a copy in an atomic that another goroutine reads for
+// its progress display.
+package plainrace
+
+import (
+	"bytes"
+	"sync/atomic"
+)
+
+// Copier copies and can be asked how far it is.
+type Copier struct {
+	copied atomic.Int64
+}
+
+// Copy appends src to dst in pieces.
+func (c *Copier) Copy(dst *bytes.Buffer, src []byte) {
+	for len(src) > 0 {
+		n := min(4, len(src))
+		dst.Write(src[:n])
+		src = src[n:]
+		c.copied.Add(int64(n))
+	}
+}
+
+// Progress is the number of bytes copied so far.
+func (c *Copier) Progress() int64 { return c.copied.Load() }

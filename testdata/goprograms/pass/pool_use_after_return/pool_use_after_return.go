@@ -1,0 +1,34 @@
+// heddle: clean
+
+// Package pooluseafterreturn puts a connection back into the pool after it has read the
+// answer.
+package pooluseafterreturn
+
+// conn answers each request, in order; a request asks for its own number.
+type conn struct {
+	answers chan int
+}
+
+func (c *conn) send(n int)   { c.answers <- n }
+func (c *conn) receive() int { return <-c.answers }
+
+// Pool has one connection.
+type Pool struct {
+	free chan *conn
+}
+
+// NewPool connects.
+func NewPool() *Pool {
+	p := &Pool{make(chan *conn, 1)}
+	p.free <- &conn{make(chan int, 2)}
+	return p
+}
+
+// Query asks for n and returns the answer.
+func (p *Pool) Query(n int) int {
+	c := <-p.free
+	c.send(n)
+	answer := c.receive()
+	p.free <- c
+	return answer
+}

@@ -1,0 +1,31 @@
+// heddle: clean
+
+// Package rwmutexrecursiveread takes the read lock once and calls a helper that expects it.
+package rwmutexrecursiveread
+
+import "sync"
+
+// Stock counts items of two kinds.
+type Stock struct {
+	mu          sync.RWMutex
+	red, yellow int
+}
+
+func (s *Stock) get(of *int) int {
+	return *of
+}
+
+// Total counts all items.
+func (s *Stock) Total() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.get(&s.red) + s.get(&s.yellow)
+}
+
+// Repaint makes a red item yellow.
+func (s *Stock) Repaint() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.red--
+	s.yellow++
+}

@@ -1,0 +1,44 @@
+// heddle: clean
+
+// Package tickerleak flushes at every tick until it is told to end, and is waited for.
+package tickerleak
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Buffer is flushed at every tick.
+type Buffer struct {
+	ticker  *time.Ticker
+	flushes atomic.Int64
+	quit    chan struct{}
+	done    chan struct{}
+}
+
+// NewBuffer begins to flush.
+func NewBuffer() *Buffer {
+	b := &Buffer{ticker: time.NewTicker(time.Millisecond)}
+	b.quit, b.done = make(chan struct{}), make(chan struct{})
+	go b.flushLoop()
+	return b
+}
+
+func (b *Buffer) flushLoop() {
+	defer close(b.done)
+	for {
+		select {
+		case <-b.ticker.C:
+			b.flushes.Add(1)
+		case <-b.quit:
+			return
+		}
+	}
+}
+
+// Close flushes no more.
+func (b *Buffer) Close() {
+	b.ticker.Stop()
+	close(b.quit)
+	<-b.done
+}

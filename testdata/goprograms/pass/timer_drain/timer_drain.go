@@ -1,0 +1,28 @@
+// heddle: clean
+
+// Package timerdrain stops a timer and leaves its channel alone.
+package timerdrain
+
+import "time"
+
+// Reader waits for items, but not for ever.
+type Reader struct {
+	items chan int
+	timer *time.Timer
+}
+
+// NewReader makes a reader that waits for d.
+func NewReader(d time.Duration) *Reader {
+	return &Reader{make(chan int, 1), time.NewTimer(d)}
+}
+
+// Next waits for an item.
+func (r *Reader) Next() (v int, ok bool) {
+	select {
+	case v = <-r.items:
+		ok = true
+	case <-r.timer.C:
+	}
+	r.timer.Stop()
+	return v, ok
+}

@@ -1,0 +1,42 @@
+// heddle: clean
+
+// Package waitgroupnegative marks a job done when it ends or when it is cancelled, whichever
+// comes first.
+package waitgroupnegative
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Job is waited for until it has ended or was cancelled.
+type Job struct {
+	wg    sync.WaitGroup
+	once  sync.Once
+	state atomic.Int32 // 0: at work, 1: ended, 2: cancelled
+}
+
+// NewJob makes a job at work.
+func NewJob() *Job {
+	j := new(Job)
+	j.wg.Add(1)
+	return j
+}
+
+func (j *Job) finish(state int32) {
+	if j.state.CompareAndSwap(0, state) {
+		j.once.Do(j.wg.Done)
+	}
+}
+
+// Run does the work.
+func (j *Job) Run() { j.finish(1) }
+
+// Cancel gives the job up.
+func (j *Job) Cancel() { j.finish(2) }
+
+// Wait waits for the job.
+func (j *Job) Wait() int32 {
+	j.wg.Wait()
+	return j.state.Load()
+}

@@ -1,0 +1,48 @@
+// heddle: clean
+
+// Package workerdies has workers that note an error and go on.
+package workerdies
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Farm has workers and a budget for what they do.
+type Farm struct {
+	jobs   chan int64
+	budget atomic.Int64
+	failed atomic.Int32
+	wg     sync.WaitGroup
+}
+
+// NewFarm starts n workers.
+func NewFarm(n int, budget int64) *Farm {
+	f := &Farm{jobs: make(chan int64)}
+	f.budget.Store(budget)
+	f.wg.Add(n)
+	for range n {
+		go f.work()
+	}
+	return f
+}
+
+func (f *Farm) work() {
+	defer f.wg.Done()
+	for cost := range f.jobs {
+		if f.budget.Add(-cost) < 0 {
+			f.failed.Add(1)
+		}
+		f.budget.Add(cost) // given back when the job is done
+	}
+}
+
+// Dispatch hands out jobs and returns how many failed.
+func (f *Farm) Dispatch(costs ...int64) int32 {
+	for _, c := range costs {
+		f.jobs <- c
+	}
+	close(f.jobs)
+	f.wg.Wait()
+	return f.failed.Load()
+}
