@@ -42,6 +42,7 @@ type code struct {
 	op      trace.Op
 	site    trace.Site
 	wake    trace.ThreadID
+	choice  int
 	timeout bool
 }
 
@@ -62,7 +63,7 @@ func Format(script []Step, threads []trace.Thread) string {
 	}
 	codes := make(map[code]uint32)
 	var site trace.Site
-	timeouts, wakes, many := false, false, false
+	timeouts, wakes, choices, many := false, false, false, false
 	for i, s := range script {
 		if n := len(p.IntervalLength); n > 0 && s.Thread == script[i-1].Thread {
 			p.IntervalLength[n-1]++
@@ -70,7 +71,7 @@ func Format(script []Step, threads []trace.Thread) string {
 			p.IntervalThread = append(p.IntervalThread, uint32(s.Thread))
 			p.IntervalLength = append(p.IntervalLength, 1)
 		}
-		c := code{s.Op, s.Site, s.Wake, s.Timeout}
+		c := code{s.Op, s.Site, s.Wake, s.Choice, s.Timeout}
 		k, ok := codes[c]
 		if !ok {
 			k = uint32(len(codes))
@@ -78,9 +79,11 @@ func Format(script []Step, threads []trace.Thread) string {
 			p.CodeOp = append(p.CodeOp, uint32(c.op))
 			p.CodeSite = append(p.CodeSite, int64(c.site-site))
 			p.CodeWake = append(p.CodeWake, uint32(c.wake+1))
+			p.CodeChoice = append(p.CodeChoice, uint32(c.choice))
 			p.CodeTimeout = append(p.CodeTimeout, c.timeout)
 			site = c.site
 			wakes = wakes || c.wake != -1
+			choices = choices || c.choice != 0
 			timeouts = timeouts || c.timeout
 		}
 		p.Code = append(p.Code, k)
@@ -88,6 +91,9 @@ func Format(script []Step, threads []trace.Thread) string {
 	}
 	if !wakes {
 		p.CodeWake = nil
+	}
+	if !choices {
+		p.CodeChoice = nil
 	}
 	if !timeouts {
 		p.CodeTimeout = nil
@@ -244,7 +250,7 @@ func parseScript(p *tracepb.Schedule, threads int) ([]Step, error) {
 				return nil, fmt.Errorf("has step %d of kind %d, where there are %d: make it again", len(script), c, len(codes))
 			}
 			d := codes[c]
-			script = append(script, Step{Thread: trace.ThreadID(t), Op: d.op, Site: d.site, Wake: d.wake, Timeout: d.timeout})
+			script = append(script, Step{Thread: trace.ThreadID(t), Op: d.op, Site: d.site, Wake: d.wake, Choice: d.choice, Timeout: d.timeout})
 		}
 	}
 	if len(script) != n {
@@ -255,8 +261,9 @@ func parseScript(p *tracepb.Schedule, threads int) ([]Step, error) {
 
 func parseCodes(p *tracepb.Schedule, threads int) ([]code, error) {
 	n := len(p.CodeOp)
-	if len(p.CodeSite) != n || len(p.CodeWake) != 0 && len(p.CodeWake) != n || len(p.CodeTimeout) != 0 && len(p.CodeTimeout) != n {
-		return nil, fmt.Errorf("has %d operations, %d sites, %d threads to wake and %d time-outs: make it again", n, len(p.CodeSite), len(p.CodeWake), len(p.CodeTimeout))
+	fits := func(column int) bool { return column == 0 || column == n }
+	if len(p.CodeSite) != n || !fits(len(p.CodeWake)) || !fits(len(p.CodeChoice)) || !fits(len(p.CodeTimeout)) {
+		return nil, fmt.Errorf("has %d operations, %d sites, %d threads to wake, %d cases to try and %d time-outs: make it again", n, len(p.CodeSite), len(p.CodeWake), len(p.CodeChoice), len(p.CodeTimeout))
 	}
 	codes := make([]code, n)
 	var site trace.Site
@@ -271,6 +278,9 @@ func parseCodes(p *tracepb.Schedule, threads int) ([]code, error) {
 				return nil, fmt.Errorf("wakes thread %d, where there are %d threads: make it again", int32(p.CodeWake[i]-1), threads)
 			}
 			c.wake = trace.ThreadID(p.CodeWake[i]) - 1
+		}
+		if len(p.CodeChoice) > 0 {
+			c.choice = int(p.CodeChoice[i])
 		}
 		if len(p.CodeTimeout) > 0 {
 			c.timeout = p.CodeTimeout[i]

@@ -63,6 +63,7 @@ func drawScript(t *rapid.T) ([]Step, []trace.Thread) {
 				Op:      trace.Op(rapid.Uint16().Draw(t, "op")),
 				Site:    trace.Site(rapid.Uint64().Draw(t, "site")),
 				Wake:    trace.ThreadID(rapid.IntRange(-1, n-1).Draw(t, "wake")),
+				Choice:  rapid.IntRange(0, 9).Draw(t, "choice"),
 				Timeout: rapid.Bool().Draw(t, "timeout"),
 			}
 		})
@@ -204,7 +205,8 @@ func TestStringErrors(t *testing.T) {
 		"interval column": {schedule(func(p *tracepb.Schedule) { p.IntervalLength = p.IntervalLength[:1] }), "has columns that do not fit"},
 		"thread":          {schedule(func(p *tracepb.Schedule) { p.IntervalThread[1] = 2 }), "has a step of thread 2, where there are 2 threads"},
 		"code":            {schedule(func(p *tracepb.Schedule) { p.Code[2] = 2 }), "has step 2 of kind 2, where there are 2"},
-		"code columns":    {schedule(func(p *tracepb.Schedule) { p.CodeTimeout = []bool{true} }), "has 2 operations, 2 sites, 0 threads to wake and 1 time-outs"},
+		"code columns":    {schedule(func(p *tracepb.Schedule) { p.CodeTimeout = []bool{true} }), "has 2 operations, 2 sites, 0 threads to wake, 0 cases to try and 1 time-outs"},
+		"choice column":   {schedule(func(p *tracepb.Schedule) { p.CodeChoice = []uint32{1} }), "has 2 operations, 2 sites, 0 threads to wake, 1 cases to try"},
 		"operation":       {schedule(func(p *tracepb.Schedule) { p.CodeOp[0] = 1 << 16 }), "has operation 65536, which there cannot be"},
 		"wake":            {schedule(func(p *tracepb.Schedule) { p.CodeWake = []uint32{0, 3} }), "wakes thread 2, where there are 2 threads"},
 		// What Format makes of a script that makes no sense.
@@ -245,6 +247,20 @@ func TestStringFlips(t *testing.T) {
 			t.Errorf("character %d changed, and nobody noticed: %s", i, bad)
 		}
 	}
+}
+
+// The case that a select tries first is a choice of the schedule.
+func TestStepsOfSelect(t *testing.T) {
+	got := Steps([]trace.Event{
+		{Op: trace.OpSelect, Site: 1, Aux: 3, Size: 4},
+		{Op: trace.OpSelectCase, Value: 2, Flags: trace.FlagNoChoice},
+		{Op: trace.OpChanRecv, Site: 2, Aux: 3},
+	})
+	want := []Step{{Op: trace.OpSelect, Site: 1, Wake: -1, Choice: 3}, {Op: trace.OpChanRecv, Site: 2, Wake: -1}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("steps %+v, want %+v", got, want)
+	}
+	wantParsed(t, Format(got, threads(1)), want, threads(1))
 }
 
 func TestPointsOf(t *testing.T) {
@@ -305,6 +321,7 @@ func FuzzScriptOf(f *testing.F) {
 		{Op: trace.OpThreadCreate, Value: 1, Enabled: trace.ThreadSet{Low: 1}},
 		{Thread: 1, Op: trace.OpThreadStart, Enabled: trace.ThreadSet{Low: 3}},
 		{Thread: 1, Op: trace.OpCondSignal, Value: 1, Enabled: trace.ThreadSet{Low: 3}},
+		{Op: trace.OpSelect, Aux: 2, Size: 3, Enabled: trace.ThreadSet{Low: 3}},
 		{Op: trace.OpMalloc, Flags: trace.FlagNoChoice},
 	}}
 	var text bytes.Buffer

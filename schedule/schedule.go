@@ -21,6 +21,8 @@ type Step struct {
 	Site   trace.Site
 	// Wake is the thread to wake for OpCondSignal and OpFutexWake; -1 for none or any.
 	Wake trace.ThreadID
+	// Choice is, for OpSelect, the case to try first, + 1; 0 for any.
+	Choice int
 	// Timeout says that the thread was chosen though its wait was not over: it timed out.
 	Timeout bool
 }
@@ -124,6 +126,8 @@ func Steps(events []trace.Event) []Step {
 			s.Wake = trace.ThreadID(e.Value) - 1
 		case trace.OpFutexWake:
 			s.Wake = trace.ThreadID(e.Aux) - 1
+		case trace.OpSelect:
+			s.Choice = int(uint32(e.Aux))
 		}
 		out = append(out, s)
 	}

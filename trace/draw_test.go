@@ -20,7 +20,7 @@ func drawTrace(t *rapid.T) *Trace {
 	sites := rapid.SliceOfN(site, 0, 20)
 	object := rapid.Map(rapid.Uint64(), func(v uint64) Object { return Object(v) })
 	anyThread := rapid.Map(rapid.Int32(), func(v int32) ThreadID { return ThreadID(v) })
-	op := rapid.Map(rapid.OneOf(rapid.Uint16Range(0, 96), rapid.Uint16()), func(v uint16) Op { return Op(v) })
+	op := rapid.Map(rapid.OneOf(rapid.Uint16Range(0, 320), rapid.Uint16()), func(v uint16) Op { return Op(v) })
 	set := rapid.Custom(func(t *rapid.T) ThreadSet {
 		s := ThreadSet{Low: rapid.Uint64().Draw(t, "low")}
 		if rapid.IntRange(0, 4).Draw(t, "wide") == 0 {

@@ -67,7 +67,13 @@ func TestTextErrors(t *testing.T) {
 }
 
 func TestValidateGolden(t *testing.T) {
-	forEachEdit(t, "testdata/validate.txtar", func(t *testing.T, text, want string) {
+	for _, name := range []string{"validate", "validatego"} {
+		t.Run(name, func(t *testing.T) { validateGolden(t, "testdata/"+name+".txtar") })
+	}
+}
+
+func validateGolden(t *testing.T, path string) {
+	forEachEdit(t, path, func(t *testing.T, text, want string) {
 		tr, err := ParseText(strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)

@@ -135,6 +135,19 @@ type Event struct {
 	Enabled ThreadSet // threads that could have run instead, Thread included
 }
 
+// Child is the thread that the event creates. It is not ok for an event that creates
+// none; that the thread is one of the table is for Validate to say.
+func (e *Event) Child() (id ThreadID, ok bool) {
+	if e.Op.Class() != ClassFork || e.Result != 0 || e.Value >= MaxThreads {
+		return -1, false
+	}
+	return ThreadID(e.Value), true
+}
+
+// ClockLabel is the label of the thread that does not belong to the program but to time:
+// it does OpTimerFire, was created by nobody and has no start.
+const ClockLabel = "clock"
+
 // Thread describes a thread of the execution.
 type Thread struct {
 	ID     ThreadID
@@ -145,6 +158,9 @@ type Thread struct {
 	Label  string   // how the program or language calls it, may be empty
 	Ended  bool
 }
+
+// IsClock reports whether the thread is the clock.
+func (t *Thread) IsClock() bool { return t.Label == ClockLabel && t.Entry == 0 && t.ID != 0 }
 
 // Module is an executable or shared library that was loaded.
 type Module struct {
@@ -178,9 +194,18 @@ const (
 	Exit                    // exit status other than the expected one
 	Unsupported             // heddle cannot carry the program: never a finding
 	Diverged                // a strict schedule could not be followed: never a finding
+	// Of Go programs, and Race of all; numbers are part of the trace format.
+	Test  // a test failed; Message is its first error
+	Panic // nobody recovered it; Message is its first line
+	Fatal // an error of the Go runtime that cannot be recovered from; likewise
+	Leak  // the Waiters were left when the test or the program ended
+	Race  // the recorded accesses race: Site, Object, Thread and Stack are those of the later one
 )
 
-var kindNames = [...]string{"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged"}
+var kindNames = [...]string{
+	"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged",
+	"test failure", "panic", "fatal error", "goroutine leak", "data race",
+}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
@@ -190,7 +215,7 @@ func (k Kind) String() string {
 }
 
 // Failed reports whether the kind is the program's failure (a possible finding).
-func (k Kind) Failed() bool { return k >= Assertion && k <= Exit }
+func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= Race }
 
 // Ending is how an execution ended, with what identifies the failure.
 type Ending struct {

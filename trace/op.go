@@ -2,9 +2,9 @@ package trace
 
 import "github.com/heddle-dev/heddle/internal/abi"
 
-// Op is an operation. Numbers below 256 are those of the C runtime's operation table
-// (runtime/include/heddle_abi.h, where the meaning of each event's fields is written);
-// they are part of the trace format.
+// Op is an operation of the runtime's operation table (runtime/include/heddle_abi.h, where
+// the meaning of each event's fields is written); those from 256 on are of Go programs only.
+// The numbers are part of the trace format.
 type Op uint16
 
 // Class says what an operation means to an analysis.

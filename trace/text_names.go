@@ -236,16 +236,17 @@ next:
 	return f, nil
 }
 
+// printKind is the kind's name with its spaces as hyphens.
 func printKind(k Kind) string {
 	if int(k) < len(kindNames) {
-		return kindNames[k]
+		return strings.ReplaceAll(kindNames[k], " ", "-")
 	}
 	return fmt.Sprintf("kind%d", k)
 }
 
 func parseKind(s string) (Kind, error) {
-	for i, n := range kindNames {
-		if s == n {
+	for i := range kindNames {
+		if s == printKind(Kind(i)) {
 			return Kind(i), nil
 		}
 	}

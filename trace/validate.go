@@ -31,8 +31,9 @@ func (e *InvalidError) Error() string {
 // Threads:
 //   - a thread stands in the table at its id, there are at most MaxThreads;
 //   - thread 0 is main: no parent (-1), Nth 0;
-//   - any other has a parent with a smaller id and an Nth from 1, and no other thread has
-//     both the same;
+//   - any other but the clock has a parent with a smaller id and an Nth from 1, and no
+//     other thread has both the same;
+//   - there is at most one clock (Thread.IsClock);
 //   - names are unique.
 //
 // Call stacks: the table is empty or its entry 0 is.
@@ -41,11 +42,13 @@ func (e *InvalidError) Error() string {
 //   - the thread is in the thread table, the operation is known, and not "none";
 //   - no flags but those of package trace are set;
 //   - the first event of a thread, and no other, is OpThreadStart; main may do without,
-//     since it had started before the execution began;
+//     since it had started before the execution began, and so may the clock;
 //   - OpThreadEnd is the last event of its thread, and Thread.Ended says whether there is
 //     one;
-//   - a thread's parent creates it (OpThreadCreate with result 0, the thread as value)
-//     once, and before it starts; no such event names another thread;
+//   - a thread's parent creates it (OpThreadCreate or OpGo with result 0, the thread as
+//     value) once, and before it starts; no such event names another thread. The clock is
+//     there from the beginning, created by nobody;
+//   - OpTimerFire is done by the clock, whose only choices it is;
 //   - a thread that is joined (OpThreadJoin with result 0, the thread as value, no
 //     time-out) is in the table, is not the joining one, and has ended before;
 //   - of a scheduling point, that is unless FlagNoChoice is set, the enabled set has the
@@ -161,6 +164,7 @@ func (v *validator) threads() error {
 	}
 	names := make(map[uint64]ThreadID)
 	births := make(map[birth]ThreadID)
+	clock := ThreadID(-1)
 	for i := range t.Threads {
 		th := &t.Threads[i]
 		place := fmt.Sprintf("thread T%d", i)
@@ -169,16 +173,21 @@ func (v *validator) threads() error {
 			return invalid(place, "its id is %d: the table is indexed by id", th.ID)
 		case i == 0 && (th.Parent != -1 || th.Nth != 0):
 			return invalid(place, "main has parent %s and is its child number %d, where it should have none (-1) and be number 0", printThread(th.Parent), th.Nth)
+		case th.IsClock() && clock >= 0:
+			return invalid(place, "it is the clock, and so is %s", printThread(clock))
+		case th.IsClock():
+			clock = th.ID
 		case i > 0 && (th.Parent < 0 || th.Parent >= th.ID):
 			return invalid(place, "its parent is %s, which was not there before it", printThread(th.Parent))
 		case i > 0 && th.Nth < 1:
 			return invalid(place, "it is child number %d of its parent, where the first is 1", th.Nth)
 		}
 		b := birth{th.Parent, th.Nth}
-		if o, ok := births[b]; ok {
+		if o, ok := births[b]; ok && !th.IsClock() {
 			return invalid(place, "it is child number %d of %s, and so is %s", th.Nth, printThread(th.Parent), printThread(o))
+		} else if !th.IsClock() {
+			births[b] = th.ID
 		}
-		births[b] = th.ID
 		if o, ok := names[th.Name]; ok {
 			return invalid(place, "it has the name %#x of %s", th.Name, printThread(o))
 		}
@@ -208,9 +217,11 @@ func (v *validator) stacks() error {
 func (v *validator) events() error {
 	t := v.t
 	v.state = make([]progress, len(t.Threads))
-	if len(v.state) > 0 {
-		v.state[0].created = true
-		v.alive.Add(0)
+	for i := range v.state {
+		if i == 0 || t.Threads[i].IsClock() {
+			v.state[i].created = true
+			v.alive.Add(ThreadID(i))
+		}
 	}
 	for i := range t.Events {
 		if err := v.event(i); err != nil {
@@ -270,14 +281,19 @@ func (v *validator) enabled(i int, e *Event) error {
 // life checks and follows the beginnings and ends of threads.
 func (v *validator) life(i int, e *Event) error {
 	s := &v.state[e.Thread]
+	clock := v.t.Threads[e.Thread].IsClock()
 	switch {
+	case e.Op == OpTimerFire && !clock:
+		return v.invalidEvent(i, "it fires a timer, and is not the clock")
+	case e.Op != OpTimerFire && clock && e.Flags&FlagNoChoice == 0:
+		return v.invalidEvent(i, "it is the clock, whose only choices are to fire timers")
 	case s.ended:
 		return v.invalidEvent(i, "the thread had ended")
 	case !s.created:
 		return v.invalidEvent(i, "the thread had not been created by %s", printThread(v.t.Threads[e.Thread].Parent))
 	case e.Op == OpThreadStart && s.started:
 		return v.invalidEvent(i, "the thread had started before")
-	case e.Op != OpThreadStart && !s.started && e.Thread != 0:
+	case e.Op != OpThreadStart && !s.started && e.Thread != 0 && !clock:
 		return v.invalidEvent(i, "it comes before the start of the thread")
 	}
 	s.started = true
@@ -285,7 +301,7 @@ func (v *validator) life(i int, e *Event) error {
 	case OpThreadEnd:
 		s.ended = true
 		v.alive.toggle(e.Thread)
-	case OpThreadCreate:
+	case OpThreadCreate, OpGo:
 		if e.Result != 0 {
 			return nil
 		}

@@ -36,12 +36,13 @@ type Schedule struct {
 	// Thread execution intervals: thread and length of each; lengths add up to count.
 	IntervalThread []uint32 `protobuf:"varint,5,rep,packed,name=interval_thread,json=intervalThread,proto3" json:"interval_thread,omitempty"`
 	IntervalLength []uint32 `protobuf:"varint,6,rep,packed,name=interval_length,json=intervalLength,proto3" json:"interval_length,omitempty"`
-	// The different (op, site, wake, time-out) of the script, in order of first use.
+	// The different (op, site, wake, choice, time-out) of the script, in order of first use.
 	CodeOp        []uint32 `protobuf:"varint,7,rep,packed,name=code_op,json=codeOp,proto3" json:"code_op,omitempty"`
 	CodeSite      []int64  `protobuf:"zigzag64,8,rep,packed,name=code_site,json=codeSite,proto3" json:"code_site,omitempty"` // each the difference to the one before
 	CodeWake      []uint32 `protobuf:"varint,9,rep,packed,name=code_wake,json=codeWake,proto3" json:"code_wake,omitempty"`   // thread + 1; 0: none or any
 	CodeTimeout   []bool   `protobuf:"varint,10,rep,packed,name=code_timeout,json=codeTimeout,proto3" json:"code_timeout,omitempty"`
-	Code          []uint32 `protobuf:"varint,11,rep,packed,name=code,proto3" json:"code,omitempty"` // of each step
+	Code          []uint32 `protobuf:"varint,11,rep,packed,name=code,proto3" json:"code,omitempty"`                               // of each step
+	CodeChoice    []uint32 `protobuf:"varint,12,rep,packed,name=code_choice,json=codeChoice,proto3" json:"code_choice,omitempty"` // case to try first + 1; 0: any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,11 +154,18 @@ func (x *Schedule) GetCode() []uint32 {
 	return nil
 }
 
+func (x *Schedule) GetCodeChoice() []uint32 {
+	if x != nil {
+		return x.CodeChoice
+	}
+	return nil
+}
+
 var File_trace_tracepb_schedule_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_schedule_proto_rawDesc = "" +
 	"\n" +
-	"\x1ctrace/tracepb/schedule.proto\x12\x0fheddle.trace.v1\"\xe1\x02\n" +
+	"\x1ctrace/tracepb/schedule.proto\x12\x0fheddle.trace.v1\"\x82\x03\n" +
 	"\bSchedule\x12#\n" +
 	"\rthread_parent\x18\x01 \x03(\x11R\fthreadParent\x12\x1d\n" +
 	"\n" +
@@ -172,7 +180,9 @@ const file_trace_tracepb_schedule_proto_rawDesc = "" +
 	"\tcode_wake\x18\t \x03(\rR\bcodeWake\x12!\n" +
 	"\fcode_timeout\x18\n" +
 	" \x03(\bR\vcodeTimeout\x12\x12\n" +
-	"\x04code\x18\v \x03(\rR\x04codeB,Z*github.com/heddle-dev/heddle/trace/tracepbb\x06proto3"
+	"\x04code\x18\v \x03(\rR\x04code\x12\x1f\n" +
+	"\vcode_choice\x18\f \x03(\rR\n" +
+	"codeChoiceB,Z*github.com/heddle-dev/heddle/trace/tracepbb\x06proto3"
 
 var (
 	file_trace_tracepb_schedule_proto_rawDescOnce sync.Once
