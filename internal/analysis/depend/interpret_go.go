@@ -66,7 +66,9 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	switch op {
 	case trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose:
 		if resumed {
-			return append(buf, object(Observe, at)) // whoever woke it did all there was to do
+			// Whoever woke it, by an operation on the channel or a select, did all there
+			// was to do.
+			return append(buf, object(Observe, at), pseudo(Observe, channels))
 		}
 		all := Observe
 		if len(in.selecting) > 0 {
