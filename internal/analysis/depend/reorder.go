@@ -164,6 +164,11 @@ func renumber(t *trace.Trace) {
 		w := &e.Waiters[i]
 		w.Thread, w.Holder, w.Object = thread(w.Thread), thread(w.Holder), object(w.Object)
 	}
+	e.Accesses = slices.Clone(e.Accesses)
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		a.Thread, a.Object = thread(a.Thread), object(a.Object)
+	}
 	e.Cycle = slices.Clone(e.Cycle)
 	for i := range e.Cycle {
 		e.Cycle[i] = thread(e.Cycle[i])
