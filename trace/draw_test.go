@@ -68,6 +68,10 @@ func drawTrace(t *rapid.T) *Trace {
 		Message: str.Draw(t, "message"), Site: site.Draw(t, "site"), Object: object.Draw(t, "object"), Stack: sites.Draw(t, "stack"),
 		Cycle: rapid.SliceOfN(anyThread, 0, 3).Draw(t, "cycle"), Output: maybeBytes.Draw(t, "output"),
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "accesses") {
+		e.Accesses = append(e.Accesses, Access{anyThread.Draw(t, "thread"), op.Draw(t, "op"), site.Draw(t, "site"), object.Draw(t, "object"),
+			rapid.Uint32().Draw(t, "size"), rapid.Uint32().Draw(t, "stack")})
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "waiters") {
 		e.Waiters = append(e.Waiters, Waiter{anyThread.Draw(t, "thread"), op.Draw(t, "op"), site.Draw(t, "site"), object.Draw(t, "object"),
 			anyThread.Draw(t, "holder"), rapid.Bool().Draw(t, "ready"), rapid.Uint32().Draw(t, "stack")})

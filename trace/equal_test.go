@@ -23,6 +23,7 @@ func canonical(t *Trace) *Trace {
 	}
 	e := &c.Ending
 	e.Stack, e.Waiters, e.Cycle = nilIfEmpty(e.Stack), nilIfEmpty(e.Waiters), nilIfEmpty(e.Cycle)
+	e.Accesses = nilIfEmpty(e.Accesses)
 	return &c
 }
 

@@ -45,6 +45,10 @@ func walk(t *testing.T, tr *Trace) {
 	}
 	_ = tr.Ending.Kind.String()
 	tr.Ending.Kind.Failed()
+	for _, a := range tr.Ending.Accesses {
+		_ = a.Op.String()
+		walkNames(a.Site, a.Object)
+	}
 	for _, w := range tr.Ending.Waiters {
 		_ = w.Op.String()
 		walkNames(w.Site, w.Object)

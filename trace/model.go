@@ -199,7 +199,7 @@ const (
 	Panic // nobody recovered it; Message is its first line
 	Fatal // an error of the Go runtime that cannot be recovered from; likewise
 	Leak  // the Waiters were left when the test or the program ended
-	Race  // the recorded accesses race: Site, Object, Thread and Stack are those of the later one
+	Race  // the Accesses race: Site, Object, Thread and Stack are those of the second
 )
 
 var kindNames = [...]string{
@@ -228,7 +228,20 @@ type Ending struct {
 	Stack   []Site     // the failing thread's call stack, innermost first
 	Waiters []Waiter   // threads that had not ended
 	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if there is none
-	Output  []byte     // what the program wrote to stdout and stderr, in order
+	// Accesses are, of a data race, the two that race, in the order in which they happened.
+	Accesses []Access
+	Output   []byte // what the program wrote to stdout and stderr, in order
+}
+
+// Access is one side of a data race: an event of the trace, but for its size and object,
+// which are those of the bytes that both sides accessed.
+type Access struct {
+	Thread ThreadID
+	Op     Op
+	Site   Site
+	Object Object
+	Size   uint32
+	Stack  uint32 // index into Trace.Stacks, 0 for none
 }
 
 // Alloc is a heap block, so that heap objects can be named by where they came from.

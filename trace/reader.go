@@ -348,7 +348,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 		if eerr != nil {
 			return dst, r.damaged(eerr)
 		}
-		err = r.keep(int64(len(ending.Stack))*8 + int64(len(ending.Waiters))*int64(unsafe.Sizeof(Waiter{})))
+		err = r.keep(int64(len(ending.Stack))*8 + int64(len(ending.Waiters))*int64(unsafe.Sizeof(Waiter{})) + int64(len(ending.Accesses))*int64(unsafe.Sizeof(Access{})))
 		ending.Output = r.output
 		r.ending = &ending
 	case *tracepb.Record_End:

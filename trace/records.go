@@ -203,6 +203,16 @@ func endingRecord(e *Ending) *tracepb.Ending {
 	for _, t := range e.Cycle {
 		p.Cycle = append(p.Cycle, int32(t))
 	}
+	for _, a := range e.Accesses {
+		p.Accesses = append(p.Accesses, &tracepb.Access{
+			Thread: int32(a.Thread),
+			Op:     uint32(a.Op),
+			Site:   uint64(a.Site),
+			Object: uint64(a.Object),
+			Size:   a.Size,
+			Stack:  a.Stack,
+		})
+	}
 	return p
 }
 
@@ -235,6 +245,19 @@ func endingOf(p *tracepb.Ending) (Ending, error) {
 	}
 	for _, t := range p.Cycle {
 		e.Cycle = append(e.Cycle, ThreadID(t))
+	}
+	for _, a := range p.Accesses {
+		if a.Op > 1<<16-1 {
+			return Ending{}, fmt.Errorf("%d is no operation", a.Op)
+		}
+		e.Accesses = append(e.Accesses, Access{
+			Thread: ThreadID(a.Thread),
+			Op:     Op(a.Op),
+			Site:   Site(a.Site),
+			Object: Object(a.Object),
+			Size:   a.Size,
+			Stack:  a.Stack,
+		})
 	}
 	return e, nil
 }

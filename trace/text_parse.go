@@ -169,6 +169,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.t.Ending.Stack = l.sites(p.t.Ending.Stack)
 	case "waiter":
 		p.waiter(l)
+	case "access":
+		p.access(l)
 	case "cycle":
 		for l.more() {
 			p.t.Ending.Cycle = append(p.t.Ending.Cycle, get(l, "thread", parseThread))
@@ -273,6 +275,17 @@ func (p *textParser) ending(l *textLine) {
 		"object":  func(w word) { e.Object = value(l, w, parseObject) },
 		"message": func(w word) { e.Message = l.string(w) },
 	})
+}
+
+func (p *textParser) access(l *textLine) {
+	a := Access{Thread: get(l, "thread", parseThread), Op: get(l, "operation", parseOp)}
+	l.pairs(map[string]func(word){
+		"site":   func(v word) { a.Site = value(l, v, parseSite) },
+		"object": func(v word) { a.Object = value(l, v, parseObject) },
+		"size":   func(v word) { a.Size = uint32(value(l, v, parseUint32)) },
+		"stack":  func(v word) { a.Stack = uint32(value(l, v, parseUint32)) },
+	})
+	p.t.Ending.Accesses = append(p.t.Ending.Accesses, a)
 }
 
 func (p *textParser) waiter(l *textLine) {

@@ -293,5 +293,21 @@ func writeEndingText(b *bufio.Writer, e *Ending) {
 		}
 		b.WriteByte('\n')
 	}
+	for _, a := range e.Accesses {
+		fmt.Fprintf(b, "access %s %s", printThread(a.Thread), printOp(a.Op))
+		if a.Site != 0 {
+			fmt.Fprintf(b, " site=%s", printSite(a.Site))
+		}
+		if a.Object != 0 {
+			fmt.Fprintf(b, " object=%s", printObject(a.Object))
+		}
+		if a.Size != 0 {
+			fmt.Fprintf(b, " size=%d", a.Size)
+		}
+		if a.Stack != 0 {
+			fmt.Fprintf(b, " stack=%d", a.Stack)
+		}
+		b.WriteByte('\n')
+	}
 	writeBytesText(b, "output", e.Output)
 }

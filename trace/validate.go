@@ -70,7 +70,10 @@ func (e *InvalidError) Error() string {
 //   - a waiter is a thread of the table that did not end, each at most once, with a known
 //     operation other than "none"; its holder is -1 or in the table;
 //   - after a deadlock no waiter is ready;
-//   - a cycle is only there after a deadlock, and its threads are waiters, each once.
+//   - a cycle is only there after a deadlock, and its threads are waiters, each once;
+//   - after a data race there are two accesses, else none; they are of different threads of
+//     the table, their operations access memory, plainly at least one of them, and at least
+//     one of them writes.
 func Validate(t *Trace) error {
 	v := validator{t: t, ops: map[Op]bool{OpNone: false}}
 	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.points, v.ending} {
@@ -424,6 +427,42 @@ func (v *validator) ending() error {
 			return invalid(place, "%s is in the cycle, but is no waiter, or is there twice", printThread(t))
 		}
 		waits[t] = false
+	}
+	return v.accesses()
+}
+
+func (v *validator) accesses() error {
+	const place = "the ending"
+	as := v.t.Ending.Accesses
+	switch race := v.t.Ending.Kind == Race; {
+	case !race && len(as) > 0:
+		return invalid(place, "there are accesses that race, but no data race")
+	case race && len(as) != 2:
+		return invalid(place, "there are %d accesses that race, where there should be two", len(as))
+	case !race:
+		return nil
+	}
+	writes, plain := false, false
+	for _, a := range as {
+		place := fmt.Sprintf("access by %s", printThread(a.Thread))
+		switch c := a.Op.Class(); {
+		case !v.known(a.Thread):
+			return invalid(place, "there are %d threads", len(v.t.Threads))
+		case c != ClassRead && c != ClassWrite && c != ClassALoad && c != ClassAStore && c != ClassARMW:
+			return invalid(place, "%s is no access to memory", printOp(a.Op))
+		default:
+			writes = writes || c == ClassWrite || c == ClassAStore || c == ClassARMW
+			plain = plain || a.Op.IsAccess()
+		}
+		if p := first(v.site(a.Site), v.object(a.Object), v.stack(a.Stack)); p != "" {
+			return invalid(place, "%s", p)
+		}
+	}
+	switch {
+	case as[0].Thread == as[1].Thread:
+		return invalid(place, "both accesses that race are of %s", printThread(as[0].Thread))
+	case !writes || !plain:
+		return invalid(place, "%s and %s do not race", printOp(as[0].Op), printOp(as[1].Op))
 	}
 	return nil
 }

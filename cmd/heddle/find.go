@@ -25,6 +25,7 @@ type findCommand struct {
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
 	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
+	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full            bool          `help:"Show every event, and fold nothing."`
 
@@ -34,7 +35,7 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, another exit status. Writes the trace, simplifies it, shows it, and
+uncaught exception, another exit status; with --races-fail a data race as well. Writes the trace, simplifies it, shows it, and
 prints the command that replays it. Ends with 1 if a bug was found and 0 if none was.`
 }
 
@@ -57,6 +58,21 @@ type findingJSON struct {
 	Where     string `json:"where"`
 	Strategy  string `json:"strategy"`
 	Execution int    `json:"execution"`
+	// Race has both sides of a data race, in the order in which they happened.
+	Race []accessJSON `json:"race,omitempty"`
+}
+
+type accessJSON struct {
+	Op    string `json:"op"`
+	Where string `json:"where"`
+}
+
+// headline is a failure in one line. Some messages begin with their kind.
+func headline(kind, message string) string {
+	if strings.HasPrefix(message, kind) {
+		return message
+	}
+	return kind + ": " + message
 }
 
 type simplifedJSON struct {
@@ -72,7 +88,7 @@ type simplifedJSON struct {
 func (c *findCommand) Run(a *app) error {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: c.NoEarlyTimeouts,
+		NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.RacesFail,
 	}
 	if c.Runs < 0 || c.Time < 0 || c.MaxSteps < 0 {
 		return usage(errors.New("--runs, --time and --max-steps cannot be negative"))
@@ -159,7 +175,7 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 		return nil
 	}
 	f := r.Finding
-	fmt.Fprintf(w, "%s: %s\n", f.Kind, f.Message)
+	fmt.Fprintln(w, headline(f.Kind, f.Message))
 	if f.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", f.Where)
 	}
@@ -234,7 +250,12 @@ func findResult(r *campaign.Report) findJSON {
 	}
 	if f := r.Finding; f != nil {
 		out.Outcome = "found"
-		out.Finding = &findingJSON{f.Kind, f.Message, f.Where, f.Strategy, f.Execution}
+		out.Finding = &findingJSON{Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution}
+		if f.Race != nil {
+			for _, side := range []campaign.Access{f.Race.First, f.Race.Second} {
+				out.Finding.Race = append(out.Finding.Race, accessJSON{side.Op, side.Where})
+			}
+		}
 		out.Trace = f.Trace
 	}
 	if s := r.Simplified; s != nil {

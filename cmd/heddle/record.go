@@ -70,7 +70,7 @@ func (c *recordCommand) Run(a *app) error {
 		}
 	} else {
 		if failed {
-			fmt.Fprintf(a.stdout, "%s: %s\n", out.Finding.Kind, out.Finding.Message)
+			fmt.Fprintln(a.stdout, headline(out.Finding.Kind, out.Finding.Message))
 		}
 		fmt.Fprintf(a.stdout, "recorded: %s (%s events, %d context switches, %d threads)\n",
 			c.Output, thousands(out.Cost.Events), out.Cost.Switches, out.Cost.Threads)

@@ -71,7 +71,11 @@ func (c *replayCommand) Run(a *app) error {
 		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events)}
 		if failed {
 			out.Outcome = "found"
-			out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+			where := placeNames(t)
+			out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+			for _, x := range tr.Ending.Accesses {
+				out.Finding.Race = append(out.Finding.Race, accessJSON{x.Op.String(), where(x.Site, false)})
+			}
 		}
 		var d *campaign.DivergedError
 		if errors.As(err, &d) {

@@ -20,7 +20,7 @@ func (c *campaign) confirm(ctx context.Context, f *failure) (found bool, err err
 	if o.Trace == nil {
 		p := f.plan
 		p.Record = true
-		if o, err = judged(c.target, c.expect)(ctx, p); err != nil {
+		if o, err = judged(c.target, verdict{expect: c.expect})(ctx, p); err != nil {
 			return false, err
 		}
 		if !original.Same(finding.Of(o.Ending, modules)) {
@@ -32,6 +32,10 @@ func (c *campaign) confirm(ctx context.Context, f *failure) (found bool, err err
 	r := &Finding{
 		Kind: now.Kind.String(), Message: now.Message, Where: c.where(now.Site, now.Exact),
 		Strategy: strategy.Describe(f.plan), Execution: f.number, Threads: []int{},
+	}
+	if as := o.Ending.Accesses; len(as) == 2 {
+		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, c.where(a.Site, false)} }
+		r.Race = &Race{side(as[0]), side(as[1]), uint64(as[0].Object), as[0].Size}
 	}
 	for _, t := range now.Threads {
 		r.Threads = append(r.Threads, int(t))

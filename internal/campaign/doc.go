@@ -14,5 +14,6 @@
 // The exit status. Which status is right is not known: some good programs exit with 1 or
 // 8. So the first execution, under the fair policy, sets what is expected unless the
 // options do; another status later is a finding of kind trace.Exit. This is decided here
-// and nowhere below.
+// and nowhere below. So is whether a race is a failure (Options.RacesFail): races are found
+// in recorded executions, which end well as far as the target knows.
 package campaign

@@ -140,6 +140,10 @@ func (c *campaign) find(ctx context.Context) error {
 		} else {
 			queue = nil
 		}
+		if c.report.Sequential {
+			c.note("one thread only, and no choice: there is nothing to explore")
+			return nil
+		}
 		if len(queue) == 0 {
 			c.add(c.fresh)
 			c.fresh = nil
@@ -247,6 +251,9 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 		return nil
 	}
 	judge(&o.Trace.Ending, c.expect)
+	if c.report.Executions == 1 && c.opts.StopWhenSequential && !o.Ending.Kind.Failed() {
+		c.report.Sequential = sequential(o.Trace)
+	}
 	races := race.Check(o.Trace)
 	for _, r := range races {
 		if _, ok := c.races[r.Pair]; !ok {
@@ -261,6 +268,10 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 	}
 	if !o.Ending.Kind.Failed() {
 		c.planner.recorded(o.Trace)
+	}
+	if c.opts.RacesFail {
+		v := verdict{expect: c.expect, where: func(s trace.Site) string { return c.where(s, false) }}
+		v.race(o, races)
 	}
 	return nil
 }

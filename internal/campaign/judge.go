@@ -1,9 +1,12 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -18,18 +21,91 @@ func judge(e *trace.Ending, expect int32) {
 	}
 }
 
+// verdict is what makes an execution a failed one.
+type verdict struct {
+	expect int32 // exit status of a good execution
+	// races: an execution that ends well, and whose accesses race, has failed. Then it is
+	// recorded with its accesses.
+	races bool
+	// like is the race to look for first, nil for none: in an execution with several it
+	// must not be luck which one counts.
+	like  *trace.Ending
+	where func(trace.Site) string // for the message
+}
+
+// verdictOf is the verdict that a recording was made under.
+func verdictOf(recorded *trace.Trace) verdict {
+	return verdict{
+		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
+		where: func(s trace.Site) string { return place(recorded.Modules, s) },
+	}
+}
+
 // judged is the target as an executor whose outcomes have been judged.
-func judged(t target.Target, expect int32) schedule.Executor {
+func judged(t target.Target, v verdict) schedule.Executor {
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
-		p.ExpectStatus = expect
+		p.ExpectStatus = v.expect
+		if v.races {
+			p.Record, p.Accesses = true, true
+		}
 		o, err := t.Run(ctx, p)
 		if err != nil {
 			return o, err
 		}
-		judge(&o.Ending, expect)
+		judge(&o.Ending, v.expect)
 		if o.Trace != nil {
-			judge(&o.Trace.Ending, expect)
+			judge(&o.Trace.Ending, v.expect)
+			if v.races {
+				v.race(&o, race.Check(o.Trace))
+			}
 		}
 		return o, nil
 	}
+}
+
+// race makes a recorded execution that ended well, and has races, a failed one.
+func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
+	t := o.Trace
+	e := &t.Ending
+	if e.Kind != trace.Clean || len(races) == 0 {
+		return
+	}
+	r := v.chosen(races)
+	first, second := &t.Events[r.First], &t.Events[r.Second]
+	side := func(ev *trace.Event) trace.Access {
+		return trace.Access{Thread: ev.Thread, Op: ev.Op, Site: ev.Site, Object: r.Object, Size: r.Size, Stack: ev.Stack}
+	}
+	e.Kind, e.Accesses = trace.Race, []trace.Access{side(first), side(second)}
+	e.Thread, e.Site, e.Object = second.Thread, second.Site, r.Object
+	e.Stack = append([]trace.Site{second.Site}, stack(t, second)...)
+	if v.like != nil && samePair(v.like.Accesses, r) {
+		e.Message = v.like.Message
+	} else {
+		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", r.Pair[0].Op, v.where(r.Pair[0].Site), r.Pair[1].Op, v.where(r.Pair[1].Site))
+	}
+	o.Ending = *e
+}
+
+// chosen is the race that counts: the one that is looked for, else the one that shows first.
+func (v *verdict) chosen(races []race.Race) race.Race {
+	if v.like != nil {
+		if i := slices.IndexFunc(races, func(r race.Race) bool { return samePair(v.like.Accesses, r) }); i >= 0 {
+			return races[i]
+		}
+	}
+	return slices.MinFunc(races, func(a, b race.Race) int { return cmp.Or(a.Second-b.Second, a.First-b.First, a.Compare(b)) })
+}
+
+// samePair reports whether the accesses are those of the race, whichever came first.
+func samePair(as []trace.Access, r race.Race) bool {
+	is := func(a trace.Access, b race.Access) bool { return a.Site == b.Site && a.Op == b.Op }
+	return len(as) == 2 && (is(as[0], r.Pair[0]) && is(as[1], r.Pair[1]) || is(as[0], r.Pair[1]) && is(as[1], r.Pair[0]))
+}
+
+// sequential reports whether nothing of a recorded execution could have been otherwise: at
+// no time could more than one thread run, and no select had more than one case.
+func sequential(t *trace.Trace) bool {
+	return !slices.ContainsFunc(t.Events, func(e trace.Event) bool {
+		return e.Enabled.Len() > 1 || e.Op == trace.OpSelect && e.Size > 1
+	})
 }

@@ -29,6 +29,14 @@ type Options struct {
 	// passed its deadline. Otherwise every second plan may let it run out at any time.
 	NoEarlyTimeouts bool
 
+	// RacesFail makes an execution that ends well, and whose recorded accesses race, a
+	// finding of kind trace.Race. Every recorded execution is looked at, and more are
+	// recorded where that is cheap.
+	RacesFail bool
+	// StopWhenSequential ends the exploration after the first execution if nothing of it
+	// could have been otherwise (Report.Sequential).
+	StopWhenSequential bool
+
 	// TraceFile and SimplifiedFile are where traces are written, each as soon as it is
 	// there. Empty for nowhere.
 	TraceFile      string

@@ -23,7 +23,7 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 		return nil, err
 	}
 	plan := replayPlan(recorded)
-	o, err := judged(t, recorded.Header.ExpectStatus)(ctx, plan)
+	o, err := judged(t, verdictOf(recorded))(ctx, plan)
 	if err != nil {
 		return nil, err
 	}

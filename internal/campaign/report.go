@@ -31,6 +31,9 @@ type Report struct {
 	Points       int    `json:"points"`       // memory instructions that were scheduling points at the end
 	Races        []Race `json:"races"`
 	ExpectStatus int32  `json:"expectStatus"`
+	// Sequential: the first execution had no choice at all, and no other was made; see
+	// Options.StopWhenSequential.
+	Sequential bool `json:"sequential,omitempty"`
 	// NotReproduced counts failures that did not come again when their plan was run
 	// again or their trace followed. They are no findings; Notes has the first few.
 	NotReproduced int      `json:"notReproduced"`
@@ -54,6 +57,8 @@ type Finding struct {
 	Events      int    `json:"events"`
 	Switches    int    `json:"switches"`
 	Preemptions int    `json:"preemptions"`
+	// Race has both sides of a data race, in the order in which they happened.
+	Race *Race `json:"race,omitempty"`
 
 	Recorded *trace.Trace `json:"-"` // nil where the execution could not be recorded
 }

@@ -42,7 +42,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, modules)) }
-	exec := judged(t, recorded.Header.ExpectStatus)
+	exec := judged(t, verdictOf(recorded))
 	start := recorded
 	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
 	// are then shortened event by event; cut first, there is nothing left to reorder.

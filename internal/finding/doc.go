@@ -18,6 +18,13 @@
 //	            many at each left out. Joins count only where there is nothing else, for
 //	            who joins a stuck thread is stuck because of it
 //	hang        nothing more
+//	test        place; what it got and wanted differs from one execution to the next. The
+//	            first error counts, others may come of it. Without a place the message,
+//	            numbers left out
+//	panic       message, numbers left out, and place; likewise an error that Go's runtime
+//	            cannot recover from
+//	leak        the set of operations and sites that goroutines wait at
+//	race        the two sites, whichever comes first
 //
 // The place is where the failing thread was in the program's own code: the failing
 // instruction, or the innermost call on its stack that left the program for a library.

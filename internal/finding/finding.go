@@ -63,6 +63,21 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Exit:
 		f.identity = fmt.Sprint(e.Status)
 		f.Message = cmp.Or(f.Message, fmt.Sprintf("exit status %d", e.Status))
+	case trace.Test:
+		if f.Site == 0 {
+			f.identity = blank(f.Message)
+		}
+		f.Message = cmp.Or(f.Message, "a test failed")
+	case trace.Panic:
+		f.identity = blank(f.Message)
+		f.Message = "panic: " + strings.TrimPrefix(f.Message, "panic: ")
+	case trace.Fatal:
+		f.identity = blank(f.Message)
+		f.Message = "fatal error: " + strings.TrimPrefix(f.Message, "fatal error: ")
+	case trace.Leak:
+		f.leak(e)
+	case trace.Race:
+		f.race(e)
 	case trace.Deadlock:
 		f.deadlock(e)
 	case trace.Hang:
@@ -89,7 +104,7 @@ func (f Finding) Same(g Finding) bool {
 		return false
 	}
 	switch f.Kind {
-	case trace.Assertion, trace.Signal, trace.Misuse:
+	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
 		// Where a stack was not asked for, a failure in a library cannot be led back to
 		// the program; then it is the instruction that counts.
 		return f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
@@ -143,19 +158,53 @@ func (f *Finding) deadlock(e trace.Ending) {
 		}
 		f.Message = fmt.Sprintf("%s %s for ever", threads(waits), verb)
 	}
+	f.waits(waits, len(e.Cycle) > 0)
+}
+
+// waits adds the operations and sites of threads that wait to the identity: each as often
+// as it occurs if they are counted, else once.
+func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 	f.Threads = nil
 	var at []string
 	for _, w := range waits {
 		f.Threads = append(f.Threads, w.Thread)
 		at = append(at, fmt.Sprintf(" %d@%x", w.Op, uint64(w.Site)))
 	}
-	if slices.Sort(at); len(e.Cycle) == 0 {
+	if slices.Sort(at); !counted {
 		at = slices.Compact(at)
 	}
 	f.identity += strings.Join(at, "")
 	if f.Site == 0 && len(waits) > 0 {
 		f.Site = waits[0].Site
 	}
+}
+
+// leak identifies what goroutines that were left wait for. Where the test itself ended is
+// no place of it.
+func (f *Finding) leak(e trace.Ending) {
+	switch n := len(e.Waiters); n {
+	case 0:
+		f.Message = cmp.Or(f.Message, "goroutines were left")
+	case 1:
+		f.Message = threads(e.Waiters) + " was left"
+	default:
+		f.Message = threads(e.Waiters) + " were left"
+	}
+	f.Site = 0
+	f.waits(e.Waiters, false)
+}
+
+// race identifies the two instructions.
+func (f *Finding) race(e trace.Ending) {
+	var at []string
+	f.Threads = nil
+	for _, a := range e.Accesses {
+		f.Threads = append(f.Threads, a.Thread)
+		at = append(at, fmt.Sprintf(" %x", uint64(a.Site)))
+	}
+	slices.Sort(at)
+	f.identity = strings.Join(at, "")
+	f.Message = cmp.Or(f.Message, "data race")
 }
 
 // threads names those that wait: "T1 (lock) and T2 (lock)".
@@ -189,6 +238,13 @@ func normal(message string) string {
 		}
 	})
 }
+
+// number is what differs between two messages of one failure in Go programs: indices,
+// lengths, addresses, durations.
+var number = regexp.MustCompile(`\b0[xX][0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
+
+// blank is a message without its numbers.
+func blank(message string) string { return number.ReplaceAllString(message, "#") }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")

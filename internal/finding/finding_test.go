@@ -32,6 +32,15 @@ func failed(kind trace.Kind, status int32, message string, site trace.Site, stac
 	return trace.Ending{Kind: kind, Status: status, Message: message, Site: site, Stack: stack}
 }
 
+func leak(site trace.Site, waiters ...trace.Waiter) trace.Ending {
+	return trace.Ending{Kind: trace.Leak, Site: site, Waiters: waiters}
+}
+
+func raced(t trace.ThreadID, a trace.Site, u trace.ThreadID, b trace.Site) trace.Ending {
+	return trace.Ending{Kind: trace.Race, Thread: u, Site: b, Message: "data race: write at f, read at g", Accesses: []trace.Access{
+		{Thread: t, Op: trace.OpWrite, Site: a}, {Thread: u, Op: trace.OpRead, Site: b}}}
+}
+
 func with(e trace.Ending, change func(*trace.Ending)) trace.Ending { change(&e); return e }
 
 func TestSame(t *testing.T) {
@@ -97,6 +106,25 @@ func TestSame(t *testing.T) {
 			trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Site: prog(2), Ready: true}}}, true},
 		{"hang and deadlock", trace.Ending{Kind: trace.Hang}, stuck(waits(1, wake, prog(1))), false},
 
+		{"test, another value at one place", failed(trace.Test, 0, "got 3, want 4", prog(1)), failed(trace.Test, 0, "got abc, want 4", prog(1)), true},
+		{"test, another error", failed(trace.Test, 0, "got 3, want 4", prog(1)), failed(trace.Test, 0, "got 3, want 4", prog(2)), false},
+		{"test, nobody knows where", failed(trace.Test, 0, "got 3, want 4", 0), failed(trace.Test, 0, "got 5, want 4", 0), true},
+		{"test, nobody knows where, another error", failed(trace.Test, 0, "got 3, want 4", 0), failed(trace.Test, 0, "it is not closed", 0), false},
+		{"test and panic", failed(trace.Test, 0, "x", prog(1)), failed(trace.Panic, 0, "x", prog(1)), false},
+		{"panic, other numbers", failed(trace.Panic, 0, "runtime error: index out of range [5] with length 3\n\ngoroutine 7", prog(1)),
+			failed(trace.Panic, 0, "runtime error: index out of range [12] with length 4", prog(1)), true},
+		{"panic of another class", failed(trace.Panic, 0, "send on closed channel", prog(1)), failed(trace.Panic, 0, "close of nil channel", prog(1)), false},
+		{"panic elsewhere", failed(trace.Panic, 0, "send on closed channel", prog(1)), failed(trace.Panic, 0, "send on closed channel", prog(2)), false},
+		{"fatal error", failed(trace.Fatal, 0, "concurrent map writes", prog(1)), failed(trace.Fatal, 0, "concurrent map writes", prog(1)), true},
+		{"other fatal error", failed(trace.Fatal, 0, "concurrent map writes", prog(1)), failed(trace.Fatal, 0, "concurrent map read and map write", prog(1)), false},
+		{"leak, more of them, noticed elsewhere", leak(prog(8), waits(2, trace.OpChanSend, prog(1))),
+			leak(prog(9), waits(4, trace.OpChanSend, prog(1)), waits(3, trace.OpChanSend, prog(1))), true},
+		{"leak of others too", leak(prog(8), waits(2, trace.OpChanSend, prog(1))), leak(prog(8), waits(2, trace.OpChanSend, prog(1)), waits(3, trace.OpSelect, prog(2))), false},
+		{"leak and deadlock", leak(prog(8), waits(2, trace.OpChanSend, prog(1))), stuck(waits(2, trace.OpChanSend, prog(1))), false},
+		{"race, the other way round", raced(1, prog(1), 2, prog(2)), raced(3, prog(2), 1, prog(1)), true},
+		{"race with another access", raced(1, prog(1), 2, prog(2)), raced(1, prog(1), 2, prog(3)), false},
+		{"race of two at one place, and with another", raced(1, prog(1), 2, prog(1)), raced(1, prog(1), 2, prog(2)), false},
+
 		{"clean", trace.Ending{}, trace.Ending{}, false},
 		{"unsupported", trace.Ending{Kind: trace.Unsupported}, trace.Ending{Kind: trace.Unsupported}, false},
 		{"diverged", trace.Ending{Kind: trace.Diverged}, trace.Ending{Kind: trace.Diverged}, false},
@@ -137,6 +165,12 @@ func TestOf(t *testing.T) {
 		{cycle(waits(1, trace.OpMutexLock, prog(1))), "T1 (lock) waits for itself", prog(1), []trace.ThreadID{1}},
 		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "T1 (cond wake) waits for ever", prog(1), []trace.ThreadID{1}},
 		{trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Ready: true}, {Thread: 1}}}, "the program does not end", 0, []trace.ThreadID{2}},
+		{failed(trace.Test, 0, "got 3, want 4\nand more", prog(1)), "got 3, want 4", prog(1), []trace.ThreadID{0}},
+		{failed(trace.Panic, 0, "panic: send on closed channel", prog(1)), "panic: send on closed channel", prog(1), []trace.ThreadID{0}},
+		{failed(trace.Fatal, 0, "concurrent map writes", prog(1)), "fatal error: concurrent map writes", prog(1), []trace.ThreadID{0}},
+		{leak(prog(8), waits(2, trace.OpChanSend, prog(1))), "T2 (chan send) was left", prog(1), []trace.ThreadID{2}},
+		{leak(prog(8), waits(2, trace.OpChanSend, prog(1)), waits(3, trace.OpSelect, prog(2))), "T2 (chan send) and T3 (select) were left", prog(1), []trace.ThreadID{2, 3}},
+		{raced(1, prog(1), 2, prog(2)), "data race: write at f, read at g", prog(2), []trace.ThreadID{1, 2}},
 		{trace.Ending{Kind: trace.Clean, Message: "x"}, "", 0, nil},
 	}
 	for _, test := range tests {

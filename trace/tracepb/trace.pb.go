@@ -983,6 +983,7 @@ type Ending struct {
 	Stack         []int64                `protobuf:"zigzag64,7,rep,packed,name=stack,proto3" json:"stack,omitempty"` // as Stack.sites
 	Waiters       []*Waiter              `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	Cycle         []int32                `protobuf:"zigzag32,9,rep,packed,name=cycle,proto3" json:"cycle,omitempty"`
+	Accesses      []*Access              `protobuf:"bytes,10,rep,name=accesses,proto3" json:"accesses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1080,6 +1081,98 @@ func (x *Ending) GetCycle() []int32 {
 	return nil
 }
 
+func (x *Ending) GetAccesses() []*Access {
+	if x != nil {
+		return x.Accesses
+	}
+	return nil
+}
+
+// Access is trace.Access.
+type Access struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Thread        int32                  `protobuf:"zigzag32,1,opt,name=thread,proto3" json:"thread,omitempty"`
+	Op            uint32                 `protobuf:"varint,2,opt,name=op,proto3" json:"op,omitempty"`
+	Site          uint64                 `protobuf:"varint,3,opt,name=site,proto3" json:"site,omitempty"`
+	Object        uint64                 `protobuf:"varint,4,opt,name=object,proto3" json:"object,omitempty"`
+	Size          uint32                 `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"`
+	Stack         uint32                 `protobuf:"varint,6,opt,name=stack,proto3" json:"stack,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Access) Reset() {
+	*x = Access{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Access) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Access) ProtoMessage() {}
+
+func (x *Access) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Access.ProtoReflect.Descriptor instead.
+func (*Access) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Access) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
+func (x *Access) GetOp() uint32 {
+	if x != nil {
+		return x.Op
+	}
+	return 0
+}
+
+func (x *Access) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
+func (x *Access) GetObject() uint64 {
+	if x != nil {
+		return x.Object
+	}
+	return 0
+}
+
+func (x *Access) GetSize() uint32 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Access) GetStack() uint32 {
+	if x != nil {
+		return x.Stack
+	}
+	return 0
+}
+
 // Waiter is trace.Waiter.
 type Waiter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1096,7 +1189,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1201,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1214,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1188,7 +1281,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1293,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1306,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -1341,7 +1434,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xf1\x01\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xa6\x02\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -1351,7 +1444,16 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06object\x18\x06 \x01(\x04R\x06object\x12\x14\n" +
 	"\x05stack\x18\a \x03(\x12R\x05stack\x121\n" +
 	"\awaiters\x18\b \x03(\v2\x17.heddle.trace.v1.WaiterR\awaiters\x12\x14\n" +
-	"\x05cycle\x18\t \x03(\x11R\x05cycle\"\xa0\x01\n" +
+	"\x05cycle\x18\t \x03(\x11R\x05cycle\x123\n" +
+	"\baccesses\x18\n" +
+	" \x03(\v2\x17.heddle.trace.v1.AccessR\baccesses\"\x86\x01\n" +
+	"\x06Access\x12\x16\n" +
+	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
+	"\x02op\x18\x02 \x01(\rR\x02op\x12\x12\n" +
+	"\x04site\x18\x03 \x01(\x04R\x04site\x12\x16\n" +
+	"\x06object\x18\x04 \x01(\x04R\x06object\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\rR\x04size\x12\x14\n" +
+	"\x05stack\x18\x06 \x01(\rR\x05stack\"\xa0\x01\n" +
 	"\x06Waiter\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\rR\x02op\x12\x12\n" +
@@ -1380,7 +1482,7 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
@@ -1392,8 +1494,9 @@ var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*EventBlock)(nil), // 7: heddle.trace.v1.EventBlock
 	(*Output)(nil),     // 8: heddle.trace.v1.Output
 	(*Ending)(nil),     // 9: heddle.trace.v1.Ending
-	(*Waiter)(nil),     // 10: heddle.trace.v1.Waiter
-	(*End)(nil),        // 11: heddle.trace.v1.End
+	(*Access)(nil),     // 10: heddle.trace.v1.Access
+	(*Waiter)(nil),     // 11: heddle.trace.v1.Waiter
+	(*End)(nil),        // 12: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -1405,13 +1508,14 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	7,  // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
 	8,  // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
 	9,  // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	11, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
-	10, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	12, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	11, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	10, // 11: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -1437,7 +1541,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

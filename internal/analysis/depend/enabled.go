@@ -43,6 +43,8 @@ type replay struct {
 	bars    map[trace.Object]*replayBarrier
 	once    map[trace.Object]bool   // running
 	signals map[trace.Object]uint64 // pending, of threads and (0) of the process
+	at      int                     // the event to come
+	wakes   map[int32]int32         // of each resume, the event that made it possible at the latest
 }
 
 type replayThread struct {
@@ -53,6 +55,7 @@ type replayThread struct {
 	granted bool // what it waits for has come
 	count   int  // of the mutex that its condition wait let go
 	waiter  *trace.Waiter
+	away    bool // a coroutine that switched to another one
 	unknown bool // enabled after its last event, as far as the trace says
 }
 
@@ -79,8 +82,8 @@ func newReplay(t *trace.Trace) *replay {
 	last := trace.ThreadSet{}
 	for i := range t.Events {
 		ev := &t.Events[i]
-		if ev.Op == trace.OpThreadCreate && ev.Result == 0 && ev.Value < uint64(n) {
-			s.threads[ev.Value].created = false
+		if id, ok := ev.Child(); ok && int(id) < n {
+			s.threads[id].created = false
 		}
 		if ev.Flags&trace.FlagNoChoice == 0 {
 			u := &s.threads[ev.Thread]
@@ -89,6 +92,7 @@ func newReplay(t *trace.Trace) *replay {
 		}
 		s.firstCount(ev)
 	}
+	s.findWakes()
 	for u := range s.threads {
 		s.threads[u].unknown = last.Has(trace.ThreadID(u))
 	}
@@ -124,7 +128,14 @@ func (s *replay) ready(u trace.ThreadID) bool {
 		return false
 	}
 	if th.done < len(th.events) {
-		ev := &s.t.Events[th.events[th.done]]
+		next := th.events[th.done]
+		ev := &s.t.Events[next]
+		switch {
+		case ev.Op == trace.OpTimerFire || th.away:
+			return false
+		case ev.Op == trace.OpResume:
+			return int(s.wakes[next]) < s.at
+		}
 		return s.can(u, ev.Op, ev.Object, ev.Aux, ev.Value)
 	}
 	// What it does next is not recorded, but may follow from what it did last, or from
@@ -140,7 +151,7 @@ func (s *replay) ready(u trace.ThreadID) bool {
 		}
 	}
 	if w := th.waiter; w != nil {
-		if w.Op == trace.OpThreadJoin {
+		if w.Op == trace.OpThreadJoin || w.Op >= trace.OpGo {
 			return w.Ready
 		}
 		return s.can(u, w.Op, w.Object, 0, 0)
@@ -181,6 +192,7 @@ func (s *replay) over(u uint64) bool {
 
 // apply does event i.
 func (s *replay) apply(i int) {
+	s.at = i + 1
 	ev := &s.t.Events[i]
 	u := ev.Thread
 	th := &s.threads[u]
@@ -191,9 +203,14 @@ func (s *replay) apply(i int) {
 	switch ev.Op {
 	case trace.OpThreadEnd:
 		th.ended = true
-	case trace.OpThreadCreate:
-		if ok && ev.Value < uint64(len(s.threads)) {
-			s.threads[ev.Value].created = true
+	case trace.OpThreadCreate, trace.OpGo:
+		if id, ok := ev.Child(); ok && int(id) < len(s.threads) {
+			s.threads[id].created = true
+		}
+	case trace.OpCoroSwitch:
+		th.away = true
+		if ev.Value < uint64(len(s.threads)) {
+			s.threads[ev.Value].away = false
 		}
 	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
 		if ok || ev.Result == ownerDead {

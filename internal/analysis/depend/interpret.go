@@ -30,13 +30,31 @@ import (
 //	create, start, end, join                    Create, Begin, End, Join
 //	exit, abort, fatal signal                   Fence
 //
+// and of Go programs, where an operation that waited goes on with a resume (5):
+//
+//	go, and the goroutine's start               Create, Begin
+//	chan send, receive, close; its resume       Change of the channel; Observe
+//	select, its resume                          Change of all channels; other operations
+//	                                            on channels Observe them (6)
+//	mutex, cond, once, pool, map; its resume    Change
+//	read lock, its unlock; its resume           Observe
+//	WaitGroup.Done                              Observe
+//	WaitGroup.Add, Wait; its resume             Change
+//	sleep, timer start and stop                 Change of all timers
+//	coroutine switch                            Post, for the next event of the other one
+//	acquire; release, with merge or acquire     Observe; Change of the sync variable
+//	timer fires, outside world, test end        Fence
+//	test fails                                  Change of what tests said
+//
 // (1) The token of the wait is taken by whoever wakes the thread. (2) A signal that woke
 // somebody may change places with waits of others, because POSIX lets a signal wake any
 // waiter and a schedule says which; a broadcast and a signal that woke nobody may not
 // (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
 // which each wait has its own earlier post keeps the count from going below zero. (4) The
 // last to arrive takes a token from each of the others, leaves one for each, and changes
-// the barrier; that keeps the rounds apart and the thread that is told it was last.
+// the barrier; that keeps the rounds apart and the thread that is told it was last. (5) The
+// resume is ordered after everything that was done to the object before it, and so after
+// what woke the goroutine. (6) While a goroutine is in a select they Change them.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
 // timed out could have done so at any moment at which what it waited for was not there
@@ -51,6 +69,10 @@ type Interpreter struct {
 	bars    map[trace.Object]*barrier
 	woken   map[trace.ThreadID]uint64 // token for the thread's wake
 	passing map[trace.ThreadID]uint64 // token for the thread's leave
+
+	blocked   map[trace.ThreadID]blocked
+	selecting map[trace.ThreadID]struct{} // those in a select
+	switched  map[trace.ThreadID]uint64   // token for the goroutine that a coroutine switched to
 }
 
 // ownerDead is what locking a robust mutex returns when its last owner died with it: the
@@ -72,6 +94,9 @@ func thread(m Mode, t uint64) Effect { return Effect{m, Life, t, 1} }
 // effects is free to move within its thread's order.
 func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	at, size := ev.Object, uint64(ev.Size)
+	if len(in.switched) > 0 {
+		buf = in.arrive(ev, buf)
+	}
 	switch ev.Op {
 	case trace.OpRead, trace.OpReadRange, trace.OpAtomicLoad:
 		return append(buf, memory(Read, at, size))
@@ -113,6 +138,9 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return buf
 	}
 
+	if ev.Op >= trace.OpGo {
+		return in.goroutine(ev, buf)
+	}
 	switch ev.Op {
 	case trace.OpSignalSend:
 		// What a signal does depends on which threads block it, wait for it or have

@@ -113,3 +113,97 @@ func TestWildLengths(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestGoOperations has what the machine of TestGoOrdersReplay does not do.
+func TestGoOperations(t *testing.T) {
+	const c, x = trace.Object(64), trace.Object(128)
+	quiet := func(e trace.Event) trace.Event { e.Flags |= trace.FlagNoChoice; return e }
+	for _, k := range []struct {
+		name   string
+		events []trace.Event
+		ending trace.Ending
+		want   string
+	}{
+		{"releases and acquires of one variable", []trace.Event{
+			{Thread: 0, Op: trace.OpRelease, Object: c},
+			{Thread: 1, Op: trace.OpAcquire, Object: c},
+			{Thread: 2, Op: trace.OpAcquire, Object: c},
+			{Thread: 0, Op: trace.OpReleaseMerge, Object: c},
+			{Thread: 1, Op: trace.OpReleaseAcquire, Object: x},
+		}, trace.Ending{}, "0→1 lock, 0→2 lock, 2→3 lock, 1→3 lock"},
+		{"an acquire on behalf of who waits belongs to who woke it", []trace.Event{
+			{Thread: 1, Op: trace.OpChanRecv, Object: c},
+			{Thread: 0, Op: trace.OpChanSend, Object: c},
+			quiet(trace.Event{Thread: 1, Op: trace.OpAcquire, Object: c}),
+			quiet(trace.Event{Thread: 0, Op: trace.OpRelease, Object: c}),
+			{Thread: 1, Op: trace.OpResume, Object: c, Value: uint64(trace.OpChanRecv)},
+		}, trace.Ending{}, "0→1 lock, 1→2 lock"},
+		{"coroutines take turns", []trace.Event{
+			{Thread: 0, Op: trace.OpGo, Value: 1},
+			quiet(trace.Event{Thread: 0, Op: trace.OpCoroSwitch, Value: 1}),
+			{Thread: 1, Op: trace.OpThreadStart},
+			quiet(trace.Event{Thread: 1, Op: trace.OpCoroSwitch, Value: 0}),
+			{Thread: 0, Op: trace.OpGosched},
+			{Thread: 1, Op: trace.OpGosched},
+		}, trace.Ending{}, "0→1 life, 1→2 signal"},
+		{"pools, maps and onces", []trace.Event{
+			{Thread: 0, Op: trace.OpPoolPut, Object: c},
+			{Thread: 1, Op: trace.OpPoolGet, Object: c},
+			{Thread: 0, Op: trace.OpSyncMap, Object: x},
+			{Thread: 1, Op: trace.OpOnceDo, Object: x},
+		}, trace.Ending{}, "0→1 lock, 2→3 lock"},
+		{"the world outside, and the end of a test", []trace.Event{
+			{Thread: 0, Op: trace.OpGosched},
+			{Thread: 1, Op: trace.OpOutside},
+			{Thread: 2, Op: trace.OpGosched},
+			{Thread: 0, Op: trace.OpTestEnd},
+		}, trace.Ending{}, "0→1 signal, 1→2 ending, 1→3 ending, 2→3 signal"},
+		{"what a test says first", []trace.Event{
+			{Thread: 0, Op: trace.OpTestFail},
+			{Thread: 1, Op: trace.OpTestFail},
+		}, trace.Ending{}, "0→1 lock"},
+		{"a resume of nobody knows what", []trace.Event{
+			{Thread: 0, Op: trace.OpGosched},
+			{Thread: 1, Op: trace.OpResume, Value: uint64(trace.OpChanRecv)},
+		}, trace.Ending{}, "0→1 signal"},
+		{"a panic comes after all that came before it", []trace.Event{
+			{Thread: 0, Op: trace.OpGosched},
+			{Thread: 1, Op: trace.OpRead, Object: c, Size: 1},
+			{Thread: 0, Op: trace.OpGosched},
+		}, trace.Ending{Kind: trace.Panic, Thread: 1}, "0→1 ending, 1→2 ending"},
+	} {
+		if got := edges(Build(&trace.Trace{Events: k.events, Ending: k.ending})); got != k.want {
+			t.Errorf("%s: %s, want %s", k.name, got, k.want)
+		}
+	}
+}
+
+// TestReorderKeepsTheClock: goroutines are numbered in their new order of creation, what
+// was there from the start keeps its number, and a goroutine that waits is not enabled.
+func TestReorderKeepsTheClock(t *testing.T) {
+	all := trace.ThreadSet{Low: 1}
+	tr := &trace.Trace{
+		Threads: []trace.Thread{{ID: 0, Parent: -1}, {ID: 1, Nth: 1, Name: 1}, {ID: 2, Parent: -1, Label: trace.ClockLabel, Name: 2}, {ID: 3, Nth: 2, Name: 3}},
+		Events: []trace.Event{
+			{Thread: 0, Op: trace.OpGo, Value: 1, Enabled: all},
+			{Thread: 0, Op: trace.OpGo, Value: 3, Enabled: all},
+			{Thread: 3, Op: trace.OpThreadStart, Enabled: all},
+			{Thread: 1, Op: trace.OpThreadStart, Enabled: all},
+			{Thread: 1, Op: trace.OpChanRecv, Object: 64, Enabled: all},
+			{Thread: 3, Op: trace.OpGosched, Enabled: all},
+			{Thread: 3, Op: trace.OpChanSend, Object: 64, Enabled: all},
+			{Thread: 0, Op: trace.OpGosched, Enabled: all},
+			{Thread: 1, Op: trace.OpResume, Object: 64, Value: uint64(trace.OpChanRecv), Enabled: all},
+		},
+	}
+	g := Build(tr)
+	out := g.Reorder(tr, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8})
+	if out.Threads[2].Label != trace.ClockLabel || out.Threads[3].Name != 3 {
+		t.Errorf("threads became %+v", out.Threads)
+	}
+	for i, want := range []string{"{0}", "{0,1}", "{0,1,3}", "{0,1,3}", "{0,1,3}", "{0,3}", "{0,3}", "{0,1}", "{0,1}"} {
+		if got := out.Events[i].Enabled.String(); got != want {
+			t.Errorf("event %d: enabled %s, want %s", i, got, want)
+		}
+	}
+}

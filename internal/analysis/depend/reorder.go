@@ -81,27 +81,31 @@ func moveAllocs(t *trace.Trace, at []int) []trace.Alloc {
 
 // renumber numbers threads in the order in which the events create them.
 func renumber(t *trace.Trace) {
-	old := make([]trace.ThreadID, 0, len(t.Threads)) // by new id
+	old := make([]trace.ThreadID, len(t.Threads)) // by new id
 	to := make([]trace.ThreadID, len(t.Threads))
 	created := make([]bool, len(t.Threads))
-	creates := func(ev *trace.Event) bool {
-		return ev.Op == trace.OpThreadCreate && ev.Result == 0 && ev.Value < uint64(len(t.Threads))
-	}
 	for i := range t.Events {
-		if ev := &t.Events[i]; creates(ev) {
-			created[ev.Value] = true
+		if id, ok := t.Events[i].Child(); ok && int(id) < len(created) {
+			created[id] = true
 		}
 	}
-	for id := range t.Threads {
-		if !created[id] {
-			old = append(old, trace.ThreadID(id))
-		}
+	// Threads that were there from the start keep their numbers.
+	for id := range old {
+		old[id] = trace.ThreadID(id)
 	}
+	left := slices.Clone(created)
+	next := 0
 	for i := range t.Events {
-		if ev := &t.Events[i]; creates(ev) && created[ev.Value] {
-			created[ev.Value] = false
-			old = append(old, trace.ThreadID(ev.Value))
+		id, ok := t.Events[i].Child()
+		if !ok || int(id) >= len(left) || !left[id] {
+			continue
 		}
+		left[id] = false
+		for !created[next] {
+			next++
+		}
+		old[next] = id
+		next++
 	}
 	same := true
 	for id, o := range old {
@@ -133,7 +137,7 @@ func renumber(t *trace.Trace) {
 		ev := &t.Events[i]
 		ev.Thread, ev.Object = thread(ev.Thread), object(ev.Object)
 		switch ev.Op {
-		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach:
+		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpGo, trace.OpCoroSwitch:
 			ev.Value = uint64(thread(trace.ThreadID(ev.Value)))
 		case trace.OpCondSignal:
 			if ev.Value > 0 {
@@ -159,6 +163,11 @@ func renumber(t *trace.Trace) {
 	for i := range e.Waiters {
 		w := &e.Waiters[i]
 		w.Thread, w.Holder, w.Object = thread(w.Thread), thread(w.Holder), object(w.Object)
+	}
+	e.Accesses = slices.Clone(e.Accesses)
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		a.Thread, a.Object = thread(a.Thread), object(a.Object)
 	}
 	e.Cycle = slices.Clone(e.Cycle)
 	for i := range e.Cycle {

@@ -28,9 +28,13 @@ func Steps(t *trace.Trace) iter.Seq[Step] {
 			pending[lives[0].thread] = append(pending[lives[0].thread], lives[0].effect)
 		}
 		w := walker{}
+		dies := deathOf(t)
 		for i := range t.Events {
 			ev := &t.Events[i]
 			s := w.step(i, ev)
+			if i == dies {
+				s.Effects = append(s.Effects, Effect{Mode: Fence, Kind: Ending})
+			}
 			if len(lives) > 0 || len(pending) > 0 {
 				s.Effects = append(s.Effects, pending[ev.Thread]...)
 				delete(pending, ev.Thread)
@@ -73,10 +77,35 @@ type walker struct {
 }
 
 func (w *walker) step(i int, ev *trace.Event) Step {
-	joined := i > 0 && ev.Flags&trace.FlagNoChoice != 0 && ev.Thread == w.prev
-	w.prev = ev.Thread
+	joined := i > 0 && ev.Flags&trace.FlagNoChoice != 0 && (ev.Thread == w.prev || onBehalf(ev.Op))
+	if !joined {
+		w.prev = ev.Thread
+	}
 	w.buf = w.in.Effects(ev, w.buf[:0])
 	return Step{i, ev, joined, w.buf}
+}
+
+// onBehalf reports whether an event may be of another thread than the one that ran: who
+// hands a value to a goroutine that waits does its acquire and release for it.
+func onBehalf(op trace.Op) bool {
+	switch op {
+	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
+		return true
+	}
+	return false
+}
+
+// deathOf is the event after which a panic or the like ended the execution, for which there
+// is no event of its own; -1 if it ended in another way.
+func deathOf(t *trace.Trace) int {
+	if k := t.Ending.Kind; k != trace.Panic && k != trace.Fatal {
+		return -1
+	}
+	i := len(t.Events) - 1
+	for i >= 0 && t.Events[i].Thread != t.Ending.Thread {
+		i--
+	}
+	return i
 }
 
 // life is a beginning or end of a heap block that has no event.

@@ -76,6 +76,21 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 	}
 }
 
+// goSync handles the events of Go's race detector.
+func (e *Engine) goSync(t *thread, ev *trace.Event) {
+	at := releasedAt(e.atomics, ev.Object)
+	if ev.Op == trace.OpAcquire || ev.Op == trace.OpReleaseAcquire {
+		t.take(at)
+	}
+	switch ev.Op {
+	case trace.OpRelease:
+		at.replace(t.clock, t.epoch())
+		t.tick = true
+	case trace.OpReleaseMerge, trace.OpReleaseAcquire:
+		t.leave(at)
+	}
+}
+
 func (e *Engine) atomicLoad(t *thread, ev *trace.Event, acquire bool) {
 	at := e.atomics[ev.Object]
 	switch {

@@ -19,6 +19,8 @@ import "github.com/heddle-dev/heddle/trace"
 //	once done                   a later once
 //	futex wake                  the wake-ups of those that were waiting (2)
 //	atomic release              an acquire that reads from its release sequence (3)
+//	go                          the first event of the goroutine
+//	release, release merge      a later acquire of the object, until a release overwrites (4)
 //
 // An operation that failed (a trylock that found the lock taken, a wait that timed out, a
 // compare-and-swap that lost) acquires and releases nothing, except that a lost
@@ -33,7 +35,10 @@ import "github.com/heddle-dev/heddle/trace"
 // plain atomic store ends it; fences turn relaxed accesses around them into releases and
 // acquires; seq_cst adds no edge beyond acquire and release, consume is acquire. The
 // location is the access's first byte: atomics of different sizes that only overlap are
-// taken for different locations.
+// taken for different locations. (4) These are the events of Go's race detector, which
+// says with them what orders goroutines; a release acquire is an acquire and then a
+// release. They share the location of the atomics at their address. Go's other operations,
+// channels and mutexes among them, order nothing by themselves.
 //
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {
@@ -166,10 +171,9 @@ func (e *Engine) Event(ev *trace.Event) {
 	switch ev.Op {
 	case trace.OpRead, trace.OpWrite, trace.OpReadRange, trace.OpWriteRange, trace.OpFree, trace.OpMalloc:
 		// By far the most frequent.
-	case trace.OpThreadCreate:
-		if ev.Result == 0 {
-			child := e.thread(trace.ThreadID(ev.Value))
-			child.learn(t.clock)
+	case trace.OpThreadCreate, trace.OpGo:
+		if id, ok := ev.Child(); ok {
+			e.thread(id).learn(t.clock)
 			t.tick = true
 		}
 	case trace.OpThreadJoin:
@@ -180,6 +184,8 @@ func (e *Engine) Event(ev *trace.Event) {
 		t.ended = true
 	case trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas, trace.OpAtomicFence:
 		e.atomic(t, ev)
+	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
+		e.goSync(t, ev)
 	default:
 		if !e.lockEvent(t, ev) {
 			e.waitEvent(t, ev)

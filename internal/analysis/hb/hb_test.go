@@ -37,7 +37,7 @@ func TestOrderIsTheClosure(t *testing.T) {
 			}
 		}
 	})
-	if len(ops) < 40 || pairs == 0 || ordered*100 < pairs || ordered*2 > pairs {
+	if len(ops) < 63 || pairs == 0 || ordered*100 < pairs || ordered*2 > pairs {
 		t.Errorf("the executions are too plain: %d operations seen, %d of %d pairs of different threads ordered", len(ops), ordered, pairs)
 	}
 }
@@ -253,4 +253,41 @@ func BenchmarkEngine(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*float64(len(events))/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}
+
+// The four events of Go's race detector, one by one.
+func TestGoSync(t *testing.T) {
+	const x, s = 1, 9
+	gos := []trace.Event{ev(0, trace.OpGo, 0, value(1)), ev(0, trace.OpGo, 0, value(2)), ev(1, trace.OpThreadStart, 0), ev(2, trace.OpThreadStart, 0)}
+	w1, w2, r := ev(1, trace.OpWrite, x), ev(2, trace.OpWrite, x), ev(0, trace.OpRead, x)
+	for _, c := range []struct {
+		name          string
+		events        []trace.Event // the first write is T1's, the second T2's, the read T0's
+		first, second bool          // whether they are before the read
+	}{
+		{"release", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(0, trace.OpAcquire, s), r}, true, false},
+		{"a release overwrites", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(2, trace.OpRelease, s), ev(0, trace.OpAcquire, s), r}, false, true},
+		{"a merge adds", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(2, trace.OpReleaseMerge, s), ev(0, trace.OpAcquire, s), r}, true, true},
+		{"release acquire takes", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(2, trace.OpReleaseAcquire, s), ev(0, trace.OpAcquire, s), r}, true, true},
+		{"release acquire alone", []trace.Event{w1, w2, ev(2, trace.OpReleaseAcquire, s), ev(0, trace.OpReleaseAcquire, s), r}, false, true},
+		{"a merge takes nothing", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(0, trace.OpReleaseMerge, s), r}, false, false},
+		{"another object", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(0, trace.OpAcquire, s+1), r}, false, false},
+		{"an atomic load takes it", []trace.Event{w1, ev(1, trace.OpReleaseMerge, s), w2, ev(0, trace.OpAtomicLoad, s, order(orderSeqCst)), r}, true, false},
+		{"an acquire takes an atomic", []trace.Event{w1, ev(1, trace.OpAtomicRmw, s, order(orderSeqCst)), w2, ev(0, trace.OpAcquire, s), r}, true, false},
+		{"a send is nothing", []trace.Event{w1, ev(1, trace.OpChanSend, s), w2, ev(0, trace.OpChanRecv, s), r}, false, false},
+	} {
+		events := append(append([]trace.Event{}, gos...), c.events...)
+		o, n := Of(events), len(events)-1
+		for i := range events {
+			if e := &events[i]; e.Op == trace.OpWrite {
+				want := c.first
+				if e.Thread == 2 {
+					want = c.second
+				}
+				if got := o.Before(i, n); got != want {
+					t.Errorf("%s: the write of T%d before the read: %t, want %t", c.name, e.Thread, got, want)
+				}
+			}
+		}
+	}
 }

@@ -47,7 +47,7 @@ type actor struct {
 
 const (
 	barrierSize = 2
-	choices     = 30 // cases of step, the last of which is an atomic
+	choices     = 37 // cases of step
 )
 
 var orders = []trace.Flags{orderRelaxed, orderConsume, orderAcquire, orderRelease, orderAcqRel, orderSeqCst}
@@ -366,6 +366,23 @@ func (m *machine) step(a *actor) {
 		default:
 			m.emit(a, op, atomics+x, order(mo))
 		}
+	case 30, 31, 32, 33: // of Go's race detector, at the addresses of atomics
+		op := []trace.Op{trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire}[m.pick(4)]
+		m.emit(a, op, atomics+x)
+	case 34:
+		if len(m.threads) < 5 {
+			child := &actor{id: len(m.threads), rw: map[trace.Object]bool{}}
+			m.threads = append(m.threads, child)
+			m.emit(a, trace.OpGo, mutexes+x, value(uint64(child.id)))
+		}
+	case 35, 36: // what orders nothing by itself, at addresses of what does
+		op := []trace.Op{
+			trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose, trace.OpSelect, trace.OpSelectCase, trace.OpResume,
+			trace.OpGmutexLock, trace.OpGmutexUnlock, trace.OpRwRlock, trace.OpRwRunlock, trace.OpWgAdd, trace.OpWgWait,
+			trace.OpOnceDo, trace.OpGcondWait, trace.OpGcondSignal, trace.OpPoolGet, trace.OpPoolPut, trace.OpTimerFire, trace.OpOutside,
+		}[m.pick(19)]
+		o := []trace.Object{mutexes, rwlocks, conds, sems, atomics}[m.pick(5)] + x
+		m.emit(a, op, o, value(uint64(m.pick(3))), aux(uint64(mutexes+x)))
 	}
 }
 

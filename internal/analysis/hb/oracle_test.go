@@ -87,14 +87,15 @@ func synchronizes(events []trace.Event, i, j int) bool {
 	}
 
 	switch {
-	case a.Op == trace.OpThreadCreate && a.Result == 0 && trace.ThreadID(a.Value) == b.Thread:
+	case is(a.Op, trace.OpThreadCreate, trace.OpGo) && a.Result == 0 && trace.ThreadID(a.Value) == b.Thread:
 		return true
 	case b.Op == trace.OpThreadJoin && b.Result == 0 && trace.ThreadID(b.Value) == a.Thread:
 		return true
 	case a.Op == trace.OpRwlockUnlock && a.Result == 0 && same && b.Result == 0 && !renewed(events, i, j, b.Object, trace.OpRwlockDestroy):
 		wrote := false
 		for k := i - 1; k >= 0; k-- {
-			if e := &events[k]; e.Thread == a.Thread && e.Object == a.Object && e.Result == 0 {
+			if e := &events[k]; e.Thread == a.Thread && e.Object == a.Object && e.Result == 0 &&
+				is(e.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock) {
 				wrote = is(e.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock)
 				break
 			}
@@ -150,8 +151,13 @@ func atomicEdges(events []trace.Event, j int) (from []int) {
 		o := e.Flags >> orderShift & 7
 		return o == orderRelease || o == orderAcqRel || o == orderSeqCst
 	}
+	// Those of Go's race detector are atomics of their own kind.
+	goAcquires := func(e *trace.Event) bool { return e.Op == trace.OpAcquire || e.Op == trace.OpReleaseAcquire }
+	goReleases := func(e *trace.Event) bool {
+		return e.Op == trace.OpRelease || e.Op == trace.OpReleaseMerge || e.Op == trace.OpReleaseAcquire
+	}
 	modifies := func(e *trace.Event) bool {
-		return e.Op == trace.OpAtomicStore || e.Op == trace.OpAtomicRmw || e.Op == trace.OpAtomicCas && e.Result == 1
+		return goReleases(e) || e.Op == trace.OpAtomicStore || e.Op == trace.OpAtomicRmw || e.Op == trace.OpAtomicCas && e.Result == 1
 	}
 	reads := func(e *trace.Event) bool {
 		return e.Op == trace.OpAtomicLoad || e.Op == trace.OpAtomicRmw || e.Op == trace.OpAtomicCas
@@ -163,7 +169,7 @@ func atomicEdges(events []trace.Event, j int) (from []int) {
 			if e.Object != events[k].Object || !modifies(e) {
 				continue
 			}
-			if releases(e) {
+			if goReleases(e) || releases(e) {
 				out = append(out, i)
 			} else {
 				for f := i - 1; f >= 0; f-- {
@@ -173,14 +179,14 @@ func atomicEdges(events []trace.Event, j int) (from []int) {
 					}
 				}
 			}
-			if e.Op == trace.OpAtomicStore {
+			if e.Op == trace.OpAtomicStore || e.Op == trace.OpRelease {
 				break
 			}
 		}
 		return out
 	}
 	switch b := &events[j]; {
-	case reads(b) && acquires(b):
+	case goAcquires(b), reads(b) && acquires(b):
 		from = heads(j)
 	case b.Op == trace.OpAtomicFence && acquires(b):
 		for k := range j {

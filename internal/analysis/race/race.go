@@ -41,8 +41,8 @@ func Check(t *trace.Trace) []Race { return New().check(t) }
 func (d *Detector) check(t *trace.Trace) []Race {
 	created := make([]bool, len(t.Threads))
 	for i := range t.Events {
-		if e := &t.Events[i]; e.Op == trace.OpThreadCreate && e.Value < uint64(len(created)) {
-			created[e.Value] = true
+		if id, ok := t.Events[i].Child(); ok && int(id) < len(created) {
+			created[id] = true
 		}
 	}
 	for id := range t.Threads {

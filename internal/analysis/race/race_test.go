@@ -35,10 +35,11 @@ func execution(t *rapid.T, m memory) *trace.Trace {
 	for range n {
 		id := trace.ThreadID(r.IntN(threads))
 		if r.IntN(quiet) == 0 {
-			switch r.IntN(4) {
+			switch r.IntN(5) {
 			case 0:
 				if threads < 5 {
-					emit(trace.Event{Thread: id, Op: trace.OpThreadCreate, Value: uint64(threads)})
+					op := []trace.Op{trace.OpThreadCreate, trace.OpGo}[r.IntN(2)]
+					emit(trace.Event{Thread: id, Op: op, Value: uint64(threads)})
 					threads++
 				}
 			case 1:
@@ -54,6 +55,9 @@ func execution(t *rapid.T, m memory) *trace.Trace {
 				emit(trace.Event{Thread: id, Op: trace.OpSemPost, Object: 7})
 			case 3:
 				emit(trace.Event{Thread: id, Op: trace.OpSemWait, Object: 7})
+			case 4:
+				op := []trace.Op{trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire}[r.IntN(4)]
+				emit(trace.Event{Thread: id, Op: op, Object: 8, Flags: trace.FlagNoChoice})
 			}
 			continue
 		}
@@ -438,5 +442,46 @@ func TestThreadsWithoutCreation(t *testing.T) {
 	tr.Events = append(tr.Events, trace.Event{Thread: 1, Op: trace.OpWrite, Site: 1, Object: x, Size: 8})
 	if got := Check(tr); len(got) != 40 {
 		t.Errorf("%d races, want one with each of 40 writes", len(got))
+	}
+}
+
+// A counter under a Mutex, as Go's race detector sees it: the lock orders nothing, the
+// acquire and release around it do. The same without them is a race, and so is what the
+// clock's function does to what the program did not hand over.
+func TestRacesOfGoroutines(t *testing.T) {
+	const n, m, timer = trace.Object(0x40), trace.Object(0x80), trace.Object(0xc0)
+	at := func(id trace.ThreadID, op trace.Op, o trace.Object, site uint64) trace.Event {
+		return trace.Event{Thread: id, Op: op, Object: o, Site: trace.MakeSite(0, site), Size: 1}
+	}
+	add := func(id trace.ThreadID, synced bool) []trace.Event {
+		out := []trace.Event{at(id, trace.OpGmutexLock, m, 1)}
+		if synced {
+			out = append(out, at(id, trace.OpAcquire, m, 1))
+		}
+		out = append(out, at(id, trace.OpRead, n, 2), at(id, trace.OpWrite, n, 3))
+		if synced {
+			out = append(out, at(id, trace.OpRelease, m, 4))
+		}
+		return append(out, at(id, trace.OpGmutexUnlock, m, 4))
+	}
+	gos := []trace.Event{{Op: trace.OpGo, Value: 1}, {Op: trace.OpGo, Value: 2}}
+	clock := []trace.Event{at(0, trace.OpWrite, n, 5), at(0, trace.OpTimerReset, timer, 6), at(3, trace.OpTimerFire, timer, 0)}
+	for _, c := range []struct {
+		name   string
+		events []trace.Event
+		races  int
+	}{
+		{"locked", slices.Concat(gos, add(1, true), add(2, true)), 0},
+		{"not ordered by the lock alone", slices.Concat(gos, add(1, false), add(2, false)), 2}, // write-write, and one of read-write
+		{"read and write both ways", slices.Concat(gos, add(1, false), add(2, false), add(1, false)), 2},
+		{"clock", slices.Concat(clock, []trace.Event{at(3, trace.OpRead, n, 7)}), 1},
+		{"clock after a release", slices.Concat(clock[:1], []trace.Event{at(0, trace.OpReleaseMerge, timer, 6)}, clock[1:],
+			[]trace.Event{at(3, trace.OpAcquire, timer, 0), at(3, trace.OpRead, n, 7)}), 0},
+	} {
+		tr := &trace.Trace{Threads: make([]trace.Thread, 4), Events: c.events}
+		tr.Threads[3] = trace.Thread{ID: 3, Label: trace.ClockLabel}
+		if got := Check(tr); len(got) != c.races {
+			t.Errorf("%s: %d races, want %d: %v", c.name, len(got), c.races, got)
+		}
 	}
 }
