@@ -12,7 +12,6 @@ import (
 // Job is waited for until it has ended or was cancelled.
 type Job struct {
 	wg    sync.WaitGroup
-	once  sync.Once
 	state atomic.Int32 // 0: at work, 1: ended, 2: cancelled
 }
 
@@ -25,7 +24,7 @@ func NewJob() *Job {
 
 func (j *Job) finish(state int32) {
 	if j.state.CompareAndSwap(0, state) {
-		j.once.Do(j.wg.Done)
+		j.wg.Done()
 	}
 }
 
