@@ -98,6 +98,9 @@ type Outcome struct {
 	// Outside says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
 	Outside bool
+	// Shared says that the process had done other executions before, which may have left
+	// something behind that the target cannot put back: only what Run gives is exact.
+	Shared bool
 }
 
 // Divergence is the first difference between a strict script and its execution.

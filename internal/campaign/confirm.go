@@ -17,10 +17,14 @@ func (c *campaign) confirm(ctx context.Context, f *failure) (found bool, err err
 	modules := c.target.Modules()
 	original := finding.Of(f.outcome.Ending, modules)
 	o := f.outcome
-	if o.Trace == nil {
+	if o.Trace == nil || o.Shared {
 		p := f.plan
 		p.Record = true
-		if o, err = judged(c.target, verdict{expect: c.expect})(ctx, p); err != nil {
+		v := verdict{expect: c.expect, where: func(s trace.Site) string { return c.where(s, false) }}
+		if v.races = original.Kind == trace.Race; v.races {
+			v.like = &f.outcome.Ending
+		}
+		if o, err = judged(c.target, v)(ctx, p); err != nil {
 			return false, err
 		}
 		if !original.Same(finding.Of(o.Ending, modules)) {

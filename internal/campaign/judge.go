@@ -103,9 +103,10 @@ func samePair(as []trace.Access, r race.Race) bool {
 }
 
 // sequential reports whether nothing of a recorded execution could have been otherwise: at
-// no time could more than one thread run, and no select had more than one case.
+// no time could more than one thread run, no select had more than one case, and there was
+// no timer.
 func sequential(t *trace.Trace) bool {
 	return !slices.ContainsFunc(t.Events, func(e trace.Event) bool {
-		return e.Enabled.Len() > 1 || e.Op == trace.OpSelect && e.Size > 1
+		return e.Enabled.Len() > 1 || e.Op == trace.OpSelect && e.Size > 1 || e.Op == trace.OpTimerReset
 	})
 }

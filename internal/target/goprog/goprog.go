@@ -115,7 +115,10 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 		t.streaming = false
 		t.loop.Close()
 	}()
-	return t.loop.Stream(ctx, next, done)
+	return t.loop.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
+		o.Shared = !t.cold
+		return done(p, o)
+	})
 }
 
 // Close ends all processes.

@@ -32,10 +32,10 @@ var edits = []edit{
 	{"runtime/proc.go", "schedEnabled", entry, "", "if hdHeld(gp) { return false }"},
 
 	// Operations.
-	{"runtime/chan.go", "chansend", entry, "", "hdPoint(hdOpChanSend, uintptr(unsafe.Pointer(c)), 0, 0)"},
-	{"runtime/chan.go", "chanrecv", entry, "", "hdPoint(hdOpChanRecv, uintptr(unsafe.Pointer(c)), 0, 0)"},
+	{"runtime/chan.go", "chansend", entry, "", "hdChan(hdOpChanSend, c, block)"},
+	{"runtime/chan.go", "chanrecv", entry, "", "hdChan(hdOpChanRecv, c, block)"},
 	{"runtime/chan.go", "closechan", entry, "", "hdPoint(hdOpChanClose, uintptr(unsafe.Pointer(c)), 0, 0)"},
-	{"runtime/select.go", "selectgo", entry, "", "hdSelect(unsafe.Pointer(cas0), nsends+nrecvs)"},
+	{"runtime/select.go", "selectgo", entry, "", "hdSelect(cas0, nsends, nrecvs, block)"},
 	{"runtime/select.go", "selectgo", before, "pollorder = pollorder[:norder]", "hdPollOrder(pollorder[:norder])"},
 	{"runtime/select.go", "selectgo", before, "return casi, recvOK", "hdSelected(casi, pcs)"},
 	{"runtime/time.go", "timeSleep", entry, "", "hdPoint(hdOpGsleep, 0, 0, uint64(ns))"},
@@ -65,6 +65,7 @@ var edits = []edit{
 	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
 	{"runtime/time.go", "time_runtimeNano", last, "return nanotime()", "if hd.on { return hdLook() }"},
 	{"runtime/time.go", "", calls, "nanotime", "hdNanotime"},
+	{"runtime/time.go", "(*timers).check", before, "if now == 0 {", "if hd.active && ts == &getg().m.p.ptr().timers { now = hd.vfire }"},
 	{"runtime/netpoll.go", "", calls, "nanotime", "hdNanotime"},
 	{"runtime/sema.go", "", calls, "nanotime", "hdNanotime"},
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},

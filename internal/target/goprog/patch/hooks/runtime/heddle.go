@@ -138,6 +138,7 @@ var hd struct {
 	lastRan  uint32
 	coverage uint64
 	timed    uint64 // hd.points when a timer fired last
+	progress uint64 // hd.points when somebody did more than spin
 	pos      uint32
 	devs     uint32
 	devRun   uint32
@@ -153,7 +154,9 @@ var hd struct {
 	vbase int64 // virtual time at vreal
 	vreal int64
 	vnow  int64 // while an execution is active
+	vfire int64 // timers that are due by then may run
 
+	hurry      bool // any timer may fire early
 	leakIgnore string
 	procs      int32
 }
@@ -197,6 +200,7 @@ func hdAttach() {
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
 	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
 	hd.leakIgnore = gogetenv("HEDDLE_LEAK_IGNORE")
+	hd.hurry = gogetenv("HEDDLE_EARLY") == "all"
 	hd.procs = 4
 	hd.vreal = nanotime()
 	hd.vbase = 1e9
@@ -287,7 +291,7 @@ func hdStart(gp *g) {
 	hd.next, hd.clock = nil, nil
 	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
-	hd.coverage, hd.timed, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0
+	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
 	clear(hd.mapping[:])
 	hdPolicyBegin()
@@ -296,6 +300,7 @@ func hdStart(gp *g) {
 	now := hdNanotime()
 	const hour = 3600e9
 	hd.vnow = (now/hour + 1) * hour
+	hd.vfire = hd.vnow
 	lock(&allglock)
 	for _, old := range allgs {
 		old.hd = nil
@@ -377,6 +382,9 @@ func hdTestFail(message string) {
 		return
 	}
 	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
+	if hdInRunner(pc, fp) {
+		return // a panic, which is about to be raised again
+	}
 	site := hdTestSite(pc, fp)
 	hdNote(hdOpTestFail, site, 0, 0)
 	hdBacktrace(pc, fp)

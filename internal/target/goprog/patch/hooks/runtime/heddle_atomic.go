@@ -13,7 +13,7 @@ import (
 )
 
 // hdAtomic is an atomic operation op on size bytes at addr, of the instruction that
-// returns to pc: a scheduling point if the plan says so, else only something that orders.
+// returns to pc: a scheduling point, but in Go's own internals, where it only orders.
 //
 //go:nosplit
 func hdAtomic(op uint16, addr unsafe.Pointer, size uint32, operand uint64, old uintptr, add bool, pc, fp uintptr) {
@@ -39,14 +39,13 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 	} else {
 		t.stale = 0
 	}
-	if t.quiet >= hdQuiet || hdSpinning(t) && !hdIsPoint(pc) {
-		t.stale = 0
+	if t.quiet >= hdQuiet {
 		hdForced(t, pc, fp)
 	}
-	if !hd.watch {
+	own := hdClassOfNosplit(pc) != 0
+	if own && !hd.record && hdStops(gp) == nil {
 		return
 	}
-	own := hdClassOfNosplit(pc) == hdSkipLibrary
 	if own {
 		systemstack(func() {
 			// Something like atomic.Int32.Add that was not inlined.
@@ -54,10 +53,10 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 			for pc != at && hdAtomicFunc(pc) && fp != 0 {
 				pc, fp = hdFrame(fp)
 			}
-			own = hdClassOf(pc) == hdSkipLibrary
+			own = hdClassOf(pc) != 0
 		})
 	}
-	if !own && hdIsPoint(pc) && hdStops(gp) != nil {
+	if !own && hdStops(gp) != nil {
 		hd.adds = add
 		hdPointAt(op, uintptr(addr), old, operand, size, pc, fp)
 		return

@@ -116,10 +116,7 @@ func hdChooseRandom() uint32 {
 	if t := hd.cur; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
 		return t.index
 	}
-	n := 0
-	for w := range hd.nwords {
-		n += sys.OnesCount64(hd.enabled[w])
-	}
+	n := hdReadyCount()
 	k := 0
 	if n > 1 {
 		k = int(hdRandom() >> 32 * uint64(n) >> 32)

@@ -125,7 +125,7 @@ func hdOrderThread(gp *g) *hdThread {
 	if gp == nil {
 		return nil
 	}
-	if gp == gp.m.g0 {
+	if gp.m != nil && gp == gp.m.g0 { // a goroutine that is parked has no m
 		if gp.racectx == hdTimerCtx {
 			return hd.clock
 		}

@@ -155,9 +155,12 @@ func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp ui
 		}
 		t.quiet = 0
 		switch op {
-		case hdOpRead, hdOpAtomicLoad, hdOpGosched, hdOpSelect:
+		case hdOpRead, hdOpAtomicLoad, hdOpGosched, hdOpSelect, hdOpChanSend, hdOpChanRecv:
 		default:
 			t.stale = 0
+		}
+		if !hdSpinning(t) {
+			hd.progress = hd.points
 		}
 		hdArrive(t)
 		hd.next = hdChoose()
@@ -185,6 +188,11 @@ func hdSwitch(gp *g) {
 // hdArrive is where a thread comes to a scheduling point.
 func hdArrive(t *hdThread) {
 	hd.points++
+	if hd.points-hd.progress > hdHopeless && hd.points-hd.progress > hdHopeless*uint64(hdReadyCount()) && hdTimer() == 0 {
+		// Everybody who can run has had the chance to change something.
+		hdMessage("no progress")
+		hdFail(hdOutHang, 0, t.pend.pc)
+	}
 	if hd.points > uint64(hd.plan.MaxSteps) {
 		hdMessage("the step budget is used up")
 		hdFail(hdOutHang, 0, t.pend.pc)
@@ -196,6 +204,18 @@ func hdArrive(t *hdThread) {
 	hdDraw(t)
 }
 
+// hdHopeless is how many points in a row, for each goroutine that can run, may be spent
+// on spinning.
+const hdHopeless = 4000
+
+func hdReadyCount() int {
+	n := 0
+	for w := range hd.nwords {
+		n += sys.OnesCount64(hd.enabled[w])
+	}
+	return n
+}
+
 func hdAny() bool {
 	for w := range hd.nwords {
 		if hd.enabled[w] != 0 {
@@ -205,25 +225,54 @@ func hdAny() bool {
 	return false
 }
 
-// hdTimer is when the next timer is due, 0 for never.
-func hdTimer() int64 { return getg().m.p.ptr().timers.wakeTime() }
+// hdTimer is when the next timer is due, 0 for never. Timers that were stopped or changed
+// are put right first: when the runtime gets to that does not depend on the schedule alone.
+//
+//go:yeswritebarrierrec
+func hdTimer() int64 {
+	ts := &getg().m.p.ptr().timers
+	if ts.zombies.Load() != 0 || ts.minWhenModified.Load() != 0 {
+		ts.lock()
+		ts.adjust(0, true)
+		ts.unlock()
+	}
+	return ts.wakeTime()
+}
 
 // hdPatience is the number of points after which time moves though somebody can go on.
 const hdPatience = 20000
+
+// hdSoon is how early a timer may fire, in virtual ns, unless the user says otherwise: what
+// a machine under load makes of any program.
+const hdSoon = 20e6
+
+// hdMayHurry reports whether the next timer may fire though others could go on. By default
+// only one that calls a function: those that a goroutine waits for, in a sleep or a
+// receive, are most often guards or guesses of how long others take.
+func hdMayHurry(when int64) bool {
+	if hd.hurry {
+		return true
+	}
+	ts := &getg().m.p.ptr().timers
+	if len(ts.heap) == 0 || ts.heap[0].when != when || when-hd.vnow > hdSoon {
+		return false
+	}
+	t := ts.heap[0].timer
+	f := t.f
+	sleep := goroutineReady
+	return !t.isChan && **(**uintptr)(unsafe.Pointer(&f)) != **(**uintptr)(unsafe.Pointer(&sleep))
+}
 
 // hdChoose picks who does the next operation, and does what that means for the schedule.
 // Somebody can go on, or there is a timer.
 func hdChoose() *hdThread {
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
-		// Time moves when nobody else can; when the plan says that a timer may fire early;
-		// and now and then in a long stretch, or who polls would wait for ever.
-		switch {
-		case !hdAny(), hdScriptFires():
-			fire = true
-		case hd.points-hd.timed > hdPatience:
-			fire, must = true, true
-		case hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&63 == 0:
+		// A timer that is due fires when it is chosen. Time moves on to the next when nobody
+		// else can; when the plan says that a timer may be early; and now and then in a long
+		// stretch, or who polls would wait for ever.
+		fire = when <= hd.vnow || hdScriptFires() || !hdAny()
+		if hd.points-hd.timed > hdPatience || hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayHurry(when) {
 			fire, must = true, true
 		}
 	}
@@ -237,15 +286,12 @@ func hdChoose() *hdThread {
 	if hd.pos < hd.plan.Nsteps {
 		i = hdScriptChoose()
 	}
-	if i < 0 {
-		if must || fire && !hdAnyBut(hd.clock) {
-			i = int32(hd.clock.index)
-		} else {
-			if fire {
-				hdDel(&hd.enabled, hd.clock.index)
-			}
-			i = int32(hdPolicyChoose())
-		}
+	switch {
+	case i >= 0:
+	case must:
+		i = int32(hd.clock.index)
+	default:
+		i = int32(hdPolicyChoose())
 	}
 	if fire {
 		hdDel(&hd.enabled, hd.clock.index)
@@ -255,12 +301,8 @@ func hdChoose() *hdThread {
 	return t
 }
 
-func hdAnyBut(t *hdThread) bool {
-	hdDel(&hd.enabled, t.index)
-	any := hdAny()
-	hdAdd(&hd.enabled, t.index)
-	return any
-}
+// hdStepTime is the virtual time that an operation takes, in ns.
+const hdStepTime = 100
 
 // hdCommit makes t the one that runs, and its pending operation an event.
 func hdCommit(t *hdThread) {
@@ -274,6 +316,7 @@ func hdCommit(t *hdThread) {
 		hd.lastRan = t.index
 		t.since = hd.points
 	}
+	hd.vnow += hdStepTime
 	p := &t.pend
 	switch p.op {
 	case hdOpGo:
@@ -286,10 +329,10 @@ func hdCommit(t *hdThread) {
 	case hdOpTimerFire:
 		when := hdTimer()
 		p.value = uint64(when)
-		if when > hd.vnow {
-			hd.vnow = when
-		}
+		hd.vnow = max(hd.vnow, when)
+		hd.vfire = when
 		hd.timed = hd.points
+		hdDraw(t)
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
 	}

@@ -23,14 +23,54 @@ func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 	}
 }
 
-// hdSelect stops the goroutine before a select of n cases and draws which is tried first.
-func hdSelect(cases unsafe.Pointer, n int) {
-	gp := getg()
-	t := hdStops(gp)
+// hdChan stops the goroutine before a send or a receive.
+func hdChan(op uint16, c *hchan, block bool) {
+	t := hdStops(getg())
+	if t == nil {
+		return
+	}
+	stale := uint32(0)
+	if !block && hdWouldWait(c, op == hdOpChanSend) {
+		stale = t.stale + 1 // it does nothing but look
+	}
+	t.stale = stale
+	hdPointAt(op, uintptr(unsafe.Pointer(c)), 0, 0, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
+}
+
+// hdWouldWait reports whether a send or receive could not be done now.
+func hdWouldWait(c *hchan, send bool) bool {
+	if c == nil {
+		return true
+	}
+	if c.timer != nil || c.closed != 0 {
+		return false
+	}
+	if send {
+		return c.qcount == c.dataqsiz && c.recvq.first == nil
+	}
+	return c.qcount == 0 && c.sendq.first == nil
+}
+
+// hdSelect stops the goroutine before a select and draws which case is tried first.
+func hdSelect(cases *scase, sends, recvs int, block bool) {
+	t := hdStops(getg())
 	if t == nil {
 		return
 	}
 	t.choice = 0
+	n := sends + recvs
+	stale := uint32(0)
+	if !block {
+		stale = t.stale + 1
+		for i := range n {
+			c := (*scase)(add(unsafe.Pointer(cases), uintptr(i)*unsafe.Sizeof(scase{}))).c
+			if !hdWouldWait(c, i < sends) {
+				stale = 0
+				break
+			}
+		}
+	}
+	t.stale = stale
 	hdPointAt(hdOpSelect, 0, 0, 0, uint32(n), sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 

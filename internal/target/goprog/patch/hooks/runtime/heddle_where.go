@@ -45,7 +45,9 @@ func hdClassOf(pc uintptr) uint8 {
 	for i := range hdPrefixes {
 		p := &hdPrefixes[i]
 		if len(name) > len(p.name) && name[:len(p.name)] == p.name {
-			class = p.skip
+			if p.name[len(p.name)-1] == '/' || hdWholePackage(name) {
+				class = p.skip
+			}
 			break
 		}
 	}
@@ -63,6 +65,20 @@ func hdDepth(fp uintptr) uintptr {
 		gp = gp.m.curg
 	}
 	return gp.stack.hi - fp
+}
+
+// hdWholePackage reports whether a function's name has no slash in the path of its package,
+// as have those of the packages that are named here: a module may be called net.example.
+func hdWholePackage(name string) bool {
+	for i := range len(name) {
+		switch name[i] {
+		case '/':
+			return false
+		case '(', '[':
+			return true
+		}
+	}
+	return true
 }
 
 // hdFrame is the return address of the frame at depth d of the running goroutine, and the
@@ -140,6 +156,23 @@ func hdTestSite(pc, fp uintptr) uintptr {
 		}
 	}
 	return outside
+}
+
+// hdInRunner reports whether it is package testing itself that makes the test fail.
+func hdInRunner(pc, fp uintptr) bool {
+	for range 6 {
+		name := hdFuncName(pc)
+		if len(name) < 8 || name[:8] != "testing." {
+			return false
+		}
+		if hdContains(name, "tRunner") {
+			return true
+		}
+		if pc, fp = hdFrame(fp); pc == 0 {
+			break
+		}
+	}
+	return false
 }
 
 // hdPanicSite is the instruction that panicked first: the panics after it are those of
