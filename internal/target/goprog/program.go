@@ -2,6 +2,7 @@ package goprog
 
 import (
 	"context"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/target/wire"
@@ -41,6 +42,7 @@ func (p program) Object(sent uint64, _ []abi.ThreadInfo, _ uint16) trace.Object 
 // only be told for the last of them, from what package testing writes before each test;
 // else the output is left out.
 func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending) {
+	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
 	shared := p.streaming && proc.Budget != 1
 	goesOn := proc.Alive()
 	if !e.Kind.Failed() && (shared || !plan.Record) || shared && goesOn {

@@ -77,6 +77,7 @@ var kinds = [...]trace.Kind{
 	abi.OutDeadlock: trace.Deadlock, abi.OutHang: trace.Hang, abi.OutMisuse: trace.Misuse,
 	abi.OutException: trace.Exception, abi.OutUnsupported: trace.Unsupported, abi.OutDiverged: trace.Diverged,
 	abi.OutTest: trace.Test, abi.OutPanic: trace.Panic, abi.OutFatal: trace.Fatal, abi.OutLeak: trace.Leak,
+	abi.OutExit: trace.Exit,
 }
 
 // outcome turns the records of an execution into what the controller works with. Index is
