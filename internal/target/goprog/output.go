@@ -3,6 +3,7 @@ package goprog
 import (
 	"bytes"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/heddle-dev/heddle/trace"
@@ -101,4 +102,26 @@ func withoutRecovered(line string) string {
 		break
 	}
 	return line
+}
+
+var (
+	runningLine = regexp.MustCompile(`(?m)^goroutine [1-9]\d* .*\[running\b.*\]:\n((?:.+\n)*)`)
+	frameLines  = regexp.MustCompile(`(?m)^(\S.*)\n\t.* pc=0x([0-9a-f]+)$`)
+)
+
+// stuckAt is the call stack, innermost first, of the goroutine that ran when the program
+// was made to dump them, without what it had called of Go's runtime.
+func stuckAt(text []byte) (pcs []uint64) {
+	for _, g := range runningLine.FindAllSubmatch(text, -1) {
+		for _, f := range frameLines.FindAllSubmatch(g[1], -1) {
+			pc, err := strconv.ParseUint(string(f[2]), 16, 64)
+			if err == nil && (len(pcs) > 0 || !bytes.HasPrefix(f[1], []byte("runtime."))) {
+				pcs = append(pcs, pc)
+			}
+		}
+		if len(pcs) > 0 {
+			break
+		}
+	}
+	return pcs
 }

@@ -55,6 +55,14 @@ func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending)
 	} else {
 		text, told = lastRun(text)
 	}
+	if e.Kind == trace.Hang && e.Site == 0 {
+		for _, pc := range stuckAt(text) {
+			e.Stack = append(e.Stack, p.Site(pc))
+		}
+		if len(e.Stack) > 0 {
+			e.Site = e.Stack[0]
+		}
+	}
 	if e.Kind == trace.Panic || e.Kind == trace.Fatal {
 		message, before := died(text, e.Kind)
 		if e.Message == "" {
