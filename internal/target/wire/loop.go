@@ -204,6 +204,9 @@ func (s *stream) give(j *job) (bool, error) {
 
 // record takes in one record of the result ring.
 func (s *stream) record(kind uint32, b []byte) error {
+	if kind == recDamaged {
+		return errDamaged
+	}
 	if kind == abi.RecPlanEnd {
 		s.proc.results.Release()
 		if s.sent == 0 {
