@@ -17,13 +17,13 @@ var (
 	leading    = regexp.MustCompile(`^(--- (PASS|SKIP): [^/\n]+\n)?(=== RUN +[^/\n]+\n)?`)
 )
 
-// lastRun is the output of the last execution in the process, which has ended. If it
-// cannot be told from those before, it is all of it.
+// lastRun is the output of the last execution in the process, which has ended, without the
+// line that says how long it took. If it cannot be told from those before, it is all of it.
 func lastRun(text []byte) (last []byte, told bool) {
 	if at := runLine.FindAllIndex(text, -1); at != nil {
-		return text[at[len(at)-1][1]:], true
+		text, told = text[at[len(at)-1][1]:], true
 	}
-	return text, false
+	return reportLine.ReplaceAll(text, nil), told
 }
 
 // during is the output of an execution, the first since the process was ready, after which
