@@ -114,6 +114,27 @@ func TestSpin(t *testing.T) {
 	}
 }
 
+func TestRounds(t *testing.T) {
+	var m sync.Mutex
+	var wg sync.WaitGroup
+	n := 0
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 5 {
+				m.Lock()
+				n++
+				m.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	if n != 20 {
+		t.Error(n)
+	}
+}
+
 var global [2]int
 
 func TestState(t *testing.T) {
@@ -343,4 +364,38 @@ func TestRealMain(t *testing.T) {
 	if !seen["in\nab\n"] || !seen["in\nba\n"] || len(seen) != 2 {
 		t.Errorf("outputs %v", seen)
 	}
+}
+
+// BenchmarkStream is executions in a process, of 4 goroutines with 5 rounds each.
+func BenchmarkStream(b *testing.B) {
+	tg := realTest(b, "TestRounds")
+	points, sent := 0, false
+	b.ResetTimer()
+	err := tg.Stream(b.Context(), func() (schedule.Plan, bool) {
+		first := !sent
+		sent = true
+		return schedule.Plan{Policy: schedule.Random, Repeat: b.N}, first
+	}, func(_ schedule.Plan, o schedule.Outcome) bool {
+		if o.Ending.Kind != trace.Clean {
+			b.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+		}
+		points += o.Points
+		return true
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "executions/s")
+	b.ReportMetric(float64(points)/float64(b.N), "points")
+}
+
+// BenchmarkRun is the same with a process for each execution.
+func BenchmarkRun(b *testing.B) {
+	tg := realTest(b, "TestRounds")
+	for b.Loop() {
+		if o := run(b, tg, schedule.Plan{Policy: schedule.Random}); o.Ending.Kind != trace.Clean {
+			b.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "executions/s")
 }
