@@ -30,6 +30,7 @@ type campaign struct {
 	races      map[[2]race.Access]race.Race
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions that are no points yet
+	outside    bool         // some execution waited for the outside world
 }
 
 // failure is an execution that failed, not confirmed yet.
@@ -238,6 +239,10 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 		}
 	}
 	judge(&o.Ending, c.expect)
+	if o.Outside && !c.outside {
+		c.outside = true
+		c.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
+	}
 	if c.behaviours.add(o.Coverage) && a != nil {
 		a.fresh++
 	}

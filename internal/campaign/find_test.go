@@ -91,6 +91,26 @@ func TestGoodPrograms(t *testing.T) {
 	}
 }
 
+// TestOutsideIsTold: once, however many executions waited for the outside world.
+func TestOutsideIsTold(t *testing.T) {
+	for _, every := range []uint64{0, 3} {
+		n := uint64(0)
+		r := find(t, &meddler{Target: simprog.New(simprog.LockedUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
+			n++
+			o.Outside = every > 0 && n%every == 0
+		}}, Options{Runs: 40})
+		told := 0
+		for _, note := range r.Notes {
+			if strings.Contains(note, "outside of the program") {
+				told++
+			}
+		}
+		if want := int(min(every, 1)); told != want {
+			t.Errorf("every %d executions: told %d times, want %d: %q", every, told, want, r.Notes)
+		}
+	}
+}
+
 // TestFindsWithinAHandful: shallow bugs do not wait for large batches.
 func TestFindsWithinAHandful(t *testing.T) {
 	for _, program := range []simprog.Program{simprog.LostUpdate(2), simprog.ABBA(), simprog.LostWakeup(), simprog.OrderViolation()} {

@@ -13,13 +13,15 @@ import (
 // from one goroutine at a time. Errors are heddle's own failures (the target was lost,
 // the program cannot be carried), never the program's bugs; those are outcomes.
 type Target interface {
-	// Run does one execution. It satisfies schedule.Executor.
+	// Run does one execution, whose beginning does not depend on any before it. It
+	// satisfies schedule.Executor.
 	Run(context.Context, schedule.Plan) (schedule.Outcome, error)
 
 	// Stream feeds plans from next until it returns false and calls done for each
 	// execution that ends, in order, with the plan it belongs to. Plans are queued ahead
 	// of the program, so next is called before the outcomes of earlier plans are known.
-	// It ends early, without error, when done returns false.
+	// It ends early, without error, when done returns false. Where a target cannot undo
+	// what an execution has left behind, those after it in the stream begin with that.
 	Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error
 
 	// Header describes the program for a trace; Strategy, Points and ExpectStatus are

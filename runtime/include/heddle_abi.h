@@ -309,7 +309,7 @@ struct hd_thread_info {
   uint32_t index;
   uint32_t parent;
   uint32_t nth;        // n-th thread created by its parent, from 1
-  uint32_t flags;      // 1: ended, 2: detached, 4: joined
+  uint32_t flags;      // 1: ended, 2: detached, 4: joined, 8: the clock of a Go program
   uint64_t name;       // hash of the path of nth numbers from main; main is HD_NAME_MAIN
   uint64_t entry;      // start routine
   uint64_t stack_hi;   // top of its stack, for naming stack objects

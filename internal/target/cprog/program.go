@@ -30,7 +30,7 @@ func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 	return proc, nil
 }
 
-func early(loaded bool, how string, _ []byte) string {
+func early(loaded bool, how, _ string) string {
 	if loaded {
 		return fmt.Sprintf("the program ended before it reached main (%s)", how)
 	}

@@ -23,7 +23,9 @@ func TestMain(m *testing.M) {
 		fake(os.Args[1], os.Args[2:])
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	os.RemoveAll(real.dir)
+	os.Exit(status)
 }
 
 var fakeGlobal [4]uint64

@@ -308,7 +308,7 @@ func TestLost(t *testing.T) {
 		} {
 			err := do()
 			var lost *wire.LostError
-			if !errors.As(err, &lost) || !strings.Contains(err.Error(), c.how) || !strings.Contains(lost.Output, c.words) || !strings.Contains(err.Error(), "not a finding") {
+			if !errors.As(err, &lost) || !strings.Contains(err.Error(), c.how) || !strings.Contains(lost.Words, c.words) || !strings.Contains(err.Error(), "not a finding") {
 				t.Errorf("%s: %v", c.what, err)
 			}
 		}

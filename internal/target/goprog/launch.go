@@ -27,7 +27,7 @@ func (t *Target) launch(ctx context.Context) (*wire.Process, error) {
 func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) {
 	c := &wire.Command{
 		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
-		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early,
+		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words,
 	}
 	if cfg.NoLeaks {
 		c.Options |= abi.OptNoLeaks
@@ -52,14 +52,13 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) 
 }
 
 // early is the sentence for a program that ended before its first execution.
-func early(loaded bool, how string, output []byte) string {
+func early(loaded bool, how, words string) string {
 	s := fmt.Sprintf("the program ended before heddle's scheduler took over (%s): was it built with heddle's overlay, and is there a test to run?", how)
 	if loaded {
 		s = fmt.Sprintf("the program ended before its first execution began (%s)", how)
 	}
-	const most = 1 << 10
-	if text := strings.TrimSpace(string(output[max(0, len(output)-most):])); text != "" {
-		s += "; it wrote:\n" + text
+	if words != "" {
+		s += "; it wrote:\n" + words
 	}
 	return s
 }

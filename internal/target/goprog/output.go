@@ -3,6 +3,7 @@ package goprog
 import (
 	"bytes"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/heddle-dev/heddle/trace"
@@ -16,13 +17,13 @@ var (
 	leading    = regexp.MustCompile(`^(--- (PASS|SKIP): [^/\n]+\n)?(=== RUN +[^/\n]+\n)?`)
 )
 
-// lastRun is the output of the last execution in the process, which has ended. If it
-// cannot be told from those before, it is all of it.
+// lastRun is the output of the last execution in the process, which has ended, without the
+// line that says how long it took. If it cannot be told from those before, it is all of it.
 func lastRun(text []byte) (last []byte, told bool) {
 	if at := runLine.FindAllIndex(text, -1); at != nil {
-		return text[at[len(at)-1][1]:], true
+		text, told = text[at[len(at)-1][1]:], true
 	}
-	return text, false
+	return reportLine.ReplaceAll(text, nil), told
 }
 
 // during is the output of an execution, the first since the process was ready, after which
@@ -38,33 +39,51 @@ func during(text []byte) []byte {
 	return text
 }
 
-// goroutineLine is the first of the dump that follows a message.
-var goroutineLine = regexp.MustCompile(`(?m)^(goroutine \d+ .*\[.*\]|runtime stack):$`)
+// dumpLine is the first of the dump that follows a message.
+var dumpLine = regexp.MustCompile(`(?m)^(goroutine \d+ .*\[.*\]|runtime stack):$`)
 
 // died finds the message in the last words of a program, and what it wrote up to and with
 // them. The dump of goroutines is left out: it has numbers and addresses that no schedule
 // decides, and the call stack is told elsewhere.
 func died(text []byte, kind trace.Kind) (message string, before []byte) {
-	prefix := []byte("panic: ")
+	prefix := "panic: "
 	if kind == trace.Fatal {
-		prefix = []byte("fatal error: ")
+		prefix = "fatal error: "
 	}
-	start := -1
-	if bytes.HasPrefix(text, prefix) {
-		start = 0
-	}
-	if i := bytes.LastIndex(text, append([]byte("\n"), prefix...)); i >= 0 {
-		start = i + 1
-	}
+	start := lastLine(text, prefix)
 	if start < 0 {
 		return "", text
 	}
-	before = text
-	if at := goroutineLine.FindIndex(text[start:]); at != nil {
-		before = append(bytes.TrimRight(text[:start+at[0]], "\n"), '\n')
-	}
 	line, _, _ := strings.Cut(string(text[start+len(prefix):]), "\n")
-	return withoutRecovered(line), before
+	return withoutRecovered(line), withoutDump(text, start)
+}
+
+// lastLine is where the last line that begins with prefix does, -1 if there is none.
+func lastLine(text []byte, prefix string) int {
+	if i := bytes.LastIndex(text, []byte("\n"+prefix)); i >= 0 {
+		return i + 1
+	}
+	if bytes.HasPrefix(text, []byte(prefix)) {
+		return 0
+	}
+	return -1
+}
+
+// withoutDump is text up to the dump after the message at start.
+func withoutDump(text []byte, start int) []byte {
+	if at := dumpLine.FindIndex(text[start:]); at != nil {
+		return append(bytes.TrimRight(text[:start+at[0]], "\n"), '\n')
+	}
+	return text
+}
+
+// words are what is worth telling of the output of a program that ended without a reason.
+func words(text []byte) string {
+	if start := max(lastLine(text, "panic: "), lastLine(text, "fatal error: ")); start >= 0 {
+		text = withoutDump(text, start)
+	}
+	const most = 1 << 10
+	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
 // withoutRecovered drops "[recovered]" and its like from the end of a panic's line: whether
@@ -83,4 +102,26 @@ func withoutRecovered(line string) string {
 		break
 	}
 	return line
+}
+
+var (
+	runningLine = regexp.MustCompile(`(?m)^goroutine [1-9]\d* .*\[running\b.*\]:\n((?:.+\n)*)`)
+	frameLines  = regexp.MustCompile(`(?m)^(\S.*)\n\t.* pc=0x([0-9a-f]+)$`)
+)
+
+// stuckAt is the call stack, innermost first, of the goroutine that ran when the program
+// was made to dump them, without what it had called of Go's runtime.
+func stuckAt(text []byte) (pcs []uint64) {
+	for _, g := range runningLine.FindAllSubmatch(text, -1) {
+		for _, f := range frameLines.FindAllSubmatch(g[1], -1) {
+			pc, err := strconv.ParseUint(string(f[2]), 16, 64)
+			if err == nil && (len(pcs) > 0 || !bytes.HasPrefix(f[1], []byte("runtime."))) {
+				pcs = append(pcs, pc)
+			}
+		}
+		if len(pcs) > 0 {
+			break
+		}
+	}
+	return pcs
 }

@@ -2,6 +2,7 @@ package goprog
 
 import (
 	"context"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/target/wire"
@@ -41,6 +42,7 @@ func (p program) Object(sent uint64, _ []abi.ThreadInfo, _ uint16) trace.Object 
 // only be told for the last of them, from what package testing writes before each test;
 // else the output is left out.
 func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending) {
+	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
 	shared := p.streaming && proc.Budget != 1
 	goesOn := proc.Alive()
 	if !e.Kind.Failed() && (shared || !plan.Record) || shared && goesOn {
@@ -52,6 +54,14 @@ func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending)
 		text = during(text)
 	} else {
 		text, told = lastRun(text)
+	}
+	if e.Kind == trace.Hang && e.Site == 0 {
+		for _, pc := range stuckAt(text) {
+			e.Stack = append(e.Stack, p.Site(pc))
+		}
+		if len(e.Stack) > 0 {
+			e.Site = e.Stack[0]
+		}
 	}
 	if e.Kind == trace.Panic || e.Kind == trace.Fatal {
 		message, before := died(text, e.Kind)

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -41,42 +42,72 @@ func cast[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
 }
 
+// one is the value that a record consists of.
+func one[T any](b []byte) (v T, err error) {
+	if list := cast[T](b); len(list) > 0 {
+		return list[0], nil
+	}
+	return v, errDamaged
+}
+
+// counted is the list of n values of size bytes that follows two words, the second of which
+// is n.
+func counted(b []byte, size int) ([]byte, error) {
+	if len(b) >= 8 {
+		if n := int(binary.NativeEndian.Uint32(b[4:])); n <= (len(b)-8)/size {
+			return b[8 : 8+n*size], nil
+		}
+	}
+	return nil, errDamaged
+}
+
+var errDamaged = errors.New("the runtime sent a record that is too short: something has written into heddle's memory")
+
 // add takes one record; result is set for the one that ends the execution.
 func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	switch kind {
 	case abi.RecResult:
-		r := cast[abi.Result](b)[0]
-		return &r, nil
+		var r abi.Result
+		if r, err = one[abi.Result](b); err == nil {
+			return &r, nil
+		}
 	case abi.RecAgain:
 		x.reset()
 	case abi.RecEvents:
 		x.events = append(x.events, cast[abi.Event](b)...)
 	case abi.RecStack:
-		n := binary.NativeEndian.Uint32(b[4:])
-		x.stacks = append(x.stacks, append([]uint64(nil), cast[uint64](b[8:8+n*8])...))
+		var pcs []byte
+		pcs, err = counted(b, 8)
+		x.stacks = append(x.stacks, append([]uint64(nil), cast[uint64](pcs)...))
 	case abi.RecThread:
-		x.threads = append(x.threads, cast[abi.ThreadInfo](b)[0])
+		var th abi.ThreadInfo
+		th, err = one[abi.ThreadInfo](b)
+		x.threads = append(x.threads, th)
 	case abi.RecWaiter:
-		x.waiters = append(x.waiters, cast[abi.Waiter](b)[0])
+		var w abi.Waiter
+		w, err = one[abi.Waiter](b)
+		x.waiters = append(x.waiters, w)
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:
 		text, _, _ := bytes.Cut(b, []byte{0})
 		x.message = string(text)
 	case abi.RecOutput:
-		n := binary.NativeEndian.Uint32(b[4:])
-		x.output = append(x.output, b[8:8+n]...)
+		var text []byte
+		text, err = counted(b, 1)
+		x.output = append(x.output, text...)
 	default:
-		return nil, fmt.Errorf("the runtime sent a record of unknown type %d", kind)
+		err = fmt.Errorf("the runtime sent a record of unknown type %d", kind)
 	}
-	return nil, nil
+	return nil, err
 }
 
 var kinds = [...]trace.Kind{
 	abi.OutClean: trace.Clean, abi.OutAssert: trace.Assertion, abi.OutSignal: trace.Signal,
 	abi.OutDeadlock: trace.Deadlock, abi.OutHang: trace.Hang, abi.OutMisuse: trace.Misuse,
 	abi.OutException: trace.Exception, abi.OutUnsupported: trace.Unsupported, abi.OutDiverged: trace.Diverged,
-	abi.OutTest: trace.Test, abi.OutPanic: trace.Panic, abi.OutFatal: trace.Fatal, abi.OutLeak: trace.Leak, abi.OutExit: trace.Exit,
+	abi.OutTest: trace.Test, abi.OutPanic: trace.Panic, abi.OutFatal: trace.Fatal, abi.OutLeak: trace.Leak,
+	abi.OutExit: trace.Exit,
 }
 
 // outcome turns the records of an execution into what the controller works with. Index is
@@ -197,7 +228,7 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 			Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
 		}
 		ev.Enabled.Low = a.Enabled
-		if n := int(a.Mask); n > 0 {
+		if n := min(int(a.Mask), len(x.events)-i-1); n > 0 {
 			words := cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(&x.events[i+1])), n*abi.SizeofEvent))
 			for len(words) > 0 && words[len(words)-1] == 0 {
 				words = words[:len(words)-1]

@@ -29,7 +29,7 @@ type Program interface {
 	Modules() []trace.Module
 
 	// Ended completes an ending with what the records do not say. If the process ends with
-	// the execution it has ended by now.
+	// an execution that failed or was recorded, it has ended by now.
 	Ended(*Process, *schedule.Plan, *trace.Ending)
 }
 
@@ -127,6 +127,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			return nil
 		}
 		if s.sent == 0 && (l.proc == nil || !l.proc.Alive() || l.proc.spent()) {
+			s.taken()
 			if err := l.Renew(ctx); err != nil {
 				return err
 			}
@@ -204,6 +205,9 @@ func (s *stream) give(j *job) (bool, error) {
 
 // record takes in one record of the result ring.
 func (s *stream) record(kind uint32, b []byte) error {
+	if kind == recDamaged {
+		return errDamaged
+	}
 	if kind == abi.RecPlanEnd {
 		s.proc.results.Release()
 		if s.sent == 0 {
@@ -273,8 +277,13 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	case j.over:
 		s.queue = s.queue[1:]
 	}
+	s.taken()
+}
+
+// taken says that there is no process any more that has been given anything.
+func (s *stream) taken() {
 	for i := range s.queue {
-		s.queue[i].bytes = nil
+		s.queue[i].bytes = nil // it depends on what the process has been given before
 	}
 	s.sent = 0
 }

@@ -47,8 +47,11 @@ type Command struct {
 	// from when its runtime has begun; then Launch returns ErrCold. 0 is for ever.
 	WarmUp time.Duration
 	// Early is the sentence for a program that ended before it was ready: before its
-	// runtime had begun, or loaded.
-	Early func(loaded bool, how string, output []byte) string
+	// runtime had begun, or loaded. words are its last.
+	Early func(loaded bool, how, words string) string
+	// Words finds in the program's output what is worth telling of a program that ended
+	// without a reason. Nil where the output is not for the controller to read.
+	Words func(output []byte) string
 }
 
 // Process is one launched program with its shared memory, ready to take plans.
@@ -60,10 +63,10 @@ type Process struct {
 	Mark int64
 
 	cmd      *exec.Cmd
-	early    func(loaded bool, how string, output []byte) string
+	early    func(loaded bool, how, words string) string
+	words    func(output []byte) string
 	quit     syscall.Signal
 	quitEnds bool
-	appends  bool
 	out      *os.File
 	mem      []byte
 	shm      *abi.Shm
@@ -81,7 +84,7 @@ var ErrCold = errors.New("the execution that was to warm up the program failed")
 // Launch starts the program and waits until its runtime takes plans. A *RefusedError says
 // that heddle cannot carry the program, in one sentence.
 func Launch(ctx context.Context, c *Command) (*Process, error) {
-	p := &Process{dead: make(chan struct{}), early: c.Early, quit: c.Quit, quitEnds: c.QuitEnds, appends: c.Append}
+	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds}
 	shmFile, err := p.share(c)
 	if err != nil {
 		return nil, err
@@ -263,17 +266,17 @@ func (p *Process) failure() error {
 	if p.waitErr != nil {
 		how = p.waitErr.Error()
 	}
+	words := ""
+	if p.words != nil {
+		const most = 1 << 20
+		end := p.OutputSize()
+		words = p.words(p.Output(max(0, end-most), end))
+	}
 	switch s := p.state(); s {
 	case abi.StateEmpty, abi.StateLoaded:
-		return &RefusedError{p.early(s == abi.StateLoaded, how, p.Output(0, p.OutputSize()))}
+		return &RefusedError{p.early(s == abi.StateLoaded, how, words)}
 	}
-	e := &LostError{How: how}
-	if p.appends {
-		const most = 2 << 10
-		end := p.OutputSize()
-		e.Output = string(p.Output(max(0, end-most), end))
-	}
-	return e
+	return &LostError{how, words}
 }
 
 // RefusedError says why heddle cannot run a program.
@@ -283,14 +286,14 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // LostError says that the program's process vanished.
 type LostError struct {
-	How    string
-	Output string // the last that the program wrote, with Command.Append
+	How   string
+	Words string // the program's last, if Command.Words finds any
 }
 
 func (e *LostError) Error() string {
 	s := "the program's process was lost (" + e.How + "): this is a failure of heddle or of its surroundings, not a finding"
-	if e.Output != "" {
-		s += "; its last words were:\n" + e.Output
+	if e.Words != "" {
+		s += "; its last words were:\n" + e.Words
 	}
 	return s
 }

@@ -20,7 +20,11 @@ type Ring struct {
 func (r *Ring) head() uint64 { return atomic.LoadUint64(&r.ctl.Head) }
 func (r *Ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
 
-const recHeader = abi.SizeofRecHeader
+const (
+	recHeader = abi.SizeofRecHeader
+	// recDamaged is no enum hd_record: what Next calls something that cannot be a record.
+	recDamaged = ^uint32(0)
+)
 
 // Put appends a record as the ring's producer. It reports false if there is no room now.
 // The store to Head pairs with hd_plan_next's acquire load.
@@ -63,8 +67,12 @@ func (r *Ring) Next() (kind uint32, payload []byte, ok bool) {
 		}
 		pos := tail % uint64(len(r.bytes))
 		h := (*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos]))
+		size := uint64(h.Size)
+		if size < recHeader || pos+size > uint64(len(r.bytes)) {
+			return recDamaged, nil, true
+		}
 		if h.Type != abi.RecPad {
-			return h.Type, r.bytes[pos+recHeader : pos+uint64(h.Size)], true
+			return h.Type, r.bytes[pos+recHeader : pos+size], true
 		}
 		r.release(h.Size)
 	}
