@@ -177,7 +177,11 @@ func (m *module) global(addr uint64, size uint32) Name {
 		if off := addr - sym.addr; off > 0 {
 			suffix = fmt.Sprintf("+%d", off)
 		}
-		return newName(readable(sym.name), suffix)
+		name := readable(sym.name)
+		if m.golang != nil {
+			name = goReadable(sym.name)
+		}
+		return newName(name, suffix)
 	}
 	// An address of code: a thread's entry, a callback.
 	if f := m.frames(addr, 0); f[len(f)-1].Func != "" {
