@@ -99,7 +99,7 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	switch {
 	case !f.Known():
 		return 0
-	case systemCode(f):
+	case p.tr.Header.Target == "go" && f.GoStandard(), systemCode(f):
 		return 1
 	case !own:
 		return 2
@@ -107,14 +107,14 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	return ownCode
 }
 
-// systemCode reports whether a frame is of the C, C++ or Go library or of the compiler.
+// systemCode reports whether a frame is of the C or C++ library or of the compiler.
 func systemCode(f symbol.Frame) bool {
 	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/"} {
 		if strings.HasPrefix(f.File, p) {
 			return true
 		}
 	}
-	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/", "/go/src/sync/", "/go/src/runtime/", "/go/src/internal/"} {
+	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/"} {
 		if strings.Contains(f.File, p) {
 			return true
 		}

@@ -27,10 +27,13 @@ type Column struct {
 	Thread trace.ThreadID `json:"thread"`
 	Parent trace.ThreadID `json:"parent"` // -1 for main
 	Name   string         `json:"name"`   // `main`, `worker`; without the number
-	Entry  int            `json:"entry"`  // place of the function it runs
-	Events int            `json:"events"` // in the trace
-	Shown  int            `json:"shown"`  // rows of its own in the short view
-	Ended  bool           `json:"ended"`
+	// Path is how main comes to start a goroutine: `1.2` for the second one that main's
+	// first one started. Empty for main and threads of C.
+	Path   string `json:"path,omitempty"`
+	Entry  int    `json:"entry"`  // place of the function it runs
+	Events int    `json:"events"` // in the trace
+	Shown  int    `json:"shown"`  // rows of its own in the short view
+	Ended  bool   `json:"ended"`
 }
 
 // RowKind says which fields of a Row are set.
@@ -131,6 +134,17 @@ type Failure struct {
 	// in the order of the ring.
 	Waits []Wait `json:"waits,omitempty"`
 	Ring  int    `json:"ring"` // so many of Waits are the ring of a deadlock
+	// Sides are the two accesses of a data race, in the order in which they happened.
+	Sides []Side `json:"sides,omitempty"`
+}
+
+// Side is one access of a data race.
+type Side struct {
+	Thread trace.ThreadID `json:"thread"`
+	Event  int            `json:"event"` // -1 if it was not recorded
+	Text   string         `json:"text"`  // `T1: write counter ← 1`
+	Place  int            `json:"place"`
+	Stack  []int          `json:"stack,omitempty"`
 }
 
 // Wait is a thread that had not ended.
@@ -142,6 +156,9 @@ type Wait struct {
 	Text  string `json:"text"`
 	Place int    `json:"place"`
 	Stack []int  `json:"stack,omitempty"`
+	// Creator started it at Created; -1 and 0 where that was not seen.
+	Creator trace.ThreadID `json:"creator"`
+	Created int            `json:"created"`
 }
 
 // Full is the view's rows with nothing folded.
