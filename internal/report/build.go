@@ -60,6 +60,11 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
+	for i := range tr.Events {
+		if hidden(tr.Events[i].Op) {
+			v.Hidden++
+		}
+	}
 	v.Columns = b.columns(v.Rows)
 	v.Ending, v.Failure = b.ending()
 	v.Blocks = b.blockTable(v)

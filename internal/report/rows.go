@@ -20,7 +20,7 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 			continue
 		}
 		r := Row{
-			Kind: LoopRow, Thread: b.tr.Events[s.start].Thread, Event: s.start, Events: s.end - s.start, Times: s.times,
+			Kind: LoopRow, Thread: b.tr.Events[s.start].Thread, Event: s.start, Times: s.times,
 			Body: b.rows(s.body, s.start, append(in[:len(in):len(in)], turns{s.period, s.times})),
 		}
 		r.Body = foldRows(b.switchRow(r.Body, s.start+s.period))
@@ -32,7 +32,10 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 				r.Rows = append(r.Rows, b.eventRow(i, nil))
 			}
 		}
-		if len(r.Rows) > 0 {
+		for i := range r.Rows {
+			r.Events += r.Rows[i].Events
+		}
+		if r.Events > 0 {
 			out = append(out, r)
 		}
 	}

@@ -17,7 +17,6 @@ func (b *builder) findSwitches() []*Switch {
 	last := -1
 	for i := range events {
 		e := &events[i]
-		b.goLocks(i, next[i])
 		if !isChoice(e) {
 			b.held.step(i, e)
 			continue
@@ -26,6 +25,7 @@ func (b *builder) findSwitches() []*Switch {
 			out[i] = b.explain(last, next[last], i)
 		}
 		b.held.step(i, e)
+		b.goLocks(i, next[i])
 		last = i
 	}
 	return out
@@ -122,6 +122,9 @@ func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 			p.op = trace.Op(e.Value)
 		}
 		p.brief = b.phrase(next).brief()
+		if e.Op == trace.OpResume {
+			p.brief = "going on with " + p.brief
+		}
 		return p, true
 	}
 	for i := range b.tr.Ending.Waiters {

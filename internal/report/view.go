@@ -10,11 +10,14 @@ type View struct {
 	Original string     `json:"original,omitempty"` // of a simplified trace: the file it came from
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all that were recorded, scheduling points or not
-	Columns  []Column   `json:"columns"`
-	Rows     []Row      `json:"rows"`
-	Ending   string     `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
-	Failure  *Failure   `json:"failure,omitempty"` // nil if the execution did not fail
-	Output   string     `json:"output,omitempty"`  // what the program wrote
+	// Hidden is how many of Events have no row, not even a folded one: those of Go's race
+	// detector, and the cases of selects, which are told with the selects.
+	Hidden  int      `json:"hidden,omitempty"`
+	Columns []Column `json:"columns"`
+	Rows    []Row    `json:"rows"`
+	Ending  string   `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
+	Failure *Failure `json:"failure,omitempty"` // nil if the execution did not fail
+	Output  string   `json:"output,omitempty"`  // what the program wrote
 
 	Places []Place  `json:"places"`           // Places[0] is unknown
 	Stacks [][]int  `json:"stacks"`           // places, innermost first; Stacks[0] is empty
@@ -51,7 +54,7 @@ type Row struct {
 	Kind   RowKind        `json:"kind"`
 	Thread trace.ThreadID `json:"thread"` // of the first event; of a switch, the thread that goes on
 	Event  int            `json:"event"`  // index of the first event; of a switch, the one after it
-	Events int            `json:"events"` // how many the row stands for, 0 for a switch
+	Events int            `json:"events"` // how many the row stands for, hidden ones not counted; 0 for a switch
 	Cell   *Cell          `json:"cell,omitempty"`
 	Switch *Switch        `json:"switch,omitempty"`
 	// Times is how often the block of a loop row ran, Body one turn of it. A cell of Body
