@@ -275,3 +275,23 @@ func TestGoNames(t *testing.T) {
 		}
 	}
 }
+
+// Heap objects of Go programs have numbers; those of C are blocks.
+func TestGoHeapNames(t *testing.T) {
+	at := func(n, off uint64) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, n<<goHeapBits|off) }
+	for _, c := range []struct {
+		target string
+		o      trace.Object
+		want   string
+	}{
+		{"go", at(3, 0), "#3"},
+		{"go", at(3, 8), "#3+8"},
+		{"go", at(0, 8), "heap+0x8"},
+		{"c", at(3, 8), "heap+0x3000008"},
+	} {
+		tr := &trace.Trace{Header: trace.Header{Target: c.target}}
+		if n := New(nil, Options{}).Objects(tr).Name(c.o, 0, 0); n.Text != c.want || n.Alloc != -1 {
+			t.Errorf("%s: %#x is %+v, want %s", c.target, uint64(c.o), n, c.want)
+		}
+	}
+}
