@@ -73,7 +73,7 @@ func (p *places) sites(site trace.Site, stack uint32) []trace.Site {
 // frames adds a call stack, given as sites innermost first.
 func (p *places) frames(sites []trace.Site) located {
 	var all []int
-	best, rank := 0, 0
+	best, rank, own := 0, 0, 0 // own: frames up to the outermost of the program's own
 	for i, s := range sites {
 		if s == 0 && i > 0 {
 			continue
@@ -81,10 +81,17 @@ func (p *places) frames(sites []trace.Site) located {
 		for _, f := range p.names.Call(s) {
 			n := p.add(f)
 			all = append(all, n)
-			if r := p.rank(s, f); len(all) == 1 || r > rank {
+			r := p.rank(s, f)
+			if len(all) == 1 || r > rank {
 				best, rank = n, r
 			}
+			if r == ownCode {
+				own = len(all)
+			}
 		}
+	}
+	if p.tr.Header.Target == "go" && own > 0 {
+		all = all[:own] // what started the goroutine or the test is the same for all
 	}
 	p.stacks = append(p.stacks, all)
 	return located{best, len(p.stacks) - 1}

@@ -94,5 +94,8 @@ func (b *builder) placeOf(e *trace.Event) located {
 	if e.Op == trace.OpThreadStart {
 		return located{b.roles[e.Thread].place, b.roles[e.Thread].stack}
 	}
+	if e.Op == trace.OpThreadEnd && b.tr.Header.Target == "go" {
+		return located{} // it has returned from all there was
+	}
 	return b.places.locate(e.Site, e.Stack)
 }
