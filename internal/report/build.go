@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/symbol"
@@ -48,6 +49,8 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		values: valuesKnown(tr),
 		shared: sharedEvents(tr, names),
 	}
+	b.findCases()
+	b.raced = racing(tr)
 	b.roles = b.findRoles()
 	b.keepSpinning()
 	b.switches = b.findSwitches()
@@ -57,6 +60,11 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
+	for i := range tr.Events {
+		if hidden(tr.Events[i].Op) {
+			v.Hidden++
+		}
+	}
 	v.Columns = b.columns(v.Rows)
 	v.Ending, v.Failure = b.ending()
 	v.Blocks = b.blockTable(v)
@@ -75,20 +83,30 @@ type builder struct {
 	tr       *trace.Trace
 	names    Names
 	places   *places
-	roles    []role    // by thread
-	values   bool      // the trace knows the values of accesses
-	shared   []bool    // by event: another thread could notice it
-	switches []*Switch // by event: the context switch before it, nil for none
-	held     *holders  // locks as they were at the end
-	last     int       // index of the event that failed, -1 for none
+	roles    []role         // by thread
+	values   bool           // the trace knows the values of accesses
+	shared   []bool         // by event: another thread could notice it
+	switches []*Switch      // by event: the context switch before it, nil for none
+	held     *holders       // locks as they were at the end
+	last     int            // index of the event that failed, -1 for none
+	raced    [2]int         // of the events that race, -1 for none
+	cases    map[int]uint64 // by event of a select: the case it took
 }
+
+// failed reports whether event i is what failed.
+func (b *builder) failed(i int) bool { return i == b.last || i == b.raced[0] || i == b.raced[1] }
 
 // lastEvent is the event that failed: the last one of the thread that did, if that is
 // where it failed and not only the last that was recorded before. -1 if there is none.
 func lastEvent(tr *trace.Trace) int {
 	end := &tr.Ending
-	if !end.Kind.Failed() || end.Kind == trace.Deadlock || end.Kind == trace.Hang {
+	switch {
+	case !end.Kind.Failed(), end.Kind == trace.Deadlock, end.Kind == trace.Hang, end.Kind == trace.Leak:
 		return -1 // nobody failed: something did not happen
+	case end.Kind == trace.Race:
+		return -1 // two did
+	case end.Kind == trace.Test:
+		return slices.IndexFunc(tr.Events, func(e trace.Event) bool { return e.Op == trace.OpTestFail })
 	}
 	for i := len(tr.Events) - 1; i >= 0; i-- {
 		if e := &tr.Events[i]; e.Thread == end.Thread {
@@ -140,7 +158,7 @@ func (b *builder) columns(rows []Row) []Column {
 	out := make([]Column, len(b.tr.Threads))
 	for i, t := range b.tr.Threads {
 		r := b.roles[i]
-		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: r.name, Entry: r.place, Ended: t.Ended}
+		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: r.name, Path: b.path(t.ID), Entry: r.place, Ended: t.Ended}
 	}
 	for i := range b.tr.Events {
 		out[b.tr.Events[i].Thread].Events++

@@ -19,14 +19,17 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	if len(sites) == 0 && e.Site != 0 {
 		sites = []trace.Site{e.Site}
 	}
-	if e.Kind != trace.Deadlock && len(sites) > 0 {
+	if e.Kind != trace.Deadlock && e.Kind != trace.Leak && len(sites) > 0 {
 		at := b.places.frames(sites)
 		f.Place, f.Stack = at.place, b.places.stacks[at.stack]
 	}
 	if e.Object != 0 && (e.Kind == trace.Misuse || e.Kind == trace.Signal) {
 		f.Object = b.story(e.Object)
 	}
-	if e.Kind == trace.Deadlock || e.Kind == trace.Hang {
+	if e.Kind == trace.Race {
+		f.Object, f.Sides = b.story(e.Object), b.sides()
+	}
+	if e.Kind == trace.Deadlock || e.Kind == trace.Hang || e.Kind == trace.Leak {
 		f.Waits, f.Ring = b.waits()
 		if len(f.Waits) > 0 {
 			f.Place = f.Waits[0].Place
@@ -103,8 +106,18 @@ func (b *builder) waits() ([]Wait, int) {
 func (b *builder) wait(w, before *trace.Waiter) Wait {
 	p := b.pendingOf(w)
 	at := b.places.locate(w.Site, w.Stack)
-	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack]}
+	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack], Creator: -1}
+	for i := range b.tr.Events {
+		e := &b.tr.Events[i]
+		if id, ok := e.Child(); ok && id == w.Thread && e.Op == trace.OpGo {
+			out.Creator, out.Created = e.Thread, b.placeOf(e).place
+			break
+		}
+	}
 	who := threadText(w.Thread)
+	if name := b.roles[w.Thread].name; out.Creator >= 0 && name != "" {
+		who += " " + name
+	}
 	if w.Ready {
 		out.Text = who + " could go on: " + p.brief
 		return out

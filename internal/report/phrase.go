@@ -83,7 +83,11 @@ func (b *builder) phrase(i int) phrase {
 	}
 	name := b.names.Name(e.Object, size, at)
 	p := phrase{verb: e.Op.String(), object: name.Text, block: name.Alloc}
-	b.outcome(&p, e, name)
+	if e.Op >= trace.OpGo {
+		b.goOutcome(&p, i)
+	} else {
+		b.outcome(&p, e, name)
+	}
 	if e.Flags&trace.FlagTimeout != 0 && p.note == "" && p.value != timedOut {
 		p.note = timedOut
 	}

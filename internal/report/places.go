@@ -73,7 +73,7 @@ func (p *places) sites(site trace.Site, stack uint32) []trace.Site {
 // frames adds a call stack, given as sites innermost first.
 func (p *places) frames(sites []trace.Site) located {
 	var all []int
-	best, rank := 0, 0
+	best, rank, own := 0, 0, 0 // own: frames up to the outermost of the program's own
 	for i, s := range sites {
 		if s == 0 && i > 0 {
 			continue
@@ -81,10 +81,17 @@ func (p *places) frames(sites []trace.Site) located {
 		for _, f := range p.names.Call(s) {
 			n := p.add(f)
 			all = append(all, n)
-			if r := p.rank(s, f); len(all) == 1 || r > rank {
+			r := p.rank(s, f)
+			if len(all) == 1 || r > rank {
 				best, rank = n, r
 			}
+			if r == ownCode {
+				own = len(all)
+			}
 		}
+	}
+	if p.tr.Header.Target == "go" && own > 0 {
+		all = all[:own] // what started the goroutine or the test is the same for all
 	}
 	p.stacks = append(p.stacks, all)
 	return located{best, len(p.stacks) - 1}
@@ -99,7 +106,7 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	switch {
 	case !f.Known():
 		return 0
-	case systemCode(f):
+	case p.tr.Header.Target == "go" && f.GoStandard(), systemCode(f):
 		return 1
 	case !own:
 		return 2
@@ -107,14 +114,14 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	return ownCode
 }
 
-// systemCode reports whether a frame is of the C, C++ or Go library or of the compiler.
+// systemCode reports whether a frame is of the C or C++ library or of the compiler.
 func systemCode(f symbol.Frame) bool {
 	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/"} {
 		if strings.HasPrefix(f.File, p) {
 			return true
 		}
 	}
-	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/", "/go/src/sync/", "/go/src/runtime/", "/go/src/internal/"} {
+	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/"} {
 		if strings.Contains(f.File, p) {
 			return true
 		}

@@ -25,6 +25,9 @@ func (b *builder) findRoles() []role {
 	for i, t := range b.tr.Threads {
 		f, known := b.entry(t, first[i])
 		r := role{name: f.Func}
+		if name := b.goName(f); name != "" {
+			r.name = name
+		}
 		if known {
 			r.place = b.places.add(f)
 			b.places.stacks = append(b.places.stacks, []int{r.place})
@@ -33,12 +36,21 @@ func (b *builder) findRoles() []role {
 		switch {
 		case t.Label != "":
 			r.name = t.Label
-		case i == 0:
+		case i == 0 && b.tr.Header.Target != "go", r.name == "" && i == 0:
 			r.name = "main"
 		}
 		out[i] = r
 	}
 	return out
+}
+
+// goName is the name of a Go function without its package, empty for others.
+func (b *builder) goName(f symbol.Frame) string {
+	if b.tr.Header.Target != "go" {
+		return ""
+	}
+	_, name := symbol.GoName(f.Linkage)
+	return name
 }
 
 // roleEvents is how many events of a thread are looked at for what it runs.
@@ -49,7 +61,7 @@ const roleEvents = 32
 func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool) {
 	if t.Entry != 0 {
 		f, known = b.names.Function(t.Entry), true
-		if b.places.rank(t.Entry, f) == ownCode {
+		if b.places.rank(t.Entry, f) == ownCode && !f.GoWrapper() {
 			return f, true
 		}
 	}
@@ -62,7 +74,7 @@ func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool
 		for k := len(sites) - 1; k >= 0; k-- {
 			frames := b.names.Call(sites[k])
 			for n := len(frames) - 1; n >= 0; n-- {
-				if b.places.rank(sites[k], frames[n]) != ownCode {
+				if b.places.rank(sites[k], frames[n]) != ownCode || frames[n].GoWrapper() {
 					continue
 				}
 				// Where it is declared rather than where it was; a byte back, because
@@ -81,6 +93,9 @@ func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool
 func (b *builder) placeOf(e *trace.Event) located {
 	if e.Op == trace.OpThreadStart {
 		return located{b.roles[e.Thread].place, b.roles[e.Thread].stack}
+	}
+	if e.Op == trace.OpThreadEnd && b.tr.Header.Target == "go" {
+		return located{} // it has returned from all there was
 	}
 	return b.places.locate(e.Site, e.Stack)
 }

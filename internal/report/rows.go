@@ -14,11 +14,13 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 			out = b.switchRow(out, s.start)
 		}
 		if s.period == 0 {
-			out = append(out, b.eventRow(s.start, in))
+			if !hidden(b.tr.Events[s.start].Op) {
+				out = append(out, b.eventRow(s.start, in))
+			}
 			continue
 		}
 		r := Row{
-			Kind: LoopRow, Thread: b.tr.Events[s.start].Thread, Event: s.start, Events: s.end - s.start, Times: s.times,
+			Kind: LoopRow, Thread: b.tr.Events[s.start].Thread, Event: s.start, Times: s.times,
 			Body: b.rows(s.body, s.start, append(in[:len(in):len(in)], turns{s.period, s.times})),
 		}
 		r.Body = foldRows(b.switchRow(r.Body, s.start+s.period))
@@ -26,9 +28,16 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 			if i > s.start {
 				r.Rows = b.switchRow(r.Rows, i)
 			}
-			r.Rows = append(r.Rows, b.eventRow(i, nil))
+			if !hidden(b.tr.Events[i].Op) {
+				r.Rows = append(r.Rows, b.eventRow(i, nil))
+			}
 		}
-		out = append(out, r)
+		for i := range r.Rows {
+			r.Events += r.Rows[i].Events
+		}
+		if r.Events > 0 {
+			out = append(out, r)
+		}
 	}
 	return out
 }
@@ -59,7 +68,7 @@ func (b *builder) eventRow(i int, in []turns) Row {
 		Kind: EventRow, Thread: e.Thread, Event: i, Events: 1,
 		Cell: &Cell{
 			Op: e.Op.String(), Text: p.text(), Brief: p.brief(), Object: p.object, Value: p.value,
-			Place: at.place, Stack: at.stack, Block: p.block, Shared: shared, Failed: i == b.last,
+			Place: at.place, Stack: at.stack, Block: p.block, Shared: shared, Failed: b.failed(i),
 		},
 	}
 }

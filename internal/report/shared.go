@@ -16,7 +16,8 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch e.Op {
-		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend:
+		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend,
+			trace.OpGo, trace.OpResume, trace.OpSelect, trace.OpCoroSwitch, trace.OpTimerFire, trace.OpOutside, trace.OpTestFail:
 			shared[i] = true
 		}
 		touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
@@ -26,7 +27,7 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 			touched.add(touched.key(w.Object, 1, len(tr.Events)), w.Thread, true)
 		}
 	}
-	if end := &tr.Ending; end.Object != 0 && (end.Kind == trace.Misuse || end.Kind == trace.Signal) {
+	if end := &tr.Ending; end.Object != 0 && (end.Kind == trace.Misuse || end.Kind == trace.Signal || end.Kind == trace.Race) {
 		// The access that failed need not have been recorded as an event.
 		touched.add(touched.key(end.Object, 1, len(tr.Events)), end.Thread, true)
 	}
@@ -109,6 +110,7 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 		f(x.key(e.Object, e.Size, i), false)
 	case c == trace.ClassWrite || c == trace.ClassAStore || c == trace.ClassARMW:
 		f(x.key(e.Object, e.Size, i), true)
+	case hidden(e.Op) || e.Op == trace.OpGo:
 	case e.Op == trace.OpThreadStart || e.Op == trace.OpThreadExit || e.Op == trace.OpMalloc || c == trace.ClassEnd:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)

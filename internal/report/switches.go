@@ -25,6 +25,7 @@ func (b *builder) findSwitches() []*Switch {
 			out[i] = b.explain(last, next[last], i)
 		}
 		b.held.step(i, e)
+		b.goLocks(i, next[i])
 		last = i
 	}
 	return out
@@ -72,7 +73,11 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Next = p.place
 	}
 	switch {
-	case s.Preemptive && (from.Op == trace.OpYield || from.Op == trace.OpSleep):
+	case b.tr.Threads[s.From].IsClock():
+		s.Reason, s.Text = Yielded, who+" is the clock"
+	case b.switched(last, i):
+		s.Reason, s.Text = Blocked, who+" switches to another coroutine"
+	case s.Preemptive && (from.Op == trace.OpYield || from.Op == trace.OpSleep || from.Op == trace.OpGosched):
 		s.Reason, s.Text = Yielded, fmt.Sprintf("%s PREEMPTED at its %s", who, from.Op)
 	case s.Preemptive:
 		s.Reason, s.Text = Preempted, who+" PREEMPTED"
@@ -81,7 +86,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		}
 	case from.Op == trace.OpThreadEnd || from.Op == trace.OpProcessExit:
 		s.Reason, s.Text = Ended, who+" ended"
-	case from.Op == trace.OpSleep:
+	case from.Op == trace.OpSleep || from.Op == trace.OpGsleep:
 		s.Reason, s.Text = Blocked, who+" sleeps"
 	case !known && next < 0 && b.tr.Threads[s.From].Ended:
 		s.Reason, s.Text = Ended, who+" ended"
@@ -93,16 +98,33 @@ func (b *builder) explain(last, next, i int) *Switch {
 	return s
 }
 
+// switched reports whether the thread of event last switched to another coroutine before
+// event i.
+func (b *builder) switched(last, i int) bool {
+	for j := last + 1; j < i; j++ {
+		if e := &b.tr.Events[j]; e.Op == trace.OpCoroSwitch && e.Thread == b.tr.Events[last].Thread {
+			return true
+		}
+	}
+	return false
+}
+
 // pendingAt is what thread t did at event number next, or at the end of the trace waited
 // to do.
 func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 	if next >= 0 {
 		e := &b.tr.Events[next]
 		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.placeOf(e).place}
-		if e.Op == trace.OpThreadJoin {
+		switch e.Op {
+		case trace.OpThreadJoin:
 			p.target = trace.ThreadID(e.Value)
+		case trace.OpResume:
+			p.op = trace.Op(e.Value)
 		}
 		p.brief = b.phrase(next).brief()
+		if e.Op == trace.OpResume {
+			p.brief = "going on with " + p.brief
+		}
 		return p, true
 	}
 	for i := range b.tr.Ending.Waiters {
@@ -137,6 +159,9 @@ func (b *builder) pendingOf(w *trace.Waiter) pending {
 // waitText says what a thread waits for, with the locks as they are now.
 func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
+	if p.op >= trace.OpGo {
+		return b.goWait(p, name, t)
+	}
 	switch p.op {
 	case trace.OpThreadJoin:
 		if p.target < 0 {

@@ -10,11 +10,14 @@ type View struct {
 	Original string     `json:"original,omitempty"` // of a simplified trace: the file it came from
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all that were recorded, scheduling points or not
-	Columns  []Column   `json:"columns"`
-	Rows     []Row      `json:"rows"`
-	Ending   string     `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
-	Failure  *Failure   `json:"failure,omitempty"` // nil if the execution did not fail
-	Output   string     `json:"output,omitempty"`  // what the program wrote
+	// Hidden is how many of Events have no row, not even a folded one: those of Go's race
+	// detector, and the cases of selects, which are told with the selects.
+	Hidden  int      `json:"hidden,omitempty"`
+	Columns []Column `json:"columns"`
+	Rows    []Row    `json:"rows"`
+	Ending  string   `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
+	Failure *Failure `json:"failure,omitempty"` // nil if the execution did not fail
+	Output  string   `json:"output,omitempty"`  // what the program wrote
 
 	Places []Place  `json:"places"`           // Places[0] is unknown
 	Stacks [][]int  `json:"stacks"`           // places, innermost first; Stacks[0] is empty
@@ -27,10 +30,13 @@ type Column struct {
 	Thread trace.ThreadID `json:"thread"`
 	Parent trace.ThreadID `json:"parent"` // -1 for main
 	Name   string         `json:"name"`   // `main`, `worker`; without the number
-	Entry  int            `json:"entry"`  // place of the function it runs
-	Events int            `json:"events"` // in the trace
-	Shown  int            `json:"shown"`  // rows of its own in the short view
-	Ended  bool           `json:"ended"`
+	// Path is how main comes to start a goroutine: `1.2` for the second one that main's
+	// first one started. Empty for main and threads of C.
+	Path   string `json:"path,omitempty"`
+	Entry  int    `json:"entry"`  // place of the function it runs
+	Events int    `json:"events"` // in the trace
+	Shown  int    `json:"shown"`  // rows of its own in the short view
+	Ended  bool   `json:"ended"`
 }
 
 // RowKind says which fields of a Row are set.
@@ -48,7 +54,7 @@ type Row struct {
 	Kind   RowKind        `json:"kind"`
 	Thread trace.ThreadID `json:"thread"` // of the first event; of a switch, the thread that goes on
 	Event  int            `json:"event"`  // index of the first event; of a switch, the one after it
-	Events int            `json:"events"` // how many the row stands for, 0 for a switch
+	Events int            `json:"events"` // how many the row stands for, hidden ones not counted; 0 for a switch
 	Cell   *Cell          `json:"cell,omitempty"`
 	Switch *Switch        `json:"switch,omitempty"`
 	// Times is how often the block of a loop row ran, Body one turn of it. A cell of Body
@@ -131,6 +137,17 @@ type Failure struct {
 	// in the order of the ring.
 	Waits []Wait `json:"waits,omitempty"`
 	Ring  int    `json:"ring"` // so many of Waits are the ring of a deadlock
+	// Sides are the two accesses of a data race, in the order in which they happened.
+	Sides []Side `json:"sides,omitempty"`
+}
+
+// Side is one access of a data race.
+type Side struct {
+	Thread trace.ThreadID `json:"thread"`
+	Event  int            `json:"event"` // -1 if it was not recorded
+	Text   string         `json:"text"`  // `T1: write counter ← 1`
+	Place  int            `json:"place"`
+	Stack  []int          `json:"stack,omitempty"`
 }
 
 // Wait is a thread that had not ended.
@@ -142,6 +159,9 @@ type Wait struct {
 	Text  string `json:"text"`
 	Place int    `json:"place"`
 	Stack []int  `json:"stack,omitempty"`
+	// Creator started it at Created; -1 and 0 where that was not seen.
+	Creator trace.ThreadID `json:"creator"`
+	Created int            `json:"created"`
 }
 
 // Full is the view's rows with nothing folded.

@@ -115,10 +115,11 @@ func (d *debugInfo) frames(addr uint64) []Frame {
 	for i := len(chain) - 1; i >= 0; i-- {
 		s := chain[i]
 		n := d.nameOf(s.off)
-		out = append(out, Frame{
-			Func: n.display(), Linkage: n.linker(),
-			File: file, Line: line, Column: col, Inlined: s.inlined,
-		})
+		f := Frame{Func: n.display(), Linkage: n.linker(), File: file, Line: line, Column: col, Inlined: s.inlined}
+		if u.lang == langGo {
+			f.Func = goReadable(f.Linkage)
+		}
+		out = append(out, f)
 		file, line, col = u.file(s.callFile), s.callLine, s.callCol
 	}
 	return out

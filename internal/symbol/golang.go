@@ -6,8 +6,9 @@ import (
 )
 
 // goTable is the function and line table that every Go program carries for its own
-// tracebacks. It survives `-ldflags=-w` and `go test`, which leave DWARF out, but does
-// not tell inlined frames.
+// tracebacks. It survives `-ldflags=-w` and `go test`, which leave DWARF out. debug/gosym
+// does not read its inlined frames: without DWARF an inlined call is told with the name of
+// the function it was inlined into, and its own line.
 type goTable struct{ t *gosym.Table }
 
 // readGoTable returns nil if e is no Go program.
@@ -35,5 +36,8 @@ func (g *goTable) find(addr uint64) (Frame, bool) {
 	if fn == nil {
 		return Frame{}, false
 	}
-	return Frame{Func: fn.Name, Linkage: fn.Name, File: file, Line: line}, true
+	if line < 0 { // the bytes between two functions
+		file, line = "", 0
+	}
+	return Frame{Func: goReadable(fn.Name), Linkage: fn.Name, File: file, Line: line}, true
 }

@@ -11,7 +11,8 @@ import (
 
 // Name is what an object is called.
 type Name struct {
-	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`.
+	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`, and
+	// `#3+8` of a heap object of Go.
 	Text string
 	// Base is the variable or block that Text lies in: `queue`, `block #3`.
 	Base string
@@ -43,10 +44,16 @@ type Objects struct {
 	allocs []trace.Alloc
 	stacks [][]trace.Site
 	blocks *blockIndex
+	golang bool
 
 	mu    sync.Mutex
 	cache map[objectKey]Name
 }
+
+// goHeapBits divides a heap object of a Go program: below are the bytes into it, above is its
+// number in the order in which the execution touched them, from 1. (Go's collector frees
+// objects without an event, so there is no list of blocks.)
+const goHeapBits = 24
 
 type objectKey struct {
 	o     trace.Object
@@ -57,7 +64,7 @@ type objectKey struct {
 // Objects prepares to name the objects of tr, which must have the modules that the table
 // was made for.
 func (t *Table) Objects(tr *trace.Trace) *Objects {
-	return &Objects{t: t, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), cache: map[objectKey]Name{}}
+	return &Objects{t: t, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
@@ -96,6 +103,13 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 	case trace.RegionGlobal:
 		return o.t.Global(obj.Index(), obj.Offset(), size)
 	case trace.RegionHeap:
+		if n := obj.Offset() >> goHeapBits; o.golang && n > 0 {
+			suffix := ""
+			if off := obj.Offset() & (1<<goHeapBits - 1); off > 0 {
+				suffix = fmt.Sprintf("+%d", off)
+			}
+			return newName(fmt.Sprintf("#%d", n), suffix)
+		}
 		return newName(fmt.Sprintf("heap+%#x", obj.Offset()), "")
 	case trace.RegionStack:
 		return newName(fmt.Sprintf("stack of T%d", obj.Index()), fmt.Sprintf(" -%#x", obj.Offset()))
@@ -177,7 +191,11 @@ func (m *module) global(addr uint64, size uint32) Name {
 		if off := addr - sym.addr; off > 0 {
 			suffix = fmt.Sprintf("+%d", off)
 		}
-		return newName(readable(sym.name), suffix)
+		name := readable(sym.name)
+		if m.golang != nil {
+			name = goReadable(sym.name)
+		}
+		return newName(name, suffix)
 	}
 	// An address of code: a thread's entry, a callback.
 	if f := m.frames(addr, 0); f[len(f)-1].Func != "" {

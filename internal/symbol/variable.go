@@ -123,6 +123,8 @@ func (d *debugInfo) variableAt(addr uint64) (variable, bool) {
 func (v variable) describe() (string, dieName) {
 	n := v.u.d.nameOf(v.off)
 	switch {
+	case v.u.lang == langGo:
+		return goReadable(n.name), n
 	case n.linkage != "" && n.linkage != n.name:
 		return readable(n.linkage), n
 	case v.fn != 0:

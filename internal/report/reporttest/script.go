@@ -8,7 +8,8 @@
 //	file lost.c                what lines belong to, until the next one
 //	func worker 8 15           a function and its lines
 //	system lib.h               a file of the system's headers
-//	thread T1 worker           a thread that runs that function
+//	thread T1 worker T0        a thread that runs that function, and who starts it; main if left out
+//	clock T2                   the thread that time is
 //	block p malloc:12 T0 24    a heap block called p, allocated there, with its size
 //	T1 10 lock queue.mut       an event: thread, line, operation, object
 //	T1 11 read counter 0       … and value
@@ -16,13 +17,14 @@
 //	repeat 50 / end            what is between them, $ counting from 1 ($-1 from 0)
 //	wait T1 10 lock mut T2     a thread that had not ended, and who holds it; or `ready`
 //	cycle T1 T2                the ring of a deadlock
+//	access T1 10 write x       one side of the data race that it ended with
 //	fail assertion T0 24 text  how it ended: kind, thread, line, message
 //	object p+8                 what was misused
 //	status 3                   exit status, signal number
 //	output text                what the program wrote
 //
-// Which threads are enabled is worked out from what they do next. Operations are spelled
-// as in the trace with `_` for spaces.
+// Which threads are enabled is worked out from what they do next. Operations and kinds of
+// ending are spelled as in the trace with `_` for spaces.
 package reporttest
 
 import (
@@ -36,6 +38,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -166,9 +169,17 @@ func (p *parser) statement(line string) error {
 		p.names.funcs = append(p.names.funcs, function{f[1], len(p.names.files) - 1, number(f[2]), number(f[3])})
 	case "thread":
 		t := trace.Thread{ID: thread(f[1]), Parent: 0, Name: uint64(number(f[1][1:])) + 99}
-		t.Nth = int(t.ID)
+		if len(f) > 3 {
+			t.Parent = thread(f[3])
+		}
+		for i := range p.tr.Threads {
+			if p.tr.Threads[i].Parent == t.Parent {
+				t.Nth = p.tr.Threads[i].Nth
+			}
+		}
+		t.Nth++
 		if t.ID == 0 {
-			t.Parent = -1
+			t.Parent, t.Nth = -1, 0
 		}
 		for _, fn := range p.names.funcs {
 			if len(f) > 2 && fn.name == f[2] {
@@ -179,6 +190,12 @@ func (p *parser) statement(line string) error {
 			return fmt.Errorf("threads must come in order")
 		}
 		p.tr.Threads = append(p.tr.Threads, t)
+	case "clock":
+		p.tr.Threads = append(p.tr.Threads, trace.Thread{ID: thread(f[1]), Parent: -1, Name: 98, Label: trace.ClockLabel})
+	case "access":
+		a := trace.Access{Thread: thread(f[1]), Op: operation(f[3]), Object: p.object(f[4]), Size: 4}
+		a.Site = p.site(number(f[2]), a.Op)
+		p.tr.Ending.Accesses = append(p.tr.Ending.Accesses, a)
 	case "block":
 		_, line, _ := strings.Cut(f[2], ":")
 		o := trace.MakeObject(trace.RegionHeap, 0, uint64(0x1000*(len(p.tr.Allocs)+1)))
@@ -206,8 +223,8 @@ func (p *parser) statement(line string) error {
 		}
 	case "fail":
 		e := &p.tr.Ending
-		for k := trace.Clean; k <= trace.Diverged; k++ {
-			if k.String() == f[1] {
+		for k := trace.Clean; k <= trace.Race; k++ {
+			if strings.ReplaceAll(k.String(), " ", "_") == f[1] {
 				e.Kind = k
 			}
 		}
@@ -290,6 +307,9 @@ func (p *parser) event(f []string) error {
 	if op.IsAccess() || op.Class() >= trace.ClassALoad && op.Class() <= trace.ClassARMW {
 		e.Size = 4
 	}
+	if op == trace.OpSelect && e.Size == 0 {
+		e.Size = 2
+	}
 	if op == trace.OpThreadStart {
 		e.Site = p.tr.Threads[e.Thread].Entry
 	}
@@ -364,7 +384,15 @@ func (p *parser) finish() {
 			p.tr.Threads[e.Thread].Ended = true
 		}
 	}
-	fillEnabled(p.tr)
+	if p.tr.Header.Target != "go" {
+		fillEnabled(p.tr)
+		return
+	}
+	for i, set := range depend.Enabled(p.tr) {
+		if e := &p.tr.Events[i]; e.Flags&trace.FlagNoChoice == 0 {
+			e.Enabled = set
+		}
+	}
 }
 
 type function struct {

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"sort"
 	"strings"
 
@@ -25,7 +26,15 @@ func (d *drawing) ending() {
 		}
 		d.wait(w)
 	}
-	if len(f.Waits) == 0 {
+	for _, s := range f.Sides {
+		text := s.Text + d.at(s.Place)
+		if s.Event >= 0 {
+			text += fmt.Sprintf(" (event %d)", s.Event)
+		}
+		d.text(text, plain, "  ")
+		d.stack(s.Stack)
+	}
+	if len(f.Waits) == 0 && len(f.Sides) == 0 {
 		d.text("in "+threadText(f.Thread)+":", plain, "  ")
 		d.stack(f.Stack)
 	}
@@ -33,6 +42,9 @@ func (d *drawing) ending() {
 
 func (d *drawing) wait(w report.Wait) {
 	d.text(w.Text+d.at(w.Place), plain, "  ")
+	if w.Created != 0 {
+		d.text("started by "+threadText(w.Creator)+d.at(w.Created), faint, "    ")
+	}
 	if d.full {
 		d.stack(w.Stack)
 	}

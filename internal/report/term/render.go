@@ -160,7 +160,12 @@ func (d *drawing) header() {
 		return
 	}
 	for _, row := range []func(report.Column) string{
-		func(c report.Column) string { return fmt.Sprintf("T%d %s", c.Thread, c.Name) },
+		func(c report.Column) string {
+			if c.Path != "" {
+				return fmt.Sprintf("T%d %s (%s)", c.Thread, c.Name, c.Path)
+			}
+			return fmt.Sprintf("T%d %s", c.Thread, c.Name)
+		},
 		func(c report.Column) string {
 			if c.Entry == 0 {
 				return ""

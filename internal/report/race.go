@@ -1,0 +1,48 @@
+package report
+
+import "github.com/heddle-dev/heddle/trace"
+
+// racing are the events of the two accesses that race, -1 where they are not recorded.
+func racing(tr *trace.Trace) [2]int {
+	out := [2]int{-1, -1}
+	for side, a := range tr.Ending.Accesses {
+		if side > 1 {
+			break
+		}
+		for i := max(0, out[0]); i < len(tr.Events); i++ {
+			if isAccess(&tr.Events[i], a) {
+				out[side] = i
+				break
+			}
+		}
+	}
+	return out
+}
+
+func isAccess(e *trace.Event, a trace.Access) bool {
+	if e.Thread != a.Thread || e.Op != a.Op || e.Site != a.Site {
+		return false
+	}
+	// Objects on a stack are counted from its top.
+	return a.Object.Region() == trace.RegionStack || e.Object <= a.Object && uint64(a.Object-e.Object) < max(1, uint64(e.Size))
+}
+
+// sides tells both accesses of a race.
+func (b *builder) sides() []Side {
+	var out []Side
+	for n, a := range b.tr.Ending.Accesses {
+		if n > 1 {
+			break
+		}
+		s := Side{Thread: a.Thread, Event: b.raced[n]}
+		at := b.places.locate(a.Site, a.Stack)
+		s.Place, s.Stack = at.place, b.places.stacks[at.stack]
+		name := b.names.Name(a.Object, a.Size, len(b.tr.Events)).Text
+		s.Text = threadText(a.Thread) + ": " + a.Op.String() + " " + name
+		if s.Event >= 0 {
+			s.Text = threadText(a.Thread) + ": " + b.phrase(s.Event).text()
+		}
+		out = append(out, s)
+	}
+	return out
+}

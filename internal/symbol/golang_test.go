@@ -1,0 +1,297 @@
+package symbol
+
+import (
+	"debug/elf"
+	"debug/gosym"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// goFiles are a module whose import path has dots in its last element. The comments name
+// the frames, innermost first, that the line must come out as.
+var goFiles = map[string]string{
+	"go.mod": "module example.com/deep/p.v2\n\ngo 1.24\n",
+	"main.go": `package main
+
+import (
+	"sync"
+
+	"example.com/deep/p.v2/sub.pkg"
+)
+
+var Counter int
+
+type T[K any] struct{ mu sync.Mutex }
+
+//go:noinline
+func (t *T[K]) Run(k K) {
+	func() {
+		add(1)          // main.(*T[...]).Run.func1 < main.(*T[...]).Run
+		println(k2)     // main.(*T[...]).Run.func1 < main.(*T[...]).Run
+	}()
+}
+
+var k2 int
+
+func add(n int) {
+	Counter += n // main.add < main.(*T[...]).Run.func1 < main.(*T[...]).Run
+}
+
+func worker(n int, wg *sync.WaitGroup) {
+	defer wg.Done()
+	subpkg.Inlined(n)
+	subpkg.Outlined(n)   // main.worker
+	new(T[string]).Run("x")
+}
+
+func main() {
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go worker(1, &wg)
+	wg.Wait()
+}
+`,
+	"sub.pkg/sub.go": `package subpkg
+
+var Global [4]int
+
+func Inlined(n int) {
+	Global[1] += n // sub.pkg.Inlined < main.worker
+}
+
+//go:noinline
+func Outlined(n int) {
+	Global[2] += n // sub.pkg.Outlined
+	print("")
+}
+`,
+}
+
+// goToolchains are the releases heddle supports. Only those on the machine are tried: a
+// test downloads nothing.
+func goToolchains(t *testing.T) []string {
+	t.Helper()
+	out := []string{"local"}
+	for _, v := range []string{"go1.24.12", "go1.25.6"} {
+		c := exec.Command("go", "version")
+		c.Env = append(os.Environ(), "GOTOOLCHAIN="+v, "GOPROXY=off")
+		if said, err := c.CombinedOutput(); err != nil || !strings.Contains(string(said), v+" ") {
+			t.Logf("not tried with %s, which is not on this machine (GOTOOLCHAIN=%s go version gets it)", v, v)
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// TestGoPrograms resolves every instruction of real Go programs: functions, lines, inlined
+// frames and variables, with DWARF 4 and 5, and what is left of it without.
+func TestGoPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range goFiles {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, toolchain := range goToolchains(t) {
+		for _, b := range []struct {
+			name    string
+			args    []string
+			inlined bool
+		}{
+			{"default", nil, true},
+			{"uncompressed", []string{"-ldflags=-compressdwarf=false"}, true},
+			{"trimmed", []string{"-trimpath"}, true},
+			{"no DWARF", []string{"-ldflags=-w"}, false},
+			{"no symbols", []string{"-ldflags=-s -w"}, false},
+		} {
+			t.Run(toolchain+"/"+b.name, func(t *testing.T) {
+				prog := filepath.Join(t.TempDir(), "prog")
+				c := exec.Command("go", append([]string{"build", "-o", prog}, append(b.args, ".")...)...)
+				c.Dir = dir
+				c.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+				if said, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, said)
+				}
+				checkGoProgram(t, prog, dir, b.inlined, strings.Contains(b.name, "symbols"))
+			})
+		}
+	}
+}
+
+func checkGoProgram(t *testing.T, prog, dir string, inlined, stripped bool) {
+	e, err := elf.Open(prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	tab := New([]trace.Module{{Path: prog, BuildID: BuildID(e), Program: true}}, Options{})
+	funcs := goFuncs(t, e)
+	got := map[string]map[string]bool{} // place → chains of frames
+	standard := 0
+	for _, fn := range funcs {
+		own := strings.HasPrefix(fn.Name, "main.") || strings.HasPrefix(fn.Name, "example.com/")
+		if !own && !strings.HasPrefix(fn.Name, "sync.") {
+			continue
+		}
+		for pc := fn.Entry; pc < fn.End; pc++ {
+			frames := tab.Exact(trace.MakeSite(0, pc))
+			if call := tab.Call(trace.MakeSite(0, pc+1)); !slices.Equal(call, frames) {
+				t.Fatalf("%s: the call before %#x is %v, the instruction %v", fn.Name, pc+1, call, frames)
+			}
+			outer := frames[len(frames)-1]
+			if outer.GoStandard() == own {
+				t.Fatalf("GoStandard of %+v is %t", outer, !own)
+			}
+			if !own {
+				standard++
+				continue
+			}
+			var names []string
+			for _, f := range frames {
+				names = append(names, f.Func)
+			}
+			place := frames[0].Place()
+			if got[place] == nil {
+				got[place] = map[string]bool{}
+			}
+			got[place][strings.Join(names, " < ")] = true
+		}
+	}
+	if standard == 0 {
+		t.Error("no function of package sync was seen")
+	}
+	for name, text := range goFiles {
+		n := 0
+		for line := range strings.Lines(text) {
+			n++
+			_, want, ok := strings.Cut(strings.TrimSpace(line), "// ")
+			if !ok || strings.HasPrefix(line, "//") {
+				continue
+			}
+			place := Frame{File: filepath.Join(dir, name), Line: n}.Place()
+			if !inlined {
+				// The outermost function with the innermost line.
+				want = want[strings.LastIndex(want, " ")+1:]
+			}
+			if !got[place][want] {
+				t.Errorf("%s is never %q, but %v", place, want, got[place])
+			}
+		}
+	}
+	for i, fn := range funcs {
+		if fn.Name != "main.worker" {
+			continue
+		}
+		f := tab.Function(trace.MakeSite(0, funcs[i].Entry))
+		if f.Func != "main.worker" || filepath.Base(f.File) != "main.go" || f.Line != 27 {
+			t.Errorf("main.worker is declared as %+v", f)
+		}
+	}
+	if problems := tab.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	if stripped {
+		return
+	}
+	symbols, err := e.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range symbols {
+		switch s.Name {
+		case "main.Counter":
+			if n := tab.Global(0, s.Value, 8); n.Text != "main.Counter" {
+				t.Errorf("%s is %q", s.Name, n.Text)
+			}
+		case "example.com/deep/p.v2/sub%2epkg.Global":
+			want := "sub.pkg.Global[2]"
+			if !inlined {
+				want = "sub.pkg.Global+16"
+			}
+			if n := tab.Global(0, s.Value+16, 8); n.Text != want {
+				t.Errorf("%s is %q, want %q", s.Name, n.Text, want)
+			}
+		}
+	}
+}
+
+func goFuncs(t *testing.T, e *elf.File) []gosym.Func {
+	t.Helper()
+	g := readGoTable(e)
+	if g == nil {
+		t.Fatal("no table of functions")
+	}
+	return g.t.Funcs
+}
+
+func TestGoNames(t *testing.T) {
+	for _, c := range []struct{ linkage, pkg, name, readable string }{
+		{"main.main", "main", "main", "main.main"},
+		{"example.com/p.(*T).Run.func1", "example.com/p", "(*T).Run.func1", "p.(*T).Run.func1"},
+		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3", "Unmarshal", "yaml.v3.Unmarshal"},
+		{"example.com/p.Map[go.shape.string,go.shape.struct { example.com/q.X int }].func1.2", "example.com/p", "Map[...].func1.2", "p.Map[...].func1.2"},
+		{"main.(*T[go.shape.[]int]).Run", "main", "(*T[...]).Run", "main.(*T[...]).Run"},
+		{"sync.(*Mutex).Lock", "sync", "(*Mutex).Lock", "sync.(*Mutex).Lock"},
+		{"a%zz%2.f", "a%zz%2", "f", "a%zz%2.f"},
+		{"_cgo_init", "", "_cgo_init", "_cgo_init"},
+		{"", "", "", ""},
+	} {
+		if pkg, name := GoName(c.linkage); pkg != c.pkg || name != c.name {
+			t.Errorf("GoName(%q) = %q, %q", c.linkage, pkg, name)
+		}
+		if got := goReadable(c.linkage); got != c.readable {
+			t.Errorf("goReadable(%q) = %q", c.linkage, got)
+		}
+	}
+	for _, c := range []struct {
+		linkage, file string
+		standard      bool
+	}{
+		{"sync.(*Mutex).Lock", "/usr/local/go/src/sync/mutex.go", true},
+		{"internal/sync.(*Mutex).Lock", "/mod/golang.org/toolchain@v0.0.1-go1.24.12.linux-amd64/src/internal/sync/mutex.go", true},
+		{"net/http.(*Server).Serve", "net/http/server.go", true},
+		{"sync.Wrapped", "<autogenerated>", true},
+		{"log/extra.Print", "/home/u/log/extra/print.go", false}, // a module called log
+		{"example.com/sync.F", "/x/src/example.com/sync/f.go", false},
+		{"main.main", "/usr/local/go/src/main/main.go", false},
+	} {
+		if got := (Frame{Linkage: c.linkage, File: c.file}).GoStandard(); got != c.standard {
+			t.Errorf("GoStandard of %s in %s is %t", c.linkage, c.file, got)
+		}
+	}
+	for name, want := range map[string]bool{"main.main.gowrap1": true, "main.f.deferwrap12": true, "main.gowrap": false, "main.gowrapped": false, "f": false} {
+		if got := (Frame{Linkage: name}).GoWrapper(); got != want {
+			t.Errorf("GoWrapper of %s is %t", name, got)
+		}
+	}
+}
+
+// Heap objects of Go programs have numbers; those of C are blocks.
+func TestGoHeapNames(t *testing.T) {
+	at := func(n, off uint64) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, n<<goHeapBits|off) }
+	for _, c := range []struct {
+		target string
+		o      trace.Object
+		want   string
+	}{
+		{"go", at(3, 0), "#3"},
+		{"go", at(3, 8), "#3+8"},
+		{"go", at(0, 8), "heap+0x8"},
+		{"c", at(3, 8), "heap+0x3000008"},
+	} {
+		tr := &trace.Trace{Header: trace.Header{Target: c.target}}
+		if n := New(nil, Options{}).Objects(tr).Name(c.o, 0, 0); n.Text != c.want || n.Alloc != -1 {
+			t.Errorf("%s: %#x is %+v, want %s", c.target, uint64(c.o), n, c.want)
+		}
+	}
+}
