@@ -193,17 +193,7 @@ func checkCommand(root string, words []string) error {
 
 // parseOnly reads a command line with heddle's own parser.
 func parseOnly(words []string) error {
-	type asked struct{}
-	defer func() {
-		if r := recover(); r != nil && r != (asked{}) {
-			panic(r)
-		}
-	}()
-	var c commandLine
-	parser, err := newParser(&c, io.Discard, io.Discard, func(int) { panic(asked{}) })
-	if err == nil {
-		_, err = parser.Parse(commandWords(words))
-	}
+	_, err := parseQuietly(words)
 	return err
 }
 

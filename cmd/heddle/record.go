@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/finding"
@@ -48,7 +47,7 @@ func (c *recordCommand) Run(a *app) error {
 	}
 	defer t.Close()
 	if c.Output == "" {
-		c.Output = filepath.Base(c.Program.words()[0]) + ".record.hdl"
+		c.Output = c.Program.name() + ".record.hdl"
 	}
 	tr, err := campaign.Record(a.ctx, t, opts)
 	if err != nil {

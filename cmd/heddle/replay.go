@@ -7,6 +7,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -14,6 +15,7 @@ type replayCommand struct {
 	Times    int           `default:"1" help:"Replay so many times."`
 	Full     bool          `help:"Show every event, and fold nothing."`
 	Quiet    bool          `short:"q" help:"Say only how it ended."`
+	Changed  bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Trace string `arg:"" help:"The trace."`
@@ -55,6 +57,9 @@ func (c *replayCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
+	if c.Changed {
+		return c.follow(a, t, tr)
+	}
 	p := a.progress()
 	var again *trace.Trace
 	for i := range c.Times {
@@ -101,6 +106,45 @@ func (c *replayCommand) Run(a *app) error {
 			times = fmt.Sprintf(" %s times", thousands(c.Times))
 		}
 		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, thousands(len(tr.Events)))
+	}
+	if failed {
+		return errFound
+	}
+	return nil
+}
+
+// follow is a replay with another build of the program.
+func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
+	met, changed, err := a.follow(t, tr)
+	if err != nil {
+		return err
+	}
+	failed := met.Ending.Kind.Failed()
+	out := replayJSON{Outcome: "clean", Same: !changed, Times: 1, Events: len(met.Events)}
+	if failed {
+		f := finding.Of(met.Ending, met.Modules)
+		out.Outcome = "found"
+		out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	}
+	if a.JSON {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		if !c.Quiet {
+			if err := a.showTrace(met, c.Full); err != nil {
+				return err
+			}
+		}
+		how := "as it was recorded"
+		if changed {
+			how = "as far as it goes"
+		}
+		end := "no failure"
+		if failed {
+			end = out.Finding.Kind + ": " + out.Finding.Message
+		}
+		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, thousands(out.Events), end)
 	}
 	if failed {
 		return errFound

@@ -35,6 +35,7 @@ func (c *showCommand) Run(a *app) error {
 	if c.Text {
 		return trace.WriteText(a.stdout, tr)
 	}
+	a.findable(tr)
 	view := viewOf(tr, c.Sources)
 	if a.JSON {
 		return a.printJSON(view)

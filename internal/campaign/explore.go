@@ -27,6 +27,7 @@ type campaign struct {
 	expect     int32
 	expectSet  bool
 	behaviours behaviours
+	newest     int // executions when a behaviour was new for the last time
 	races      map[[2]race.Access]race.Race
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions that are no points yet
@@ -145,6 +146,9 @@ func (c *campaign) find(ctx context.Context) error {
 			return nil
 		}
 		if len(queue) == 0 {
+			if c.stale() {
+				return nil
+			}
 			c.add(c.fresh)
 			c.fresh = nil
 			queue = c.planner.nextRound()
@@ -153,6 +157,13 @@ func (c *campaign) find(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// stale reports whether Options.Stale ends the exploration. Instructions that have just
+// raced are worth a round, and behaviours that are not told apart are no sign.
+func (c *campaign) stale() bool {
+	old := c.report.Executions - c.newest
+	return c.opts.Stale > 0 && old >= c.opts.Stale && old >= c.report.Executions/2 && len(c.fresh) == 0 && len(c.behaviours) < MaxBehaviours
 }
 
 // within cuts plans to what Options.Runs leaves.
@@ -238,8 +249,11 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 		}
 	}
 	judge(&o.Ending, c.expect)
-	if c.behaviours.add(o.Coverage) && a != nil {
-		a.fresh++
+	if c.behaviours.add(o.Coverage) {
+		c.newest = c.report.Executions
+		if a != nil {
+			a.fresh++
+		}
 	}
 	if a != nil {
 		a.executions++
