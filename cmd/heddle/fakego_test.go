@@ -10,6 +10,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -25,7 +26,7 @@ func (fakeGo) overlay(context.Context, *gotool.Tool, string) (gotool.Overlay, er
 	return gotool.Overlay{Flags: []string{"-tags=heddle_fake"}}, nil
 }
 
-func (fakeGo) start(_ context.Context, c goConfig) (target.Target, error) {
+func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
 	b, err := os.ReadFile(c.Path)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
 )
 
 // goWords takes the words of a Go program apart: the package or .go files, as for go run,
@@ -73,7 +74,7 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 		return nil, a.buildFailed(err)
 	}
 	words := append([]string{binary}, args...)
-	t, err := goPrograms.start(a.ctx, goConfig{Path: binary, Args: words, Dir: dir, Stdin: stdin, Watchdog: f.Watchdog})
+	t, err := goPrograms.start(a.ctx, goprog.Config{Path: binary, Args: words, Dir: dir, Stdin: stdin, Watchdog: f.Watchdog})
 	if err != nil {
 		return nil, err
 	}

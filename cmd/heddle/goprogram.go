@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -73,31 +74,11 @@ func (f *goFlags) words() (words []string) {
 	return append(words, f.build()...)
 }
 
-// goConfig says what to start: a binary that was built with the overlay.
-type goConfig struct {
-	Path       string
-	Args       []string // Args[0] as the program will see it
-	Dir        string
-	Stdin      []byte
-	Test       bool // a test binary that runs one test again and again
-	NoLeaks    bool
-	LeakIgnore []string
-	Watchdog   time.Duration
-}
-
-// goSupport puts heddle into Go programs and starts them.
-type goSupport interface {
-	// overlay makes the files that put heddle into the runtime of the tool's release.
-	overlay(ctx context.Context, t *gotool.Tool, cache string) (gotool.Overlay, error)
-	start(context.Context, goConfig) (target.Target, error)
-}
-
 // goBuilder builds Go programs with one go command.
 type goBuilder struct {
-	tool    *gotool.Tool
-	over    gotool.Overlay
-	cache   string
-	support goSupport
+	tool  *gotool.Tool
+	over  gotool.Overlay
+	cache string
 }
 
 // goBuilder makes ready to build in dir.
@@ -113,11 +94,14 @@ func (a *app) goBuilder(dir string) (*goBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := tool.Settle(a.ctx, cache); err != nil {
+		return nil, err
+	}
 	over, err := goPrograms.overlay(a.ctx, tool, cache)
 	if err != nil {
 		return nil, err
 	}
-	return &goBuilder{tool, over, cache, goPrograms}, nil
+	return &goBuilder{tool, over, cache}, nil
 }
 
 // build builds a test binary or a program.
@@ -179,7 +163,7 @@ func (a *app) startRecordedGo(tr *trace.Trace, watchdog time.Duration) (target.T
 }
 
 // recordedGo builds the program of a trace.
-func (a *app) recordedGo(tr *trace.Trace) (cfg goConfig, err error) {
+func (a *app) recordedGo(tr *trace.Trace) (cfg goprog.Config, err error) {
 	h := &tr.Header
 	c, err := parseRecorded(h.Command)
 	if err != nil {
@@ -210,7 +194,7 @@ func (a *app) recordedGo(tr *trace.Trace) (cfg goConfig, err error) {
 	case test:
 		return c.Test.config(binary, packages[0].Dir, c.Test.Pattern), nil
 	}
-	return goConfig{Path: binary, Args: append([]string{binary}, args...), Dir: dir, Stdin: h.Stdin}, nil
+	return goprog.Config{Path: binary, Args: append([]string{binary}, args...), Dir: dir, Stdin: h.Stdin}, nil
 }
 
 // parseRecorded reads the command line in a trace's header.
@@ -286,17 +270,4 @@ func workingDir() (string, error) {
 		return "", fmt.Errorf("the working directory is gone: %w", err)
 	}
 	return dir, nil
-}
-
-var goPrograms goSupport = noGo{}
-
-// noGo stands where support is missing.
-type noGo struct{}
-
-func (noGo) overlay(context.Context, *gotool.Tool, string) (gotool.Overlay, error) {
-	return gotool.Overlay{}, errors.New("this heddle cannot run Go programs")
-}
-
-func (noGo) start(context.Context, goConfig) (target.Target, error) {
-	return nil, errors.New("this heddle cannot run Go programs")
 }

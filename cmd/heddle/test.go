@@ -8,6 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
 )
 
 // testCommand takes go test's flags beside heddle's own; goTestWords lets them be written
@@ -103,12 +104,12 @@ func (c *testCommand) words(what []string, run string) []string {
 const defaultParallel = 8
 
 // config says how to run a test binary so that it repeats what run selects.
-func (c *testCommand) config(binary, dir, run string) goConfig {
+func (c *testCommand) config(binary, dir, run string) goprog.Config {
 	args := []string{
 		binary, "-test.run=" + run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
 		fmt.Sprintf("-test.parallel=%d", c.Parallel),
 	}
-	return goConfig{
+	return goprog.Config{
 		Path: binary, Args: append(args, c.binaryArgs()...), Dir: dir, Test: true,
 		NoLeaks: c.NoLeaks, LeakIgnore: c.LeakIgnore, Watchdog: c.Watchdog,
 	}

@@ -24,6 +24,8 @@ type Tool struct {
 	Flags   []string // the words of GOFLAGS
 	ModCache,
 	OS, Arch string
+
+	env []string // what it is called with on top of heddle's own environment
 }
 
 // Find finds the go command, flag if it is not empty and else the one in PATH, and asks it
@@ -65,7 +67,7 @@ func (t *Tool) command(ctx context.Context, env []string, args ...string) *exec.
 	cmd := exec.CommandContext(ctx, t.Path, args...)
 	cmd.Dir = t.Dir
 	cmd.Env = append(os.Environ(), "PWD="+t.Dir)
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, t.env...), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
