@@ -219,7 +219,10 @@ func TestList(t *testing.T) {
 	if packages, err = tool.List(t.Context(), []string{"-tags=x"}, []string{"./e"}); err != nil || packages[0].Err != "" {
 		t.Errorf("%+v, %v", packages, err)
 	}
-	if _, err = tool.List(t.Context(), nil, []string{"./none/..."}); err == nil {
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = tool.List(t.Context(), nil, []string{"./sub/..."}); err == nil {
 		t.Error("a pattern that matches nothing is taken")
 	}
 }
