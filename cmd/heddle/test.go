@@ -29,7 +29,7 @@ type testCommand struct {
 	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
 	Skip     string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
 	Count    int           `group:"go" placeholder:"N" help:"Explore at most N executions of each test."`
-	Timeout  time.Duration `group:"go" default:"10s" help:"Explore each test at most this long; 0 for until Ctrl-C. It ends sooner when nothing new is seen."`
+	Timeout  time.Duration `group:"go" default:"10s" help:"Explore each test at most this long, and simplify at most as long; 0 for until Ctrl-C. It ends sooner when nothing new is seen."`
 	Short    bool          `group:"go" help:"Tell tests to be short."`
 	Race     bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not)."`
 	Parallel int           `group:"go" default:"8" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
@@ -58,7 +58,7 @@ const staleAfter = 4000
 func (c *testCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: !c.EarlyTimeouts,
+		NoEarlyTimeouts: !c.EarlyTimeouts, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
 	}
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
 		return opts, usage(errors.New("-count, -timeout, -parallel and --max-steps cannot be negative"))
