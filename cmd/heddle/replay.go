@@ -70,17 +70,12 @@ func (c *replayCommand) Run(a *app) error {
 		p.line(fmt.Sprintf("replay: %d of %d identical", i+1, c.Times))
 	}
 	p.done()
-	f := finding.Of(tr.Ending, tr.Modules)
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
 		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events)}
 		if failed {
 			out.Outcome = "found"
-			where := placeNames(t)
-			out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
-			for _, x := range tr.Ending.Accesses {
-				out.Finding.Race = append(out.Finding.Race, accessJSON{x.Op.String(), where(x.Site, false)})
-			}
+			out.Finding = findingOf(tr, t)
 		}
 		var d *campaign.DivergedError
 		if errors.As(err, &d) {
@@ -113,6 +108,16 @@ func (c *replayCommand) Run(a *app) error {
 	return nil
 }
 
+// findingOf is the failure that a trace of the target's program shows.
+func findingOf(tr *trace.Trace, t target.Target) *findingJSON {
+	f, where := finding.Of(tr.Ending, tr.Modules), placeNames(t)
+	out := &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	for _, x := range tr.Ending.Accesses {
+		out.Race = append(out.Race, accessJSON{x.Op.String(), where(x.Site, false)})
+	}
+	return out
+}
+
 // follow is a replay with another build of the program.
 func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 	met, changed, err := a.follow(t, tr)
@@ -122,9 +127,8 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 	failed := met.Ending.Kind.Failed()
 	out := replayJSON{Outcome: "clean", Same: !changed, Times: 1, Events: len(met.Events)}
 	if failed {
-		f := finding.Of(met.Ending, met.Modules)
 		out.Outcome = "found"
-		out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+		out.Finding = findingOf(met, t)
 	}
 	if a.JSON {
 		if err := a.printJSON(out); err != nil {
@@ -142,7 +146,7 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 		}
 		end := "no failure"
 		if failed {
-			end = out.Finding.Kind + ": " + out.Finding.Message
+			end = headline(out.Finding.Kind, out.Finding.Message)
 		}
 		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, thousands(out.Events), end)
 	}

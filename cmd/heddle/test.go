@@ -58,7 +58,7 @@ const staleAfter = 4000
 func (c *testCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: !c.EarlyTimeouts, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
+		NoEarlyTimeouts: !c.EarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
 	}
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
 		return opts, usage(errors.New("-count, -timeout, -parallel and --max-steps cannot be negative"))

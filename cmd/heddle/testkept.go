@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
-	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -104,9 +103,8 @@ func (s *suite) retry(t *built, k kept, out *testResult) (again bool, fixed []st
 		if changed {
 			out.note("%s was recorded of another build: its schedule was followed as far as it goes", s.short(name))
 		}
-		f := finding.Of(met.Ending, met.Modules)
 		out.Outcome, out.Trace, out.shown, out.again = "found", s.short(name), met, true
-		out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+		out.Finding = findingOf(met, t)
 		out.Known, out.Changed = true, changed
 		return true, nil, nil
 	}

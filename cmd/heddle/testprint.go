@@ -75,7 +75,7 @@ func (s *suite) printTest(out *testResult) error {
 // printFinding prints a failure as heddle find does.
 func (s *suite) printFinding(out *testResult) error {
 	a, w, f := s.app, s.app.stdout, out.Finding
-	fmt.Fprintf(w, "%s: %s\n", f.Kind, f.Message)
+	fmt.Fprintln(w, headline(f.Kind, f.Message))
 	if f.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", f.Where)
 	}

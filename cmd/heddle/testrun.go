@@ -209,6 +209,8 @@ func (out *testResult) take(r *campaign.Report) {
 	out.report = r
 	out.Outcome, out.Behaviours, out.Points = found.Outcome, found.Behaviours, found.Points
 	out.Executions += found.Executions
-	out.Notes = append(out.Notes, found.Notes...)
+	if out.Sequential = r.Sequential; !r.Sequential {
+		out.Notes = append(out.Notes, found.Notes...) // else there is but that one
+	}
 	out.Finding, out.Simplified = found.Finding, found.Simplified
 }

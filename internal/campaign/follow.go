@@ -33,7 +33,9 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 		plan.Script = translated(plan.Script, siteMap(recorded, now))
 		plan.Points = schedule.PointsOf(plan.Script)
 	}
-	o, err := judged(t, recorded.Header.ExpectStatus)(ctx, plan)
+	v := verdictOf(recorded)
+	v.where = func(s trace.Site) string { return place(t.Modules(), s) }
+	o, err := judged(t, v)(ctx, plan)
 	switch {
 	case err != nil:
 		return nil, err
