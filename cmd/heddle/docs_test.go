@@ -275,7 +275,11 @@ func TestJSONIsDocumented(t *testing.T) {
 		sections[title] = body
 	}
 	printed := map[string]any{
-		"find":     findJSON{},
+		"find": findJSON{},
+		"test": struct {
+			testJSON
+			Package packageJSON `json:"package"`
+		}{},
 		"record":   recordJSON{},
 		"replay":   replayJSON{},
 		"simplify": simplifyJSON{},
@@ -287,7 +291,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"version":  versionInfo{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"]}
+	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

@@ -104,6 +104,8 @@ func TestGoPackage(t *testing.T) {
 		t.Errorf("the second time: %+v", r)
 	}
 
+	testDlv(t, dir, r.Trace)
+
 	// The correct twin, in place of it.
 	good, err := os.ReadFile(filepath.Join(dir, "pass/lost_update/lost_update.go"))
 	if err == nil {
@@ -117,6 +119,48 @@ func TestGoPackage(t *testing.T) {
 		t.Errorf("fixed: %+v", r)
 	}
 	runJSON[replayJSON](t, dir, exitNothing, "replay", "--json", "--changed", r.Trace)
+}
+
+// testDlv replays in the debugger, up to the failing line.
+func testDlv(t *testing.T, dir, file string) {
+	t.Helper()
+	run := func(env ...string) string {
+		cmd := heddleCommand(t, dir, env, "replay", "--dlv", file)
+		cmd.Stdin = strings.NewReader("bt 12\ncontinue\nquit\n")
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	tools, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(tools, filepath.Join(bin, "go")); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + bin + ":/usr/bin:/bin"
+	if _, err := exec.LookPath("/usr/bin/dlv"); err != nil {
+		if out := run(path); !strings.Contains(out, "heddle: dlv is not in PATH: install it with go install ") {
+			t.Errorf("without dlv: %s", out)
+		}
+	}
+	// One that says what it is told, and is left at once.
+	script := "#!/bin/sh\ncat \"$5\"\nls -l /proc/self/fd/3\n"
+	if err := os.WriteFile(filepath.Join(bin, "dlv"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`(?s)break failure \S+/lost_update_test\.go:\d+\ncondition failure runtime\.hd\.pos >= \d+\nbreak ending runtime\.hdFinish\n.*\ncontinue\n.*memfd:heddle`)
+	if out := run(path); !told.MatchString(out) || !strings.Contains(out, "heddle: the debugger ended before the execution began") {
+		t.Errorf("told: %s", out)
+	}
+	if _, err := exec.LookPath("dlv"); err != nil {
+		t.Log("dlv is not installed: a session is not tested")
+		return
+	}
+	stopped := regexp.MustCompile(`(?s)\[failure\] heddletest/fail/lost_update\.TestDeposits.*\[ending\] runtime\.hdFinish`)
+	if out := run(); !stopped.MatchString(out) {
+		t.Errorf("session: %s", out)
+	}
 }
 
 // The same test is the same under every release that heddle knows: found and replayed.

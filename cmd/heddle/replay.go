@@ -16,6 +16,7 @@ type replayCommand struct {
 	Full     bool          `help:"Show every event, and fold nothing."`
 	Quiet    bool          `short:"q" help:"Say only how it ended."`
 	Changed  bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
+	Dlv      bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Trace string `arg:"" help:"The trace."`
@@ -45,8 +46,11 @@ type differsJSON struct {
 }
 
 func (c *replayCommand) Run(a *app) error {
-	if c.Times < 1 {
+	switch {
+	case c.Times < 1:
 		return usage(errors.New("--times must be at least 1"))
+	case c.Dlv && (c.Changed || a.JSON):
+		return usage(errors.New("--dlv replays exactly, for people: it does not go with --changed or --json"))
 	}
 	tr, err := readTrace(c.Trace)
 	if err != nil {
@@ -57,6 +61,9 @@ func (c *replayCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
+	if c.Dlv {
+		return a.debug(t, tr)
+	}
 	if c.Changed {
 		return c.follow(a, t, tr)
 	}
