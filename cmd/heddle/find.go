@@ -69,7 +69,7 @@ type accessJSON struct {
 
 // headline is a failure in one line. Some messages begin with their kind.
 func headline(kind, message string) string {
-	if strings.HasPrefix(message, kind) {
+	if strings.HasPrefix(message, kind+":") {
 		return message
 	}
 	return kind + ": " + message

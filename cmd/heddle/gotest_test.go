@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -99,7 +102,7 @@ func TestGoPackage(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "lost_update.go:") || !strings.Contains(string(out), "a deposit was lost") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	tests, _ = runTest(t, dir, nil, exitFound, "-race=false", "./fail/lost_update")
+	tests, _ = runTest(t, dir, nil, exitFound, "./fail/lost_update")
 	if r := tests[0]; !r.Known || r.Changed || r.Executions != 1 {
 		t.Errorf("the second time: %+v", r)
 	}
@@ -119,6 +122,48 @@ func TestGoPackage(t *testing.T) {
 		t.Errorf("fixed: %+v", r)
 	}
 	runJSON[replayJSON](t, dir, exitNothing, "replay", "--json", "--changed", r.Trace)
+}
+
+// Interrupted, heddle test says so and leaves whole files.
+func TestGoTestInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := goModule(t, "pass/lost_update")
+	cmd := heddleCommand(t, dir, nil, "test", "-v", "-timeout=0", "-count=1000000000", "./pass/lost_update")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	var said []string
+	for lines.Scan() {
+		said = append(said, lines.Text())
+		if strings.HasPrefix(lines.Text(), "=== RUN") {
+			time.Sleep(time.Second) // somewhere in the exploration
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	all := strings.Join(said, "\n")
+	if cmd.ProcessState.ExitCode() != exitFailed || !strings.HasSuffix(stderr.String(), "heddle: interrupted\n") ||
+		!strings.Contains(all, "--- STOP: TestDeposits (") || !strings.Contains(all, "STOP\theddletest/pass/lost_update\t") {
+		t.Errorf("status %d\n%s\n%s", cmd.ProcessState.ExitCode(), all, &stderr)
+	}
+	err = filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		if strings.Contains(name, "incomplete") || strings.Contains(name, "heddle") {
+			t.Errorf("left behind: %s", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // testDlv replays in the debugger, up to the failing line.

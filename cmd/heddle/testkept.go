@@ -76,7 +76,7 @@ func (k kept) keep(tr *trace.Trace) (string, error) {
 
 // retry runs the kept schedules of a test. One that fails again is the finding. fixed are
 // those that do not.
-func (s *suite) retry(t *built, k kept, out *testResult) (again bool, fixed []string, err error) {
+func (s *suite) retry(t *built, k kept, u unit, out *testResult) (again bool, fixed []string, err error) {
 	for _, name := range k.files() {
 		tr, err := readTrace(name)
 		if err != nil {
@@ -84,8 +84,8 @@ func (s *suite) retry(t *built, k kept, out *testResult) (again bool, fixed []st
 			out.note("not tried: %v", err)
 			continue
 		}
-		if !slices.Equal(tr.Header.Command, t.command) {
-			continue // of other tests of the same name: another -run, other arguments
+		if !s.command.concerns(tr, u.run) {
+			continue
 		}
 		met, changed, err := s.app.follow(t, tr)
 		switch {
@@ -109,6 +109,17 @@ func (s *suite) retry(t *built, k kept, out *testResult) (again bool, fixed []st
 		return true, nil, nil
 	}
 	return false, fixed, nil
+}
+
+// concerns reports whether a kept trace is of what is run now, and its failure one that
+// counts now. Another build does not matter.
+func (c *testCommand) concerns(tr *trace.Trace, run string) bool {
+	recorded, err := parseRecorded(tr.Header.Command)
+	if err != nil || tr.Ending.Kind == trace.Race && !c.Race || tr.Ending.Kind == trace.Leak && c.NoLeaks {
+		return false
+	}
+	r := &recorded.Test
+	return r.Pattern == run && r.Parallel == c.Parallel && slices.Equal(r.binaryArgs(), c.binaryArgs())
 }
 
 // follow runs the schedule of a trace: exactly, if the program is the same, and otherwise

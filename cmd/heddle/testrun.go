@@ -155,7 +155,7 @@ func (s *suite) explore(u unit, out *testResult) error {
 	t := &built{started, c.words(u.what, u.run), s.dir}
 	defer t.Close()
 	k := keptOf(s.builder.cache, u)
-	again, fixed, err := s.retry(t, k, out)
+	again, fixed, err := s.retry(t, k, u, out)
 	if again || err != nil {
 		return err
 	}
