@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"internal/analysis/hb", "internal/analysis/lockset"},
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/depend"},
 	{"internal/finding"},
-	{"internal/canon", "internal/std", "internal/strategy", "internal/simplify", "internal/target", "internal/target/wire", "internal/report", "internal/toolchain", "internal/goprograms"},
+	{"internal/canon", "internal/std", "internal/strategy", "internal/simplify", "internal/target", "internal/target/wire", "internal/report", "internal/toolchain", "internal/gotool", "internal/goprograms"},
 	{"children"},
 	{"internal/campaign"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
@@ -36,7 +36,7 @@ const children = 8 // index into layers
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/toolchain", "internal/target", "cmd", "internal/abi/gen"}
+var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "cmd", "internal/abi/gen"}
 
 // layerOf is a package's place in the table, -1 if it has none.
 func layerOf(pkg string) int {

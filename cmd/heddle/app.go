@@ -33,6 +33,7 @@ type commandLine struct {
 	CC       ccCommand       `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
 	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
 	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
+	Test     testCommand     `cmd:"" help:"Explore schedules of a Go package's tests."`
 	Record   recordCommand   `cmd:"" help:"Run once and write the trace."`
 	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
 	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
@@ -48,6 +49,7 @@ type commandLine struct {
 type flags struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 	NoColor bool   `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
+	Go      string `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
 	Cache   string `placeholder:"DIR" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
 }
 
@@ -110,7 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	if err != nil {
 		panic(err) // the struct tags are wrong: no user can cause it
 	}
-	parsed, err := parser.Parse(commandWords(args))
+	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
 	if err != nil {
 		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
 		return exitUsage
@@ -131,6 +133,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	return exitFailed
 }
+
+// parseQuietly reads a command line, the name included, and does nothing else.
+func parseQuietly(args []string) (*commandLine, error) {
+	c := new(commandLine)
+	parser, err := newParser(c, io.Discard, io.Discard, func(int) { panic(errHelp) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil && r != any(errHelp) {
+			panic(r)
+		}
+	}()
+	_, err = parser.Parse(goTestWords(parser.Model, commandWords(args)))
+	return c, err
+}
+
+// errHelp is what parseQuietly meets in a command line that asks for help.
+var errHelp = errors.New("help is asked for")
 
 // commandWords are the words to parse. Called by the name heddle-cc or heddle-c++ (a
 // link), heddle is that command: many build systems want a compiler that is one word.

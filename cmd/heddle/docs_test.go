@@ -193,17 +193,7 @@ func checkCommand(root string, words []string) error {
 
 // parseOnly reads a command line with heddle's own parser.
 func parseOnly(words []string) error {
-	type asked struct{}
-	defer func() {
-		if r := recover(); r != nil && r != (asked{}) {
-			panic(r)
-		}
-	}()
-	var c commandLine
-	parser, err := newParser(&c, io.Discard, io.Discard, func(int) { panic(asked{}) })
-	if err == nil {
-		_, err = parser.Parse(commandWords(words))
-	}
+	_, err := parseQuietly(words)
 	return err
 }
 
@@ -285,7 +275,11 @@ func TestJSONIsDocumented(t *testing.T) {
 		sections[title] = body
 	}
 	printed := map[string]any{
-		"find":     findJSON{},
+		"find": findJSON{},
+		"test": struct {
+			testJSON
+			Package packageJSON `json:"package"`
+		}{},
 		"record":   recordJSON{},
 		"replay":   replayJSON{},
 		"simplify": simplifyJSON{},
@@ -297,7 +291,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"version":  versionInfo{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"]}
+	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
@@ -45,7 +47,7 @@ type diagnosis struct {
 }
 
 func (d *doctorCommand) Run(a *app) error {
-	checks := append(toolchainChecks(a), machineChecks()...)
+	checks := append(append(toolchainChecks(a), goCheck(a)), machineChecks()...)
 	diag := diagnosis{Version: currentVersion()}
 	if len(d.Program.words()) > 0 {
 		var c check
@@ -143,11 +145,35 @@ func runtimeCheck(ctx context.Context, cc toolchain.Compiler, cache string) chec
 	return check{Name: "runtime", Grade: good, Detail: fmt.Sprintf("%s (%d ms)", rt.Library, time.Since(start).Milliseconds())}
 }
 
+// goCheck is about Go programs. Without a Go installation heddle works for all others.
+func goCheck(a *app) check {
+	const name = "Go"
+	dir, err := workingDir()
+	if err != nil {
+		return check{name, poor, "unknown", err.Error()}
+	}
+	tool, err := gotool.Find(a.ctx, a.Go, dir)
+	if err != nil {
+		return check{name, poor, "none that heddle can use", err.Error()}
+	}
+	found := fmt.Sprintf("%s: %s in %s", tool.Path, tool.Version, tool.Root)
+	if err := tool.Supported(); err != nil {
+		return check{name, poor, found, err.Error()}
+	}
+	if err := patch.Check(tool.Root); err != nil {
+		return check{name, poor, found, err.Error()}
+	}
+	return check{Name: name, Grade: good, Detail: found}
+}
+
 func programCheck(p program) (check, *toolchain.Program) {
 	const name = "program"
 	path, err := p.path()
 	if err != nil {
 		return check{name, bad, p.words()[0], err.Error()}, nil
+	}
+	if isGo(path) {
+		return check{name, bad, path + " is a Go program", "Name its package or .go files, and heddle builds it: heddle find -- ./package."}, nil
 	}
 	found, err := toolchain.Inspect(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/symbol"
-	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -69,7 +69,7 @@ type accessJSON struct {
 
 // headline is a failure in one line. Some messages begin with their kind.
 func headline(kind, message string) string {
-	if strings.HasPrefix(message, kind) {
+	if strings.HasPrefix(message, kind+":") {
 		return message
 	}
 	return kind + ": " + message
@@ -107,7 +107,7 @@ func (c *findCommand) Run(a *app) error {
 	defer t.Close()
 	opts.TraceFile = c.Output
 	if opts.TraceFile == "" {
-		opts.TraceFile = filepath.Base(c.Program.words()[0]) + ".hdl"
+		opts.TraceFile = c.Program.name() + ".hdl"
 	}
 	opts.SimplifiedFile = minName(opts.TraceFile)
 	if err := writable(opts.TraceFile); err != nil {
@@ -143,7 +143,7 @@ func minName(name string) string {
 }
 
 // placeNames names places of the program by function and line.
-func placeNames(t *cprog.Target) func(trace.Site, bool) string {
+func placeNames(t target.Target) func(trace.Site, bool) string {
 	table := symbol.New(t.Modules(), symbol.Options{})
 	return func(s trace.Site, exact bool) string {
 		lookup := table.Call

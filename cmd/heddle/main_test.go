@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,10 +14,32 @@ import (
 // TestMain makes the test binary heddle when it is called by that name.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"heddle":     main,
+		"heddle":     mainOfTests,
 		"heddle-cc":  main,
 		"heddle-c++": main,
 	})
+}
+
+// mainOfTests is main, with simulated Go programs where a test asks for them.
+func mainOfTests() {
+	if os.Getenv("HEDDLE_TEST_FAKE_GO") != "" {
+		goPrograms = fakeGo{}
+	}
+	main()
+}
+
+// goCaches are the variables that let the go command use what it has built and fetched
+// before, in scripts that have another home directory.
+func goCaches(t testing.TB) (vars []string) {
+	t.Helper()
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "GOPROXY", "GOFLAGS"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
+	}
+	return vars
 }
 
 // repository is the directory of the whole project.
@@ -31,7 +54,7 @@ func repository(t testing.TB) string {
 
 // TestScripts runs testdata/script: heddle as a user meets it, with the real runtime.
 func TestScripts(t *testing.T) {
-	cache := t.TempDir()
+	cache, caches := t.TempDir(), goCaches(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -44,6 +67,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HEDDLE_CACHE", cache) // built once for all scripts
 			e.Setenv("REPOSITORY", repository(t))
+			e.Vars = append(e.Vars, caches...)
 			return nil
 		},
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -34,4 +35,13 @@ func (p program) path() (string, error) {
 		return "", fmt.Errorf("%s is not in PATH: give the program's path, like ./%s", words[0], words[0])
 	}
 	return path, nil
+}
+
+// name is what files that are about the program are called by.
+func (p program) name() string {
+	path, err := filepath.Abs(p.words()[0])
+	if err != nil {
+		path = p.words()[0]
+	}
+	return filepath.Base(path)
 }

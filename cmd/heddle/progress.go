@@ -18,6 +18,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	subject  string // what it is about, where it is not the whole command
 	shown    bool
 	width    int
 	next     time.Time
@@ -37,6 +38,9 @@ func (p *progress) find(s campaign.Progress) {
 		s.Phase, thousands(s.Executions), thousands(int(s.PerSecond)), thousands(s.Behaviours), s.Points, s.Elapsed.Seconds())
 	if s.Cost != nil {
 		line += fmt.Sprintf("; %d switches, %d preemptions", s.Cost.Switches, s.Cost.Preemptions)
+	}
+	if p.subject != "" {
+		line = p.subject + ": " + line
 	}
 	p.line(line)
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
-	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -48,7 +46,7 @@ func (c *recordCommand) Run(a *app) error {
 	}
 	defer t.Close()
 	if c.Output == "" {
-		c.Output = filepath.Base(c.Program.words()[0]) + ".record.hdl"
+		c.Output = c.Program.name() + ".record.hdl"
 	}
 	tr, err := campaign.Record(a.ctx, t, opts)
 	if err != nil {
@@ -60,9 +58,8 @@ func (c *recordCommand) Run(a *app) error {
 	out := recordJSON{Outcome: "clean", Trace: c.Output, Status: tr.Ending.Status, Cost: trace.CostOf(tr.Events)}
 	failed := tr.Ending.Kind.Failed()
 	if failed {
-		f := finding.Of(tr.Ending, tr.Modules)
 		out.Outcome = "found"
-		out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: placeNames(t)(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+		out.Finding = findingOf(tr, t)
 	}
 	if a.JSON {
 		if err := a.printJSON(out); err != nil {

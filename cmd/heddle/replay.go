@@ -7,6 +7,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -14,6 +15,8 @@ type replayCommand struct {
 	Times    int           `default:"1" help:"Replay so many times."`
 	Full     bool          `help:"Show every event, and fold nothing."`
 	Quiet    bool          `short:"q" help:"Say only how it ended."`
+	Changed  bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
+	Dlv      bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Trace string `arg:"" help:"The trace."`
@@ -43,8 +46,11 @@ type differsJSON struct {
 }
 
 func (c *replayCommand) Run(a *app) error {
-	if c.Times < 1 {
+	switch {
+	case c.Times < 1:
 		return usage(errors.New("--times must be at least 1"))
+	case c.Dlv && (c.Changed || a.JSON):
+		return usage(errors.New("--dlv replays exactly, for people: it does not go with --changed or --json"))
 	}
 	tr, err := readTrace(c.Trace)
 	if err != nil {
@@ -55,6 +61,12 @@ func (c *replayCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
+	if c.Dlv {
+		return a.debug(t, tr)
+	}
+	if c.Changed {
+		return c.follow(a, t, tr)
+	}
 	p := a.progress()
 	var again *trace.Trace
 	for i := range c.Times {
@@ -65,17 +77,12 @@ func (c *replayCommand) Run(a *app) error {
 		p.line(fmt.Sprintf("replay: %d of %d identical", i+1, c.Times))
 	}
 	p.done()
-	f := finding.Of(tr.Ending, tr.Modules)
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
 		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events)}
 		if failed {
 			out.Outcome = "found"
-			where := placeNames(t)
-			out.Finding = &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
-			for _, x := range tr.Ending.Accesses {
-				out.Finding.Race = append(out.Finding.Race, accessJSON{x.Op.String(), where(x.Site, false)})
-			}
+			out.Finding = findingOf(tr, t)
 		}
 		var d *campaign.DivergedError
 		if errors.As(err, &d) {
@@ -101,6 +108,54 @@ func (c *replayCommand) Run(a *app) error {
 			times = fmt.Sprintf(" %s times", thousands(c.Times))
 		}
 		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, thousands(len(tr.Events)))
+	}
+	if failed {
+		return errFound
+	}
+	return nil
+}
+
+// findingOf is the failure that a trace of the target's program shows.
+func findingOf(tr *trace.Trace, t target.Target) *findingJSON {
+	f, where := finding.Of(tr.Ending, tr.Modules), placeNames(t)
+	out := &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	for _, x := range tr.Ending.Accesses {
+		out.Race = append(out.Race, accessJSON{x.Op.String(), where(x.Site, false)})
+	}
+	return out
+}
+
+// follow is a replay with another build of the program.
+func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
+	met, changed, err := a.follow(t, tr)
+	if err != nil {
+		return err
+	}
+	failed := met.Ending.Kind.Failed()
+	out := replayJSON{Outcome: "clean", Same: !changed, Times: 1, Events: len(met.Events)}
+	if failed {
+		out.Outcome = "found"
+		out.Finding = findingOf(met, t)
+	}
+	if a.JSON {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		if !c.Quiet {
+			if err := a.showTrace(met, c.Full); err != nil {
+				return err
+			}
+		}
+		how := "as it was recorded"
+		if changed {
+			how = "as far as it goes"
+		}
+		end := "no failure"
+		if failed {
+			end = headline(out.Finding.Kind, out.Finding.Message)
+		}
+		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, thousands(out.Events), end)
 	}
 	if failed {
 		return errFound

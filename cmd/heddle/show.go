@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/report"
@@ -35,6 +36,7 @@ func (c *showCommand) Run(a *app) error {
 	if c.Text {
 		return trace.WriteText(a.stdout, tr)
 	}
+	a.findable(tr)
 	view := viewOf(tr, c.Sources)
 	if a.JSON {
 		return a.printJSON(view)
@@ -72,8 +74,8 @@ func (a *app) showSummary(r *tinertia.Result) error {
 		Iterations: r.Table2.Iterations, Executions: r.Table2.Executions,
 		Time: time.Duration(r.Table2.Seconds * float64(time.Second)),
 	}
-	if len(r.Trace.Header.Command) > 0 {
-		s.Program = filepath.Base(r.Trace.Header.Command[0])
+	if i := slices.IndexFunc(r.Trace.Modules, func(m trace.Module) bool { return m.Program }); i >= 0 {
+		s.Program = filepath.Base(r.Trace.Modules[i].Path)
 	}
 	for _, op := range r.Operations {
 		if op.Accepted > 0 {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/trace"
@@ -19,8 +20,15 @@ type programFlags struct {
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 }
 
-// start makes a program ready at main.
-func (a *app) start(p program, f programFlags) (*cprog.Target, error) {
+// start makes a program ready at main: an executable, or one that is built from Go source.
+func (a *app) start(p program, f programFlags) (target.Target, error) {
+	dir, err := workingDir()
+	if err != nil {
+		return nil, err
+	}
+	if what, args := goWords(dir, p.words()); len(what) > 0 {
+		return a.startGo(what, args, dir, f)
+	}
 	path, err := p.path()
 	if err != nil {
 		return nil, err
@@ -28,10 +36,6 @@ func (a *app) start(p program, f programFlags) (*cprog.Target, error) {
 	stdin, err := f.read()
 	if err != nil {
 		return nil, err
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, fmt.Errorf("the working directory is gone: %w", err)
 	}
 	return a.launch(path, p.words(), dir, stdin, f.Watchdog)
 }
@@ -62,7 +66,10 @@ func (f programFlags) read() ([]byte, error) {
 	return b, nil
 }
 
-func (a *app) launch(path string, args []string, dir string, stdin []byte, watchdog time.Duration) (*cprog.Target, error) {
+func (a *app) launch(path string, args []string, dir string, stdin []byte, watchdog time.Duration) (target.Target, error) {
+	if isGo(path) {
+		return nil, fmt.Errorf("%s is a Go program: name its package, and heddle builds it", path)
+	}
 	if _, err := toolchain.Inspect(path); err != nil {
 		return nil, err
 	}
@@ -81,11 +88,17 @@ func (a *app) launch(path string, args []string, dir string, stdin []byte, watch
 	if errors.As(err, &refused) {
 		return nil, fmt.Errorf("heddle cannot run %s: %w", filepath.Base(path), err)
 	}
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // startRecorded makes the program of a trace ready.
-func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration) (*cprog.Target, error) {
+func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration) (target.Target, error) {
+	if tr.Header.Target == "go" {
+		return a.startRecordedGo(tr, watchdog)
+	}
 	if tr.Header.Target != "c" || len(tr.Header.Command) == 0 {
 		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", tr.Header.Target)
 	}

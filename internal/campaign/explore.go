@@ -27,6 +27,7 @@ type campaign struct {
 	expect     int32
 	expectSet  bool
 	behaviours behaviours
+	newest     int // executions when a behaviour was new for the last time
 	races      map[[2]race.Access]race.Race
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions that are no points yet
@@ -146,6 +147,9 @@ func (c *campaign) find(ctx context.Context) error {
 			return nil
 		}
 		if len(queue) == 0 {
+			if c.stale() {
+				return nil
+			}
 			c.add(c.fresh)
 			c.fresh = nil
 			queue = c.planner.nextRound()
@@ -154,6 +158,13 @@ func (c *campaign) find(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// stale reports whether Options.Stale ends the exploration. Instructions that have just
+// raced are worth a round, and behaviours that are not told apart are no sign.
+func (c *campaign) stale() bool {
+	old := c.report.Executions - c.newest
+	return c.opts.Stale > 0 && old >= c.opts.Stale && old >= c.report.Executions/2 && len(c.fresh) == 0 && len(c.behaviours) < MaxBehaviours
 }
 
 // within cuts plans to what Options.Runs leaves.
@@ -243,8 +254,11 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 		c.outside = true
 		c.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
 	}
-	if c.behaviours.add(o.Coverage) && a != nil {
-		a.fresh++
+	if c.behaviours.add(o.Coverage) {
+		c.newest = c.report.Executions
+		if a != nil {
+			a.fresh++
+		}
 	}
 	if a != nil {
 		a.executions++

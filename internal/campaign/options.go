@@ -16,6 +16,9 @@ type Options struct {
 	// found is still confirmed and simplified. 0 is no bound.
 	Runs int
 	Time time.Duration
+	// Stale ends the exploration when so many executions in a row, and half of all, have
+	// shown no behaviour that was not seen before; 0 for never. Rounds are finished.
+	Stale int
 	// Strategies take turns; nil for strategy.Portfolio.
 	Strategies []strategy.Strategy
 	// ExpectStatus is the exit status of a good execution, nil for that of the first.

@@ -19,10 +19,10 @@ import (
 // scheduling points of another meaning the error of trace.CheckPoints, and nothing is
 // run.
 func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace.Trace, error) {
-	if err := fits(t, recorded); err != nil {
+	plan, err := ReplayPlan(t, recorded)
+	if err != nil {
 		return nil, err
 	}
-	plan := replayPlan(recorded)
 	o, err := judged(t, verdictOf(recorded))(ctx, plan)
 	if err != nil {
 		return nil, err
@@ -38,6 +38,15 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 		return o.Trace, d
 	}
 	return o.Trace, nil
+}
+
+// ReplayPlan is the plan that follows a recording strictly. The errors are those of Replay
+// for recordings that cannot be followed.
+func ReplayPlan(t target.Target, recorded *trace.Trace) (schedule.Plan, error) {
+	if err := fits(t, recorded); err != nil {
+		return schedule.Plan{}, err
+	}
+	return replayPlan(recorded), nil
 }
 
 // differs is nil if the outcome of a strict replay is the recording's.

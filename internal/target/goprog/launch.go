@@ -25,22 +25,11 @@ func (t *Target) launch(ctx context.Context) (*wire.Process, error) {
 // launch leaves a cold program's error as it is: it is for the target's own goroutine to
 // make it cold.
 func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) {
-	c := &wire.Command{
-		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
-		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words,
-	}
-	if cfg.NoLeaks {
-		c.Options |= abi.OptNoLeaks
-	}
 	budget := cfg.PerProcess
 	if cold {
-		c.Options |= abi.OptNoWarmup
 		budget = 1
-	} else {
-		// A test that hangs while it warms up is one that fails.
-		c.WarmUp = cfg.Watchdog
 	}
-	p, err := wire.Launch(ctx, c)
+	p, err := wire.Launch(ctx, command(cfg, cold))
 	if errors.Is(err, wire.ErrCold) && cold {
 		err = errors.New("the program reports that its warm-up failed, but it was to have none: a bug in heddle")
 	}
@@ -49,6 +38,24 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) 
 	}
 	p.Budget, p.Mark = budget, p.OutputSize()
 	return p, nil
+}
+
+// command says how a process is started.
+func command(cfg *Config, cold bool) *wire.Command {
+	c := &wire.Command{
+		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
+		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words,
+	}
+	if cfg.NoLeaks {
+		c.Options |= abi.OptNoLeaks
+	}
+	if cold {
+		c.Options |= abi.OptNoWarmup
+	} else {
+		// A test that hangs while it warms up is one that fails.
+		c.WarmUp = cfg.Watchdog
+	}
+	return c
 }
 
 // early is the sentence for a program that ended before its first execution.

@@ -36,6 +36,9 @@ type Command struct {
 	// Append keeps the program's output in the order written, whoever writes it, for
 	// Process.Output. Otherwise the runtime takes care of the file by itself.
 	Append bool
+	// Terminal leaves heddle's own standard files and its terminal to the process, for a
+	// debugger. There is no output to be had then.
+	Terminal bool
 	// Bound ends the process when this one ends. For runtimes that do not look after that
 	// by themselves.
 	Bound bool
@@ -112,9 +115,12 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	p.cmd.Dir = c.Dir
 	p.cmd.Env = c.Env
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, p.out, p.out
+	if c.Terminal {
+		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	}
 	p.cmd.ExtraFiles = []*os.File{shmFile} // abi.ShmFd
 	// Its own process group: Ctrl-C is heddle's to handle.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.Terminal}
 	if c.Bound {
 		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
@@ -134,6 +140,9 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	}
 	return p, nil
 }
+
+// Wait waits until the process has ended by itself.
+func (p *Process) Wait() { <-p.dead }
 
 // startFixed starts cmd with a fixed address layout where the system allows it. The
 // personality belongs to the thread that forks; nothing heddle prints or stores depends

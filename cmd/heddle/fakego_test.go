@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/simprog"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// fakeGo builds Go packages without an overlay and runs a simulated program in place of
+// each of their tests: what the command does around the program is real. The name of the
+// test says which program. It is used where HEDDLE_TEST_FAKE_GO is set, which has the
+// value "fixed" for programs without the bug.
+type fakeGo struct{}
+
+func (fakeGo) overlay(context.Context, *gotool.Tool, string) (gotool.Overlay, error) {
+	return gotool.Overlay{Flags: []string{"-tags=heddle_fake"}}, nil
+}
+
+func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
+	b, err := os.ReadFile(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Join(c.Args, " ")
+	var p simprog.Program
+	fixed := os.Getenv("HEDDLE_TEST_FAKE_GO") == "fixed"
+	switch {
+	case strings.Contains(words, "LostUpdate") && fixed:
+		p = simprog.LockedUpdate(2)
+	case strings.Contains(words, "LostUpdate"), !c.Test:
+		p = simprog.LostUpdate(2)
+	case strings.Contains(words, "ABBA"):
+		p = simprog.ABBA()
+	case strings.Contains(words, "Broken"):
+		return nil, fmt.Errorf("the program %s was lost", filepath.Base(c.Path))
+	default:
+		p = simprog.LockedUpdate(2)
+	}
+	if log := os.Getenv("HEDDLE_TEST_FAKE_LOG"); log != "" {
+		f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		fmt.Fprintf(f, "%s in %s\n", strings.TrimPrefix(words, c.Path+" "), filepath.Base(c.Dir))
+	}
+	return &fakeProgram{simprog.New(p), trace.Module{Path: c.Path, BuildID: fmt.Sprintf("sha256:%x", sha256.Sum256(b)), Program: true}}, nil
+}
+
+// fakeProgram is a simulated program that says it is a file.
+type fakeProgram struct {
+	*simprog.Target
+	module trace.Module
+}
+
+func (p *fakeProgram) Header() trace.Header {
+	h := p.Target.Header()
+	h.Target, h.BuildID, h.Command = "go", p.module.BuildID, []string{p.module.Path}
+	return h
+}
+
+func (p *fakeProgram) Modules() []trace.Module { return []trace.Module{p.module} }
+
+func (p *fakeProgram) sign(o *schedule.Outcome) {
+	if o.Trace != nil {
+		h := p.Header()
+		o.Trace.Header.Target, o.Trace.Header.BuildID, o.Trace.Header.Command = h.Target, h.BuildID, h.Command
+		o.Trace.Modules = p.Modules()
+	}
+}
+
+func (p *fakeProgram) Run(ctx context.Context, plan schedule.Plan) (schedule.Outcome, error) {
+	o, err := p.Target.Run(ctx, plan)
+	p.sign(&o)
+	return o, err
+}
+
+func (p *fakeProgram) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	return p.Target.Stream(ctx, next, func(plan schedule.Plan, o schedule.Outcome) bool {
+		p.sign(&o)
+		return done(plan, o)
+	})
+}

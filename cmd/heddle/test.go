@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+)
+
+// testCommand takes go test's flags beside heddle's own; goTestWords lets them be written
+// as go test has them.
+type testCommand struct {
+	goFlags
+
+	Seed          uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
+	Strategy      []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	EarlyTimeouts bool          `help:"Let every timed wait run out at any time: any delay is taken to be possible."`
+	NoSimplify    bool          `help:"Stop at the trace that was found."`
+	Subtests      bool          `help:"Explore every subtest by itself, too."`
+	Prune         bool          `help:"Remove kept findings that do not fail any more."`
+	MaxSteps      int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	Full          bool          `help:"Show every event, and fold nothing."`
+	Watchdog      time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+
+	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
+	Skip     string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
+	Count    int           `group:"go" placeholder:"N" help:"Explore at most N executions of each test."`
+	Timeout  time.Duration `group:"go" default:"10s" help:"Explore each test at most this long, and simplify at most as long; 0 for until Ctrl-C. It ends sooner when nothing new is seen."`
+	Short    bool          `group:"go" help:"Tell tests to be short."`
+	Race     bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not)."`
+	Parallel int           `group:"go" default:"8" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
+	V        bool          `group:"go" name:"v" help:"Say when a test begins, and what was noted about it."`
+	Failfast bool          `group:"go" help:"End with the first test that fails."`
+	CPU      string        `group:"go" name:"cpu" placeholder:"LIST" help:"Taken, without effect."`
+	Shuffle  string        `group:"go" placeholder:"MODE" help:"Taken, without effect."`
+	Args     []string      `group:"go" sep:"none" placeholder:"WORD" help:"What follows -args is for the test binary."`
+
+	Packages []string `arg:"" optional:"" name:"packages" help:"Packages, as for go test."`
+}
+
+func (c *testCommand) Help() string {
+	return `Builds the packages' tests with heddle in Go's own runtime, and explores the schedules of
+each test by itself: as go test -race would run it, in one order after the other. Finds
+failed tests, panics, deadlocks, data races, and goroutines that are left behind. What was
+found is kept in the package's testdata/heddle and tried first the next time. Flags of go
+test may be written as go test has them, -run X. Ends with 1 if a bug was found.`
+}
+
+// staleAfter ends the exploration of a test whose executions show nothing new so many times
+// in a row, and half of all.
+const staleAfter = 4000
+
+// options are those of each test's campaign.
+func (c *testCommand) options() (campaign.Options, error) {
+	opts := campaign.Options{
+		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
+		NoEarlyTimeouts: !c.EarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
+	}
+	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
+		return opts, usage(errors.New("-count, -timeout, -parallel and --max-steps cannot be negative"))
+	}
+	if c.Count == 0 {
+		opts.Stale = staleAfter
+	}
+	for _, name := range c.Strategy {
+		s, err := strategy.Parse(name)
+		if err != nil {
+			return opts, usage(err)
+		}
+		opts.Strategies = append(opts.Strategies, s)
+	}
+	return opts, nil
+}
+
+// words are a command line of heddle that runs the tests that run selects, and those only,
+// in the same way. It goes into traces.
+func (c *testCommand) words(what []string, run string) []string {
+	words := append([]string{"heddle", "test"}, c.goFlags.words()...)
+	if !c.Race {
+		words = append(words, "-race=false")
+	}
+	if c.Short {
+		words = append(words, "-short")
+	}
+	if c.Parallel != defaultParallel {
+		words = append(words, fmt.Sprintf("-parallel=%d", c.Parallel))
+	}
+	if c.Skip != "" {
+		words = append(words, "-skip="+c.Skip)
+	}
+	words = append(append(words, "-run="+run), what...)
+	if len(c.Args) > 0 {
+		words = append(append(words, "-args"), c.Args...)
+	}
+	return words
+}
+
+// defaultParallel is that of -parallel: the same on every machine, or a trace would not
+// replay on another.
+const defaultParallel = 8
+
+// config says how to run a test binary so that it repeats what run selects.
+func (c *testCommand) config(binary, dir, run string) goprog.Config {
+	args := []string{
+		binary, "-test.run=" + run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
+		fmt.Sprintf("-test.parallel=%d", c.Parallel),
+	}
+	return goprog.Config{
+		Path: binary, Args: append(args, c.binaryArgs()...), Dir: dir, Test: true,
+		NoLeaks: c.NoLeaks, LeakIgnore: c.LeakIgnore, Watchdog: c.Watchdog,
+	}
+}
+
+// binaryArgs are the arguments of a test binary that are the user's.
+func (c *testCommand) binaryArgs() (args []string) {
+	if c.Short {
+		args = append(args, "-test.short")
+	}
+	if c.Skip != "" {
+		args = append(args, "-test.skip="+c.Skip)
+	}
+	return append(args, c.Args...)
+}
+
+func (c *testCommand) Run(a *app) error {
+	for _, f := range []struct {
+		set       bool
+		name, why string
+	}{
+		{c.CPU != "", "-cpu", "one goroutine runs at a time, and heddle chooses which"},
+		{c.Shuffle != "", "-shuffle", "each test runs by itself"},
+	} {
+		if f.set {
+			fmt.Fprintf(a.stderr, "heddle: note: %s has no effect: %s\n", f.name, f.why)
+		}
+	}
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	filter, err := gotool.NewFilter(c.Pattern, c.Skip)
+	if err != nil {
+		return usage(err)
+	}
+	dir, err := workingDir()
+	if err != nil {
+		return err
+	}
+	b, err := a.goBuilder(dir)
+	if err != nil {
+		return err
+	}
+	packages, err := b.tool.List(a.ctx, c.build(), c.Packages)
+	if err != nil {
+		return err
+	}
+	s := &suite{app: a, command: c, builder: b, options: opts, filter: filter, dir: dir}
+	for _, p := range packages {
+		if err := s.pkg(p); err != nil {
+			return err
+		}
+		if c.Failfast && s.found > 0 {
+			break
+		}
+	}
+	switch {
+	case s.found > 0:
+		return errFound
+	case s.failed == 1:
+		return errors.New("a package or test could not be run, see above")
+	case s.failed > 0:
+		return fmt.Errorf("%d packages or tests could not be run, see above", s.failed)
+	}
+	return nil
+}

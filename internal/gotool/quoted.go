@@ -1,0 +1,31 @@
+package gotool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// splitQuoted splits words as the go command splits the values of GOFLAGS and -gcflags: at
+// white space, a word that begins with a quote going on to the next one. There are no
+// escapes.
+func splitQuoted(s string) (words []string, err error) {
+	for {
+		s = strings.TrimLeft(s, " \t\r\n")
+		if s == "" {
+			return words, nil
+		}
+		if q := s[0]; q == '\'' || q == '"' {
+			word, rest, ok := strings.Cut(s[1:], s[:1])
+			if !ok {
+				return nil, fmt.Errorf("a quote is not closed in %s", s)
+			}
+			words, s = append(words, word), rest
+			continue
+		}
+		end := strings.IndexAny(s, " \t\r\n")
+		if end < 0 {
+			end = len(s)
+		}
+		words, s = append(words, s[:end]), s[end:]
+	}
+}

@@ -1,0 +1,43 @@
+package gotool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+// The releases of Go 1 whose runtime heddle knows.
+const (
+	OldestRelease = 24
+	NewestRelease = 26
+)
+
+var releaseForm = regexp.MustCompile(`\bgo1\.(\d+)`)
+
+// release is the n of Go 1.n, 0 if the version does not say.
+func release(version string) int {
+	m := releaseForm.FindStringSubmatch(version)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// Supported says in one sentence why programs of this release cannot be run under heddle;
+// nil if they can.
+func (t *Tool) Supported() error {
+	if n := release(t.Version); n < OldestRelease || n > NewestRelease {
+		return fmt.Errorf("%s is %s, and heddle knows the runtimes of Go 1.%d to 1.%d: choose one of these with --go, or with GOTOOLCHAIN",
+			t.Path, t.Version, OldestRelease, NewestRelease)
+	}
+	if t.OS != "linux" || t.Arch != "amd64" {
+		return fmt.Errorf("%s builds for %s/%s, and heddle runs programs for linux/amd64: unset GOOS and GOARCH", t.Path, t.OS, t.Arch)
+	}
+	if _, err := os.Stat(filepath.Join(t.Root, "src", "runtime", "proc.go")); err != nil {
+		return fmt.Errorf("the Go installation in %s is without the sources of its runtime, which heddle adds to: install Go from https://go.dev/dl, or name another with --go", t.Root)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package gotool
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Binary is a test binary and how it is run: in its package's directory, as go test does.
+type Binary struct {
+	Path string
+	Dir  string   // the package's
+	Env  []string // nil for heddle's own
+	Args []string // of the user's, after heddle's: what follows -args, -test.short, …
+}
+
+// patience bounds a run of a test binary that heddle does not control: one that lists, or
+// that finds the subtests of one test.
+const patience = time.Minute
+
+func (b Binary) run(ctx context.Context, args ...string) (string, error) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(bounded, b.Path, append(args, b.Args...)...)
+	cmd.Dir, cmd.Env = b.Dir, b.Env
+	// What the tests start goes with them.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case bounded.Err() != nil:
+		err = fmt.Errorf("it did not end within %v", patience)
+	}
+	return string(out), err
+}
+
+// Tests are the names of the binary's tests, fuzz targets and examples, in the order in
+// which the binary runs them. Benchmarks are left out.
+func (b Binary) Tests(ctx context.Context) ([]string, error) {
+	out, err := b.run(ctx, "-test.list=.")
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("the test binary cannot list its tests (%w): %s", err, tail(out))
+	}
+	var names []string
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); testName.MatchString(line) {
+			names = append(names, line)
+		}
+	}
+	return names, nil
+}
+
+// testName tells a test from what a TestMain prints.
+var testName = regexp.MustCompile(`^(Test|Fuzz|Example)(|[\p{Lu}\p{N}_][\p{L}\p{N}_]*|_[\p{L}\p{N}_]*)$`)
+
+// Subtests are the full names of those subtests of a test that have none themselves, in the
+// order in which they ran, without heddle, just now. run is the -test.run that selects
+// among them (Filter.Select).
+func (b Binary) Subtests(ctx context.Context, test, run string) ([]string, error) {
+	out, err := b.run(ctx, "-test.run="+run, "-test.v", "-test.count=1")
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var names []string
+	for line := range strings.Lines(out) {
+		if name, ok := strings.CutPrefix(line, "=== RUN "); ok {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	if len(names) == 0 && err != nil {
+		return nil, fmt.Errorf("%s cannot be run to find its subtests (%w): %s", test, err, tail(out))
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return name == test || slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+"/") })
+	}), nil
+}
+
+// tail is the end of an output, for a sentence.
+func tail(out string) string {
+	lines := strings.FieldsFunc(strings.TrimSpace(out), func(r rune) bool { return r == '\n' })
+	return strings.Join(lines[max(0, len(lines)-3):], "; ")
+}

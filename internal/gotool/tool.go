@@ -1,0 +1,98 @@
+package gotool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Tool is a go command as it is in one directory: a toolchain line in go.mod or go.work
+// there can make it another release than elsewhere.
+type Tool struct {
+	Path    string   // the go command
+	Dir     string   // where it is called
+	Version string   // release, like go1.25.6
+	Root    string   // GOROOT of that release
+	Flags   []string // the words of GOFLAGS
+	ModCache,
+	OS, Arch string
+
+	env []string // what it is called with on top of heddle's own environment
+}
+
+// Find finds the go command, flag if it is not empty and else the one in PATH, and asks it
+// in dir what it is. It does not judge the release; see Supported.
+func Find(ctx context.Context, flag, dir string) (*Tool, error) {
+	path := flag
+	if path == "" {
+		path = "go"
+	}
+	found, err := exec.LookPath(path)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		if flag != "" {
+			return nil, fmt.Errorf("--go %s is no command that can be run: give the path of a go command", flag)
+		}
+		return nil, errors.New("there is no go command in PATH: install Go from https://go.dev/dl, or name one with --go")
+	}
+	if found, err = filepath.Abs(found); err != nil {
+		return nil, err
+	}
+	t := &Tool{Path: found, Dir: dir}
+	out, err := t.output(ctx, "env", "-json", "GOVERSION", "GOROOT", "GOFLAGS", "GOMODCACHE", "GOOS", "GOARCH")
+	if err != nil {
+		return nil, fmt.Errorf("the go command %s cannot be used here: %w", found, err)
+	}
+	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOOS, GOARCH string }
+	if err := json.Unmarshal(out, &env); err != nil {
+		return nil, fmt.Errorf("%s is no go command: it does not answer go env -json", found)
+	}
+	t.Version, t.Root, t.ModCache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOOS, env.GOARCH
+	if t.Flags, err = splitQuoted(env.GOFLAGS); err != nil {
+		return nil, fmt.Errorf("GOFLAGS: %w", err)
+	}
+	return t, nil
+}
+
+// command prepares a call of the go command in its directory. Interrupted, it gets the
+// time to take its temporary files away.
+func (t *Tool) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, t.Path, args...)
+	cmd.Dir = t.Dir
+	cmd.Env = append(os.Environ(), "PWD="+t.Dir)
+	cmd.Env = append(append(cmd.Env, t.env...), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// output is what the go command prints. The error is what it says itself.
+func (t *Tool) output(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := t.command(ctx, nil, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && stderr.Len() > 0:
+		return nil, errors.New(oneLine(stderr.String()))
+	}
+	return out, err
+}
+
+// oneLine is a message of the go command as a part of a sentence.
+func oneLine(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(strings.TrimPrefix(l, "go: "))
+	}
+	return strings.Join(lines, "; ")
+}

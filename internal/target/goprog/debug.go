@@ -1,0 +1,42 @@
+package goprog
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/schedule"
+)
+
+// Debug does one execution as Run does, in a process that a debugger starts, and returns
+// when the debugger has ended. debugger is its command; the program's arguments follow.
+// The debugger has heddle's standard files and terminal, and as much time as it likes.
+func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Plan) error {
+	c := command(&t.cfg, t.cold)
+	c.Path, c.Args = debugger[0], append(debugger, t.cfg.Args[1:]...)
+	c.Terminal, c.WarmUp = true, 0
+	c.Early = func(_ bool, how string, _ string) string {
+		return fmt.Sprintf("the debugger ended before the execution began (%s)", how)
+	}
+	p, err := wire.Launch(ctx, c)
+	if err != nil {
+		return err
+	}
+	p.Budget = 1
+	loop := wire.Loop{Program: debugged{program{t}, p}, Watchdog: math.MaxInt64 / 2}
+	// The outcome is on the screen; one that does not come, because the debugger was left
+	// before the end, is as good.
+	_, _ = loop.Run(ctx, plan)
+	p.Wait()
+	loop.Close()
+	return ctx.Err()
+}
+
+// debugged is a program whose one process has been launched.
+type debugged struct {
+	program
+	proc *wire.Process
+}
+
+func (d debugged) Launch(context.Context) (*wire.Process, error) { return d.proc, nil }
