@@ -45,7 +45,7 @@ func hdClassOf(pc uintptr) uint8 {
 	for i := range hdPrefixes {
 		p := &hdPrefixes[i]
 		if len(name) > len(p.name) && name[:len(p.name)] == p.name {
-			if p.name[len(p.name)-1] == '/' || hdWholePackage(name) {
+			if p.name[len(p.name)-1] == '/' || hdWholePackage(name[len(p.name):]) {
 				class = p.skip
 			}
 			break
@@ -67,11 +67,11 @@ func hdDepth(fp uintptr) uintptr {
 	return gp.stack.hi - fp
 }
 
-// hdWholePackage reports whether a function's name has no slash in the path of its package,
-// as have those of the packages that are named here: a module may be called net.example.
-func hdWholePackage(name string) bool {
-	for i := range len(name) {
-		switch name[i] {
+// hdWholePackage reports whether what follows a prefix has no slash, so that the prefix was
+// a whole package: a module may be called net.example.
+func hdWholePackage(rest string) bool {
+	for i := range len(rest) {
+		switch rest[i] {
 		case '/':
 			return false
 		case '(', '[':
