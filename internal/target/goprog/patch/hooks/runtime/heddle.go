@@ -387,8 +387,12 @@ func hdTestFail(message string) {
 	}
 	site := hdTestSite(pc, fp)
 	hdNote(hdOpTestFail, site, 0, 0)
-	hdBacktrace(pc, fp)
 	systemstack(func() {
+		pcs := hdPcs(getg().m.curg, pc, fp)
+		for len(pcs) > 1 && pcs[0] != site {
+			pcs = pcs[1:]
+		}
+		hdSendBacktrace(pcs)
 		hdMessage(message)
 		hdFail(hdOutTest, 0, site)
 	})
