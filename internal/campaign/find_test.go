@@ -14,6 +14,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -573,5 +574,35 @@ func TestProgress(t *testing.T) {
 	}
 	if last.Points != r.Points || last.Behaviours != r.Behaviours || last.Round != r.Rounds || last.Cost == nil {
 		t.Errorf("last progress %+v, report %+v", last, r)
+	}
+}
+
+// leftover is a target whose executions in a stream see what those before them have left
+// behind, as those of a Go test do.
+type leftover struct{ target.Target }
+
+func (l leftover) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	n := 0
+	return l.Target.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
+		n++
+		o.Shared = true
+		if o.Trace != nil {
+			o.Trace.Ending.Output = fmt.Appendf(nil, "execution %d of the process", n)
+			o.Ending = o.Trace.Ending
+		}
+		return done(p, o)
+	})
+}
+
+// TestFindingIsByItself: what is reported does not depend on the executions before it, and
+// is no failure of replay if it would.
+func TestFindingIsByItself(t *testing.T) {
+	for _, program := range []simprog.Program{simprog.LostUpdate(2), simprog.ABBA()} {
+		for seed := range uint64(10) {
+			r := find(t, leftover{simprog.New(program)}, Options{Seed: seed, Runs: 500, NoSimplify: true})
+			if r.Outcome != Bug || r.NotReproduced > 0 || len(r.Finding.Recorded.Ending.Output) > 0 {
+				t.Errorf("%s, seed %d: %+v", program.Name, seed, r)
+			}
+		}
 	}
 }
