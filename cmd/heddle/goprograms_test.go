@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/goprograms"
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// goReleases are the releases of Go that heddle knows, fetched as toolchains where they
+// are not the one that runs the tests.
+var goReleases = []string{"go1.24.12", "go1.25.6", "go1.26.8"}
+
+// builtGo are test binaries of testdata/goprograms, by directory ("fail/abba").
+type builtGo struct {
+	dir      string
+	programs map[string]goprograms.Program
+}
+
+// buildGo builds packages of testdata/goprograms with heddle in the runtime of a release,
+// one link after the other but one compilation. An empty release is the one that runs the
+// tests.
+func buildGo(t testing.TB, release string, want func(goprograms.Program) bool) builtGo {
+	t.Helper()
+	source := filepath.Join(repository(t), "testdata", "goprograms")
+	all, err := goprograms.List(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if release != "" {
+		t.Setenv("GOTOOLCHAIN", release)
+	}
+	ctx := t.Context()
+	tool, err := gotool.Find(ctx, "", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if release != "" && tool.Version != release {
+		t.Fatalf("the go command is %s, not %s", tool.Version, release)
+	}
+	cache, err := sharedCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tool.Settle(ctx, cache); err != nil {
+		t.Fatal(err)
+	}
+	o, err := goPrograms.overlay(ctx, tool, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := builtGo{t.TempDir(), map[string]goprograms.Program{}}
+	for _, group := range []string{"fail", "pass", "bench"} {
+		var packages []string
+		for _, p := range all {
+			rel, err := filepath.Rel(source, p.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(rel, group+"/") && want(p) {
+				packages = append(packages, "./"+rel)
+				b.programs[rel] = p
+			}
+		}
+		if packages == nil {
+			continue
+		}
+		out := filepath.Join(b.dir, group) + "/"
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"test", "-c", "-vet=off", "-o", out}, append(o.Flags, packages...)...)
+		cmd := exec.CommandContext(ctx, tool.Path, args...)
+		cmd.Dir = source
+		cmd.Env = append(append(os.Environ(), o.Env...), "GOROOT="+tool.Root, "GOTOOLCHAIN=local")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	return b
+}
+
+// start starts the one test of a program.
+func (b builtGo) start(t testing.TB, name string) *goprog.Target {
+	t.Helper()
+	path := filepath.Join(b.dir, name+".test")
+	g, err := goprog.Start(t.Context(), goprog.Config{
+		Path: path, Dir: t.TempDir(), Test: true, Version: "test",
+		Args: []string{path, "-test.run=^" + b.programs[name].Test + "$", "-test.count=1000000000", "-test.timeout=0"},
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+func (b builtGo) names(group string) (names []string) {
+	for name := range b.programs {
+		if strings.HasPrefix(name, group+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// goKinds are the kinds of findings that the programs' headers speak of.
+var goKinds = map[string]trace.Kind{
+	"fail": trace.Test, "panic": trace.Panic, "fatal": trace.Fatal, "race": trace.Race, "deadlock": trace.Deadlock,
+	"leak": trace.Leak, "hang": trace.Hang, "exit": trace.Exit,
+}
+
+// goOptions are those of heddle test.
+func goOptions(table *symbol.Table) campaign.Options {
+	return campaign.Options{RacesFail: true, StopWhenSequential: true, Where: func(s trace.Site, exact bool) string {
+		frames := table.Call(s)
+		if exact {
+			frames = table.Exact(s)
+		}
+		return fmt.Sprintf("%s %s:%d", frames[0].Func, frames[0].File, frames[0].Line)
+	}}
+}
+
+// functions are the names of all functions that a finding speaks of: where it happened, and
+// where goroutines are stuck.
+func functions(table *symbol.Table, tr *trace.Trace) string {
+	var all []string
+	sites := append([]trace.Site{tr.Ending.Site}, tr.Ending.Stack...)
+	for _, w := range tr.Ending.Waiters {
+		sites = append(append(sites, w.Site, tr.Threads[w.Thread].Entry), tr.Stacks[w.Stack]...)
+	}
+	for _, s := range sites {
+		for _, f := range table.Call(s) {
+			all = append(all, f.Func)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// testGoFailing finds, confirms, simplifies and replays the bug of each failing program.
+func testGoFailing(t *testing.T, b builtGo, replays int) {
+	for _, name := range b.names("fail") {
+		p := b.programs[name]
+		t.Run(p.Name, func(t *testing.T) {
+			g := b.start(t, name)
+			table := symbol.New(g.Modules(), symbol.Options{})
+			opts := goOptions(table)
+			opts.Time = time.Minute
+			began := time.Now()
+			r, err := campaign.Find(t.Context(), g, opts, nil)
+			if err != nil || r.Finding == nil {
+				t.Fatalf("not found in %d executions, %v: %v, notes %q", r.Executions, time.Since(began), err, r.Notes)
+			}
+			f := r.Finding
+			ok := false
+			for _, k := range p.Kinds {
+				ok = ok || goKinds[k].String() == f.Kind
+			}
+			if !ok {
+				t.Fatalf("found %s (%s at %s), expected %v", f.Kind, f.Message, f.Where, p.Kinds)
+			}
+			if said := f.Message + "\n" + functions(table, f.Recorded); !strings.Contains(said, p.Text) {
+				t.Errorf("the finding says nothing of %q: %s", p.Text, said)
+			}
+			if r.Simplified == nil {
+				t.Fatalf("not simplified: %q", r.Notes)
+			}
+			if p.Switches >= 0 && f.Kind != goKinds["race"].String() && r.Simplified.Switches != p.Switches {
+				t.Errorf("simplified to %d switches, the fewest are %d", r.Simplified.Switches, p.Switches)
+			}
+			if f.Kind == trace.Hang.String() {
+				replays = min(replays, 3) // each runs into the budget
+			}
+			for i := range replays {
+				for _, tr := range []*trace.Trace{f.Recorded, r.Simplified.Recorded} {
+					if _, err := campaign.Replay(context.Background(), g, tr); err != nil {
+						t.Fatalf("replay %d: %v", i, err)
+					}
+				}
+			}
+			t.Logf("%s %q after %d executions; %d events, %d -> %d switches; %.1f s in all, %d not reproduced",
+				f.Kind, f.Message, f.Execution, f.Events, f.Switches, r.Simplified.Switches, time.Since(began).Seconds(), r.NotReproduced)
+		})
+	}
+}
+
+// testGoPassing explores each correct program.
+func testGoPassing(t *testing.T, b builtGo, executions int) {
+	for _, name := range b.names("pass") {
+		t.Run(b.programs[name].Name, func(t *testing.T) {
+			g := b.start(t, name)
+			opts := goOptions(symbol.New(g.Modules(), symbol.Options{}))
+			opts.Runs, opts.NoSimplify = executions, true
+			r, err := campaign.Find(t.Context(), g, opts, nil)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case r.Finding != nil:
+				t.Errorf("%s: %s at %s, after %d executions (%s)", r.Finding.Kind, r.Finding.Message, r.Finding.Where, r.Finding.Execution, r.Finding.Strategy)
+			case r.NotReproduced > 0:
+				t.Errorf("%d failures that did not come again: %q", r.NotReproduced, r.Notes)
+			}
+			t.Logf("%d executions, %d behaviours, %.0f/s", r.Executions, r.Behaviours, r.PerSecond)
+		})
+	}
+}
+
+// How much of it there is time for: all of the figures with make e2e.
+func goAmount(usual, whole int) int {
+	if v, _ := strconv.ParseBool(os.Getenv("HEDDLE_WHOLE")); v {
+		return whole
+	}
+	return usual
+}
+
+// TestGoPrograms: each failing program of testdata/goprograms is found as it says, by what
+// heddle test does, simplified, and replayed in fresh processes; its twin is clean.
+func TestGoPrograms(t *testing.T) {
+	b := buildGo(t, "", func(p goprograms.Program) bool { return !p.Main })
+	t.Run("fail", func(t *testing.T) { testGoFailing(t, b, goAmount(3, 100)) })
+	t.Run("pass", func(t *testing.T) { testGoPassing(t, b, goAmount(500, 20000)) })
+}
+
+// TestGoProgramsReleases does the same with the other releases of Go, for programs that between
+// them use every part of the runtime that heddle edits.
+func TestGoProgramsReleases(t *testing.T) {
+	some := []string{"abba", "cond_lost_wakeup", "double_close", "iter_pull_leak", "lost_update", "map_read_write", "rwmutex_upgrade",
+		"select_priority", "timer_race", "atomic_value_pair"}
+	for _, release := range goReleases {
+		if release == runtime.Version() {
+			continue // TestGoPrograms
+		}
+		t.Run(release, func(t *testing.T) {
+			b := buildGo(t, release, func(p goprograms.Program) bool { return slices.Contains(some, p.Name) })
+			if n := len(b.programs); n != 2*len(some) {
+				t.Fatalf("%d programs, expected %d", n, 2*len(some))
+			}
+			t.Run("fail", func(t *testing.T) { testGoFailing(t, b, 3) })
+			t.Run("pass", func(t *testing.T) { testGoPassing(t, b, 500) })
+		})
+	}
+}
