@@ -29,6 +29,7 @@ var edits = []edit{
 	// System calls: somebody must look after the others while one lasts, and who comes
 	// back late waits to be chosen.
 	{"runtime/proc.go", "handoffp", entry, "", "if hd.active { startm(pp, false, false); return }"},
+	{"runtime/proc.go", "entersyscallblock", entry, "", "hdBlocks()"},
 	{"runtime/proc.go", "schedEnabled", entry, "", "if hdHeld(gp) { return false }"},
 
 	// Operations.

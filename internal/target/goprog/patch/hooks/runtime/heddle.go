@@ -115,6 +115,7 @@ var hd struct {
 	threads  *[hdMaxThreads]hdThread
 	nthreads uint32
 	nwords   uint32
+	olds     uint32 // threads that were there before
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
 	cur      *hdThread // who holds the token, or held it last
@@ -286,7 +287,7 @@ func hdStart(gp *g) {
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses = p.Flags&hdPlanAccesses != 0
 	hd.watch = hd.npoints > 0 || hd.record
-	hd.nthreads, hd.nwords = 0, 1
+	hd.nthreads, hd.nwords, hd.olds = 0, 1, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
 	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0

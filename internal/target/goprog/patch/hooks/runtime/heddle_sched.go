@@ -75,11 +75,26 @@ func hdClock() *hdThread {
 	return hd.clock
 }
 
+// hdOldThread takes in a goroutine that was there before the execution began and makes
+// itself felt now. It is nobody's child.
+func hdOldThread(gp *g) *hdThread {
+	main := hdMainThread()
+	t := hdNewThread(gp, main, gp.startpc, gp.gopc)
+	main.children--
+	hd.olds++
+	t.nth = 0
+	t.name = hdMix(hdNameMain^0x6f6c64, uint64(hd.olds))
+	t.old = true
+	hdScriptThread(t)
+	return t
+}
+
 func hdMainThread() *hdThread { return &hd.threads[0] }
 
-// hdControlled reports whether the goroutine is one of the program's own.
+// hdControlled reports whether the goroutine is one of the program's own. The one that
+// waits for signals counts as the runtime's.
 func hdControlled(gp *g) bool {
-	return gp != hd.runner && !isSystemGoroutine(gp, false)
+	return gp != hd.runner && !isSystemGoroutine(gp, false) && hdFuncName(gp.startpc) != "os/signal.loop"
 }
 
 // hdGo is called before the go statement creates a goroutine.
@@ -368,8 +383,7 @@ func hdTake(gp *g) bool {
 		if !hdControlled(gp) {
 			return false
 		}
-		t = hdNewThread(gp, hdMainThread(), gp.startpc, gp.gopc)
-		t.old = true
+		t = hdOldThread(gp)
 		t.state = hdBlocked
 		t.pend.op = hdOpGosched
 	}
@@ -506,6 +520,20 @@ func hdHeld(gp *g) bool {
 	}
 	t := hdThreadOf(gp)
 	return t != nil && t.state != hdRunning
+}
+
+// hdBlocks is called before a system call that is known to wait.
+//
+//go:nosplit
+func hdBlocks() {
+	if !hd.active {
+		return
+	}
+	if t := hdThreadOf(getg()); t != nil && t.state == hdRunning {
+		hd.outside = true
+		t.state = hdOutside
+		hdDel(&hd.enabled, t.index)
+	}
 }
 
 // hdFind is the scheduler's last resort before it steals or sleeps: what runs on behalf of
