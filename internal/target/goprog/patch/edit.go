@@ -26,7 +26,7 @@ const (
 // edit is one insertion into a file of Go's own sources. Insertions stay on the line
 // where they are made, so that line numbers do not change.
 type edit struct {
-	file   string // below GOROOT/src
+	file   string // below GOROOT/src; of several with | between them the first that there is
 	fn     string // "f", "(*T).m" or a type's name
 	at     place
 	anchor string // beginning of a statement as the source has it, white space folded

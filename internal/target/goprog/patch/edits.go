@@ -61,6 +61,16 @@ var edits = []edit{
 	{"sync/once.go", "(*Once).Do", entry, "", point(288, "o")},
 	{"sync/pool.go", "(*Pool).Get", entry, "", point(290, "p")},
 	{"sync/pool.go", "(*Pool).Put", entry, "", point(291, "p")},
+	{mapFile, "(*Map).Load", entry, "", point(292, "m")},
+	{mapFile, "(*Map).Store", entry, "", point(292, "m")},
+	{mapFile, "(*Map).Clear", entry, "", point(292, "m")},
+	{mapFile, "(*Map).LoadOrStore", entry, "", point(292, "m")},
+	{mapFile, "(*Map).LoadAndDelete", entry, "", point(292, "m")},
+	{mapFile, "(*Map).Delete", entry, "", point(292, "m")},
+	{mapFile, "(*Map).Swap", entry, "", point(292, "m")},
+	{mapFile, "(*Map).CompareAndSwap", entry, "", point(292, "m")},
+	{mapFile, "(*Map).CompareAndDelete", entry, "", point(292, "m")},
+	{mapFile, "(*Map).Range", entry, "", point(292, "m")},
 
 	// Time and chance.
 	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
@@ -88,6 +98,9 @@ var edits = []edit{
 	{"testing/testing.go", "(*common).Fail", before, "c.failed = true", `hdTestFail("the test called Fail or FailNow")`},
 }
 
+// mapFile is where sync.Map is: the first of these that there is.
+const mapFile = "sync/hashtriemap.go|sync/map.go"
+
 func point(op int, receiver string) string {
 	return "heddlePoint(" + itoa(op) + ", unsafe.Pointer(" + receiver + "), 0)"
 }
@@ -102,7 +115,7 @@ func itoa(n int) string {
 // imports are packages that edited files need and may not import yet.
 var imports = map[string]string{
 	"sync/mutex.go": "unsafe", "sync/rwmutex.go": "unsafe", "sync/waitgroup.go": "unsafe", "sync/cond.go": "unsafe",
-	"sync/once.go": "unsafe", "sync/pool.go": "unsafe",
+	"sync/once.go": "unsafe", "sync/pool.go": "unsafe", "sync/hashtriemap.go": "unsafe", "sync/map.go": "unsafe",
 	"runtime/chan.go": "unsafe", "runtime/select.go": "unsafe", "runtime/time.go": "unsafe",
 }
 

@@ -120,11 +120,12 @@ func patched(goroot string) ([]patchedFile, error) {
 	}
 	var out []patchedFile
 	for _, name := range names {
-		src, err := os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
+		edits := byFile[name]
+		name, src, err := source(goroot, name)
 		if err != nil {
 			return nil, &UnsupportedError{goroot, fmt.Errorf("its sources are not complete (%w)", err)}
 		}
-		b, err := apply(name, withImport(name, src), byFile[name])
+		b, err := apply(name, withImport(name, src), edits)
 		if err != nil {
 			return nil, &UnsupportedError{goroot, err}
 		}
@@ -151,6 +152,17 @@ func patched(goroot string) ([]patchedFile, error) {
 		out = append(out, patchedFile{name, nil})
 	}
 	return out, nil
+}
+
+// source reads the first of the files that there is.
+func source(goroot, names string) (name string, src []byte, err error) {
+	for _, name = range strings.Split(names, "|") {
+		src, err = os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return name, src, err
 }
 
 // withImport adds the import that a file's edits need, on the line of its package clause.

@@ -254,6 +254,10 @@ func hdTimer() int64 {
 	return ts.wakeTime()
 }
 
+// hdSlack is how close a timer may be, in virtual ns, to count as due: no machine wakes
+// anybody on time, and who is served first of those that are close is open.
+const hdSlack = 20e3
+
 // hdPatience is the number of points after which time moves though somebody can go on.
 const hdPatience = 20000
 
@@ -283,10 +287,10 @@ func hdMayHurry(when int64) bool {
 func hdChoose() *hdThread {
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
-		// A timer that is due fires when it is chosen. Time moves on to the next when nobody
+		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next when nobody
 		// else can; when the plan says that a timer may be early; and now and then in a long
 		// stretch, or who polls would wait for ever.
-		fire = when <= hd.vnow || hdScriptFires() || !hdAny()
+		fire = when <= hd.vnow+hdSlack || hdScriptFires() || !hdAny()
 		if hd.points-hd.timed > hdPatience || hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayHurry(when) {
 			fire, must = true, true
 		}
