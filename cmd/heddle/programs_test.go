@@ -26,9 +26,10 @@ type expectation struct {
 	finding     string
 	minimum     bool
 	switches    int
-	preemptions int // -1: not stated
-	flags       []string
-	args        []string
+	preemptions int      // -1: not stated
+	flags       []string // of the compiler
+	args        []string // of the program
+	options     []string // of heddle find
 }
 
 var minimumForm = regexp.MustCompile(`^switches=(\d+)(?: preemptions=(\d+))?$`)
@@ -57,6 +58,8 @@ func readExpectation(t testing.TB, file string) expectation {
 			e.finding = value
 		case "flags":
 			e.flags = strings.Fields(value)
+		case "options":
+			e.options = strings.Fields(value)
 		case "args":
 			e.args = strings.Fields(value)
 		case "minimum":
@@ -75,6 +78,11 @@ func readExpectation(t testing.TB, file string) expectation {
 		t.Fatalf("%s states no kind", file)
 	}
 	return e
+}
+
+// find is the command line that looks for the program's bug.
+func (e *expectation) find(prog string, more ...string) []string {
+	return slices.Concat([]string{"find", "--json"}, more, e.options, []string{"--", prog}, e.args)
 }
 
 func expectations(t testing.TB, dir string) []expectation {
@@ -188,7 +196,7 @@ func TestFailingPrograms(t *testing.T) {
 				dir := t.TempDir()
 				prog := filepath.Join(dir, e.name)
 				compileProgram(t, e, c.name, c.opt, prog)
-				out := runJSON[findJSON](t, dir, exitFound, append([]string{"find", "--json", "--time", "10s", "--", prog}, e.args...)...)
+				out := runJSON[findJSON](t, dir, exitFound, e.find(prog, "--time", "10s")...)
 				if out.Outcome != "found" || out.Finding == nil || out.Simplified == nil {
 					t.Fatalf("incomplete result: %+v", out)
 				}
@@ -252,7 +260,7 @@ func TestPassingPrograms(t *testing.T) {
 				if c.name != "gcc" {
 					runs = 2000
 				}
-				out := runJSON[findJSON](t, dir, exitNothing, append([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(runs), "--", prog}, e.args...)...)
+				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", fmt.Sprint(runs))...)
 				if out.Outcome != "clean" || out.Executions != runs {
 					t.Errorf("%+v", out)
 				}

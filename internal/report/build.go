@@ -50,6 +50,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		shared: sharedEvents(tr, names),
 	}
 	b.findCases()
+	b.hidden = hiddenEvents(tr)
 	b.raced = racing(tr)
 	b.roles = b.findRoles()
 	b.keepSpinning()
@@ -60,8 +61,8 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
-	for i := range tr.Events {
-		if hidden(tr.Events[i].Op) {
+	for _, h := range b.hidden {
+		if h {
 			v.Hidden++
 		}
 	}
@@ -86,6 +87,7 @@ type builder struct {
 	roles    []role         // by thread
 	values   bool           // the trace knows the values of accesses
 	shared   []bool         // by event: another thread could notice it
+	hidden   []bool         // by event: it has no row
 	switches []*Switch      // by event: the context switch before it, nil for none
 	held     *holders       // locks as they were at the end
 	last     int            // index of the event that failed, -1 for none

@@ -17,6 +17,32 @@ func hidden(op trace.Op) bool {
 	return false
 }
 
+// hiddenEvents says of each event whether it has no row. Besides those of hidden they are
+// what Go's runtime tells the race detector that an operation on a channel touches: told
+// only where that races.
+func hiddenEvents(tr *trace.Trace) []bool {
+	out := make([]bool, len(tr.Events))
+	raced := racing(tr)
+	last := map[trace.ThreadID]*trace.Event{} // operation on a channel
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		switch c := last[e.Thread]; {
+		case hidden(e.Op):
+			out[i] = true
+		case e.Op == trace.OpChanSend || e.Op == trace.OpChanRecv || e.Op == trace.OpChanClose:
+			last[e.Thread] = e
+		case e.Op.IsAccess() && e.Flags&trace.FlagNoChoice != 0 && c != nil && c.Site == e.Site && near(c.Object, e.Object):
+			out[i] = i != raced[0] && i != raced[1]
+		default:
+			delete(last, e.Thread)
+		}
+	}
+	return out
+}
+
+// near reports whether o lies in the first few words of the object at base.
+func near(base, o trace.Object) bool { return base <= o && o-base < 64 }
+
 // findCases notes which case each select took: at the select itself, or at the resume with
 // which it went on.
 func (b *builder) findCases() {

@@ -14,7 +14,7 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 			out = b.switchRow(out, s.start)
 		}
 		if s.period == 0 {
-			if !hidden(b.tr.Events[s.start].Op) {
+			if !b.hidden[s.start] {
 				out = append(out, b.eventRow(s.start, in))
 			}
 			continue
@@ -28,7 +28,7 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 			if i > s.start {
 				r.Rows = b.switchRow(r.Rows, i)
 			}
-			if !hidden(b.tr.Events[i].Op) {
+			if !b.hidden[i] {
 				r.Rows = append(r.Rows, b.eventRow(i, nil))
 			}
 		}

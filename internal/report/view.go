@@ -10,8 +10,9 @@ type View struct {
 	Original string     `json:"original,omitempty"` // of a simplified trace: the file it came from
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all that were recorded, scheduling points or not
-	// Hidden is how many of Events have no row, not even a folded one: those of Go's race
-	// detector, and the cases of selects, which are told with the selects.
+	// Hidden is how many of Events have no row, not even a folded one: what Go's race
+	// detector is told of synchronisation, and the cases of selects, which are told with the
+	// selects.
 	Hidden  int      `json:"hidden,omitempty"`
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`

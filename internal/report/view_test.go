@@ -146,7 +146,7 @@ func checkLoops(t *testing.T, tr *trace.Trace, rows []Row) {
 		if r.Times < minTurns || period*r.Times != r.Events {
 			t.Errorf("loop at event %d: %d turns of %d are not %d events", r.Event, r.Times, period, r.Events)
 		}
-		if slices.ContainsFunc(tr.Events[r.Event:r.Event+r.Events], func(e trace.Event) bool { return hidden(e.Op) }) {
+		if slices.Contains(hiddenEvents(tr)[r.Event:r.Event+r.Events], true) {
 			continue // it is longer than its rows
 		}
 		for i := r.Event; i < r.Event+r.Events-period; i++ {
@@ -163,8 +163,9 @@ func checkLoops(t *testing.T, tr *trace.Trace, rows []Row) {
 func checkView(t *testing.T, tr *trace.Trace, v *View) {
 	t.Helper()
 	i := 0
+	noRow := hiddenEvents(tr)
 	skip := func() {
-		for i < len(tr.Events) && hidden(tr.Events[i].Op) {
+		for i < len(tr.Events) && noRow[i] {
 			i++
 		}
 	}

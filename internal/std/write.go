@@ -327,12 +327,12 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case trace.OpSignalSend, trace.OpSignalWait:
 		lose("signals: written as critical sections of a lock of their own")
 		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "signals", nil)
-	case trace.OpThreadCreate, trace.OpThreadJoin:
+	case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpGo:
 		switch {
 		case !ok:
 			failed()
 		case w.own && ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
-		case ev.Op == trace.OpThreadCreate:
+		case ev.Op != trace.OpThreadJoin:
 			w.line(ev, "fork", w.label(trace.ThreadID(ev.Value)))
 		default:
 			w.line(ev, "join", w.label(trace.ThreadID(ev.Value)))
@@ -353,7 +353,14 @@ func (w *writer) event(i int, ev *trace.Event) {
 		lose("what ended the execution: left out")
 	case trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpThreadDetach, trace.OpThreadExit:
 		lose("operations that order nothing: left out")
+	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
+		lose("acquires and releases of Go's race detector: written as critical sections of a lock of their own")
+		w.alone(ev, "sync", nil)
 	default:
+		if ev.Op >= trace.OpGo {
+			lose("operations of Go, which order nothing by themselves: left out")
+			return
+		}
 		if ev.Object == 0 {
 			lose("operations that STD has no word for: left out")
 			return

@@ -13,7 +13,7 @@
 //	block p malloc:12 T0 24    a heap block called p, allocated there, with its size
 //	T1 10 lock queue.mut       an event: thread, line, operation, object
 //	T1 11 read counter 0       … and value
-//	T1 11 write p+8 1 size=8   … and size, aux=OBJECT, result=N, stack=LINE, timeout, nochoice, relaxed, …
+//	T1 11 write p+8 1 size=8   … and size, aux=OBJECT, result=N, stack=LINE, site=OP (that of the line's OP), timeout, nochoice, relaxed, …
 //	repeat 50 / end            what is between them, $ counting from 1 ($-1 from 0)
 //	wait T1 10 lock mut T2     a thread that had not ended, and who holds it; or `ready`
 //	cycle T1 T2                the ring of a deadlock
@@ -357,6 +357,9 @@ func (p *parser) event(f []string) error {
 func (p *parser) attribute(e *trace.Event, key, value string) error {
 	n, err := strconv.ParseInt(value, 0, 64)
 	switch key {
+	case "site":
+		e.Site += trace.Site(operation(value)) - trace.Site(e.Op)
+		return nil
 	case "aux":
 		if err == nil {
 			e.Aux = uint64(n)
