@@ -179,6 +179,9 @@ func (a *app) recordedGo(tr *trace.Trace) (cfg goprog.Config, err error) {
 		f = &goFlags{}
 		what, args = goWords(dir, c.Find.Program.words())
 	}
+	if len(what) == 0 {
+		return cfg, fmt.Errorf("the trace does not say how to build its program: there is none in %q", strings.Join(h.Command, " "))
+	}
 	b, err := a.goBuilder(dir)
 	if err != nil {
 		return cfg, err

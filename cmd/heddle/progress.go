@@ -24,10 +24,14 @@ type progress struct {
 	next     time.Time
 }
 
+// patience is the time between lines where there is no terminal.
+const patience = 10 * time.Second
+
 func (a *app) progress() *progress {
-	p := &progress{w: a.stderr, next: time.Now().Add(time.Second)}
+	p := &progress{w: a.stderr, next: time.Now().Add(patience)}
 	if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal = true
+		p.next = time.Now().Add(time.Second)
 		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return p
@@ -45,6 +49,14 @@ func (p *progress) find(s campaign.Progress) {
 	p.line(line)
 }
 
+// begin shows the text at once, on a terminal.
+func (p *progress) begin(text string) {
+	if p.terminal {
+		p.next = time.Time{}
+		p.line(text)
+	}
+}
+
 // line shows the text if it is time to.
 func (p *progress) line(text string) {
 	now := time.Now()
@@ -52,7 +64,7 @@ func (p *progress) line(text string) {
 		return
 	}
 	if !p.terminal {
-		p.next = now.Add(10 * time.Second)
+		p.next = now.Add(patience)
 		fmt.Fprintf(p.w, "heddle: %s\n", text)
 		return
 	}

@@ -159,13 +159,8 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	s := &suite{app: a, command: c, builder: b, options: opts, filter: filter, dir: dir}
-	for _, p := range packages {
-		if err := s.pkg(p); err != nil {
-			return err
-		}
-		if c.Failfast && s.found > 0 {
-			break
-		}
+	if err := s.run(packages); err != nil {
+		return err
 	}
 	switch {
 	case s.found > 0:

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
@@ -19,16 +21,61 @@ type suite struct {
 	options campaign.Options
 	filter  *gotool.Filter
 	dir     string // where heddle was called
+	// binaries are the packages' test binaries, each built when it is asked for first.
+	binaries []func() (string, error)
+	building sync.WaitGroup // in the background
 
 	found  int // bugs
 	failed int // packages and tests that heddle could not run
 }
 
+// run does the packages, one after the other; while the tests of one are explored the next
+// is built.
+func (s *suite) run(packages []gotool.Package) error {
+	ctx, cancel := context.WithCancel(s.app.ctx)
+	defer s.building.Wait()
+	defer cancel()
+	for _, p := range packages {
+		s.binaries = append(s.binaries, sync.OnceValues(func() (string, error) {
+			return s.builder.build(ctx, true, &s.command.goFlags, s.what(p))
+		}))
+	}
+	for i, p := range packages {
+		if err := s.pkg(i, p); err != nil {
+			return err
+		}
+		if s.command.Failfast && s.found > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// what is how the go command calls a package: a list of .go files is one, too.
+func (s *suite) what(p gotool.Package) []string {
+	if p.ImportPath == "command-line-arguments" {
+		return s.command.Packages
+	}
+	return []string{p.ImportPath}
+}
+
+// binary is a package's test binary. The next one is built from now on.
+func (s *suite) binary(i int, p gotool.Package) (string, error) {
+	progress := s.app.progress()
+	progress.begin(fmt.Sprintf("build: %s", p.ImportPath))
+	defer progress.done()
+	binary, err := s.binaries[i]()
+	if i+1 < len(s.binaries) && err == nil {
+		s.building.Go(func() { _, _ = s.binaries[i+1]() })
+	}
+	return binary, err
+}
+
 // pkg does one package. The error ends everything.
-func (s *suite) pkg(p gotool.Package) error {
+func (s *suite) pkg(i int, p gotool.Package) error {
 	began := time.Now()
 	r := packageJSON{Package: p.ImportPath}
-	err := s.tests(p, &r)
+	err := s.tests(i, p, &r)
 	if cerr := s.app.ctx.Err(); cerr != nil {
 		r.Outcome = "interrupted"
 		err = cerr
@@ -42,7 +89,7 @@ func (s *suite) pkg(p gotool.Package) error {
 
 // tests builds a package and does its tests. What is wrong with the package alone is said
 // in r.
-func (s *suite) tests(p gotool.Package, r *packageJSON) error {
+func (s *suite) tests(i int, p gotool.Package, r *packageJSON) error {
 	a, c := s.app, s.command
 	broken := func(outcome string, err error) error {
 		s.failed++
@@ -57,14 +104,8 @@ func (s *suite) tests(p gotool.Package, r *packageJSON) error {
 		r.Outcome = "no tests"
 		return nil
 	}
-	what := []string{p.ImportPath}
-	if p.ImportPath == "command-line-arguments" {
-		what = c.Packages // .go files
-	}
-	progress := a.progress()
-	progress.line(fmt.Sprintf("build: %s", p.ImportPath))
-	binary, err := s.builder.build(a.ctx, true, &c.goFlags, what)
-	progress.done()
+	what := s.what(p)
+	binary, err := s.binary(i, p)
 	if err != nil {
 		return broken("build failed", a.buildFailed(err))
 	}
