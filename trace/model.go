@@ -260,7 +260,7 @@ type Header struct {
 	Heddle        string   // version of heddle that wrote the trace
 	Target        string   // kind of target: "c" or "go"
 	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
-	Command       []string // program and arguments
+	Command       []string // program and arguments; of a Go program a command line of heddle that builds it
 	Dir           string   // working directory
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value

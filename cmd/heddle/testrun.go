@@ -65,7 +65,7 @@ func (s *suite) binary(i int, p gotool.Package) (string, error) {
 	progress.begin(fmt.Sprintf("build: %s", p.ImportPath))
 	defer progress.done()
 	binary, err := s.binaries[i]()
-	if i+1 < len(s.binaries) && err == nil {
+	if i+1 < len(s.binaries) {
 		s.building.Go(func() { _, _ = s.binaries[i+1]() })
 	}
 	return binary, err
