@@ -181,8 +181,10 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits at barrier " + name
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		return "waits on futex " + name
-	case trace.OpSignalWait:
+	case trace.OpSignalWait, trace.OpSignalResume:
 		return "waits for a signal"
+	case trace.OpTimerExpire:
+		return "waits for its time"
 	case trace.OpSleep:
 		return "sleeps"
 	}

@@ -253,6 +253,8 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpFutexWakeup:
 		s.unqueue(ev.Object, u)
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
+		s.grant(ev.Object, u) // by itself
 	case trace.OpFutexWake:
 		n := ev.Value
 		for _, w := range slices.Clone(s.queues[ev.Object]) {
