@@ -325,6 +325,8 @@ bool hd_fault(int sig, void *info, void *context); // have the program's handler
 // ---- timer.c
 void hd_timers_reset(void);
 void hd_timer_fire(struct hd_thread *u);      // it was chosen
+bool hd_timer_before(uint64_t vtime);         // one is set to expire before that
+#define HD_TIMERS 2ull                        // what a sleeper needs: no object has that address
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
 _Noreturn void hd_hang(uint64_t pc, uint64_t object); // step budget, or the watchdog's order
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);

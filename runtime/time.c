@@ -1,7 +1,8 @@
 // time.c: virtual time. It moves when nobody can run, when a sleeper goes on, and a
 // little with each look at a clock, so that a program that waits for time to pass sees it
 // pass. A sleeping thread stays enabled: how long a sleep lasts is the scheduler's choice,
-// because sleeping orders nothing.
+// because sleeping orders nothing. Only a timer that expires before the sleep is over comes
+// first.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/time.h>
@@ -82,6 +83,8 @@ HD_EXPORT int timespec_get(struct timespec *ts, int base) {
 static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *left) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_SLEEP, pc, 0);
+  t->deadline = deadline;
+  if (HD_UNLIKELY(hd.ntimers)) hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
   t->intr = HD_INTR_ALWAYS;
   hd_point(t);
   bool interrupted = t->interrupted;

@@ -53,6 +53,12 @@ static void make(struct hd_timer *tm, uint64_t pc) {
   wait_for_time(u, tm);
 }
 
+bool hd_timer_before(uint64_t vtime) {
+  for (uint32_t i = 0; i < MAX_TIMERS; i++)
+    if (timers[i].used && thread_of(&timers[i])->timed && thread_of(&timers[i])->deadline < vtime) return true;
+  return false;
+}
+
 static uint64_t left(const struct hd_timer *tm) {
   const struct hd_thread *u = thread_of(tm);
   if (!tm->used || !u->timed) return 0;
@@ -72,6 +78,7 @@ static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc
     struct hd_deadline d = { hd.vtime + ns };
     hd_timer(u, &d);
   }
+  hd_update(HD_TIMERS);
   hd_progress(t);
   hd_commit(t, ns, 0);
 }
@@ -102,6 +109,7 @@ void hd_timer_fire(struct hd_thread *u) {
     }
     hd_timer(u, &d);
   }
+  hd_update(HD_TIMERS);
   hd_policy_arrive(u);
   if (new) hd_policy_arrive(new);
   if (tm->notify == SIGEV_THREAD || tm->notify == SIGEV_NONE) return;
@@ -283,8 +291,9 @@ HD_EXPORT int timer_delete(timer_t id) {
   t->pend.aux = u->index + 1;
   hd_need_nothing(u);
   hd_del(&hd.enabled, u->index);
+  tm->used = false;
+  hd_update(HD_TIMERS);
   hd_progress(t);
   hd_commit(t, 0, 0);
-  tm->used = false;
   return 0;
 }

@@ -12,7 +12,8 @@ import (
 // that were no choice, and threads of which no later event is recorded but which had not
 // ended, are decided by what the trace's own sets and waiters say.
 //
-// A thread that was made to time out is not in its own event's set unless it was ready.
+// A thread whose event came early (trace.Event.Early) is not in its own event's set unless
+// it was ready.
 func Enabled(t *trace.Trace) []trace.ThreadSet {
 	s := newReplay(t)
 	out := make([]trace.ThreadSet, len(t.Events))
@@ -24,7 +25,7 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 					out[i].Add(trace.ThreadID(u))
 				}
 			}
-			if ev.Flags&trace.FlagTimeout == 0 {
+			if !ev.Early() {
 				out[i].Add(ev.Thread)
 			}
 		}
