@@ -110,11 +110,12 @@ static uint32_t choose_highest(void) {
 }
 
 // One choice in 64 goes, with TIMEOUTS, to a wait with a deadline or a timer whose time has
-// not come, and one, with SPURIOUS, to a wait that nobody has ended.
-enum { RARELY = 63 };
+// not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
+// may have few choices besides; there it is one in 16.
+enum { RARELY = 63, SELDOM = 15 };
 
 static int32_t choose_early(void) {
-  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & RARELY);
+  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & (hd.ntimers ? SELDOM : RARELY));
   bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & RARELY);
   if (!timeouts && !spurious) return -1;
   uint32_t n = 0;
