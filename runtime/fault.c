@@ -9,7 +9,7 @@
 #include "rt.h"
 #include "signals.h"
 
-enum { RED_ZONE = 128, ROOM = 16 << 10, FX_SIZE = 512, XSTATE_MAGIC = 0x46505853 };
+enum { AGAIN = 100, RED_ZONE = 128, ROOM = 16 << 10, FX_SIZE = 512, XSTATE_MAGIC = 0x46505853 };
 
 struct fault {
   siginfo_t info;
@@ -23,6 +23,11 @@ static _Noreturn void hd_handle_fault(struct fault *f) {
   int sig = f->info.si_signo;
   uint64_t kernel_mask = *(uint64_t *)&f->context.uc_sigmask;
   uint64_t pc = (uint64_t)f->context.uc_mcontext.gregs[REG_RIP];
+  bool same = t->fault_pc == pc && t->fault_at == hd.points;
+  t->fault_pc = pc;
+  t->fault_at = hd.points;
+  t->faults = same ? t->faults + 1 : 1;
+  if (t->faults > AGAIN) hd_end(HD_OUT_HANG, 0, pc + 1, (uint64_t)f->info.si_addr, "a signal handler returns again and again to the instruction that faults");
   bool in_operation = hd.open;
   hd_commit_failed();
   struct sigaction act = hd_actions[sig];

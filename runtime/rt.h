@@ -115,6 +115,8 @@ struct hd_thread {
   uint64_t alt_size;       // 0: none
   struct hd_suspended *suspended; // handlers that run, innermost first
   struct hd_suspended *granting;  // hd_grant is for this wait
+  uint64_t fault_pc;       // of the last fault its own handler was called for
+  uint32_t faults, fault_at; // how many there were of it in a row; hd.points at the last
   struct hd_timer *timer;  // it is no thread but a timer (timer.c)
   // C++ thread_local destructors registered by this thread, newest first (thread.c)
   struct hd_tls_dtor *dtors;

@@ -31,7 +31,10 @@ void hd_timers_reset(void) { hd_fill(timers, 0, sizeof timers); }
 
 static struct hd_thread *thread_of(const struct hd_timer *tm) { return &hd_threads[tm->thread]; }
 
-static void wait_for_time(struct hd_thread *u, const struct hd_timer *tm) {
+// It cannot fire until hd_timer.
+static void stop(struct hd_thread *u, const struct hd_timer *tm) {
+  hd_need_nothing(u);
+  hd_del(&hd.enabled, u->index);
   hd_pend(u, tm->notify == SIGEV_THREAD ? HD_OP_THREAD_CREATE : HD_OP_TIMER_EXPIRE, tm->set_at, 0);
   hd_need(u, (uint64_t)u, 0);
 }
@@ -50,7 +53,7 @@ static void make(struct hd_timer *tm, uint64_t pc) {
   hd_commit(t, u->index, 0);
   hd_pend(u, HD_OP_THREAD_START, pc, 0);
   hd_note(u, HD_OP_THREAD_START, 0, 0, 0);
-  wait_for_time(u, tm);
+  stop(u, tm);
 }
 
 bool hd_timer_before(uint64_t vtime) {
@@ -68,12 +71,10 @@ static uint64_t left(const struct hd_timer *tm) {
 static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_TIMER_SET, pc, 0), *u = thread_of(tm);
   t->pend.aux = u->index + 1;
-  hd_need_nothing(u);
-  hd_del(&hd.enabled, u->index);
   tm->interval = interval;
   tm->missed = 0;
   tm->set_at = pc;
-  wait_for_time(u, tm);
+  stop(u, tm);
   if (ns) {
     struct hd_deadline d = { hd.vtime + ns };
     hd_timer(u, &d);
@@ -98,8 +99,7 @@ void hd_timer_fire(struct hd_thread *u) {
     u->pend.aux = tm->target == HD_PROCESS ? 0 : tm->target + 1;
     hd_commit(u, tm->notify == SIGEV_NONE ? 0 : (uint64_t)tm->sig, 0);
   }
-  hd_del(&hd.enabled, u->index);
-  wait_for_time(u, tm);
+  stop(u, tm);
   if (tm->interval) {
     struct hd_deadline d = { deadline + tm->interval };
     if (d.vtime <= hd.vtime) {
@@ -289,8 +289,7 @@ HD_EXPORT int timer_delete(timer_t id) {
   if (!tm) return result(EINVAL);
   struct hd_thread *t = hd_op(HD_OP_TIMER_DELETE, HD_RA, 0), *u = thread_of(tm);
   t->pend.aux = u->index + 1;
-  hd_need_nothing(u);
-  hd_del(&hd.enabled, u->index);
+  stop(u, tm);
   tm->used = false;
   hd_update(HD_TIMERS);
   hd_progress(t);
