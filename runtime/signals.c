@@ -279,6 +279,7 @@ static bool for_caller(const struct hd_signal *s, const struct hd_thread *t) {
 // target NULL: the process. Returns 0, ESRCH or EAGAIN.
 static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_SEND, pc, target ? target->fs : 0);
+  t->pend.aux = target ? target->index + 1 : 0;
   int err = target && target->ended ? ESRCH : !hd_signal_room() ? EAGAIN : 0;
   if (!err) hd_progress(t);
   hd_commit(t, (uint64_t)sig, err);

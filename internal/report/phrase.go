@@ -111,7 +111,9 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.sep, p.value = " ", number
 	case trace.OpSignalSend:
 		p.object, p.sep, p.value = signalName(e.Value), gives, "the process"
-		if e.Object.Region() == trace.RegionStack { // a thread's own data lies on its stack
+		if e.Aux > 0 {
+			p.value = threadText(trace.ThreadID(e.Aux) - 1)
+		} else if e.Object.Region() == trace.RegionStack { // older traces: its own data lies on its stack
 			p.value = threadText(trace.ThreadID(e.Object.Index()))
 		}
 		p.fail(e)
@@ -139,8 +141,10 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.object = signalName(e.Value)
 	case trace.OpSignalAction:
 		p.object = signalName(e.Value)
-	case trace.OpSignalMask, trace.OpSignalSuspend, trace.OpSignalResume, trace.OpSignalPending:
+	case trace.OpSignalMask, trace.OpSignalPending:
 		p.object, p.sep, p.value = "", gives, signalSet(e.Value)
+	case trace.OpSignalSuspend, trace.OpSignalResume:
+		p.object, p.note = "", "blocked: "+signalSet(e.Value)
 	case trace.OpTimerSet:
 		p.object, p.sep, p.value = threadText(trace.ThreadID(e.Aux)-1), gives, "stopped"
 		if e.Value > 0 {
