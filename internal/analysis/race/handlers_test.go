@@ -29,7 +29,7 @@ func TestHandlers(t *testing.T) {
 		{"two handlers, one after the other", []trace.Event{in(0), ev(0, trace.OpWrite, 20, x, 4), out(0), in(0), ev(0, trace.OpWrite, 21, x, 4), out(0)}, nil},
 		{"a handler in a handler", []trace.Event{in(0), ev(0, trace.OpRead, 20, x, 4), in(0), ev(0, trace.OpWrite, 30, x, 4), out(0), out(0)}, []int{20, 30}},
 		{"a signal without a handler", []trace.Event{ev(0, trace.OpSignalDeliver, 1, 0, 0), ev(0, trace.OpWrite, 20, x, 4), ev(0, trace.OpRead, 10, x, 4)}, nil},
-		{"a range around it", []trace.Event{ev(0, trace.OpWriteRange, 10, trace.MakeObject(trace.RegionGlobal, 0, 0), 1 << 15), in(0), ev(0, trace.OpRead, 20, x, 4), ev(0, trace.OpRead, 21, far, 4), out(0)}, []int{10, 20}},
+		{"a range around it", []trace.Event{ev(0, trace.OpWriteRange, 10, trace.MakeObject(trace.RegionGlobal, 0, 0), 1<<15), in(0), ev(0, trace.OpRead, 20, x, 4), ev(0, trace.OpRead, 21, far, 4), out(0)}, []int{10, 20}},
 		{"atomics are points anyway", []trace.Event{ev(0, trace.OpAtomicStore, 10, x, 4), in(0), ev(0, trace.OpWrite, 20, x, 4), out(0)}, nil},
 	} {
 		var want []trace.Site

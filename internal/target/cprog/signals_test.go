@@ -288,14 +288,14 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 		}
 	}
 	for _, op := range []trace.Op{
-		trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpTimerFire, trace.OpTimerSet,
+		trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpTimerExpire, trace.OpTimerSet,
 		trace.OpCondTimeout, trace.OpSpuriousWake, trace.OpSignalAction,
 	} {
 		if met[op] == 0 {
 			t.Errorf("no execution has a %v", op)
 		}
 	}
-	for _, op := range []trace.Op{trace.OpTimerFire, trace.OpCondTimeout, trace.OpThreadCreate} {
+	for _, op := range []trace.Op{trace.OpTimerExpire, trace.OpCondTimeout, trace.OpThreadCreate} {
 		if !early[op] {
 			t.Errorf("no early %v", op)
 		}
@@ -304,4 +304,3 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 		t.Errorf("240 schedules showed only %d behaviours", len(behaviours))
 	}
 }
-
