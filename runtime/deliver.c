@@ -169,7 +169,7 @@ struct jump { uint64_t regs[8]; int saved; sigset_t mask; };
 _Static_assert(offsetof(struct jump, mask) == offsetof(struct __jmp_buf_tag, __saved_mask), "libc's jump buffer");
 
 // Called by __sigsetjmp (jump.S) before libc's, whose address it returns.
-__attribute__((visibility("hidden"))) void *hd_before_sigsetjmp(struct jump *env, int save) {
+__attribute__((visibility("hidden"))) HD_PROGACCESS void *hd_before_sigsetjmp(struct jump *env, int save) {
   if (save && hd_active()) {
     uint64_t *words = (uint64_t *)&env->mask;
     words[WORD] = MAGIC;
@@ -180,7 +180,7 @@ __attribute__((visibility("hidden"))) void *hd_before_sigsetjmp(struct jump *env
 
 static bool same_stack(const struct hd_thread *t, uintptr_t a, uintptr_t b) { return hd_on_alt_stack(t, a) == hd_on_alt_stack(t, b); }
 
-static void before_jump(struct jump *env) {
+static HD_PROGACCESS void before_jump(struct jump *env) {
   struct hd_thread *t = hd.cur;
   uintptr_t sp = env->regs[6]; // mangled with the thread's pointer guard
   __asm__("rorq $17, %0; xorq %%fs:0x30, %0" : "+r"(sp));

@@ -21,7 +21,8 @@ __sigsetjmp:                            // (struct jump *env, int save)
 	.cfi_endproc
 	.size	__sigsetjmp, . - __sigsetjmp
 
-// Calls f(sig, info, context) on another stack.
+// Calls f(sig, info, context) on another stack, which is the program's: a fault here is, too.
+	.section hd_progaccess, "ax", @progbits
 	.globl	hd_call_on
 	.hidden	hd_call_on
 	.type	hd_call_on, @function
@@ -45,6 +46,7 @@ hd_call_on:                             // (stack, f, sig, info, context)
 	.cfi_endproc
 	.size	hd_call_on, . - hd_call_on
 
+	.text
 // Goes back to where a fault was: the kernel takes all registers from the context.
 	.globl	hd_resume
 	.hidden	hd_resume

@@ -1,6 +1,5 @@
 // process.c: how the program starts and ends.
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdlib.h>
 #include "rt.h"
 
@@ -105,7 +104,7 @@ HD_EXPORT void abort(void) {
     REAL(abort)();
     __builtin_unreachable();
   }
-  if (hd_signal_handled(SIGABRT)) hd_self(SIGABRT, HD_RA); // the handler may not come back
+  hd_signal_abort(HD_RA); // may not come back
   struct type_info *type = __cxa_current_exception_type ? __cxa_current_exception_type() : NULL;
   if (type) failed(HD_OUT_EXCEPTION, type->name[0] == '*' ? type->name + 1 : type->name, HD_RA);
   failed(HD_OUT_ASSERT, "abort", HD_RA);

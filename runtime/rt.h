@@ -320,7 +320,7 @@ bool hd_signal_restarts(int sig);             // SA_RESTART
 bool hd_interruptible(const struct hd_thread *t, int sig);
 void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present call returns
 void hd_deliver_aside(struct hd_thread *t, uint16_t op); // SIGNAL_DELIVER or SIGNAL_INTERRUPT, before its pending operation
-void hd_self(int sig, uint64_t pc);           // the running thread sends it to itself
+void hd_signal_abort(uint64_t pc);            // runs the program's handler of SIGABRT, if there is one
 void hd_signal_kernel(int sig);               // the kernel sends it to the running thread: pending
 bool hd_fault(int sig, void *info, void *context); // have the program's handler run; false: it cannot
 

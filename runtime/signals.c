@@ -292,7 +292,11 @@ static int send(struct hd_thread *target, int sig, int code, union sigval value,
 
 static const union sigval none;
 
-void hd_self(int sig, uint64_t pc) { send(hd.cur, sig, SI_TKILL, none, pc); }
+void hd_signal_abort(uint64_t pc) {
+  if (!hd_signal_handled(SIGABRT)) return;
+  hd.cur->sigmask &= ~hd_bit(SIGABRT);
+  send(hd.cur, SIGABRT, SI_TKILL, none, pc);
+}
 
 void hd_signal_kernel(int sig) {
   struct hd_signal s = { .sig = sig, .code = SI_KERNEL, .target = hd.cur->index };

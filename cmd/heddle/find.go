@@ -196,7 +196,7 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 		}
 	}
 	if early := earlyTimeouts(shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
+		fmt.Fprintf(w, "\nA timed wait ran out, or a timer went off, before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is said after this
@@ -209,7 +209,8 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 	return nil
 }
 
-// earlyTimeouts counts the waits that timed out while somebody else could run.
+// earlyTimeouts counts the waits that timed out, and the timers that fired, while somebody
+// else could run.
 func earlyTimeouts(tr *trace.Trace) (n int) {
 	if tr == nil {
 		return 0
