@@ -178,6 +178,7 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
       uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
       if (i >= hd.nthreads) break;
       struct hd_thread *u = &hd_threads[i];
+      if (!hd.nsuspended && (u->pend.op != op || u->pend.obj != obj)) continue;
       uint64_t arrival;
       if (!hd_waits(u, (uint16_t)op, obj, &arrival)) continue;
       if ((int32_t)i == hd.wake_choice) return i;

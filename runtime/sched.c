@@ -63,7 +63,7 @@ static struct hd_thread *choose(void) {
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
     if (i < 0) i = (int32_t)hd_policy_choose();
     struct hd_thread *t = &hd_threads[i];
-    if (HD_LIKELY(!t->timer)) return t;
+    if (HD_LIKELY(!hd.ntimers || !t->timer)) return t;
     hd_timer_fire(t); // it runs no code
     count_point(t);
   }
