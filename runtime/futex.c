@@ -76,7 +76,7 @@ HD_EXPORT long syscall(long n, ...) {
     case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_arch_prctl: hd_unsupported("a raw system call that changes signals or the thread pointer");
     case SYS_gettid: return (long)hd.cur->index + HD_TID_BASE;
     case SYS_tgkill: return tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
-    case SYS_tkill: return tgkill((pid_t)hd_sys(SYS_getpid, 0, 0, 0), (pid_t)a[0], (int)a[1]);
+    case SYS_tkill: return tgkill(hd_pid(), (pid_t)a[0], (int)a[1]);
     case SYS_rt_sigsuspend: case SYS_rt_sigtimedwait: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo: case SYS_sigaltstack:
     case SYS_pause: case SYS_kill: case SYS_alarm: case SYS_setitimer: case SYS_timer_create: case SYS_timer_settime: case SYS_signalfd4:
       hd_unsupported("a raw system call for signals or timers");

@@ -58,6 +58,7 @@ struct hd_pending {
 };
 
 enum { HD_TID_BASE = 1000 }; // thread identifiers the program sees begin there
+static inline int hd_pid(void) { return (int)hd_sys(SYS_getpid, 0, 0, 0); } // the process's
 enum { HD_STALE_SLOTS = 8, HD_SHADOW_MAX = 1024 };
 
 struct hd_frame { uint64_t pc; uintptr_t sp; };

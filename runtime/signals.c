@@ -67,6 +67,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
     changed = true;
     hd_actions[sig] = new;
     if (ignored(sig)) forget(sig);
+    hd_update_all();
   }
   return 0;
 }
@@ -226,7 +227,7 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
   info->si_signo = s->sig;
   info->si_code = s->code;
   if (s->timer) { hd_timer_taken(s->timer, info); return; }
-  info->si_pid = (pid_t)hd_sys(SYS_getpid, 0, 0, 0);
+  info->si_pid = hd_pid();
   info->si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
   if (s->code == SI_QUEUE) info->si_value = s->value;
 }
@@ -327,18 +328,16 @@ HD_EXPORT int raise(int sig) {
   return result(hd_signal_valid(sig) ? send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
-static bool own_process(pid_t pid) { return pid == (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
-
 HD_EXPORT int kill(int pid, int sig) {
   if (!hd_active()) return REAL(kill)(pid, sig);
-  if (pid != 0 && !own_process(pid)) hd_unsupported("kill of another process");
+  if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
   if (sig == 0) return 0;
   return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
 }
 
 HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
   if (!hd_active()) return REAL(sigqueue)(pid, sig, value.sival_ptr);
-  if (!own_process(pid)) hd_unsupported("sigqueue to another process");
+  if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
   if (sig == 0) return 0;
   return result(hd_signal_valid(sig) ? send(NULL, sig, SI_QUEUE, value, HD_RA) : EINVAL);
 }
@@ -346,7 +345,7 @@ HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
 // Main's identifier is also the process's.
 HD_EXPORT int tgkill(pid_t pid, pid_t tid, int sig) {
   if (!hd_active()) return REAL(tgkill)(pid, tid, sig);
-  if (!own_process(pid)) hd_unsupported("tgkill of another process");
+  if (pid != hd_pid()) hd_unsupported("tgkill of another process");
   uint32_t i = tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE);
   if (i >= hd.nthreads || hd_threads[i].timer || hd_threads[i].ended) return result(ESRCH);
   if (sig == 0) return 0;

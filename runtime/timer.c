@@ -217,7 +217,7 @@ static int create(int clock, struct sigevent *event, timer_t *id, uint64_t pc) {
   case SIGEV_NONE: break;
   case SIGEV_THREAD: break;
   case SIGEV_THREAD_ID:
-    target = e._sigev_un._tid == (pid_t)hd_sys(SYS_getpid, 0, 0, 0) ? 0 : (uint32_t)(e._sigev_un._tid - HD_TID_BASE);
+    target = e._sigev_un._tid == hd_pid() ? 0 : (uint32_t)(e._sigev_un._tid - HD_TID_BASE);
     if (target >= hd.nthreads || hd_threads[target].timer || hd_threads[target].ended) return EINVAL;
     // fall through
   case SIGEV_SIGNAL:

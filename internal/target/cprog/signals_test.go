@@ -265,6 +265,9 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 				met[e.Op]++
 				if e.Flags&trace.FlagTimeout != 0 && !e.Enabled.Has(e.Thread) {
 					early[e.Op] = true
+					if !p.Timeouts {
+						t.Fatalf("%v seed %d: event %d (%v) comes early, and the plan allows none", policy, seed, i, e.Op)
+					}
 				}
 				if e.Op == trace.OpSpuriousWake && !p.Spurious {
 					t.Fatalf("%v seed %d: event %d is a spurious wake-up, and the plan allows none", policy, seed, i)
