@@ -90,6 +90,8 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Reason, s.Text = Blocked, who+" sleeps"
 	case !known && next < 0 && b.tr.Threads[s.From].Ended:
 		s.Reason, s.Text = Ended, who+" ended"
+	case b.tr.Threads[s.From].Label == trace.TimerLabel:
+		s.Reason, s.Text = Blocked, who+" waits for its time"
 	case !known:
 		s.Reason, s.Text = Blocked, who+" cannot go on"
 	default:

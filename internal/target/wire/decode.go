@@ -210,7 +210,7 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 			thread.Label = trace.ClockLabel
 		}
 		if th.Flags&threadTimer != 0 {
-			thread.Label = "timer"
+			thread.Label = trace.TimerLabel
 		}
 		tr.Threads = append(tr.Threads, thread)
 	}
