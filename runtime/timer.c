@@ -93,6 +93,7 @@ void hd_timer_fire(struct hd_thread *u) {
   struct hd_thread *new = NULL;
   if (tm->notify == SIGEV_THREAD) {
     new = hd_spawn(u, (void *(*)(void *))tm->fn, tm->value.sival_ptr, true);
+    new->sigmask = 0; // as glibc has it
     u->pend.obj = new->fs;
     hd_commit(u, new->index, 0);
   } else {
