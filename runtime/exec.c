@@ -30,8 +30,6 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.nwords = 1;
   hd.nlive = 0;
   hd.unjoined = 0;
-  hd.npending = hd.nsuspended = hd.ntimers = 0;
-  hd.handlers = false;
   hd.last = ~0u;
   hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
   hd.vtime = 0;

@@ -17,6 +17,7 @@ enum { REALTIME = 32, QUEUE = 256 };
 struct sigaction hd_actions[NSIG];
 static struct sigaction actions_at_main[NSIG]; // set before main
 static uint64_t mask_at_main;
+static bool handlers_at_main;
 static bool changed; // actions are not those at main
 static uint64_t process_pending;
 static struct hd_signal queue[QUEUE]; // pending, in the order they were sent; hd.npending of them
@@ -25,14 +26,15 @@ void hd_signals_reset(void) {
   if (changed) hd_copy(hd_actions, actions_at_main, sizeof hd_actions);
   changed = false;
   process_pending = 0;
+  hd.npending = hd.nsuspended = 0;
+  hd.handlers = handlers_at_main;
 }
 
-void hd_signals_main(struct hd_thread *main) {
-  main->sigmask = mask_at_main;
-  for (int sig = 1; sig < NSIG && !hd.handlers; sig++) hd.handlers = hd_signal_handled(sig);
-}
+void hd_signals_main(struct hd_thread *main) { main->sigmask = mask_at_main; }
 
 // ---- dispositions
+static bool handles(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
+
 static bool ignored(int sig) {
   void *h = (void *)hd_actions[sig].sa_handler;
   if (h == (void *)SIG_IGN) return true;
@@ -40,7 +42,7 @@ static bool ignored(int sig) {
 }
 
 bool hd_signal_ignored(int sig) { return ignored(sig); }
-bool hd_signal_handled(int sig) { return hd_actions[sig].sa_handler != SIG_DFL && hd_actions[sig].sa_handler != SIG_IGN; }
+bool hd_signal_handled(int sig) { return handles(&hd_actions[sig]); }
 bool hd_signal_restarts(int sig) { return hd_actions[sig].sa_flags & SA_RESTART; }
 
 static void forget(int sig);
@@ -53,11 +55,10 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
     hd_fetch(&new, act, sizeof new, pc);
     if (sig == SIGKILL || sig == SIGSTOP) return EINVAL;
     struct hd_thread *t = hd_op(HD_OP_SIGNAL_ACTION, pc, 0);
-    bool handler = new.sa_handler != SIG_DFL && new.sa_handler != SIG_IGN;
-    t->pend.obj = handler ? (uint64_t)new.sa_handler : 0;
+    t->pend.obj = handles(&new) ? (uint64_t)new.sa_handler : 0;
     hd_progress(t);
     hd_commit(t, (uint64_t)sig, 0);
-    if (handler) hd.handlers = true;
+    if (handles(&new)) hd.handlers = true;
   }
   if (old) {
     hd_refresh(old, sizeof *old, pc);
@@ -77,7 +78,10 @@ HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
   if (!hd_active()) { // before main: in force from main on, and never the kernel's
     if (!hd_signal_valid(sig)) { errno = EINVAL; return -1; }
     if (old) *old = actions_at_main[sig];
-    if (act) actions_at_main[sig] = *act;
+    if (act) {
+      actions_at_main[sig] = *act;
+      if (handles(act)) handlers_at_main = true;
+    }
     changed = true;
     return 0;
   }

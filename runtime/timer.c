@@ -27,7 +27,10 @@ struct hd_timer {
 };
 static struct hd_timer timers[MAX_TIMERS]; // first ITIMER_REAL, _VIRTUAL, _PROF
 
-void hd_timers_reset(void) { hd_fill(timers, 0, sizeof timers); }
+void hd_timers_reset(void) {
+  if (hd.ntimers) hd_fill(timers, 0, sizeof timers);
+  hd.ntimers = 0;
+}
 
 static struct hd_thread *thread_of(const struct hd_timer *tm) { return &hd_threads[tm->thread]; }
 

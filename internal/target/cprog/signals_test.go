@@ -307,3 +307,36 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 		t.Errorf("240 schedules showed only %d behaviours", len(behaviours))
 	}
 }
+
+// What a constructor sets before main is in force in every execution.
+func TestSignalsBeforeMain(t *testing.T) {
+	tg := start(t, compile(t, `
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+static volatile sig_atomic_t hits;
+static void on(int sig) { (void)sig; hits++; }
+__attribute__((constructor)) static void early(void) {
+  signal(SIGUSR1, on);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+}
+int main(void) {
+  sigset_t now;
+  sigprocmask(SIG_BLOCK, NULL, &now);
+  assert(sigismember(&now, SIGUSR2) && !sigismember(&now, SIGUSR1));
+  raise(SIGUSR1);
+  raise(SIGUSR2);
+  assert(hits == 1 && signal(SIGUSR1, SIG_IGN) == on);
+  raise(SIGUSR1);
+  printf("ok");
+  return 0;
+}`))
+	for range 3 {
+		if o := run(t, tg, schedule.Plan{Record: true}); o.Ending.Kind != trace.Clean || string(o.Ending.Output) != "ok" {
+			t.Fatalf("%v %s %q", o.Ending.Kind, o.Ending.Message, o.Ending.Output)
+		}
+	}
+}
