@@ -172,6 +172,8 @@ var real struct {
 	once      sync.Once
 	dir       string
 	test, run string
+	flags     []string // of go build, for the overlay
+	env       []string
 	err       error
 }
 
@@ -199,6 +201,7 @@ func realBuild() error {
 		}
 	}
 	flags := []string{"-overlay=" + overlay.File, "-tags=" + strings.Join(overlay.Tags, ","), "-gcflags=all=" + overlay.GCFlags}
+	real.flags, real.env = flags, overlay.Env
 	for _, args := range [][]string{append([]string{"test", "-c", "-o", real.test}, append(flags, ".")...), append([]string{"build", "-o", real.run}, append(flags, "./main")...)} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = filepath.Join(dir, "src")

@@ -11,6 +11,7 @@
 //	heddle_event.go   recording: events, stacks, names of objects
 //	heddle_where.go   which instruction of the program an operation belongs to
 //	heddle_clock.go   virtual time, and chance
+//	heddle_system.go  what only the system knows: threads that wait, signals on their way
 //	heddle_race.go    accesses and what orders them, in place of the race detector
 //	heddle_atomic.go  sync/atomic, likewise
 //
@@ -29,7 +30,7 @@ import (
 const (
 	hdWords      = hdMaxThreads / 64
 	hdMapShared  = 1
-	hdMaxSteps   = 1 << 20
+	hdMaxSteps   = 1 << 20 // the default step budget, as in internal/target/wire
 	hdFutexWait  = 0
 	hdFutexWake  = 1
 	hdSettleTime = 10e9 // virtual ns that goroutines have to end after a test
@@ -98,7 +99,9 @@ var hd struct {
 	cold    bool // there is none
 	ready   bool // the controller has been told
 	noLeaks bool
-	runner  *g // the goroutine that runs tests, not controlled
+	length  uint64   // points of the warm-up
+	signals guintptr // the goroutine that hands on signals, not controlled either
+	runner  *g       // the goroutine that runs tests, not controlled
 	entry   uintptr
 
 	shm     *hdShm
@@ -261,7 +264,8 @@ func abi_FuncPCmain() uintptr {
 func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
-		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdMaxSteps}
+		// As long as it takes: the controller's patience ends it.
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
 	} else {
 		hd.warm = false
 		if !hd.ready {
@@ -269,6 +273,10 @@ func hdBegin() {
 			hdState(hdStateReady)
 		}
 		hdNextPlan()
+		if hd.plan.MaxSteps == hdMaxSteps {
+			// The user has not asked for another budget. A long test is no hang.
+			hd.plan.MaxSteps = uint32(min(max(hdMaxSteps, 8*hd.length), 1<<31))
+		}
 	}
 	gp := getg()
 	systemstack(func() { hdStart(gp) })
@@ -375,6 +383,11 @@ func hdExit(code int) {
 	})
 }
 
+// hdExploring reports whether tests are executed for a controller.
+//
+//go:linkname hdExploring
+func hdExploring() bool { return hd.on && hd.test }
+
 // hdTestFail ends the execution at a test's first failure.
 //
 //go:linkname hdTestFail
@@ -387,6 +400,9 @@ func hdTestFail(message string) {
 		return // a panic, which is about to be raised again
 	}
 	site := hdTestSite(pc, fp)
+	if site == 0 { // an example, which has returned
+		site = hd.entry + sys.PCQuantum
+	}
 	hdNote(hdOpTestFail, site, 0, 0)
 	systemstack(func() {
 		pcs := hdPcs(getg().m.curg, pc, fp)
@@ -441,9 +457,12 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		return
 	}
 	hd.active = false
-	if hd.warm && (outcome != hdOutClean || last) {
-		hdState(hdStateCold)
-		exit(0)
+	if hd.warm {
+		if outcome != hdOutClean || last {
+			hdState(hdStateCold)
+			exit(0)
+		}
+		hd.length = hd.points
 	}
 	hd.vbase, hd.vreal = hd.vnow, nanotime()
 	r := &hd.result

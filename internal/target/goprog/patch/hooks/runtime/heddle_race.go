@@ -46,6 +46,11 @@ func hdAccess(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
 	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
 		return
 	}
+	// What nobody can write is of no interest, and where in it a program looks may depend on
+	// the outside world, as the digits of a port do.
+	if md := &firstmoduledata; addr >= md.rodata && addr < md.noptrdata {
+		return
+	}
 	// Not in functions that must not be seen by whoever moves stacks: package reflect's.
 	if hdClassOfNosplit(pc) != hdSkipLibrary {
 		hdAccessed(t, op, addr, size, pc, fp)
