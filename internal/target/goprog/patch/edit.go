@@ -127,7 +127,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 			for _, s := range g.Specs {
 				if t, ok := s.(*ast.TypeSpec); ok && t.Name.Name == e.fn {
 					if st, ok := t.Type.(*ast.StructType); ok {
-						return []insertion{{at: file.Offset(st.Fields.Closing), text: e.code + "\n"}}, nil
+						return []insertion{{at: file.Offset(st.Fields.Closing), text: e.code + " "}}, nil
 					}
 				}
 			}
@@ -158,7 +158,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 	case entry:
 		return []insertion{{at: file.Offset(fn.Body.Lbrace) + 1, text: " " + e.code + ";"}}, nil
 	case end:
-		return []insertion{{at: file.Offset(fn.Body.Rbrace), text: e.code + "\n"}}, nil
+		return []insertion{{at: file.Offset(fn.Body.Rbrace), text: "; " + e.code + " "}}, nil
 	case last:
 		n := len(fn.Body.List)
 		if n == 0 || !starts(fn.Body.List[n-1]) {
