@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
 	"github.com/heddle-dev/heddle/internal/goprograms"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/schedule"
@@ -132,7 +134,45 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 					t.Errorf("a race in a program that has none:\n%s", own.Ending.Output)
 				}
 			}
+			if slices.Contains(without.programs[name].Kinds, "race") {
+				testGoRaceReport(t, a, b, forth)
+			}
 		})
+	}
+}
+
+// testGoRaceReport finds a data race and has it reported by Go's race detector.
+func testGoRaceReport(t *testing.T, a, b *goprog.Target, forth func(trace.Site) (trace.Site, bool)) {
+	table := symbol.New(b.Modules(), symbol.Options{})
+	opts := goOptions(table)
+	opts.Time = time.Minute
+	r, err := campaign.Find(t.Context(), b, opts, nil)
+	if err != nil || r.Finding == nil || r.Simplified == nil {
+		t.Fatalf("%v, notes %q", err, r.Notes)
+	}
+	for _, tr := range []*trace.Trace{r.Finding.Recorded, r.Simplified.Recorded} {
+		if tr.Ending.Kind != trace.Race {
+			t.Logf("found %v: no data race to report", tr.Ending.Kind)
+			continue
+		}
+		o, err := campaign.ReplayElsewhere(t.Context(), a, tr, forth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for _, report := range goprog.RaceReports(o.Ending.Output) {
+			both := true
+			for _, access := range tr.Ending.Accesses {
+				f := table.Call(access.Site)[0]
+				both = both && strings.Contains(report, fmt.Sprintf("%s:%d ", f.File, f.Line))
+			}
+			if both {
+				said++
+			}
+		}
+		if said == 0 {
+			t.Errorf("Go's race detector does not report %q, but %v:\n%s", tr.Ending.Message, o.Ending.Kind, o.Ending.Output)
+		}
 	}
 }
 
