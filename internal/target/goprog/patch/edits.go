@@ -1,5 +1,7 @@
 package patch
 
+import "slices"
+
 // edits are heddle's insertions into Go's sources; what they call is below hooks/. The
 // comments say what each is for; go-target.md of the design has the roles.
 var edits = []edit{
@@ -123,10 +125,39 @@ var imports = map[string]string{
 	"runtime/chan.go": "unsafe", "runtime/select.go": "unsafe", "runtime/time.go": "unsafe",
 }
 
-// added are heddle's own files: the folder below hooks, and the package they go into.
-var added = map[string]string{
-	"runtime": "runtime", "sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand",
+// sanitizerEdits are those of the build with Go's race detector, on top: what heddle has in
+// Go takes the place of the detector's assembly.
+var sanitizerEdits = slices.Concat([]edit{
+	{"runtime/race.go", "racereadrangepc", entry, "", "hdAccessPC(hdOpReadRange, addr, sz, callpc); if hdMute() { return }"},
+	{"runtime/race.go", "racewriterangepc", entry, "", "hdAccessPC(hdOpWriteRange, addr, sz, callpc); if hdMute() { return }"},
+	{"runtime/race.go", "RaceErrors", entry, "", "if hd.on { return 0 }"}, // or the test would fail, and end, there
+}, without("runtime/race.go", gone, ""), without("runtime/race_amd64.s", text, "runtime·"), without("runtime/race_arm64.s", text, "runtime·"),
+	[]edit{
+		{"runtime/race_amd64.s", "sync∕atomic·*", text, "", ""},
+		{"runtime/race_arm64.s", "sync∕atomic·*", text, "", ""},
+	})
+
+// replaced are the functions of the race detector's assembly that heddle has in Go, besides
+// those of sync/atomic.
+var replaced = []string{
+	"raceread", "racewrite", "racereadrange", "racewriterange", "racereadpc", "racewritepc",
+	"RaceRead", "RaceWrite", "RaceReadRange", "RaceWriteRange",
 }
 
-// removed are files whose place heddle's take.
+// without takes them out of a file.
+func without(file string, at place, prefix string) (edits []edit) {
+	for _, name := range replaced {
+		edits = append(edits, edit{file, prefix + name, at, "", ""})
+	}
+	return edits
+}
+
+// added are heddle's own files: the folder below hooks, and the package they go into. Of
+// plain and sanitizer a build has one.
+var added = map[string]string{
+	"runtime": "runtime", "plain": "runtime", "sanitizer": "runtime",
+	"sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand",
+}
+
+// removed are files whose place heddle's take where there is no race detector.
 var removed = []string{"runtime/race.go", "runtime/race_amd64.s", "runtime/race_arm64.s"}
