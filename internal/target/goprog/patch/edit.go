@@ -14,13 +14,14 @@ import (
 type place uint8
 
 const (
-	entry  place = iota // before its first statement
-	end                 // after its last
-	before              // before each statement that begins with edit.anchor
-	after               // after each statement that begins with edit.anchor
-	last                // before the last statement, which must begin with edit.anchor
-	field               // fn is a structure: a new last field
-	calls               // in the whole file: calls of anchor become calls of code
+	entry     place = iota // before its first statement
+	end                    // after its last
+	before                 // before each statement that begins with edit.anchor
+	after                  // after each statement that begins with edit.anchor
+	last                   // before the last statement, which must begin with edit.anchor
+	field                  // fn is a structure: a new last field
+	calls                  // in the whole file: calls of anchor become calls of code
+	someCalls              // likewise, and there may be none
 )
 
 // edit is one insertion into a file of Go's own sources. Insertions stay on the line
@@ -98,7 +99,7 @@ func apply(name string, src []byte, edits []edit) ([]byte, error) {
 
 func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, error) {
 	missing := &AnchorError{File: e.file, Func: e.fn, Anchor: e.anchor}
-	if e.at == calls {
+	if e.at == calls || e.at == someCalls {
 		var out []insertion
 		ast.Inspect(f, func(n ast.Node) bool {
 			if c, ok := n.(*ast.CallExpr); ok {
@@ -108,7 +109,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 			}
 			return true
 		})
-		if out == nil {
+		if out == nil && e.at == calls {
 			return nil, missing
 		}
 		return out, nil

@@ -82,6 +82,8 @@ var edits = []edit{
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
 	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdRand(); ok { return x }"},
 	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
+	{"runtime/time.go", "", someCalls, "cheaprand", "hdCheapRand"},
+	{"syscall/syscall_unix.go", "Bind", entry, "", "if heddleBind(fd, sa) { return nil }"},
 	{"runtime/debug.go", "GOMAXPROCS", entry, "", "if old, ok := hdProcs(n); ok { return old }"},
 	{"runtime/mgcscavenge.go", "(*scavengerState).wake", entry, "", "if hd.on { return }"},
 
@@ -125,7 +127,7 @@ var imports = map[string]string{
 
 // added are heddle's own files: the folder below hooks, and the package they go into.
 var added = map[string]string{
-	"runtime": "runtime", "sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand",
+	"runtime": "runtime", "sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand", "syscall": "syscall",
 }
 
 // removed are files whose place heddle's take.
