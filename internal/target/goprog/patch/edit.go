@@ -14,15 +14,16 @@ import (
 type place uint8
 
 const (
-	entry  place = iota // before its first statement
-	end                 // after its last
-	before              // before each statement that begins with edit.anchor
-	after               // after each statement that begins with edit.anchor
-	last                // before the last statement, which must begin with edit.anchor
-	field               // fn is a structure: a new last field
-	calls               // in the whole file: calls of anchor become calls of code
-	gone                // a function without a body: it is not declared any more
-	text                // a function in assembly, or all that begin as fn does before a *: it is no more
+	entry     place = iota // before its first statement
+	end                    // after its last
+	before                 // before each statement that begins with edit.anchor
+	after                  // after each statement that begins with edit.anchor
+	last                   // before the last statement, which must begin with edit.anchor
+	field                  // fn is a structure: a new last field
+	calls                  // in the whole file: calls of anchor become calls of code
+	gone                   // a function without a body: it is not declared any more
+	text                   // a function in assembly, or all that begin as fn does before a *: it is no more
+	someCalls              // as calls, and there may be none
 )
 
 // edit is one insertion into a file of Go's own sources. Insertions stay on the line
@@ -103,7 +104,7 @@ func apply(name string, src []byte, edits []edit) ([]byte, error) {
 
 func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, error) {
 	missing := &AnchorError{File: e.file, Func: e.fn, Anchor: e.anchor}
-	if e.at == calls {
+	if e.at == calls || e.at == someCalls {
 		var out []insertion
 		ast.Inspect(f, func(n ast.Node) bool {
 			if c, ok := n.(*ast.CallExpr); ok {
@@ -113,7 +114,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 			}
 			return true
 		})
-		if out == nil {
+		if out == nil && e.at == calls {
 			return nil, missing
 		}
 		return out, nil

@@ -3,7 +3,7 @@ package patch
 import "slices"
 
 // edits are heddle's insertions into Go's sources; what they call is below hooks/. The
-// comments say what each is for; go-target.md of the design has the roles.
+// comments say what each is for.
 var edits = []edit{
 	// Who a goroutine is, and the beginning.
 	{"runtime/runtime2.go", "g", field, "", "hd *hdThread"},
@@ -84,6 +84,8 @@ var edits = []edit{
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
 	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdRand(); ok { return x }"},
 	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
+	{"runtime/time.go", "", someCalls, "cheaprand", "hdCheapRand"},
+	{"syscall/syscall_unix.go", "Bind", entry, "", "if heddleBind(fd, sa) { return nil }"},
 	{"runtime/debug.go", "GOMAXPROCS", entry, "", "if old, ok := hdProcs(n); ok { return old }"},
 	{"runtime/mgcscavenge.go", "(*scavengerState).wake", entry, "", "if hd.on { return }"},
 
@@ -156,7 +158,7 @@ func without(file string, at place, prefix string) (edits []edit) {
 // plain and sanitizer a build has one.
 var added = map[string]string{
 	"runtime": "runtime", "plain": "runtime", "sanitizer": "runtime",
-	"sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand",
+	"sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand", "syscall": "syscall",
 }
 
 // removed are files whose place heddle's take where there is no race detector.

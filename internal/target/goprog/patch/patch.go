@@ -147,6 +147,9 @@ func patched(goroot string, opts Options) ([]patchedFile, error) {
 		if err != nil {
 			return nil, &UnsupportedError{goroot, fmt.Errorf("its sources are not complete (%w)", err)}
 		}
+		for i := range edits {
+			edits[i].file = name
+		}
 		b, err := apply(name, withImport(name, src), edits)
 		if err != nil {
 			return nil, &UnsupportedError{goroot, err}

@@ -163,6 +163,8 @@ var hd struct {
 	hurry      bool // any timer may fire early
 	leakIgnore string
 	procs      int32
+	between    uint64 // random numbers outside of executions
+	ports      int    // that the execution was given
 }
 
 // hdAttach is called once the environment is known. A binary that is not started by
@@ -298,6 +300,7 @@ func hdStart(gp *g) {
 	hd.nthreads, hd.nwords, hd.olds = 0, 1, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
+	hd.ports = 0
 	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
@@ -457,6 +460,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		return
 	}
 	hd.active = false
+	hd.between = 0
 	if hd.warm {
 		if outcome != hdOutClean || last {
 			hdState(hdStateCold)

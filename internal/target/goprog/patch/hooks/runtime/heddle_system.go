@@ -83,3 +83,17 @@ func hdSignalPending() bool {
 	}
 	return false
 }
+
+// hdPort is the n-th port, from 0, to try where the program leaves it to the system which
+// one a socket is bound to, 0 for none; hdPortTaken says that it could be had.
+//
+//go:linkname hdPort
+func hdPort(n int) int {
+	if !hd.active || hdThreadOf(getg()) == nil || n >= 100 {
+		return 0
+	}
+	return 21000 + hd.ports + n // below those that the system chooses from
+}
+
+//go:linkname hdPortTaken
+func hdPortTaken(n int) { hd.ports += n + 1 }
