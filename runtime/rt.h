@@ -80,6 +80,8 @@ struct hd_thread {
   bool timed, timed_out;   // it waits with a deadline; the deadline has been used
   uint64_t deadline;       // virtual ns
   uint64_t arrival;        // when it enqueued, for first-in-first-out waking
+  const struct hd_io_wait *io; // what an operation on a descriptor waits for (fd.h)
+  uint32_t nfiles, nrandom; // channels it made, random words it drew
   // policies
   int64_t prio;
   // progress (progress.c)
@@ -209,6 +211,7 @@ enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
 void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
 void hd_block_forever(struct hd_thread *t); // t will never be ready
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // the chosen operation is done
+static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc; } // where what follows is reported
 void hd_commit_failed(void);            // it failed: the choice must be in the trace all the same
 void hd_update(uint64_t obj);           // obj changed: who is ready now?
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
@@ -289,6 +292,10 @@ int hd_main(int argc, char **argv, char **envp);
 void hd_begin_threads(void);
 extern uintptr_t hd_main_sp;                  // program main starts below this
 extern uintptr_t hd_main_fs;
+
+// ---- chance.c: what differs between processes is the same for the program
+enum { HD_PID = 1000, HD_CPUS = 4 }; // thread identifiers follow: main's is the process's
+void hd_chance_init(void);
 
 // ---- files.c: descriptors, mappings, captured output
 void hd_files_save(void);

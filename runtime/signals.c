@@ -123,7 +123,7 @@ HD_EXPORT int raise(int sig) {
 
 HD_EXPORT int kill(int pid, int sig) {
   if (!hd_active()) return REAL(kill)(pid, sig);
-  if (pid != 0 && pid != (int)hd_sys(SYS_getpid, 0, 0, 0)) hd_unsupported("kill of another process");
+  if (pid != 0 && pid != HD_PID) hd_unsupported("kill of another process");
   if (sig == 0) return 0;
   if (!valid(sig)) { errno = EINVAL; return -1; }
   return send(NULL, sig, HD_RA);

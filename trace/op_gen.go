@@ -71,6 +71,16 @@ const (
 	OpAtomicFence     Op = abi.OpAtomicFence
 	OpMalloc          Op = abi.OpMalloc
 	OpFree            Op = abi.OpFree
+	OpFdOpen          Op = abi.OpFdOpen
+	OpFdRead          Op = abi.OpFdRead
+	OpFdWrite         Op = abi.OpFdWrite
+	OpFdPoll          Op = abi.OpFdPoll
+	OpFdClose         Op = abi.OpFdClose
+	OpFdShutdown      Op = abi.OpFdShutdown
+	OpFdListen        Op = abi.OpFdListen
+	OpFdConnect       Op = abi.OpFdConnect
+	OpFdAccept        Op = abi.OpFdAccept
+	OpFdCtl           Op = abi.OpFdCtl
 	OpGo              Op = abi.OpGo
 	OpGosched         Op = abi.OpGosched
 	OpResume          Op = abi.OpResume

@@ -83,3 +83,18 @@ func testProgram(name string) string {
 	}
 	return filepath.Join(dir, name)
 }
+
+// alone runs a program without heddle: what a test says of a call must be true of the system's.
+func alone(t testing.TB, prog string) {
+	t.Helper()
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), prog)
+	cmd.Dir = filepath.Dir(prog)
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib) // passive
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("without heddle: %v\n%s", err, b)
+	}
+}
