@@ -8,8 +8,8 @@
 #include <sys/epoll.h>
 #include "fd.h"
 
-// Each expiration of a timer is an edge of its own.
-static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind == HD_FD_TIMERFD ? hd_timer_count(f) : 0); }
+// The first expiration of a timer since it was read is an edge.
+static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timer_count(f)); }
 
 static uint32_t told(const struct hd_watch *w) {
   if (!(w->events & ~(uint32_t)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP))) return 0; // one shot, fired
@@ -38,9 +38,7 @@ uint64_t hd_epoll_expires(struct hd_file *f) {
   for (uint32_t i = 0; i < f->nwatches; i++) {
     struct hd_file *g = f->watches[i].file;
     uint64_t at = g && f->watches[i].events & EPOLLIN ? hd_file_expires(g) : ~0ull;
-    // An edge that was told does not come again before the next expiration.
-    if (at <= hd.vtime) at = g->interval ? at + hd_timer_count(g) * g->interval : ~0ull;
-    if (at < first) first = at;
+    if (at > hd.vtime && at < first) first = at; // else it is ready, or was told
   }
   depth--;
   return first;

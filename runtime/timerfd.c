@@ -12,7 +12,7 @@ uint64_t hd_timer_count(const struct hd_file *f) {
 
 void hd_timer_taken(struct hd_file *f) {
   uint64_t n = hd_timer_count(f);
-  f->in_seq += n;
+  f->in_seq++;
   f->expires = f->interval ? f->expires + n * f->interval : 0;
 }
 

@@ -15,18 +15,26 @@ static bool kernel_ready(int fd, bool write) {
   return hd_sys(SYS_poll, &p, 1, 0) != 0;
 }
 
+static bool event_room(const struct hd_file *f, const struct hd_msg *m) {
+  struct hd_msg look = *m;
+  uint64_t v = 0;
+  hd_gather(&look, &v, 8);
+  return v == ~0ull || f->count + v <= ~0ull - 1;
+}
+
 static bool ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
   if (!f) return w->file || !w->outside || kernel_ready(w->fd, w->write);
   struct hd_stream *s = w->write ? f->out : f->in;
+  if (((const struct hd_msg *)w->arg)->offset >= 0) return true; // an error
   switch (f->kind) {
   case HD_FD_PIPE:
     if (!s) return true;
     if (!w->write) return s->len || !s->writer;
     return !s->reader || hd_room(s) >= (w->size <= PIPE_BUF ? w->size : 1);
   case HD_FD_SOCKET: return hd_sock_ready(f, w->write, w->size);
-  case HD_FD_EVENTFD: return w->write ? f->count < ~0ull - 1 : f->count != 0;
-  case HD_FD_TIMERFD: return w->write || hd_timer_count(f) != 0;
+  case HD_FD_EVENTFD: return w->size < 8 || (w->write ? event_room(f, w->arg) : f->count != 0);
+  case HD_FD_TIMERFD: return w->write || w->size < 8 || hd_timer_count(f) != 0;
   }
   return true;
 }
@@ -123,7 +131,7 @@ long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
   for (bool begun = false;; begun = true) {
     struct hd_file *f = hd_file_of(fd);
     bool outside = !f && hd_is_outside(fd);
-    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .outside = outside };
+    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .outside = outside, .arg = m };
     if (f && f->sock) {
       uint64_t ns = write ? f->sock->sndtimeo : f->sock->rcvtimeo;
       if (!begun) until = ns ? hd.vtime + ns : ~0ull;

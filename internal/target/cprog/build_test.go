@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
@@ -91,7 +92,9 @@ func alone(t testing.TB, prog string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), prog)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, prog)
 	cmd.Dir = filepath.Dir(prog)
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib) // passive
 	if b, err := cmd.CombinedOutput(); err != nil {
