@@ -191,7 +191,7 @@ HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
     if (!f->in) return (int)finish(t, f->out ? 0 : -ENOTTY);
     v = (int)f->in->len;
     if (f->in->packets && v) {
-      struct { struct hd_addr from; uint64_t n; } head;
+      struct hd_packet head;
       hd_stream_look(f->in, &head, HD_PACKET_HEAD);
       v = (int)head.n;
     }

@@ -309,7 +309,7 @@ bool hd_sock_ready(struct hd_file *f, bool write, uint64_t size) {
 static long packet_in(struct hd_stream *s, struct hd_msg *m) {
   uint64_t n = 0;
   bool peek = m->flags & MSG_PEEK;
-  struct { struct hd_addr from; uint64_t n; } head;
+  struct hd_packet head;
   hd_stream_look(s, &head, HD_PACKET_HEAD);
   n = head.n;
   m->from = head.from;
@@ -324,7 +324,7 @@ static long packet_in(struct hd_stream *s, struct hd_msg *m) {
 }
 
 static void packet_out(struct hd_stream *s, struct hd_msg *m, const struct hd_addr *from) {
-  struct { struct hd_addr from; uint64_t n; } head = { *from, m->size };
+  struct hd_packet head = { *from, m->size };
   hd_stream_put_own(s, &head, HD_PACKET_HEAD);
   hd_stream_put(s, m, m->size);
 }

@@ -19,7 +19,7 @@ static bool event_room(const struct hd_file *f, const struct hd_msg *m) {
   struct hd_msg look = *m;
   uint64_t v = 0;
   hd_gather(&look, &v, 8);
-  return v == ~0ull || f->count + v <= ~0ull - 1;
+  return v == ~0ull || v <= ~0ull - 1 - f->count;
 }
 
 static bool ready(const struct hd_io_wait *w) {
@@ -73,7 +73,7 @@ static long event_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *
     hd_gather(m, &v, 8);
     m->done = 0;
     if (v == ~0ull) return -EINVAL;
-    if (f->count + v > ~0ull - 1 || f->count + v < v) return -EAGAIN;
+    if (v > ~0ull - 1 - f->count) return -EAGAIN;
     f->count += v;
     hd_became_readable(f);
   } else {
