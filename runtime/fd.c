@@ -52,6 +52,7 @@ void hd_fd_reset(void) {
   nfiles = nstreams = ninodes = 0;
   arena_used = 0;
   hd_addr_reset();
+  hd_dirs_reset();
 }
 
 struct hd_file *hd_file_of(int fd) { return (unsigned)fd < HD_MAX_FD ? table[fd] : NULL; }

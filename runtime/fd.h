@@ -178,6 +178,7 @@ bool hd_addr_unlink(const char *path);                              // was a soc
 int hd_addr_get(const struct sockaddr *sa, socklen_t len, struct hd_addr *a); // 0 or -errno
 void hd_addr_put(const struct hd_addr *a, int domain, struct sockaddr *sa, socklen_t *len);
 void hd_addr_reset(void);
+void hd_dirs_reset(void);                                           // dir.c
 bool hd_addr_known(const struct hd_addr *a);                        // the name of an AF_UNIX socket that may be closed
 bool hd_sock_flag(const struct hd_sock *s, int level, int name);
 short hd_epoll_mask(struct hd_file *f);

@@ -53,11 +53,18 @@ HD_EXPORT void closefrom(int lo) {
 }
 
 // ---- copies
+//
+// What libc prints to 0, 1 and 2 does not pass the runtime.
+static HD_COLD void no_stdio(int to) {
+  if (to < 3) hd_unsupported("a pipe or a socket in the place of standard input, output or error (dup2)");
+}
+
 static long copy_from(int fd, int lowest, bool cloexec) {
   struct hd_file *f = hd_file_of(fd);
   if (hd_reserved_fd(fd)) return -EBADF;
   long to = hd_sys(SYS_fcntl, fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, lowest); // of the placeholder, too
   if (to < 0) return to;
+  if (f) no_stdio((int)to);
   if (f && to >= HD_MAX_FD) {
     hd_sys(SYS_close, to, 0, 0);
     return -EMFILE;
@@ -75,6 +82,7 @@ static long copy_to(int from, int to, int flags) {
   if (hd_sys(SYS_fcntl, from, F_GETFD, 0) < 0) return -EBADF;
   if (hd_file_of(from) && to >= HD_MAX_FD) return -EBADF;
   if (from == to) return to;
+  if (hd_file_of(from)) no_stdio(to);
   if (hd_reserved_fd(to)) hd_unreserve(to);
   struct hd_file *f = hd_file_of(from), *old = hd_file_of(to);
   if (f) hd_file_hold(f);

@@ -166,7 +166,6 @@ HD_EXPORT void *fopen(const char *path, const char *mode) { opened = true; hd_si
 HD_EXPORT void *fopen64(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
 HD_EXPORT void *freopen(const char *path, const char *mode, void *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
 HD_EXPORT void *freopen64(const char *path, const char *mode, void *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
-HD_EXPORT void *opendir(const char *path) { opened = true; return REAL(opendir)(path); }
 HD_EXPORT int fclose(void *f) {
   standard_touched = true;
   return REAL(fclose)(f);

@@ -189,6 +189,8 @@ refuse:	.cfi_startproc
 	refused	chroot
 	refused	mount
 	refused	umount2
+	refused	readdir_r
+	refused	readdir64_r
 	refused	tmpnam
 	refused	tempnam
 	refused	tmpnam_r

@@ -157,6 +157,7 @@ func TestDescriptors(t *testing.T) {
 		{name: "a close does not wake a reader", before: "assert(pipe(p) == 0)", body: "read(p[0], buf, 1)", main: "usleep(1000); close(p[0])", kind: trace.Deadlock, message: "T1 reads from pipe fd 3", virtual: true},
 
 		{name: "fdopen", before: `pipe(p); fdopen(p[0], "r")`, kind: trace.Unsupported, message: "fdopen", virtual: true},
+		{name: "in the place of output", before: "pipe(p); dup2(p[1], 1)", kind: trace.Unsupported, message: "dup2", virtual: true},
 		{name: "dprintf", before: `pipe(p); assert(dprintf(p[1], "%d-%s", 12, "ab") == 5 && read(p[0], buf, 99) == 5 && !memcmp(buf, "12-ab", 5))`},
 		{name: "descriptors over sockets", before: `socketpair(AF_UNIX, SOCK_STREAM, 0, p); char c[64] = {0}; struct msghdr h = {.msg_control = c, .msg_controllen = 64}; sendmsg(p[0], &h, 0)`, kind: trace.Unsupported, message: "sendmsg", virtual: true},
 		{name: "another machine", before: `struct sockaddr_in a = loop(9); a.sin_addr.s_addr = htonl(0x0a000001); int s = socket(AF_INET, SOCK_STREAM, 0); connect(s, (void *)&a, sizeof a)`, kind: trace.Unsupported, message: "not loopback", virtual: true},
