@@ -13,8 +13,7 @@ static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind ==
 
 static uint32_t told(const struct hd_watch *w) {
   if (!(w->events & ~(uint32_t)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP))) return 0; // one shot, fired
-  uint32_t asked = w->events | EPOLLERR | EPOLLHUP;
-  uint32_t now = (uint16_t)hd_fd_mask(w->fd, w->file, (short)(w->events & 0x3fff)) & asked;
+  uint32_t now = (uint16_t)hd_fd_mask(w->fd, w->file, (short)(w->events & 0x3fff)) & w->events;
   if (!(w->events & EPOLLET) || w->fresh || !w->file) return now;
   return in_seq(w->file) != w->in_seen || w->file->out_seq != w->out_seen ? now : 0;
 }
@@ -96,7 +95,7 @@ static long change(int ep, int op, int fd, const struct epoll_event *ev) {
     return 0;
   default: return -EINVAL;
   }
-  f->watches[i] = (struct hd_watch){ .file = g, .fd = fd, .events = ev->events, .data = ev->data.u64, .fresh = true };
+  f->watches[i] = (struct hd_watch){ .file = g, .fd = fd, .events = ev->events | EPOLLERR | EPOLLHUP, .data = ev->data.u64, .fresh = true };
   hd_became_readable(f);
   return 0;
 }

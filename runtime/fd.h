@@ -45,6 +45,7 @@ struct hd_sock {
   uint8_t state;
   int protocol, err;              // err: what SO_ERROR gives next
   struct hd_addr local, peer;
+  bool mute;                      // datagrams: it sends no more
   bool unconfirmed;               // a non-blocking connect whose success was not told yet
   struct hd_file *queue[HD_BACKLOG]; // connections not accepted yet
   uint32_t nqueue, backlog;

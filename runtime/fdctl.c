@@ -176,6 +176,22 @@ HD_EXPORT int fcntl(int fd, int cmd, ...) {
 }
 HD_EXPORT int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
 
+// What FIONREAD gives: of datagrams the first, of anything else all.
+static uint64_t waiting(const struct hd_file *f) {
+  const struct hd_stream *s = f->in ? f->in : f->out;
+  if (!s->packets) return s->len;
+  struct hd_stream at = *s; // only read from
+  uint64_t sum = 0;
+  while (at.len) {
+    struct hd_packet head;
+    hd_stream_look(&at, &head, HD_PACKET_HEAD);
+    sum += head.n;
+    if (f->sock->type == SOCK_DGRAM) break;
+    hd_stream_drop(&at, HD_PACKET_HEAD + head.n);
+  }
+  return sum;
+}
+
 HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
   va_list ap;
   va_start(ap, request);
@@ -196,13 +212,8 @@ HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
     f->nonblock = v != 0;
     return (int)finish(t, 0);
   case FIONREAD:
-    if (!f->in) return (int)finish(t, f->out ? 0 : -ENOTTY);
-    v = (int)f->in->len;
-    if (f->in->packets && v) {
-      struct hd_packet head;
-      hd_stream_look(f->in, &head, HD_PACKET_HEAD);
-      v = (int)head.n;
-    }
+    if (!f->in && !f->out) return (int)finish(t, -ENOTTY);
+    v = (int)waiting(f);
     hd_store((void *)arg, &v, sizeof v);
     return (int)finish(t, 0);
   }

@@ -252,8 +252,10 @@ static long do_shutdown(int fd, int how, uint64_t pc) {
     hd_io_done(t, (uint64_t)how, 0);
     return 0;
   }
-  if (f->sock->state != HD_SOCK_CONNECTED) return hd_io_done(t, 0, ENOTCONN);
-  if (f->out && how != SHUT_RD) {
+  bool datagrams = f->sock->type == SOCK_DGRAM;
+  if (f->sock->state != HD_SOCK_CONNECTED && !(datagrams && f->sock->domain == AF_UNIX)) return hd_io_done(t, 0, ENOTCONN);
+  if (datagrams && how != SHUT_RD) f->sock->mute = true;
+  if (!datagrams && f->out && how != SHUT_RD) {
     f->out->ended = true;
     hd_became_readable(f->out->reader);
   }
@@ -354,14 +356,26 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
   if (m->flags & MSG_OOB) hd_unsupported("out-of-band data (MSG_OOB)");
   if (s->err) { long e = -s->err; s->err = 0; return e; }
   if (s->type == SOCK_DGRAM) {
-    if (write) return f->out && f->out->ended ? -EPIPE : datagram_out(f, m);
-    if (!f->in->len) return f->in->deaf ? 0 : -EAGAIN;
+    if (write) {
+      if (s->mute || (f->out && f->out->reader && f->out->deaf)) return -EPIPE;
+      if (f->out && !f->out->reader && !m->to) { // told once; then it has no peer, and what that sent is gone
+        f->out->used = false;
+        f->out = NULL;
+        hd_stream_drop(f->in, f->in->len);
+        s->peer.family = 0;
+        s->state = HD_SOCK_NEW;
+        return -ECONNREFUSED;
+      }
+      return datagram_out(f, m);
+    }
+    if (!f->in->len) return f->in->deaf && !f->nonblock && !(m->flags & MSG_DONTWAIT) ? 0 : -EAGAIN;
     long n = packet_in(f->in, m);
     if (f->in->writer) hd_became_writable(f->in->writer);
     return n;
   }
   if (s->state != HD_SOCK_CONNECTED) return write ? (s->domain == AF_UNIX ? -ENOTCONN : -EPIPE) : s->state == HD_SOCK_LISTENING && s->domain == AF_UNIX ? -EINVAL : -ENOTCONN;
   struct hd_stream *x = write ? f->out : f->in;
+  if (x->packets && f->in->reset) { f->in->reset = false; f->in->ended = true; return -ECONNRESET; } // before any data
   if (!write) {
     if (!x->len) {
       if (x->reset) { x->reset = false; x->ended = true; return -ECONNRESET; }
@@ -401,10 +415,15 @@ short hd_sock_mask(struct hd_file *f) {
   struct hd_sock *s = f->sock;
   int mask = 0;
   if (s->err) mask |= POLLERR | POLLHUP | POLLIN | POLLOUT;
-  if (s->type == SOCK_DGRAM) return (short)(mask | (f->in->len || f->in->deaf ? POLLIN : 0) | (!f->out || hd_room(f->out) > HD_PACKET_HEAD ? POLLOUT : 0));
+  if (s->type == SOCK_DGRAM) { // what the peer shuts down does not show
+    bool mute = s->mute;
+    return (short)(mask | (f->in->len ? POLLIN : 0) | (f->in->deaf ? POLLIN | POLLRDHUP : 0) | (f->in->deaf && mute ? POLLHUP : 0) |
+                   (!f->out || hd_room(f->out) > HD_PACKET_HEAD ? POLLOUT : 0));
+  }
   if (s->state == HD_SOCK_LISTENING) return (short)(mask | (s->nqueue ? POLLIN : 0));
   if (s->state == HD_SOCK_NEW) return (short)(mask | POLLHUP | POLLOUT);
-  bool over = !f->in->writer || f->in->ended || f->in->deaf, mute = !f->out->reader || f->out->ended;
+  bool over = !f->in->writer || f->in->ended || f->in->deaf;
+  bool mute = !f->out->reader || f->out->ended || (f->out->deaf && s->domain == AF_UNIX);
   if (f->in->len || ended(f->in)) mask |= POLLIN;
   if (over) mask |= POLLRDHUP | POLLIN;
   if (over && mute) mask |= POLLHUP;

@@ -33,7 +33,7 @@ static bool ready(const struct hd_io_wait *w) {
     if (!w->write) return s->len || !s->writer;
     return !s->reader || hd_room(s) >= (w->size <= PIPE_BUF ? w->size : 1);
   case HD_FD_SOCKET: return hd_sock_ready(f, w->write, w->size);
-  case HD_FD_EVENTFD: return w->size < 8 || (w->write ? event_room(f, w->arg) : f->count != 0);
+  case HD_FD_EVENTFD: return w->size < 8 || (w->write && w->size > 8) || (w->write ? event_room(f, w->arg) : f->count != 0);
   case HD_FD_TIMERFD: return w->write || w->size < 8 || hd_timer_count(f) != 0;
   }
   return true;
@@ -68,7 +68,7 @@ static long pipe_io(struct hd_file *f, bool write, struct hd_msg *m) {
 
 static long event_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *value) {
   uint64_t v = 0;
-  if (m->size < 8) return -EINVAL;
+  if (m->size < 8 || (write && m->size > 8)) return -EINVAL; // longer ones: since Linux 6.6
   if (write) {
     hd_gather(m, &v, 8);
     m->done = 0;
