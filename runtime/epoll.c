@@ -8,6 +8,9 @@
 #include <sys/epoll.h>
 #include "fd.h"
 
+// What the arrival of data, and of room, is an edge for.
+enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
+
 // The first expiration of a timer since it was read is an edge.
 static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timer_count(f)); }
 
@@ -15,7 +18,8 @@ static uint32_t told(const struct hd_watch *w) {
   if (!(w->events & ~(uint32_t)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP))) return 0; // one shot, fired
   uint32_t now = (uint16_t)hd_fd_mask(w->fd, w->file, (short)(w->events & 0x3fff)) & w->events;
   if (!(w->events & EPOLLET) || w->fresh || !w->file) return now;
-  return in_seq(w->file) != w->in_seen || w->file->out_seq != w->out_seen ? now : 0;
+  bool news = w->file->end_seq != w->end_seen || (w->events & IN && in_seq(w->file) != w->in_seen) || (w->events & OUT && w->file->out_seq != w->out_seen);
+  return news ? now : 0;
 }
 
 short hd_epoll_mask(struct hd_file *f) {
@@ -150,6 +154,7 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
       if (x->file) {
         x->in_seen = in_seq(x->file);
         x->out_seen = x->file->out_seq;
+        x->end_seen = x->file->end_seq;
       }
       if (x->events & EPOLLONESHOT) x->events &= EPOLLET | EPOLLONESHOT;
       f->first_watch = (i + 1) % f->nwatches;

@@ -18,8 +18,20 @@ static int top;                  // table is empty from here on
 static char *arena;
 static uint64_t arena_used;
 static struct { uint64_t dev, ino; int fd; } inodes[MAX_INODES];
-static uint32_t ninodes;
-static int placeholder[4];       // pipe, socket, anything else; opened with O_PATH
+static uint32_t ninodes, nstandard; // nstandard of them are there in every execution
+static int placeholder[3];       // pipe, socket, anything else; opened with O_PATH
+
+const char *hd_fd_path(char *out, int fd) {
+  static const char start[] = "/proc/self/fd/";
+  uint64_t n = sizeof start - 1;
+  char digits[12];
+  int d = 0;
+  hd_copy(out, start, n);
+  do digits[d++] = (char)('0' + fd % 10); while ((fd /= 10));
+  while (d) out[n++] = digits[--d];
+  out[n] = 0;
+  return out;
+}
 
 void hd_placeholders_make(void) {
   int pair[2], sock;
@@ -27,12 +39,8 @@ void hd_placeholders_make(void) {
   sock = (int)hd_sys(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int from[] = { pair[0], sock >= 0 ? sock : pair[0], (int)hd_sys(SYS_eventfd2, 0, O_CLOEXEC, 0) };
   for (int i = 0; i < 3; i++) {
-    char path[32] = "/proc/self/fd/";
-    int n = 14;
-    if (from[i] >= 100) path[n++] = (char)('0' + from[i] / 100);
-    if (from[i] >= 10) path[n++] = (char)('0' + from[i] / 10 % 10);
-    path[n++] = (char)('0' + from[i] % 10);
-    path[n] = 0;
+    char path[HD_FD_PATH];
+    hd_fd_path(path, from[i]);
     placeholder[i] = (int)hd_sys4(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
     if (placeholder[i] < 0) hd_refuse("cannot open %s (error %d): is /proc mounted?", path, -placeholder[i]);
   }
@@ -40,7 +48,6 @@ void hd_placeholders_make(void) {
   hd_sys(SYS_close, pair[1], 0, 0);
   if (sock >= 0) hd_sys(SYS_close, sock, 0, 0);
   hd_sys(SYS_close, from[2], 0, 0);
-  placeholder[3] = -1;
 }
 
 int *hd_placeholders(void) { return placeholder; }
@@ -49,7 +56,8 @@ void hd_fd_reset(void) {
   for (int i = 0; i < top; i++) table[i] = NULL;
   top = 0;
   for (uint32_t i = 0; i < nfiles; i++) files[i].kind = 0;
-  nfiles = nstreams = ninodes = 0;
+  nfiles = nstreams = 0;
+  ninodes = nstandard;
   arena_used = 0;
   hd_addr_reset();
   hd_dirs_reset();
@@ -105,6 +113,13 @@ uint64_t hd_kernel_object(int fd) {
   int kind = hd_is_outside(fd) ? HD_FD_OUTSIDE : HD_FD_FILE;
   if (i < MAX_INODES) fd = inodes[i].fd;
   return 1ull << HD_FD_OBJECT_BIT | (uint64_t)kind << HD_FD_KIND_SHIFT | (uint64_t)(fd & 0xfff) << HD_FD_SHIFT | (i + 1);
+}
+
+// Files are met when they are opened, which is in the same order in all executions that the
+// analyses take for one; but for those that were open from the start.
+void hd_standard_named(void) {
+  for (int fd = 0; fd < 3; fd++) hd_kernel_object(fd);
+  nstandard = ninodes;
 }
 
 // ---- open file descriptions
@@ -185,16 +200,13 @@ void hd_file_release(struct hd_file *f) {
   struct hd_stream *in = f->in, *out = f->out;
   if (out) {
     out->writer = NULL;
-    hd_became_readable(out->reader);
+    hd_ended(out->reader);
     free_if_done(out);
   }
   if (in) {
     in->reader = NULL;
     if (in->len && f->kind == HD_FD_SOCKET && in->writer && in->writer->in) in->writer->in->reset = true;
-    if (in->writer) {
-      hd_became_writable(in->writer);
-      hd_became_readable(in->writer); // the end of a connection shows on both
-    }
+    hd_ended(in->writer);
     free_if_done(in);
   }
   f->kind = 0;

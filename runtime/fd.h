@@ -58,7 +58,7 @@ struct hd_watch {                 // of an epoll set
   struct hd_file *file;           // NULL: a descriptor of the kernel's
   int fd;
   uint32_t events;
-  uint64_t data, in_seen, out_seen; // activity an edge-triggered watch has told
+  uint64_t data, in_seen, out_seen, end_seen; // activity an edge-triggered watch has told
   bool fresh;                     // nothing was told yet
 };
 
@@ -69,7 +69,8 @@ struct hd_file {                  // an open file description
   int fd;                         // its first descriptor, for people
   uint64_t id;
   struct hd_stream *in, *out;
-  uint64_t in_seq, out_seq;       // how often it became readable, writable
+  uint64_t in_seq, out_seq;       // how often data came, room came
+  uint64_t end_seq;               // how often an end or an error came
   uint64_t count;                 // eventfd
   uint64_t expires, interval;     // timerfd: virtual ns; expires 0: disarmed
   int clock;                      // timerfd
@@ -89,17 +90,21 @@ void hd_fd_set(int fd, struct hd_file *f);     // the table alone
 uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
+void hd_standard_named(void);                  // before the first execution
 bool hd_reserved_fd(int fd);                   // files.c: one of heddle's own
-void hd_unreserve(int fd);                     // files.c: the program wants this number
+void hd_unreserve(void);                       // files.c: the program wants such a number: all of them move up
 void hd_touched(int fd);                       // files.c: 0, 1 or 2 may have been closed or replaced
 void hd_fd_reset(void);                        // a new execution begins
 void hd_placeholders_make(void);
-int *hd_placeholders(void);                    // heddle's own, up to a -1
+int *hd_placeholders(void);                    // heddle's own, three
+enum { HD_FD_PATH = 28 };
+const char *hd_fd_path(char *out, int fd);     // its name below /proc
 void hd_fd_opened(void);                       // files.c: there are descriptors to close after this execution
 
 static inline uint32_t hd_room(const struct hd_stream *s) { return s->cap - s->len; }
 static inline void hd_became_readable(struct hd_file *f) { if (f) f->in_seq++; }
 static inline void hd_became_writable(struct hd_file *f) { if (f) f->out_seq++; }
+static inline void hd_ended(struct hd_file *f) { if (f) f->end_seq++; }
 
 // ---- wait.c: blocking
 //

@@ -83,7 +83,7 @@ static long copy_to(int from, int to, int flags) {
   if (hd_file_of(from) && to >= HD_MAX_FD) return -EBADF;
   if (from == to) return to;
   if (hd_file_of(from)) no_stdio(to);
-  if (hd_reserved_fd(to)) hd_unreserve(to);
+  if (hd_reserved_fd(to)) hd_unreserve();
   struct hd_file *f = hd_file_of(from), *old = hd_file_of(to);
   if (f) hd_file_hold(f);
   long r = hd_sys(SYS_dup3, from, to, flags);

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "fd.h"
@@ -48,6 +48,7 @@ void hd_files_save(void) {
     hd_sys(SYS_dup3, cwd, backup + CWD, O_CLOEXEC);
     hd_sys(SYS_close, cwd, 0, 0);
   }
+  hd_standard_named();
   mask_at_main = (unsigned)hd_sys(SYS_umask, 0, 0, 0);
   hd_sys(SYS_umask, mask_at_main, 0, 0);
 }
@@ -56,9 +57,7 @@ bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup 
 void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
 void hd_fd_opened(void) { opened = true; }
 
-// The program asks for a number that heddle has taken: all of heddle's move up.
-void hd_unreserve(int fd) {
-  (void)fd;
+void hd_unreserve(void) {
   int to = backup + RESERVED;
   for (int i = 0; i < RESERVED;) {
     if (hd_sys(SYS_fcntl, to + i, F_GETFD, 0) >= 0) { to += i + 1; i = 0; }
@@ -81,7 +80,7 @@ static bool is_random(const char *path) { return hd_streq(path, "/dev/urandom") 
 
 const char *hd_random_path(void) {
   enum { BYTES = 1 << 20 };
-  static char path[] = "/proc/self/fd/\0\0\0\0\0";
+  static char path[HD_FD_PATH];
   int fd = backup + RANDOM;
   if (!have_random) {
     long made = hd_sys(SYS_memfd_create, "random", 1 /* MFD_CLOEXEC */, 0);
@@ -95,12 +94,7 @@ const char *hd_random_path(void) {
     hd_sys(SYS_close, made, 0, 0);
     have_random = true;
   }
-  char digits[8];
-  int n = 0, k = 14;
-  do digits[n++] = (char)('0' + fd % 10); while ((fd /= 10));
-  while (n) path[k++] = digits[--n];
-  path[k] = 0;
-  return path;
+  return hd_fd_path(path, fd);
 }
 
 static long open_now(int dir, const char *path, int flags, unsigned mode) {
@@ -150,36 +144,49 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   if (!hd_fetch_string(name, path, sizeof name) || !hd_fetch_string(how, mode, sizeof how)) return errno = ENAMETOOLONG, NULL;
   bool plus = false, exclusive = false;
   for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; }
-  if (is_random(name)) return real(hd_random_path(), "r", f);
   struct stat st;
+  struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, hd.cur->pend.pc, 0, -1, 0, NULL);
   if (hd_sys4(SYS_newfstatat, AT_FDCWD, name, &st, 0) == 0 && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
   int flags = plus ? O_RDWR : *how == 'r' ? O_RDONLY : O_WRONLY;
   if (*how != 'r') flags |= O_CREAT | (*how == 'w' ? O_TRUNC : 0) | (exclusive ? O_EXCL : 0);
-  hd_undo_open(AT_FDCWD, name, flags);
-  void *r = real(path, mode, f);
-  hd_undo_opened(r ? AT_FDCWD : -1);
+  bool chance = is_random(name);
+  if (!chance) hd_undo_open(AT_FDCWD, name, flags);
+  FILE *r = chance ? real(hd_random_path(), "r", f) : real(path, mode, f);
+  int err = errno;
+  if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);
+  if (r) {
+    t->pend.obj = hd_kernel_object(r->_fileno);
+    t->pend.aux = (uint64_t)r->_fileno;
+  }
+  hd_io_done(t, 0, r ? 0 : err);
+  errno = err;
   return r;
 }
 static void *real_fopen(const char *path, const char *mode, void *f) { (void)f; return REAL(fopen)(path, mode); }
 static void *real_freopen(const char *path, const char *mode, void *f) { return REAL(freopen)(path, mode, f); }
-HD_EXPORT void *fopen(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
-HD_EXPORT void *fopen64(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
-HD_EXPORT void *freopen(const char *path, const char *mode, void *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
-HD_EXPORT void *freopen64(const char *path, const char *mode, void *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
-HD_EXPORT int fclose(void *f) {
+HD_EXPORT FILE *fopen(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
+HD_EXPORT FILE *fopen64(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
+HD_EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
+HD_EXPORT FILE *freopen64(const char *path, const char *mode, FILE *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
+HD_EXPORT int fclose(FILE *f) {
   standard_touched = true;
-  return REAL(fclose)(f);
+  if (!hd_active()) return REAL(fclose)(f);
+  struct hd_thread *t = hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, -1, 0, NULL);
+  int r = REAL(fclose)(f), err = errno;
+  hd_io_done(t, 0, r ? err : 0);
+  errno = err;
+  return r;
 }
 
 // ---- the process's own
-static int go(long (*how)(const char *, int), const char *path, int fd) {
+HD_EXPORT int chdir(const char *path) {
   moved = true;
-  return (int)hd_errno_result(how(path, fd));
+  return (int)hd_errno_result(hd_sys(SYS_chdir, path, 0, 0));
 }
-static long to_path(const char *path, int fd) { (void)fd; return hd_sys(SYS_chdir, path, 0, 0); }
-static long to_fd(const char *path, int fd) { (void)path; return hd_reserved_fd(fd) ? -EBADF : hd_sys(SYS_fchdir, fd, 0, 0); }
-HD_EXPORT int chdir(const char *path) { return go(to_path, path, 0); }
-HD_EXPORT int fchdir(int fd) { return go(to_fd, NULL, fd); }
+HD_EXPORT int fchdir(int fd) {
+  moved = true;
+  return (int)hd_errno_result(hd_reserved_fd(fd) ? -EBADF : hd_sys(SYS_fchdir, fd, 0, 0));
+}
 HD_EXPORT mode_t umask(mode_t m) {
   mask_changed = true;
   return (mode_t)hd_sys(SYS_umask, m, 0, 0);

@@ -248,7 +248,7 @@ static long do_shutdown(int fd, int how, uint64_t pc) {
   if (how < 0 || how > 2) return hd_io_done(t, 0, EINVAL);
   if (f->sock->state == HD_SOCK_LISTENING && how != SHUT_WR && f->sock->domain != AF_UNIX) { // accept gets EINVAL from now on
     f->sock->state = HD_SOCK_NEW;
-    hd_became_readable(f);
+    hd_ended(f);
     hd_io_done(t, (uint64_t)how, 0);
     return 0;
   }
@@ -257,12 +257,13 @@ static long do_shutdown(int fd, int how, uint64_t pc) {
   if (datagrams && how != SHUT_RD) f->sock->mute = true;
   if (!datagrams && f->out && how != SHUT_RD) {
     f->out->ended = true;
-    hd_became_readable(f->out->reader);
+    hd_ended(f->out->reader);
+    hd_ended(f);
   }
   if (f->in && how != SHUT_WR) {
     f->in->deaf = true;
-    hd_became_readable(f);
-    hd_became_writable(f->in->writer);
+    hd_ended(f);
+    hd_ended(f->in->writer);
   }
   hd_io_done(t, (uint64_t)how, 0);
   return 0;

@@ -23,20 +23,12 @@
 #include <unistd.h>
 #include "fd.h"
 
-static HD_COLD long refuse(long n) {
+static HD_COLD _Noreturn void refuse(const char *fmt, ...) {
   static char what[96];
-  va_list none = { 0 };
-  (void)none;
-  const char *start = "the system call number ";
-  uint64_t k = hd_strlen(start);
-  hd_copy(what, start, k);
-  char digits[24];
-  int d = 0;
-  uint64_t v = (uint64_t)n;
-  do digits[d++] = (char)('0' + v % 10); while ((v /= 10));
-  while (d) what[k++] = digits[--d];
-  const char *end = " made with syscall()";
-  hd_copy(what + k, end, hd_strlen(end) + 1);
+  va_list ap;
+  va_start(ap, fmt);
+  hd_format(what, sizeof what, fmt, ap);
+  va_end(ap);
   hd_unsupported(what);
 }
 
@@ -156,5 +148,5 @@ HD_EXPORT long syscall(long n, ...) {
   case SYS_process_vm_readv:
     return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
   }
-  return refuse(n);
+  refuse("the system call number %ld made with syscall()", n);
 }

@@ -60,13 +60,8 @@ static struct undo *step(int what, const char *path) {
 }
 
 static uint64_t name_of(char *out, int fd) { // 0: it has none
-  char link[40] = "/proc/self/fd/", digits[12];
-  int k = 14, d = 0;
-  unsigned v = (unsigned)fd;
-  do digits[d++] = (char)('0' + v % 10); while ((v /= 10));
-  while (d) link[k++] = digits[--d];
-  link[k] = 0;
-  long r = hd_sys(SYS_readlink, link, out, PATH - 1);
+  char link[HD_FD_PATH];
+  long r = hd_sys(SYS_readlink, hd_fd_path(link, fd), out, PATH - 1);
   out[r > 0 ? r : 0] = 0;
   return r > 0 ? (uint64_t)r : 0;
 }
