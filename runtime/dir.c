@@ -72,15 +72,9 @@ static void empty(struct listing *l) {
   l->n = l->room = 0;
 }
 
-static DIR *track(DIR *dir, struct hd_thread *t) {
-  int err = errno;
-  if (dir) {
-    t->pend.aux = (uint64_t)dirfd(dir);
-    t->pend.obj = hd_kernel_object(dirfd(dir));
-  }
-  hd_io_done(t, 0, dir ? 0 : err);
-  errno = err;
+static DIR *track(DIR *dir) {
   if (!dir) return dir;
+  hd_kernel_object(dirfd(dir)); // it has a name from now on
   if (nlistings == MAX_DIRS) hd_unsupported("more than 256 open directories");
   listings[nlistings++] = (struct listing){ .dir = dir };
   fill(&listings[nlistings - 1]);
@@ -90,14 +84,14 @@ static DIR *track(DIR *dir, struct hd_thread *t) {
 HD_EXPORT DIR *opendir(const char *path) {
   hd_fd_opened();
   if (!hd_active()) return REAL(opendir)(path);
-  struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, HD_RA, 0, -1, 0, NULL);
-  return track(REAL(opendir)(path), t);
+  hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
+  return track(REAL(opendir)(path));
 }
 HD_EXPORT DIR *fdopendir(int fd) {
   if (!hd_active()) return REAL(fdopendir)(fd);
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
-  struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, HD_RA, 0, fd, 0, NULL);
-  return track(REAL(fdopendir)(fd), t);
+  hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
+  return track(REAL(fdopendir)(fd));
 }
 HD_EXPORT struct dirent *readdir(DIR *dir) {
   struct listing *l = hd_active() ? listing_of(dir) : NULL;
@@ -107,16 +101,13 @@ HD_EXPORT struct dirent *readdir(DIR *dir) {
 HD_EXPORT struct dirent64 *readdir64(DIR *dir) { return (struct dirent64 *)readdir(dir); }
 HD_EXPORT int closedir(DIR *dir) {
   if (!hd_active()) return REAL(closedir)(dir);
-  struct hd_thread *t = hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, -1, 0, NULL);
+  hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
   struct listing *l = listing_of(dir);
   if (l) {
     empty(l);
     *l = listings[--nlistings];
   }
-  int r = REAL(closedir)(dir), err = errno;
-  hd_io_done(t, 0, r ? err : 0);
-  errno = err;
-  return r;
+  return REAL(closedir)(dir);
 }
 HD_EXPORT void rewinddir(DIR *dir) { // and looks again
   struct listing *l = hd_active() ? listing_of(dir) : NULL;

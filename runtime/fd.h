@@ -125,6 +125,9 @@ extern uint64_t hd_io_event;            // what all such waits need: somebody di
 struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, uint64_t size, struct hd_io_wait *w);
 // The operation is done. err is 0 or an errno, which the caller returns.
 long hd_io_done(struct hd_thread *t, uint64_t value, long err);
+// For what libc does in one piece and with hooks in it (malloc, free): the operation is over as
+// far as the schedule goes, then libc does it.
+void hd_io_only_point(uint16_t op, uint64_t pc);
 bool hd_io_ready(const struct hd_thread *u);
 void hd_io_rearm(void);                 // a timerfd was set: deadlines of waiters have moved
 bool hd_io_outside(void);               // nobody can run: waits for other processes; false: nobody waits for one

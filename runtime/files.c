@@ -145,7 +145,7 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   bool plus = false, exclusive = false;
   for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; }
   struct stat st;
-  struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, hd.cur->pend.pc, 0, -1, 0, NULL);
+  hd_io_only_point(HD_OP_FD_OPEN, hd.cur->pend.pc);
   if (hd_sys4(SYS_newfstatat, AT_FDCWD, name, &st, 0) == 0 && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
   int flags = plus ? O_RDWR : *how == 'r' ? O_RDONLY : O_WRONLY;
   if (*how != 'r') flags |= O_CREAT | (*how == 'w' ? O_TRUNC : 0) | (exclusive ? O_EXCL : 0);
@@ -154,11 +154,7 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   FILE *r = chance ? real(hd_random_path(), "r", f) : real(path, mode, f);
   int err = errno;
   if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);
-  if (r) {
-    t->pend.obj = hd_kernel_object(r->_fileno);
-    t->pend.aux = (uint64_t)r->_fileno;
-  }
-  hd_io_done(t, 0, r ? 0 : err);
+  if (r) hd_kernel_object(r->_fileno); // it has a name from now on
   errno = err;
   return r;
 }
@@ -168,14 +164,20 @@ HD_EXPORT FILE *fopen(const char *path, const char *mode) { opened = true; hd_si
 HD_EXPORT FILE *fopen64(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
 HD_EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
 HD_EXPORT FILE *freopen64(const char *path, const char *mode, FILE *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
+HD_EXPORT FILE *tmpfile(void) { // has no name, so there is nothing to put back
+  opened = true;
+  if (!hd_active()) return REAL(tmpfile)();
+  hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
+  FILE *f = REAL(tmpfile)();
+  if (f) hd_kernel_object(f->_fileno);
+  return f;
+}
+HD_EXPORT FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
 HD_EXPORT int fclose(FILE *f) {
   standard_touched = true;
   if (!hd_active()) return REAL(fclose)(f);
-  struct hd_thread *t = hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, -1, 0, NULL);
-  int r = REAL(fclose)(f), err = errno;
-  hd_io_done(t, 0, r ? err : 0);
-  errno = err;
-  return r;
+  hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
+  return REAL(fclose)(f);
 }
 
 // ---- the process's own

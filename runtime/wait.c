@@ -50,6 +50,8 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
   return err ? -err : (long)value;
 }
 
+void hd_io_only_point(uint16_t op, uint64_t pc) { hd_io_done(hd_io_point(op, pc, 0, -1, 0, NULL), 0, 0); }
+
 bool hd_io_ready(const struct hd_thread *u) { return u->timed_out || u->io->ready(u->io); }
 
 static struct hd_thread *waiter(uint32_t *at) {
