@@ -29,7 +29,7 @@ int hd_addr_get(const struct sockaddr *sa, socklen_t len, struct hd_addr *a) {
   hd_fill(&s, 0, sizeof s);
   if (len < sizeof(sa_family_t)) return -EINVAL;
   if (len > sizeof s) return -EINVAL;
-  hd_fetch(&s, sa, len);
+  hd_from_program(&s, sa, len);
   a->family = s.ss_family;
   switch (s.ss_family) {
   case AF_INET: {
@@ -88,9 +88,9 @@ void hd_addr_put(const struct hd_addr *a, int domain, struct sockaddr *sa, sockl
     hd_copy(un->sun_path, a->path, a->len);
     n = (socklen_t)offsetof(struct sockaddr_un, sun_path) + a->len + (a->len && a->path[0] ? 1 : 0);
   }
-  hd_fetch(&room, len, sizeof room);
-  hd_store(sa, &s, n < room ? n : room);
-  hd_store(len, &n, sizeof n);
+  hd_from_program(&room, len, sizeof room);
+  hd_to_program(sa, &s, n < room ? n : room);
+  hd_to_program(len, &n, sizeof n);
 }
 
 static bool any_ip(const struct hd_addr *a) {

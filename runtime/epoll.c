@@ -107,7 +107,7 @@ static long change(int ep, int op, int fd, const struct epoll_event *ev) {
 static long control(int ep, int op, int fd, const struct epoll_event *p, uint64_t pc) {
   struct epoll_event ev = { 0 };
   hd.cur->pend.pc = pc;
-  if (op != EPOLL_CTL_DEL) hd_fetch(&ev, p, sizeof ev);
+  if (op != EPOLL_CTL_DEL) hd_from_program(&ev, p, sizeof ev);
   struct hd_file *f = hd_file_of(ep);
   struct hd_thread *t = hd_io_point(HD_OP_FD_CTL, pc, f ? f->id : 0, ep, 0, NULL);
   long r = change(ep, op, fd, &ev);
@@ -149,7 +149,7 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
       uint32_t now = told(x);
       if (!now) continue;
       struct epoll_event ev = { .events = now, .data.u64 = x->data };
-      hd_store(&out[n++], &ev, sizeof ev);
+      hd_to_program(&out[n++], &ev, sizeof ev);
       x->fresh = false;
       if (x->file) {
         x->in_seen = in_seq(x->file);

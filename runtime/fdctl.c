@@ -208,13 +208,13 @@ HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
   if (!(f = hd_file_of(fd))) return (int)finish(t, -EBADF);
   switch (request) {
   case FIONBIO:
-    hd_fetch(&v, (void *)arg, sizeof v);
+    hd_from_program(&v, (void *)arg, sizeof v);
     f->nonblock = v != 0;
     return (int)finish(t, 0);
   case FIONREAD:
     if (!f->in && !f->out) return (int)finish(t, -ENOTTY);
     v = (int)waiting(f);
-    hd_store((void *)arg, &v, sizeof v);
+    hd_to_program((void *)arg, &v, sizeof v);
     return (int)finish(t, 0);
   }
   return (int)finish(t, -ENOTTY);

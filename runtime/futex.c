@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <time.h>
 #include "rt.h"
@@ -29,6 +30,7 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
     t->granted = false;
     t->arrival = ++hd.arrivals;
     hd_need(t, (uint64_t)p, 0);
+    t->intr = HD_INTR_RESTART;
     if (timeout) {
       struct hd_deadline d;
       if (cmd == FUTEX_WAIT_BITSET) hd_deadline(&d, op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, timeout);
@@ -36,7 +38,7 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
       hd_timer(t, &d);
     }
     hd_point(t);
-    int err = t->granted ? 0 : ETIMEDOUT;
+    int err = t->granted ? 0 : t->interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
     if (err) { errno = err; return -1; }
     return 0;

@@ -29,7 +29,7 @@ static long make_pipe(int *out, int flags, uint64_t pc) {
   t->pend.aux = (uint64_t)x;
   int fds[2] = { (int)x, (int)y };
   hd_io_done(t, 0, 0);
-  hd_store(out, fds, sizeof fds);
+  hd_to_program(out, fds, sizeof fds);
   return 0;
 }
 

@@ -117,10 +117,10 @@ static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {
     return 0;
   }
   struct pollfd *copy = __builtin_alloca(n * sizeof *copy);
-  hd_fetch(copy, fds, n * sizeof *copy);
+  hd_from_program(copy, fds, n * sizeof *copy);
   struct set s = { copy, (uint32_t)n };
   long r = look(&s, ns, pc);
-  if (r >= 0) hd_store(fds, copy, n * sizeof *copy);
+  if (r >= 0) hd_to_program(fds, copy, n * sizeof *copy);
   return r;
 }
 
@@ -134,7 +134,7 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
   uint64_t bytes = ((uint64_t)n + 63) / 64 * 8;
   hd_fill(want, 0, sizeof want);
   for (int k = 0; k < 3; k++)
-    if (sets[k]) hd_fetch(&want[k], sets[k], bytes);
+    if (sets[k]) hd_from_program(&want[k], sets[k], bytes);
   for (int fd = 0; fd < n; fd++) {
     short events = 0;
     for (int k = 0; k < 3; k++)
@@ -157,14 +157,14 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
     if (asked & POLLPRI && got & POLLPRI) { FD_SET(fds[i].fd, &want[2]); count++; }
   }
   for (int k = 0; k < 3; k++)
-    if (sets[k]) hd_store(sets[k], &want[k], bytes);
+    if (sets[k]) hd_to_program(sets[k], &want[k], bytes);
   return count;
 }
 
 static uint64_t ns_of(const struct timespec *ts) {
   struct timespec t;
   if (!ts) return ~0ull;
-  hd_fetch(&t, ts, sizeof t);
+  hd_from_program(&t, ts, sizeof t);
   if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= 1000000000) return ~0ull - 1; // not valid
   return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
@@ -173,7 +173,7 @@ static uint64_t ns_of(const struct timespec *ts) {
 void hd_same_mask(const sigset_t *mask) {
   uint64_t m;
   if (!mask) return;
-  hd_fetch(&m, mask, sizeof m);
+  hd_from_program(&m, mask, sizeof m);
   if (m != hd.cur->sigmask) hd_unsupported("a wait that changes the signal mask (ppoll, pselect, epoll_pwait)");
 }
 
@@ -199,7 +199,7 @@ HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct time
   if (tv) {
     struct timeval t;
     hd.cur->pend.pc = HD_RA;
-    hd_fetch(&t, tv, sizeof t);
+    hd_from_program(&t, tv, sizeof t);
     if (t.tv_sec < 0 || t.tv_usec < 0) return (int)hd_errno_result(-EINVAL);
     ns = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_usec * 1000;
   }
@@ -207,7 +207,7 @@ HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct time
   if (tv && r >= 0) { // Linux leaves what remains
     uint64_t gone = hd.vtime - began, left = gone < ns ? ns - gone : 0;
     struct timeval t = { (time_t)(left / 1000000000), (suseconds_t)(left % 1000000000 / 1000) };
-    hd_store(tv, &t, sizeof t);
+    hd_to_program(tv, &t, sizeof t);
   }
   return (int)hd_errno_result(r);
 }

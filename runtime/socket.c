@@ -90,7 +90,7 @@ static long new_pair(int domain, int type, int protocol, int *out, uint64_t pc) 
   t->pend.aux = (uint64_t)x;
   int fds[2] = { (int)x, (int)y };
   hd_io_done(t, 0, 0);
-  hd_store(out, fds, sizeof fds);
+  hd_to_program(out, fds, sizeof fds);
   return 0;
 }
 
@@ -442,7 +442,7 @@ static long set_option(int fd, int level, int name, const void *value, socklen_t
   if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_SNDTIMEO)) {
     struct timeval tv;
     if (len < sizeof tv) return -EINVAL;
-    hd_fetch(&tv, value, sizeof tv);
+    hd_from_program(&tv, value, sizeof tv);
     if (tv.tv_usec < 0 || tv.tv_usec >= 1000000) return -EDOM;
     uint64_t ns = tv.tv_sec < 0 ? 0 : (uint64_t)tv.tv_sec * 1000000000ull + (uint64_t)tv.tv_usec * 1000;
     if (name == SO_RCVTIMEO) s->rcvtimeo = ns;
@@ -460,7 +460,7 @@ static long set_option(int fd, int level, int name, const void *value, socklen_t
   s->opts[i].name = name;
   s->opts[i].len = len;
   hd_fill(s->opts[i].value, 0, sizeof s->opts[i].value);
-  hd_fetch(s->opts[i].value, value, len);
+  hd_from_program(s->opts[i].value, value, len);
   return 0;
 }
 
@@ -470,7 +470,7 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
   if (!f) return err;
   struct hd_sock *s = f->sock;
   socklen_t room, n = sizeof(int);
-  hd_fetch(&room, len, sizeof room);
+  hd_from_program(&room, len, sizeof room);
   char out[16] = { 0 };
   int v = 0;
   for (uint32_t i = 0; i < s->nopts; i++)
@@ -498,8 +498,8 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
     }
   if (n == sizeof v) hd_copy(out, &v, sizeof v);
   if (room < n) n = room;
-  hd_store(value, out, n);
-  hd_store(len, &n, sizeof n);
+  hd_to_program(value, out, n);
+  hd_to_program(len, &n, sizeof n);
   return 0;
 }
 
@@ -544,7 +544,7 @@ static long recv_from(int fd, void *buf, size_t n, int flags, struct sockaddr *s
   if (type == SOCK_DGRAM) hd_addr_put(&m.from, domain, sa, len);
   else {
     socklen_t zero = 0;
-    hd_store(len, &zero, sizeof zero);
+    hd_to_program(len, &zero, sizeof zero);
   }
   return r;
 }

@@ -12,8 +12,8 @@ static HD_PROGACCESS void copy_out(const struct iovec *v, uint64_t skip, const c
 static HD_PROGACCESS uint64_t length_of(const struct iovec *v) { return v->iov_len; }
 static HD_PROGACCESS char touch(const volatile char *p) { return *p; }
 
-HD_PROGACCESS void hd_fetch(void *to, const void *from, uint64_t n) { hd_copy(to, from, n); }
-HD_PROGACCESS void hd_store(void *to, const void *from, uint64_t n) { hd_copy(to, from, n); }
+HD_PROGACCESS void hd_from_program(void *to, const void *from, uint64_t n) { hd_copy(to, from, n); }
+HD_PROGACCESS void hd_to_program(void *to, const void *from, uint64_t n) { hd_copy(to, from, n); }
 
 HD_PROGACCESS bool hd_fetch_string(char *to, const char *from, uint64_t room) {
   for (uint64_t i = 0; i < room; i++)

@@ -25,6 +25,7 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
 // sync.c
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
+void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copy; the same
 // An object in memory that was freed is a use after free, whatever its bytes say.
 static inline void hd_check_live(const void *p, uint64_t pc) {
   uint64_t off = (uint64_t)p - hd_heap_base;

@@ -58,6 +58,11 @@ HD_EXPORT long syscall(long n, ...) {
   case SYS_sched_getaffinity: return sched_getaffinity(I(0), (size_t)a[1], P(2)) < 0 ? -1 : 8;
   case SYS_sched_setaffinity: return sched_setaffinity(I(0), (size_t)a[1], P(2));
   case SYS_sched_yield: return sched_yield();
+  case SYS_tgkill: return tgkill(I(0), I(1), I(2));
+  case SYS_tkill: return tgkill(hd_pid(), I(0), I(1));
+  case SYS_rt_sigsuspend: case SYS_rt_sigtimedwait: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo: case SYS_sigaltstack:
+  case SYS_pause: case SYS_alarm: case SYS_setitimer: case SYS_timer_create: case SYS_timer_settime: case SYS_signalfd4:
+    hd_unsupported("a raw system call for signals or timers");
   case SYS_kill: return kill(I(0), I(1));
   // time
   case SYS_clock_gettime: return clock_gettime(I(0), P(1));

@@ -32,10 +32,11 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
     t->nth = ++parent->children;
     t->name = hd_mix(parent->name, t->nth);
     t->sigmask = parent->sigmask;
-    d->owner = t;
+    if (d) d->owner = t;
   } else {
     t->parent = ~0u;
     t->name = HD_NAME_MAIN;
+    hd_signals_main(t);
   }
   hd.nlive++;
   hd_policy_thread(t);
@@ -45,7 +46,7 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
 
 struct hd_thread *hd_thread_of(uintptr_t id) {
   for (uint32_t i = hd.nthreads; i--;)
-    if (hd_threads[i].fs == id) return &hd_threads[i];
+    if (hd_threads[i].fs == id && !hd_threads[i].timer) return &hd_threads[i];
   return NULL;
 }
 
@@ -177,6 +178,21 @@ HD_EXPORT void pthread_exit(void *ret) {
 
 _Noreturn void hd_more_donors(void);
 
+struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached) {
+  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
+  struct hd_donor *d = hd_donor_get();
+  if (!d) hd_more_donors();
+  struct hd_thread *u = hd_thread_new(t, d);
+  u->entry = entry;
+  u->arg = arg;
+  u->detached = detached;
+  hd.unjoined++;
+  hd_fiber_start(u, d->sp);
+  hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
+  hd_add(&hd.enabled, u->index);
+  return u;
+}
+
 HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg) {
   if (!hd_active()) {
     if (hd_controlled() && hd_mode != HD_CARRIER) hd_refuse("the program starts a thread before main (in a constructor or a library's initialisation): heddle controls threads from main on");
@@ -190,18 +206,8 @@ HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*
   }
   hd_refresh(id, sizeof *id, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, HD_RA, (uint64_t)entry);
-  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
   if (stack > hd_default_stack()) hd_unsupported("a thread with a stack larger than the limit (ulimit -s)");
-  struct hd_donor *d = hd_donor_get();
-  if (!d) hd_more_donors();
-  struct hd_thread *u = hd_thread_new(t, d);
-  u->entry = entry;
-  u->arg = arg;
-  u->detached = detached == PTHREAD_CREATE_DETACHED;
-  hd.unjoined++;
-  hd_fiber_start(u, d->sp);
-  hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
-  hd_add(&hd.enabled, u->index);
+  struct hd_thread *u = hd_spawn(t, entry, arg, detached == PTHREAD_CREATE_DETACHED);
   *id = u->fs;
   t->pend.obj = u->fs;
   hd_progress(t);

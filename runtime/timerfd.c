@@ -53,7 +53,7 @@ static long bad(int fd, const struct hd_file *f) {
 static long set(int fd, int flags, const struct itimerspec *new, struct itimerspec *old, uint64_t pc) {
   struct itimerspec v, was;
   hd.cur->pend.pc = pc;
-  hd_fetch(&v, new, sizeof v);
+  hd_from_program(&v, new, sizeof v);
   struct hd_file *f = hd_file_of(fd);
   struct hd_thread *t = hd_io_point(HD_OP_FD_CTL, pc, f ? f->id : 0, fd, 0, NULL);
   f = hd_file_of(fd);
@@ -72,7 +72,7 @@ static long set(int fd, int flags, const struct itimerspec *new, struct itimersp
   f->in_seq++; // what was told of before was another setting
   hd_io_done(t, 0, 0);
   hd_io_rearm();
-  if (old) hd_store(old, &was, sizeof was);
+  if (old) hd_to_program(old, &was, sizeof was);
   return 0;
 }
 
@@ -81,7 +81,7 @@ static long get(int fd, struct itimerspec *out, uint64_t pc) {
   struct hd_file *f = hd_file_of(fd);
   if (!f || f->kind != HD_FD_TIMERFD) return -bad(fd, f);
   struct itimerspec now = now_of(f);
-  hd_store(out, &now, sizeof now);
+  hd_to_program(out, &now, sizeof now);
   return 0;
 }
 

@@ -85,7 +85,6 @@ refuse:	.cfi_startproc
 	refused	quick_exit
 // threads
 	refused	pthread_cancel
-	refused	pthread_sigqueue
 	refused	pthread_clockjoin_np
 	refused	pthread_mutex_consistent
 	refused	thrd_create
@@ -125,21 +124,18 @@ refuse:	.cfi_startproc
 	refused	__tsan_get_current_fiber
 	refused	__tsan_destroy_fiber
 // signals and timers
-	refused	sigsuspend
-	refused	sigqueue
-	refused	tgkill
 	refused	killpg
-	refused	sigaltstack
 	refused	sigset
 	refused	sighold
 	refused	sigrelse
 	refused	sigignore
-	refused	pause
-	refused	alarm
-	refused	ualarm
-	refused	setitimer
-	refused	timer_create
-	refused	timer_settime
+	refused	sigpause
+	refused	__sigpause
+	refused	__xpg_sigpause
+	refused	sigblock
+	refused	sigsetmask
+	refused	sigstack
+	refused	sigvec
 	refused	signalfd
 // waiting for the outside world
 	refused	mkfifo

@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion    = 2
-	PointsVersion = 1
+	PointsVersion = 2
 	ShmFd         = 3
 	MaxThreads    = 4096
 	MaxModules    = 256
@@ -98,6 +98,19 @@ const (
 	OpAtomicFence     = 88
 	OpMalloc          = 92
 	OpFree            = 93
+	OpCondTimeout     = 128
+	OpSpuriousWake    = 129
+	OpSignalDeliver   = 130
+	OpSignalInterrupt = 131
+	OpSignalReturn    = 132
+	OpSignalSuspend   = 133
+	OpSignalResume    = 134
+	OpSignalMask      = 135
+	OpSignalAction    = 136
+	OpSignalPending   = 137
+	OpTimerSet        = 138
+	OpTimerExpire     = 139
+	OpTimerDelete     = 140
 	OpFdOpen          = 160
 	OpFdRead          = 161
 	OpFdWrite         = 162
@@ -232,6 +245,7 @@ const (
 	PlanOutput   = 8
 	PlanStop     = 16
 	PlanTimeouts = 32
+	PlanSpurious = 256
 )
 
 // Step is struct hd_step, 16 bytes.
@@ -668,6 +682,19 @@ var OpNames = [OpCount]string{
 	OpAtomicFence:     "fence",
 	OpMalloc:          "malloc",
 	OpFree:            "free",
+	OpCondTimeout:     "cond timeout",
+	OpSpuriousWake:    "spurious wakeup",
+	OpSignalDeliver:   "signal delivered",
+	OpSignalInterrupt: "signal interrupts",
+	OpSignalReturn:    "handler ends",
+	OpSignalSuspend:   "sigsuspend",
+	OpSignalResume:    "sigsuspend ends",
+	OpSignalMask:      "signal mask",
+	OpSignalAction:    "sigaction",
+	OpSignalPending:   "sigpending",
+	OpTimerSet:        "timer set",
+	OpTimerExpire:     "timer expires",
+	OpTimerDelete:     "timer delete",
 	OpFdOpen:          "fd open",
 	OpFdRead:          "fd read",
 	OpFdWrite:         "fd write",
@@ -785,6 +812,19 @@ var OpClasses = [OpCount]uint8{
 	OpAtomicFence:     12,
 	OpMalloc:          0,
 	OpFree:            4,
+	OpCondTimeout:     0,
+	OpSpuriousWake:    0,
+	OpSignalDeliver:   10,
+	OpSignalInterrupt: 10,
+	OpSignalReturn:    0,
+	OpSignalSuspend:   0,
+	OpSignalResume:    0,
+	OpSignalMask:      0,
+	OpSignalAction:    0,
+	OpSignalPending:   0,
+	OpTimerSet:        0,
+	OpTimerExpire:     11,
+	OpTimerDelete:     0,
 	OpFdOpen:          0,
 	OpFdRead:          10,
 	OpFdWrite:         11,

@@ -30,11 +30,14 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 		if ok && ev.Result == 0 {
 			buf = append(buf, signal(Take, tok))
 		} else {
-			// It timed out, or was woken by nobody that was seen.
+			// It timed out, or was woken by nobody (that was seen).
 			buf = append(buf, object(Change, at))
 		}
 		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
 		return append(buf, object(Acquire, trace.Object(ev.Aux)))
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
+		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
+		return append(buf, object(Change, at))
 	case trace.OpCondSignal:
 		woke := trace.ThreadID(ev.Value) - 1
 		i := slices.IndexFunc(c.waiting, func(w waiter) bool { return w.thread == woke })

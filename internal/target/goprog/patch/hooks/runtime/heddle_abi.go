@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion    = 2
-	hdPointsVersion = 1
+	hdPointsVersion = 2
 	hdShmFd         = 3
 	hdMaxThreads    = 4096
 	hdMaxModules    = 256
@@ -100,6 +100,19 @@ const (
 	hdOpAtomicFence     = 88
 	hdOpMalloc          = 92
 	hdOpFree            = 93
+	hdOpCondTimeout     = 128
+	hdOpSpuriousWake    = 129
+	hdOpSignalDeliver   = 130
+	hdOpSignalInterrupt = 131
+	hdOpSignalReturn    = 132
+	hdOpSignalSuspend   = 133
+	hdOpSignalResume    = 134
+	hdOpSignalMask      = 135
+	hdOpSignalAction    = 136
+	hdOpSignalPending   = 137
+	hdOpTimerSet        = 138
+	hdOpTimerExpire     = 139
+	hdOpTimerDelete     = 140
 	hdOpFdOpen          = 160
 	hdOpFdRead          = 161
 	hdOpFdWrite         = 162
@@ -234,6 +247,7 @@ const (
 	hdPlanOutput   = 8
 	hdPlanStop     = 16
 	hdPlanTimeouts = 32
+	hdPlanSpurious = 256
 )
 
 // hdStep is struct hd_step, 16 bytes.
