@@ -12,7 +12,7 @@
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
 
 // The first expiration of a timer since it was read is an edge.
-static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timer_count(f)); }
+static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timerfd_count(f)); }
 
 static uint32_t told(const struct hd_watch *w) {
   if (!(w->events & ~(uint32_t)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP))) return 0; // one shot, fired

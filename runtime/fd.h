@@ -193,8 +193,8 @@ bool hd_sock_flag(const struct hd_sock *s, int level, int name);
 short hd_epoll_mask(struct hd_file *f);
 void hd_epoll_forget(struct hd_file *f, int fd); // f was closed; f NULL: the kernel's fd was
 uint64_t hd_epoll_expires(struct hd_file *f);
-uint64_t hd_timer_count(const struct hd_file *f); // expirations not read yet
-void hd_timer_taken(struct hd_file *f);
+uint64_t hd_timerfd_count(const struct hd_file *f); // expirations not read yet
+void hd_timerfd_taken(struct hd_file *f);
 uint64_t hd_file_expires(struct hd_file *f); // virtual time at which time alone makes it readable, ~0 never
 uint64_t hd_clock_origin(int clock);   // time.c
 #endif

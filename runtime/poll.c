@@ -17,7 +17,7 @@ short hd_file_mask(struct hd_file *f) {
     break;
   case HD_FD_SOCKET: return hd_sock_mask(f);
   case HD_FD_EVENTFD: mask |= (f->count ? POLLIN : 0) | (f->count < ~0ull - 1 ? POLLOUT : 0); break;
-  case HD_FD_TIMERFD: mask |= hd_timer_count(f) ? POLLIN : 0; break;
+  case HD_FD_TIMERFD: mask |= hd_timerfd_count(f) ? POLLIN : 0; break;
   case HD_FD_EPOLL: return hd_epoll_mask(f);
   }
   if (mask & POLLIN) mask |= POLLRDNORM;

@@ -5,13 +5,13 @@
 #include <time.h>
 #include "fd.h"
 
-uint64_t hd_timer_count(const struct hd_file *f) {
+uint64_t hd_timerfd_count(const struct hd_file *f) {
   if (!f->expires || hd.vtime < f->expires) return 0;
   return f->interval ? (hd.vtime - f->expires) / f->interval + 1 : 1;
 }
 
-void hd_timer_taken(struct hd_file *f) {
-  uint64_t n = hd_timer_count(f);
+void hd_timerfd_taken(struct hd_file *f) {
+  uint64_t n = hd_timerfd_count(f);
   f->in_seq++;
   f->expires = f->interval ? f->expires + n * f->interval : 0;
 }
@@ -22,7 +22,7 @@ static uint64_t join(const struct timespec *t) { return (uint64_t)t->tv_sec * 10
 
 static struct itimerspec now_of(const struct hd_file *f) {
   uint64_t next = f->expires;
-  if (next && next <= hd.vtime) next = f->interval ? next + hd_timer_count(f) * f->interval : 0;
+  if (next && next <= hd.vtime) next = f->interval ? next + hd_timerfd_count(f) * f->interval : 0;
   return (struct itimerspec){ .it_interval = split(f->interval), .it_value = split(next ? next - hd.vtime : 0) };
 }
 

@@ -34,7 +34,7 @@ static bool ready(const struct hd_io_wait *w) {
     return !s->reader || hd_room(s) >= (w->size <= PIPE_BUF ? w->size : 1);
   case HD_FD_SOCKET: return hd_sock_ready(f, w->write, w->size);
   case HD_FD_EVENTFD: return w->size < 8 || (w->write && w->size > 8) || (w->write ? event_room(f, w->arg) : f->count != 0);
-  case HD_FD_TIMERFD: return w->write || w->size < 8 || hd_timer_count(f) != 0;
+  case HD_FD_TIMERFD: return w->write || w->size < 8 || hd_timerfd_count(f) != 0;
   }
   return true;
 }
@@ -90,9 +90,9 @@ static long event_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *
 
 static long timer_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *value) {
   if (write || m->size < 8) return -EINVAL;
-  uint64_t v = hd_timer_count(f);
+  uint64_t v = hd_timerfd_count(f);
   if (!v) return -EAGAIN;
-  hd_timer_taken(f);
+  hd_timerfd_taken(f);
   hd_scatter(m, &v, 8);
   *value = v;
   return 8;
