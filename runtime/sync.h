@@ -19,6 +19,9 @@ bool hd_mutex_held(uint64_t m, const struct hd_thread *t);
 uint32_t hd_mutex_release_all(uint64_t m);  // returns the recursion count
 void hd_mutex_take(uint64_t m, const struct hd_thread *t, uint32_t count);
 
+// futex.c
+long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc);
+
 // sync.c
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad

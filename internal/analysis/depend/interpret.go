@@ -29,6 +29,8 @@ import (
 //	futex                                       Change
 //	signal wait                                 Change of all signals there are
 //	signal send, delivery, mask, …; timers      the same, and Fence
+//	fd read, write                              Change of the channel, Observe of all descriptors (7)
+//	fd open, close, poll, connect, …            Change of the channel and of all descriptors
 //	create, start, end, join                    Create, Begin, End, Join
 //	exit, abort, fatal signal                   Fence
 //
@@ -56,7 +58,9 @@ import (
 // last to arrive takes a token from each of the others, leaves one for each, and changes
 // the barrier; that keeps the rounds apart and the thread that is told it was last. (5) The
 // resume is ordered after everything that was done to the object before it, and so after
-// what woke the goroutine. (6) While a goroutine is in a select they Change them.
+// what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
+// descriptors a poll looked at is not recorded, and descriptors are numbered in the order in
+// which they are opened.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
 // timed out could have done so at any moment at which what it waited for was not there
@@ -83,6 +87,9 @@ const ownerDead = int32(syscall.EOWNERDEAD)
 
 // signals stands for the signals that are pending in the process and its threads.
 const signals = ^uint64(0)
+
+// descriptors stands for the process's table of descriptors, and for what a poll looks at.
+const descriptors = ^uint64(1)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {
 	return Effect{m, Conflict, uint64(at), max(size, 1)}
@@ -150,6 +157,10 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
 	case trace.OpSignalWait:
 		return append(buf, Effect{Change, Signal, signals, 1})
+	case trace.OpFdRead, trace.OpFdWrite:
+		return append(buf, object(Change, at), Effect{Observe, Lock, descriptors, 1})
+	case trace.OpFdOpen, trace.OpFdPoll, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdConnect, trace.OpFdAccept, trace.OpFdCtl:
+		return append(buf, object(Change, at), Effect{Change, Lock, descriptors, 1})
 	case trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpSignalSuspend, trace.OpSignalResume,
 		trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
 		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})

@@ -18,6 +18,9 @@ import "github.com/heddle-dev/heddle/trace"
 //	barrier arrivals            the leaves of the same phase
 //	once done                   a later once
 //	futex wake                  the wake-ups of those that were waiting (2)
+//	write, close, shutdown      a later read from the same pipe, socket or eventfd (5)
+//	connect                     a later accept of the socket that listens
+//	any of these, epoll_ctl     a later poll, select or epoll_wait that found something
 //	atomic release              an acquire that reads from its release sequence (3)
 //	go                          the first event of the goroutine
 //	release, release merge      a later acquire of the object, until a release overwrites (4)
@@ -39,6 +42,7 @@ import "github.com/heddle-dev/heddle/trace"
 // says with them what orders goroutines; a release acquire is an acquire and then a
 // release. They share the location of the atomics at their address. Go's other operations,
 // channels and mutexes among them, order nothing by themselves.
+// (5) As with semaphores, all earlier ones. Files order nothing.
 //
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {

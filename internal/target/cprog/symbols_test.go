@@ -20,7 +20,7 @@ import (
 var allowedImports = strings.Fields(`
 	__cxa_atexit __cxa_current_exception_type __cxa_finalize __errno_location __gcc_personality_v0
 	__libc_calloc __libc_free __libc_malloc __libc_memalign __libc_realloc
-	__pthread_register_cancel __sigsetjmp dl_iterate_phdr dlsym dlvsym getauxval getrlimit stdout
+	__pthread_register_cancel __sigsetjmp dirfd dl_iterate_phdr dlsym dlvsym getauxval getrlimit stdout
 	pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getstacksize pthread_attr_init
 	pthread_attr_setdetachstate pthread_attr_setstack pthread_getspecific pthread_self pthread_setspecific
 	_Unwind_Backtrace _Unwind_GetIPInfo _Unwind_Resume __popcountdi2
