@@ -149,7 +149,7 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->pend.op != op || u->pend.obj != obj || u->granted || u->timed_out) continue;
+      if (u->pend.op != op || u->pend.obj != obj || u->granted || u->timed_out || hd_cancel_due(u)) continue;
       if ((int32_t)u->index == hd.wake_choice) return u->index;
       if (first_come) { if (!pick || u->arrival < pick->arrival) pick = u; continue; }
       n++;

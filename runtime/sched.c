@@ -76,6 +76,7 @@ void hd_point(struct hd_thread *t) {
   struct hd_thread *next = choose();
   if (next != t) run(next);
   hd.open = true;
+  if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
 }
 
 void hd_thread_leave(void) {

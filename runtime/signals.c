@@ -145,7 +145,7 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
     struct hd_deadline d = { hd.vtime + (uint64_t)timeout->tv_sec * 1000000000ull + (uint64_t)timeout->tv_nsec };
     hd_timer(t, &d);
   }
-  hd_point(t);
+  hd_point_cancel(t);
   uint64_t own = t->sigpending & t->pend.aux, all = process_pending & t->pend.aux;
   if (!own && !all) {
     hd_commit(t, 0, EAGAIN);

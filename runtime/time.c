@@ -79,10 +79,14 @@ HD_EXPORT int timespec_get(struct timespec *ts, int base) {
 }
 
 static void sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc) {
-  struct hd_thread *t = hd_op(HD_OP_SLEEP, pc, 0);
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, HD_OP_SLEEP, pc, 0);
+  hd_point_cancel(t);
   if (deadline > hd.vtime) hd.vtime = deadline;
   hd_commit(t, ns, 0);
 }
+
+void hd_sleep(uint64_t ns, uint64_t pc) { sleep_until(hd.vtime + ns, ns, pc); }
 
 HD_EXPORT int nanosleep(const struct timespec *req, struct timespec *rem) {
   if (!hd_active()) return REAL(nanosleep)(req, rem);
@@ -121,11 +125,15 @@ HD_EXPORT int usleep(__useconds_t us) {
 }
 
 // A loop that does nothing but yield gets as far as one that reads the same value.
-static int yield(uint64_t pc) {
-  if (!hd_active()) return REAL(sched_yield)();
+void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_YIELD, pc, 0);
   hd_commit(t, 0, 0);
   hd_observe(t, pc, 0);
+}
+
+static int yield(uint64_t pc) {
+  if (!hd_active()) return REAL(sched_yield)();
+  hd_yield(pc);
   return 0;
 }
 HD_EXPORT int sched_yield(void) { return yield(HD_RA); }
