@@ -60,14 +60,9 @@ HD_EXPORT void thrd_yield(void) {
 HD_EXPORT int mtx_init(mtx_t *m, int type) {
   if (!hd_active()) return REAL(mtx_init)(m, type);
   pthread_mutexattr_t attr;
-  switch (type) {
-  case mtx_plain: case mtx_timed: return code(hd_mutex_init(m, NULL, HD_RA));
-  case mtx_plain | mtx_recursive: case mtx_timed | mtx_recursive:
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    return code(hd_mutex_init(m, &attr, HD_RA));
-  }
-  return thrd_error;
+  pthread_mutexattr_init(&attr);
+  if (type & mtx_recursive) pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+  return code(hd_mutex_init(m, &attr, HD_RA));
 }
 
 HD_EXPORT void mtx_destroy(mtx_t *m) {

@@ -3,9 +3,8 @@
 // for pthread_exit, which is libc's doing: the program's cleanup handlers, in either form,
 // and C++ destructors run as they would without heddle.
 //
-// With the asynchronous type a thread acts on it before any synchronisation operation, its
-// waits included, but not between two of them: there nothing can tell the difference but
-// memory that is accessed without synchronisation.
+// With the asynchronous type a thread acts on it when it comes to a lock, too, waits for one
+// or yields (a long stretch without operations is made to yield), but nowhere else.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +15,12 @@ extern void __pthread_register_cancel_defer(__pthread_unwind_buf_t *);
 extern void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t *);
 
 static bool async_acts_at(uint16_t op) {
-  return op >= HD_OP_MUTEX_INIT && op <= HD_OP_SIGNAL_WAIT && op != HD_OP_COND_WAKE && op != HD_OP_BARRIER_LEAVE;
+  switch (op) {
+  case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: case HD_OP_SPIN_LOCK: case HD_OP_YIELD:
+  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: case HD_OP_RWLOCK_TIMEDRDLOCK: case HD_OP_RWLOCK_TIMEDWRLOCK:
+    return true;
+  }
+  return false;
 }
 
 bool hd_cancel_interrupts(const struct hd_thread *u) {

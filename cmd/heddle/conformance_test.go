@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	if len(files) < 1 {
+	if len(files) < 10 {
 		t.Fatalf("only %d programs", len(files))
 	}
 	for _, c := range compilers {
@@ -49,8 +49,8 @@ func TestConformance(t *testing.T) {
 					t.Errorf("with the runtime linked: %s", firstDifference(want, got))
 				}
 				schedules := [][]string{nil}
-				for seed := range 8 {
-					schedules = append(schedules, []string{"--strategy", []string{"random", "stay", "pct", "pos"}[seed%4], "--seed", fmt.Sprint(seed)})
+				for seed := range 4 {
+					schedules = append(schedules, []string{"--strategy", []string{"random", "stay", "pct", "pos"}[seed], "--seed", fmt.Sprint(seed)})
 				}
 				for _, s := range schedules {
 					file := filepath.Join(dir, "c.hdl")

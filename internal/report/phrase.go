@@ -124,7 +124,15 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 			p.note = "at " + name.Text
 		}
 	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock, trace.OpSpinTrylock,
-		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock:
+		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock,
+		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpMutexConsistent:
+		p.fail(e)
+	case trace.OpMutexAbandon:
+		p.verb, p.note = "unlock", "it ends, and leaves the mutex locked"
+	case trace.OpCancel:
+		p.verb, p.object = "cancel", threadText(trace.ThreadID(e.Value))
+	case trace.OpCancelTest:
+		p.verb, p.object = "test for cancellation", ""
 		p.fail(e)
 	case trace.OpCondWait:
 		p.note = "unlocks " + b.auxName(e)
@@ -162,6 +170,7 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		}
 	case trace.OpSleep:
 		p.object = time.Duration(e.Value).String()
+		p.fail(e)
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		p.fail(e)
 	case trace.OpMalloc:
@@ -229,6 +238,12 @@ func (p *phrase) fail(e *trace.Event) {
 		p.value = "busy"
 	case syscall.ETIMEDOUT:
 		p.value = timedOut
+	case syscall.ECANCELED:
+		p.value = "cancelled"
+	case syscall.EOWNERDEAD:
+		p.value = "its owner has died"
+	case syscall.ENOTRECOVERABLE:
+		p.value = "not recoverable"
 	default:
 		p.value = unix.ErrnoName(errno)
 		if p.value == "" {

@@ -1,4 +1,7 @@
 // What the programs print: each call, and what it returned.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,3 +16,6 @@ static const char *name_of(int n) {
 }
 
 #define SAY(call) do { int said = (call); printf("%s: %s\n", #call, name_of(said)); fflush(stdout); } while (0)
+
+// A call that must succeed, and after which somebody else prints.
+#define MUST(call) do { if (call) printf("%s failed\n", #call); } while (0)

@@ -2,6 +2,7 @@ package depend
 
 import (
 	"slices"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -52,6 +53,8 @@ type replayThread struct {
 	done    int     // of events
 	created bool
 	ended   bool
+	cancel  bool // it was asked to end
+	queued  bool // it asked for a lock before its readers
 	granted bool // what it waits for has come
 	count   int  // of the mutex that its condition wait let go
 	waiter  *trace.Waiter
@@ -62,6 +65,7 @@ type replayThread struct {
 type replayLock struct {
 	writer         trace.ThreadID // + 1
 	count, readers int
+	queued         int // writers that readers wait for
 }
 
 type replayBarrier struct {
@@ -135,6 +139,10 @@ func (s *replay) ready(u trace.ThreadID) bool {
 			return false
 		case ev.Op == trace.OpResume:
 			return int(s.wakes[next]) < s.at
+		case ev.Op == trace.OpThreadJoin && ev.Result == int32(syscall.EBUSY):
+			return true // it does not wait
+		case ev.Result == cancelled && th.cancel:
+			return ev.Op != trace.OpCondWake || s.free(trace.Object(ev.Aux), u)
 		}
 		return s.can(u, ev.Op, ev.Object, ev.Aux, ev.Value)
 	}
@@ -162,14 +170,14 @@ func (s *replay) ready(u trace.ThreadID) bool {
 // can reports whether thread u could do an operation now.
 func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value uint64) bool {
 	th := &s.threads[u]
-	free := func(l *replayLock) bool { return l.writer == 0 && l.readers == 0 || l.writer == u+1 }
 	switch op {
-	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockWrlock:
-		return free(s.lock(at))
-	case trace.OpRwlockRdlock:
-		return s.lock(at).writer == 0
+	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockWrlock, trace.OpRwlockTimedwrlock:
+		return s.free(at, u)
+	case trace.OpRwlockRdlock, trace.OpRwlockTimedrdlock:
+		l := s.lock(at)
+		return l.writer == u+1 || l.writer == 0 && l.queued == 0
 	case trace.OpCondWake:
-		return th.granted && free(s.lock(trace.Object(aux)))
+		return th.granted && s.free(trace.Object(aux), u)
 	case trace.OpFutexWakeup, trace.OpBarrierLeave:
 		return th.granted
 	case trace.OpSemWait, trace.OpSemTimedwait:
@@ -182,6 +190,12 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
 	return true
+}
+
+// free reports whether thread u could have a lock for itself.
+func (s *replay) free(at trace.Object, u trace.ThreadID) bool {
+	l := s.lock(at)
+	return l.writer == 0 && l.readers == 0 || l.writer == u+1
 }
 
 // over reports whether a thread that has no end event has done all it does.
@@ -212,15 +226,26 @@ func (s *replay) apply(i int) {
 		if ev.Value < uint64(len(s.threads)) {
 			s.threads[ev.Value].away = false
 		}
-	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock,
+		trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
+		if th.queued {
+			s.lock(ev.Object).queued--
+			th.queued = false
+		}
 		if ok || ev.Result == ownerDead {
 			s.lock(ev.Object).take(u, 1)
 		}
+	case trace.OpRwlockQueue:
+		s.lock(ev.Object).queued++
+		th.queued = true
 	case trace.OpMutexUnlock, trace.OpSpinUnlock:
 		if ok {
 			s.lock(ev.Object).release(1)
 		}
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+	case trace.OpMutexAbandon:
+		l := s.lock(ev.Object)
+		l.release(l.count)
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
 		if ok {
 			s.lock(ev.Object).readers++
 		}
@@ -236,7 +261,9 @@ func (s *replay) apply(i int) {
 		l.release(l.count)
 		s.queues[ev.Object] = append(s.queues[ev.Object], u)
 	case trace.OpCondWake:
-		s.lock(trace.Object(ev.Aux)).take(u, th.count)
+		if ev.Result != notRecoverable {
+			s.lock(trace.Object(ev.Aux)).take(u, th.count)
+		}
 		s.unqueue(ev.Object, u)
 	case trace.OpCondSignal:
 		if ev.Value > 0 {
@@ -290,6 +317,10 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpOnceEnd:
 		s.once[ev.Object] = false
+	case trace.OpCancel:
+		if ev.Value < uint64(len(s.threads)) {
+			s.threads[ev.Value].cancel = true
+		}
 	case trace.OpSignalSend:
 		if ok && ev.Value-1 < 64 {
 			s.signals[ev.Object] |= 1 << (ev.Value - 1)
@@ -309,7 +340,7 @@ func (l *replayLock) take(u trace.ThreadID, n int) { l.writer, l.count = u+1, l.
 
 func (l *replayLock) release(n int) {
 	if l.count -= n; l.count <= 0 {
-		*l = replayLock{readers: l.readers}
+		*l = replayLock{readers: l.readers, queued: l.queued}
 	}
 }
 
