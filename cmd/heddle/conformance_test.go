@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -65,6 +66,9 @@ func TestConformance(t *testing.T) {
 					if err := trace.Validate(tr); err != nil {
 						t.Error(err)
 					}
+					if d := readyDifference(tr); d != "" {
+						t.Errorf("%v: %s", s, d)
+					}
 					if tr.Ending.Kind != trace.Clean && tr.Ending.Kind != trace.Exit {
 						t.Fatalf("%v: %v %s", s, tr.Ending.Kind, tr.Ending.Message)
 					}
@@ -103,4 +107,28 @@ func firstDifference(want, got string) string {
 		}
 	}
 	return fmt.Sprintf("more lines than the %d wanted:\n%s", len(w), strings.Join(g[len(w):], "\n"))
+}
+
+// readyDifference is where the runtime and the analysis of orders disagree on who could go
+// on. A wait that ran out was ready in the runtime's eyes, and a join that does not wait
+// always is; of both the analysis knows only what came of it.
+func readyDifference(tr *trace.Trace) string {
+	next := make([]*trace.Event, len(tr.Threads)) // what each thread does next
+	enabled := depend.Enabled(tr)
+	for i := len(tr.Events) - 1; i >= 0; i-- {
+		e := &tr.Events[i]
+		if e.Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		next[e.Thread] = e
+		for u, n := range next {
+			if n == nil || n.Flags&trace.FlagTimeout != 0 || n.Op == trace.OpThreadJoin {
+				continue
+			}
+			if a, r := enabled[i].Has(trace.ThreadID(u)), e.Enabled.Has(trace.ThreadID(u)); a != r {
+				return fmt.Sprintf("event %d (T%d %v): could T%d go on with %v? %v says the analysis, %v the runtime", i, e.Thread, e.Op, u, n.Op, a, r)
+			}
+		}
+	}
+	return ""
 }
