@@ -23,38 +23,39 @@ void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, c
 }
 
 static struct hd_thread *thread_of(pthread_t id, uint64_t pc) {
+  hd.cur->pend.pc = pc; // where a bad pointer is reported
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(pc, id, "use of an identifier that is no thread's");
   return u;
 }
 
-// ---- names
-static bool has_label(const struct hd_thread *u) { return u->label[0] || u->label[sizeof u->label - 1]; }
-
-HD_EXPORT int pthread_setname_np(pthread_t id, const char *name) {
-  if (!hd_active()) return REAL(pthread_setname_np)(id, name);
-  struct hd_thread *u = thread_of(id, HD_RA);
+// ---- names. The last byte of one that was set tells an empty name from none.
+static HD_PROGACCESS int set_label(struct hd_thread *u, const char *name) {
   uint64_t n = hd_strlen(name);
   if (n >= sizeof u->label) return ERANGE;
   hd_fill(u->label, 0, sizeof u->label);
   hd_copy(u->label, name, n);
-  u->label[sizeof u->label - 1] = n == 0; // an empty name is one, too
+  u->label[sizeof u->label - 1] = n == 0;
   return 0;
 }
 
-HD_EXPORT int pthread_getname_np(pthread_t id, char *buf, size_t size) {
-  if (!hd_active()) return REAL(pthread_getname_np)(id, buf, size);
-  struct hd_thread *u = thread_of(id, HD_RA);
+static HD_PROGACCESS int get_label(const struct hd_thread *u, char *buf, size_t size) {
   if (size < sizeof u->label) return ERANGE;
-  hd_refresh(buf, sizeof u->label, HD_RA);
   hd_fill(buf, 0, sizeof u->label);
-  if (has_label(u)) hd_copy(buf, u->label, sizeof u->label - 1);
+  if (u->label[0] || u->label[sizeof u->label - 1]) hd_copy(buf, u->label, sizeof u->label - 1);
   else hd_sys(SYS_prctl, 16 /* PR_GET_NAME */, buf, 0); // the program's, as at the start
   return 0;
 }
 
+HD_EXPORT int pthread_setname_np(pthread_t id, const char *name) {
+  return hd_active() ? set_label(thread_of(id, HD_RA), name) : REAL(pthread_setname_np)(id, name);
+}
+HD_EXPORT int pthread_getname_np(pthread_t id, char *buf, size_t size) {
+  return hd_active() ? get_label(thread_of(id, HD_RA), buf, size) : REAL(pthread_getname_np)(id, buf, size);
+}
+
 // ---- processors
-static int set_cpus(struct hd_thread *u, size_t size, const void *set) {
+static HD_PROGACCESS int set_cpus(struct hd_thread *u, size_t size, const void *set) {
   if (size > sizeof u->cpus) size = sizeof u->cpus;
   uint64_t asked[16] = { 0 }, any = 0;
   hd_copy(asked, set, size);
@@ -64,7 +65,7 @@ static int set_cpus(struct hd_thread *u, size_t size, const void *set) {
   return 0;
 }
 
-static int get_cpus(const struct hd_thread *u, size_t size, void *set) {
+static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *set) {
   uint64_t cpus[16] = { 0 }, any = 0;
   for (int i = 0; i < 16; i++) any |= u->cpus[i];
   if (any) hd_copy(cpus, u->cpus, sizeof cpus);
@@ -90,10 +91,14 @@ static int failed(int err) {
 }
 
 HD_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set) {
-  return hd_active() && pid == 0 ? failed(set_cpus(hd.cur, size, set)) : REAL(sched_setaffinity)(pid, size, set);
+  if (!hd_active() || pid != 0) return REAL(sched_setaffinity)(pid, size, set);
+  hd.cur->pend.pc = HD_RA;
+  return failed(set_cpus(hd.cur, size, set));
 }
 HD_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set) {
-  return hd_active() && pid == 0 ? failed(get_cpus(hd.cur, size, set)) : REAL(sched_getaffinity)(pid, size, set);
+  if (!hd_active() || pid != 0) return REAL(sched_getaffinity)(pid, size, set);
+  hd.cur->pend.pc = HD_RA;
+  return failed(get_cpus(hd.cur, size, set));
 }
 
 // ---- priorities
@@ -112,18 +117,22 @@ static int set_sched(struct hd_thread *u, int policy, int priority) {
   return 0;
 }
 
-HD_EXPORT int pthread_setschedparam(pthread_t id, int policy, const struct sched_param *p) {
-  return hd_active() ? set_sched(thread_of(id, HD_RA), policy, p->sched_priority) : REAL(pthread_setschedparam)(id, policy, p);
-}
+static HD_PROGACCESS int priority_in(const struct sched_param *p) { return p->sched_priority; }
 
-HD_EXPORT int pthread_getschedparam(pthread_t id, int *policy, struct sched_param *p) {
-  if (!hd_active()) return REAL(pthread_getschedparam)(id, policy, p);
-  struct hd_thread *u = thread_of(id, HD_RA);
+static HD_PROGACCESS int get_sched(const struct hd_thread *u, int *policy, struct sched_param *p) {
   *policy = u->sched_policy;
   p->sched_priority = u->sched_priority;
   return 0;
 }
 
+HD_EXPORT int pthread_setschedparam(pthread_t id, int policy, const struct sched_param *p) {
+  if (!hd_active()) return REAL(pthread_setschedparam)(id, policy, p);
+  struct hd_thread *u = thread_of(id, HD_RA);
+  return set_sched(u, policy, priority_in(p));
+}
+HD_EXPORT int pthread_getschedparam(pthread_t id, int *policy, struct sched_param *p) {
+  return hd_active() ? get_sched(thread_of(id, HD_RA), policy, p) : REAL(pthread_getschedparam)(id, policy, p);
+}
 HD_EXPORT int pthread_setschedprio(pthread_t id, int priority) {
   if (!hd_active()) return REAL(pthread_setschedprio)(id, priority);
   struct hd_thread *u = thread_of(id, HD_RA);

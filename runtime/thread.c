@@ -191,20 +191,13 @@ bool hd_threads_controlled(void) {
   return false;
 }
 
-// A stack of the program's own, or one larger than donors have, made for this execution.
-static void choose_stack(struct hd_thread *u, void *addr, size_t size) {
-  if (addr) {
-    u->stack_lo = (uintptr_t)addr;
-    u->stack_hi = u->stack_lo + size;
-  } else if (size > hd_default_stack()) {
-    enum { GUARD = 65536 };
-    size = (size + 4095) & ~4095ul;
-    char *p = mmap(NULL, size + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (p == MAP_FAILED) return;
-    hd_sys(SYS_mprotect, p, GUARD, PROT_NONE);
-    u->stack_lo = (uintptr_t)p + GUARD;
-    u->stack_hi = u->stack_lo + size;
-  }
+// A stack larger than donors have; it goes when the execution ends.
+static void *large_stack(size_t size) {
+  enum { GUARD = 65536 };
+  char *p = mmap(NULL, size + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (p == MAP_FAILED) return NULL;
+  hd_sys(SYS_mprotect, p, GUARD, PROT_NONE);
+  return p + GUARD;
 }
 
 int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc) {
@@ -219,6 +212,14 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   hd_refresh(id, sizeof *id, pc);
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
   if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
+  if (!addr && size > hd_default_stack()) {
+    size = (size + 4095) & ~4095ul;
+    addr = large_stack(size);
+    if (!addr) {
+      hd_commit(t, 0, EAGAIN);
+      return EAGAIN;
+    }
+  }
   struct hd_donor *d = hd_donor_get();
   if (!d) hd_more_donors();
   struct hd_thread *u = hd_thread_new(t, d);
@@ -226,7 +227,10 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   u->arg = arg;
   u->detached = detached == PTHREAD_CREATE_DETACHED;
   hd_thread_attributes(u, t, attr);
-  choose_stack(u, addr, size);
+  if (addr) {
+    u->stack_lo = (uintptr_t)addr;
+    u->stack_hi = u->stack_lo + size;
+  }
   hd.unjoined++;
   hd_fiber_start(u, u->stack_hi ? u->stack_hi - 64 : d->sp);
   hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);

@@ -84,6 +84,7 @@ refuse:	.cfi_startproc
 	refused	daemon
 // threads
 	refused	pthread_sigqueue
+	refused	pthread_mutex_consistent_np
 	refused	sem_open
 	refused	flockfile
 	refused	ftrylockfile
