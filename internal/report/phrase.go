@@ -128,7 +128,9 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpMutexConsistent:
 		p.fail(e)
 	case trace.OpMutexAbandon:
-		p.verb, p.note = "unlock", "it ends, and leaves the mutex locked"
+		p.verb, p.note = "leave", "locked: the thread ends"
+	case trace.OpRwlockQueue:
+		p.verb = "queue to write"
 	case trace.OpCancel:
 		p.verb, p.object = "cancel", threadText(trace.ThreadID(e.Value))
 	case trace.OpCancelTest:
