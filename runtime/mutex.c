@@ -81,6 +81,10 @@ static HD_PROGACCESS void abandon(struct mutex *m) {
 void hd_mutex_abandon_all(struct hd_thread *t) {
   while (t->robust) {
     struct mutex *m = usable((void *)t->robust, 0);
+    if (!hd_mutex_held((uint64_t)m, t)) { // the program has overwritten it, and with it the list
+      t->robust = 0;
+      return;
+    }
     hd_op(HD_OP_MUTEX_ABANDON, 0, (uint64_t)m);
     abandon(m);
     hd_progress(t);

@@ -92,6 +92,7 @@ int main(void) {
 		{name: "name of a joined thread", end: `pthread_setname_np(t, "late")`, kind: trace.Misuse, message: "no thread's"},
 		{name: "destroy of a barrier in use", body: "pthread_barrier_init(&b, NULL, 2); pthread_barrier_wait(&b)", after: "usleep(1000); pthread_barrier_destroy(&b)", kind: trace.Misuse, message: "threads wait at"},
 		{name: "a robust mutex of a thread that has ended", body: "pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m)", end: "assert(pthread_mutex_lock(&m) == EOWNERDEAD)", output: "handler\n"},
+		{name: "a robust mutex overwritten", body: "pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m); pthread_mutex_init(&m, &a)", output: "handler\n"},
 		{name: "cancelled with the lock", body: "pthread_mutex_lock(&m); sleep(1000)", after: "usleep(1000); pthread_cancel(t)", end: "pthread_mutex_lock(&m)", kind: trace.Deadlock},
 		{name: "quick_exit", body: "quick_exit(6)", status: 6},
 		{name: "a library loaded later", body: `dlopen("libm.so.6", 1)`, kind: trace.Unsupported, message: "dlopen"},
