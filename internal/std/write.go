@@ -304,7 +304,9 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case trace.OpCondWake:
 		lose("operations of conditions: written as critical sections of a lock of their own")
 		w.alone(ev, "cond", nil)
-		w.acquire(ev, trace.Object(ev.Aux), max(1, w.let[ev.Thread]))
+		if ev.Result != int32(syscall.ENOTRECOVERABLE) {
+			w.acquire(ev, trace.Object(ev.Aux), max(1, w.let[ev.Thread]))
+		}
 	case trace.OpCondSignal, trace.OpCondBroadcast:
 		lose("operations of conditions: written as critical sections of a lock of their own")
 		w.alone(ev, "cond", nil)
