@@ -21,8 +21,13 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
   }
 }
 
+// A loop that waits for a timer's signal must see time pass, and need not have another point.
 static void forced_yield(struct hd_thread *t, uint64_t pc) {
   t->quiet = 0;
+  if (hd.points == t->yielded_at + 1 && t->yields < 20) t->yields++;
+  else t->yields = 0;
+  if (hd.ntimers) hd.vtime += (uint64_t)QUIET << t->yields;
+  t->yielded_at = hd.points;
   struct hd_pending keep = t->pend;
   hd_pend(t, HD_OP_YIELD, pc, 0);
   t->pend.flags = HD_EV_FORCED;
@@ -69,8 +74,8 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     }
     return;
   }
-  if (t->quiet > QUIET && hd.nlive > 1) forced_yield(t, pc);
-  if (hd.accesses && hd.unjoined) profile(t, addr, (uint32_t)size, op, pc);
+  if (t->quiet > QUIET && (hd.nlive > 1 || hd.ntimers)) forced_yield(t, pc);
+  if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
 }
 
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {

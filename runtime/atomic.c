@@ -77,8 +77,8 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
     __atomic_store_n(p, new, __ATOMIC_SEQ_CST); \
     t->pend.aux = (uint64_t)old; \
     if (old != new) hd_progress(t); \
-    else hd_observe(t, HD_RA, (uint64_t)old); \
     hd_commit(t, (uint64_t)new, 0); \
+    if (old == new) hd_observe(t, HD_RA, (uint64_t)old); \
     return old; \
   }
 

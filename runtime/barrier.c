@@ -47,7 +47,8 @@ HD_EXPORT int pthread_barrier_wait(pthread_barrier_t *p) {
     b->round++;
     for (uint32_t i = 0; i < hd.nthreads; i++) {
       struct hd_thread *u = &hd_threads[i];
-      if (u != t && !u->ended && u->needs == (uint64_t)b && u->pend.op == HD_OP_BARRIER_LEAVE) hd_grant(u);
+      uint64_t arrival;
+      if (u != t && hd_waits(u, HD_OP_BARRIER_LEAVE, (uint64_t)b, &arrival)) hd_grant(u);
     }
     hd_update((uint64_t)b);
   } else {

@@ -46,9 +46,11 @@ HD_EXPORT void thrd_exit(int result) {
 
 HD_EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest) {
   if (!hd_active()) return REAL(thrd_sleep)(time, rest);
-  if (time->tv_nsec < 0 || time->tv_nsec >= 1000000000 || time->tv_sec < 0) return -2;
-  hd_sleep((uint64_t)time->tv_sec * 1000000000ull + (uint64_t)time->tv_nsec, HD_RA);
-  return 0;
+  switch (hd_sleep(time, rest, HD_RA)) {
+  case 0: return 0;
+  case EINTR: return -1;
+  default: return -2;
+  }
 }
 
 HD_EXPORT void thrd_yield(void) {

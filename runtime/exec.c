@@ -42,6 +42,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.open = false;
   hd_fill(&hd.result, 0, sizeof hd.result);
   hd_signals_reset();
+  hd_timers_reset();
   hd_coverage_reset();
   hd_policy_begin();
   hd_script_begin();
@@ -53,10 +54,10 @@ static void report_threads(void) {
     struct hd_thread *t = &hd_threads[i];
     struct hd_thread_info info = {
       .index = i, .parent = t->parent, .nth = t->nth,
-      .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0),
+      .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
       .name = t->name, .entry = (uint64_t)t->entry,
-      .stack_hi = t->donor ? t->donor->hi : hd_main_sp,
-      .stack_size = t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
+      .stack_hi = t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp,
+      .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
     };
     hd_out(HD_REC_THREAD, &info, sizeof info);
   }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -52,8 +53,8 @@ HD_EXPORT int openat64(int dir, const char *path, int flags, ...) { return open_
 HD_EXPORT int creat(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 HD_EXPORT int creat64(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 HD_EXPORT int dup(int fd) { opened = true; return result(hd_sys(SYS_dup, fd, 0, 0)); }
-HD_EXPORT void *fopen(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
-HD_EXPORT void *fopen64(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
+HD_EXPORT FILE *fopen(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
+HD_EXPORT FILE *fopen64(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
 HD_EXPORT void *opendir(const char *path) { opened = true; return REAL(opendir)(path); }
 
 HD_EXPORT int close(int fd) {
@@ -74,11 +75,11 @@ HD_EXPORT int dup3(int from, int to, int flags) {
   opened = true;
   return result(reserved(to) ? -EBADF : hd_sys(SYS_dup3, from, to, flags));
 }
-HD_EXPORT int fclose(void *f) {
+HD_EXPORT int fclose(FILE *f) {
   standard_touched = true;
   return REAL(fclose)(f);
 }
-HD_EXPORT void *freopen(const char *path, const char *mode, void *f) {
+HD_EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
   standard_touched = true;
   return REAL(freopen)(path, mode, f);
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <time.h>
 #include "rt.h"
@@ -31,6 +32,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     t->granted = false;
     t->arrival = ++hd.arrivals;
     hd_need(t, (uint64_t)p, 0);
+    t->intr = HD_INTR_RESTART;
     if (timeout) {
       struct hd_deadline d;
       if (cmd == FUTEX_WAIT_BITSET) hd_deadline(&d, op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, timeout);
@@ -38,7 +40,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
       hd_timer(t, &d);
     }
     hd_point(t);
-    int err = t->granted ? 0 : ETIMEDOUT;
+    int err = t->granted ? 0 : t->interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
     if (err) { errno = err; return -1; }
     return 0;
@@ -72,7 +74,12 @@ HD_EXPORT long syscall(long n, ...) {
     case SYS_exit: case SYS_exit_group: hd_unsupported("exit by a raw system call");
     case SYS_execve: case SYS_execveat: hd_unsupported("execve by a raw system call");
     case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_arch_prctl: hd_unsupported("a raw system call that changes signals or the thread pointer");
-    case SYS_gettid: return (long)hd.cur->index + 1000;
+    case SYS_gettid: return (long)hd.cur->index + HD_TID_BASE;
+    case SYS_tgkill: return tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
+    case SYS_tkill: return tgkill(hd_pid(), (pid_t)a[0], (int)a[1]);
+    case SYS_rt_sigsuspend: case SYS_rt_sigtimedwait: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo: case SYS_sigaltstack:
+    case SYS_pause: case SYS_kill: case SYS_alarm: case SYS_setitimer: case SYS_timer_create: case SYS_timer_settime: case SYS_signalfd4:
+      hd_unsupported("a raw system call for signals or timers");
     }
   long r = hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]);
   if (r < 0 && r > -4096) { errno = (int)-r; return -1; }

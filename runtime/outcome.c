@@ -78,7 +78,7 @@ uint32_t hd_holder(const struct hd_thread *u) {
 void hd_report_waiters(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
-    if (u->ended) continue;
+    if (u->ended || u->timer) continue;
     struct hd_waiter w = { .thread = i, .op = u->pend.op, .pc = u->pend.pc, .object = u->pend.obj };
     if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
     if (u->timed) w.flags |= HD_WAIT_TIMED;
@@ -110,7 +110,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   if (outcome == HD_OUT_DEADLOCK) {
     uint64_t sum = 0; // does not depend on which worker of a pool it hit
     for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (!hd_threads[i].ended && hd_threads[i].pend.op != HD_OP_THREAD_JOIN)
+      if (!hd_threads[i].ended && !hd_threads[i].timer && hd_threads[i].pend.op != HD_OP_THREAD_JOIN)
         sum += hd_mix(hd_threads[i].pend.pc, hd_threads[i].pend.op);
     r->ident = (uint32_t)hd_mix(HD_OUT_DEADLOCK, sum);
   }
@@ -168,10 +168,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     hd_fatal("signal %d in the runtime (address %lx, at offset %lx)", sig, (uint64_t)info->si_addr, hd_runtime_offset(pc));
   }
   if (sig == SIGPIPE && hd_signal_ignored(sig)) return;
-  if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig)) {
-    hd.cur->pend.pc = pc + 1;
-    hd_unsupported("a signal that runs the program's own handler");
-  }
+  if (sig == SIGPIPE && hd_signal_handled(sig)) { hd_signal_kernel(sig); return; }
+  if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig) && hd_fault(sig, info, context)) return;
   uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
   // In a hook that touches memory for the program, the program's instruction is the
   // pending one.

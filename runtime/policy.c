@@ -76,6 +76,9 @@ static uint32_t next_after(uint32_t i) {
 
 static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd.ntimers)) // whose time has come fires
+    for (uint32_t i = 0; i < hd.nthreads; i++)
+      if (hd_threads[i].timer && hd_has(&hd.enabled, i)) return i;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
@@ -106,37 +109,60 @@ static uint32_t choose_highest(void) {
   return best->index;
 }
 
-// With TIMEOUTS, one choice in 64 lets a timed wait run out early.
-static int32_t choose_timeout(void) {
-  if (!(hd.plan.flags & HD_PLAN_TIMEOUTS) || hd_random() & 63) return -1;
+// One choice in 64 goes, with TIMEOUTS, to a wait with a deadline or a timer whose time has
+// not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
+// may have few choices besides; there it is one in 16.
+enum { RARELY = 63, SELDOM = 15 };
+
+static int32_t choose_early(void) {
+  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & (hd.ntimers ? SELDOM : RARELY));
+  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & RARELY);
+  if (!timeouts && !spurious) return -1;
+  uint32_t n = 0;
+  struct hd_thread *pick = NULL;
+  uint16_t detour = 0;
   for (uint32_t w = 0; w < hd.nwords; w++)
-    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
+    for (uint64_t m = (hd.timers.w[w] | hd.needers.w[w]) & ~hd.enabled.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (hd_has(&hd.enabled, u->index)) continue;
-      u->timed_out = true;
-      if (hd_ready(u)) {
-        hd_del(&hd.timers, u->index);
-        hd_add(&hd.enabled, u->index);
-        if (u->deadline > hd.vtime) hd.vtime = u->deadline;
-        return (int32_t)u->index;
-      }
-      u->timed_out = false;
+      bool early = timeouts && hd_has(&hd.timers, u->index);
+      if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
+      if (hd_random() % ++n) continue;
+      pick = u;
+      detour = !early ? HD_OP_SPURIOUS_WAKE : u->pend.op == HD_OP_COND_WAKE ? HD_OP_COND_TIMEOUT : 0;
     }
-  return -1;
+  if (!pick) return -1;
+  pick->detour = detour;
+  if (!detour) hd_early(pick);
+  return (int32_t)pick->index;
+}
+
+// The chosen thread may have a signal to take before its operation, or another thing to do
+// than that. Left alone it takes a signal at once.
+static void choose_detour(struct hd_thread *t, bool fair) {
+  t->detour = hd_detour_needed(t);
+  int sig = hd_signal_due(t);
+  if (!sig) return;
+  bool ready = hd_op_ready(t);
+  if (!fair && (ready || t->due) && hd_random() & 1) return; // later
+  bool can = hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT);
+  bool must = !hd_detour_possible(t, HD_OP_SIGNAL_DELIVER);
+  t->detour = must || (can && (fair || hd_random() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
 }
 
 uint32_t hd_policy_choose(void) {
-  if (HD_UNLIKELY(hd.points > hd.plan.max_steps / 2)) return choose_fair();
-  if (HD_UNLIKELY(hd.plan.flags & HD_PLAN_TIMEOUTS)) {
-    int32_t i = choose_timeout();
+  bool fair = hd.points > hd.plan.max_steps / 2 || hd.plan.policy == HD_POLICY_FAIR;
+  if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && hd.points <= hd.plan.max_steps / 2) {
+    int32_t i = choose_early();
     if (i >= 0) return (uint32_t)i;
   }
-  switch (hd.plan.policy) {
-  case HD_POLICY_RANDOM: return choose_random();
-  case HD_POLICY_PCT:
-  case HD_POLICY_POS: return choose_highest();
-  default: return choose_fair();
-  }
+  uint32_t i;
+  if (fair) i = choose_fair();
+  else if (hd.plan.policy == HD_POLICY_RANDOM) i = choose_random();
+  else i = choose_highest();
+  struct hd_thread *t = &hd_threads[i];
+  t->detour = 0;
+  if (HD_UNLIKELY(hd.npending || t->due)) choose_detour(t, fair);
+  return i;
 }
 
 // Whom a signal wakes is a choice: first come first served under FAIR, random under the
@@ -146,15 +172,21 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
   bool first_come = !choice || (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT);
   uint32_t n = 0;
   struct hd_thread *pick = NULL;
+  uint64_t first = 0;
   for (uint32_t w = 0; w < hd.nwords; w++)
-    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
-      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->pend.op != op || u->pend.obj != obj || u->granted || u->timed_out || hd_cancel_due(u)) continue;
-      if ((int32_t)u->index == hd.wake_choice) return u->index;
-      if (first_come) { if (!pick || u->arrival < pick->arrival) pick = u; continue; }
+    for (uint64_t m = HD_UNLIKELY(hd.nsuspended) ? ~0ull : hd.needers.w[w]; m; m &= m - 1) {
+      uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
+      if (i >= hd.nthreads) break;
+      struct hd_thread *u = &hd_threads[i];
+      if (!hd.nsuspended && (u->pend.op != op || u->pend.obj != obj)) continue;
+      uint64_t arrival;
+      if (!hd_waits(u, (uint16_t)op, obj, &arrival)) continue;
+      if ((int32_t)i == hd.wake_choice) return i;
       n++;
-      if (!pick) pick = u;
-      else if (hd_random() % n == 0) pick = u;
+      if (!pick || (first_come ? arrival < first : hd_random() % n == 0)) {
+        pick = u;
+        first = arrival;
+      }
     }
   return pick ? pick->index : ~0u;
 }

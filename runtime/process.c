@@ -122,6 +122,7 @@ HD_EXPORT void abort(void) {
     REAL(abort)();
     __builtin_unreachable();
   }
+  hd_signal_abort(HD_RA); // may not come back
   struct type_info *type = __cxa_current_exception_type ? __cxa_current_exception_type() : NULL;
   if (type) failed(HD_OUT_EXCEPTION, type->name[0] == '*' ? type->name + 1 : type->name, HD_RA);
   failed(HD_OUT_ASSERT, "abort", HD_RA);

@@ -57,9 +57,27 @@ struct hd_pending {
   uint64_t aux;
 };
 
+enum { HD_TID_BASE = 1000 }; // thread identifiers the program sees begin there
+static inline int hd_pid(void) { return (int)hd_sys(SYS_getpid, 0, 0, 0); } // the process's
 enum { HD_STALE_SLOTS = 8, HD_SHADOW_MAX = 1024 };
 
 struct hd_frame { uint64_t pc; uintptr_t sp; };
+
+// What a thread was about to do when a signal handler began to run on its stack. It lies
+// in the frame of the code that runs the handler. A condition or barrier wait stays one
+// that others can wake.
+struct hd_suspended {
+  struct hd_suspended *outer;
+  int sig;
+  struct hd_pending pend;
+  uint64_t needs, needs2, deadline, arrival, touched_low;
+  uint32_t depth;
+  bool granted, timed, timed_out, due, interrupted, cancelable;
+  uint8_t intr;
+};
+
+// Whether a signal handler makes the pending call fail with EINTR.
+enum hd_intr { HD_INTR_NEVER, HD_INTR_RESTART /* unless SA_RESTART */, HD_INTR_ALWAYS };
 
 struct hd_thread {
   // fiber.c
@@ -78,6 +96,10 @@ struct hd_thread {
   uint64_t needs, needs2;  // objects whose state decides whether pend is ready; 0: always ready
   bool granted;            // condition, barrier, futex: somebody let it go on
   bool timed, timed_out;   // it waits with a deadline; the deadline has been used
+  bool due;                // condition wait: the deadline has passed, COND_TIMEOUT can happen
+  uint8_t intr;            // enum hd_intr, while an interruptible call is pending
+  bool interrupted;        // a handler has run in it: it is to fail with EINTR
+  uint16_t detour;         // once chosen: what it does before its pending operation, HD_OP_*, or 0
   uint64_t deadline;       // virtual ns
   uint64_t arrival;        // when it enqueued, for first-in-first-out waking
   // policies
@@ -86,6 +108,7 @@ struct hd_thread {
   uint64_t seen_pc[HD_STALE_SLOTS], seen_value[HD_STALE_SLOTS];
   uint32_t stale;          // reads in a row that told the thread nothing new
   uint32_t quiet;          // accesses since its last scheduling point
+  uint32_t yields, yielded_at; // forced yields in a row, and hd.points at the last
   // signal state that belongs to a thread, not to the carrier
   uint64_t sigmask, sigpending;
   // cancellation (cancel.c)
@@ -97,6 +120,14 @@ struct hd_thread {
   char label[16];
   int sched_policy, sched_priority;
   uint64_t cpus[16];       // all zero: as at the start
+  uint64_t back_mask;      // sigsuspend: the mask it returns with
+  uintptr_t alt_lo;        // sigaltstack
+  uint64_t alt_size;       // 0: none
+  struct hd_suspended *suspended; // handlers that run, innermost first
+  struct hd_suspended *granting;  // hd_grant is for this wait
+  uint64_t fault_pc;       // of the last fault its own handler was called for
+  uint32_t faults, fault_at; // how many there were of it in a row; hd.points at the last
+  struct hd_timer *timer;  // it is no thread but a timer (timer.c)
   // C++ thread_local destructors registered by this thread, newest first (thread.c)
   struct hd_tls_dtor *dtors;
   // shadow call stack from __tsan_func_entry
@@ -125,6 +156,10 @@ struct hd_run {
   struct hd_thread *cur;    // who runs
   uint32_t nthreads, nwords, nlive;
   uint32_t unjoined;        // created threads whose end main's side has not seen
+  uint32_t npending;        // signals that are pending
+  uint32_t nsuspended;      // handlers that run
+  uint32_t ntimers;         // timers that were made
+  bool handlers;            // the program has installed a signal handler
   struct hd_set enabled;    // pending operation ready, or running
   struct hd_set needers;    // threads with needs != 0
   struct hd_set timers;     // threads with timed && !timed_out
@@ -219,15 +254,30 @@ void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
 void hd_block_forever(struct hd_thread *t); // t will never be ready
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // the chosen operation is done
 void hd_commit_failed(void);            // it failed: the choice must be in the trace all the same
+// The chosen thread did op (at the place of its pending operation) and goes on waiting.
+void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags);
+// An event that was no choice.
+void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value);
 void hd_update(uint64_t obj);           // obj changed: who is ready now?
+void hd_update_all(void);               // signals changed: the same for everybody
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
-bool hd_ready(const struct hd_thread *u);
+bool hd_time_passes(void);              // to the next deadline; false: nothing waits for time
+bool hd_op_ready(const struct hd_thread *u); // its pending operation
+bool hd_ready(const struct hd_thread *u);    // that, or a detour: it can be chosen
 static inline void hd_pend(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t obj) {
   t->pend.op = op; t->pend.flags = 0; t->pend.size = 0; t->pend.pc = pc; t->pend.obj = obj; t->pend.aux = 0;
 }
 void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2);
 void hd_need_nothing(struct hd_thread *t);
+// u waits in op at obj to be let go on, also while it runs a handler; the next hd_grant
+// for it is for that wait.
+bool hd_waits(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival);
 void hd_grant(struct hd_thread *u);     // u's wait is over; call hd_update for its object after
+
+// ---- detour.c: what a chosen thread may do instead of its pending operation
+bool hd_detour_possible(const struct hd_thread *t, uint16_t op); // now, or early
+uint16_t hd_detour_needed(const struct hd_thread *t);            // its operation is not ready; 0: it is
+void hd_detour(struct hd_thread *t);    // does t->detour
 // The common case: an operation that is always ready.
 static inline struct hd_thread *hd_op(uint16_t op, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
@@ -252,12 +302,13 @@ void hd_cancel_async(struct hd_thread *t);   // t was chosen
 void hd_policy_begin(void);
 void hd_policy_thread(struct hd_thread *t);   // t was created
 void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
-uint32_t hd_policy_choose(void);              // among hd.enabled, which is not empty
+uint32_t hd_policy_choose(void);              // among hd.enabled, which is not empty; sets the thread's detour
 void hd_policy_done(struct hd_thread *t);     // t's operation was committed
 uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // which waiter to wake, ~0: none waits
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
-int32_t hd_script_choose(void);               // thread index, or -1: the policy decides
+int32_t hd_script_choose(void);               // thread index, with its detour set, or -1: the policy decides
+void hd_early(struct hd_thread *t);           // its wait, or its timer, runs out now
 bool hd_spinning(const struct hd_thread *t);
 void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read told t this value
 static inline void hd_progress(struct hd_thread *t) { t->stale = 0; hd.progress_at = hd.points; }
@@ -281,8 +332,25 @@ void hd_event_forget(void);                   // or do not
 // ---- outcome.c
 void hd_outcome_install(void);                // signal handlers and their stack
 void hd_signals_reset(void);                  // signals.c
+
+// ---- signals.c, deliver.c, fault.c
+void hd_signals_main(struct hd_thread *main); // what was set before main
 bool hd_signal_ignored(int sig);              // by the program
 bool hd_signal_handled(int sig);              // by a handler of its own
+int hd_signal_due(const struct hd_thread *t); // a signal that can be delivered to it, or 0
+bool hd_signal_restarts(int sig);             // SA_RESTART
+bool hd_interruptible(const struct hd_thread *t, int sig);
+void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present call returns
+void hd_deliver_aside(struct hd_thread *t, uint16_t op); // SIGNAL_DELIVER or SIGNAL_INTERRUPT, before its pending operation
+void hd_signal_abort(uint64_t pc);            // runs the program's handler of SIGABRT, if there is one
+void hd_signal_kernel(int sig);               // the kernel sends it to the running thread: pending
+bool hd_fault(int sig, void *info, void *context); // have the program's handler run; false: it cannot
+
+// ---- timer.c
+void hd_timers_reset(void);
+void hd_timer_fire(struct hd_thread *u);      // it was chosen
+bool hd_timer_before(uint64_t vtime);         // one is set to expire before that
+#define HD_TIMERS 2ull                        // what a sleeper needs: no object has that address
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
 _Noreturn void hd_hang(uint64_t pc, uint64_t object); // step budget, or the watchdog's order
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
@@ -294,6 +362,8 @@ uint64_t hd_text_hash(const char *s);
 // ---- thread.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d);
 void hd_thread_main(void);                    // first code of every fiber
+// A new thread of t's, at the head of entry(arg) and enabled. Ends the execution if there can be no more.
+struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached);
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
 bool hd_threads_controlled(void);             // refuses threads before main
 int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);

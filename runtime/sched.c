@@ -13,7 +13,16 @@ static bool any(const struct hd_set *s) {
   return false;
 }
 
-static HD_COLD bool fire_timer(void) {
+// The deadline of u's wait has passed. A condition wait is not over by that: timing out is
+// an event of its own, which needs no mutex and may come after a signal.
+static void run_out(struct hd_thread *u) {
+  hd_del(&hd.timers, u->index);
+  if (u->pend.op == HD_OP_COND_WAKE) u->due = true;
+  else u->timed_out = true;
+  if (hd_ready(u)) hd_add(&hd.enabled, u->index);
+}
+
+HD_COLD bool hd_time_passes(void) {
   struct hd_thread *first = NULL;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
@@ -21,11 +30,8 @@ static HD_COLD bool fire_timer(void) {
       if (!first || u->deadline < first->deadline) first = u;
     }
   if (!first) return false;
-  // Nobody can run: time passes until the next wait is over.
   if (first->deadline > hd.vtime) hd.vtime = first->deadline;
-  first->timed_out = true;
-  hd_del(&hd.timers, first->index);
-  if (hd_ready(first)) hd_add(&hd.enabled, first->index);
+  run_out(first);
   return true;
 }
 
@@ -35,28 +41,32 @@ static HD_COLD void expire(void) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->deadline > hd.vtime) {
-        if (u->deadline < hd.next_deadline) hd.next_deadline = u->deadline;
-        continue;
-      }
-      u->timed_out = true;
-      hd_del(&hd.timers, u->index);
-      if (hd_ready(u)) hd_add(&hd.enabled, u->index);
+      if (u->deadline <= hd.vtime) run_out(u);
+      else if (u->deadline < hd.next_deadline) hd.next_deadline = u->deadline;
     }
 }
 
+static inline void count_point(const struct hd_thread *t) {
+  hd.points++;
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
+  if (HD_UNLIKELY((hd.points & 0xffff) == 0)) __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
+}
+
 static struct hd_thread *choose(void) {
-  hd.wake_choice = -1;
-  if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
-  while (!any(&hd.enabled))
-    if (!fire_timer()) {
-      hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, NULL);
-    }
-  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  int32_t i = -1;
-  if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
-  if (i < 0) i = (int32_t)hd_policy_choose();
-  return &hd_threads[i];
+  for (;;) {
+    hd.wake_choice = -1;
+    if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
+    while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
+      if (!hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, NULL);
+    for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+    int32_t i = -1;
+    if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
+    if (i < 0) i = (int32_t)hd_policy_choose();
+    struct hd_thread *t = &hd_threads[i];
+    if (HD_LIKELY(!hd.ntimers || !t->timer)) return t;
+    hd_timer_fire(t); // it runs no code
+    count_point(t);
+  }
 }
 
 static void run(struct hd_thread *next) {
@@ -67,14 +77,16 @@ static void run(struct hd_thread *next) {
 }
 
 void hd_point(struct hd_thread *t) {
-  hd.points++;
   t->quiet = 0;
-  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
-  if (HD_UNLIKELY((hd.points & 0xffff) == 0)) __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
-  if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
-  hd_policy_arrive(t);
-  struct hd_thread *next = choose();
-  if (next != t) run(next);
+  for (;;) {
+    count_point(t);
+    if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
+    hd_policy_arrive(t);
+    struct hd_thread *next = choose();
+    if (next != t) run(next);
+    if (HD_LIKELY(!t->detour)) break;
+    hd_detour(t);
+  }
   hd.open = true;
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
 }
@@ -100,16 +112,39 @@ void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2) {
 
 void hd_need_nothing(struct hd_thread *t) {
   t->needs = t->needs2 = 0;
-  t->granted = false;
+  t->granted = t->interrupted = false;
+  t->intr = HD_INTR_NEVER;
   hd_del(&hd.needers, t->index);
   if (t->timed) {
-    t->timed = t->timed_out = false;
+    t->timed = t->timed_out = t->due = false;
     hd_del(&hd.timers, t->index);
   }
 }
 
+// A wait that a cancellation is about to end uses up nobody's wake-up.
+bool hd_waits(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
+  bool cancelled = hd_cancel_due(u);
+  u->granting = NULL;
+  *arrival = u->arrival;
+  if (u->pend.op == op && u->pend.obj == obj && u->needs && !u->ended) return !u->granted && !u->timed_out && !(cancelled && u->cancelable);
+  for (struct hd_suspended *s = u->suspended; s; s = s->outer)
+    if (s->needs && s->pend.op == op && s->pend.obj == obj && !s->granted && !s->timed_out && !(cancelled && s->cancelable)) {
+      u->granting = s;
+      *arrival = s->arrival;
+      return true;
+    }
+  return false;
+}
+
 void hd_grant(struct hd_thread *u) {
+  struct hd_suspended *s = u->granting;
+  u->granting = NULL;
+  if (HD_UNLIKELY(s != NULL)) {
+    s->granted = true;
+    return;
+  }
   u->granted = true;
+  u->due = false;
   if (u->timed) hd_del(&hd.timers, u->index);
 }
 
@@ -123,13 +158,22 @@ void hd_update(uint64_t obj) {
     }
 }
 
+void hd_update_all(void) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (hd_ready(u)) hd_add(&hd.enabled, u->index);
+      else hd_del(&hd.enabled, u->index);
+    }
+}
+
 void hd_commit_failed(void) {
   if (!hd.open || !hd.cur) return;
   hd_commit(hd.cur, hd.cur->pend.op == HD_OP_THREAD_JOIN ? hd.cur->pend.aux : 0, -1);
   hd_event_forget();
 }
 
-void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
+static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
   hd.open = false;
   if (hd.last != t->index) {
     if (hd.last != ~0u) {
@@ -139,7 +183,29 @@ void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
     hd.last = t->index;
   }
   hd_coverage(t, value);
-  if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, t->timed_out ? HD_EV_TIMEOUT : 0);
+  if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);
-  if (t->needs) hd_need_nothing(t);
+}
+
+void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
+  done(t, value, result, t->timed_out && t->pend.op != HD_OP_COND_WAKE ? HD_EV_TIMEOUT : 0);
+  if (t->needs || t->intr) hd_need_nothing(t);
+}
+
+void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags) {
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, keep.pc, obj);
+  t->pend.aux = aux;
+  done(t, value, result, flags);
+  t->pend = keep;
+}
+
+void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value) {
+  if (!hd.record) return;
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, keep.pc, obj);
+  t->pend.aux = aux;
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd_event(t, value, 0, HD_EV_NOCHOICE);
+  t->pend = keep;
 }

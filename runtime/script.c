@@ -38,8 +38,9 @@ static struct hd_thread *thread_of(const struct hd_step *s) {
   return i ? &hd_threads[i - 1] : NULL;
 }
 
+// Whether a step may be what the thread does next: its pending operation, or a detour.
 static bool matches(const struct hd_thread *t, const struct hd_step *s) {
-  return t->pend.op == s->op && (uint32_t)t->pend.pc == s->pc;
+  return (uint32_t)t->pend.pc == s->pc && (t->pend.op == s->op || hd_detour_possible(t, s->op));
 }
 
 static void take_wake(const struct hd_step *s) {
@@ -49,13 +50,24 @@ static void take_wake(const struct hd_step *s) {
 }
 
 // A wait with a deadline may run out whenever the schedule says so.
-static bool force_timeout(struct hd_thread *t) {
-  if (!t->timed || t->timed_out) return hd_has(&hd.enabled, t->index);
+void hd_early(struct hd_thread *t) {
   t->timed_out = true;
-  if (!hd_ready(t)) { t->timed_out = false; return false; }
   hd_del(&hd.timers, t->index);
   hd_add(&hd.enabled, t->index);
   if (t->deadline > hd.vtime) hd.vtime = t->deadline;
+}
+
+// Makes the thread do what the step says, which it matches, if it can now.
+static bool take(struct hd_thread *t, const struct hd_step *s) {
+  if (t->pend.op != s->op) {
+    t->detour = s->op;
+  } else {
+    bool ready = hd_op_ready(t);
+    if (!ready && !(s->flags & HD_STEP_TIMEOUT && t->timed && t->pend.op != HD_OP_COND_WAKE)) return false;
+    if (!ready) hd_early(t);
+    t->detour = 0;
+    take_wake(s);
+  }
   return true;
 }
 
@@ -73,10 +85,7 @@ static int32_t strict(void) {
   const struct hd_step *s = &hd.steps[hd.pos];
   struct hd_thread *t = thread_of(s);
   if (!t || t->ended) diverged(NULL);
-  bool ok = hd_has(&hd.enabled, t->index) && !(t->timed && !t->timed_out && s->flags & HD_STEP_TIMEOUT);
-  if (!ok && s->flags & HD_STEP_TIMEOUT) ok = force_timeout(t);
-  if (!ok || !matches(t, s)) diverged(t);
-  take_wake(s);
+  if (!matches(t, s) || !take(t, s)) diverged(t);
   hd.pos++;
   return (int32_t)t->index;
 }
@@ -94,21 +103,17 @@ static int32_t tolerant(void) {
     const struct hd_step *s = &hd.steps[hd.pos];
     struct hd_thread *t = thread_of(s);
     if (!t || t->ended) { next_interval(); continue; }
-    bool enabled = hd_has(&hd.enabled, t->index);
-    if (!enabled && s->flags & HD_STEP_TIMEOUT && matches(t, s)) enabled = force_timeout(t);
-    if (!enabled) { next_interval(); continue; }
-    if (matches(t, s)) {
-      take_wake(s);
+    if (matches(t, s) && take(t, s)) {
       hd.pos++;
       hd.dev_run = 0;
       return (int32_t)t->index;
     }
+    if (!hd_has(&hd.enabled, t->index)) { next_interval(); continue; }
     // Off the path. Does the rest of the interval expect this operation?
     uint32_t end = hd.plan.nsteps - hd.pos < LOOK_AHEAD ? hd.plan.nsteps : hd.pos + LOOK_AHEAD;
     for (uint32_t j = hd.pos + 1; j < end && !(hd.steps[j].flags & HD_STEP_TEI); j++)
-      if (matches(t, &hd.steps[j])) {
+      if (matches(t, &hd.steps[j]) && take(t, &hd.steps[j])) {
         hd.deviations += j - hd.pos;
-        take_wake(&hd.steps[j]);
         hd.pos = j + 1;
         hd.dev_run = 0;
         return (int32_t)t->index;
@@ -118,6 +123,7 @@ static int32_t tolerant(void) {
     if (waits || ++hd.dev_run > DEVIATION_MAX) { next_interval(); continue; }
     hd.deviations++;
     hd.wake_choice = -1;
+    t->detour = hd_detour_needed(t);
     return (int32_t)t->index;
   }
   return -1;

@@ -24,13 +24,16 @@ static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *unt
   struct sem *s = usable(p, pc);
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, (uint64_t)s);
-  if (op != HD_OP_SEM_TRYWAIT) hd_need(t, (uint64_t)s, 0);
+  if (op != HD_OP_SEM_TRYWAIT) {
+    hd_need(t, (uint64_t)s, 0);
+    t->intr = HD_INTR_RESTART;
+  }
   if (until) hd_timer(t, until);
   if (op == HD_OP_SEM_TRYWAIT) hd_point(t);
   else hd_point_cancel(t);
   usable(s, pc);
-  if (!s->value) {
-    int err = op == HD_OP_SEM_TRYWAIT ? EAGAIN : ETIMEDOUT;
+  if (!s->value || t->interrupted) {
+    int err = op == HD_OP_SEM_TRYWAIT ? EAGAIN : t->interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
     if (op == HD_OP_SEM_TRYWAIT) hd_observe(t, pc, 0);
     errno = err;

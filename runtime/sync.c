@@ -19,8 +19,10 @@ static HD_PROGACCESS bool object_ready(const struct hd_thread *u) {
   return false;
 }
 
-bool hd_ready(const struct hd_thread *u) {
-  if (!u->needs || (HD_UNLIKELY(u->cancel) && u->pend.op != HD_OP_COND_WAKE && hd_cancel_interrupts(u))) return true;
+bool hd_ready(const struct hd_thread *u) { return hd_op_ready(u) || u->due || (HD_UNLIKELY(hd.npending) && hd_signal_due(u)); }
+
+bool hd_op_ready(const struct hd_thread *u) {
+  if (!u->needs || u->interrupted || (HD_UNLIKELY(u->cancel) && u->pend.op != HD_OP_COND_WAKE && hd_cancel_interrupts(u))) return true;
   switch (u->pend.op) {
   case HD_OP_THREAD_JOIN: { // a second join or one of a detached thread goes on, to be reported
     const struct hd_thread *target = &hd_threads[u->pend.aux];
@@ -29,7 +31,9 @@ bool hd_ready(const struct hd_thread *u) {
   case HD_OP_BARRIER_LEAVE: return u->granted;
   case HD_OP_FUTEX_WAKEUP: return u->granted || u->timed_out;
   case HD_OP_SIGNAL_WAIT: return hd_signal_ready(u);
-  case HD_OP_PROCESS_EXIT: return false;
+  case HD_OP_SLEEP: return !hd_timer_before(u->deadline);
+  case HD_OP_PROCESS_EXIT: case HD_OP_SIGNAL_RESUME: return false;
+  case HD_OP_TIMER_EXPIRE: case HD_OP_THREAD_CREATE: return u->timed_out; // a timer's
   }
   return object_ready(u);
 }
@@ -41,6 +45,11 @@ bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op) {
       if (u != but && u->pend.op == op && (u->needs == obj || u->needs2 == obj)) return true;
     }
   return false;
+}
+
+HD_PROGACCESS void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc) {
+  hd.cur->pend.pc = pc;
+  hd_copy(to, p, size);
 }
 
 HD_PROGACCESS void hd_refresh(void *p, uint32_t size, uint64_t pc) {

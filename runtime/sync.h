@@ -37,7 +37,7 @@ int hd_cond_timedwait(void *c, void *m, int clock, const struct timespec *abs, u
 int hd_cond_signal(void *c, uint64_t pc);
 int hd_cond_broadcast(void *c, uint64_t pc);
 void hd_once(int *once, void (*fn)(void), uint64_t pc);
-void hd_sleep(uint64_t ns, uint64_t pc);
+int hd_sleep(const struct timespec *req, struct timespec *rest, uint64_t pc); // 0, EINVAL or EINTR
 void hd_yield(uint64_t pc);
 
 // rwlock.c
@@ -46,6 +46,7 @@ bool hd_rwlock_free(uint64_t l, bool write);
 // sync.c
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
+void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copy; the same
 // An object in memory that was freed is a use after free, whatever its bytes say.
 static inline void hd_check_live(const void *p, uint64_t pc) {
   uint64_t off = (uint64_t)p - hd_heap_base;

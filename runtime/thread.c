@@ -33,10 +33,11 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
     t->nth = ++parent->children;
     t->name = hd_mix(parent->name, t->nth);
     t->sigmask = parent->sigmask;
-    d->owner = t;
+    if (d) d->owner = t;
   } else {
     t->parent = ~0u;
     t->name = HD_NAME_MAIN;
+    hd_signals_main(t);
   }
   hd.nlive++;
   hd_policy_thread(t);
@@ -46,7 +47,7 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
 
 struct hd_thread *hd_thread_of(uintptr_t id) {
   for (uint32_t i = hd.nthreads; i--;)
-    if (hd_threads[i].fs == id) return &hd_threads[i];
+    if (hd_threads[i].fs == id && !hd_threads[i].timer) return &hd_threads[i];
   return NULL;
 }
 
@@ -184,6 +185,21 @@ HD_EXPORT void pthread_exit(void *ret) {
 
 _Noreturn void hd_more_donors(void);
 
+struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached) {
+  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
+  struct hd_donor *d = hd_donor_get();
+  if (!d) hd_more_donors();
+  struct hd_thread *u = hd_thread_new(t, d);
+  u->entry = entry;
+  u->arg = arg;
+  u->detached = detached;
+  hd.unjoined++;
+  hd_fiber_start(u, d->sp);
+  hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
+  hd_add(&hd.enabled, u->index);
+  return u;
+}
+
 // False: control begins at main, and something wants to start a thread before.
 bool hd_threads_controlled(void) {
   if (hd_active()) return true;
@@ -211,7 +227,6 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   }
   hd_refresh(id, sizeof *id, pc);
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
-  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
   if (!addr && size > hd_default_stack()) {
     size = (size + 4095) & ~4095ul;
     addr = large_stack(size);
@@ -220,21 +235,13 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
       return EAGAIN;
     }
   }
-  struct hd_donor *d = hd_donor_get();
-  if (!d) hd_more_donors();
-  struct hd_thread *u = hd_thread_new(t, d);
-  u->entry = entry;
-  u->arg = arg;
-  u->detached = detached == PTHREAD_CREATE_DETACHED;
+  struct hd_thread *u = hd_spawn(t, entry, arg, detached == PTHREAD_CREATE_DETACHED);
   hd_thread_attributes(u, t, attr);
   if (addr) {
     u->stack_lo = (uintptr_t)addr;
     u->stack_hi = u->stack_lo + size;
+    hd_fiber_start(u, u->stack_hi - 64); // not on its donor's
   }
-  hd.unjoined++;
-  hd_fiber_start(u, u->stack_hi ? u->stack_hi - 64 : d->sp);
-  hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
-  hd_add(&hd.enabled, u->index);
   *id = u->fs;
   t->pend.obj = u->fs;
   hd_progress(t);

@@ -1,7 +1,8 @@
 // time.c: virtual time. It moves when nobody can run, when a sleeper goes on, and a
 // little with each look at a clock, so that a program that waits for time to pass sees it
 // pass. A sleeping thread stays enabled: how long a sleep lasts is the scheduler's choice,
-// because sleeping orders nothing.
+// because sleeping orders nothing. Only a timer that expires before the sleep is over comes
+// first.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/time.h>
@@ -78,50 +79,68 @@ HD_EXPORT int timespec_get(struct timespec *ts, int base) {
   return base;
 }
 
-static void sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc) {
+// False: a signal handler interrupted it, with *left ns still to sleep.
+static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *left) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_SLEEP, pc, 0);
+  t->deadline = deadline;
+  if (HD_UNLIKELY(hd.ntimers)) hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
+  t->intr = HD_INTR_ALWAYS;
   hd_point_cancel(t);
-  if (deadline > hd.vtime) hd.vtime = deadline;
-  hd_commit(t, ns, 0);
+  bool interrupted = t->interrupted;
+  *left = interrupted && deadline > hd.vtime ? deadline - hd.vtime : 0;
+  if (!interrupted && deadline > hd.vtime) hd.vtime = deadline;
+  hd_commit(t, ns, interrupted ? EINTR : 0);
+  return !interrupted;
 }
 
-void hd_sleep(uint64_t ns, uint64_t pc) { sleep_until(hd.vtime + ns, ns, pc); }
+static uint64_t length(const struct timespec *ts) { return (uint64_t)ts->tv_sec * 1000000000ull + (uint64_t)ts->tv_nsec; }
+static bool sensible(const struct timespec *ts) { return ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 && ts->tv_sec >= 0; }
+
+int hd_sleep(const struct timespec *req, struct timespec *rem, uint64_t pc) {
+  struct timespec for_;
+  hd_fetch(&for_, req, sizeof for_, pc);
+  if (!sensible(&for_)) return EINVAL;
+  uint64_t ns = length(&for_), left;
+  if (sleep_until(hd.vtime + ns, ns, pc, &left)) return 0;
+  if (rem) {
+    hd_refresh(rem, sizeof *rem, pc);
+    split(rem, left);
+  }
+  return EINTR;
+}
 
 HD_EXPORT int nanosleep(const struct timespec *req, struct timespec *rem) {
   if (!hd_active()) return REAL(nanosleep)(req, rem);
-  if (req->tv_nsec < 0 || req->tv_nsec >= 1000000000 || req->tv_sec < 0) { errno = EINVAL; return -1; }
-  uint64_t ns = (uint64_t)req->tv_sec * 1000000000ull + (uint64_t)req->tv_nsec;
-  sleep_until(hd.vtime + ns, ns, HD_RA);
-  if (rem) rem->tv_sec = rem->tv_nsec = 0;
-  return 0;
+  int err = hd_sleep(req, rem, HD_RA);
+  if (err) errno = err;
+  return err ? -1 : 0;
 }
 
 HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem) {
   if (!hd_active()) return REAL(clock_nanosleep)(clock, flags, req, rem);
-  if (req->tv_nsec < 0 || req->tv_nsec >= 1000000000 || req->tv_sec < 0) return EINVAL;
-  if (flags & TIMER_ABSTIME) {
-    struct hd_deadline d;
-    hd_deadline(&d, clock, req);
-    sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, HD_RA);
-    return 0;
-  }
-  uint64_t ns = (uint64_t)req->tv_sec * 1000000000ull + (uint64_t)req->tv_nsec;
-  sleep_until(hd.vtime + ns, ns, HD_RA);
-  if (rem) rem->tv_sec = rem->tv_nsec = 0;
-  return 0;
+  if (!(flags & TIMER_ABSTIME)) return hd_sleep(req, rem, HD_RA);
+  struct timespec until;
+  hd_fetch(&until, req, sizeof until, HD_RA);
+  struct hd_deadline d;
+  uint64_t left;
+  if (!sensible(&until) || !hd_deadline(&d, clock, &until)) return EINVAL;
+  return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, HD_RA, &left) ? 0 : EINTR;
 }
 
 HD_EXPORT unsigned sleep(unsigned seconds) {
   if (!hd_active()) return REAL(sleep)(seconds);
-  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, HD_RA);
-  return 0;
+  uint64_t left;
+  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, HD_RA, &left);
+  return (unsigned)((left + 999999999) / 1000000000);
 }
 
 HD_EXPORT int usleep(__useconds_t us) {
   if (!hd_active()) return REAL(usleep)(us);
-  sleep_until(hd.vtime + us * 1000ull, us * 1000ull, HD_RA);
-  return 0;
+  uint64_t left;
+  if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, HD_RA, &left)) return 0;
+  errno = EINTR;
+  return -1;
 }
 
 // A loop that does nothing but yield gets as far as one that reads the same value.

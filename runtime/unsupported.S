@@ -83,7 +83,6 @@ refuse:	.cfi_startproc
 	refused	waitid
 	refused	daemon
 // threads
-	refused	pthread_sigqueue
 	refused	pthread_mutex_consistent_np
 	refused	sem_open
 	refused	flockfile
@@ -98,21 +97,18 @@ refuse:	.cfi_startproc
 	refused	__tsan_get_current_fiber
 	refused	__tsan_destroy_fiber
 // signals and timers
-	refused	sigsuspend
-	refused	sigqueue
-	refused	tgkill
 	refused	killpg
-	refused	sigaltstack
 	refused	sigset
 	refused	sighold
 	refused	sigrelse
 	refused	sigignore
-	refused	pause
-	refused	alarm
-	refused	ualarm
-	refused	setitimer
-	refused	timer_create
-	refused	timer_settime
+	refused	sigpause
+	refused	__sigpause
+	refused	__xpg_sigpause
+	refused	sigblock
+	refused	sigsetmask
+	refused	sigstack
+	refused	sigvec
 	refused	timerfd_create
 	refused	signalfd
 	refused	eventfd

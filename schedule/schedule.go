@@ -11,7 +11,7 @@ import (
 
 // PointsVersion is the meaning of scheduling points this heddle has. A script recorded
 // under another version cannot be followed.
-const PointsVersion = 1
+const PointsVersion = 2
 
 // Step is one choice of a scheduler: which thread does its next operation, and what that
 // operation is expected to be.
@@ -71,7 +71,8 @@ type Plan struct {
 
 	Points   []trace.Site // memory instructions that are scheduling points
 	MaxSteps int          // step budget, 0 for the target's own; fair from half of it on
-	Timeouts bool         // explore early time-outs of timed waits
+	Timeouts bool         // explore early time-outs of timed waits, and early timers
+	Spurious bool         // explore spurious wake-ups of condition and futex waits
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
 	Accesses bool // with Record: also accesses that are no points, malloc and free

@@ -148,6 +148,14 @@ func (e *Event) Child() (id ThreadID, ok bool) {
 // it does OpTimerFire, was created by nobody and has no start.
 const ClockLabel = "clock"
 
+// TimerLabel is the label of a timer of a C program. It does OpTimerExpire, or creates the
+// threads that it notifies, and runs no code; its start is where the program made it.
+const TimerLabel = "timer"
+
+// Early reports whether the thread was chosen though it could not go on by itself: the time
+// of its wait was made to run out, or it woke up spuriously. It need not be in Enabled.
+func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
+
 // Thread describes a thread of the execution.
 type Thread struct {
 	ID     ThreadID

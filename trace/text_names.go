@@ -157,7 +157,7 @@ func printValue(v uint64) string {
 }
 
 // auxIsObject: for these operations Event.Aux is an Object.
-func auxIsObject(o Op) bool { return o == OpCondWait || o == OpCondWake }
+func auxIsObject(o Op) bool { return o == OpCondWait || o == OpCondWake || o == OpCondTimeout }
 
 func printAux(o Op, aux uint64) string {
 	if auxIsObject(o) {

@@ -52,7 +52,7 @@ func (e *InvalidError) Error() string {
 //   - a thread that is joined (OpThreadJoin with result 0, the thread as value, no
 //     time-out) is in the table, is not the joining one, and has ended before;
 //   - of a scheduling point, that is unless FlagNoChoice is set, the enabled set has the
-//     event's thread, unless FlagTimeout is set, and only threads that were created and
+//     event's thread, unless it may come early (Event.Early), and only threads that were created and
 //     had not ended then;
 //   - of any other event, the enabled set is empty or has only threads of the table.
 //
@@ -272,7 +272,7 @@ func (v *validator) enabled(i int, e *Event) error {
 		}
 		return nil
 	}
-	if !e.Enabled.Has(e.Thread) && e.Flags&FlagTimeout == 0 {
+	if !e.Enabled.Has(e.Thread) && !e.Early() {
 		return v.invalidEvent(i, "the enabled set %v does not have the thread itself, and it is no time-out", e.Enabled)
 	}
 	if t := e.Enabled.firstOutside(v.alive); t >= 0 {

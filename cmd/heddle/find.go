@@ -26,6 +26,7 @@ type findCommand struct {
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
 	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
 	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
+	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full            bool          `help:"Show every event, and fold nothing."`
 
@@ -88,7 +89,7 @@ type simplifedJSON struct {
 func (c *findCommand) Run(a *app) error {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.RacesFail,
+		NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
 	}
 	if c.Runs < 0 || c.Time < 0 || c.MaxSteps < 0 {
 		return usage(errors.New("--runs, --time and --max-steps cannot be negative"))
@@ -195,7 +196,7 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 		}
 	}
 	if early := earlyTimeouts(shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
+		fmt.Fprintf(w, "\nA timed wait ran out, or a timer went off, before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is said after this
@@ -208,7 +209,8 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 	return nil
 }
 
-// earlyTimeouts counts the waits that timed out while somebody else could run.
+// earlyTimeouts counts the waits that timed out, and the timers that fired, while somebody
+// else could run.
 func earlyTimeouts(tr *trace.Trace) (n int) {
 	if tr == nil {
 		return 0

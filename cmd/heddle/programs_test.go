@@ -247,6 +247,27 @@ func TestFailingPrograms(t *testing.T) {
 	}
 }
 
+// What a program's options allow is not looked for without them.
+func TestOptionsAreNeeded(t *testing.T) {
+	n := 0
+	for _, e := range expectations(t, "fail") {
+		if len(e.options) == 0 {
+			continue
+		}
+		n++
+		dir := t.TempDir()
+		prog := filepath.Join(dir, e.name)
+		compileProgram(t, e, "gcc", "-O1", prog)
+		e.options = nil
+		if out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", "5000")...); out.Outcome != "clean" {
+			t.Errorf("%s without its options: %+v", e.name, out)
+		}
+	}
+	if n == 0 {
+		t.Error("no program has options")
+	}
+}
+
 // Every correct twin is clean for 20,000 executions.
 func TestPassingPrograms(t *testing.T) {
 	for _, c := range compilers {

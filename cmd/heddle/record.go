@@ -12,6 +12,7 @@ type recordCommand struct {
 	programFlags
 	Seed     uint64 `default:"1" help:"Choose another schedule."`
 	Strategy string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
+	Spurious bool   `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.record.hdl)."`
 
@@ -32,7 +33,7 @@ type recordJSON struct {
 }
 
 func (c *recordCommand) Run(a *app) error {
-	opts := campaign.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses}
+	opts := campaign.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
@@ -21,7 +22,7 @@ func TestStaticMergingFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(2) {
-			r, err := campaign.Find(t.Context(), tg, campaign.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true}, nil)
+			r, err := campaign.Find(t.Context(), tg, campaign.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious")}, nil)
 			if err != nil || r.Finding == nil || r.Finding.Recorded == nil {
 				t.Errorf("%s: not found (%v)", e.name, err)
 				continue

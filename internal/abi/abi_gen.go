@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion    = 2
-	PointsVersion = 1
+	PointsVersion = 2
 	ShmFd         = 3
 	MaxThreads    = 4096
 	MaxModules    = 256
@@ -105,6 +105,19 @@ const (
 	OpMutexConsistent   = 101
 	OpCancel            = 104
 	OpCancelTest        = 105
+	OpCondTimeout       = 128
+	OpSpuriousWake      = 129
+	OpSignalDeliver     = 130
+	OpSignalInterrupt   = 131
+	OpSignalReturn      = 132
+	OpSignalSuspend     = 133
+	OpSignalResume      = 134
+	OpSignalMask        = 135
+	OpSignalAction      = 136
+	OpSignalPending     = 137
+	OpTimerSet          = 138
+	OpTimerExpire       = 139
+	OpTimerDelete       = 140
 	OpGo                = 256
 	OpGosched           = 257
 	OpResume            = 258
@@ -211,6 +224,7 @@ const (
 	PlanOutput   = 8
 	PlanStop     = 16
 	PlanTimeouts = 32
+	PlanSpurious = 256
 )
 
 // Step is struct hd_step, 16 bytes.
@@ -654,6 +668,19 @@ var OpNames = [OpCount]string{
 	OpMutexConsistent:   "mutex consistent",
 	OpCancel:            "pthread_cancel",
 	OpCancelTest:        "pthread_testcancel",
+	OpCondTimeout:       "cond timeout",
+	OpSpuriousWake:      "spurious wakeup",
+	OpSignalDeliver:     "signal delivered",
+	OpSignalInterrupt:   "signal interrupts",
+	OpSignalReturn:      "handler ends",
+	OpSignalSuspend:     "sigsuspend",
+	OpSignalResume:      "sigsuspend ends",
+	OpSignalMask:        "signal mask",
+	OpSignalAction:      "sigaction",
+	OpSignalPending:     "sigpending",
+	OpTimerSet:          "timer set",
+	OpTimerExpire:       "timer expires",
+	OpTimerDelete:       "timer delete",
 	OpGo:                "go",
 	OpGosched:           "Gosched",
 	OpResume:            "resume",
@@ -768,6 +795,19 @@ var OpClasses = [OpCount]uint8{
 	OpMutexConsistent:   0,
 	OpCancel:            11,
 	OpCancelTest:        10,
+	OpCondTimeout:       0,
+	OpSpuriousWake:      0,
+	OpSignalDeliver:     10,
+	OpSignalInterrupt:   10,
+	OpSignalReturn:      0,
+	OpSignalSuspend:     0,
+	OpSignalResume:      0,
+	OpSignalMask:        0,
+	OpSignalAction:      0,
+	OpSignalPending:     0,
+	OpTimerSet:          0,
+	OpTimerExpire:       11,
+	OpTimerDelete:       0,
 	OpGo:                8,
 	OpGosched:           0,
 	OpResume:            10,

@@ -30,7 +30,7 @@ type campaign struct {
 	newest     int // executions when a behaviour was new for the last time
 	races      map[[2]race.Access]race.Race
 	points     map[trace.Site]bool
-	fresh      []trace.Site // racing instructions that are no points yet
+	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
 	outside    bool         // some execution waited for the outside world
 }
 
@@ -279,7 +279,7 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 			c.races[r.Pair] = r
 		}
 	}
-	for _, s := range race.Sites(races) {
+	for _, s := range append(race.Sites(races), race.Handlers(o.Trace)...) {
 		if !c.points[s] {
 			c.points[s] = true
 			c.fresh = append(c.fresh, s)

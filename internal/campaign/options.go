@@ -39,6 +39,8 @@ type Options struct {
 	// StopWhenSequential ends the exploration after the first execution if nothing of it
 	// could have been otherwise (Report.Sequential).
 	StopWhenSequential bool
+	// Spurious lets condition and futex waits end without a waker.
+	Spurious bool
 
 	// TraceFile and SimplifiedFile are where traces are written, each as soon as it is
 	// there. Empty for nowhere.

@@ -132,6 +132,8 @@ type RecordOptions struct {
 	// ExpectStatus is the exit status of a good execution; nil for any, which is then
 	// the one the trace expects.
 	ExpectStatus *int32
+	// Spurious lets condition and futex waits end without a waker.
+	Spurious bool
 	// Sparse leaves out accesses that are no scheduling points.
 	Sparse bool
 }
@@ -144,7 +146,7 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 		plan = opts.Strategy.Plan(newPlanner(&Options{Seed: opts.Seed}).rand, strategy.Seen{})
 	}
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
-	plan.Record, plan.Accesses = true, !opts.Sparse
+	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious
 	o, err := t.Run(ctx, plan)
 	switch {
 	case err != nil:

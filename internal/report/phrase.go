@@ -88,7 +88,7 @@ func (b *builder) phrase(i int) phrase {
 	} else {
 		b.outcome(&p, e, name)
 	}
-	if e.Flags&trace.FlagTimeout != 0 && p.note == "" && p.value != timedOut {
+	if e.Flags&trace.FlagTimeout != 0 && p.note == "" && p.value != timedOut && e.Op != trace.OpCondTimeout && e.Op != trace.OpTimerExpire {
 		p.note = timedOut
 	}
 	return p
@@ -111,13 +111,56 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.sep, p.value = " ", number
 	case trace.OpSignalSend:
 		p.object, p.sep, p.value = signalName(e.Value), gives, "the process"
-		if e.Object.Region() == trace.RegionStack { // a thread's own data lies on its stack
+		if e.Aux > 0 {
+			p.value = threadText(trace.ThreadID(e.Aux) - 1)
+		} else if e.Object.Region() == trace.RegionStack { // older traces: its own data lies on its stack
 			p.value = threadText(trace.ThreadID(e.Object.Index()))
 		}
 		p.fail(e)
 	case trace.OpSignalWait:
 		p.object, p.sep, p.value = "", gives, signalName(e.Value)
 		p.fail(e)
+	case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+		handler := p.object
+		if o := e.Object; o.Region() == trace.RegionGlobal {
+			if f := b.names.Function(trace.MakeSite(o.Index(), o.Offset())); f.Func != "" {
+				handler = f.Func
+			}
+		}
+		p.object, p.sep, p.value = signalName(e.Value), gives, "runs "+handler
+		switch {
+		case e.Value == 0:
+			p.object, p.value = "", "taken by another thread"
+		case e.Object == 0:
+			p.value = "no handler"
+		}
+		if e.Aux > 0 {
+			p.note = "sent by " + threadText(trace.ThreadID(e.Aux)-1)
+		}
+	case trace.OpSignalReturn:
+		p.object = signalName(e.Value)
+	case trace.OpSignalAction:
+		p.object = signalName(e.Value)
+	case trace.OpSignalMask, trace.OpSignalPending:
+		p.object, p.sep, p.value = "", gives, signalSet(e.Value)
+	case trace.OpSignalSuspend, trace.OpSignalResume:
+		p.object, p.note = "", "blocked: "+signalSet(e.Value)
+	case trace.OpTimerSet:
+		p.object, p.sep, p.value = threadText(trace.ThreadID(e.Aux)-1), gives, "stopped"
+		if e.Value > 0 {
+			p.value = "in " + time.Duration(e.Value).String()
+		}
+	case trace.OpTimerDelete:
+		p.object = threadText(trace.ThreadID(e.Aux) - 1)
+	case trace.OpTimerExpire:
+		p.object, p.sep, p.value = "", gives, "nothing"
+		if e.Value > 0 {
+			p.value = signalName(e.Value)
+		}
+		if e.Flags&trace.FlagTimeout != 0 && !e.Enabled.Has(e.Thread) {
+			p.note = "early"
+		}
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
 	case trace.OpSignal:
 		p.object = signalName(e.Value)
 		if e.Object != 0 {
@@ -222,6 +265,23 @@ func signalName(n uint64) string {
 		return name
 	}
 	return strconv.FormatUint(n, 10)
+}
+
+// signalSet is `{SIGINT, SIGUSR1}`.
+func signalSet(set uint64) string {
+	if set == ^uint64(0) {
+		return "all"
+	}
+	var names []string
+	for n := uint64(1); n <= 64; n++ {
+		if set>>(n-1)&1 != 0 {
+			names = append(names, signalName(n))
+		}
+	}
+	if len(names) > 8 {
+		return fmt.Sprintf("{%d signals}", len(names))
+	}
+	return "{" + strings.Join(names, ", ") + "}"
 }
 
 // auxName is the name of an event's second object.

@@ -24,6 +24,11 @@ func (b *builder) findRoles() []role {
 	}
 	for i, t := range b.tr.Threads {
 		f, known := b.entry(t, first[i])
+		if t.Label == trace.TimerLabel && len(first[i]) > 0 {
+			if frames := b.names.Call(b.tr.Events[first[i][0]].Site); len(frames) > 0 {
+				f, known = frames[0], true
+			}
+		}
 		r := role{name: f.Func}
 		if name := b.goName(f); name != "" {
 			r.name = name

@@ -17,7 +17,8 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 		e := &tr.Events[i]
 		switch e.Op {
 		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend,
-			trace.OpGo, trace.OpResume, trace.OpSelect, trace.OpCoroSwitch, trace.OpTimerFire, trace.OpOutside, trace.OpTestFail:
+			trace.OpGo, trace.OpResume, trace.OpSelect, trace.OpCoroSwitch, trace.OpTimerFire, trace.OpOutside, trace.OpTestFail,
+			trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
 			shared[i] = true
 		}
 		touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
@@ -114,7 +115,7 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 	case e.Op == trace.OpThreadStart || e.Op == trace.OpThreadExit || e.Op == trace.OpMalloc || c == trace.ClassEnd:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)
-		if (e.Op == trace.OpCondWait || e.Op == trace.OpCondWake) && e.Aux != 0 {
+		if (e.Op == trace.OpCondWait || e.Op == trace.OpCondWake || e.Op == trace.OpCondTimeout) && e.Aux != 0 {
 			f(x.key(trace.Object(e.Aux), 1, i), true)
 		}
 	}

@@ -90,6 +90,8 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Reason, s.Text = Blocked, who+" sleeps"
 	case !known && next < 0 && b.tr.Threads[s.From].Ended:
 		s.Reason, s.Text = Ended, who+" ended"
+	case b.tr.Threads[s.From].Label == trace.TimerLabel:
+		s.Reason, s.Text = Blocked, who+" waits for its time"
 	case !known:
 		s.Reason, s.Text = Blocked, who+" cannot go on"
 	default:
@@ -109,10 +111,37 @@ func (b *builder) switched(last, i int) bool {
 	return false
 }
 
+// behind is the event of the operation that a thread waited to do when it took a signal at
+// event i instead; i if it took none, or never came to it.
+func (b *builder) behind(i int) int {
+	depth := 0
+	for k := i; k < len(b.tr.Events); k++ {
+		e := &b.tr.Events[k]
+		if e.Thread != b.tr.Events[i].Thread {
+			continue
+		}
+		switch e.Op {
+		case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+			if e.Object != 0 {
+				depth++
+			}
+			continue
+		case trace.OpSignalReturn:
+			depth--
+			continue
+		}
+		if depth == 0 && isChoice(e) {
+			return k
+		}
+	}
+	return i
+}
+
 // pendingAt is what thread t did at event number next, or at the end of the trace waited
 // to do.
 func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 	if next >= 0 {
+		next = b.behind(next)
 		e := &b.tr.Events[next]
 		p := pending{op: e.Op, object: e.Object, aux: trace.Object(e.Aux), target: -1, place: b.placeOf(e).place}
 		switch e.Op {
@@ -182,8 +211,16 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits at barrier " + name
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		return "waits on futex " + name
-	case trace.OpSignalWait:
+	case trace.OpCondTimeout:
+		return "waits on cond " + name
+	case trace.OpSpuriousWake:
+		return "waits on " + name
+	case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+		return "waits, and takes a signal"
+	case trace.OpSignalWait, trace.OpSignalResume:
 		return "waits for a signal"
+	case trace.OpTimerExpire:
+		return "waits for its time"
 	case trace.OpSleep:
 		return "sleeps"
 	}

@@ -332,7 +332,11 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case trace.OpCancel, trace.OpCancelTest:
 		lose("cancellations: written as critical sections of a lock of their own")
 		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "cancellations", nil)
-	case trace.OpSignalSend, trace.OpSignalWait:
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
+		lose("time-outs of conditions and spurious wake-ups: left out")
+	case trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpSignalSuspend, trace.OpSignalResume, trace.OpSignalReturn, trace.OpTimerDelete:
+		lose("masks and handlers of signals: left out")
+	case trace.OpSignalSend, trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpTimerSet, trace.OpTimerExpire:
 		lose("signals: written as critical sections of a lock of their own")
 		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "signals", nil)
 	case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpGo:

@@ -18,7 +18,7 @@
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
   HD_ABI_VERSION = 2,
-  HD_POINTS_VERSION = 1,
+  HD_POINTS_VERSION = 2,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
   HD_MAX_MODULES = 256,
@@ -93,7 +93,7 @@ enum hd_class {
   HD_OP(FUTEX_WAIT,     68, "futex wait",         SYNC)  /* result 0 enqueued, EAGAIN */ \
   HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
   HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
-  HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number */ \
+  HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number, aux = thread + 1, 0 for the process */ \
   HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and kin: value = number, aux = set; result 0 or EAGAIN */ \
   HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
   HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
@@ -112,7 +112,20 @@ enum hd_class {
   HD_OP(MUTEX_ABANDON,  100, "owner died",        REL)   /* a thread that ends lets go of a robust mutex */ \
   HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
   HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = index of the thread */ \
-  HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */
+  HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
+  HD_OP(COND_TIMEOUT,  128, "cond timeout",       NONE)  /* a condition wait's time is over: it leaves the queue, and takes aux again in its COND_WAKE */ \
+  HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
+  HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NOCHOICE for a fault */ \
+  HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* the same inside a call that then fails with EINTR */ \
+  HD_OP(SIGNAL_RETURN, 132, "handler ends",       NONE)  /* value = number; never a choice; returned, or left by a jump */ \
+  HD_OP(SIGNAL_SUSPEND,133, "sigsuspend",         NONE)  /* and pause: value = mask from now on */ \
+  HD_OP(SIGNAL_RESUME, 134, "sigsuspend ends",    NONE)  /* value = mask from now on; result EINTR */ \
+  HD_OP(SIGNAL_MASK,   135, "signal mask",        NONE)  /* value = mask from now on */ \
+  HD_OP(SIGNAL_ACTION, 136, "sigaction",          NONE)  /* value = number, object = handler, 0 for none */ \
+  HD_OP(SIGNAL_PENDING,137, "sigpending",         NONE)  /* value = set */ \
+  HD_OP(TIMER_SET,     138, "timer set",          NONE)  /* value = ns to its first expiry, 0 to stop it; aux = its thread + 1 */ \
+  HD_OP(TIMER_EXPIRE,  139, "timer expires",      POST)  /* an event of the timer's own thread: value = number of the signal it sends or 0, aux = thread it is sent to + 1, 0 for the process */ \
+  HD_OP(TIMER_DELETE,  140, "timer delete",       NONE)  /* aux = its thread + 1 */
 
 // Any operation of a thread that others may cancel can have the result ECANCELED: it did
 // not happen (a condition wake still has its mutex), and the thread begins to unwind.
@@ -176,7 +189,7 @@ enum hd_op {
 enum hd_event_flags {
   HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
   HD_EV_TIMEOUT   = 1u << 1, // the thread was chosen though its operation was not ready: its wait timed out
-  HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, profiled accesses)
+  HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
 };
@@ -216,7 +229,8 @@ enum hd_plan_flags {
   HD_PLAN_STACKS   = 1u << 2, // send call stacks with events
   HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
-  HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits
+  HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers
+  HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
 };
 
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads
@@ -319,7 +333,7 @@ struct hd_thread_info {
   uint32_t index;
   uint32_t parent;
   uint32_t nth;        // n-th thread created by its parent, from 1
-  uint32_t flags;      // 1: ended, 2: detached, 4: joined, 8: the clock of a Go program
+  uint32_t flags;      // 1: ended, 2: detached, 4: joined, 8: the clock of a Go program, 16: a timer, which runs no code
   uint64_t name;       // hash of the path of nth numbers from main; main is HD_NAME_MAIN
   uint64_t entry;      // start routine
   uint64_t stack_hi;   // top of its stack, for naming stack objects

@@ -13,7 +13,8 @@ import (
 // that were no choice, and threads of which no later event is recorded but which had not
 // ended, are decided by what the trace's own sets and waiters say.
 //
-// A thread that was made to time out is not in its own event's set unless it was ready.
+// A thread whose event came early (trace.Event.Early) is not in its own event's set unless
+// it was ready.
 func Enabled(t *trace.Trace) []trace.ThreadSet {
 	s := newReplay(t)
 	out := make([]trace.ThreadSet, len(t.Events))
@@ -25,7 +26,7 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 					out[i].Add(trace.ThreadID(u))
 				}
 			}
-			if ev.Flags&trace.FlagTimeout == 0 {
+			if !ev.Early() {
 				out[i].Add(ev.Thread)
 			}
 		}
@@ -43,7 +44,7 @@ type replay struct {
 	queues  map[trace.Object][]trace.ThreadID
 	bars    map[trace.Object]*replayBarrier
 	once    map[trace.Object]bool   // running
-	signals map[trace.Object]uint64 // pending, of threads and (0) of the process
+	signals map[trace.Object]uint64 // pending, of threads that are known by their data, and (0) of the process
 	at      int                     // the event to come
 	wakes   map[int32]int32         // of each resume, the event that made it possible at the latest
 }
@@ -53,13 +54,16 @@ type replayThread struct {
 	done    int     // of events
 	created bool
 	ended   bool
-	cancel  bool // it was asked to end
-	queued  bool // it asked for a lock before its readers
-	granted bool // what it waits for has come
-	count   int  // of the mutex that its condition wait let go
-	waiter  *trace.Waiter
-	away    bool // a coroutine that switched to another one
-	unknown bool // enabled after its last event, as far as the trace says
+	cancel  bool   // it was asked to end
+	queued  bool   // it asked for a lock before its readers
+	granted bool   // what it waits for has come
+	signals uint64 // pending for it alone
+	// interrupted: a handler has run in its call, which will fail
+	interrupted bool
+	count       int  // of the mutex that its condition wait let go
+	away        bool // a coroutine that switched to another one
+	waiter      *trace.Waiter
+	unknown     bool // enabled after its last event, as far as the trace says
 }
 
 type replayLock struct {
@@ -131,6 +135,9 @@ func (s *replay) ready(u trace.ThreadID) bool {
 	if !th.created || th.ended {
 		return false
 	}
+	if th.interrupted {
+		return true
+	}
 	if th.done < len(th.events) {
 		next := th.events[th.done]
 		ev := &s.t.Events[next]
@@ -185,7 +192,13 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 	case trace.OpOnceBegin:
 		return !s.once[at]
 	case trace.OpSignalWait:
-		return (s.signals[at]|s.signals[0])&aux != 0
+		return (s.signals[at]|s.signals[0]|th.signals)&aux != 0
+	case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+		return value == 0 || (s.signals[0]|th.signals)&signalBit(value) != 0
+	case trace.OpSignalResume:
+		return false // unless interrupted
+	case trace.OpCondTimeout, trace.OpSpuriousWake, trace.OpTimerExpire:
+		return false // when time passes is not recorded
 	case trace.OpThreadJoin:
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
@@ -280,11 +293,13 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpFutexWakeup:
 		s.unqueue(ev.Object, u)
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
+		s.grant(ev.Object, u) // by itself
 	case trace.OpFutexWake:
 		n := ev.Value
 		for _, w := range slices.Clone(s.queues[ev.Object]) {
-			// The event does not say whom it woke: not one whose wait timed out.
-			if x := &s.threads[w]; n > 0 && (x.done == len(x.events) || s.t.Events[x.events[x.done]].Result == 0) {
+			// The event does not say whom it woke: not one whose wait ended by itself.
+			if x := &s.threads[w]; n > 0 && (x.done == len(x.events) || !wakesItself(&s.t.Events[x.events[x.done]])) {
 				s.grant(ev.Object, w)
 				n--
 			}
@@ -321,20 +336,42 @@ func (s *replay) apply(i int) {
 		if ev.Value < uint64(len(s.threads)) {
 			s.threads[ev.Value].cancel = true
 		}
-	case trace.OpSignalSend:
-		if ok && ev.Value-1 < 64 {
-			s.signals[ev.Object] |= 1 << (ev.Value - 1)
+	case trace.OpSignalSend, trace.OpTimerExpire:
+		if to := ev.Aux - 1; ok && to < uint64(len(s.threads)) {
+			s.threads[to].signals |= signalBit(ev.Value)
+		} else if ok {
+			s.signals[ev.Object] |= signalBit(ev.Value)
 		}
-	case trace.OpSignalWait:
-		if bit := uint64(1) << (ev.Value - 1); ok && ev.Value-1 < 64 {
-			if s.signals[ev.Object]&bit != 0 {
-				s.signals[ev.Object] &^= bit
-			} else {
-				s.signals[0] &^= bit
-			}
+	case trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt:
+		if ev.Flags&trace.FlagNoChoice != 0 {
+			break // a fault
+		}
+		switch bit := signalBit(ev.Value); {
+		case ev.Op == trace.OpSignalWait && !ok:
+		case th.signals&bit != 0:
+			th.signals &^= bit
+		case s.signals[ev.Object]&bit != 0:
+			s.signals[ev.Object] &^= bit
+		default:
+			s.signals[0] &^= bit
 		}
 	}
+	if ev.Op == trace.OpSignalInterrupt {
+		th.interrupted = true
+	} else if ev.Result == interrupted || ev.Result == cancelled {
+		th.interrupted = false
+	}
 }
+
+// interrupted is what a call fails with in which a signal handler has run.
+const interrupted = int32(syscall.EINTR)
+
+// signalBit is the bit of a signal in a set, 0 for a number that is none's.
+func signalBit(number uint64) uint64 { return 1 << (number - 1) }
+
+// wakesItself reports whether the event that a thread goes on with after a wait says that
+// nobody woke it.
+func wakesItself(ev *trace.Event) bool { return ev.Result != 0 || ev.Op == trace.OpSpuriousWake }
 
 func (l *replayLock) take(u trace.ThreadID, n int) { l.writer, l.count = u+1, l.count+n }
 

@@ -25,10 +25,12 @@ import (
 //	cond wait                                   Observe, Post (1), Release of the mutex
 //	cond signal, broadcast                      Take, Post for each it woke (2)
 //	cond wake                                   Take, Acquire of the mutex
+//	cond timeout, spurious wake-up              Change
 //	sem post, wait                              Observe, Post; Observe, Take (3)
 //	barrier wait, leave                         Observe, Post; Take (4)
 //	futex                                       Change
-//	signal wait, send                           Change of all signals there are; Fence
+//	signal wait                                 Change of all signals there are
+//	signal send, delivery, mask, …; timers      the same, and Fence
 //	create, start, end, join                    Create, Begin, End, Join
 //	join that failed, end                       Observe, Change of the thread's life
 //	pthread_cancel                              Fence (7)
@@ -168,6 +170,9 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
 	case trace.OpSignalWait:
 		return append(buf, Effect{Change, Signal, signals, 1})
+	case trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpSignalSuspend, trace.OpSignalResume,
+		trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
+		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
 	}
 	// What is left are synchronisation objects. One that lies in a heap block must not
 	// be used before the block is there or after it is gone.
@@ -215,7 +220,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		}
 	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpMutexConsistent, trace.OpRwlockQueue, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
 		buf = append(buf, object(Change, at))
-	case trace.OpCondInit, trace.OpCondDestroy, trace.OpCondWait, trace.OpCondWake, trace.OpCondSignal, trace.OpCondBroadcast:
+	case trace.OpCondInit, trace.OpCondDestroy, trace.OpCondWait, trace.OpCondWake, trace.OpCondSignal, trace.OpCondBroadcast, trace.OpCondTimeout, trace.OpSpuriousWake:
 		return in.condition(ev, buf)
 	case trace.OpSemInit, trace.OpSemDestroy, trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait, trace.OpSemPost, trace.OpSemGetvalue:
 		return in.semaphore(ev, buf)

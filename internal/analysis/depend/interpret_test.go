@@ -98,6 +98,26 @@ func TestOperations(t *testing.T) {
 			{Thread: 1, Op: trace.OpSignalSend, Value: 10},
 			{Thread: 2, Op: trace.OpYield},
 		}, "0→1 signal, 1→2 ending"},
+		{"so are its delivery, a mask and a timer", []trace.Event{
+			{Thread: 0, Op: trace.OpYield},
+			{Thread: 1, Op: trace.OpSignalDeliver, Value: 10},
+			{Thread: 2, Op: trace.OpSignalMask},
+			{Thread: 3, Op: trace.OpTimerExpire, Value: 14},
+		}, "0→1 signal, 1→2 ending, 0→2 signal, 2→3 ending, 0→3 signal, 1→3 signal"},
+		{"a wait that runs out of time, or wakes up by itself, is ordered with signals and not with its mutex", []trace.Event{
+			{Thread: 0, Op: trace.OpCondWait, Object: s, Aux: uint64(m)},
+			{Thread: 1, Op: trace.OpMutexLock, Object: m},
+			{Thread: 0, Op: trace.OpCondTimeout, Object: s, Aux: uint64(m), Flags: trace.FlagTimeout},
+			{Thread: 1, Op: trace.OpCondSignal, Object: s},
+			{Thread: 1, Op: trace.OpMutexUnlock, Object: m},
+			{Thread: 0, Op: trace.OpCondWake, Object: s, Aux: uint64(m), Result: 110},
+		}, "0→1 lock, 2→3 lock, 3→5 lock, 4→5 lock"},
+		{"nobody woke a spurious waking", []trace.Event{
+			{Thread: 0, Op: trace.OpCondWait, Object: s, Aux: uint64(m)},
+			{Thread: 0, Op: trace.OpSpuriousWake, Object: s},
+			{Thread: 1, Op: trace.OpCondBroadcast, Object: s},
+			{Thread: 0, Op: trace.OpCondWake, Object: s, Aux: uint64(m)},
+		}, "1→2 lock, 2→3 lock"},
 		{"so is what ends the execution, and what is not known", []trace.Event{
 			{Thread: 0, Op: trace.OpYield},
 			{Thread: 1, Op: trace.OpAbort},

@@ -30,7 +30,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 		if ok && (ev.Result == 0 || ev.Result == ownerDead || ev.Result == notRecoverable) {
 			buf = append(buf, signal(Take, tok))
 		} else {
-			// It timed out, or was woken by nobody that was seen.
+			// It timed out, or was woken by nobody (that was seen).
 			buf = append(buf, object(Change, at))
 		}
 		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
@@ -39,6 +39,9 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 			mutex.Mode = Observe
 		}
 		return append(buf, mutex)
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
+		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
+		return append(buf, object(Change, at))
 	case trace.OpCondSignal:
 		woke := trace.ThreadID(ev.Value) - 1
 		i := slices.IndexFunc(c.waiting, func(w waiter) bool { return w.thread == woke })

@@ -176,6 +176,33 @@ func TestEdges(t *testing.T) {
 			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
 			ev(0, trace.OpWrite, x), ev(0, trace.OpCondSignal, c, value(2)),
 			ev(1, trace.OpCondWake, c, aux(m)), ev(1, trace.OpRead, x)}, true},
+		{"broadcast to a thread whose wait had run out of time", []trace.Event{
+			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)), ev(1, trace.OpCondTimeout, c, aux(m)),
+			ev(0, trace.OpWrite, x), ev(0, trace.OpCondBroadcast, c),
+			ev(1, trace.OpCondWake, c, aux(m)), ev(1, trace.OpRead, x)}, false},
+		{"broadcast to a thread that had woken up spuriously", []trace.Event{
+			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)), ev(1, trace.OpSpuriousWake, c),
+			ev(0, trace.OpWrite, x), ev(0, trace.OpCondBroadcast, c),
+			ev(1, trace.OpCondWake, c, aux(m)), ev(1, trace.OpRead, x)}, false},
+		{"futex wake after a spurious wake-up", []trace.Event{
+			create, ev(1, trace.OpFutexWait, f), ev(1, trace.OpSpuriousWake, f),
+			ev(0, trace.OpWrite, x), ev(0, trace.OpFutexWake, f, value(1)),
+			ev(1, trace.OpFutexWakeup, f), ev(1, trace.OpRead, x)}, false},
+		{"a handler after the signal was sent", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpSignalSend, 0, value(10)),
+			ev(1, trace.OpSignalDeliver, 0, value(10)), ev(1, trace.OpRead, x)}, true},
+		{"a call that a signal interrupts", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpSignalSend, 0, value(10)),
+			ev(1, trace.OpSignalInterrupt, 0, value(10), result(4)), ev(1, trace.OpRead, x)}, true},
+		{"a fault was sent by nobody", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpSignalSend, 0, value(10)),
+			ev(1, trace.OpSignalDeliver, 0, value(11), func(e *trace.Event) { e.Flags |= trace.FlagNoChoice }), ev(1, trace.OpRead, x)}, false},
+		{"what was done before a timer was set", []trace.Event{
+			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpTimerSet, 0, aux(3)),
+			ev(2, trace.OpTimerExpire, 0, value(14)), ev(1, trace.OpSignalDeliver, 0, value(14)), ev(1, trace.OpRead, x)}, true},
+		{"what was done after it", []trace.Event{
+			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpTimerSet, 0, aux(3)), ev(0, trace.OpWrite, x),
+			ev(2, trace.OpTimerExpire, 0, value(14)), ev(1, trace.OpSignalDeliver, 0, value(14)), ev(1, trace.OpRead, x)}, false},
 		{"broadcast to a thread already signalled", []trace.Event{
 			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
 			ev(2, trace.OpCondSignal, c, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpCondBroadcast, c),

@@ -59,6 +59,12 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 			t.take(&e.lock(trace.Object(ev.Aux)).wrote)
 		}
 		e.wokenUp(t, ev)
+	case trace.OpCondTimeout:
+		queueOf(e.conds, ev.Object).remove(t.id)
+	case trace.OpSpuriousWake:
+		// The wait may be on either; nobody woke it, so nothing is acquired.
+		queueOf(e.conds, ev.Object).remove(t.id)
+		queueOf(e.futexes, ev.Object).remove(t.id)
 	case trace.OpCondSignal:
 		if ev.Value > 0 {
 			id := trace.ThreadID(ev.Value) - 1
@@ -122,6 +128,19 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		if ev.Result == 0 {
 			t.take(releasedAt(e.sems, allSignals))
 		}
+	case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+		// A fault (no choice) was sent by nobody.
+		if ev.Value > 0 && ev.Flags&trace.FlagNoChoice == 0 {
+			t.take(releasedAt(e.sems, allSignals))
+		}
+	case trace.OpTimerSet:
+		// The timer's next expiry comes after this.
+		if id := trace.ThreadID(ev.Aux) - 1; id >= 0 {
+			e.thread(id).learn(t.clock)
+			t.tick = true
+		}
+	case trace.OpTimerExpire:
+		t.leave(releasedAt(e.sems, allSignals))
 
 	case trace.OpCancel:
 		t.leave(releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))

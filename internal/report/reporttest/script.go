@@ -10,6 +10,7 @@
 //	system lib.h               a file of the system's headers
 //	thread T1 worker T0        a thread that runs that function, and who starts it; main if left out
 //	clock T2                   the thread that time is
+//	timer T3                   a timer that main made; after main's other threads
 //	block p malloc:12 T0 24    a heap block called p, allocated there, with its size
 //	T1 10 lock queue.mut       an event: thread, line, operation, object
 //	T1 11 read counter 0       … and value
@@ -190,6 +191,8 @@ func (p *parser) statement(line string) error {
 			return fmt.Errorf("threads must come in order")
 		}
 		p.tr.Threads = append(p.tr.Threads, t)
+	case "timer":
+		p.tr.Threads = append(p.tr.Threads, trace.Thread{ID: thread(f[1]), Nth: len(p.tr.Threads), Name: 97, Label: trace.TimerLabel})
 	case "clock":
 		p.tr.Threads = append(p.tr.Threads, trace.Thread{ID: thread(f[1]), Parent: -1, Name: 98, Label: trace.ClockLabel})
 	case "access":
@@ -310,7 +313,7 @@ func (p *parser) event(f []string) error {
 	if op == trace.OpSelect && e.Size == 0 {
 		e.Size = 2
 	}
-	if op == trace.OpThreadStart {
+	if op == trace.OpThreadStart && p.tr.Threads[e.Thread].Entry != 0 {
 		e.Site = p.tr.Threads[e.Thread].Entry
 	}
 	for _, a := range f[3:] {

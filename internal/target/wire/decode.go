@@ -30,6 +30,7 @@ func (x *execution) reset() {
 // Of abi.ThreadInfo.Flags.
 const (
 	threadEnded = 1
+	threadTimer = 16
 	threadClock = 8 // time itself, which is nobody's thread
 )
 
@@ -208,6 +209,9 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 		if th.Flags&threadClock != 0 {
 			thread.Label = trace.ClockLabel
 		}
+		if th.Flags&threadTimer != 0 {
+			thread.Label = trace.TimerLabel
+		}
 		tr.Threads = append(tr.Threads, thread)
 	}
 	tr.Stacks = make([][]trace.Site, 1, len(x.stacks)+1)
@@ -238,7 +242,8 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 			}
 			i += n
 		}
-		if ev.Op == trace.OpCondWait || ev.Op == trace.OpCondWake {
+		switch ev.Op {
+		case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
 			ev.Aux = uint64(prog.Object(a.Aux, x.threads, a.Thread))
 		}
 		switch ev.Op {

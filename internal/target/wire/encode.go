@@ -50,6 +50,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, sent *
 	if p.Timeouts {
 		h.Flags |= abi.PlanTimeouts
 	}
+	if p.Spurious {
+		h.Flags |= abi.PlanSpurious
+	}
 	setPoints := !sent.any || !slices.Equal(sent.points, p.Points)
 	if setPoints {
 		h.SetPoints = 1

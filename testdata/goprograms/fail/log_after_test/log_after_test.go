@@ -1,4 +1,4 @@
-// heddle: kind=panic text="Log in goroutine"
+// heddle: kind=panic|race text=""
 
 // Package logaftertest logs to the test from a goroutine that nobody waits for.
 package logaftertest

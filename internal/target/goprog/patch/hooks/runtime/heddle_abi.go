@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion    = 2
-	hdPointsVersion = 1
+	hdPointsVersion = 2
 	hdShmFd         = 3
 	hdMaxThreads    = 4096
 	hdMaxModules    = 256
@@ -107,6 +107,19 @@ const (
 	hdOpMutexConsistent   = 101
 	hdOpCancel            = 104
 	hdOpCancelTest        = 105
+	hdOpCondTimeout       = 128
+	hdOpSpuriousWake      = 129
+	hdOpSignalDeliver     = 130
+	hdOpSignalInterrupt   = 131
+	hdOpSignalReturn      = 132
+	hdOpSignalSuspend     = 133
+	hdOpSignalResume      = 134
+	hdOpSignalMask        = 135
+	hdOpSignalAction      = 136
+	hdOpSignalPending     = 137
+	hdOpTimerSet          = 138
+	hdOpTimerExpire       = 139
+	hdOpTimerDelete       = 140
 	hdOpGo                = 256
 	hdOpGosched           = 257
 	hdOpResume            = 258
@@ -213,6 +226,7 @@ const (
 	hdPlanOutput   = 8
 	hdPlanStop     = 16
 	hdPlanTimeouts = 32
+	hdPlanSpurious = 256
 )
 
 // hdStep is struct hd_step, 16 bytes.

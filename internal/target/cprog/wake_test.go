@@ -1,0 +1,139 @@
+package cprog
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Three threads wait, one is let go on first: which one is a choice of the schedule, with
+// every primitive, and is repeated by its script.
+func TestWhoIsWokenIsAChoice(t *testing.T) {
+	const frame = `
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t s;
+static atomic_int word, first, waiting;
+static int tokens;
+static void *work(void *p) {
+  int me = (int)(long)p, none = 0;
+  WAIT;
+  atomic_compare_exchange_strong(&first, &none, me);
+  DONE;
+  return NULL;
+}
+int main(void) {
+  pthread_t t[3];
+  sem_init(&s, 0, 0);
+  BEFORE;
+  for (long i = 0; i < 3; i++) pthread_create(&t[i], NULL, work, (void *)(i + 1));
+  while (atomic_load(&waiting) < 3) usleep(1);
+  usleep(10);
+  WAKE;
+  for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
+  printf("%d", first);
+  return 0;
+}`
+	for _, c := range []struct{ name, wait, done, before, wake string }{
+		{"cond signal", "pthread_mutex_lock(&m); waiting++; while (!tokens) pthread_cond_wait(&c, &m); tokens--; pthread_mutex_unlock(&m)", "pthread_mutex_lock(&m); tokens++; pthread_cond_signal(&c); pthread_mutex_unlock(&m)", "", "pthread_mutex_lock(&m); tokens = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m)"},
+		{"sem post", "waiting++; sem_wait(&s)", "sem_post(&s)", "", "sem_post(&s)"},
+		{"futex wake", "waiting++; syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0)", "syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0)", "", "word = 1; syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0)"},
+		{"mutex", "waiting++; pthread_mutex_lock(&m)", "pthread_mutex_unlock(&m)", "pthread_mutex_lock(&m)", "pthread_mutex_unlock(&m)"},
+		{"write lock", "waiting++; pthread_rwlock_wrlock(&l)", "pthread_rwlock_unlock(&l)", "pthread_rwlock_wrlock(&l)", "pthread_rwlock_unlock(&l)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tg := start(t, compile(t, strings.NewReplacer("WAIT;", c.wait+";", "DONE;", c.done+";", "BEFORE;", c.before+";", "WAKE;", c.wake+";").Replace(frame)))
+			seen := map[string]int{}
+			for seed := range uint64(150) {
+				first := run(t, tg, schedule.Plan{Policy: schedule.POS, Seed: seed, Record: true})
+				if first.Ending.Kind != trace.Clean {
+					t.Fatalf("seed %d: %v %s", seed, first.Ending.Kind, first.Ending.Message)
+				}
+				seen[string(first.Ending.Output)]++
+				again := run(t, tg, schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Record: true, Seed: 999})
+				if !reflect.DeepEqual(first.Trace.Events, again.Trace.Events) || string(again.Ending.Output) != string(first.Ending.Output) {
+					t.Fatalf("seed %d: another execution: %+v", seed, again.Diverged)
+				}
+			}
+			if len(seen) != 3 || min(seen["1"], seen["2"], seen["3"]) < 10 {
+				t.Errorf("woken first: %v", seen)
+			}
+		})
+	}
+}
+
+// A timed wait may run out while another thread holds the mutex, and the signal that comes
+// then wakes nobody, or somebody else; without early time-outs it does not run out here.
+func TestTimeoutWhileTheMutexIsHeld(t *testing.T) {
+	tg := start(t, compile(t, `
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int waits, result;
+static atomic_int steps;
+static void *waiter(void *p) {
+  struct timespec at;
+  clock_gettime(CLOCK_REALTIME, &at);
+  at.tv_sec += 5;
+  pthread_mutex_lock(&m);
+  waits = 1;
+  result = pthread_cond_timedwait(&c, &m, &at);
+  waits = 0;
+  pthread_mutex_unlock(&m);
+  return p;
+}
+int main(void) {
+  pthread_t t;
+  int had = 0;
+  pthread_create(&t, NULL, waiter, NULL);
+  pthread_mutex_lock(&m);
+  had = waits;
+  for (int i = 0; i < 8; i++) steps++;
+  if (had) pthread_cond_signal(&c);
+  pthread_mutex_unlock(&m);
+  pthread_join(t, NULL);
+  printf("%d %d", had, result == ETIMEDOUT);
+  return 0;
+}`))
+	for _, early := range []bool{false, true} {
+		late := 0
+		for seed := range uint64(400) {
+			o := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, Record: true, Timeouts: early})
+			if string(o.Ending.Output) != "1 1" {
+				continue
+			}
+			late++
+			// The order: main has the lock, the wait runs out, main signals, the lock is taken again.
+			var order []trace.Op
+			for _, e := range o.Trace.Events {
+				switch e.Op {
+				case trace.OpCondTimeout, trace.OpCondSignal, trace.OpCondWake:
+					order = append(order, e.Op)
+				}
+			}
+			if !reflect.DeepEqual(order, []trace.Op{trace.OpCondTimeout, trace.OpCondSignal, trace.OpCondWake}) {
+				t.Fatalf("seed %d: %v", seed, order)
+			}
+		}
+		if early != (late > 0) {
+			t.Errorf("early time-outs %v: %d waits of 400 ran out while the lock was held", early, late)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// signals.h: what the files about signals share.
+#ifndef HD_SIGNALS_H
+#define HD_SIGNALS_H
+#include <signal.h>
+#include <ucontext.h>
+#include "rt.h"
+
+enum { HD_PROCESS = ~0u };
+
+// A signal on its way.
+struct hd_signal {
+  int sig, code;          // si_code
+  uint32_t target;        // thread index, or HD_PROCESS
+  uint32_t sender;        // thread index + 1, 0: none
+  union sigval value;
+  struct hd_timer *timer; // that sent it, or NULL
+};
+
+static inline uint64_t hd_bit(int sig) { return 1ull << (sig - 1); }
+static inline bool hd_signal_valid(int sig) { return sig >= 1 && sig < NSIG; }
+
+// ---- signals.c
+extern struct sigaction hd_actions[NSIG];
+bool hd_signal_room(void);                        // for one more
+void hd_signal_generate(const struct hd_signal *s, uint64_t pc); // pending, dropped, or the end of the execution
+bool hd_signal_pending_of(const struct hd_timer *tm);            // one of its signals
+// The next of the signals in set that are pending for t; false: none is.
+bool hd_signal_take(struct hd_thread *t, uint64_t set, struct hd_signal *out);
+void hd_signal_info(siginfo_t *info, const struct hd_signal *s);
+uint64_t hd_signals_pending(const struct hd_thread *t);          // for it, blocked or not
+HD_COLD _Noreturn void hd_signal_fatal(int sig, uint64_t pc);    // its default action
+
+// ---- deliver.c
+// Runs a handler on the thread's stack, or its alternative one. context: what the handler
+// is given; its signal mask is in force afterwards.
+void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *context);
+bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp);
+
+// ---- timer.c
+void hd_timer_taken(struct hd_timer *tm, siginfo_t *info); // its signal is being delivered
+#endif

@@ -1,0 +1,32 @@
+// heddle: A worker waits again when a signal has interrupted its wait.
+// kind: clean
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+
+static sem_t tokens;
+static int produced;
+
+static void on_tick(int sig) { (void)sig; }
+
+static void *worker(void *arg) {
+  (void)arg;
+  while (sem_wait(&tokens) != 0) assert(errno == EINTR);
+  assert(__atomic_load_n(&produced, __ATOMIC_SEQ_CST));
+  return NULL;
+}
+
+int main(void) {
+  struct sigaction act = {.sa_handler = on_tick};
+  pthread_t t;
+  sigaction(SIGUSR1, &act, NULL);
+  sem_init(&tokens, 0, 0);
+  pthread_create(&t, NULL, worker, NULL);
+  pthread_kill(t, SIGUSR1);
+  __atomic_store_n(&produced, 1, __ATOMIC_SEQ_CST);
+  sem_post(&tokens);
+  pthread_join(t, NULL);
+  return 0;
+}
