@@ -83,28 +83,6 @@ HD_EXPORT long sysconf(int name) {
 HD_EXPORT int get_nprocs(void) { return hd_active() ? HD_CPUS : REAL(get_nprocs)(); }
 HD_EXPORT int get_nprocs_conf(void) { return hd_active() ? HD_CPUS : REAL(get_nprocs_conf)(); }
 
-static HD_PROGACCESS int affinity(cpu_set_t *set, size_t size) {
-  if (size < 8) return EINVAL;
-  hd_fill(set, 0, size);
-  *(uint64_t *)set = (1u << HD_CPUS) - 1;
-  return 0;
-}
-HD_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set) {
-  long r = hd_active() ? -affinity(set, size) : hd_sys(SYS_sched_getaffinity, pid, size, set);
-  if (r > 0 && !hd_active()) hd_fill((char *)set + r, 0, size - (size_t)r);
-  return r < 0 ? (int)hd_errno_result(r) : 0;
-}
-HD_EXPORT int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t *set) {
-  return hd_active() ? affinity(set, size) : REAL(pthread_getaffinity_np)(id, size, set);
-}
-// All threads run on the carrier, wherever they ask to be.
-HD_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set) {
-  return hd_active() ? 0 : (int)hd_errno_result(hd_sys(SYS_sched_setaffinity, pid, size, set));
-}
-HD_EXPORT int pthread_setaffinity_np(pthread_t id, size_t size, const cpu_set_t *set) {
-  return hd_active() ? 0 : REAL(pthread_setaffinity_np)(id, size, set);
-}
-
 // ---- names of temporary files
 static bool suffix(char *name, int tail, char **xs) {
   uint64_t n = hd_strlen(name);

@@ -40,12 +40,22 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   t->arrival = ++hd.arrivals;
   hd_need(t, (uint64_t)c, (uint64_t)mutex);
   if (until) hd_timer(t, until);
-  hd_point(t);
-  int r = t->granted ? 0 : ETIMEDOUT;
-  hd_mutex_take((uint64_t)mutex, t, count);
+  // A thread that was woken has had its wake-up; then it must not be cancelled here.
+  bool cancelled = hd_cancel_point(t) && !t->granted;
+  int taken = hd_mutex_take((uint64_t)mutex, t, count);
+  int r = cancelled ? ECANCELED : taken ? taken : t->granted ? 0 : ETIMEDOUT;
   hd_commit(t, 0, r);
   hd_update((uint64_t)mutex);
+  if (cancelled) hd_cancel_act(t);
   return r;
+}
+
+int hd_cond_wait(void *c, void *m, uint64_t pc) { return wait(c, m, pc, NULL); }
+
+int hd_cond_timedwait(void *c, void *m, int clock, const struct timespec *abs, uint64_t pc) {
+  struct hd_deadline d;
+  if (!hd_wait_clock(clock) || !hd_deadline(&d, clock, abs)) return EINVAL;
+  return wait(c, m, pc, &d);
 }
 
 HD_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
@@ -54,24 +64,18 @@ HD_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
 
 HD_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abs) {
   if (!hd_active()) return REAL(pthread_cond_timedwait)(c, m, abs);
-  struct hd_deadline d;
   bool monotonic = usable(c, HD_RA)->wrefs & CLOCK_BIT;
-  if (!hd_deadline(&d, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, abs)) return EINVAL;
-  return wait(c, m, HD_RA, &d);
+  return hd_cond_timedwait(c, m, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, abs, HD_RA);
 }
 
 HD_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
-  if (!hd_active()) return REAL(pthread_cond_clockwait)(c, m, clock, abs);
-  struct hd_deadline d;
-  if (!hd_deadline(&d, clock, abs)) return EINVAL;
-  return wait(c, m, HD_RA, &d);
+  return hd_active() ? hd_cond_timedwait(c, m, clock, abs, HD_RA) : REAL(pthread_cond_clockwait)(c, m, clock, abs);
 }
 
-HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
-  if (!hd_active()) return REAL(pthread_cond_signal)(c);
-  usable(c, HD_RA);
-  struct hd_thread *t = hd_op(HD_OP_COND_SIGNAL, HD_RA, (uint64_t)c);
-  usable(c, HD_RA);
+int hd_cond_signal(void *c, uint64_t pc) {
+  usable(c, pc);
+  struct hd_thread *t = hd_op(HD_OP_COND_SIGNAL, pc, (uint64_t)c);
+  usable(c, pc);
   uint32_t i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, true);
   if (i != ~0u) {
     hd_grant(&hd_threads[i]);
@@ -82,11 +86,14 @@ HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
-  if (!hd_active()) return REAL(pthread_cond_broadcast)(c);
-  usable(c, HD_RA);
-  struct hd_thread *t = hd_op(HD_OP_COND_BROADCAST, HD_RA, (uint64_t)c);
-  usable(c, HD_RA);
+HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
+  return hd_active() ? hd_cond_signal(c, HD_RA) : REAL(pthread_cond_signal)(c);
+}
+
+int hd_cond_broadcast(void *c, uint64_t pc) {
+  usable(c, pc);
+  struct hd_thread *t = hd_op(HD_OP_COND_BROADCAST, pc, (uint64_t)c);
+  usable(c, pc);
   uint32_t n = 0;
   for (uint32_t i; (i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, false)) != ~0u; n++) hd_grant(&hd_threads[i]);
   if (n) hd_progress(t);
@@ -95,27 +102,37 @@ HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *a) {
-  if (!hd_active()) return REAL(pthread_cond_init)(c, a);
-  hd_refresh(c, sizeof *c, HD_RA);
-  struct hd_thread *t = hd_op(HD_OP_COND_INIT, HD_RA, (uint64_t)c);
-  int r = REAL(pthread_cond_init)(c, a);
+HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
+  return hd_active() ? hd_cond_broadcast(c, HD_RA) : REAL(pthread_cond_broadcast)(c);
+}
+
+int hd_cond_init(void *c, const void *attr, uint64_t pc) {
+  hd_refresh(c, sizeof(pthread_cond_t), pc);
+  struct hd_thread *t = hd_op(HD_OP_COND_INIT, pc, (uint64_t)c);
+  int r = REAL(pthread_cond_init)(c, attr);
   hd_commit(t, 0, r);
   return r;
 }
 
-HD_EXPORT int pthread_cond_destroy(pthread_cond_t *p) {
-  if (!hd_active()) return REAL(pthread_cond_destroy)(p);
-  struct cond *c = usable(p, HD_RA);
-  struct hd_thread *t = hd_op(HD_OP_COND_DESTROY, HD_RA, (uint64_t)p);
-  usable(c, HD_RA);
+HD_EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *a) {
+  return hd_active() ? hd_cond_init(c, a, HD_RA) : REAL(pthread_cond_init)(c, a);
+}
+
+int hd_cond_destroy(void *p, uint64_t pc) {
+  struct cond *c = usable(p, pc);
+  struct hd_thread *t = hd_op(HD_OP_COND_DESTROY, pc, (uint64_t)p);
+  usable(c, pc);
   // POSIX allows it as soon as nobody is blocked: woken threads may still be on their way.
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (!u->ended && u->pend.op == HD_OP_COND_WAKE && u->needs == (uint64_t)c && !u->granted && !u->timed_out)
-      hd_misuse(HD_RA, (uint64_t)c, "destroy of a condition variable that a thread waits on");
+      hd_misuse(pc, (uint64_t)c, "destroy of a condition variable that a thread waits on");
   }
   c->destroyed = DESTROYED;
   hd_commit(t, 0, 0);
   return 0;
+}
+
+HD_EXPORT int pthread_cond_destroy(pthread_cond_t *c) {
+  return hd_active() ? hd_cond_destroy(c, HD_RA) : REAL(pthread_cond_destroy)(c);
 }

@@ -22,7 +22,7 @@ static int due(const struct hd_thread *t) {
 int hd_signal_due(const struct hd_thread *t) {
   if (!hd.npending || t->ended || t->timer) return 0;
   switch (t->pend.op) {
-  case HD_OP_THREAD_START: case HD_OP_THREAD_END: case HD_OP_ABORT: // libc blocks signals there
+  case HD_OP_THREAD_START: case HD_OP_MUTEX_ABANDON: case HD_OP_THREAD_END: case HD_OP_ABORT: // libc blocks signals there
   case HD_OP_SIGNAL_DELIVER:
     return 0;
   }
@@ -66,6 +66,8 @@ static void put_aside(struct hd_thread *t, struct hd_suspended *s, int sig) {
   s->due = t->due;
   s->interrupted = t->interrupted;
   s->intr = t->intr;
+  s->cancelable = t->cancelable;
+  t->cancelable = false;
   hd_need_nothing(t);
   hd_add(&hd.enabled, t->index);
   t->suspended = s;
@@ -87,6 +89,7 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
   t->due = s->due;
   t->interrupted = s->interrupted;
   t->intr = s->intr;
+  t->cancelable = s->cancelable;
   if (t->timed && !t->timed_out && !t->due && !t->granted) {
     hd_add(&hd.timers, t->index);
     if (t->deadline < hd.next_deadline) hd.next_deadline = t->deadline;

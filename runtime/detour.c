@@ -9,7 +9,7 @@ static bool waits_unwoken(const struct hd_thread *t) { return t->needs && !t->gr
 bool hd_detour_possible(const struct hd_thread *t, uint16_t op) {
   switch (op) {
   case HD_OP_COND_TIMEOUT: return t->pend.op == HD_OP_COND_WAKE && t->timed && waits_unwoken(t);
-  case HD_OP_SPURIOUS_WAKE: return (t->pend.op == HD_OP_COND_WAKE || t->pend.op == HD_OP_FUTEX_WAKEUP) && waits_unwoken(t) && !t->interrupted;
+  case HD_OP_SPURIOUS_WAKE: return (t->pend.op == HD_OP_COND_WAKE || t->pend.op == HD_OP_FUTEX_WAKEUP) && waits_unwoken(t) && !t->interrupted && !(t->cancelable && hd_cancel_due(t));
   case HD_OP_SIGNAL_DELIVER: return t->pend.op != HD_OP_SIGNAL_RESUME && hd_signal_due(t);
   case HD_OP_SIGNAL_INTERRUPT: {
     int sig = hd_signal_due(t);

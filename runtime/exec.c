@@ -57,8 +57,8 @@ static void report_threads(void) {
       .index = i, .parent = t->parent, .nth = t->nth,
       .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
       .name = t->name, .entry = (uint64_t)t->entry,
-      .stack_hi = t->timer ? 0 : t->donor ? t->donor->hi : hd_main_sp,
-      .stack_size = t->timer ? 0 : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
+      .stack_hi = t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp,
+      .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
     };
     hd_out(HD_REC_THREAD, &info, sizeof info);
   }

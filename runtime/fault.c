@@ -46,8 +46,8 @@ bool hd_fault(int sig, void *info, void *context) {
   const struct sigaction *act = &hd_actions[sig];
   if (t->sigmask & hd_bit(sig)) return false; // fatal, says POSIX; so is one in its own handler
   uintptr_t sp = (uintptr_t)c->uc_mcontext.gregs[REG_RSP], lo, hi;
-  lo = t->donor ? t->donor->lo : hd_main_sp - ((8 << 20) - (512 << 10));
-  hi = t->donor ? t->donor->hi : hd_main_sp + (1 << 20);
+  lo = t->stack_hi ? t->stack_lo : t->donor ? t->donor->lo : hd_main_sp - ((8 << 20) - (512 << 10));
+  hi = t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp + (1 << 20);
   if (hd_on_alt_stack(t, sp)) {
     lo = t->alt_lo;
   } else if (act->sa_flags & SA_ONSTACK && t->alt_size) {

@@ -54,7 +54,8 @@ static void clean_environment(char **envp) {
   *out = NULL;
 }
 
-static void last_exit_handler(void *arg);
+static void last_exit_handler(void *arg), last_quick_exit_handler(void *arg);
+extern int __cxa_at_quick_exit(void (*)(void *), void *);
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
 __attribute__((constructor)) static void loaded(int argc, char **argv, char **envp) {
@@ -66,16 +67,18 @@ __attribute__((constructor)) static void loaded(int argc, char **argv, char **en
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
   // Registered before every other handler, so it runs after all of them.
   __cxa_atexit(last_exit_handler, NULL, NULL);
+  __cxa_at_quick_exit(last_quick_exit_handler, NULL);
   hd_shm->heap_base = hd_heap_base;
   __atomic_store_n(&hd_shm->state, HD_STATE_LOADED, __ATOMIC_RELEASE);
 }
 
-// exit() has run everything the program registered: the execution is over.
-static void last_exit_handler(void *arg) {
-  (void)arg;
+// exit() or quick_exit() has run everything the program registered: the execution is over.
+static void over(bool flush) {
   if (hd_mode == HD_EARLY)
     hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);
   if (hd_mode != HD_ACTIVE) return;
-  REAL(fflush)(NULL);
+  if (flush) REAL(fflush)(NULL);
   hd_end(HD_OUT_CLEAN, hd.exit_status, 0, 0, NULL);
 }
+static void last_exit_handler(void *arg) { (void)arg; over(true); }
+static void last_quick_exit_handler(void *arg) { (void)arg; over(false); }

@@ -35,13 +35,17 @@ static void unwound(struct once_frame *f) { // the initialiser left by exception
   if (f->active) end(f->state, 0, f->pc, (uint64_t)f->state);
 }
 
-HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
-  if (!hd_active()) return REAL(pthread_once)(once, fn);
-  if (!begin(once, 2, HD_RA, (uint64_t)once)) return 0;
-  struct once_frame f __attribute__((cleanup(unwound))) = { once, HD_RA, true };
+void hd_once(int *once, void (*fn)(void), uint64_t pc) {
+  if (!begin(once, 2, pc, (uint64_t)once)) return;
+  struct once_frame f __attribute__((cleanup(unwound))) = { once, pc, true };
   fn();
   f.active = false;
-  end(once, 2, HD_RA, (uint64_t)once);
+  end(once, 2, pc, (uint64_t)once);
+}
+
+HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
+  if (!hd_active()) return REAL(pthread_once)(once, fn);
+  hd_once(once, fn, HD_RA);
   return 0;
 }
 

@@ -69,7 +69,7 @@ uint32_t hd_holder(const struct hd_thread *u) {
   case HD_OP_THREAD_JOIN: return (uint32_t)u->pend.aux + 1;
   case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: return owner_at(u->pend.obj + 8);
   case HD_OP_COND_WAKE: return u->granted || u->timed_out ? owner_at(u->pend.aux + 8) : 0;
-  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: return owner_at(u->pend.obj + 8);
+  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: case HD_OP_RWLOCK_TIMEDRDLOCK: case HD_OP_RWLOCK_TIMEDWRLOCK: return owner_at(u->pend.obj + 8);
   case HD_OP_ONCE_BEGIN: return (uint32_t)u->pend.aux;
   }
   return 0;

@@ -15,8 +15,8 @@ HD_EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, ch
 // exit runs the program's handlers as part of the execution: other threads go on while
 // it does. The last handler of all is the runtime's (mode.c).
 //
-// hd_exit_chosen: the thread has PROCESS_EXIT pending and has been chosen.
-_Noreturn void hd_exit_chosen(struct hd_thread *t, int status) {
+// The thread has PROCESS_EXIT pending and has been chosen.
+static void begin_exit(struct hd_thread *t, int status) {
   if (hd.process_exiting && !t->exiting) { // somebody else is at it
     hd_pend(t, HD_OP_PROCESS_EXIT, t->pend.pc, 0);
     hd_block_forever(t);
@@ -25,6 +25,10 @@ _Noreturn void hd_exit_chosen(struct hd_thread *t, int status) {
   hd.exit_status = status & 0xff;
   hd_progress(t);
   hd_commit(t, (uint64_t)(status & 0xff), 0);
+}
+
+_Noreturn void hd_exit_chosen(struct hd_thread *t, int status) {
+  begin_exit(t, status);
   hd_run_tls_dtors(t); // libc runs its own list of them first, and it is empty
   REAL(exit)(status);
   __builtin_unreachable();
@@ -45,6 +49,20 @@ _Noreturn void hd_exit(int status, uint64_t pc) {
 
 HD_EXPORT void exit(int status) {
   hd_exit(status, HD_RA);
+}
+
+// quick_exit runs its own handlers and nothing else. As with exit, the runtime's is the last.
+HD_EXPORT void quick_exit(int status) {
+  if (hd_active()) {
+    struct hd_thread *t = hd.cur;
+    hd_pend(t, HD_OP_PROCESS_EXIT, HD_RA, 0);
+    if (hd.process_exiting && !t->exiting) hd_block_forever(t);
+    hd_point(t);
+    begin_exit(t, status);
+  }
+  if (hd_mode == HD_EARLY) hd.exit_status = status;
+  REAL(quick_exit)(status);
+  __builtin_unreachable();
 }
 
 HD_EXPORT void _exit(int status) {

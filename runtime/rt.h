@@ -72,7 +72,7 @@ struct hd_suspended {
   struct hd_pending pend;
   uint64_t needs, needs2, deadline, arrival, touched_low;
   uint32_t depth;
-  bool granted, timed, timed_out, due, interrupted;
+  bool granted, timed, timed_out, due, interrupted, cancelable;
   uint8_t intr;
 };
 
@@ -113,6 +113,15 @@ struct hd_thread {
   uint32_t yields, yielded_at; // forced yields in a row, and hd.points at the last
   // signal state that belongs to a thread, not to the carrier
   uint64_t sigmask, sigpending;
+  // cancellation (cancel.c)
+  uint8_t cancel;          // HD_CANCEL_*
+  bool cancelable;         // the pending operation is a cancellation point
+  uint64_t robust;         // the robust mutex it took last of those it holds (mutex.c)
+  // what programs may ask of a thread and nothing comes of (attributes.c)
+  uintptr_t stack_lo, stack_hi; // the stack it runs on, where that is not its donor's
+  char label[16];
+  int sched_policy, sched_priority;
+  uint64_t cpus[16];       // all zero: as at the start
   uint64_t back_mask;      // sigsuspend: the mask it returns with
   uintptr_t alt_lo;        // sigaltstack
   uint64_t alt_size;       // 0: none
@@ -280,6 +289,18 @@ static inline struct hd_thread *hd_op(uint16_t op, uint64_t pc, uint64_t obj) {
   return t;
 }
 
+// ---- cancel.c
+enum { HD_CANCEL_PENDING = 1, HD_CANCEL_DISABLED = 2, HD_CANCEL_ASYNC = 4, HD_CANCEL_LEAVING = 8 };
+// Would the thread act on a cancellation now, if it came to a cancellation point?
+static inline bool hd_cancel_due(const struct hd_thread *u) {
+  return (u->cancel & (HD_CANCEL_PENDING | HD_CANCEL_DISABLED | HD_CANCEL_LEAVING)) == HD_CANCEL_PENDING;
+}
+bool hd_cancel_interrupts(const struct hd_thread *u); // does that make its pending operation ready?
+bool hd_cancel_point(struct hd_thread *t);   // hd_point; true: it was cancelled, commit ECANCELED and act
+_Noreturn void hd_cancel_act(struct hd_thread *t);
+void hd_point_cancel(struct hd_thread *t);   // both, for operations that have nothing to undo
+void hd_cancel_async(struct hd_thread *t);   // t was chosen
+
 // ---- policy.c, script.c, progress.c, coverage.c
 void hd_policy_begin(void);
 void hd_policy_thread(struct hd_thread *t);   // t was created
@@ -347,9 +368,18 @@ void hd_thread_main(void);                    // first code of every fiber
 // A new thread of t's, at the head of entry(arg) and enabled. Ends the execution if there can be no more.
 struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached);
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
+bool hd_threads_controlled(void);             // refuses threads before main
+int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);
+struct hd_deadline;
+int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try);
+int hd_thread_detach(uintptr_t id, uint64_t pc);
+_Noreturn void hd_thread_exit(void *ret, uint64_t pc);
 void hd_run_tls_dtors(struct hd_thread *t);   // C++ thread_local
 void hd_keys_save(void);
 void hd_keys_restore(void);
+
+// ---- attributes.c
+void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, const void *attr);
 
 // ---- process.c
 _Noreturn void hd_exit(int status, uint64_t pc); // exit(), called at pc

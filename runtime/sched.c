@@ -88,6 +88,7 @@ void hd_point(struct hd_thread *t) {
     hd_detour(t);
   }
   hd.open = true;
+  if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
 }
 
 void hd_thread_leave(void) {
@@ -120,12 +121,14 @@ void hd_need_nothing(struct hd_thread *t) {
   }
 }
 
+// A wait that a cancellation is about to end uses up nobody's wake-up.
 bool hd_waits(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
+  bool cancelled = hd_cancel_due(u);
   u->granting = NULL;
   *arrival = u->arrival;
-  if (u->pend.op == op && u->pend.obj == obj && u->needs && !u->ended) return !u->granted && !u->timed_out;
+  if (u->pend.op == op && u->pend.obj == obj && u->needs && !u->ended) return !u->granted && !u->timed_out && !(cancelled && u->cancelable);
   for (struct hd_suspended *s = u->suspended; s; s = s->outer)
-    if (s->needs && s->pend.op == op && s->pend.obj == obj && !s->granted && !s->timed_out) {
+    if (s->needs && s->pend.op == op && s->pend.obj == obj && !s->granted && !s->timed_out && !(cancelled && s->cancelable)) {
       u->granting = s;
       *arrival = s->arrival;
       return true;
@@ -186,7 +189,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
 
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
   done(t, value, result, t->timed_out && t->pend.op != HD_OP_COND_WAKE ? HD_EV_TIMEOUT : 0);
-  if (t->needs) hd_need_nothing(t);
+  if (t->needs || t->intr) hd_need_nothing(t);
 }
 
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags) {

@@ -29,7 +29,8 @@ static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *unt
     t->intr = HD_INTR_RESTART;
   }
   if (until) hd_timer(t, until);
-  hd_point(t);
+  if (op == HD_OP_SEM_TRYWAIT) hd_point(t);
+  else hd_point_cancel(t);
   usable(s, pc);
   if (!s->value || t->interrupted) {
     int err = op == HD_OP_SEM_TRYWAIT ? EAGAIN : t->interrupted ? EINTR : ETIMEDOUT;
@@ -87,7 +88,6 @@ HD_EXPORT int sem_getvalue(sem_t *p, int *value) {
 
 HD_EXPORT int sem_init(sem_t *p, int shared, unsigned value) {
   if (!hd_active()) return REAL(sem_init)(p, shared, value);
-  if (shared) hd_unsupported("a semaphore shared between processes");
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_INIT, HD_RA, (uint64_t)p);
   int r = REAL(sem_init)(p, shared, value);

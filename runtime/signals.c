@@ -376,7 +376,7 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
     struct hd_deadline d = { hd.vtime + (uint64_t)for_.tv_sec * 1000000000ull + (uint64_t)for_.tv_nsec };
     hd_timer(t, &d);
   }
-  hd_point(t);
+  hd_point_cancel(t);
   struct hd_signal s;
   int err = t->interrupted ? EINTR : !hd_signal_take(t, t->pend.aux, &s) ? EAGAIN : 0;
   if (err) {
@@ -420,8 +420,10 @@ static int suspend(bool change, uint64_t to, uint64_t pc) {
   hd_pend(t, HD_OP_SIGNAL_RESUME, pc, 0);
   hd_need(t, (uint64_t)&process_pending, 0);
   t->intr = HD_INTR_ALWAYS;
-  hd_point(t);
-  hd_commit(t, t->sigmask, EINTR);
+  bool cancelled = hd_cancel_point(t);
+  if (cancelled) t->sigmask = t->back_mask;
+  hd_commit(t, t->sigmask, cancelled ? ECANCELED : EINTR);
+  if (cancelled) hd_cancel_act(t);
   return result(EINTR);
 }
 

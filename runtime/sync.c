@@ -5,11 +5,13 @@ static HD_PROGACCESS bool object_ready(const struct hd_thread *u) {
   switch (u->pend.op) {
   case HD_OP_MUTEX_LOCK: return hd_mutex_free(u->pend.obj);
   case HD_OP_MUTEX_TIMEDLOCK: return u->timed_out || hd_mutex_free(u->pend.obj);
-  case HD_OP_COND_WAKE: return (u->granted || u->timed_out) && hd_mutex_free(u->pend.aux);
+  case HD_OP_COND_WAKE: return (u->granted || u->timed_out || hd_cancel_due(u)) && hd_mutex_free(u->pend.aux);
   case HD_OP_SEM_WAIT: return *(volatile uint32_t *)u->pend.obj != 0;
   case HD_OP_SEM_TIMEDWAIT: return u->timed_out || *(volatile uint32_t *)u->pend.obj != 0;
-  case HD_OP_RWLOCK_RDLOCK: return ((volatile uint32_t *)u->pend.obj)[2] == 0;
-  case HD_OP_RWLOCK_WRLOCK: return ((volatile uint32_t *)u->pend.obj)[2] == 0 && ((volatile uint32_t *)u->pend.obj)[0] == 0;
+  case HD_OP_RWLOCK_RDLOCK: return hd_rwlock_free(u->pend.obj, false);
+  case HD_OP_RWLOCK_WRLOCK: return hd_rwlock_free(u->pend.obj, true);
+  case HD_OP_RWLOCK_TIMEDRDLOCK: return u->timed_out || hd_rwlock_free(u->pend.obj, false);
+  case HD_OP_RWLOCK_TIMEDWRLOCK: return u->timed_out || hd_rwlock_free(u->pend.obj, true);
   case HD_OP_SPIN_LOCK: return *(volatile int *)u->pend.obj == 1;
   case HD_OP_ONCE_BEGIN: return (*(volatile int *)u->pend.obj & 1) == 0;
   }
@@ -19,11 +21,11 @@ static HD_PROGACCESS bool object_ready(const struct hd_thread *u) {
 bool hd_ready(const struct hd_thread *u) { return hd_op_ready(u) || u->due || (HD_UNLIKELY(hd.npending) && hd_signal_due(u)); }
 
 bool hd_op_ready(const struct hd_thread *u) {
-  if (!u->needs || u->interrupted) return true;
+  if (!u->needs || u->interrupted || (HD_UNLIKELY(u->cancel) && u->pend.op != HD_OP_COND_WAKE && hd_cancel_interrupts(u))) return true;
   switch (u->pend.op) {
   case HD_OP_THREAD_JOIN: { // a second join or one of a detached thread goes on, to be reported
     const struct hd_thread *target = &hd_threads[u->pend.aux];
-    return target->ended || target->joined || target->detached;
+    return u->timed_out || target->ended || target->joined || target->detached;
   }
   case HD_OP_BARRIER_LEAVE: return u->granted;
   case HD_OP_FUTEX_WAKEUP: return u->granted || u->timed_out;

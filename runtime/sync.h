@@ -5,6 +5,9 @@
 #include "rt.h"
 
 struct hd_deadline { uint64_t vtime; };
+#define HD_BAD_TIME (~0ull) // a deadline that is no valid time, where that matters only if it is needed
+// The clocks that glibc waits by; with others the functions that take one fail.
+static inline bool hd_wait_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 
 // time.c
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
@@ -17,7 +20,28 @@ bool hd_signal_ready(const struct hd_thread *u);
 bool hd_mutex_free(uint64_t m);
 bool hd_mutex_held(uint64_t m, const struct hd_thread *t);
 uint32_t hd_mutex_release_all(uint64_t m);  // returns the recursion count
-void hd_mutex_take(uint64_t m, const struct hd_thread *t, uint32_t count);
+int hd_mutex_take(uint64_t m, struct hd_thread *t, uint32_t count); // 0, EOWNERDEAD, or not taken: ENOTRECOVERABLE
+void hd_mutex_abandon_all(struct hd_thread *t); // t is about to end
+
+// What functions of several names do (c11.c), called at pc.
+int hd_mutex_init(void *m, const void *attr, uint64_t pc);
+int hd_mutex_destroy(void *m, uint64_t pc);
+int hd_mutex_lock(void *m, uint64_t pc, uint16_t op, const struct hd_deadline *until);
+int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t pc);
+int hd_mutex_trylock(void *m, uint64_t pc);
+int hd_mutex_unlock(void *m, uint64_t pc);
+int hd_cond_init(void *c, const void *attr, uint64_t pc);
+int hd_cond_destroy(void *c, uint64_t pc);
+int hd_cond_wait(void *c, void *m, uint64_t pc);
+int hd_cond_timedwait(void *c, void *m, int clock, const struct timespec *abs, uint64_t pc);
+int hd_cond_signal(void *c, uint64_t pc);
+int hd_cond_broadcast(void *c, uint64_t pc);
+void hd_once(int *once, void (*fn)(void), uint64_t pc);
+int hd_sleep(const struct timespec *req, struct timespec *rest, uint64_t pc); // 0, EINVAL or EINTR
+void hd_yield(uint64_t pc);
+
+// rwlock.c
+bool hd_rwlock_free(uint64_t l, bool write);
 
 // futex.c
 long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc);

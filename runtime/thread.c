@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <sys/mman.h>
 #include "rt.h"
 #include "sync.h"
 
@@ -128,6 +129,7 @@ static void last_one_exits(void) {
 static _Noreturn void finish(struct hd_thread *t) {
   hd_run_tls_dtors(t);
   run_key_dtors();
+  hd_mutex_abandon_all(t);
   if (hd.nlive == 1 && !hd.process_exiting) hd_exit(0, 0); // the last thread ends the process
   hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
   hd_point(t);
@@ -166,13 +168,18 @@ void hd_thread_main(void) {
   finish(hd.cur);
 }
 
-HD_EXPORT void pthread_exit(void *ret) {
-  if (hd_active()) {
-    struct hd_thread *t = hd_op(HD_OP_THREAD_EXIT, HD_RA, hd.cur->fs);
-    hd_commit(t, 0, 0);
-    t->ret = ret;
-  }
+void hd_thread_exit(void *ret, uint64_t pc) {
+  struct hd_thread *t = hd_op(HD_OP_THREAD_EXIT, pc, hd.cur->fs);
+  hd_commit(t, 0, 0);
+  t->cancel |= HD_CANCEL_LEAVING;
+  t->ret = ret;
   REAL(pthread_exit)(ret); // unwinds: the program's handlers, then thread_body's
+  __builtin_unreachable();
+}
+
+HD_EXPORT void pthread_exit(void *ret) {
+  if (hd_active()) hd_thread_exit(ret, HD_RA);
+  REAL(pthread_exit)(ret);
   __builtin_unreachable();
 }
 
@@ -193,21 +200,48 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
   return u;
 }
 
-HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg) {
-  if (!hd_active()) {
-    if (hd_controlled() && hd_mode != HD_CARRIER) hd_refuse("the program starts a thread before main (in a constructor or a library's initialisation): heddle controls threads from main on");
-    return REAL(pthread_create)(id, attr, entry, arg);
-  }
+// False: control begins at main, and something wants to start a thread before.
+bool hd_threads_controlled(void) {
+  if (hd_active()) return true;
+  if (hd_controlled() && hd_mode != HD_CARRIER) hd_refuse("the program starts a thread before main (in a constructor or a library's initialisation): heddle controls threads from main on");
+  return false;
+}
+
+// A stack larger than donors have; it goes when the execution ends.
+static void *large_stack(size_t size) {
+  enum { GUARD = 65536 };
+  char *p = mmap(NULL, size + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (p == MAP_FAILED) return NULL;
+  hd_sys(SYS_mprotect, p, GUARD, PROT_NONE);
+  return p + GUARD;
+}
+
+int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc) {
   int detached = PTHREAD_CREATE_JOINABLE;
-  size_t stack = 0;
+  size_t size = 0;
+  void *addr = NULL;
   if (attr) {
     pthread_attr_getdetachstate(attr, &detached);
-    pthread_attr_getstacksize(attr, &stack);
+    pthread_attr_getstack(attr, &addr, &size);
+    if ((uintptr_t)addr + size == 0) addr = NULL; // none was set: the end is at 0
   }
-  hd_refresh(id, sizeof *id, HD_RA);
-  struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, HD_RA, (uint64_t)entry);
-  if (stack > hd_default_stack()) hd_unsupported("a thread with a stack larger than the limit (ulimit -s)");
+  hd_refresh(id, sizeof *id, pc);
+  struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
+  if (!addr && size > hd_default_stack()) {
+    size = (size + 4095) & ~4095ul;
+    addr = large_stack(size);
+    if (!addr) {
+      hd_commit(t, 0, EAGAIN);
+      return EAGAIN;
+    }
+  }
   struct hd_thread *u = hd_spawn(t, entry, arg, detached == PTHREAD_CREATE_DETACHED);
+  hd_thread_attributes(u, t, attr);
+  if (addr) {
+    u->stack_lo = (uintptr_t)addr;
+    u->stack_hi = u->stack_lo + size;
+    hd_fiber_start(u, u->stack_hi - 64); // not on its donor's
+  }
   *id = u->fs;
   t->pend.obj = u->fs;
   hd_progress(t);
@@ -216,26 +250,38 @@ HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*
   return 0;
 }
 
+HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg) {
+  return hd_threads_controlled() ? hd_thread_create(id, attr, entry, arg, HD_RA) : REAL(pthread_create)(id, attr, entry, arg);
+}
+
 static struct hd_thread *check_id(pthread_t id, uint64_t pc, const char *what) {
   struct hd_thread *u = hd_thread_of(id);
   if (!u) hd_misuse(pc, id, what);
   return u;
 }
 
-static int join(pthread_t id, void **ret, uint64_t pc, const struct timespec *until, bool try) {
+// until NULL: as long as it takes.
+int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try) {
   struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that is no thread's");
   if (ret) hd_refresh(ret, sizeof *ret, pc);
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
   t->pend.aux = u->index;
   if (u == t) return EDEADLK;
-  if (until) hd_unsupported("pthread_timedjoin_np");
-  if (!try) hd_need(t, (uint64_t)u, 0);
-  hd_point(t);
+  bool bad = until && until->vtime == HD_BAD_TIME;
+  if (!try && !bad) hd_need(t, (uint64_t)u, 0);
+  if (until && !bad) hd_timer(t, until);
+  if (try) hd_point(t);
+  else if (hd_cancel_point(t)) {
+    hd_commit(t, u->index, ECANCELED);
+    hd_cancel_act(t);
+  }
   if (u->joined) hd_misuse(pc, id, "join of a thread that was joined already");
   if (u->detached) hd_misuse(pc, id, "join of a detached thread");
-  if (try && !u->ended) {
-    hd_commit(t, u->index, EBUSY);
-    return EBUSY;
+  if (!u->ended) {
+    int r = try ? EBUSY : bad ? EINVAL : ETIMEDOUT;
+    hd_commit(t, u->index, r);
+    if (try) hd_observe(t, pc, 0);
+    return r;
   }
   u->joined = true;
   hd.unjoined--;
@@ -246,24 +292,38 @@ static int join(pthread_t id, void **ret, uint64_t pc, const struct timespec *un
   return 0;
 }
 
-HD_EXPORT int pthread_join(pthread_t id, void **ret) {
-  return hd_active() ? join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
-}
-HD_EXPORT int pthread_tryjoin_np(pthread_t id, void **ret) {
-  return hd_active() ? join(id, ret, HD_RA, NULL, true) : REAL(pthread_tryjoin_np)(id, ret);
-}
-HD_EXPORT int pthread_timedjoin_np(pthread_t id, void **ret, const struct timespec *until) {
-  return hd_active() ? join(id, ret, HD_RA, until, false) : REAL(pthread_timedjoin_np)(id, ret, until);
+static int timed_join(pthread_t id, void **ret, int clock, const struct timespec *until, uint64_t pc) {
+  struct hd_deadline d;
+  if (!until) return hd_thread_join(id, ret, pc, NULL, false);
+  if (!hd_wait_clock(clock)) return EINVAL;
+  if (!hd_deadline(&d, clock, until)) d.vtime = HD_BAD_TIME;
+  return hd_thread_join(id, ret, pc, &d, false);
 }
 
-HD_EXPORT int pthread_detach(pthread_t id) {
-  if (!hd_active()) return REAL(pthread_detach)(id);
-  struct hd_thread *u = check_id(id, HD_RA, "detach of an identifier that is no thread's");
-  struct hd_thread *t = hd_op(HD_OP_THREAD_DETACH, HD_RA, id);
-  if (u->joined) hd_misuse(HD_RA, id, "detach of a thread that was joined already");
+HD_EXPORT int pthread_join(pthread_t id, void **ret) {
+  return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
+}
+HD_EXPORT int pthread_tryjoin_np(pthread_t id, void **ret) {
+  return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, true) : REAL(pthread_tryjoin_np)(id, ret);
+}
+HD_EXPORT int pthread_timedjoin_np(pthread_t id, void **ret, const struct timespec *until) {
+  return hd_active() ? timed_join(id, ret, CLOCK_REALTIME, until, HD_RA) : REAL(pthread_timedjoin_np)(id, ret, until);
+}
+HD_EXPORT int pthread_clockjoin_np(pthread_t id, void **ret, clockid_t clock, const struct timespec *until) {
+  return hd_active() ? timed_join(id, ret, clock, until, HD_RA) : REAL(pthread_clockjoin_np)(id, ret, clock, until);
+}
+
+int hd_thread_detach(uintptr_t id, uint64_t pc) {
+  struct hd_thread *u = check_id(id, pc, "detach of an identifier that is no thread's");
+  struct hd_thread *t = hd_op(HD_OP_THREAD_DETACH, pc, id);
+  if (u->joined) hd_misuse(pc, id, "detach of a thread that was joined already");
   if (u->detached) { hd_commit(t, u->index, EINVAL); return EINVAL; }
   u->detached = true;
   hd_commit(t, u->index, 0);
   hd_update((uint64_t)u);
   return 0;
+}
+
+HD_EXPORT int pthread_detach(pthread_t id) {
+  return hd_active() ? hd_thread_detach(id, HD_RA) : REAL(pthread_detach)(id);
 }

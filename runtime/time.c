@@ -108,12 +108,6 @@ HD_EXPORT int clock_getres(clockid_t clock, struct timespec *ts) {
   return 0;
 }
 
-HD_EXPORT int pthread_getcpuclockid(pthread_t id, clockid_t *clock) {
-  if (!hd_active()) return REAL(pthread_getcpuclockid)(id, clock);
-  *clock = CLOCK_THREAD_CPUTIME_ID;
-  return 0;
-}
-
 HD_EXPORT int clock_getcpuclockid(pid_t pid, clockid_t *clock) {
   if (!hd_active()) return REAL(clock_getcpuclockid)(pid, clock);
   if (pid && pid != getpid()) return ESRCH;
@@ -152,10 +146,8 @@ static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *l
   t->deadline = deadline;
   if (HD_UNLIKELY(hd.ntimers)) hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
   t->intr = HD_INTR_ALWAYS;
-  hd_point(t);
+  hd_point_cancel(t);
   bool interrupted = t->interrupted;
-  t->intr = HD_INTR_NEVER;
-  t->interrupted = false;
   *left = interrupted && deadline > hd.vtime ? deadline - hd.vtime : 0;
   if (!interrupted && deadline > hd.vtime) hd.vtime = deadline;
   hd_commit(t, ns, interrupted ? EINTR : 0);
@@ -165,8 +157,7 @@ static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *l
 static uint64_t length(const struct timespec *ts) { return (uint64_t)ts->tv_sec * 1000000000ull + (uint64_t)ts->tv_nsec; }
 static bool sensible(const struct timespec *ts) { return ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 && ts->tv_sec >= 0; }
 
-// 0, EINVAL or EINTR.
-static int sleep_for(const struct timespec *req, struct timespec *rem, uint64_t pc) {
+int hd_sleep(const struct timespec *req, struct timespec *rem, uint64_t pc) {
   struct timespec for_;
   hd_fetch(&for_, req, sizeof for_, pc);
   if (!sensible(&for_)) return EINVAL;
@@ -181,14 +172,14 @@ static int sleep_for(const struct timespec *req, struct timespec *rem, uint64_t 
 
 HD_EXPORT int nanosleep(const struct timespec *req, struct timespec *rem) {
   if (!hd_active()) return REAL(nanosleep)(req, rem);
-  int err = sleep_for(req, rem, HD_RA);
+  int err = hd_sleep(req, rem, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
 }
 
 HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem) {
   if (!hd_active()) return REAL(clock_nanosleep)(clock, flags, req, rem);
-  if (!(flags & TIMER_ABSTIME)) return sleep_for(req, rem, HD_RA);
+  if (!(flags & TIMER_ABSTIME)) return hd_sleep(req, rem, HD_RA);
   struct timespec until;
   hd_fetch(&until, req, sizeof until, HD_RA);
   struct hd_deadline d;
@@ -213,11 +204,15 @@ HD_EXPORT int usleep(__useconds_t us) {
 }
 
 // A loop that does nothing but yield gets as far as one that reads the same value.
-static int yield(uint64_t pc) {
-  if (!hd_active()) return REAL(sched_yield)();
+void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_YIELD, pc, 0);
   hd_commit(t, 0, 0);
   hd_observe(t, pc, 0);
+}
+
+static int yield(uint64_t pc) {
+  if (!hd_active()) return REAL(sched_yield)();
+  hd_yield(pc);
   return 0;
 }
 HD_EXPORT int sched_yield(void) { return yield(HD_RA); }

@@ -82,36 +82,9 @@ refuse:	.cfi_startproc
 	refused	wait4
 	refused	waitid
 	refused	daemon
-	refused	quick_exit
 // threads
-	refused	pthread_cancel
-	refused	pthread_clockjoin_np
-	refused	pthread_mutex_consistent
-	refused	thrd_create
-	refused	thrd_join
-	refused	thrd_detach
-	refused	thrd_exit
-	refused	thrd_sleep
-	refused	thrd_yield
-	refused	mtx_init
-	refused	mtx_lock
-	refused	mtx_timedlock
-	refused	mtx_trylock
-	refused	mtx_unlock
-	refused	mtx_destroy
-	refused	cnd_init
-	refused	cnd_wait
-	refused	cnd_timedwait
-	refused	cnd_signal
-	refused	cnd_broadcast
-	refused	cnd_destroy
-	refused	tss_create
-	refused	call_once
+	refused	pthread_mutex_consistent_np
 	refused	sem_open
-	refused	pthread_rwlock_timedrdlock
-	refused	pthread_rwlock_timedwrlock
-	refused	pthread_rwlock_clockrdlock
-	refused	pthread_rwlock_clockwrlock
 	refused	flockfile
 	refused	ftrylockfile
 	refused	funlockfile

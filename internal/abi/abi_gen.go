@@ -33,133 +33,140 @@ const (
 
 // enum hd_op
 const (
-	OpNone            = 0
-	OpThreadStart     = 1
-	OpThreadEnd       = 2
-	OpThreadCreate    = 3
-	OpThreadJoin      = 4
-	OpThreadDetach    = 5
-	OpThreadExit      = 6
-	OpProcessExit     = 7
-	OpAbort           = 8
-	OpSignal          = 9
-	OpMutexInit       = 16
-	OpMutexDestroy    = 17
-	OpMutexLock       = 18
-	OpMutexTrylock    = 19
-	OpMutexTimedlock  = 20
-	OpMutexUnlock     = 21
-	OpCondInit        = 24
-	OpCondDestroy     = 25
-	OpCondWait        = 26
-	OpCondWake        = 27
-	OpCondSignal      = 28
-	OpCondBroadcast   = 29
-	OpSemInit         = 32
-	OpSemDestroy      = 33
-	OpSemWait         = 34
-	OpSemTrywait      = 35
-	OpSemTimedwait    = 36
-	OpSemPost         = 37
-	OpSemGetvalue     = 38
-	OpBarrierInit     = 40
-	OpBarrierDestroy  = 41
-	OpBarrierWait     = 42
-	OpBarrierLeave    = 43
-	OpOnceBegin       = 44
-	OpOnceEnd         = 45
-	OpRwlockInit      = 48
-	OpRwlockDestroy   = 49
-	OpRwlockRdlock    = 50
-	OpRwlockWrlock    = 51
-	OpRwlockTryrdlock = 52
-	OpRwlockTrywrlock = 53
-	OpRwlockUnlock    = 54
-	OpSpinInit        = 56
-	OpSpinDestroy     = 57
-	OpSpinLock        = 58
-	OpSpinTrylock     = 59
-	OpSpinUnlock      = 60
-	OpYield           = 64
-	OpSleep           = 65
-	OpFutexWait       = 68
-	OpFutexWakeup     = 69
-	OpFutexWake       = 70
-	OpSignalSend      = 72
-	OpSignalWait      = 73
-	OpRead            = 80
-	OpWrite           = 81
-	OpReadRange       = 82
-	OpWriteRange      = 83
-	OpAtomicLoad      = 84
-	OpAtomicStore     = 85
-	OpAtomicRmw       = 86
-	OpAtomicCas       = 87
-	OpAtomicFence     = 88
-	OpMalloc          = 92
-	OpFree            = 93
-	OpCondTimeout     = 128
-	OpSpuriousWake    = 129
-	OpSignalDeliver   = 130
-	OpSignalInterrupt = 131
-	OpSignalReturn    = 132
-	OpSignalSuspend   = 133
-	OpSignalResume    = 134
-	OpSignalMask      = 135
-	OpSignalAction    = 136
-	OpSignalPending   = 137
-	OpTimerSet        = 138
-	OpTimerExpire     = 139
-	OpTimerDelete     = 140
-	OpFdOpen          = 160
-	OpFdRead          = 161
-	OpFdWrite         = 162
-	OpFdPoll          = 163
-	OpFdClose         = 164
-	OpFdShutdown      = 165
-	OpFdListen        = 166
-	OpFdConnect       = 167
-	OpFdAccept        = 168
-	OpFdCtl           = 169
-	OpGo              = 256
-	OpGosched         = 257
-	OpResume          = 258
-	OpChanSend        = 260
-	OpChanRecv        = 261
-	OpChanClose       = 262
-	OpSelect          = 263
-	OpSelectCase      = 264
-	OpGmutexLock      = 268
-	OpGmutexTrylock   = 269
-	OpGmutexUnlock    = 270
-	OpRwRlock         = 272
-	OpRwTryrlock      = 273
-	OpRwRunlock       = 274
-	OpRwLock          = 275
-	OpRwTrylock       = 276
-	OpRwUnlock        = 277
-	OpWgAdd           = 280
-	OpWgWait          = 281
-	OpGcondWait       = 284
-	OpGcondSignal     = 285
-	OpGcondBroadcast  = 286
-	OpOnceDo          = 288
-	OpPoolGet         = 290
-	OpPoolPut         = 291
-	OpSyncMap         = 292
-	OpGsleep          = 296
-	OpTimerStop       = 297
-	OpTimerReset      = 298
-	OpTimerFire       = 299
-	OpCoroSwitch      = 302
-	OpOutside         = 303
-	OpAcquire         = 308
-	OpRelease         = 309
-	OpReleaseMerge    = 310
-	OpReleaseAcquire  = 311
-	OpTestEnd         = 312
-	OpTestFail        = 313
-	OpCount           = 320
+	OpNone              = 0
+	OpThreadStart       = 1
+	OpThreadEnd         = 2
+	OpThreadCreate      = 3
+	OpThreadJoin        = 4
+	OpThreadDetach      = 5
+	OpThreadExit        = 6
+	OpProcessExit       = 7
+	OpAbort             = 8
+	OpSignal            = 9
+	OpMutexInit         = 16
+	OpMutexDestroy      = 17
+	OpMutexLock         = 18
+	OpMutexTrylock      = 19
+	OpMutexTimedlock    = 20
+	OpMutexUnlock       = 21
+	OpCondInit          = 24
+	OpCondDestroy       = 25
+	OpCondWait          = 26
+	OpCondWake          = 27
+	OpCondSignal        = 28
+	OpCondBroadcast     = 29
+	OpSemInit           = 32
+	OpSemDestroy        = 33
+	OpSemWait           = 34
+	OpSemTrywait        = 35
+	OpSemTimedwait      = 36
+	OpSemPost           = 37
+	OpSemGetvalue       = 38
+	OpBarrierInit       = 40
+	OpBarrierDestroy    = 41
+	OpBarrierWait       = 42
+	OpBarrierLeave      = 43
+	OpOnceBegin         = 44
+	OpOnceEnd           = 45
+	OpRwlockInit        = 48
+	OpRwlockDestroy     = 49
+	OpRwlockRdlock      = 50
+	OpRwlockWrlock      = 51
+	OpRwlockTryrdlock   = 52
+	OpRwlockTrywrlock   = 53
+	OpRwlockUnlock      = 54
+	OpSpinInit          = 56
+	OpSpinDestroy       = 57
+	OpSpinLock          = 58
+	OpSpinTrylock       = 59
+	OpSpinUnlock        = 60
+	OpYield             = 64
+	OpSleep             = 65
+	OpFutexWait         = 68
+	OpFutexWakeup       = 69
+	OpFutexWake         = 70
+	OpSignalSend        = 72
+	OpSignalWait        = 73
+	OpRead              = 80
+	OpWrite             = 81
+	OpReadRange         = 82
+	OpWriteRange        = 83
+	OpAtomicLoad        = 84
+	OpAtomicStore       = 85
+	OpAtomicRmw         = 86
+	OpAtomicCas         = 87
+	OpAtomicFence       = 88
+	OpMalloc            = 92
+	OpFree              = 93
+	OpRwlockTimedrdlock = 96
+	OpRwlockTimedwrlock = 97
+	OpRwlockQueue       = 98
+	OpMutexAbandon      = 100
+	OpMutexConsistent   = 101
+	OpCancel            = 104
+	OpCancelTest        = 105
+	OpCondTimeout       = 128
+	OpSpuriousWake      = 129
+	OpSignalDeliver     = 130
+	OpSignalInterrupt   = 131
+	OpSignalReturn      = 132
+	OpSignalSuspend     = 133
+	OpSignalResume      = 134
+	OpSignalMask        = 135
+	OpSignalAction      = 136
+	OpSignalPending     = 137
+	OpTimerSet          = 138
+	OpTimerExpire       = 139
+	OpTimerDelete       = 140
+	OpFdOpen            = 160
+	OpFdRead            = 161
+	OpFdWrite           = 162
+	OpFdPoll            = 163
+	OpFdClose           = 164
+	OpFdShutdown        = 165
+	OpFdListen          = 166
+	OpFdConnect         = 167
+	OpFdAccept          = 168
+	OpFdCtl             = 169
+	OpGo                = 256
+	OpGosched           = 257
+	OpResume            = 258
+	OpChanSend          = 260
+	OpChanRecv          = 261
+	OpChanClose         = 262
+	OpSelect            = 263
+	OpSelectCase        = 264
+	OpGmutexLock        = 268
+	OpGmutexTrylock     = 269
+	OpGmutexUnlock      = 270
+	OpRwRlock           = 272
+	OpRwTryrlock        = 273
+	OpRwRunlock         = 274
+	OpRwLock            = 275
+	OpRwTrylock         = 276
+	OpRwUnlock          = 277
+	OpWgAdd             = 280
+	OpWgWait            = 281
+	OpGcondWait         = 284
+	OpGcondSignal       = 285
+	OpGcondBroadcast    = 286
+	OpOnceDo            = 288
+	OpPoolGet           = 290
+	OpPoolPut           = 291
+	OpSyncMap           = 292
+	OpGsleep            = 296
+	OpTimerStop         = 297
+	OpTimerReset        = 298
+	OpTimerFire         = 299
+	OpCoroSwitch        = 302
+	OpOutside           = 303
+	OpAcquire           = 308
+	OpRelease           = 309
+	OpReleaseMerge      = 310
+	OpReleaseAcquire    = 311
+	OpTestEnd           = 312
+	OpTestFail          = 313
+	OpCount             = 320
 )
 
 // enum hd_fd_kind
@@ -617,260 +624,274 @@ const NameMain uint64 = 7522529169309003057
 
 // OpNames is how operations are printed; an empty string is no operation.
 var OpNames = [OpCount]string{
-	OpNone:            "none",
-	OpThreadStart:     "start",
-	OpThreadEnd:       "end",
-	OpThreadCreate:    "pthread_create",
-	OpThreadJoin:      "pthread_join",
-	OpThreadDetach:    "pthread_detach",
-	OpThreadExit:      "pthread_exit",
-	OpProcessExit:     "exit",
-	OpAbort:           "abort",
-	OpSignal:          "signal",
-	OpMutexInit:       "mutex init",
-	OpMutexDestroy:    "mutex destroy",
-	OpMutexLock:       "lock",
-	OpMutexTrylock:    "trylock",
-	OpMutexTimedlock:  "timedlock",
-	OpMutexUnlock:     "unlock",
-	OpCondInit:        "cond init",
-	OpCondDestroy:     "cond destroy",
-	OpCondWait:        "cond wait",
-	OpCondWake:        "cond wake",
-	OpCondSignal:      "cond signal",
-	OpCondBroadcast:   "cond broadcast",
-	OpSemInit:         "sem init",
-	OpSemDestroy:      "sem destroy",
-	OpSemWait:         "sem wait",
-	OpSemTrywait:      "sem trywait",
-	OpSemTimedwait:    "sem timedwait",
-	OpSemPost:         "sem post",
-	OpSemGetvalue:     "sem getvalue",
-	OpBarrierInit:     "barrier init",
-	OpBarrierDestroy:  "barrier destroy",
-	OpBarrierWait:     "barrier wait",
-	OpBarrierLeave:    "barrier leave",
-	OpOnceBegin:       "once",
-	OpOnceEnd:         "once done",
-	OpRwlockInit:      "rwlock init",
-	OpRwlockDestroy:   "rwlock destroy",
-	OpRwlockRdlock:    "read lock",
-	OpRwlockWrlock:    "write lock",
-	OpRwlockTryrdlock: "try read lock",
-	OpRwlockTrywrlock: "try write lock",
-	OpRwlockUnlock:    "rw unlock",
-	OpSpinInit:        "spin init",
-	OpSpinDestroy:     "spin destroy",
-	OpSpinLock:        "spin lock",
-	OpSpinTrylock:     "spin trylock",
-	OpSpinUnlock:      "spin unlock",
-	OpYield:           "yield",
-	OpSleep:           "sleep",
-	OpFutexWait:       "futex wait",
-	OpFutexWakeup:     "futex wakeup",
-	OpFutexWake:       "futex wake",
-	OpSignalSend:      "signal send",
-	OpSignalWait:      "signal wait",
-	OpRead:            "read",
-	OpWrite:           "write",
-	OpReadRange:       "read range",
-	OpWriteRange:      "write range",
-	OpAtomicLoad:      "atomic load",
-	OpAtomicStore:     "atomic store",
-	OpAtomicRmw:       "atomic rmw",
-	OpAtomicCas:       "atomic cas",
-	OpAtomicFence:     "fence",
-	OpMalloc:          "malloc",
-	OpFree:            "free",
-	OpCondTimeout:     "cond timeout",
-	OpSpuriousWake:    "spurious wakeup",
-	OpSignalDeliver:   "signal delivered",
-	OpSignalInterrupt: "signal interrupts",
-	OpSignalReturn:    "handler ends",
-	OpSignalSuspend:   "sigsuspend",
-	OpSignalResume:    "sigsuspend ends",
-	OpSignalMask:      "signal mask",
-	OpSignalAction:    "sigaction",
-	OpSignalPending:   "sigpending",
-	OpTimerSet:        "timer set",
-	OpTimerExpire:     "timer expires",
-	OpTimerDelete:     "timer delete",
-	OpFdOpen:          "fd open",
-	OpFdRead:          "fd read",
-	OpFdWrite:         "fd write",
-	OpFdPoll:          "fd poll",
-	OpFdClose:         "fd close",
-	OpFdShutdown:      "fd shutdown",
-	OpFdListen:        "fd listen",
-	OpFdConnect:       "fd connect",
-	OpFdAccept:        "fd accept",
-	OpFdCtl:           "fd control",
-	OpGo:              "go",
-	OpGosched:         "Gosched",
-	OpResume:          "resume",
-	OpChanSend:        "chan send",
-	OpChanRecv:        "chan receive",
-	OpChanClose:       "chan close",
-	OpSelect:          "select",
-	OpSelectCase:      "select case",
-	OpGmutexLock:      "Mutex.Lock",
-	OpGmutexTrylock:   "Mutex.TryLock",
-	OpGmutexUnlock:    "Mutex.Unlock",
-	OpRwRlock:         "RWMutex.RLock",
-	OpRwTryrlock:      "RWMutex.TryRLock",
-	OpRwRunlock:       "RWMutex.RUnlock",
-	OpRwLock:          "RWMutex.Lock",
-	OpRwTrylock:       "RWMutex.TryLock",
-	OpRwUnlock:        "RWMutex.Unlock",
-	OpWgAdd:           "WaitGroup.Add",
-	OpWgWait:          "WaitGroup.Wait",
-	OpGcondWait:       "Cond.Wait",
-	OpGcondSignal:     "Cond.Signal",
-	OpGcondBroadcast:  "Cond.Broadcast",
-	OpOnceDo:          "Once.Do",
-	OpPoolGet:         "Pool.Get",
-	OpPoolPut:         "Pool.Put",
-	OpSyncMap:         "sync.Map",
-	OpGsleep:          "time.Sleep",
-	OpTimerStop:       "timer stop",
-	OpTimerReset:      "timer start",
-	OpTimerFire:       "timer fires",
-	OpCoroSwitch:      "coroutine switch",
-	OpOutside:         "outside world",
-	OpAcquire:         "acquire",
-	OpRelease:         "release",
-	OpReleaseMerge:    "release merge",
-	OpReleaseAcquire:  "release acquire",
-	OpTestEnd:         "test end",
-	OpTestFail:        "test fails",
+	OpNone:              "none",
+	OpThreadStart:       "start",
+	OpThreadEnd:         "end",
+	OpThreadCreate:      "pthread_create",
+	OpThreadJoin:        "pthread_join",
+	OpThreadDetach:      "pthread_detach",
+	OpThreadExit:        "pthread_exit",
+	OpProcessExit:       "exit",
+	OpAbort:             "abort",
+	OpSignal:            "signal",
+	OpMutexInit:         "mutex init",
+	OpMutexDestroy:      "mutex destroy",
+	OpMutexLock:         "lock",
+	OpMutexTrylock:      "trylock",
+	OpMutexTimedlock:    "timedlock",
+	OpMutexUnlock:       "unlock",
+	OpCondInit:          "cond init",
+	OpCondDestroy:       "cond destroy",
+	OpCondWait:          "cond wait",
+	OpCondWake:          "cond wake",
+	OpCondSignal:        "cond signal",
+	OpCondBroadcast:     "cond broadcast",
+	OpSemInit:           "sem init",
+	OpSemDestroy:        "sem destroy",
+	OpSemWait:           "sem wait",
+	OpSemTrywait:        "sem trywait",
+	OpSemTimedwait:      "sem timedwait",
+	OpSemPost:           "sem post",
+	OpSemGetvalue:       "sem getvalue",
+	OpBarrierInit:       "barrier init",
+	OpBarrierDestroy:    "barrier destroy",
+	OpBarrierWait:       "barrier wait",
+	OpBarrierLeave:      "barrier leave",
+	OpOnceBegin:         "once",
+	OpOnceEnd:           "once done",
+	OpRwlockInit:        "rwlock init",
+	OpRwlockDestroy:     "rwlock destroy",
+	OpRwlockRdlock:      "read lock",
+	OpRwlockWrlock:      "write lock",
+	OpRwlockTryrdlock:   "try read lock",
+	OpRwlockTrywrlock:   "try write lock",
+	OpRwlockUnlock:      "rw unlock",
+	OpSpinInit:          "spin init",
+	OpSpinDestroy:       "spin destroy",
+	OpSpinLock:          "spin lock",
+	OpSpinTrylock:       "spin trylock",
+	OpSpinUnlock:        "spin unlock",
+	OpYield:             "yield",
+	OpSleep:             "sleep",
+	OpFutexWait:         "futex wait",
+	OpFutexWakeup:       "futex wakeup",
+	OpFutexWake:         "futex wake",
+	OpSignalSend:        "signal send",
+	OpSignalWait:        "signal wait",
+	OpRead:              "read",
+	OpWrite:             "write",
+	OpReadRange:         "read range",
+	OpWriteRange:        "write range",
+	OpAtomicLoad:        "atomic load",
+	OpAtomicStore:       "atomic store",
+	OpAtomicRmw:         "atomic rmw",
+	OpAtomicCas:         "atomic cas",
+	OpAtomicFence:       "fence",
+	OpMalloc:            "malloc",
+	OpFree:              "free",
+	OpRwlockTimedrdlock: "timed read lock",
+	OpRwlockTimedwrlock: "timed write lock",
+	OpRwlockQueue:       "write lock queue",
+	OpMutexAbandon:      "owner died",
+	OpMutexConsistent:   "mutex consistent",
+	OpCancel:            "pthread_cancel",
+	OpCancelTest:        "pthread_testcancel",
+	OpCondTimeout:       "cond timeout",
+	OpSpuriousWake:      "spurious wakeup",
+	OpSignalDeliver:     "signal delivered",
+	OpSignalInterrupt:   "signal interrupts",
+	OpSignalReturn:      "handler ends",
+	OpSignalSuspend:     "sigsuspend",
+	OpSignalResume:      "sigsuspend ends",
+	OpSignalMask:        "signal mask",
+	OpSignalAction:      "sigaction",
+	OpSignalPending:     "sigpending",
+	OpTimerSet:          "timer set",
+	OpTimerExpire:       "timer expires",
+	OpTimerDelete:       "timer delete",
+	OpFdOpen:            "fd open",
+	OpFdRead:            "fd read",
+	OpFdWrite:           "fd write",
+	OpFdPoll:            "fd poll",
+	OpFdClose:           "fd close",
+	OpFdShutdown:        "fd shutdown",
+	OpFdListen:          "fd listen",
+	OpFdConnect:         "fd connect",
+	OpFdAccept:          "fd accept",
+	OpFdCtl:             "fd control",
+	OpGo:                "go",
+	OpGosched:           "Gosched",
+	OpResume:            "resume",
+	OpChanSend:          "chan send",
+	OpChanRecv:          "chan receive",
+	OpChanClose:         "chan close",
+	OpSelect:            "select",
+	OpSelectCase:        "select case",
+	OpGmutexLock:        "Mutex.Lock",
+	OpGmutexTrylock:     "Mutex.TryLock",
+	OpGmutexUnlock:      "Mutex.Unlock",
+	OpRwRlock:           "RWMutex.RLock",
+	OpRwTryrlock:        "RWMutex.TryRLock",
+	OpRwRunlock:         "RWMutex.RUnlock",
+	OpRwLock:            "RWMutex.Lock",
+	OpRwTrylock:         "RWMutex.TryLock",
+	OpRwUnlock:          "RWMutex.Unlock",
+	OpWgAdd:             "WaitGroup.Add",
+	OpWgWait:            "WaitGroup.Wait",
+	OpGcondWait:         "Cond.Wait",
+	OpGcondSignal:       "Cond.Signal",
+	OpGcondBroadcast:    "Cond.Broadcast",
+	OpOnceDo:            "Once.Do",
+	OpPoolGet:           "Pool.Get",
+	OpPoolPut:           "Pool.Put",
+	OpSyncMap:           "sync.Map",
+	OpGsleep:            "time.Sleep",
+	OpTimerStop:         "timer stop",
+	OpTimerReset:        "timer start",
+	OpTimerFire:         "timer fires",
+	OpCoroSwitch:        "coroutine switch",
+	OpOutside:           "outside world",
+	OpAcquire:           "acquire",
+	OpRelease:           "release",
+	OpReleaseMerge:      "release merge",
+	OpReleaseAcquire:    "release acquire",
+	OpTestEnd:           "test end",
+	OpTestFail:          "test fails",
 }
 
 // OpClasses is each operation's class (enum hd_class).
 var OpClasses = [OpCount]uint8{
-	OpNone:            0,
-	OpThreadStart:     0,
-	OpThreadEnd:       13,
-	OpThreadCreate:    8,
-	OpThreadJoin:      9,
-	OpThreadDetach:    0,
-	OpThreadExit:      0,
-	OpProcessExit:     0,
-	OpAbort:           0,
-	OpSignal:          0,
-	OpMutexInit:       0,
-	OpMutexDestroy:    0,
-	OpMutexLock:       1,
-	OpMutexTrylock:    1,
-	OpMutexTimedlock:  1,
-	OpMutexUnlock:     2,
-	OpCondInit:        0,
-	OpCondDestroy:     0,
-	OpCondWait:        2,
-	OpCondWake:        10,
-	OpCondSignal:      11,
-	OpCondBroadcast:   11,
-	OpSemInit:         0,
-	OpSemDestroy:      0,
-	OpSemWait:         10,
-	OpSemTrywait:      10,
-	OpSemTimedwait:    10,
-	OpSemPost:         11,
-	OpSemGetvalue:     0,
-	OpBarrierInit:     0,
-	OpBarrierDestroy:  0,
-	OpBarrierWait:     11,
-	OpBarrierLeave:    10,
-	OpOnceBegin:       1,
-	OpOnceEnd:         2,
-	OpRwlockInit:      0,
-	OpRwlockDestroy:   0,
-	OpRwlockRdlock:    1,
-	OpRwlockWrlock:    1,
-	OpRwlockTryrdlock: 1,
-	OpRwlockTrywrlock: 1,
-	OpRwlockUnlock:    2,
-	OpSpinInit:        0,
-	OpSpinDestroy:     0,
-	OpSpinLock:        1,
-	OpSpinTrylock:     1,
-	OpSpinUnlock:      2,
-	OpYield:           0,
-	OpSleep:           0,
-	OpFutexWait:       12,
-	OpFutexWakeup:     10,
-	OpFutexWake:       11,
-	OpSignalSend:      11,
-	OpSignalWait:      10,
-	OpRead:            3,
-	OpWrite:           4,
-	OpReadRange:       3,
-	OpWriteRange:      4,
-	OpAtomicLoad:      5,
-	OpAtomicStore:     6,
-	OpAtomicRmw:       7,
-	OpAtomicCas:       7,
-	OpAtomicFence:     12,
-	OpMalloc:          0,
-	OpFree:            4,
-	OpCondTimeout:     0,
-	OpSpuriousWake:    0,
-	OpSignalDeliver:   10,
-	OpSignalInterrupt: 10,
-	OpSignalReturn:    0,
-	OpSignalSuspend:   0,
-	OpSignalResume:    0,
-	OpSignalMask:      0,
-	OpSignalAction:    0,
-	OpSignalPending:   0,
-	OpTimerSet:        0,
-	OpTimerExpire:     11,
-	OpTimerDelete:     0,
-	OpFdOpen:          0,
-	OpFdRead:          10,
-	OpFdWrite:         11,
-	OpFdPoll:          10,
-	OpFdClose:         11,
-	OpFdShutdown:      11,
-	OpFdListen:        11,
-	OpFdConnect:       11,
-	OpFdAccept:        10,
-	OpFdCtl:           11,
-	OpGo:              8,
-	OpGosched:         0,
-	OpResume:          10,
-	OpChanSend:        11,
-	OpChanRecv:        10,
-	OpChanClose:       11,
-	OpSelect:          12,
-	OpSelectCase:      0,
-	OpGmutexLock:      1,
-	OpGmutexTrylock:   1,
-	OpGmutexUnlock:    2,
-	OpRwRlock:         1,
-	OpRwTryrlock:      1,
-	OpRwRunlock:       2,
-	OpRwLock:          1,
-	OpRwTrylock:       1,
-	OpRwUnlock:        2,
-	OpWgAdd:           11,
-	OpWgWait:          10,
-	OpGcondWait:       2,
-	OpGcondSignal:     11,
-	OpGcondBroadcast:  11,
-	OpOnceDo:          12,
-	OpPoolGet:         12,
-	OpPoolPut:         12,
-	OpSyncMap:         12,
-	OpGsleep:          0,
-	OpTimerStop:       12,
-	OpTimerReset:      12,
-	OpTimerFire:       11,
-	OpCoroSwitch:      0,
-	OpOutside:         0,
-	OpAcquire:         1,
-	OpRelease:         2,
-	OpReleaseMerge:    2,
-	OpReleaseAcquire:  12,
-	OpTestEnd:         0,
-	OpTestFail:        0,
+	OpNone:              0,
+	OpThreadStart:       0,
+	OpThreadEnd:         13,
+	OpThreadCreate:      8,
+	OpThreadJoin:        9,
+	OpThreadDetach:      0,
+	OpThreadExit:        0,
+	OpProcessExit:       0,
+	OpAbort:             0,
+	OpSignal:            0,
+	OpMutexInit:         0,
+	OpMutexDestroy:      0,
+	OpMutexLock:         1,
+	OpMutexTrylock:      1,
+	OpMutexTimedlock:    1,
+	OpMutexUnlock:       2,
+	OpCondInit:          0,
+	OpCondDestroy:       0,
+	OpCondWait:          2,
+	OpCondWake:          10,
+	OpCondSignal:        11,
+	OpCondBroadcast:     11,
+	OpSemInit:           0,
+	OpSemDestroy:        0,
+	OpSemWait:           10,
+	OpSemTrywait:        10,
+	OpSemTimedwait:      10,
+	OpSemPost:           11,
+	OpSemGetvalue:       0,
+	OpBarrierInit:       0,
+	OpBarrierDestroy:    0,
+	OpBarrierWait:       11,
+	OpBarrierLeave:      10,
+	OpOnceBegin:         1,
+	OpOnceEnd:           2,
+	OpRwlockInit:        0,
+	OpRwlockDestroy:     0,
+	OpRwlockRdlock:      1,
+	OpRwlockWrlock:      1,
+	OpRwlockTryrdlock:   1,
+	OpRwlockTrywrlock:   1,
+	OpRwlockUnlock:      2,
+	OpSpinInit:          0,
+	OpSpinDestroy:       0,
+	OpSpinLock:          1,
+	OpSpinTrylock:       1,
+	OpSpinUnlock:        2,
+	OpYield:             0,
+	OpSleep:             0,
+	OpFutexWait:         12,
+	OpFutexWakeup:       10,
+	OpFutexWake:         11,
+	OpSignalSend:        11,
+	OpSignalWait:        10,
+	OpRead:              3,
+	OpWrite:             4,
+	OpReadRange:         3,
+	OpWriteRange:        4,
+	OpAtomicLoad:        5,
+	OpAtomicStore:       6,
+	OpAtomicRmw:         7,
+	OpAtomicCas:         7,
+	OpAtomicFence:       12,
+	OpMalloc:            0,
+	OpFree:              4,
+	OpRwlockTimedrdlock: 1,
+	OpRwlockTimedwrlock: 1,
+	OpRwlockQueue:       0,
+	OpMutexAbandon:      2,
+	OpMutexConsistent:   0,
+	OpCancel:            11,
+	OpCancelTest:        10,
+	OpCondTimeout:       0,
+	OpSpuriousWake:      0,
+	OpSignalDeliver:     10,
+	OpSignalInterrupt:   10,
+	OpSignalReturn:      0,
+	OpSignalSuspend:     0,
+	OpSignalResume:      0,
+	OpSignalMask:        0,
+	OpSignalAction:      0,
+	OpSignalPending:     0,
+	OpTimerSet:          0,
+	OpTimerExpire:       11,
+	OpTimerDelete:       0,
+	OpFdOpen:            0,
+	OpFdRead:            10,
+	OpFdWrite:           11,
+	OpFdPoll:            10,
+	OpFdClose:           11,
+	OpFdShutdown:        11,
+	OpFdListen:          11,
+	OpFdConnect:         11,
+	OpFdAccept:          10,
+	OpFdCtl:             11,
+	OpGo:                8,
+	OpGosched:           0,
+	OpResume:            10,
+	OpChanSend:          11,
+	OpChanRecv:          10,
+	OpChanClose:         11,
+	OpSelect:            12,
+	OpSelectCase:        0,
+	OpGmutexLock:        1,
+	OpGmutexTrylock:     1,
+	OpGmutexUnlock:      2,
+	OpRwRlock:           1,
+	OpRwTryrlock:        1,
+	OpRwRunlock:         2,
+	OpRwLock:            1,
+	OpRwTrylock:         1,
+	OpRwUnlock:          2,
+	OpWgAdd:             11,
+	OpWgWait:            10,
+	OpGcondWait:         2,
+	OpGcondSignal:       11,
+	OpGcondBroadcast:    11,
+	OpOnceDo:            12,
+	OpPoolGet:           12,
+	OpPoolPut:           12,
+	OpSyncMap:           12,
+	OpGsleep:            0,
+	OpTimerStop:         12,
+	OpTimerReset:        12,
+	OpTimerFire:         11,
+	OpCoroSwitch:        0,
+	OpOutside:           0,
+	OpAcquire:           1,
+	OpRelease:           2,
+	OpReleaseMerge:      2,
+	OpReleaseAcquire:    12,
+	OpTestEnd:           0,
+	OpTestFail:          0,
 }

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"syscall"
+
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // holders follows who holds which lock, from event to event.
 type holders struct {
@@ -24,14 +28,17 @@ func newHolders() *holders { return &holders{locks: map[trace.Object]*lockState{
 func (h *holders) step(i int, e *trace.Event) {
 	switch e.Op {
 	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock,
-		trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock:
-		if e.Result == 0 {
+		trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock,
+		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock:
+		if e.Result == 0 || e.Result == int32(syscall.EOWNERDEAD) {
 			h.take(e.Object, e.Thread, i)
 		}
 	case trace.OpOnceBegin:
 		if e.Value == 1 {
 			h.take(e.Object, e.Thread, i)
 		}
+	case trace.OpMutexAbandon:
+		delete(h.locks, e.Object)
 	case trace.OpMutexUnlock, trace.OpSpinUnlock, trace.OpRwlockUnlock, trace.OpOnceEnd:
 		if e.Result == 0 {
 			h.drop(e.Object, e.Thread)
@@ -39,7 +46,9 @@ func (h *holders) step(i int, e *trace.Event) {
 	case trace.OpCondWait:
 		h.drop(trace.Object(e.Aux), e.Thread)
 	case trace.OpCondWake:
-		h.take(trace.Object(e.Aux), e.Thread, i)
+		if e.Result != int32(syscall.ENOTRECOVERABLE) {
+			h.take(trace.Object(e.Aux), e.Thread, i)
+		}
 	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
 		delete(h.locks, e.Object)
 	}

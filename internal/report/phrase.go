@@ -167,7 +167,17 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 			p.note = "at " + name.Text
 		}
 	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock, trace.OpSpinTrylock,
-		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock:
+		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock,
+		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpMutexConsistent:
+		p.fail(e)
+	case trace.OpMutexAbandon:
+		p.verb, p.note = "leave", "locked: the thread ends"
+	case trace.OpRwlockQueue:
+		p.verb = "queue to write"
+	case trace.OpCancel:
+		p.verb, p.object = "cancel", threadText(trace.ThreadID(e.Value))
+	case trace.OpCancelTest:
+		p.verb, p.object = "test for cancellation", ""
 		p.fail(e)
 	case trace.OpCondWait:
 		p.note = "unlocks " + b.auxName(e)
@@ -205,6 +215,7 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		}
 	case trace.OpSleep:
 		p.object = time.Duration(e.Value).String()
+		p.fail(e)
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		p.fail(e)
 	case trace.OpFdRead, trace.OpFdWrite, trace.OpFdPoll, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen,
@@ -332,6 +343,12 @@ func (p *phrase) fail(e *trace.Event) {
 		p.value = "busy"
 	case syscall.ETIMEDOUT:
 		p.value = timedOut
+	case syscall.ECANCELED:
+		p.value = "cancelled"
+	case syscall.EOWNERDEAD:
+		p.value = "its owner has died"
+	case syscall.ENOTRECOVERABLE:
+		p.value = "not recoverable"
 	default:
 		p.value = unix.ErrnoName(errno)
 		if p.value == "" {

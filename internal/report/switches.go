@@ -197,7 +197,8 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 			return "waits for a thread to end"
 		}
 		return "waits for " + threadText(p.target) + " to end"
-	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpOnceBegin:
+	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockRdlock, trace.OpRwlockWrlock,
+		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpOnceBegin:
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
 	case trace.OpCondWake:
 		if held := b.heldBy(p.aux, p.target, t); held != "" && (p.object == 0 || p.target >= 0) {

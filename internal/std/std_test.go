@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
@@ -274,6 +275,28 @@ func TestWriteKeepsOrder(t *testing.T) {
 	}
 	if pairs < 1000 || len(lost) < 8 {
 		t.Errorf("%d pairs, lost %v", pairs, lost)
+	}
+}
+
+// TestRobust: the next owner has the lock of one that died; a lock that cannot be recovered
+// is nobody's.
+func TestRobust(t *testing.T) {
+	const m = trace.Object(8)
+	tr := &trace.Trace{Threads: []trace.Thread{{ID: 0, Parent: -1, Name: 1}}, Events: []trace.Event{
+		{Op: trace.OpMutexLock, Object: m},
+		{Op: trace.OpMutexAbandon, Object: m},
+		{Op: trace.OpMutexLock, Object: m, Result: int32(syscall.EOWNERDEAD)},
+		{Op: trace.OpMutexUnlock, Object: m},
+		{Op: trace.OpMutexLock, Object: m, Result: int32(syscall.ENOTRECOVERABLE)},
+	}}
+	text, _ := written(t, tr, Options{})
+	var words []string
+	for line := range strings.Lines(text) {
+		word, _, _ := strings.Cut(strings.Split(line, "|")[1], "(")
+		words = append(words, word)
+	}
+	if got := strings.Join(words, " "); got != "acq rel acq rel" {
+		t.Errorf("written as %s:\n%s", got, text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/trace"
@@ -256,7 +257,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 			}
 		})
 	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock:
-		if !ok {
+		if !ok && ev.Result != int32(syscall.EOWNERDEAD) {
 			failed()
 			return
 		}
@@ -264,20 +265,22 @@ func (w *writer) event(i int, ev *trace.Event) {
 			lose("locks taken again by the thread that had them: left out")
 		}
 		w.acquire(ev, ev.Object, 1)
+	case trace.OpMutexAbandon:
+		w.release(ev, ev.Object, max(1, w.held[hold{ev.Thread, ev.Object}]))
 	case trace.OpMutexUnlock, trace.OpSpinUnlock:
 		if !ok {
 			failed()
 			return
 		}
 		w.release(ev, ev.Object, 1)
-	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
 		if !ok {
 			failed()
 			return
 		}
 		w.writers[ev.Object] = ev.Thread
 		w.acquire(ev, ev.Object, 1)
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
 		if !ok {
 			failed()
 			return
@@ -301,7 +304,9 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case trace.OpCondWake:
 		lose("operations of conditions: written as critical sections of a lock of their own")
 		w.alone(ev, "cond", nil)
-		w.acquire(ev, trace.Object(ev.Aux), max(1, w.let[ev.Thread]))
+		if ev.Result != int32(syscall.ENOTRECOVERABLE) {
+			w.acquire(ev, trace.Object(ev.Aux), max(1, w.let[ev.Thread]))
+		}
 	case trace.OpCondSignal, trace.OpCondBroadcast:
 		lose("operations of conditions: written as critical sections of a lock of their own")
 		w.alone(ev, "cond", nil)
@@ -324,6 +329,9 @@ func (w *writer) event(i int, ev *trace.Event) {
 		if ev.Op == trace.OpFutexWait {
 			w.alone(ev, "atomic", func() { w.access(ev, "r") })
 		}
+	case trace.OpCancel, trace.OpCancelTest:
+		lose("cancellations: written as critical sections of a lock of their own")
+		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "cancellations", nil)
 	case trace.OpCondTimeout, trace.OpSpuriousWake:
 		lose("time-outs of conditions and spurious wake-ups: left out")
 	case trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpSignalSuspend, trace.OpSignalResume, trace.OpSignalReturn, trace.OpTimerDelete:

@@ -45,7 +45,7 @@ enum hd_class {
   HD_OP(THREAD_START,    1, "start",              NONE)  /* first event of a thread; object = entry function */ \
   HD_OP(THREAD_END,      2, "end",                END)   /* last event of a thread */ \
   HD_OP(THREAD_CREATE,   3, "pthread_create",     FORK)  /* value = index of the new thread */ \
-  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = index of the joined thread */ \
+  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = index of the joined thread; result 0, EBUSY or ETIMEDOUT */ \
   HD_OP(THREAD_DETACH,   5, "pthread_detach",     NONE)  /* value = index */ \
   HD_OP(THREAD_EXIT,     6, "pthread_exit",       NONE) \
   HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
@@ -54,7 +54,7 @@ enum hd_class {
   HD_OP(MUTEX_INIT,     16, "mutex init",         NONE) \
   HD_OP(MUTEX_DESTROY,  17, "mutex destroy",      NONE) \
   HD_OP(MUTEX_LOCK,     18, "lock",               ACQ) \
-  HD_OP(MUTEX_TRYLOCK,  19, "trylock",            ACQ)   /* result = 0 or EBUSY */ \
+  HD_OP(MUTEX_TRYLOCK,  19, "trylock",            ACQ)   /* result = 0 or EBUSY; of a robust mutex EOWNERDEAD: taken, ENOTRECOVERABLE: not */ \
   HD_OP(MUTEX_TIMEDLOCK,20, "timedlock",          ACQ)   /* result = 0 or ETIMEDOUT */ \
   HD_OP(MUTEX_UNLOCK,   21, "unlock",             REL) \
   HD_OP(COND_INIT,      24, "cond init",          NONE) \
@@ -106,6 +106,13 @@ enum hd_class {
   HD_OP(ATOMIC_FENCE,   88, "fence",              SYNC) \
   HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a choice; object = block, size = bytes */ \
   HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a choice if its site is in the point set */ \
+  HD_OP(RWLOCK_TIMEDRDLOCK, 96, "timed read lock",  ACQ) /* result = 0 or ETIMEDOUT */ \
+  HD_OP(RWLOCK_TIMEDWRLOCK, 97, "timed write lock", ACQ) \
+  HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer that readers must not overtake asks for the lock */ \
+  HD_OP(MUTEX_ABANDON,  100, "owner died",        REL)   /* a thread that ends lets go of a robust mutex */ \
+  HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
+  HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = index of the thread */ \
+  HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
   HD_OP(COND_TIMEOUT,  128, "cond timeout",       NONE)  /* a condition wait's time is over: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
   HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NOCHOICE for a fault */ \
@@ -129,6 +136,9 @@ enum hd_class {
   HD_OP(FD_CONNECT,    167, "fd connect",         POST)  /* object = the socket that listens, 0: none does */ \
   HD_OP(FD_ACCEPT,     168, "fd accept",          WAIT)  /* object = the socket that listens, value = the new descriptor */ \
   HD_OP(FD_CTL,        169, "fd control",         POST)  /* bind, epoll_ctl, timerfd_settime, lseek, truncate, dup, … */
+
+// Any operation of a thread that others may cancel can have the result ECANCELED: it did
+// not happen (a condition wake still has its mutex), and the thread begins to unwind.
 
 // Operations of Go programs, from 256 on, done by the files heddle puts into Go's own
 // runtime (internal/target/goprog). Goroutines start and end, and touch memory, with the

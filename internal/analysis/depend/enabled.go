@@ -56,6 +56,8 @@ type replayThread struct {
 	done    int     // of events
 	created bool
 	ended   bool
+	cancel  bool   // it was asked to end
+	queued  bool   // it asked for a lock before its readers
 	granted bool   // what it waits for has come
 	signals uint64 // pending for it alone
 	// interrupted: a handler has run in its call, which will fail
@@ -69,6 +71,7 @@ type replayThread struct {
 type replayLock struct {
 	writer         trace.ThreadID // + 1
 	count, readers int
+	queued         int // writers that readers wait for
 }
 
 type replayBarrier struct {
@@ -145,6 +148,10 @@ func (s *replay) ready(u trace.ThreadID) bool {
 			return false
 		case ev.Op == trace.OpResume:
 			return int(s.wakes[next]) < s.at
+		case ev.Op == trace.OpThreadJoin && ev.Result == int32(syscall.EBUSY):
+			return true // it does not wait
+		case ev.Result == cancelled && th.cancel:
+			return ev.Op != trace.OpCondWake || s.free(trace.Object(ev.Aux), u)
 		}
 		return s.can(u, ev.Op, ev.Object, ev.Aux, ev.Value)
 	}
@@ -172,14 +179,14 @@ func (s *replay) ready(u trace.ThreadID) bool {
 // can reports whether thread u could do an operation now.
 func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value uint64) bool {
 	th := &s.threads[u]
-	free := func(l *replayLock) bool { return l.writer == 0 && l.readers == 0 || l.writer == u+1 }
 	switch op {
-	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockWrlock:
-		return free(s.lock(at))
-	case trace.OpRwlockRdlock:
-		return s.lock(at).writer == 0
+	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockWrlock, trace.OpRwlockTimedwrlock:
+		return s.free(at, u)
+	case trace.OpRwlockRdlock, trace.OpRwlockTimedrdlock:
+		l := s.lock(at)
+		return l.writer == u+1 || l.writer == 0 && l.queued == 0
 	case trace.OpCondWake:
-		return th.granted && free(s.lock(trace.Object(aux)))
+		return th.granted && s.free(trace.Object(aux), u)
 	case trace.OpFutexWakeup, trace.OpBarrierLeave:
 		return th.granted
 	case trace.OpSemWait, trace.OpSemTimedwait:
@@ -201,6 +208,12 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
 	return true
+}
+
+// free reports whether thread u could have a lock for itself.
+func (s *replay) free(at trace.Object, u trace.ThreadID) bool {
+	l := s.lock(at)
+	return l.writer == 0 && l.readers == 0 || l.writer == u+1
 }
 
 // over reports whether a thread that has no end event has done all it does.
@@ -231,15 +244,26 @@ func (s *replay) apply(i int) {
 		if ev.Value < uint64(len(s.threads)) {
 			s.threads[ev.Value].away = false
 		}
-	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock,
+		trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
+		if th.queued {
+			s.lock(ev.Object).queued--
+			th.queued = false
+		}
 		if ok || ev.Result == ownerDead {
 			s.lock(ev.Object).take(u, 1)
 		}
+	case trace.OpRwlockQueue:
+		s.lock(ev.Object).queued++
+		th.queued = true
 	case trace.OpMutexUnlock, trace.OpSpinUnlock:
 		if ok {
 			s.lock(ev.Object).release(1)
 		}
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+	case trace.OpMutexAbandon:
+		l := s.lock(ev.Object)
+		l.release(l.count)
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
 		if ok {
 			s.lock(ev.Object).readers++
 		}
@@ -255,7 +279,9 @@ func (s *replay) apply(i int) {
 		l.release(l.count)
 		s.queues[ev.Object] = append(s.queues[ev.Object], u)
 	case trace.OpCondWake:
-		s.lock(trace.Object(ev.Aux)).take(u, th.count)
+		if ev.Result != notRecoverable {
+			s.lock(trace.Object(ev.Aux)).take(u, th.count)
+		}
 		s.unqueue(ev.Object, u)
 	case trace.OpCondSignal:
 		if ev.Value > 0 {
@@ -327,6 +353,10 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpFdClose, trace.OpFdShutdown:
 		s.ended[ev.Object] = true
+	case trace.OpCancel:
+		if ev.Value < uint64(len(s.threads)) {
+			s.threads[ev.Value].cancel = true
+		}
 	case trace.OpSignalSend, trace.OpTimerExpire:
 		if to := ev.Aux - 1; ok && to < uint64(len(s.threads)) {
 			s.threads[to].signals |= signalBit(ev.Value)
@@ -349,7 +379,7 @@ func (s *replay) apply(i int) {
 	}
 	if ev.Op == trace.OpSignalInterrupt {
 		th.interrupted = true
-	} else if ev.Result == interrupted {
+	} else if ev.Result == interrupted || ev.Result == cancelled {
 		th.interrupted = false
 	}
 }
@@ -368,7 +398,7 @@ func (l *replayLock) take(u trace.ThreadID, n int) { l.writer, l.count = u+1, l.
 
 func (l *replayLock) release(n int) {
 	if l.count -= n; l.count <= 0 {
-		*l = replayLock{readers: l.readers}
+		*l = replayLock{readers: l.readers, queued: l.queued}
 	}
 }
 

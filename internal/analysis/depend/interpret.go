@@ -17,6 +17,8 @@ import (
 //	write, atomic store, malloc, free           Write
 //	read-modify-write                           Read, Write
 //	lock, unlock; once, once done               Acquire, Release
+//	owner died (of a robust mutex)              Release
+//	mutex consistent, write lock queue          Change
 //	read lock, its unlock; once that was done   AcquireShared, ReleaseShared
 //	a try or timed lock that failed             Observe (write lock: Change)
 //	init, destroy                               Change
@@ -32,6 +34,8 @@ import (
 //	fd read, write                              Change of the channel, Observe of all descriptors (7)
 //	fd open, close, poll, connect, …            Change of the channel and of all descriptors
 //	create, start, end, join                    Create, Begin, End, Join
+//	join that failed, end                       Observe, Change of the thread's life
+//	pthread_cancel                              Fence (8)
 //	exit, abort, fatal signal                   Fence
 //
 // and of Go programs, where an operation that waited goes on with a resume (5):
@@ -61,6 +65,8 @@ import (
 // what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
 // descriptors a poll looked at is not recorded, and descriptors are numbered in the order in
 // which they are opened.
+// (8) When a thread acts on it depends on what it disabled and deferred, which is not
+// recorded. What it then does has the result ECANCELED, and is an operation that failed.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
 // timed out could have done so at any moment at which what it waited for was not there
@@ -84,6 +90,16 @@ type Interpreter struct {
 // ownerDead is what locking a robust mutex returns when its last owner died with it: the
 // caller has it now.
 const ownerDead = int32(syscall.EOWNERDEAD)
+
+// notRecoverable is what it returns when that owner's successor did not put it right: the
+// caller does not have it.
+const notRecoverable = int32(syscall.ENOTRECOVERABLE)
+
+// cancelled is the result of an operation that a cancellation took the place of.
+const cancelled = int32(syscall.ECANCELED)
+
+// lifeOf stands for whether a thread has ended, as a join that does not wait sees it.
+func lifeOf(t uint64) Effect { return Effect{Observe, Life, ^uint64(1) - t, 1} }
 
 // signals stands for the signals that are pending in the process and its threads.
 const signals = ^uint64(0)
@@ -130,7 +146,9 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	case trace.OpThreadStart:
 		return append(buf, thread(Begin, uint64(ev.Thread)))
 	case trace.OpThreadEnd:
-		return append(buf, thread(End, uint64(ev.Thread)))
+		over := lifeOf(uint64(ev.Thread))
+		over.Mode = Change
+		return append(buf, thread(End, uint64(ev.Thread)), over)
 	case trace.OpThreadCreate:
 		if ev.Result == 0 {
 			buf = append(buf, thread(Create, ev.Value))
@@ -138,13 +156,15 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return buf
 	case trace.OpThreadJoin:
 		if ev.Result == 0 {
-			buf = append(buf, thread(Join, ev.Value))
+			return append(buf, thread(Join, ev.Value))
 		}
-		return buf
+		return append(buf, lifeOf(ev.Value))
 	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
 		return append(buf, Effect{Mode: Fence, Kind: Ending})
-	case trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpNone:
+	case trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpCancelTest, trace.OpNone:
 		return buf
+	case trace.OpCancel:
+		return append(buf, Effect{Mode: Fence, Kind: Signal})
 	}
 
 	if ev.Op >= trace.OpGo {
@@ -177,7 +197,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		} else {
 			buf = append(buf, object(Observe, at))
 		}
-	case trace.OpMutexUnlock, trace.OpSpinUnlock, trace.OpOnceEnd:
+	case trace.OpMutexUnlock, trace.OpMutexAbandon, trace.OpSpinUnlock, trace.OpOnceEnd:
 		if ev.Result != 0 {
 			return append(buf, object(Observe, at))
 		}
@@ -188,13 +208,13 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		} else {
 			buf = append(buf, object(AcquireShared, at), object(ReleaseShared, at))
 		}
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
 		if ev.Result == 0 {
 			buf = append(buf, object(AcquireShared, at))
 		} else {
 			buf = append(buf, object(Observe, at))
 		}
-	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
 		if ev.Result == 0 {
 			set(&in.writers, at, ev.Thread)
 			buf = append(buf, object(Acquire, at))
@@ -209,7 +229,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		} else {
 			buf = append(buf, object(ReleaseShared, at))
 		}
-	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
+	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpMutexConsistent, trace.OpRwlockQueue, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
 		buf = append(buf, object(Change, at))
 	case trace.OpCondInit, trace.OpCondDestroy, trace.OpCondWait, trace.OpCondWake, trace.OpCondSignal, trace.OpCondBroadcast, trace.OpCondTimeout, trace.OpSpuriousWake:
 		return in.condition(ev, buf)

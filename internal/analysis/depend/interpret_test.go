@@ -34,6 +34,30 @@ func TestOperations(t *testing.T) {
 			{Thread: 1, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.EOWNERDEAD)},
 			{Thread: 0, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.EDEADLK)},
 		}, "0→1 lock, 1→2 lock"},
+		{"a mutex whose owner died, and one that cannot be recovered", []trace.Event{
+			{Thread: 0, Op: trace.OpMutexAbandon, Object: m},
+			{Thread: 1, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.EOWNERDEAD)},
+			{Thread: 1, Op: trace.OpMutexUnlock, Object: m},
+			{Thread: 2, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.ENOTRECOVERABLE)},
+			{Thread: 3, Op: trace.OpMutexLock, Object: m, Result: int32(syscall.ENOTRECOVERABLE)},
+		}, "0→1 lock, 2→3 lock, 2→4 lock"},
+		{"a join that failed comes before the end", []trace.Event{
+			{Thread: 0, Op: trace.OpThreadJoin, Value: 1, Result: int32(syscall.EBUSY)},
+			{Thread: 1, Op: trace.OpThreadEnd},
+			{Thread: 0, Op: trace.OpThreadJoin, Value: 1},
+		}, "0→1 life, 1→2 life"},
+		{"a cancellation is ordered with all", []trace.Event{
+			{Thread: 0, Op: trace.OpSemWait, Object: s, Value: 0},
+			{Thread: 1, Op: trace.OpCancel, Value: 2},
+			{Thread: 2, Op: trace.OpSemWait, Object: s, Result: int32(syscall.ECANCELED)},
+		}, "0→1 signal, 1→2 ending, 0→2 lock"},
+		{"a writer before whom readers wait", []trace.Event{
+			{Thread: 0, Op: trace.OpRwlockRdlock, Object: m},
+			{Thread: 1, Op: trace.OpRwlockQueue, Object: m},
+			{Thread: 2, Op: trace.OpRwlockTryrdlock, Object: m, Result: 16},
+			{Thread: 0, Op: trace.OpRwlockUnlock, Object: m},
+			{Thread: 1, Op: trace.OpRwlockTimedwrlock, Object: m},
+		}, "0→1 lock, 1→2 lock, 1→3 lock, 3→4 lock, 2→4 lock"},
 		{"locks that failed see the same", []trace.Event{
 			{Thread: 0, Op: trace.OpMutexLock, Object: m},
 			{Thread: 1, Op: trace.OpMutexTrylock, Object: m, Result: 16},

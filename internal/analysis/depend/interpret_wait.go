@@ -27,14 +27,18 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 	case trace.OpCondWake:
 		tok, ok := in.woken[ev.Thread]
 		delete(in.woken, ev.Thread)
-		if ok && ev.Result == 0 {
+		if ok && (ev.Result == 0 || ev.Result == ownerDead || ev.Result == notRecoverable) {
 			buf = append(buf, signal(Take, tok))
 		} else {
 			// It timed out, or was woken by nobody (that was seen).
 			buf = append(buf, object(Change, at))
 		}
 		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
-		return append(buf, object(Acquire, trace.Object(ev.Aux)))
+		mutex := object(Acquire, trace.Object(ev.Aux))
+		if ev.Result == notRecoverable {
+			mutex.Mode = Observe
+		}
+		return append(buf, mutex)
 	case trace.OpCondTimeout, trace.OpSpuriousWake:
 		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
 		return append(buf, object(Change, at))

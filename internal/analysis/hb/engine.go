@@ -12,6 +12,8 @@ import "github.com/heddle-dev/heddle/trace"
 //	cond wait (its mutex)       likewise; and cond wake takes the mutex again, timed out or not
 //	write unlock of a rwlock    a later read or write lock that took it
 //	read unlock of a rwlock     a later write lock that took it
+//	end of a robust mutex's owner  a later lock that took it ("owner died" is an unlock)
+//	cancel                      the operation by which the thread acts on it (6)
 //	cond signal                 the wake of the thread it woke
 //	cond broadcast              the wakes of all that were waiting
 //	sem post                    every later wait that took the semaphore (1)
@@ -43,6 +45,8 @@ import "github.com/heddle-dev/heddle/trace"
 // release. They share the location of the atomics at their address. Go's other operations,
 // channels and mutexes among them, order nothing by themselves.
 // (5) As with semaphores, all earlier ones. Files order nothing.
+// (6) The one that has the result ECANCELED; otherwise such an operation did not happen, but for a
+// condition wake, which takes its mutex all the same.
 //
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {
@@ -181,8 +185,11 @@ func (e *Engine) Event(ev *trace.Event) {
 			t.tick = true
 		}
 	case trace.OpThreadJoin:
-		if ev.Result == 0 {
+		switch ev.Result {
+		case 0:
 			t.learn(e.thread(trace.ThreadID(ev.Value)).clock)
+		case cancelled:
+			t.take(releasedAt(e.sems, cancelOf(t.id)))
 		}
 	case trace.OpThreadEnd:
 		t.ended = true
@@ -191,6 +198,9 @@ func (e *Engine) Event(ev *trace.Event) {
 	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
 		e.goSync(t, ev)
 	default:
+		if ev.Result == cancelled {
+			t.take(releasedAt(e.sems, cancelOf(t.id)))
+		}
 		if !e.lockEvent(t, ev) {
 			e.waitEvent(t, ev)
 		}

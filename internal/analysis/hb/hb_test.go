@@ -246,6 +246,28 @@ func TestEdges(t *testing.T) {
 			ev(1, trace.OpFutexWait, f), ev(2, trace.OpFutexWait, f), ev(0, trace.OpWrite, x),
 			ev(0, trace.OpFutexWake, f, value(1), aux(2)), ev(3, trace.OpFutexWake, f, value(1), aux(3)),
 			ev(2, trace.OpFutexWakeup, f), ev(2, trace.OpRead, x)}, false},
+		{"owner died with its mutex", []trace.Event{
+			create, ev(0, trace.OpMutexLock, m), ev(0, trace.OpWrite, x), ev(0, trace.OpMutexAbandon, m),
+			ev(1, trace.OpMutexLock, m, result(ownerDead)), ev(1, trace.OpRead, x)}, true},
+		{"mutex that cannot be recovered is not taken", []trace.Event{
+			create, ev(0, trace.OpMutexLock, m), ev(0, trace.OpWrite, x), ev(0, trace.OpMutexUnlock, m),
+			ev(1, trace.OpMutexLock, m, result(notRecoverable)), ev(1, trace.OpRead, x)}, false},
+		{"woken, but the mutex cannot be recovered", []trace.Event{
+			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
+			ev(0, trace.OpWrite, x), ev(0, trace.OpCondSignal, c, value(2)),
+			ev(1, trace.OpCondWake, c, aux(m), result(notRecoverable)), ev(1, trace.OpRead, x)}, true},
+		{"cancelled in a semaphore", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(1)),
+			ev(1, trace.OpSemWait, 5, result(cancelled)), ev(1, trace.OpRead, x)}, true},
+		{"cancelled in a join", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(1)),
+			ev(1, trace.OpThreadJoin, 0, value(0), result(cancelled)), ev(1, trace.OpRead, x)}, true},
+		{"cancelled, and does not act on it yet", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(1)),
+			ev(1, trace.OpMutexLock, m), ev(1, trace.OpRead, x)}, false},
+		{"another is cancelled", []trace.Event{
+			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(2)),
+			ev(1, trace.OpSemWait, 5, result(cancelled)), ev(1, trace.OpRead, x)}, false},
 		{"another mutex at the old address", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpMutexLock, m), ev(0, trace.OpMutexUnlock, m),
 			ev(2, trace.OpMutexInit, m), ev(1, trace.OpMutexLock, m), ev(1, trace.OpRead, x)}, false},

@@ -9,8 +9,14 @@ type lock struct {
 	writer trace.ThreadID
 }
 
-// ownerDead is EOWNERDEAD: a robust mutex was taken, its last holder having died.
-const ownerDead = 130
+const (
+	// ownerDead is EOWNERDEAD: a robust mutex was taken, its last holder having died.
+	ownerDead = 130
+	// notRecoverable is ENOTRECOVERABLE: after that nobody had put it right.
+	notRecoverable = 131
+	// cancelled is ECANCELED: the thread begins to unwind.
+	cancelled = 125
+)
 
 // tookLock reports whether a lock operation got the lock. Any result but these two means
 // that it did not: EBUSY, ETIMEDOUT, EDEADLK, EINVAL, …
@@ -33,17 +39,17 @@ func (e *Engine) lockEvent(t *thread, ev *trace.Event) bool {
 		if tookLock(ev) {
 			t.take(&e.lock(ev.Object).wrote)
 		}
-	case trace.OpMutexUnlock, trace.OpSpinUnlock, trace.OpOnceEnd:
+	case trace.OpMutexUnlock, trace.OpMutexAbandon, trace.OpSpinUnlock, trace.OpOnceEnd:
 		// Inner unlocks of a recursive mutex release too early, but nobody can acquire
 		// before the outer one, which releases at least as much.
 		if ev.Result == 0 {
 			t.leave(&e.lock(ev.Object).wrote)
 		}
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
 		if tookLock(ev) {
 			t.take(&e.lock(ev.Object).wrote)
 		}
-	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
 		if tookLock(ev) {
 			l := e.lock(ev.Object)
 			t.take(&l.wrote)

@@ -33,9 +33,11 @@ type actor struct {
 	started bool
 	ended   bool
 	joined  bool
-	holds   []trace.Object // mutexes
-	rw      map[trace.Object]bool
-	runs    []trace.Object // onces
+	// cancelled: another thread asked it to end.
+	cancelled bool
+	holds     []trace.Object // mutexes
+	rw        map[trace.Object]bool
+	runs      []trace.Object // onces
 
 	// asleep is the wait the actor is in, and ready that it may wake.
 	asleep trace.Op
@@ -47,7 +49,7 @@ type actor struct {
 
 const (
 	barrierSize = 2
-	choices     = 37 // cases of step
+	choices     = 39 // cases of step
 )
 
 var orders = []trace.Flags{orderRelaxed, orderConsume, orderAcquire, orderRelease, orderAcqRel, orderSeqCst}
@@ -135,6 +137,7 @@ func (m *machine) step(a *actor) {
 		onces
 		atomics
 		spins
+		cancels
 	)
 	switch m.menu[m.pick(len(m.menu))] {
 	case 0: // create
@@ -184,9 +187,12 @@ func (m *machine) step(a *actor) {
 			l := a.holds[i]
 			a.holds = slices.Delete(a.holds, i, i+1)
 			m.mutex[l] = 0
-			if l > spins {
+			switch {
+			case l > spins:
 				m.emit(a, trace.OpSpinUnlock, l)
-			} else {
+			case m.pick(6) == 0:
+				m.emit(a, trace.OpMutexAbandon, l)
+			default:
 				m.emit(a, trace.OpMutexUnlock, l)
 			}
 		} else if m.pick(4) == 0 {
@@ -209,16 +215,16 @@ func (m *machine) step(a *actor) {
 			if m.writer[l] == 0 {
 				m.readers[l] = append(m.readers[l], a.id)
 				a.rw[l] = false
-				m.emit(a, []trace.Op{trace.OpRwlockRdlock, trace.OpRwlockTryrdlock}[m.pick(2)], l)
+				m.emit(a, []trace.Op{trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock}[m.pick(3)], l)
 			} else {
 				m.emit(a, trace.OpRwlockTryrdlock, l, result(16))
 			}
 		} else if m.writer[l] == 0 && len(m.readers[l]) == 0 {
 			m.writer[l] = a.id + 1
 			a.rw[l] = true
-			m.emit(a, []trace.Op{trace.OpRwlockWrlock, trace.OpRwlockTrywrlock}[m.pick(2)], l)
+			m.emit(a, []trace.Op{trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock}[m.pick(3)], l)
 		} else {
-			m.emit(a, trace.OpRwlockTrywrlock, l, result(16))
+			m.emit(a, trace.OpRwlockTimedwrlock, l, result(110))
 		}
 	case 8, 11, 12: // cond wait
 		for i, l := range a.holds {
@@ -258,7 +264,11 @@ func (m *machine) step(a *actor) {
 				m.waiting[b.object] = slices.DeleteFunc(m.waiting[b.object], func(i int) bool { return i == b.id })
 				m.mutex[trace.Object(b.aux)] = b.id + 1
 				b.holds = append(b.holds, trace.Object(b.aux))
-				m.emit(b, trace.OpCondWake, b.object, aux(b.aux), result(110))
+				r := int32(110)
+				if b.cancelled {
+					r = cancelled
+				}
+				m.emit(b, trace.OpCondWake, b.object, aux(b.aux), result(r))
 				return
 			}
 			if b.asleep == trace.OpFutexWakeup && !b.ready {
@@ -354,6 +364,18 @@ func (m *machine) step(a *actor) {
 			}
 		case 3:
 			m.emit(a, trace.OpSemDestroy, sems+x, result(-1))
+		}
+	case 37: // somebody is cancelled, and acts on it now or later
+		b := m.threads[m.pick(len(m.threads))]
+		if b.started && !b.ended && b != a {
+			b.cancelled = true
+			m.emit(a, trace.OpCancel, cancels+trace.Object(b.id), value(uint64(b.id)))
+		}
+	case 38:
+		if a.cancelled {
+			m.emit(a, trace.OpCancelTest, cancels+trace.Object(a.id), result(cancelled))
+		} else {
+			m.emit(a, trace.OpCancelTest, cancels+trace.Object(a.id))
 		}
 	case 25, 26, 27, 28, 29:
 		op := []trace.Op{trace.OpAtomicLoad, trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas, trace.OpAtomicFence}[m.pick(6)]

@@ -70,7 +70,7 @@ func synchronizes(events []trace.Event, i, j int) bool {
 	// Mutexes, among them those of condition variables.
 	released := trace.Object(0)
 	switch {
-	case is(a.Op, trace.OpMutexUnlock, trace.OpSpinUnlock) && a.Result == 0:
+	case is(a.Op, trace.OpMutexUnlock, trace.OpMutexAbandon, trace.OpSpinUnlock) && a.Result == 0:
 		released = a.Object
 	case a.Op == trace.OpCondWait:
 		released = trace.Object(a.Aux)
@@ -95,12 +95,15 @@ func synchronizes(events []trace.Event, i, j int) bool {
 		wrote := false
 		for k := i - 1; k >= 0; k-- {
 			if e := &events[k]; e.Thread == a.Thread && e.Object == a.Object && e.Result == 0 &&
-				is(e.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock) {
-				wrote = is(e.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock)
+				is(e.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock) {
+				wrote = is(e.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock)
 				break
 			}
 		}
-		return is(b.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock) || wrote && is(b.Op, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock)
+		return is(b.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock) ||
+			wrote && is(b.Op, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock)
+	case a.Op == trace.OpCancel:
+		return trace.ThreadID(a.Value) == b.Thread && b.Result == cancelled
 	case is(a.Op, trace.OpCondSignal, trace.OpCondBroadcast) && b.Op == trace.OpCondWake && b.Result == 0 && same:
 		// The first after the wait that woke this thread.
 		return firstWaker(events, lastBefore(events, j, trace.OpCondWait), j) == i

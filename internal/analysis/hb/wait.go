@@ -55,7 +55,9 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		}
 	case trace.OpCondWake:
 		queueOf(e.conds, ev.Object).remove(t.id)
-		t.take(&e.lock(trace.Object(ev.Aux)).wrote)
+		if ev.Result != notRecoverable {
+			t.take(&e.lock(trace.Object(ev.Aux)).wrote)
+		}
 		e.wokenUp(t, ev)
 	case trace.OpCondTimeout:
 		queueOf(e.conds, ev.Object).remove(t.id)
@@ -155,6 +157,8 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		if ev.Result == 0 && ev.Value > 0 {
 			t.take(releasedAt(e.sems, allChannels))
 		}
+	case trace.OpCancel:
+		t.leave(releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))
 
 	case trace.OpBarrierWait:
 		b := e.barriers[ev.Object]
@@ -186,8 +190,13 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 
 // wokenUp ends a wait: with what the waker left, unless nobody woke it.
 func (e *Engine) wokenUp(t *thread, ev *trace.Event) {
-	if ev.Result == 0 {
+	switch ev.Result {
+	case 0:
 		t.learn(t.woken)
+	case ownerDead, notRecoverable: // of the mutex; the wait may have been over either way
+		if ev.Flags&trace.FlagTimeout == 0 {
+			t.learn(t.woken)
+		}
 	}
 	t.woken = t.woken[:0]
 }
@@ -220,3 +229,6 @@ func channel(o trace.Object) bool {
 // is the system's choice, so a wait comes after all that were sent before it: this may
 // hide a race and never invents one.
 const allSignals = trace.Object(^uint64(0))
+
+// cancelOf stands for the cancellation that is asked of a thread.
+func cancelOf(t trace.ThreadID) trace.Object { return allSignals - 1 - trace.Object(t) }

@@ -34,6 +34,7 @@ type thread struct {
 	half    trace.Op
 	granted bool
 	expired bool   // its wait timed out
+	queued  bool   // it asked for a lock before its readers
 	last    bool   // it was the last to arrive at the barrier
 	own     uint64 // heap block it allocated
 	seen    uint64 // heap block it was told of
@@ -42,6 +43,7 @@ type thread struct {
 
 type lock struct {
 	writer, count, readers int // writer is a thread + 1
+	queued                 int // writers that readers wait for
 }
 
 // instr is one operation of a program. What it is done to may come from a register.
@@ -114,6 +116,8 @@ func (m *machine) next(t int) instr {
 	return in
 }
 
+func (l *lock) readable() bool { return l.writer == 0 && l.queued == 0 }
+
 func (m *machine) free(l *lock, t int) bool {
 	return l.writer == 0 && l.readers == 0 || l.writer == t+1
 }
@@ -127,10 +131,12 @@ func (m *machine) ready(t int) bool {
 	switch in := m.next(t); in.op {
 	case trace.OpMutexLock, trace.OpSpinLock, trace.OpRwlockWrlock:
 		return m.free(m.lock(in.at), t)
-	case trace.OpMutexTimedlock:
+	case trace.OpMutexTimedlock, trace.OpRwlockTimedwrlock:
 		return th.expired || m.free(m.lock(in.at), t)
 	case trace.OpRwlockRdlock:
-		return m.lock(in.at).writer == 0
+		return m.lock(in.at).readable()
+	case trace.OpRwlockTimedrdlock:
+		return th.expired || m.lock(in.at).readable()
 	case trace.OpCondWake:
 		return (th.granted || th.expired) && m.free(m.lock(in.mutex), t)
 	case trace.OpFutexWakeup, trace.OpBarrierLeave:
@@ -169,7 +175,7 @@ func (m *machine) canExpire(t int) bool {
 		return false
 	}
 	switch in.op {
-	case trace.OpMutexTimedlock, trace.OpSemTimedwait:
+	case trace.OpMutexTimedlock, trace.OpSemTimedwait, trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock:
 		return true
 	case trace.OpFutexWakeup:
 		return !th.granted
@@ -250,7 +256,12 @@ func (m *machine) do(t int, hint *trace.Event) (trace.Event, error) {
 		m.store(t, instr{at: ev.Object, size: 64})
 		m.blocks[(trace.Object(th.own).Offset()/blockSize)-1] = false
 		th.own = 0
-	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock:
+	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock,
+		trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
+		if th.queued {
+			m.lock(in.at).queued--
+			th.queued = false
+		}
 		if l := m.lock(in.at); m.free(l, t) {
 			l.writer, l.count = t+1, l.count+1
 		} else {
@@ -262,11 +273,17 @@ func (m *machine) do(t int, hint *trace.Event) (trace.Event, error) {
 		}
 	case trace.OpMutexUnlock, trace.OpSpinUnlock:
 		m.unlock(in.at)
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock:
-		if l := m.lock(in.at); l.writer == 0 {
+	case trace.OpRwlockQueue:
+		m.lock(in.at).queued++
+		th.queued = true
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
+		if l := m.lock(in.at); l.readable() {
 			l.readers++
 		} else {
 			ev.Result = busy
+			if th.expired {
+				ev.Result = timedOut
+			}
 			th.pc += in.skip
 		}
 	case trace.OpRwlockUnlock:

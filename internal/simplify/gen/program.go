@@ -117,7 +117,8 @@ func (p *programmer) within(first instr, body func(), last instr) {
 	p.depth--
 	p.add(last)
 	switch first.op {
-	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinTrylock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock, trace.OpOnceBegin:
+	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinTrylock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock,
+		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpOnceBegin:
 		p.out[at].skip = len(p.out) - at - 1
 	}
 }
@@ -158,10 +159,17 @@ func (p *programmer) piece(own bool) {
 		op := []trace.Op{trace.OpSpinLock, trace.OpSpinTrylock}[r.IntN(2)]
 		p.within(instr{op: op, at: sync(spins, 0)}, p.accesses, instr{op: trace.OpSpinUnlock, at: sync(spins, 0)})
 	case 9, 10:
-		ops := []trace.Op{trace.OpRwlockRdlock, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock}
-		if p.depth == 0 {
-			p.within(instr{op: ops[r.IntN(len(ops))], at: sync(rwlocks, 0)}, p.accesses, instr{op: trace.OpRwlockUnlock, at: sync(rwlocks, 0)})
+		ops := []trace.Op{trace.OpRwlockRdlock, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock,
+			trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock}
+		if p.depth > 0 {
+			break
 		}
+		op, which := ops[r.IntN(len(ops))], r.IntN(2)
+		at, timed := sync(rwlocks, which), op == trace.OpRwlockTimedrdlock || op == trace.OpRwlockTimedwrlock
+		if which == 1 && (op == trace.OpRwlockWrlock || op == trace.OpRwlockTimedwrlock) {
+			p.add(instr{op: trace.OpRwlockQueue, at: at}) // of the kind that prefers writers
+		}
+		p.within(instr{op: op, at: at, timed: timed}, p.accesses, instr{op: trace.OpRwlockUnlock, at: at})
 	case 11:
 		if p.depth == 0 {
 			p.within(instr{op: trace.OpMutexLock, at: mutex}, func() {

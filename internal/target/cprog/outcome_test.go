@@ -16,6 +16,7 @@ func TestOutcomes(t *testing.T) {
 	const frame = `
 #define _GNU_SOURCE
 #include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -86,6 +87,15 @@ int main(void) {
 		{name: "wait without the mutex", body: "pthread_cond_wait(&c, &n)", kind: trace.Misuse, message: "does not hold"},
 		{name: "join twice", end: "pthread_join(t, NULL)", kind: trace.Misuse, message: "joined already"},
 		{name: "join detached", body: "pthread_detach(t)", kind: trace.Misuse, message: "join of a detached thread"},
+		{name: "cancel of a joined thread", end: "pthread_cancel(t)", kind: trace.Misuse, message: "pthread_cancel of an identifier"},
+		{name: "cancel of a detached thread that has ended", body: "pthread_detach(t)", after: "usleep(1000); pthread_cancel(t)", kind: trace.Misuse, message: "pthread_cancel of an identifier"},
+		{name: "name of a joined thread", end: `pthread_setname_np(t, "late")`, kind: trace.Misuse, message: "no thread's"},
+		{name: "destroy of a barrier in use", body: "pthread_barrier_init(&b, NULL, 2); pthread_barrier_wait(&b)", after: "usleep(1000); pthread_barrier_destroy(&b)", kind: trace.Misuse, message: "threads wait at"},
+		{name: "a robust mutex of a thread that has ended", body: "pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m)", end: "assert(pthread_mutex_lock(&m) == EOWNERDEAD)", output: "handler\n"},
+		{name: "a robust mutex overwritten", body: "pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m); pthread_mutex_init(&m, &a)", output: "handler\n"},
+		{name: "cancelled with the lock", body: "pthread_mutex_lock(&m); sleep(1000)", after: "usleep(1000); pthread_cancel(t)", end: "pthread_mutex_lock(&m)", kind: trace.Deadlock},
+		{name: "quick_exit", body: "quick_exit(6)", status: 6},
+		{name: "a library loaded later", body: `dlopen("libm.so.6", 1)`, kind: trace.Unsupported, message: "dlopen"},
 		{name: "use after free", body: "int *q = malloc(8); free(q); zero = *q", kind: trace.Misuse, message: "read of freed memory"},
 		{name: "free twice", body: "char *volatile q = malloc(8); free(q); free(q)", kind: trace.Misuse, message: "freed already"},
 		{name: "free of nothing", body: "free(&zero)", kind: trace.Misuse, message: "no heap block"},

@@ -18,11 +18,13 @@ import (
 // compiler that turns a loop of a hook into a call of memcpy is caught here: it would call
 // the interposed one. None of these is called from an access hook.
 var allowedImports = strings.Fields(`
-	__cxa_atexit __cxa_current_exception_type __cxa_finalize __errno_location __gcc_personality_v0
+	__cxa_at_quick_exit __cxa_atexit __cxa_current_exception_type __cxa_finalize __errno_location __gcc_personality_v0
 	__libc_calloc __libc_free __libc_malloc __libc_memalign __libc_realloc
-	__pthread_register_cancel __sigsetjmp dirfd dl_iterate_phdr dlsym dlvsym getauxval getrlimit stdout
-	pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getstacksize pthread_attr_init
-	pthread_attr_setdetachstate pthread_attr_setstack pthread_getspecific pthread_self pthread_setspecific
+	__pthread_register_cancel __sigsetjmp dirfd dl_iterate_phdr dlsym dlvsym getauxval getrlimit
+	pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getinheritsched pthread_attr_getschedparam
+	pthread_attr_getschedpolicy pthread_attr_getstack pthread_attr_getstacksize pthread_attr_init
+	pthread_attr_setdetachstate pthread_attr_setschedparam pthread_attr_setschedpolicy pthread_attr_setstack
+	pthread_getspecific pthread_mutexattr_init pthread_mutexattr_settype pthread_self pthread_setspecific stdout
 	_Unwind_Backtrace _Unwind_GetIPInfo _Unwind_Resume __popcountdi2
 	_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __gmon_start__`)
 

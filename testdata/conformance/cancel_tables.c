@@ -1,0 +1,4 @@
+// heddle: Cancellation as in cancel.c, with handlers in exception tables instead of setjmp.
+// kind: clean
+// flags: -fexceptions
+#include "cancel.c"

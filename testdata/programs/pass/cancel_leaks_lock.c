@@ -1,0 +1,42 @@
+// heddle: A reader is cancelled while it waits for a page with the cache's lock held, and its cleanup handler lets go of it.
+// kind: clean
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t page;
+static int cached;
+
+static void unlock(void *m) { pthread_mutex_unlock(m); }
+
+static void *reader(void *arg) {
+  pthread_mutex_lock(&lock);
+  pthread_cleanup_push(unlock, &lock);
+  if (!cached) {
+    sem_wait(&page); // a cancellation point
+    cached = 1;
+  }
+  pthread_cleanup_pop(1);
+  return arg;
+}
+
+static void *disk(void *arg) {
+  sem_post(&page);
+  return arg;
+}
+
+int main(void) {
+  pthread_t r, d;
+  sem_init(&page, 0, 0);
+  pthread_create(&r, NULL, reader, NULL);
+  pthread_create(&d, NULL, disk, NULL);
+  pthread_join(d, NULL);
+  pthread_cancel(r); // too late, nearly always
+  pthread_join(r, NULL);
+  pthread_mutex_lock(&lock);
+  cached = 0;
+  pthread_mutex_unlock(&lock);
+  sem_destroy(&page);
+  return 0;
+}

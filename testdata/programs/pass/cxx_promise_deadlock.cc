@@ -1,0 +1,32 @@
+// heddle: The answer is awaited before the lock is taken that the other thread needs on its way to give it.
+// kind: clean
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <thread>
+
+static std::mutex log_lock;
+static int lines;
+
+static void serve(std::promise<int> answer) {
+  {
+    std::lock_guard<std::mutex> l(log_lock);
+    lines++;
+  }
+  answer.set_value(42);
+}
+
+int main() {
+  std::promise<int> p;
+  std::future<int> f = p.get_future();
+  std::thread server(serve, std::move(p));
+  int got;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1)); // there is something else to do first
+  got = f.get();
+  {
+    std::lock_guard<std::mutex> l(log_lock);
+    lines++;
+  }
+  server.join();
+  return got != 42;
+}

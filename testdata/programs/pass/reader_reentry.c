@@ -1,0 +1,41 @@
+// heddle: A reader looks up two names under one read lock, whatever writers wait.
+// kind: clean
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stddef.h>
+
+static pthread_rwlock_t lock;
+static int names[2] = { 1, 2 }, found;
+
+static int lookup(int i) {
+  int n = names[i];
+  return n;
+}
+
+static void *reader(void *arg) {
+  pthread_rwlock_rdlock(&lock);
+  found = lookup(0) + lookup(1);
+  pthread_rwlock_unlock(&lock);
+  return arg;
+}
+
+static void *writer(void *arg) {
+  pthread_rwlock_wrlock(&lock);
+  names[1]++;
+  pthread_rwlock_unlock(&lock);
+  return arg;
+}
+
+int main(void) {
+  pthread_rwlockattr_t a;
+  pthread_t r, w;
+  pthread_rwlockattr_init(&a);
+  pthread_rwlockattr_setkind_np(&a, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+  pthread_rwlock_init(&lock, &a);
+  pthread_create(&r, NULL, reader, NULL);
+  pthread_create(&w, NULL, writer, NULL);
+  pthread_join(r, NULL);
+  pthread_join(w, NULL);
+  pthread_rwlock_destroy(&lock);
+  return found == 0;
+}
