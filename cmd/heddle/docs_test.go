@@ -277,11 +277,14 @@ func TestJSONIsDocumented(t *testing.T) {
 	printed := map[string]any{
 		"find": findJSON{},
 		"test": struct {
-			testJSON
+			Test    testJSON    `json:"test"`
 			Package packageJSON `json:"package"`
 		}{},
-		"record":   recordJSON{},
-		"replay":   replayJSON{},
+		"record": recordJSON{},
+		"replay": struct {
+			Replay replayJSON     `json:"outcome"`
+			Report raceReportJSON `json:"reports"`
+		}{},
 		"simplify": simplifyJSON{},
 		"check":    checkJSON{},
 		"convert":  convertJSON{},

@@ -47,7 +47,7 @@ type diagnosis struct {
 }
 
 func (d *doctorCommand) Run(a *app) error {
-	checks := append(append(toolchainChecks(a), goCheck(a)), machineChecks()...)
+	checks := append(append(toolchainChecks(a), goChecks(a)...), machineChecks()...)
 	diag := diagnosis{Version: currentVersion()}
 	if len(d.Program.words()) > 0 {
 		var c check
@@ -145,25 +145,33 @@ func runtimeCheck(ctx context.Context, cc toolchain.Compiler, cache string) chec
 	return check{Name: "runtime", Grade: good, Detail: fmt.Sprintf("%s (%d ms)", rt.Library, time.Since(start).Milliseconds())}
 }
 
-// goCheck is about Go programs. Without a Go installation heddle works for all others.
-func goCheck(a *app) check {
-	const name = "Go"
+// goChecks are about Go programs. Without a Go installation heddle works for all others,
+// and without its race detector it finds all that it finds with.
+func goChecks(a *app) []check {
+	const name, reports = "Go", "Go race reports"
 	dir, err := workingDir()
 	if err != nil {
-		return check{name, poor, "unknown", err.Error()}
+		return []check{{name, poor, "unknown", err.Error()}}
 	}
 	tool, err := gotool.Find(a.ctx, a.Go, dir)
 	if err != nil {
-		return check{name, poor, "none that heddle can use", err.Error()}
+		return []check{{name, poor, "none that heddle can use", err.Error()}}
 	}
 	found := fmt.Sprintf("%s: %s in %s", tool.Path, tool.Version, tool.Root)
-	if err := tool.Supported(); err != nil {
-		return check{name, poor, found, err.Error()}
+	if err = tool.Supported(); err == nil {
+		err = patch.Check(tool.Root, patch.Options{})
 	}
-	if err := patch.Check(tool.Root, patch.Options{}); err != nil {
-		return check{name, poor, found, err.Error()}
+	if err != nil {
+		return []check{{name, poor, found, err.Error()}}
 	}
-	return check{Name: name, Grade: good, Detail: found}
+	checks := []check{{Name: name, Grade: good, Detail: found}}
+	if err = tool.RaceDetector(a.ctx); err == nil {
+		err = patch.Check(tool.Root, patch.Options{Sanitizer: true})
+	}
+	if err != nil {
+		return append(checks, check{reports, poor, "not to be had, which only heddle replay --race-report needs", err.Error()})
+	}
+	return append(checks, check{Name: reports, Grade: good, Detail: "heddle replay --race-report"})
 }
 
 func programCheck(p program) (check, *toolchain.Program) {

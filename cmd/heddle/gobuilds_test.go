@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -195,4 +196,58 @@ func counterparts(t *testing.T, from, to builtGo, name string) func(trace.Site) 
 		t.Fatal(err)
 	}
 	return c.Site
+}
+
+// heddle replay --race-report prints Go's report of the race in a kept trace, and one
+// sentence where there is no C compiler.
+func TestGoRaceReportCommand(t *testing.T) {
+	t.Parallel()
+	needRaceDetector(t)
+	dir := goModule(t, "fail/plain_race")
+	tests, _ := runTest(t, dir, nil, exitFound, "./fail/plain_race")
+	file := tests[0].Trace
+	r := runJSON[raceReportJSON](t, dir, exitFound, "replay", "--json", "--race-report", file)
+	if r.Outcome != "found" || len(r.Reports) != 1 || r.Choices == 0 || !strings.HasPrefix(r.Reports[0], "WARNING: DATA RACE\n") ||
+		!strings.Contains(r.Reports[0], "plain_race.go:20 ") || !strings.Contains(r.Reports[0], "plain_race.go:25 ") {
+		t.Errorf("%+v", r)
+	}
+	for _, c := range []struct {
+		env, args []string
+		status    int
+		want      string
+	}{
+		{[]string{"CC=/none/cc"}, []string{"replay", "--race-report", file}, exitFailed, "heddle: Go's race detector needs a C compiler, and /none/cc cannot be run: install gcc, or name another compiler with CC\n"},
+		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "it does not go with --changed, --dlv or --times"},
+	} {
+		cmd := heddleCommand(t, dir, c.env, c.args...)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != c.status || !strings.HasSuffix(string(out), c.want) && !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: status %d, %s", c.args, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
+
+// doctor says that heddle cannot be put into a Go installation whose runtime it does not
+// know, and what it holds on to.
+func TestDoctorGo(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "src", "runtime"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"proc.go", "runtime2.go"} {
+		if err := os.WriteFile(filepath.Join(root, "src", "runtime", name), []byte("package runtime\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool := filepath.Join(root, "go")
+	answer := fmt.Sprintf(`{"GOVERSION": "go1.26.8", "GOROOT": %q, "GOFLAGS": "", "GOMODCACHE": "/none", "GOOS": "linux", "GOARCH": "amd64"}`, root)
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho '"+answer+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := heddleCommand(t, root, nil, "doctor", "--go="+tool).CombinedOutput()
+	want := "heddle cannot be put into the Go installation at " + root + ": runtime/runtime2.go has no g; it knows Go 1.24, 1.25 and 1.26\n"
+	if !strings.Contains(string(out), want) || strings.Contains(string(out), "Go race reports") {
+		t.Errorf("%s\nwant %s", out, want)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // testJSON is a line that --json prints for a test; docs/json.md.
@@ -104,7 +106,11 @@ func (s *suite) printFinding(out *testResult) error {
 	if out.Changed {
 		flag = " --changed"
 	}
-	_, err := fmt.Fprintf(w, "\nkept in:    %s\nreplay:     heddle replay%s %s\n\n", out.Trace, flag, quoted(out.Trace))
+	fmt.Fprintf(w, "\nkept in:    %s\nreplay:     heddle replay%s %s\n", out.Trace, flag, quoted(out.Trace))
+	if f.Kind == trace.Race.String() && !out.Changed {
+		fmt.Fprintf(w, "Go's words: heddle replay --race-report %s\n", quoted(out.Trace))
+	}
+	_, err := fmt.Fprintln(w)
 	return err
 }
 

@@ -118,6 +118,21 @@ func TestSupported(t *testing.T) {
 	wantError(t, foreign.Supported(), "linux/arm64")
 }
 
+func TestRaceDetector(t *testing.T) {
+	root := t.TempDir()
+	tool := Tool{Path: script(t, `echo "{\"CC\": \"$CC_SAID\"}"`), Root: root}
+	t.Setenv("CC_SAID", "/none/cc -m64")
+	wantError(t, tool.RaceDetector(t.Context()), "Go's race detector needs a C compiler, and /none/cc cannot be run: install gcc, or name another compiler with CC")
+	t.Setenv("CC_SAID", "")
+	wantError(t, tool.RaceDetector(t.Context()), `and CC is ""`)
+	t.Setenv("CC_SAID", "sh -m64")
+	wantError(t, tool.RaceDetector(t.Context()), "is without the library of Go's race detector (src/runtime/race/internal/amd64v1/race_linux.syso)")
+	write(t, root, "src/runtime/race/internal/amd64v1/race_linux.syso", "")
+	if err := tool.RaceDetector(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSplitQuoted(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][]string{

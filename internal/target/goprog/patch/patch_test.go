@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -262,4 +263,79 @@ func TestLines(t *testing.T) {
 			}
 		}
 	})
+}
+
+const small = `package p
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestSmall(t *testing.T) {
+	var wg sync.WaitGroup
+	var m sync.Mutex
+	var a atomic.Int64
+	n := 0
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			m.Lock()
+			n++
+			m.Unlock()
+			a.Add(1)
+		}()
+	}
+	wg.Wait()
+	if n != 4 || a.Load() != 4 {
+		t.Errorf("%d and %d, want 4", n, a.Load())
+	}
+}
+`
+
+// The build without Go's race detector also compiles for linux/arm64, and vet finds nothing
+// in heddle's files. Where there is an emulator the test runs there, without a controller.
+func TestArm64(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: compiles the standard library for another machine")
+	}
+	tool, err := gotool.Find(t.Context(), "", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := tool.Settle(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Make(t.Context(), tool.Root, dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/p\n\ngo 1.24\n", "p_test.go": small} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(append(os.Environ(), "GOARCH=arm64", "GOFLAGS=", "GOWORK=off"), o.Env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+	}
+	binary := filepath.Join(dir, "p.test")
+	run(tool.Path, slices.Concat([]string{"test", "-c", "-o", binary}, o.Flags, []string{"."})...)
+	// Go's own vet of the runtime leaves unsafe pointers out, too.
+	run(tool.Path, slices.Concat([]string{"vet", "-unsafeptr=false"}, o.Flags, []string{"runtime", "sync", "testing"})...)
+	for _, emulator := range []string{"qemu-aarch64-static", "qemu-aarch64"} {
+		if path, err := exec.LookPath(emulator); err == nil {
+			run(path, binary, "-test.count=20")
+			return
+		}
+	}
+	t.Log("no qemu-aarch64: the test was built and not run")
 }

@@ -16,30 +16,27 @@ import (
 // made to yield: it may be waiting for somebody.
 const hdQuiet = 20000
 
-// hdWatched is the goroutine's thread if the access it is about to do is of interest.
+// hdWatched reports whether the access that the goroutine is about to do is of interest.
 //
 //go:nosplit
-func hdWatched() *hdThread {
+func hdWatched() bool {
 	if !hd.active {
-		return nil
+		return false
 	}
 	gp := getg()
 	t := gp.hd
 	if t == nil || t.goid != gp.goid {
-		return nil
+		return false
 	}
 	t.quiet++
-	if !hd.watch && t.quiet < hdQuiet {
-		return nil
-	}
-	return t
+	return hd.watch || t.quiet >= hdQuiet
 }
 
-// hdAccess is an access of the instruction that returns to pc; fp is the frame of the
-// function it is in.
+// hdAccess is an access of the instruction that returns to pc, somewhere up the stack. It
+// uses little stack itself: package reflect calls it with next to none left.
 //
 //go:nosplit
-func hdAccess(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
+func hdAccess(op uint16, addr, size, pc uintptr) {
 	// What lies on a stack is its goroutine's own.
 	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
 		return
@@ -50,12 +47,29 @@ func hdAccess(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
 		return
 	}
 	// Not in functions that must not be seen by whoever moves stacks: package reflect's.
-	if hdClassOfNosplit(pc) != hdSkipLibrary {
-		hdAccessed(t, op, addr, size, pc, fp)
+	class, known := hdClassKnown(pc) // not hdClassOfNosplit: a frame less
+	if !known {
+		hdAsked = pc
+		systemstack(hdAsk)
+		class, _ = hdClassKnown(pc)
+	}
+	if class != hdSkipLibrary {
+		hdAccessed(op, addr, size, pc)
 	}
 }
 
-func hdAccessed(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
+func hdAccessed(op uint16, addr, size, pc uintptr) {
+	t := getg().hd
+	at, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
+	for range 12 {
+		if at == pc || at == 0 {
+			break
+		}
+		at, fp = hdFrame(fp)
+	}
+	if at != pc {
+		fp = 0
+	}
 	if t.quiet >= hdQuiet {
 		hdForced(t, pc, fp)
 	}
@@ -83,38 +97,45 @@ func hdForced(t *hdThread, pc, fp uintptr) {
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
 }
 
+// hdClassKnown is hdClassOf(pc) if that has been asked before.
+//
 //go:nosplit
-func hdClassOfNosplit(pc uintptr) (class uint8) {
-	if c := &hdClasses[(pc^pc>>13)%hdClassSlots]; c.pc == pc {
-		return c.class
+func hdClassKnown(pc uintptr) (class uint8, known bool) {
+	c := &hdClasses[(pc^pc>>13)%hdClassSlots]
+	return c.class, c.pc == pc
+}
+
+// hdAsked is what hdAsk asks for. A closure would take more stack.
+var hdAsked uintptr
+
+func hdAsk() { hdClassOf(hdAsked) }
+
+// hdClassOfNosplit is hdClassOf for who must not grow the stack.
+//
+//go:nosplit
+func hdClassOfNosplit(pc uintptr) uint8 {
+	class, known := hdClassKnown(pc)
+	if !known {
+		hdAsked = pc
+		systemstack(hdAsk)
+		class, _ = hdClassKnown(pc)
 	}
-	systemstack(func() { class = hdClassOf(pc) })
 	return class
 }
 
 // hdAccessPC is an access that the runtime does for an instruction of the program, which
 // returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
-	if t := hdWatched(); t != nil && size > 0 {
-		pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
-		for range 8 {
-			if pc == callpc || pc == 0 {
-				break
-			}
-			pc, fp = hdFrame(fp)
-		}
-		if pc == 0 {
-			pc, fp = callpc, 0
-		}
-		hdAccess(t, op, uintptr(addr), size, pc, fp)
+	if hdWatched() && size > 0 {
+		hdAccess(op, uintptr(addr), size, callpc)
 	}
 }
 
 //go:nosplit
 func raceread(addr uintptr) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpRead, addr, 1, pc, hdDepth(getcallerfp()))
+	if hdWatched() {
+		hdAccess(hdOpRead, addr, 1, pc)
 	}
 	hdTellRead(addr, pc)
 }
@@ -122,8 +143,8 @@ func raceread(addr uintptr) {
 //go:nosplit
 func racewrite(addr uintptr) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpWrite, addr, 1, pc, hdDepth(getcallerfp()))
+	if hdWatched() {
+		hdAccess(hdOpWrite, addr, 1, pc)
 	}
 	hdTellWrite(addr, pc)
 }
@@ -131,8 +152,8 @@ func racewrite(addr uintptr) {
 //go:nosplit
 func racereadrange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil && size > 0 {
-		hdAccess(t, hdOpReadRange, addr, size, pc, hdDepth(getcallerfp()))
+	if hdWatched() && size > 0 {
+		hdAccess(hdOpReadRange, addr, size, pc)
 	}
 	hdTellReadRange(addr, size, pc)
 }
@@ -140,8 +161,8 @@ func racereadrange(addr, size uintptr) {
 //go:nosplit
 func racewriterange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil && size > 0 {
-		hdAccess(t, hdOpWriteRange, addr, size, pc, hdDepth(getcallerfp()))
+	if hdWatched() && size > 0 {
+		hdAccess(hdOpWriteRange, addr, size, pc)
 	}
 	hdTellWriteRange(addr, size, pc)
 }
@@ -149,8 +170,8 @@ func racewriterange(addr, size uintptr) {
 //go:nosplit
 func RaceRead(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpRead, uintptr(addr), 1, pc, hdDepth(getcallerfp()))
+	if hdWatched() {
+		hdAccess(hdOpRead, uintptr(addr), 1, pc)
 	}
 	hdTellRead(uintptr(addr), pc)
 }
@@ -158,8 +179,8 @@ func RaceRead(addr unsafe.Pointer) {
 //go:nosplit
 func RaceWrite(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpWrite, uintptr(addr), 1, pc, hdDepth(getcallerfp()))
+	if hdWatched() {
+		hdAccess(hdOpWrite, uintptr(addr), 1, pc)
 	}
 	hdTellWrite(uintptr(addr), pc)
 }
@@ -167,8 +188,8 @@ func RaceWrite(addr unsafe.Pointer) {
 //go:nosplit
 func RaceReadRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil && len > 0 {
-		hdAccess(t, hdOpReadRange, uintptr(addr), uintptr(len), pc, hdDepth(getcallerfp()))
+	if hdWatched() && len > 0 {
+		hdAccess(hdOpReadRange, uintptr(addr), uintptr(len), pc)
 	}
 	hdTellReadRange(uintptr(addr), uintptr(len), pc)
 }
@@ -176,8 +197,8 @@ func RaceReadRange(addr unsafe.Pointer, len int) {
 //go:nosplit
 func RaceWriteRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
-	if t := hdWatched(); t != nil && len > 0 {
-		hdAccess(t, hdOpWriteRange, uintptr(addr), uintptr(len), pc, hdDepth(getcallerfp()))
+	if hdWatched() && len > 0 {
+		hdAccess(hdOpWriteRange, uintptr(addr), uintptr(len), pc)
 	}
 	hdTellWriteRange(uintptr(addr), uintptr(len), pc)
 }
