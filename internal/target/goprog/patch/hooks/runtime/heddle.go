@@ -319,7 +319,7 @@ func hdStart(gp *g) {
 	}
 	unlock(&allglock)
 	hd.runner = nil
-	if hd.test {
+	if hd.test && gp.goid != 1 { // which does examples itself
 		hd.runner = hdMainG()
 	}
 	t := hdNewThread(gp, nil, hd.entry, 0)
@@ -355,7 +355,15 @@ func hdTestEnd() {
 	if !hd.noLeaks && hdLeaks() {
 		systemstack(func() { hdFail(hdOutLeak, 0, 0) })
 	}
-	systemstack(func() { hdFinish(hdOutClean, 0, 0, false) })
+	systemstack(func() {
+		// Goroutines that may be left, and go on at some time, would have a part in every
+		// later execution.
+		last := hdTimer() != 0 && hdLeft() && !hd.warm
+		hdFinish(hdOutClean, 0, 0, last)
+		if last {
+			exit(0)
+		}
+	})
 }
 
 //go:linkname hdMainEnd
