@@ -276,7 +276,11 @@ func hdBegin() {
 		}
 		hdNextPlan()
 		if hd.plan.MaxSteps == hdMaxSteps {
-			// The user has not asked for another budget. A long test is no hang.
+			// The user has not asked for another budget. A long test is no hang; how long it
+			// is, is not known without a warm-up.
+			if hd.test && hd.cold {
+				hd.length = hdMaxSteps
+			}
 			hd.plan.MaxSteps = uint32(min(max(hdMaxSteps, 8*hd.length), 1<<31))
 		}
 	}
