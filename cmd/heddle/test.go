@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/campaign"
@@ -112,6 +113,7 @@ func (c *testCommand) config(binary, dir, run string) goprog.Config {
 	}
 	return goprog.Config{
 		Path: binary, Args: append(args, c.binaryArgs()...), Dir: dir, Test: true,
+		Fresh:   strings.HasPrefix(run, "^Example"), // go test never repeats one
 		NoLeaks: c.NoLeaks, LeakIgnore: c.LeakIgnore, Watchdog: c.Watchdog,
 	}
 }

@@ -12,7 +12,7 @@ import (
 type testJSON struct {
 	Package    string         `json:"package"`
 	Test       string         `json:"test"`
-	Outcome    string         `json:"outcome"` // found, clean, interrupted, failed
+	Outcome    string         `json:"outcome"` // found, clean, unfinished, interrupted, failed
 	Executions int            `json:"executions"`
 	Seconds    float64        `json:"seconds"`
 	Behaviours int            `json:"behaviours"`
@@ -53,7 +53,7 @@ func (s *suite) printTest(out *testResult) error {
 	if a.JSON {
 		return a.printLine(&out.testJSON)
 	}
-	verdict := map[string]string{"found": "FAIL", "clean": "PASS", "interrupted": "STOP", "failed": "ERROR"}[out.Outcome]
+	verdict := map[string]string{"found": "FAIL", "clean": "PASS", "interrupted": "STOP", "unfinished": "SKIP", "failed": "ERROR"}[out.Outcome]
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
 	for _, n := range out.Notes {
 		fmt.Fprintf(a.stderr, "heddle: note: %s: %s\n", out.Test, n)

@@ -171,6 +171,9 @@ func (s *suite) unit(u unit, r *packageJSON) error {
 		}
 		out.Error = sentence(err)
 		err = nil
+	} else if out.Outcome == "clean" && out.Executions == 0 && !out.Sequential {
+		out.Outcome = "unfinished"
+		out.Notes = append(out.Notes, fmt.Sprintf("no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.command.Timeout))
 	}
 	out.Seconds = time.Since(began).Seconds()
 	r.Tests++

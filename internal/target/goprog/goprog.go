@@ -21,6 +21,9 @@ type Config struct {
 	// Test says that Path is a test binary that Args makes run one test, over and over.
 	// Otherwise it is a program, and one execution is all of its main.
 	Test bool
+	// Fresh gives every execution a process of its own, without warm-up: for what is not
+	// made to be done twice in one.
+	Fresh bool
 	// NoLeaks lets goroutines be left behind. LeakIgnore names functions whose goroutines
 	// may be, whatever NoLeaks says.
 	NoLeaks    bool
@@ -68,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{cfg: cfg, exe: exe, cold: !cfg.Test}
+	t := &Target{cfg: cfg, exe: exe, cold: !cfg.Test || cfg.Fresh}
 	// Which executions have run in a process must not depend on time: those that nobody
 	// waits for any more are never run.
 	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Drain: 0}

@@ -34,3 +34,35 @@ func TestSynctest(t *testing.T) {
 		}
 	})
 }
+
+// The bubble's own goroutine waits, time and again, and is woken by what parks last,
+// itself included.
+func TestSynctestWaits(t *testing.T) {
+	before := 0
+	synctest.Test(t, func(t *testing.T) {
+		before++
+		work, done := make(chan int), make(chan int)
+		for range 3 {
+			go func() {
+				for v := range work {
+					time.Sleep(time.Duration(v) * time.Second)
+					done <- v
+				}
+			}()
+		}
+		sum := 0
+		for round := range 4 {
+			go func() { work <- round }()
+			synctest.Wait()
+			sum += <-done
+			synctest.Wait()
+		}
+		close(work)
+		if sum != 6 {
+			t.Error(sum)
+		}
+	})
+	if before++; before != 2 {
+		t.Error(before)
+	}
+}

@@ -276,7 +276,11 @@ func hdBegin() {
 		}
 		hdNextPlan()
 		if hd.plan.MaxSteps == hdMaxSteps {
-			// The user has not asked for another budget. A long test is no hang.
+			// The user has not asked for another budget. A long test is no hang; how long it
+			// is, is not known without a warm-up.
+			if hd.test && hd.cold {
+				hd.length = hdMaxSteps
+			}
 			hd.plan.MaxSteps = uint32(min(max(hdMaxSteps, 8*hd.length), 1<<31))
 		}
 	}
@@ -319,7 +323,7 @@ func hdStart(gp *g) {
 	}
 	unlock(&allglock)
 	hd.runner = nil
-	if hd.test {
+	if hd.test && gp.goid != 1 { // which does examples itself
 		hd.runner = hdMainG()
 	}
 	t := hdNewThread(gp, nil, hd.entry, 0)
@@ -355,7 +359,15 @@ func hdTestEnd() {
 	if !hd.noLeaks && hdLeaks() {
 		systemstack(func() { hdFail(hdOutLeak, 0, 0) })
 	}
-	systemstack(func() { hdFinish(hdOutClean, 0, 0, false) })
+	systemstack(func() {
+		// Goroutines that may be left, and go on at some time, would have a part in every
+		// later execution.
+		last := hdTimer() != 0 && hdLeft() && !hd.warm
+		hdFinish(hdOutClean, 0, 0, last)
+		if last {
+			exit(0)
+		}
+	})
 }
 
 //go:linkname hdMainEnd

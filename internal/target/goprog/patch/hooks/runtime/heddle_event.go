@@ -266,7 +266,7 @@ func hdCoverage(t *hdThread) {
 	if c.epoch != hdEv.epoch || c.obj != p.obj {
 		c.epoch, c.obj, c.hash = hdEv.epoch, p.obj, 0x9e37
 	}
-	h := hdMix(c.hash, t.name+uint64(p.pc)*31+uint64(p.op)+uint64(p.aux)<<32)
+	h := hdMix(c.hash, t.name+uint64(p.pc)*31+uint64(p.op)+uint64(t.choice)<<32)
 	hd.coverage += h
 	switch p.op {
 	case hdOpRead, hdOpReadRange, hdOpAtomicLoad, hdOpThreadStart, hdOpThreadEnd:

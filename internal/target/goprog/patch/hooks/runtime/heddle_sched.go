@@ -125,7 +125,8 @@ func hdBorn(gp, parent *g) {
 		// creates has no better parent either.
 		by = hdClock()
 	}
-	if by == hd.clock && hd.record {
+	if hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.nthreads)) {
+		// No go statement: a timer, a coroutine, a bubble of testing/synctest.
 		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.nthreads)}
 		hdRecord(by, &p, hdEvNochoice)
 	}
@@ -447,8 +448,8 @@ func hdParked(gp *g) {
 		return
 	}
 	t := hdThreadOf(gp)
-	if t == nil {
-		return
+	if t == nil || readgstatus(gp)&^_Gscan != _Gwaiting {
+		return // or its own parking made it ready, as in a bubble of testing/synctest
 	}
 	switch gp.waitreason {
 	case waitReasonGCAssistMarking, waitReasonGCAssistWait, waitReasonGCSweepWait, waitReasonGarbageCollection,
@@ -701,6 +702,16 @@ func hdIdle() (*g, bool) {
 func hdLeaks() bool {
 	for i := uint32(1); i < hd.nthreads; i++ {
 		if hdLeaked(&hd.threads[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hdLeft reports whether any goroutines of this execution are left.
+func hdLeft() bool {
+	for i := uint32(1); i < hd.nthreads; i++ {
+		if t := &hd.threads[i]; t != hd.clock && t.state != hdEnded && !t.old {
 			return true
 		}
 	}

@@ -38,21 +38,11 @@ func heddleError(args []any) { hdTestFail(fmt.Sprintln(args...)) }
 
 func heddleErrorf(format string, args []any) { hdTestFail(fmt.Sprintf(format, args...)) }
 
-// heddleExample does an example as tests are done, again and again and in a goroutine of
-// its own.
-func heddleExample(eg InternalExample) (ok bool) {
+// heddleAgain begins an execution of an example. It reports whether one is wanted.
+func heddleAgain(fn func()) bool {
 	if !hdExploring() {
-		return runExample(eg)
+		return false
 	}
-	for range *count {
-		done := make(chan bool)
-		go func() {
-			heddleBegin(1, eg.F)
-			ok = runExample(eg)
-			heddleEnd(1)
-			done <- true
-		}()
-		<-done
-	}
-	return ok
+	heddleBegin(1, fn)
+	return true
 }
