@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/resource.h>
-#include "rt.h"
+#include "fd.h"
 
 int (*hd_program_main)(int, char **, char **);
 int hd_argc;
@@ -42,6 +42,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.open = false;
   hd_fill(&hd.result, 0, sizeof hd.result);
   hd_signals_reset();
+  hd_fd_reset();
   hd_timers_reset();
   hd_coverage_reset();
   hd_policy_begin();

@@ -1,21 +1,26 @@
 // files.c: what an execution leaves in the kernel and memory cannot restore: open
-// descriptors, file offsets, new mappings, captured output.
+// descriptors, file offsets, the working directory, new mappings, captured output.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "rt.h"
+#include "fd.h"
+#include "undo.h"
 
-enum { BACKUPS = 3, BACKUP_FROM = 60 }; // below 64 the kernel's table stays small and quick
-static int first_new, backup;  // first descriptor of an execution's own; copies of 0, 1, 2
+// heddle's own descriptors: copies of 0, 1 and 2, the placeholders, the working directory,
+// and the file that stands for /dev/urandom. Below 64 the kernel's table stays small and quick.
+enum { BACKUPS = 3, PLACES = 3, CWD = BACKUPS + PLACES, RANDOM, RESERVED, BACKUP_FROM = 56 };
+static int first_new, backup;  // first descriptor of an execution's own; the first of heddle's
 static long offset[64];        // -1: need not be put back
 static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced
 static bool opened;            // a descriptor may have been opened
+static bool moved;             // the working directory may be another
+static unsigned mask_at_main;
+static bool mask_changed, have_random;
 
 void hd_files_save(void) {
   static bool done;
@@ -31,57 +36,162 @@ void hd_files_save(void) {
     if (hd_sys(SYS_fstat, fd, &st, 0) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) offset[fd] = -1;
   }
   for (int fd = 0; fd < BACKUPS; fd++) hd_sys(SYS_dup3, fd, backup + fd, O_CLOEXEC);
+  hd_placeholders_make();
+  int *place = hd_placeholders();
+  for (int i = 0; i < PLACES; i++) {
+    hd_sys(SYS_dup3, place[i], backup + BACKUPS + i, O_CLOEXEC);
+    hd_sys(SYS_close, place[i], 0, 0);
+    place[i] = backup + BACKUPS + i;
+  }
+  long cwd = hd_sys4(SYS_openat, AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+  if (cwd >= 0) {
+    hd_sys(SYS_dup3, cwd, backup + CWD, O_CLOEXEC);
+    hd_sys(SYS_close, cwd, 0, 0);
+  }
+  hd_standard_named();
+  mask_at_main = (unsigned)hd_sys(SYS_umask, 0, 0, 0);
+  hd_sys(SYS_umask, mask_at_main, 0, 0);
 }
 
-static void touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
+bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup + RESERVED; }
+void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
+void hd_fd_opened(void) { opened = true; }
 
-static int result(long r) {
-  if (r >= 0) return (int)r;
-  errno = (int)-r;
-  return -1;
+void hd_unreserve(void) {
+  int to = backup + RESERVED;
+  for (int i = 0; i < RESERVED;) {
+    if (hd_sys(SYS_fcntl, to + i, F_GETFD, 0) >= 0) { to += i + 1; i = 0; }
+    else i++;
+  }
+  for (int i = 0; i < RESERVED; i++) {
+    hd_sys(SYS_dup3, backup + i, to + i, O_CLOEXEC);
+    hd_sys(SYS_close, backup + i, 0, 0);
+  }
+  int *place = hd_placeholders();
+  for (int i = 0; i < PLACES; i++) place[i] = to + BACKUPS + i;
+  backup = to;
 }
 
-static int open_at(int dir, const char *path, int flags, unsigned mode) {
+// ---- opening
+//
+// The kernel's random devices would make every execution another one. A file of random bytes
+// that never change takes their place, for stdio and C++ streams, too.
+static bool is_random(const char *path) { return hd_streq(path, "/dev/urandom") || hd_streq(path, "/dev/random"); }
+
+const char *hd_random_path(void) {
+  enum { BYTES = 1 << 20 };
+  static char path[HD_FD_PATH];
+  int fd = backup + RANDOM;
+  if (!have_random) {
+    long made = hd_sys(SYS_memfd_create, "random", 1 /* MFD_CLOEXEC */, 0);
+    if (made < 0) hd_unsupported("/dev/urandom (no memory file can be made)");
+    uint64_t block[512], x = 0x7261;
+    for (int i = 0; i < BYTES / (int)sizeof block; i++) {
+      for (uint32_t k = 0; k < 512; k++) block[k] = hd_mix(x++, 0x6e646f6d);
+      hd_sys(SYS_write, made, block, sizeof block);
+    }
+    hd_sys(SYS_dup3, made, fd, O_CLOEXEC);
+    hd_sys(SYS_close, made, 0, 0);
+    have_random = true;
+  }
+  return hd_fd_path(path, fd);
+}
+
+static long open_now(int dir, const char *path, int flags, unsigned mode) {
+  struct stat st;
+  if (is_random(path)) return hd_sys4(SYS_openat, AT_FDCWD, hd_random_path(), O_RDONLY | (flags & O_CLOEXEC), 0);
+  if (!(flags & (O_PATH | O_NONBLOCK)) && hd_sys4(SYS_newfstatat, dir, path, &st, 0) == 0 && S_ISFIFO(st.st_mode)) {
+    // Opening would block the carrier until another process opens the other end.
+    long fd = hd_sys4(SYS_openat, dir, path, flags | O_NONBLOCK, mode);
+    if (fd == -ENXIO) hd_unsupported("open of a FIFO for writing that nobody reads");
+    if (fd >= 0) hd_sys(SYS_fcntl, fd, F_SETFL, flags & ~O_NONBLOCK);
+    return fd;
+  }
+  hd_undo_open(dir, path, flags);
+  long fd = hd_sys4(SYS_openat, dir, path, flags, mode);
+  hd_undo_opened(fd);
+  return fd;
+}
+
+static int open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc) {
   opened = true;
-  return result(hd_sys4(SYS_openat, dir, path, flags, mode));
+  if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_openat, dir, user, flags, mode));
+  char path[4096];
+  hd.cur->pend.pc = pc;
+  if (!hd_fetch_string(path, user, sizeof path)) return (int)hd_errno_result(-ENAMETOOLONG);
+  struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, pc, 0, -1, 0, NULL);
+  long fd = open_now(dir, path, flags, mode);
+  if (fd < 0) return (int)hd_errno_result(hd_io_done(t, 0, -fd));
+  t->pend.obj = hd_kernel_object((int)fd);
+  t->pend.aux = (uint64_t)fd;
+  hd_io_done(t, 0, 0);
+  return (int)fd;
 }
 #define MODE(flags) ({ va_list ap; va_start(ap, flags); unsigned m = (flags) & (O_CREAT | __O_TMPFILE) ? va_arg(ap, unsigned) : 0; va_end(ap); m; })
-HD_EXPORT int open(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags)); }
-HD_EXPORT int open64(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags)); }
-HD_EXPORT int openat(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags)); }
-HD_EXPORT int openat64(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags)); }
-HD_EXPORT int creat(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
-HD_EXPORT int creat64(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
-HD_EXPORT int dup(int fd) { opened = true; return result(hd_sys(SYS_dup, fd, 0, 0)); }
-HD_EXPORT FILE *fopen(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
-HD_EXPORT FILE *fopen64(const char *path, const char *mode) { opened = true; return REAL(fopen)(path, mode); }
-HD_EXPORT void *opendir(const char *path) { opened = true; return REAL(opendir)(path); }
+HD_EXPORT int open(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int open64(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int openat(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int openat64(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int __open_2(const char *path, int flags) { return open_at(AT_FDCWD, path, flags, 0, HD_RA); }
+HD_EXPORT int __open64_2(const char *path, int flags) { return open_at(AT_FDCWD, path, flags, 0, HD_RA); }
+HD_EXPORT int creat(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
+HD_EXPORT int creat64(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
 
-HD_EXPORT int close(int fd) {
-  if (hd_active()) {
-    touched(fd);
-    if (fd >= backup && fd < backup + BACKUPS) { errno = EBADF; return -1; }
-  }
-  return result(hd_sys(SYS_close, fd, 0, 0));
+// What stdio's mode will make of a file, for the undo log.
+static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
+  if (!hd_active() || !path) return real(path, mode, f);
+  char name[4096], how[16];
+  if (!hd_fetch_string(name, path, sizeof name) || !hd_fetch_string(how, mode, sizeof how)) return errno = ENAMETOOLONG, NULL;
+  bool plus = false, exclusive = false;
+  for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; }
+  struct stat st;
+  hd_io_only_point(HD_OP_FD_OPEN, hd.cur->pend.pc);
+  if (hd_sys4(SYS_newfstatat, AT_FDCWD, name, &st, 0) == 0 && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
+  int flags = plus ? O_RDWR : *how == 'r' ? O_RDONLY : O_WRONLY;
+  if (*how != 'r') flags |= O_CREAT | (*how == 'w' ? O_TRUNC : 0) | (exclusive ? O_EXCL : 0);
+  bool chance = is_random(name);
+  if (!chance) hd_undo_open(AT_FDCWD, name, flags);
+  FILE *r = chance ? real(hd_random_path(), "r", f) : real(path, mode, f);
+  int err = errno;
+  if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);
+  if (r) hd_kernel_object(r->_fileno); // it has a name from now on
+  errno = err;
+  return r;
 }
-static bool reserved(int fd) { return hd_active() && fd >= backup && fd < backup + BACKUPS; }
-HD_EXPORT int dup2(int from, int to) {
-  touched(to);
+static void *real_fopen(const char *path, const char *mode, void *f) { (void)f; return REAL(fopen)(path, mode); }
+static void *real_freopen(const char *path, const char *mode, void *f) { return REAL(freopen)(path, mode, f); }
+HD_EXPORT FILE *fopen(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
+HD_EXPORT FILE *fopen64(const char *path, const char *mode) { opened = true; hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
+HD_EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
+HD_EXPORT FILE *freopen64(const char *path, const char *mode, FILE *f) { standard_touched = true; hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
+HD_EXPORT FILE *tmpfile(void) { // has no name, so there is nothing to put back
   opened = true;
-  return result(reserved(to) ? -EBADF : hd_sys(SYS_dup2, from, to, 0));
+  if (!hd_active()) return REAL(tmpfile)();
+  hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
+  FILE *f = REAL(tmpfile)();
+  if (f) hd_kernel_object(f->_fileno);
+  return f;
 }
-HD_EXPORT int dup3(int from, int to, int flags) {
-  touched(to);
-  opened = true;
-  return result(reserved(to) ? -EBADF : hd_sys(SYS_dup3, from, to, flags));
-}
+HD_EXPORT FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
 HD_EXPORT int fclose(FILE *f) {
   standard_touched = true;
+  if (!hd_active()) return REAL(fclose)(f);
+  hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
   return REAL(fclose)(f);
 }
-HD_EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
-  standard_touched = true;
-  return REAL(freopen)(path, mode, f);
+
+// ---- the process's own
+HD_EXPORT int chdir(const char *path) {
+  moved = true;
+  return (int)hd_errno_result(hd_sys(SYS_chdir, path, 0, 0));
+}
+HD_EXPORT int fchdir(int fd) {
+  moved = true;
+  return (int)hd_errno_result(hd_reserved_fd(fd) ? -EBADF : hd_sys(SYS_fchdir, fd, 0, 0));
+}
+HD_EXPORT mode_t umask(mode_t m) {
+  mask_changed = true;
+  return (mode_t)hd_sys(SYS_umask, m, 0, 0);
 }
 
 // Captured output: 1 and 2 are one memory file, given by the controller.
@@ -111,7 +221,16 @@ void hd_files_restore(void) {
   if (opened || lowest != first_new || ++count % 64 == 0) {
     opened = false;
     hd_sys(SYS_close_range, first_new, backup - 1, 0);
-    hd_sys(SYS_close_range, backup + BACKUPS, ~0u, 0);
+    hd_sys(SYS_close_range, backup + RESERVED, ~0u, 0);
+  }
+  if (HD_UNLIKELY(moved)) {
+    moved = false;
+    hd_sys(SYS_fchdir, backup + CWD, 0, 0);
+  }
+  hd_undo();
+  if (HD_UNLIKELY(mask_changed)) {
+    mask_changed = false;
+    hd_sys(SYS_umask, mask_at_main, 0, 0);
   }
   if (hd_files_written()) {
     hd_sys(SYS_ftruncate, backup + 1, 0, 0);

@@ -1,6 +1,4 @@
-// futex.c: system calls made through libc's syscall(). libstdc++ waits with futexes there
-// (futures, atomic wait, guards), so those are modelled; what would start another thread
-// of control is refused; the rest goes to the kernel.
+// futex.c: futexes. libstdc++ waits with them, by syscall() (futures, atomic wait, guards).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -12,7 +10,7 @@
 
 static HD_PROGACCESS uint32_t word_at(uint32_t *p) { return *p; }
 
-static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc) {
+long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   int cmd = op & FUTEX_CMD_MASK;
   t->pend.pc = pc;
@@ -60,28 +58,4 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
   }
   hd_unsupported("a futex operation other than wait and wake");
   return -1;
-}
-
-HD_EXPORT long syscall(long n, ...) {
-  va_list ap;
-  va_start(ap, n);
-  long a[6];
-  for (int i = 0; i < 6; i++) a[i] = va_arg(ap, long);
-  va_end(ap);
-  if (hd_active()) switch (n) {
-    case SYS_futex: return futex((uint32_t *)a[0], (int)a[1], (uint32_t)a[2], (const void *)a[3], (uint32_t)a[5], HD_RA);
-    case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork: hd_unsupported("a process or thread started by a raw system call");
-    case SYS_exit: case SYS_exit_group: hd_unsupported("exit by a raw system call");
-    case SYS_execve: case SYS_execveat: hd_unsupported("execve by a raw system call");
-    case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_arch_prctl: hd_unsupported("a raw system call that changes signals or the thread pointer");
-    case SYS_gettid: return (long)hd.cur->index + HD_TID_BASE;
-    case SYS_tgkill: return tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
-    case SYS_tkill: return tgkill(hd_pid(), (pid_t)a[0], (int)a[1]);
-    case SYS_rt_sigsuspend: case SYS_rt_sigtimedwait: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo: case SYS_sigaltstack:
-    case SYS_pause: case SYS_kill: case SYS_alarm: case SYS_setitimer: case SYS_timer_create: case SYS_timer_settime: case SYS_signalfd4:
-      hd_unsupported("a raw system call for signals or timers");
-    }
-  long r = hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]);
-  if (r < 0 && r > -4096) { errno = (int)-r; return -1; }
-  return r;
 }

@@ -63,6 +63,7 @@ __attribute__((constructor)) static void loaded(int argc, char **argv, char **en
   if (!hd_controlled()) return;
   hd_real_init();
   clean_environment(envp); // libc's own pointer to it is not set yet
+  hd_chance_init();
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
   // Registered before every other handler, so it runs after all of them.
   __cxa_atexit(last_exit_handler, NULL, NULL);

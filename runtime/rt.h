@@ -58,7 +58,7 @@ struct hd_pending {
 };
 
 enum { HD_TID_BASE = 1000 }; // thread identifiers the program sees begin there
-static inline int hd_pid(void) { return (int)hd_sys(SYS_getpid, 0, 0, 0); } // the process's
+static inline int hd_pid(void) { return HD_TID_BASE; } // the process's is its main thread's
 enum { HD_STALE_SLOTS = 8, HD_SHADOW_MAX = 1024 };
 
 struct hd_frame { uint64_t pc; uintptr_t sp; };
@@ -74,6 +74,7 @@ struct hd_suspended {
   uint32_t depth;
   bool granted, timed, timed_out, due, interrupted, cancelable;
   uint8_t intr;
+  const struct hd_io_wait *io;
 };
 
 // Whether a signal handler makes the pending call fail with EINTR.
@@ -102,6 +103,8 @@ struct hd_thread {
   uint16_t detour;         // once chosen: what it does before its pending operation, HD_OP_*, or 0
   uint64_t deadline;       // virtual ns
   uint64_t arrival;        // when it enqueued, for first-in-first-out waking
+  const struct hd_io_wait *io; // what an operation on a descriptor waits for (fd.h)
+  uint32_t nfiles, nrandom; // channels it made, random words it drew
   // policies
   int64_t prio;
   // progress (progress.c)
@@ -253,6 +256,7 @@ enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
 void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
 void hd_block_forever(struct hd_thread *t); // t will never be ready
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // the chosen operation is done
+static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc; } // where what follows is reported
 void hd_commit_failed(void);            // it failed: the choice must be in the trace all the same
 // The chosen thread did op (at the place of its pending operation) and goes on waiting.
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags);
@@ -389,6 +393,10 @@ int hd_main(int argc, char **argv, char **envp);
 void hd_begin_threads(void);
 extern uintptr_t hd_main_sp;                  // program main starts below this
 extern uintptr_t hd_main_fs;
+
+// ---- chance.c: what differs between processes is the same for the program
+enum { HD_CPUS = 4 };
+void hd_chance_init(void);
 
 // ---- files.c: descriptors, mappings, captured output
 void hd_files_save(void);

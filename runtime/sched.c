@@ -2,7 +2,7 @@
 // pending; one thread whose pending operation is ready is chosen and does it. So the
 // set of enabled threads is exact at every choice, and an operation and its event are
 // one step for all others.
-#include "rt.h"
+#include "fd.h"
 
 struct hd_run hd;
 struct hd_thread *hd_threads;
@@ -57,7 +57,7 @@ static struct hd_thread *choose(void) {
     hd.wake_choice = -1;
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
-      if (!hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, NULL);
+      if (!hd_io_outside() && !hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();

@@ -43,6 +43,9 @@ void hd_yield(uint64_t pc);
 // rwlock.c
 bool hd_rwlock_free(uint64_t l, bool write);
 
+// futex.c
+long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc);
+
 // sync.c
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad

@@ -109,25 +109,8 @@ refuse:	.cfi_startproc
 	refused	sigsetmask
 	refused	sigstack
 	refused	sigvec
-	refused	timerfd_create
 	refused	signalfd
-	refused	eventfd
 // waiting for the outside world
-	refused	poll
-	refused	ppoll
-	refused	select
-	refused	pselect
-	refused	epoll_create
-	refused	epoll_create1
-	refused	epoll_wait
-	refused	epoll_pwait
-	refused	socket
-	refused	socketpair
-	refused	accept
-	refused	accept4
-	refused	connect
-	refused	pipe
-	refused	pipe2
 	refused	mkfifo
 	refused	flock
 	refused	lockf
@@ -141,8 +124,47 @@ refuse:	.cfi_startproc
 	refused	msgsnd
 	refused	inotify_init
 	refused	inotify_init1
-	refused	closefrom
-	refused	close_range
+	refused	fanotify_init
+	refused	epoll_pwait2
+	refused	sendmmsg
+	refused	recvmmsg
+	refused	sendfile
+	refused	sendfile64
+	refused	splice
+	refused	tee
+	refused	vmsplice
+	refused	copy_file_range
+	refused	pidfd_open
+	refused	pidfd_getfd
+// what would be left in the file system, and cannot be put back
+	refused	mknod
+	refused	mknodat
+	refused	mkfifoat
+	refused	chown
+	refused	fchown
+	refused	lchown
+	refused	fchownat
+	refused	utime
+	refused	utimes
+	refused	lutimes
+	refused	futimes
+	refused	futimens
+	refused	futimesat
+	refused	utimensat
+	refused	setxattr
+	refused	fsetxattr
+	refused	lsetxattr
+	refused	removexattr
+	refused	chroot
+	refused	mount
+	refused	umount2
+	refused	readdir_r
+	refused	readdir64_r
+	refused	tmpnam
+	refused	tempnam
+	refused	tmpnam_r
+	refused	prlimit64
+	refused	setrlimit64
 	refused	setrlimit
 	refused	prlimit
 	refused	clock_settime

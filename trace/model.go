@@ -1,6 +1,10 @@
 package trace
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
 
 // ThreadID is a thread's index in order of creation within one execution; main is 0.
 // It is not stable across schedules that create threads in another order; Thread.Name is.
@@ -49,6 +53,25 @@ func (o Object) Index() int { return int(o >> 46 & (1<<14 - 1)) }
 
 // Offset is the object's place in its region, in bytes.
 func (o Object) Offset() uint64 { return uint64(o) & (1<<46 - 1) }
+
+// Channel says what a descriptor's object is: "pipe", "socket", …, and the descriptor that
+// reads from it. ok is false for objects in memory.
+func (o Object) Channel() (kind string, fd int, ok bool) {
+	const bit = 1 << abi.FdObjectBit
+	if o.Region() != RegionOther || o.Index() != 0 || o&bit == 0 || o >= 2*bit {
+		return "", 0, false
+	}
+	k := int(o >> abi.FdKindShift & 15)
+	if k == 0 || k >= len(channelKinds) {
+		return "", 0, false
+	}
+	return channelKinds[k], int(o >> abi.FdShift & 0xfff), true
+}
+
+var channelKinds = [...]string{
+	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
+	abi.FdFile: "file", abi.FdOutside: "descriptor",
+}
 
 // ThreadSet is a set of thread ids. The zero value is empty.
 type ThreadSet struct {

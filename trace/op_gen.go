@@ -91,6 +91,16 @@ const (
 	OpTimerSet          Op = abi.OpTimerSet
 	OpTimerExpire       Op = abi.OpTimerExpire
 	OpTimerDelete       Op = abi.OpTimerDelete
+	OpFdOpen            Op = abi.OpFdOpen
+	OpFdRead            Op = abi.OpFdRead
+	OpFdWrite           Op = abi.OpFdWrite
+	OpFdPoll            Op = abi.OpFdPoll
+	OpFdClose           Op = abi.OpFdClose
+	OpFdShutdown        Op = abi.OpFdShutdown
+	OpFdListen          Op = abi.OpFdListen
+	OpFdConnect         Op = abi.OpFdConnect
+	OpFdAccept          Op = abi.OpFdAccept
+	OpFdCtl             Op = abi.OpFdCtl
 	OpGo                Op = abi.OpGo
 	OpGosched           Op = abi.OpGosched
 	OpResume            Op = abi.OpResume

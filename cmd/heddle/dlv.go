@@ -40,12 +40,6 @@ func (a *app) debug(t target.Target, tr *trace.Trace) error {
 	if err != nil {
 		return err
 	}
-	binary := ""
-	for _, m := range t.Modules() {
-		if m.Program {
-			binary = m.Path
-		}
-	}
 	file, err := os.CreateTemp("", "heddle-*.dlv")
 	if err != nil {
 		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
@@ -59,7 +53,7 @@ func (a *app) debug(t target.Target, tr *trace.Trace) error {
 		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
 	}
 	// Ctrl-C stops the program in the debugger, and not heddle.
-	return program.Debug(context.WithoutCancel(a.ctx), []string{dlv, "exec", binary, "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
+	return program.Debug(context.WithoutCancel(a.ctx), []string{dlv, "exec", programOf(t), "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
 }
 
 // dlvCommands let a program run to its failure: to the place in the source, if there is

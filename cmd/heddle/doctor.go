@@ -160,7 +160,7 @@ func goCheck(a *app) check {
 	if err := tool.Supported(); err != nil {
 		return check{name, poor, found, err.Error()}
 	}
-	if err := patch.Check(tool.Root); err != nil {
+	if err := patch.Check(tool.Root, patch.Options{}); err != nil {
 		return check{name, poor, found, err.Error()}
 	}
 	return check{Name: name, Grade: good, Detail: found}

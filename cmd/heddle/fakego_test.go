@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/target/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -22,7 +23,7 @@ import (
 // value "fixed" for programs without the bug.
 type fakeGo struct{}
 
-func (fakeGo) overlay(context.Context, *gotool.Tool, string) (gotool.Overlay, error) {
+func (fakeGo) overlay(context.Context, *gotool.Tool, string, patch.Options) (gotool.Overlay, error) {
 	return gotool.Overlay{Flags: []string{"-tags=heddle_fake"}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 )
 
 // goWords takes the words of a Go program apart: the package or .go files, as for go run,
@@ -53,7 +54,7 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 	if err != nil {
 		return nil, err
 	}
-	b, err := a.goBuilder(dir)
+	b, err := a.goBuilder(dir, patch.Options{})
 	if err != nil {
 		return nil, err
 	}

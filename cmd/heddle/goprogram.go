@@ -12,6 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -82,13 +83,18 @@ type goBuilder struct {
 }
 
 // goBuilder makes ready to build in dir.
-func (a *app) goBuilder(dir string) (*goBuilder, error) {
+func (a *app) goBuilder(dir string, opts patch.Options) (*goBuilder, error) {
 	tool, err := gotool.Find(a.ctx, a.Go, dir)
 	if err != nil {
 		return nil, err
 	}
 	if err := tool.Supported(); err != nil {
 		return nil, err
+	}
+	if opts.Sanitizer {
+		if err := tool.RaceDetector(a.ctx); err != nil {
+			return nil, err
+		}
 	}
 	cache, err := toolchain.CacheDir(a.Cache)
 	if err != nil {
@@ -97,7 +103,7 @@ func (a *app) goBuilder(dir string) (*goBuilder, error) {
 	if err := tool.Settle(a.ctx, cache); err != nil {
 		return nil, err
 	}
-	over, err := goPrograms.overlay(a.ctx, tool, cache)
+	over, err := goPrograms.overlay(a.ctx, tool, cache, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +155,7 @@ func (b *built) sign(o *schedule.Outcome) {
 // startRecordedGo builds the Go program of a trace again and makes it ready. The trace then
 // names the file that was built, if it is the same program.
 func (a *app) startRecordedGo(tr *trace.Trace, watchdog time.Duration) (target.Target, error) {
-	cfg, err := a.recordedGo(tr)
+	cfg, err := a.recordedGo(tr, patch.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +169,7 @@ func (a *app) startRecordedGo(tr *trace.Trace, watchdog time.Duration) (target.T
 }
 
 // recordedGo builds the program of a trace.
-func (a *app) recordedGo(tr *trace.Trace) (cfg goprog.Config, err error) {
+func (a *app) recordedGo(tr *trace.Trace, opts patch.Options) (cfg goprog.Config, err error) {
 	h := &tr.Header
 	c, err := parseRecorded(h.Command)
 	if err != nil {
@@ -182,7 +188,7 @@ func (a *app) recordedGo(tr *trace.Trace) (cfg goprog.Config, err error) {
 	if len(what) == 0 {
 		return cfg, fmt.Errorf("the trace does not say how to build its program: there is none in %q", strings.Join(h.Command, " "))
 	}
-	b, err := a.goBuilder(dir)
+	b, err := a.goBuilder(dir, opts)
 	if err != nil {
 		return cfg, err
 	}
@@ -237,7 +243,7 @@ func (a *app) findable(tr *trace.Trace) {
 		if !m.Program || readable(*m) == nil {
 			continue
 		}
-		cfg, err := a.recordedGo(tr)
+		cfg, err := a.recordedGo(tr, patch.Options{})
 		if err == nil {
 			now := *m
 			now.Path = cfg.Path

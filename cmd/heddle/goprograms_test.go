@@ -18,6 +18,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -34,7 +35,7 @@ type builtGo struct {
 // buildGo builds packages of testdata/goprograms with heddle in the runtime of a release,
 // one link after the other but one compilation. An empty release is the one that runs the
 // tests.
-func buildGo(t testing.TB, release string, want func(goprograms.Program) bool) builtGo {
+func buildGo(t testing.TB, release string, opts patch.Options, want func(goprograms.Program) bool) builtGo {
 	t.Helper()
 	source := filepath.Join(repository(t), "testdata", "goprograms")
 	all, err := goprograms.List(source)
@@ -59,7 +60,7 @@ func buildGo(t testing.TB, release string, want func(goprograms.Program) bool) b
 	if err := tool.Settle(ctx, cache); err != nil {
 		t.Fatal(err)
 	}
-	o, err := goPrograms.overlay(ctx, tool, cache)
+	o, err := goPrograms.overlay(ctx, tool, cache, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func goAmount(usual, whole int) int {
 // TestGoPrograms: each failing program of testdata/goprograms is found as it says, by what
 // heddle test does, simplified, and replayed in fresh processes; its twin is clean.
 func TestGoPrograms(t *testing.T) {
-	b := buildGo(t, "", func(p goprograms.Program) bool { return !p.Main })
+	b := buildGo(t, "", patch.Options{}, func(p goprograms.Program) bool { return !p.Main })
 	t.Run("fail", func(t *testing.T) { testGoFailing(t, b, goAmount(3, 100)) })
 	t.Run("pass", func(t *testing.T) { testGoPassing(t, b, goAmount(500, 20000)) })
 }
@@ -246,7 +247,7 @@ func TestGoProgramsReleases(t *testing.T) {
 			continue // TestGoPrograms
 		}
 		t.Run(release, func(t *testing.T) {
-			b := buildGo(t, release, func(p goprograms.Program) bool { return slices.Contains(some, p.Name) })
+			b := buildGo(t, release, patch.Options{}, func(p goprograms.Program) bool { return slices.Contains(some, p.Name) })
 			if n := len(b.programs); n != 2*len(some) {
 				t.Fatalf("%d programs, expected %d", n, 2*len(some))
 			}

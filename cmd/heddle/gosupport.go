@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -17,7 +16,7 @@ import (
 // goSupport puts heddle into Go programs and starts them.
 type goSupport interface {
 	// overlay makes the files that put heddle into the runtime of the tool's release.
-	overlay(ctx context.Context, t *gotool.Tool, cache string) (gotool.Overlay, error)
+	overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error)
 	start(context.Context, goprog.Config) (target.Target, error)
 }
 
@@ -27,18 +26,15 @@ var goPrograms goSupport = patched{}
 // patched is an overlay over Go's own runtime.
 type patched struct{}
 
-func (patched) overlay(ctx context.Context, t *gotool.Tool, cache string) (gotool.Overlay, error) {
+func (patched) overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return gotool.Overlay{}, fmt.Errorf("the cache directory cannot be made (%w): set HEDDLE_CACHE to a directory that can", err)
 	}
-	o, err := patch.Make(ctx, t.Root, cache)
+	o, err := patch.Make(ctx, t.Root, cache, opts)
 	if err != nil {
 		return gotool.Overlay{}, err
 	}
-	return gotool.Overlay{
-		Flags: []string{"-overlay=" + o.File, "-tags=" + strings.Join(o.Tags, ","), "-gcflags=all=" + o.GCFlags},
-		Env:   o.Env,
-	}, nil
+	return gotool.Overlay{Flags: o.Flags, Env: o.Env}, nil
 }
 
 func (patched) start(ctx context.Context, c goprog.Config) (target.Target, error) {

@@ -12,12 +12,13 @@ import (
 )
 
 type replayCommand struct {
-	Times    int           `default:"1" help:"Replay so many times."`
-	Full     bool          `help:"Show every event, and fold nothing."`
-	Quiet    bool          `short:"q" help:"Say only how it ended."`
-	Changed  bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
-	Dlv      bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
-	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	Times      int           `default:"1" help:"Replay so many times."`
+	Full       bool          `help:"Show every event, and fold nothing."`
+	Quiet      bool          `short:"q" help:"Say only how it ended."`
+	Changed    bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
+	Dlv        bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
+	RaceReport bool          `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
+	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Trace string `arg:"" help:"The trace."`
 }
@@ -51,6 +52,8 @@ func (c *replayCommand) Run(a *app) error {
 		return usage(errors.New("--times must be at least 1"))
 	case c.Dlv && (c.Changed || a.JSON):
 		return usage(errors.New("--dlv replays exactly, for people: it does not go with --changed or --json"))
+	case c.RaceReport && (c.Changed || c.Dlv || c.Times > 1):
+		return usage(errors.New("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv or --times"))
 	}
 	tr, err := readTrace(c.Trace)
 	if err != nil {
@@ -63,6 +66,9 @@ func (c *replayCommand) Run(a *app) error {
 	defer t.Close()
 	if c.Dlv {
 		return a.debug(t, tr)
+	}
+	if c.RaceReport {
+		return a.raceReport(t, tr, c.Watchdog)
 	}
 	if c.Changed {
 		return c.follow(a, t, tr)

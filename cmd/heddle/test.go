@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 )
 
 // testCommand takes go test's flags beside heddle's own; goTestWords lets them be written
@@ -150,7 +151,7 @@ func (c *testCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	b, err := a.goBuilder(dir)
+	b, err := a.goBuilder(dir, patch.Options{})
 	if err != nil {
 		return err
 	}

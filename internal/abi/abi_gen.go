@@ -118,6 +118,16 @@ const (
 	OpTimerSet          = 138
 	OpTimerExpire       = 139
 	OpTimerDelete       = 140
+	OpFdOpen            = 160
+	OpFdRead            = 161
+	OpFdWrite           = 162
+	OpFdPoll            = 163
+	OpFdClose           = 164
+	OpFdShutdown        = 165
+	OpFdListen          = 166
+	OpFdConnect         = 167
+	OpFdAccept          = 168
+	OpFdCtl             = 169
 	OpGo                = 256
 	OpGosched           = 257
 	OpResume            = 258
@@ -157,6 +167,24 @@ const (
 	OpTestEnd           = 312
 	OpTestFail          = 313
 	OpCount             = 320
+)
+
+// enum hd_fd_kind
+const (
+	FdPipe    = 1
+	FdSocket  = 2
+	FdEventfd = 3
+	FdTimerfd = 4
+	FdEpoll   = 5
+	FdFile    = 6
+	FdOutside = 7
+)
+
+// enum hd_fd_object
+const (
+	FdObjectBit = 44
+	FdKindShift = 40
+	FdShift     = 28
 )
 
 // enum hd_event_flags
@@ -681,6 +709,16 @@ var OpNames = [OpCount]string{
 	OpTimerSet:          "timer set",
 	OpTimerExpire:       "timer expires",
 	OpTimerDelete:       "timer delete",
+	OpFdOpen:            "fd open",
+	OpFdRead:            "fd read",
+	OpFdWrite:           "fd write",
+	OpFdPoll:            "fd poll",
+	OpFdClose:           "fd close",
+	OpFdShutdown:        "fd shutdown",
+	OpFdListen:          "fd listen",
+	OpFdConnect:         "fd connect",
+	OpFdAccept:          "fd accept",
+	OpFdCtl:             "fd control",
 	OpGo:                "go",
 	OpGosched:           "Gosched",
 	OpResume:            "resume",
@@ -808,6 +846,16 @@ var OpClasses = [OpCount]uint8{
 	OpTimerSet:          0,
 	OpTimerExpire:       11,
 	OpTimerDelete:       0,
+	OpFdOpen:            0,
+	OpFdRead:            10,
+	OpFdWrite:           11,
+	OpFdPoll:            10,
+	OpFdClose:           11,
+	OpFdShutdown:        11,
+	OpFdListen:          11,
+	OpFdConnect:         11,
+	OpFdAccept:          10,
+	OpFdCtl:             11,
 	OpGo:                8,
 	OpGosched:           0,
 	OpResume:            10,

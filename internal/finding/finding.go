@@ -158,6 +158,10 @@ func (f *Finding) deadlock(e trace.Ending) {
 		}
 		f.Message = fmt.Sprintf("%s %s for ever", threads(waits), verb)
 	}
+	if e.Message != "" && slices.ContainsFunc(waits, func(w trace.Waiter) bool { return w.Op >= trace.OpFdOpen && w.Op <= trace.OpFdCtl }) {
+		// It names the descriptors.
+		f.Message += ": " + firstLine(e.Message)
+	}
 	f.waits(waits, len(e.Cycle) > 0)
 }
 

@@ -33,7 +33,8 @@ func (e *BuildError) Error() string { return e.Package + " does not build" }
 
 // Build builds a binary and returns its path.
 func (t *Tool) Build(ctx context.Context, b Build) (binary string, err error) {
-	key := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{t.Dir, t.Version, fmt.Sprint(b.Test)}, b.What, b.Flags), "\x00")))
+	kind := slices.DeleteFunc(slices.Clone(b.Overlay.Flags), func(f string) bool { return hasFlag([]string{f}, "overlay") })
+	key := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{t.Dir, t.Version, fmt.Sprint(b.Test)}, b.What, b.Flags, kind), "\x00")))
 	dir := filepath.Join(b.Cache, "go-build", hex.EncodeToString(key[:8]))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a directory that can", err)

@@ -218,6 +218,9 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		p.fail(e)
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		p.fail(e)
+	case trace.OpFdRead, trace.OpFdWrite, trace.OpFdPoll, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen,
+		trace.OpFdConnect, trace.OpFdAccept, trace.OpFdOpen, trace.OpFdCtl:
+		p.descriptor(e)
 	case trace.OpMalloc:
 		p.note = fmt.Sprintf("%d bytes", e.Size)
 	case trace.OpThreadEnd, trace.OpThreadExit, trace.OpAbort:
@@ -256,6 +259,46 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		if e.Result != 0 {
 			p.sep, p.value = gives, strconv.Itoa(int(e.Result))
 		}
+	}
+}
+
+var fdVerbs = map[trace.Op]string{
+	trace.OpFdRead: "read", trace.OpFdWrite: "write", trace.OpFdPoll: "poll", trace.OpFdClose: "close", trace.OpFdShutdown: "shutdown",
+	trace.OpFdListen: "listen", trace.OpFdConnect: "connect", trace.OpFdAccept: "accept", trace.OpFdOpen: "open", trace.OpFdCtl: "control",
+}
+
+// descriptor is the phrase for an operation on a descriptor: by the number that the call was
+// given.
+func (p *phrase) descriptor(e *trace.Event) {
+	kind, _, ok := e.Object.Channel()
+	fd := int32(e.Aux)
+	p.verb, p.object = fdVerbs[e.Op], kind
+	if fd >= 0 {
+		p.object = strings.TrimSpace(fmt.Sprintf("%s fd %d", kind, fd))
+	}
+	if e.Result != 0 {
+		p.fail(e)
+		return
+	}
+	unit := " bytes"
+	if kind == "eventfd" || kind == "timerfd" {
+		unit = ""
+	}
+	switch e.Op {
+	case trace.OpFdRead, trace.OpFdWrite:
+		p.sep, p.value = gives, strconv.FormatUint(e.Value, 10)+unit
+		if e.Op == trace.OpFdRead && e.Value == 0 && ok {
+			p.value = "end"
+		}
+	case trace.OpFdPoll:
+		p.sep, p.value = gives, strconv.FormatUint(e.Value, 10)+" ready"
+		if e.Value == 0 {
+			p.value = "nothing is ready"
+		}
+	case trace.OpFdAccept:
+		p.sep, p.value = gives, "fd "+strconv.FormatUint(e.Value, 10)
+	case trace.OpFdShutdown:
+		p.note = [...]string{"SHUT_RD", "SHUT_WR", "SHUT_RDWR"}[min(e.Value, 2)]
 	}
 }
 

@@ -211,6 +211,16 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits at barrier " + name
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		return "waits on futex " + name
+	case trace.OpFdRead:
+		return "waits to read from " + name
+	case trace.OpFdWrite:
+		return "waits for room in " + name
+	case trace.OpFdAccept:
+		return "waits for a connection to " + name
+	case trace.OpFdConnect:
+		return "waits to be let in by " + name
+	case trace.OpFdPoll:
+		return "polls, and nothing is ready"
 	case trace.OpCondTimeout:
 		return "waits on cond " + name
 	case trace.OpSpuriousWake:

@@ -339,6 +339,9 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case trace.OpSignalSend, trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpTimerSet, trace.OpTimerExpire:
 		lose("signals: written as critical sections of a lock of their own")
 		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "signals", nil)
+	case trace.OpFdRead, trace.OpFdWrite, trace.OpFdAccept, trace.OpFdConnect, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdPoll, trace.OpFdCtl, trace.OpFdOpen:
+		lose("operations on descriptors: written as critical sections of a lock of their own")
+		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "descriptors", nil)
 	case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpGo:
 		switch {
 		case !ok:

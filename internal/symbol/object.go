@@ -99,6 +99,10 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 	case alloc >= 0:
 		return o.blockName(obj, alloc)
 	}
+	if kind, fd, ok := obj.Channel(); ok {
+		text := fmt.Sprintf("%s fd %d", kind, fd)
+		return newName(text, "")
+	}
 	switch obj.Region() {
 	case trace.RegionGlobal:
 		return o.t.Global(obj.Index(), obj.Offset(), size)

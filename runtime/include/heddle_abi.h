@@ -125,7 +125,17 @@ enum hd_class {
   HD_OP(SIGNAL_PENDING,137, "sigpending",         NONE)  /* value = set */ \
   HD_OP(TIMER_SET,     138, "timer set",          NONE)  /* value = ns to its first expiry, 0 to stop it; aux = its thread + 1 */ \
   HD_OP(TIMER_EXPIRE,  139, "timer expires",      POST)  /* an event of the timer's own thread: value = number of the signal it sends or 0, aux = thread it is sent to + 1, 0 for the process */ \
-  HD_OP(TIMER_DELETE,  140, "timer delete",       NONE)  /* aux = its thread + 1 */
+  HD_OP(TIMER_DELETE,  140, "timer delete",       NONE)  /* aux = its thread + 1 */ \
+  HD_OP(FD_OPEN,       160, "fd open",            NONE)  /* object = channel (HD_FD_OBJECT_BIT), aux = descriptor, value = an eventfd's count; result of all of these = 0 or errno */ \
+  HD_OP(FD_READ,       161, "fd read",            WAIT)  /* read, recv, …: object = what is read from, aux = descriptor, size = bytes asked for, value = bytes read, or what an eventfd gave */ \
+  HD_OP(FD_WRITE,      162, "fd write",           POST)  /* write, send, …: likewise; object = what the other end reads from */ \
+  HD_OP(FD_POLL,       163, "fd poll",            WAIT)  /* poll, select, epoll_wait: object = first ready, value = how many are ready */ \
+  HD_OP(FD_CLOSE,      164, "fd close",           POST)  /* object = what the other end reads from */ \
+  HD_OP(FD_SHUTDOWN,   165, "fd shutdown",        POST)  /* value = SHUT_RD, SHUT_WR, SHUT_RDWR */ \
+  HD_OP(FD_LISTEN,     166, "fd listen",          POST) \
+  HD_OP(FD_CONNECT,    167, "fd connect",         POST)  /* object = the socket that listens, 0: none does */ \
+  HD_OP(FD_ACCEPT,     168, "fd accept",          WAIT)  /* object = the socket that listens, value = the new descriptor */ \
+  HD_OP(FD_CTL,        169, "fd control",         POST)  /* bind, epoll_ctl, timerfd_settime, lseek, truncate, dup, … */
 
 // Any operation of a thread that others may cancel can have the result ECANCELED: it did
 // not happen (a condition wake still has its mutex), and the thread begins to unwind.
@@ -181,6 +191,20 @@ enum hd_op {
   HD_GO_OPS(HD_OP)
 #undef HD_OP
   HD_OP_COUNT = 320,
+};
+
+// What descriptors lead to (pipes, sockets, eventfds, …) has no address. Such an object is
+// 1 << HD_FD_OBJECT_BIT, a kind, the descriptor that reads from it, and a hash of the name
+// of the thread that made it and how many it had made: the same in every schedule.
+enum hd_fd_kind {
+  HD_FD_PIPE = 1, HD_FD_SOCKET, HD_FD_EVENTFD, HD_FD_TIMERFD, HD_FD_EPOLL,
+  HD_FD_FILE,    // a regular file or directory; the hash is of the order in which they were met
+  HD_FD_OUTSIDE, // a terminal, a FIFO, …: the other end is in another process
+};
+enum hd_fd_object {
+  HD_FD_OBJECT_BIT = 44,
+  HD_FD_KIND_SHIFT = 40, // 4 bits
+  HD_FD_SHIFT = 28,      // 12 bits
 };
 
 // ---------------------------------------------------------------- events

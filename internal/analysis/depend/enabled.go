@@ -47,6 +47,8 @@ type replay struct {
 	signals map[trace.Object]uint64 // pending, of threads that are known by their data, and (0) of the process
 	at      int                     // the event to come
 	wakes   map[int32]int32         // of each resume, the event that made it possible at the latest
+	pending map[trace.Object]int64  // bytes, counts and connections that nobody has taken yet
+	ended   map[trace.Object]bool   // channels that will bring no more
 }
 
 type replayThread struct {
@@ -54,7 +56,7 @@ type replayThread struct {
 	done    int     // of events
 	created bool
 	ended   bool
-	cancel  bool   // it was asked to end
+	cancel  bool   // it was asked to end, or does
 	queued  bool   // it asked for a lock before its readers
 	granted bool   // what it waits for has come
 	signals uint64 // pending for it alone
@@ -78,7 +80,7 @@ type replayBarrier struct {
 }
 
 func newReplay(t *trace.Trace) *replay {
-	s := &replay{t: t, locks: map[trace.Object]*replayLock{}, sems: map[trace.Object]int64{}, queues: map[trace.Object][]trace.ThreadID{}, bars: map[trace.Object]*replayBarrier{}, once: map[trace.Object]bool{}, signals: map[trace.Object]uint64{}}
+	s := &replay{t: t, locks: map[trace.Object]*replayLock{}, sems: map[trace.Object]int64{}, queues: map[trace.Object][]trace.ThreadID{}, bars: map[trace.Object]*replayBarrier{}, once: map[trace.Object]bool{}, signals: map[trace.Object]uint64{}, pending: map[trace.Object]int64{}, ended: map[trace.Object]bool{}}
 	n := len(t.Threads)
 	for i := range t.Events {
 		n = max(n, int(t.Events[i].Thread)+1)
@@ -169,7 +171,7 @@ func (s *replay) ready(u trace.ThreadID) bool {
 		if w.Op == trace.OpThreadJoin || w.Op >= trace.OpGo {
 			return w.Ready
 		}
-		return s.can(u, w.Op, w.Object, 0, 0)
+		return s.can(u, w.Op, w.Object, 0, 1)
 	}
 	return th.unknown
 }
@@ -199,6 +201,9 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return false // unless interrupted
 	case trace.OpCondTimeout, trace.OpSpuriousWake, trace.OpTimerExpire:
 		return false // when time passes is not recorded
+	case trace.OpFdRead, trace.OpFdAccept:
+		// An end and an error come with nothing; they can be had when the trace has them.
+		return value == 0 || s.pending[at] > 0 || s.ended[at]
 	case trace.OpThreadJoin:
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
@@ -332,10 +337,28 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpOnceEnd:
 		s.once[ev.Object] = false
+	case trace.OpThreadExit:
+		th.cancel = true
 	case trace.OpCancel:
 		if ev.Value < uint64(len(s.threads)) {
 			s.threads[ev.Value].cancel = true
 		}
+	case trace.OpFdOpen, trace.OpFdWrite:
+		if ok {
+			s.pending[ev.Object] += int64(ev.Value)
+		}
+	case trace.OpFdConnect:
+		s.pending[ev.Object]++ // also one that is in progress
+	case trace.OpFdRead:
+		if ok {
+			s.pending[ev.Object] -= int64(ev.Value)
+		}
+	case trace.OpFdAccept:
+		if ok {
+			s.pending[ev.Object]--
+		}
+	case trace.OpFdClose, trace.OpFdShutdown:
+		s.ended[ev.Object] = true
 	case trace.OpSignalSend, trace.OpTimerExpire:
 		if to := ev.Aux - 1; ok && to < uint64(len(s.threads)) {
 			s.threads[to].signals |= signalBit(ev.Value)

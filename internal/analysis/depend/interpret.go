@@ -31,9 +31,11 @@ import (
 //	futex                                       Change
 //	signal wait                                 Change of all signals there are
 //	signal send, delivery, mask, …; timers      the same, and Fence
+//	fd read, write                              Change of the channel, Observe of all descriptors (7)
+//	fd open, close, poll, connect, …            Change of the channel and of all descriptors
 //	create, start, end, join                    Create, Begin, End, Join
 //	join that failed, end                       Observe, Change of the thread's life
-//	pthread_cancel                              Fence (7)
+//	pthread_cancel                              Fence (8)
 //	exit, abort, fatal signal                   Fence
 //
 // and of Go programs, where an operation that waited goes on with a resume (5):
@@ -60,9 +62,11 @@ import (
 // last to arrive takes a token from each of the others, leaves one for each, and changes
 // the barrier; that keeps the rounds apart and the thread that is told it was last. (5) The
 // resume is ordered after everything that was done to the object before it, and so after
-// what woke the goroutine. (6) While a goroutine is in a select they Change them.
-// (7) When a thread acts on it depends on what it disabled and deferred, which is not
-// recorded. What it then does has the result ECANCELED, and is an operation that failed.
+// what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
+// descriptors a poll looked at is not recorded, and descriptors are numbered in the order in
+// which they are opened. (8) When a thread acts on it depends on what it disabled and
+// deferred, which is not recorded. What it then does has the result ECANCELED, and is an
+// operation that failed.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
 // timed out could have done so at any moment at which what it waited for was not there
@@ -99,6 +103,9 @@ func lifeOf(t uint64) Effect { return Effect{Observe, Life, ^uint64(1) - t, 1} }
 
 // signals stands for the signals that are pending in the process and its threads.
 const signals = ^uint64(0)
+
+// descriptors stands for the process's table of descriptors, and for what a poll looks at.
+const descriptors = ^uint64(1)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {
 	return Effect{m, Conflict, uint64(at), max(size, 1)}
@@ -170,6 +177,10 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
 	case trace.OpSignalWait:
 		return append(buf, Effect{Change, Signal, signals, 1})
+	case trace.OpFdRead, trace.OpFdWrite:
+		return append(buf, object(Change, at), Effect{Observe, Lock, descriptors, 1})
+	case trace.OpFdOpen, trace.OpFdPoll, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdConnect, trace.OpFdAccept, trace.OpFdCtl:
+		return append(buf, object(Change, at), Effect{Change, Lock, descriptors, 1})
 	case trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpSignalSuspend, trace.OpSignalResume,
 		trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
 		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})

@@ -127,6 +127,16 @@ func TestOperations(t *testing.T) {
 			{Thread: 0, Op: trace.OpMutexLock, Object: trace.MakeObject(trace.RegionHeap, 0, 96)},
 			{Thread: 1, Op: trace.OpFree, Object: trace.MakeObject(trace.RegionHeap, 0, 64), Size: 64},
 		}, "0→1 conflict"},
+		{"a channel's reads and writes are in order, another's are not with them", []trace.Event{
+			{Thread: 0, Op: trace.OpFdWrite, Object: 1<<44 | 1<<40 | 1, Value: 1},
+			{Thread: 1, Op: trace.OpFdWrite, Object: 1<<44 | 1<<40 | 2, Value: 1},
+			{Thread: 2, Op: trace.OpFdRead, Object: 1<<44 | 1<<40 | 1, Value: 1},
+		}, "0→2 lock"},
+		{"a poll is in order with all channels, and what makes descriptors with one another", []trace.Event{
+			{Thread: 0, Op: trace.OpFdWrite, Object: 1<<44 | 1<<40 | 1, Value: 1},
+			{Thread: 1, Op: trace.OpFdPoll, Object: 1<<44 | 1<<40 | 2, Value: 1},
+			{Thread: 2, Op: trace.OpFdOpen, Object: 1<<44 | 1<<40 | 3},
+		}, "0→1 lock, 1→2 lock"},
 		{"sleeping and yielding order nothing", []trace.Event{
 			{Thread: 0, Op: trace.OpSleep, Value: 1000},
 			{Thread: 1, Op: trace.OpYield},

@@ -13,13 +13,16 @@ import "github.com/heddle-dev/heddle/trace"
 //	write unlock of a rwlock    a later read or write lock that took it
 //	read unlock of a rwlock     a later write lock that took it
 //	end of a robust mutex's owner  a later lock that took it ("owner died" is an unlock)
-//	cancel                      the operation by which the thread acts on it (5)
+//	cancel                      the operation by which the thread acts on it (6)
 //	cond signal                 the wake of the thread it woke
 //	cond broadcast              the wakes of all that were waiting
 //	sem post                    every later wait that took the semaphore (1)
 //	barrier arrivals            the leaves of the same phase
 //	once done                   a later once
 //	futex wake                  the wake-ups of those that were waiting (2)
+//	write, close, shutdown      a later read from the same pipe, socket or eventfd (5)
+//	connect                     a later accept of the socket that listens
+//	any of these, epoll_ctl     a later poll, select or epoll_wait that found something
 //	atomic release              an acquire that reads from its release sequence (3)
 //	go                          the first event of the goroutine
 //	release, release merge      a later acquire of the object, until a release overwrites (4)
@@ -40,9 +43,10 @@ import "github.com/heddle-dev/heddle/trace"
 // taken for different locations. (4) These are the events of Go's race detector, which
 // says with them what orders goroutines; a release acquire is an acquire and then a
 // release. They share the location of the atomics at their address. Go's other operations,
-// channels and mutexes among them, order nothing by themselves. (5) The
-// one that has the result ECANCELED; otherwise such an operation did not happen, but for a
-// condition wake, which takes its mutex all the same.
+// channels and mutexes among them, order nothing by themselves. (5) As with semaphores, all
+// earlier ones. Files order nothing. (6) The one that has the result ECANCELED; otherwise
+// such an operation did not happen, but for a condition wake, which takes its mutex all the
+// same.
 //
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {

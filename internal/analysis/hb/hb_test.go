@@ -128,11 +128,45 @@ func ev(thread trace.ThreadID, op trace.Op, object trace.Object, change ...func(
 func TestEdges(t *testing.T) {
 	const m, c, x, f = 1, 2, 3, 4
 	create := ev(0, trace.OpThreadCreate, 0, value(1))
+	const pipe, other, file = trace.Object(1<<44 | 1<<40 | 3<<28 | 7), trace.Object(1<<44 | 2<<40 | 5<<28 | 7), trace.Object(1<<44 | 6<<40 | 4<<28 | 1)
 	tests := []struct {
 		name   string
 		events []trace.Event
 		before bool
 	}{
+		{"what is read was written before", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, pipe, value(1)),
+			ev(1, trace.OpFdRead, pipe, value(1)), ev(1, trace.OpRead, x)}, true},
+		{"another pipe", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, pipe, value(1)),
+			ev(1, trace.OpFdRead, other, value(1)), ev(1, trace.OpRead, x)}, false},
+		{"a read that found nothing", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, pipe, value(1)),
+			ev(1, trace.OpFdRead, pipe, result(11)), ev(1, trace.OpRead, x)}, false},
+		{"a write that failed", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, pipe, result(32)),
+			ev(1, trace.OpFdRead, pipe, value(1)), ev(1, trace.OpRead, x)}, false},
+		{"the end comes after the close", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdClose, pipe),
+			ev(1, trace.OpFdRead, pipe), ev(1, trace.OpRead, x)}, true},
+		{"the end comes after the shutdown", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdShutdown, other, value(1)),
+			ev(1, trace.OpFdRead, other), ev(1, trace.OpRead, x)}, true},
+		{"an accept comes after its connect", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdConnect, other, result(115)),
+			ev(1, trace.OpFdAccept, other, value(9)), ev(1, trace.OpRead, x)}, true},
+		{"a refused connect", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdConnect, other, result(111)),
+			ev(1, trace.OpFdAccept, other, value(9)), ev(1, trace.OpRead, x)}, false},
+		{"a poll comes after what it found", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, pipe, value(1)),
+			ev(1, trace.OpFdPoll, other, value(1)), ev(1, trace.OpRead, x)}, true},
+		{"a poll that found nothing", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, pipe, value(1)),
+			ev(1, trace.OpFdPoll, pipe), ev(1, trace.OpRead, x)}, false},
+		{"a file orders nothing", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpFdWrite, file, value(1)),
+			ev(1, trace.OpFdRead, file, value(1)), ev(1, trace.OpRead, x)}, false},
 		{"relaxed store and load", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, f, order(orderRelaxed)),
 			ev(1, trace.OpAtomicLoad, f, order(orderAcquire)), ev(1, trace.OpRead, x)}, false},

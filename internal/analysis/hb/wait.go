@@ -43,7 +43,7 @@ func (e *Engine) wake(t *thread, id trace.ThreadID) {
 	t.tick = true
 }
 
-// waitEvent handles condition variables, semaphores, barriers and futexes. Operations that
+// waitEvent handles condition variables, semaphores, barriers, futexes and descriptors. Operations that
 // order nothing end here and do nothing.
 func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 	switch ev.Op {
@@ -144,6 +144,21 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 
 	case trace.OpCancel:
 		t.leave(releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))
+	case trace.OpFdWrite, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdConnect, trace.OpFdCtl:
+		if ev.Result == 0 || ev.Result == inProgress {
+			if channel(ev.Object) {
+				t.leave(releasedAt(e.sems, ev.Object))
+			}
+			t.leave(releasedAt(e.sems, allChannels))
+		}
+	case trace.OpFdRead, trace.OpFdAccept:
+		if ev.Result == 0 && channel(ev.Object) {
+			t.take(releasedAt(e.sems, ev.Object))
+		}
+	case trace.OpFdPoll:
+		if ev.Result == 0 && ev.Value > 0 {
+			t.take(releasedAt(e.sems, allChannels))
+		}
 
 	case trace.OpBarrierWait:
 		b := e.barriers[ev.Object]
@@ -193,6 +208,21 @@ func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
 		m[o] = r
 	}
 	return r
+}
+
+// allChannels stands for everything that a descriptor leads to. What made a poll or a wait
+// on an epoll set end is not recorded whole, so it comes after all that was done to any
+// descriptor before it: this may hide a race and never invents one.
+const allChannels = trace.Object(^uint64(1))
+
+// inProgress is EINPROGRESS: a connection was begun and is not waited for.
+const inProgress = 115
+
+// channel reports whether what is read from an object was written to it. What a file holds
+// may have been written by anybody.
+func channel(o trace.Object) bool {
+	kind, _, ok := o.Channel()
+	return ok && kind != "file" && kind != "descriptor"
 }
 
 // allSignals stands for every pending signal. Which of several pending ones a wait takes

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
@@ -82,4 +83,21 @@ func testProgram(name string) string {
 		panic(err)
 	}
 	return filepath.Join(dir, name)
+}
+
+// alone runs a program without heddle: what a test says of a call must be true of the system's.
+func alone(t testing.TB, prog string) {
+	t.Helper()
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, prog)
+	cmd.Dir = filepath.Dir(prog)
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib) // passive
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("without heddle: %v\n%s", err, b)
+	}
 }

@@ -1,6 +1,7 @@
 package cprog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -273,15 +274,11 @@ func TestStop(t *testing.T) {
 // A program that blocks in the kernel behind the runtime's back is a hang, again and again.
 func TestWatchdog(t *testing.T) {
 	prog := compile(t, `
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
 #include <sys/syscall.h>
-int main(int argc, char **argv) {
-  char c;
-  int p[2];
-  syscall(SYS_pipe, p);
-  syscall(SYS_read, p[0], &c, 1); // blocks the carrier for good
+int main(void) {
+  long r;
+  // poll(NULL, 0, -1) past libc: blocks the carrier for good
+  __asm__ volatile("syscall" : "=a"(r) : "a"((long)SYS_poll), "D"(0), "S"(0), "d"(-1) : "rcx", "r11", "memory");
   return 0;
 }`)
 	lib, err := theRuntime()
@@ -314,18 +311,28 @@ func TestLostProgramIsNoFinding(t *testing.T) {
 	}
 }
 
-// The memory file of a program's input is not changed by reading it; files it writes stay.
+// Names are relative to the working directory; a file that an execution makes is there until
+// its end.
 func TestWorkingDirectoryAndFiles(t *testing.T) {
 	prog := compile(t, `
 #include <stdio.h>
-int main(void) { FILE *f = fopen("out.txt", "w"); if (!f) return 1; fputs("x", f); return fclose(f); }`)
+int main(void) {
+  char line[9];
+  FILE *f = fopen("out.txt", "wx");
+  if (!f) return 1;
+  fputs("x", f);
+  fclose(f);
+  f = fopen("out.txt", "r");
+  if (!f || !fgets(line, 9, f) || line[0] != 'x') return 2;
+  return fclose(f);
+}`)
 	tg := start(t, prog)
 	for range 3 {
 		if o := run(t, tg, schedule.Plan{}); o.Ending.Kind != trace.Clean || o.Ending.Status != 0 {
 			t.Fatalf("%v %d", o.Ending.Kind, o.Ending.Status)
 		}
 	}
-	if b, err := os.ReadFile(filepath.Join(filepath.Dir(prog), "out.txt")); err != nil || string(b) != "x" {
+	if b, err := os.ReadFile(filepath.Join(filepath.Dir(prog), "out.txt")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%q %v", b, err)
 	}
 }

@@ -172,6 +172,8 @@ var real struct {
 	once      sync.Once
 	dir       string
 	test, run string
+	flags     []string // of go build, for the overlay
+	env       []string
 	err       error
 }
 
@@ -185,7 +187,7 @@ func realBuild() error {
 		return err
 	}
 	real.dir, real.test, real.run = dir, filepath.Join(dir, "p.test"), filepath.Join(dir, "p")
-	overlay, err := patch.Make(context.Background(), strings.TrimSpace(string(goroot)), dir)
+	overlay, err := patch.Make(context.Background(), strings.TrimSpace(string(goroot)), dir, patch.Options{})
 	if err != nil {
 		return err
 	}
@@ -198,8 +200,8 @@ func realBuild() error {
 			return err
 		}
 	}
-	flags := []string{"-overlay=" + overlay.File, "-tags=" + strings.Join(overlay.Tags, ","), "-gcflags=all=" + overlay.GCFlags}
-	for _, args := range [][]string{append([]string{"test", "-c", "-o", real.test}, append(flags, ".")...), append([]string{"build", "-o", real.run}, append(flags, "./main")...)} {
+	real.flags, real.env = overlay.Flags, overlay.Env
+	for _, args := range [][]string{append([]string{"test", "-c", "-o", real.test}, append(overlay.Flags, ".")...), append([]string{"build", "-o", real.run}, append(overlay.Flags, "./main")...)} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = filepath.Join(dir, "src")
 		cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), overlay.Env...)

@@ -14,13 +14,16 @@ import (
 type place uint8
 
 const (
-	entry  place = iota // before its first statement
-	end                 // after its last
-	before              // before each statement that begins with edit.anchor
-	after               // after each statement that begins with edit.anchor
-	last                // before the last statement, which must begin with edit.anchor
-	field               // fn is a structure: a new last field
-	calls               // in the whole file: calls of anchor become calls of code
+	entry     place = iota // before its first statement
+	end                    // after its last
+	before                 // before each statement that begins with edit.anchor
+	after                  // after each statement that begins with edit.anchor
+	last                   // before the last statement, which must begin with edit.anchor
+	field                  // fn is a structure: a new last field
+	calls                  // in the whole file: calls of anchor become calls of code
+	gone                   // a function without a body: it is not declared any more
+	text                   // a function in assembly, or all that begin as fn does before a *: it is no more
+	someCalls              // as calls, and there may be none
 )
 
 // edit is one insertion into a file of Go's own sources. Insertions stay on the line
@@ -59,6 +62,9 @@ type insertion struct {
 
 // apply makes the edits of one file.
 func apply(name string, src []byte, edits []edit) ([]byte, error) {
+	if strings.HasSuffix(name, ".s") {
+		return applyAssembly(src, edits)
+	}
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -98,7 +104,7 @@ func apply(name string, src []byte, edits []edit) ([]byte, error) {
 
 func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, error) {
 	missing := &AnchorError{File: e.file, Func: e.fn, Anchor: e.anchor}
-	if e.at == calls {
+	if e.at == calls || e.at == someCalls {
 		var out []insertion
 		ast.Inspect(f, func(n ast.Node) bool {
 			if c, ok := n.(*ast.CallExpr); ok {
@@ -108,7 +114,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 			}
 			return true
 		})
-		if out == nil {
+		if out == nil && e.at == calls {
 			return nil, missing
 		}
 		return out, nil
@@ -122,7 +128,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 			for _, s := range g.Specs {
 				if t, ok := s.(*ast.TypeSpec); ok && t.Name.Name == e.fn {
 					if st, ok := t.Type.(*ast.StructType); ok {
-						return []insertion{{at: file.Offset(st.Fields.Closing), text: e.code + "\n"}}, nil
+						return []insertion{{at: file.Offset(st.Fields.Closing), text: e.code + " "}}, nil
 					}
 				}
 			}
@@ -130,6 +136,17 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 		return nil, missing
 	}
 	fn := function(f, e.fn)
+	if e.at == gone {
+		missing.Anchor = ""
+		if fn == nil || fn.Body != nil {
+			return nil, missing
+		}
+		from, to := file.Offset(fn.Pos()), file.Offset(fn.End())
+		if fn.Doc != nil {
+			from = file.Offset(fn.Doc.Pos())
+		}
+		return []insertion{{at: from, drop: to - from, text: strings.Repeat("\n", bytes.Count(src[from:to], []byte("\n")))}}, nil
+	}
 	if fn == nil || fn.Body == nil {
 		missing.Anchor = ""
 		return nil, missing
@@ -142,7 +159,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 	case entry:
 		return []insertion{{at: file.Offset(fn.Body.Lbrace) + 1, text: " " + e.code + ";"}}, nil
 	case end:
-		return []insertion{{at: file.Offset(fn.Body.Rbrace), text: e.code + "\n"}}, nil
+		return []insertion{{at: file.Offset(fn.Body.Rbrace), text: "; " + e.code + " "}}, nil
 	case last:
 		n := len(fn.Body.List)
 		if n == 0 || !starts(fn.Body.List[n-1]) {
@@ -201,4 +218,48 @@ func function(f *ast.File, name string) *ast.FuncDecl {
 		}
 	}
 	return nil
+}
+
+// applyAssembly makes the edits of an assembly file. Its lines keep their numbers.
+func applyAssembly(src []byte, edits []edit) ([]byte, error) {
+	lines := strings.SplitAfter(string(src), "\n")
+	for i := range edits {
+		e := &edits[i]
+		found := false
+		for n := 0; n < len(lines); n++ {
+			if !begins(lines[n], e.fn) {
+				continue
+			}
+			found = true
+			// Up to the next thing at the beginning of a line that is no label.
+			lines[n] = "\n"
+			for n++; n < len(lines) && !outside(lines[n]); n++ {
+				lines[n] = "\n"
+			}
+			n--
+		}
+		if !found {
+			return nil, &AnchorError{File: e.file, Func: e.fn}
+		}
+	}
+	return []byte(strings.Join(lines, "")), nil
+}
+
+// begins reports whether a line of assembly begins the function, or one of those, that name
+// says: "f", or "f*" for all that begin like that.
+func begins(line, name string) bool {
+	words := strings.Fields(line)
+	if len(words) < 2 || words[0] != "TEXT" {
+		return false
+	}
+	fn := words[1][:max(0, strings.IndexAny(words[1], "<("))]
+	if prefix, ok := strings.CutSuffix(name, "*"); ok {
+		return strings.HasPrefix(fn, prefix)
+	}
+	return fn == name
+}
+
+// outside reports whether a line of assembly is no part of the function before it.
+func outside(line string) bool {
+	return strings.HasPrefix(line, "TEXT") || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#")
 }

@@ -1,7 +1,9 @@
 package patch
 
+import "slices"
+
 // edits are heddle's insertions into Go's sources; what they call is below hooks/. The
-// comments say what each is for; go-target.md of the design has the roles.
+// comments say what each is for.
 var edits = []edit{
 	// Who a goroutine is, and the beginning.
 	{"runtime/runtime2.go", "g", field, "", "hd *hdThread"},
@@ -82,6 +84,8 @@ var edits = []edit{
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
 	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdRand(); ok { return x }"},
 	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
+	{"runtime/time.go", "", someCalls, "cheaprand", "hdCheapRand"},
+	{"syscall/syscall_unix.go", "Bind", entry, "", "if heddleBind(fd, sa) { return nil }"},
 	{"runtime/debug.go", "GOMAXPROCS", entry, "", "if old, ok := hdProcs(n); ok { return old }"},
 	{"runtime/mgcscavenge.go", "(*scavengerState).wake", entry, "", "if hd.on { return }"},
 
@@ -91,6 +95,10 @@ var edits = []edit{
 	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},
 	{"testing/testing.go", "tRunner", before, "fn(t)", "heddleBegin(t.level, fn)"},
 	{"testing/testing.go", "tRunner", before, "t.signal <- signal", "heddleEnd(t.level)"},
+	{"testing/fuzz.go", "fRunner", before, "fn(f)", "heddleBegin(f.level, fn)"},
+	{"testing/fuzz.go", "fRunner", before, "f.signal <- true", "heddleEnd(f.level)"},
+	{"testing/example.go", "", calls, "runExample", "heddleExample"},
+	{"testing/example.go", "(*InternalExample).processRunResult", before, `if fail != "" || !finished`, `if fail != "" { hdTestFail(fail) }`},
 	{"testing/testing.go", "(*common).Error", entry, "", "heddleError(args)"},
 	{"testing/testing.go", "(*common).Errorf", entry, "", "heddleErrorf(format, args)"},
 	{"testing/testing.go", "(*common).Fatal", entry, "", "heddleError(args)"},
@@ -119,10 +127,39 @@ var imports = map[string]string{
 	"runtime/chan.go": "unsafe", "runtime/select.go": "unsafe", "runtime/time.go": "unsafe",
 }
 
-// added are heddle's own files: the folder below hooks, and the package they go into.
-var added = map[string]string{
-	"runtime": "runtime", "sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand",
+// sanitizerEdits are those of the build with Go's race detector, on top: what heddle has in
+// Go takes the place of the detector's assembly.
+var sanitizerEdits = slices.Concat([]edit{
+	{"runtime/race.go", "racereadrangepc", entry, "", "hdAccessPC(hdOpReadRange, addr, sz, callpc); if hdMute() { return }"},
+	{"runtime/race.go", "racewriterangepc", entry, "", "hdAccessPC(hdOpWriteRange, addr, sz, callpc); if hdMute() { return }"},
+	{"runtime/race.go", "RaceErrors", entry, "", "if hd.on { return 0 }"}, // or the test would fail, and end, there
+}, without("runtime/race.go", gone, ""), without("runtime/race_amd64.s", text, "runtime·"), without("runtime/race_arm64.s", text, "runtime·"),
+	[]edit{
+		{"runtime/race_amd64.s", "sync∕atomic·*", text, "", ""},
+		{"runtime/race_arm64.s", "sync∕atomic·*", text, "", ""},
+	})
+
+// replaced are the functions of the race detector's assembly that heddle has in Go, besides
+// those of sync/atomic.
+var replaced = []string{
+	"raceread", "racewrite", "racereadrange", "racewriterange", "racereadpc", "racewritepc",
+	"RaceRead", "RaceWrite", "RaceReadRange", "RaceWriteRange",
 }
 
-// removed are files whose place heddle's take.
+// without takes them out of a file.
+func without(file string, at place, prefix string) (edits []edit) {
+	for _, name := range replaced {
+		edits = append(edits, edit{file, prefix + name, at, "", ""})
+	}
+	return edits
+}
+
+// added are heddle's own files: the folder below hooks, and the package they go into. Of
+// plain and sanitizer a build has one.
+var added = map[string]string{
+	"runtime": "runtime", "plain": "runtime", "sanitizer": "runtime",
+	"sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand", "syscall": "syscall",
+}
+
+// removed are files whose place heddle's take where there is no race detector.
 var removed = []string{"runtime/race.go", "runtime/race_amd64.s", "runtime/race_arm64.s"}

@@ -17,27 +17,44 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 //go:embed hooks
 var hooks embed.FS
 
+// Options say which of the builds an overlay is for. Both have the same scheduling points,
+// at the same instructions of the program.
+type Options struct {
+	// Sanitizer is the build with Go's own race detector, ThreadSanitizer: for its reports. It
+	// needs cgo and a C compiler, and records no more than the choices of a schedule and
+	// accesses. The other build has the compiler's instrumentation and nothing behind it but
+	// heddle.
+	Sanitizer bool
+}
+
+// edits are all that the build needs.
+func (o Options) edits() []edit {
+	if o.Sanitizer {
+		return slices.Concat(edits, sanitizerEdits)
+	}
+	return edits
+}
+
 // Overlay says how to build a package with heddle in Go's runtime.
 type Overlay struct {
-	// Flags for go build and go test: -overlay, -tags, -gcflags. The caller adds its own
-	// tags to those of -tags.
-	File    string
-	Tags    []string
-	GCFlags string // as -gcflags=all=… wants it
-	Env     []string
+	// Flags are for go build and go test: -overlay, -tags and -gcflags or -race. The caller
+	// joins its own to them.
+	Flags []string
+	Env   []string // environment variables
 }
 
 // Make is the overlay over the Go installation at goroot, made in cache (a directory) if
 // it is not there yet. The error is an *AnchorError, in a *UnsupportedError, where the
 // installation is not one that heddle knows.
-func Make(ctx context.Context, goroot, cache string) (*Overlay, error) {
-	files, err := patched(goroot)
+func Make(ctx context.Context, goroot, cache string, opts Options) (*Overlay, error) {
+	files, err := patched(goroot, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +65,13 @@ func Make(ctx context.Context, goroot, cache string) (*Overlay, error) {
 	}
 	fmt.Fprintln(sum, goroot)
 	dir := filepath.Join(cache, "go-"+hex.EncodeToString(sum.Sum(nil)[:10]))
-	o := &Overlay{File: filepath.Join(dir, "overlay.json"), Tags: []string{"race"}, GCFlags: "-race", Env: []string{"CGO_ENABLED=0"}}
-	if _, err := os.Stat(o.File); err == nil {
+	file := filepath.Join(dir, "overlay.json")
+	o := &Overlay{Flags: []string{"-overlay=" + file, "-tags=race", "-gcflags=all=-race"}, Env: []string{"CGO_ENABLED=0"}}
+	if opts.Sanitizer {
+		// cgo is there for the race detector: the library is the same as without.
+		o = &Overlay{Flags: []string{"-overlay=" + file, "-tags=netgo,osusergo", "-race"}, Env: []string{"CGO_ENABLED=1"}}
+	}
+	if _, err := os.Stat(file); err == nil {
 		return o, nil
 	}
 	tmp, err := os.MkdirTemp(cache, "go-")
@@ -78,7 +100,7 @@ func Make(ctx context.Context, goroot, cache string) (*Overlay, error) {
 		return nil, fmt.Errorf("cannot write the overlay: %w", err)
 	}
 	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		if _, again := os.Stat(o.File); again != nil {
+		if _, again := os.Stat(file); again != nil {
 			return nil, fmt.Errorf("cannot put the overlay into its place: %w", err)
 		}
 	}
@@ -86,8 +108,8 @@ func Make(ctx context.Context, goroot, cache string) (*Overlay, error) {
 }
 
 // Check reports whether an overlay over goroot can be made, without making it.
-func Check(goroot string) error {
-	_, err := patched(goroot)
+func Check(goroot string, opts Options) error {
+	_, err := patched(goroot, opts)
 	return err
 }
 
@@ -109,10 +131,10 @@ type patchedFile struct {
 	data []byte
 }
 
-func patched(goroot string) ([]patchedFile, error) {
+func patched(goroot string, opts Options) ([]patchedFile, error) {
 	var names []string
 	byFile := map[string][]edit{}
-	for _, e := range edits {
+	for _, e := range opts.edits() {
 		if byFile[e.file] == nil {
 			names = append(names, e.file)
 		}
@@ -125,6 +147,9 @@ func patched(goroot string) ([]patchedFile, error) {
 		if err != nil {
 			return nil, &UnsupportedError{goroot, fmt.Errorf("its sources are not complete (%w)", err)}
 		}
+		for i := range edits {
+			edits[i].file = name
+		}
 		b, err := apply(name, withImport(name, src), edits)
 		if err != nil {
 			return nil, &UnsupportedError{goroot, err}
@@ -135,11 +160,15 @@ func patched(goroot string) ([]patchedFile, error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
+		folder := path.Base(path.Dir(name))
+		if folder == "plain" && opts.Sanitizer || folder == "sanitizer" && !opts.Sanitizer {
+			return nil
+		}
 		b, err := hooks.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		dir := added[path.Base(path.Dir(name))]
+		dir := added[folder]
 		// The constraint keeps the files out of this module's own packages.
 		b = []byte(strings.Replace(string(b), "//go:build heddle\n", "\n", 1))
 		out = append(out, patchedFile{dir + "/" + path.Base(name), b})
@@ -148,8 +177,10 @@ func patched(goroot string) ([]patchedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range removed {
-		out = append(out, patchedFile{name, nil})
+	if !opts.Sanitizer {
+		for _, name := range removed {
+			out = append(out, patchedFile{name, nil})
+		}
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@
 //	heddle_event.go   recording: events, stacks, names of objects
 //	heddle_where.go   which instruction of the program an operation belongs to
 //	heddle_clock.go   virtual time, and chance
+//	heddle_system.go  what only the system knows: threads that wait, signals on their way
 //	heddle_race.go    accesses and what orders them, in place of the race detector
 //	heddle_atomic.go  sync/atomic, likewise
 //
@@ -29,7 +30,7 @@ import (
 const (
 	hdWords      = hdMaxThreads / 64
 	hdMapShared  = 1
-	hdMaxSteps   = 1 << 20
+	hdMaxSteps   = 1 << 20 // the default step budget, as in internal/target/wire
 	hdFutexWait  = 0
 	hdFutexWake  = 1
 	hdSettleTime = 10e9 // virtual ns that goroutines have to end after a test
@@ -98,7 +99,9 @@ var hd struct {
 	cold    bool // there is none
 	ready   bool // the controller has been told
 	noLeaks bool
-	runner  *g // the goroutine that runs tests, not controlled
+	length  uint64   // points of the warm-up
+	signals guintptr // the goroutine that hands on signals, not controlled either
+	runner  *g       // the goroutine that runs tests, not controlled
 	entry   uintptr
 
 	shm     *hdShm
@@ -160,6 +163,8 @@ var hd struct {
 	hurry      bool // any timer may fire early
 	leakIgnore string
 	procs      int32
+	between    uint64 // random numbers outside of executions
+	ports      int    // that the execution was given
 }
 
 // hdAttach is called once the environment is known. A binary that is not started by
@@ -261,7 +266,8 @@ func abi_FuncPCmain() uintptr {
 func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
-		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdMaxSteps}
+		// As long as it takes: the controller's patience ends it.
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
 	} else {
 		hd.warm = false
 		if !hd.ready {
@@ -269,6 +275,10 @@ func hdBegin() {
 			hdState(hdStateReady)
 		}
 		hdNextPlan()
+		if hd.plan.MaxSteps == hdMaxSteps {
+			// The user has not asked for another budget. A long test is no hang.
+			hd.plan.MaxSteps = uint32(min(max(hdMaxSteps, 8*hd.length), 1<<31))
+		}
 	}
 	gp := getg()
 	systemstack(func() { hdStart(gp) })
@@ -290,6 +300,7 @@ func hdStart(gp *g) {
 	hd.nthreads, hd.nwords, hd.olds = 0, 1, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
+	hd.ports = 0
 	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
@@ -375,6 +386,11 @@ func hdExit(code int) {
 	})
 }
 
+// hdExploring reports whether tests are executed for a controller.
+//
+//go:linkname hdExploring
+func hdExploring() bool { return hd.on && hd.test }
+
 // hdTestFail ends the execution at a test's first failure.
 //
 //go:linkname hdTestFail
@@ -387,6 +403,9 @@ func hdTestFail(message string) {
 		return // a panic, which is about to be raised again
 	}
 	site := hdTestSite(pc, fp)
+	if site == 0 { // an example, which has returned
+		site = hd.entry + sys.PCQuantum
+	}
 	hdNote(hdOpTestFail, site, 0, 0)
 	systemstack(func() {
 		pcs := hdPcs(getg().m.curg, pc, fp)
@@ -441,9 +460,13 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		return
 	}
 	hd.active = false
-	if hd.warm && (outcome != hdOutClean || last) {
-		hdState(hdStateCold)
-		exit(0)
+	hd.between = 0
+	if hd.warm {
+		if outcome != hdOutClean || last {
+			hdState(hdStateCold)
+			exit(0)
+		}
+		hd.length = hd.points
 	}
 	hd.vbase, hd.vreal = hd.vnow, nanotime()
 	r := &hd.result

@@ -120,6 +120,16 @@ const (
 	hdOpTimerSet          = 138
 	hdOpTimerExpire       = 139
 	hdOpTimerDelete       = 140
+	hdOpFdOpen            = 160
+	hdOpFdRead            = 161
+	hdOpFdWrite           = 162
+	hdOpFdPoll            = 163
+	hdOpFdClose           = 164
+	hdOpFdShutdown        = 165
+	hdOpFdListen          = 166
+	hdOpFdConnect         = 167
+	hdOpFdAccept          = 168
+	hdOpFdCtl             = 169
 	hdOpGo                = 256
 	hdOpGosched           = 257
 	hdOpResume            = 258
@@ -159,6 +169,24 @@ const (
 	hdOpTestEnd           = 312
 	hdOpTestFail          = 313
 	hdOpCount             = 320
+)
+
+// enum hd_fd_kind
+const (
+	hdFdPipe    = 1
+	hdFdSocket  = 2
+	hdFdEventfd = 3
+	hdFdTimerfd = 4
+	hdFdEpoll   = 5
+	hdFdFile    = 6
+	hdFdOutside = 7
+)
+
+// enum hd_fd_object
+const (
+	hdFdObjectBit = 44
+	hdFdKindShift = 40
+	hdFdShift     = 28
 )
 
 // enum hd_event_flags

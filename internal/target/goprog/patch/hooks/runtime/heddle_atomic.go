@@ -1,7 +1,8 @@
 //go:build heddle
 
 // sync/atomic under the race tag has no bodies: the race detector's assembly gives them.
-// Here they are Go, in terms of internal/runtime/atomic, each with a look at who does it.
+// Here they are Go, each with a look at who does it; how an operation is done (hdLoad4,
+// hdAdd8) is in heddle_race.go.
 // StorePointer, SwapPointer and CompareAndSwapPointer are in the runtime anyway
 // (atomic_pointer.go) and come here as their uintptr forms.
 package runtime
@@ -130,251 +131,287 @@ func hdAtomicEffect(p *hdPend) {
 //go:linkname hd_LoadInt32 sync/atomic.LoadInt32
 //go:nosplit
 func hd_LoadInt32(addr *int32) int32 {
-	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 4, 0, 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int32(atomic.Load((*uint32)(unsafe.Pointer(addr))))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 4, 0, 0, false, pc, hdDepth(getcallerfp()))
+	return int32(hdLoad4(unsafe.Pointer(addr), pc))
 }
 
 //go:linkname hd_StoreInt32 sync/atomic.StoreInt32
 //go:nosplit
 func hd_StoreInt32(addr *int32, val int32) {
-	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 4, uint64(uint32(val)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	atomic.Store((*uint32)(unsafe.Pointer(addr)), uint32(val))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 4, uint64(uint32(val)), 0, false, pc, hdDepth(getcallerfp()))
+	hdStore4(unsafe.Pointer(addr), uint32(val), pc)
 }
 
 //go:linkname hd_SwapInt32 sync/atomic.SwapInt32
 //go:nosplit
 func hd_SwapInt32(addr *int32, new int32) int32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(new)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int32(atomic.Xchg((*uint32)(unsafe.Pointer(addr)), uint32(new)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(new)), 0, false, pc, hdDepth(getcallerfp()))
+	return int32(hdSwap4(unsafe.Pointer(addr), uint32(new), pc))
 }
 
 //go:linkname hd_CompareAndSwapInt32 sync/atomic.CompareAndSwapInt32
 //go:nosplit
 func hd_CompareAndSwapInt32(addr *int32, old, new int32) bool {
-	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 4, uint64(uint32(new)), uintptr(uint32(old)), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return atomic.Cas((*uint32)(unsafe.Pointer(addr)), uint32(old), uint32(new))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 4, uint64(uint32(new)), uintptr(uint32(old)), false, pc, hdDepth(getcallerfp()))
+	return hdCas4(unsafe.Pointer(addr), uint32(old), uint32(new), pc)
 }
 
 //go:linkname hd_AddInt32 sync/atomic.AddInt32
 //go:nosplit
 func hd_AddInt32(addr *int32, delta int32) int32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(delta)), 0, true, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int32(atomic.Xadd((*uint32)(unsafe.Pointer(addr)), int32(delta)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(delta)), 0, true, pc, hdDepth(getcallerfp()))
+	return int32(hdAdd4(unsafe.Pointer(addr), uint32(delta), pc))
 }
 
 //go:linkname hd_AndInt32 sync/atomic.AndInt32
 //go:nosplit
 func hd_AndInt32(addr *int32, mask int32) int32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int32(atomic.And32((*uint32)(unsafe.Pointer(addr)), uint32(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return int32(hdAnd4(unsafe.Pointer(addr), uint32(mask), pc))
 }
 
 //go:linkname hd_OrInt32 sync/atomic.OrInt32
 //go:nosplit
 func hd_OrInt32(addr *int32, mask int32) int32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int32(atomic.Or32((*uint32)(unsafe.Pointer(addr)), uint32(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return int32(hdOr4(unsafe.Pointer(addr), uint32(mask), pc))
 }
 
 //go:linkname hd_LoadInt64 sync/atomic.LoadInt64
 //go:nosplit
 func hd_LoadInt64(addr *int64) int64 {
-	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int64(atomic.Load64((*uint64)(unsafe.Pointer(addr))))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, pc, hdDepth(getcallerfp()))
+	return int64(hdLoad8(unsafe.Pointer(addr), pc))
 }
 
 //go:linkname hd_StoreInt64 sync/atomic.StoreInt64
 //go:nosplit
 func hd_StoreInt64(addr *int64, val int64) {
-	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 8, uint64(uint64(val)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	atomic.Store64((*uint64)(unsafe.Pointer(addr)), uint64(val))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 8, uint64(uint64(val)), 0, false, pc, hdDepth(getcallerfp()))
+	hdStore8(unsafe.Pointer(addr), uint64(val), pc)
 }
 
 //go:linkname hd_SwapInt64 sync/atomic.SwapInt64
 //go:nosplit
 func hd_SwapInt64(addr *int64, new int64) int64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(new)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int64(atomic.Xchg64((*uint64)(unsafe.Pointer(addr)), uint64(new)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(new)), 0, false, pc, hdDepth(getcallerfp()))
+	return int64(hdSwap8(unsafe.Pointer(addr), uint64(new), pc))
 }
 
 //go:linkname hd_CompareAndSwapInt64 sync/atomic.CompareAndSwapInt64
 //go:nosplit
 func hd_CompareAndSwapInt64(addr *int64, old, new int64) bool {
-	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 8, uint64(uint64(new)), uintptr(uint64(old)), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return atomic.Cas64((*uint64)(unsafe.Pointer(addr)), uint64(old), uint64(new))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 8, uint64(uint64(new)), uintptr(uint64(old)), false, pc, hdDepth(getcallerfp()))
+	return hdCas8(unsafe.Pointer(addr), uint64(old), uint64(new), pc)
 }
 
 //go:linkname hd_AddInt64 sync/atomic.AddInt64
 //go:nosplit
 func hd_AddInt64(addr *int64, delta int64) int64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(delta)), 0, true, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int64(atomic.Xadd64((*uint64)(unsafe.Pointer(addr)), int64(delta)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(delta)), 0, true, pc, hdDepth(getcallerfp()))
+	return int64(hdAdd8(unsafe.Pointer(addr), uint64(delta), pc))
 }
 
 //go:linkname hd_AndInt64 sync/atomic.AndInt64
 //go:nosplit
 func hd_AndInt64(addr *int64, mask int64) int64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int64(atomic.And64((*uint64)(unsafe.Pointer(addr)), uint64(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return int64(hdAnd8(unsafe.Pointer(addr), uint64(mask), pc))
 }
 
 //go:linkname hd_OrInt64 sync/atomic.OrInt64
 //go:nosplit
 func hd_OrInt64(addr *int64, mask int64) int64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return int64(atomic.Or64((*uint64)(unsafe.Pointer(addr)), uint64(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return int64(hdOr8(unsafe.Pointer(addr), uint64(mask), pc))
 }
 
 //go:linkname hd_LoadUint32 sync/atomic.LoadUint32
 //go:nosplit
 func hd_LoadUint32(addr *uint32) uint32 {
-	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 4, 0, 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint32(atomic.Load((*uint32)(unsafe.Pointer(addr))))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 4, 0, 0, false, pc, hdDepth(getcallerfp()))
+	return uint32(hdLoad4(unsafe.Pointer(addr), pc))
 }
 
 //go:linkname hd_StoreUint32 sync/atomic.StoreUint32
 //go:nosplit
 func hd_StoreUint32(addr *uint32, val uint32) {
-	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 4, uint64(uint32(val)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	atomic.Store((*uint32)(unsafe.Pointer(addr)), uint32(val))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 4, uint64(uint32(val)), 0, false, pc, hdDepth(getcallerfp()))
+	hdStore4(unsafe.Pointer(addr), uint32(val), pc)
 }
 
 //go:linkname hd_SwapUint32 sync/atomic.SwapUint32
 //go:nosplit
 func hd_SwapUint32(addr *uint32, new uint32) uint32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(new)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint32(atomic.Xchg((*uint32)(unsafe.Pointer(addr)), uint32(new)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(new)), 0, false, pc, hdDepth(getcallerfp()))
+	return uint32(hdSwap4(unsafe.Pointer(addr), uint32(new), pc))
 }
 
 //go:linkname hd_CompareAndSwapUint32 sync/atomic.CompareAndSwapUint32
 //go:nosplit
 func hd_CompareAndSwapUint32(addr *uint32, old, new uint32) bool {
-	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 4, uint64(uint32(new)), uintptr(uint32(old)), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return atomic.Cas((*uint32)(unsafe.Pointer(addr)), uint32(old), uint32(new))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 4, uint64(uint32(new)), uintptr(uint32(old)), false, pc, hdDepth(getcallerfp()))
+	return hdCas4(unsafe.Pointer(addr), uint32(old), uint32(new), pc)
 }
 
 //go:linkname hd_AddUint32 sync/atomic.AddUint32
 //go:nosplit
 func hd_AddUint32(addr *uint32, delta uint32) uint32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(delta)), 0, true, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint32(atomic.Xadd((*uint32)(unsafe.Pointer(addr)), int32(delta)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(delta)), 0, true, pc, hdDepth(getcallerfp()))
+	return uint32(hdAdd4(unsafe.Pointer(addr), uint32(delta), pc))
 }
 
 //go:linkname hd_AndUint32 sync/atomic.AndUint32
 //go:nosplit
 func hd_AndUint32(addr *uint32, mask uint32) uint32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint32(atomic.And32((*uint32)(unsafe.Pointer(addr)), uint32(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return uint32(hdAnd4(unsafe.Pointer(addr), uint32(mask), pc))
 }
 
 //go:linkname hd_OrUint32 sync/atomic.OrUint32
 //go:nosplit
 func hd_OrUint32(addr *uint32, mask uint32) uint32 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint32(atomic.Or32((*uint32)(unsafe.Pointer(addr)), uint32(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 4, uint64(uint32(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return uint32(hdOr4(unsafe.Pointer(addr), uint32(mask), pc))
 }
 
 //go:linkname hd_LoadUint64 sync/atomic.LoadUint64
 //go:nosplit
 func hd_LoadUint64(addr *uint64) uint64 {
-	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint64(atomic.Load64((*uint64)(unsafe.Pointer(addr))))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, pc, hdDepth(getcallerfp()))
+	return uint64(hdLoad8(unsafe.Pointer(addr), pc))
 }
 
 //go:linkname hd_StoreUint64 sync/atomic.StoreUint64
 //go:nosplit
 func hd_StoreUint64(addr *uint64, val uint64) {
-	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 8, uint64(uint64(val)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	atomic.Store64((*uint64)(unsafe.Pointer(addr)), uint64(val))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 8, uint64(uint64(val)), 0, false, pc, hdDepth(getcallerfp()))
+	hdStore8(unsafe.Pointer(addr), uint64(val), pc)
 }
 
 //go:linkname hd_SwapUint64 sync/atomic.SwapUint64
 //go:nosplit
 func hd_SwapUint64(addr *uint64, new uint64) uint64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(new)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint64(atomic.Xchg64((*uint64)(unsafe.Pointer(addr)), uint64(new)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(new)), 0, false, pc, hdDepth(getcallerfp()))
+	return uint64(hdSwap8(unsafe.Pointer(addr), uint64(new), pc))
 }
 
 //go:linkname hd_CompareAndSwapUint64 sync/atomic.CompareAndSwapUint64
 //go:nosplit
 func hd_CompareAndSwapUint64(addr *uint64, old, new uint64) bool {
-	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 8, uint64(uint64(new)), uintptr(uint64(old)), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return atomic.Cas64((*uint64)(unsafe.Pointer(addr)), uint64(old), uint64(new))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 8, uint64(uint64(new)), uintptr(uint64(old)), false, pc, hdDepth(getcallerfp()))
+	return hdCas8(unsafe.Pointer(addr), uint64(old), uint64(new), pc)
 }
 
 //go:linkname hd_AddUint64 sync/atomic.AddUint64
 //go:nosplit
 func hd_AddUint64(addr *uint64, delta uint64) uint64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(delta)), 0, true, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint64(atomic.Xadd64((*uint64)(unsafe.Pointer(addr)), int64(delta)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(delta)), 0, true, pc, hdDepth(getcallerfp()))
+	return uint64(hdAdd8(unsafe.Pointer(addr), uint64(delta), pc))
 }
 
 //go:linkname hd_AndUint64 sync/atomic.AndUint64
 //go:nosplit
 func hd_AndUint64(addr *uint64, mask uint64) uint64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint64(atomic.And64((*uint64)(unsafe.Pointer(addr)), uint64(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return uint64(hdAnd8(unsafe.Pointer(addr), uint64(mask), pc))
 }
 
 //go:linkname hd_OrUint64 sync/atomic.OrUint64
 //go:nosplit
 func hd_OrUint64(addr *uint64, mask uint64) uint64 {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uint64(atomic.Or64((*uint64)(unsafe.Pointer(addr)), uint64(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return uint64(hdOr8(unsafe.Pointer(addr), uint64(mask), pc))
 }
 
 //go:linkname hd_LoadUintptr sync/atomic.LoadUintptr
 //go:nosplit
 func hd_LoadUintptr(addr *uintptr) uintptr {
-	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uintptr(atomic.Load64((*uint64)(unsafe.Pointer(addr))))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, pc, hdDepth(getcallerfp()))
+	return uintptr(hdLoad8(unsafe.Pointer(addr), pc))
 }
 
 //go:linkname hd_StoreUintptr sync/atomic.StoreUintptr
 //go:nosplit
 func hd_StoreUintptr(addr *uintptr, val uintptr) {
-	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 8, uint64(uint64(val)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	atomic.Store64((*uint64)(unsafe.Pointer(addr)), uint64(val))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicStore, unsafe.Pointer(addr), 8, uint64(uint64(val)), 0, false, pc, hdDepth(getcallerfp()))
+	hdStore8(unsafe.Pointer(addr), uint64(val), pc)
 }
 
 //go:linkname hd_SwapUintptr sync/atomic.SwapUintptr
 //go:nosplit
 func hd_SwapUintptr(addr *uintptr, new uintptr) uintptr {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(new)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uintptr(atomic.Xchg64((*uint64)(unsafe.Pointer(addr)), uint64(new)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(new)), 0, false, pc, hdDepth(getcallerfp()))
+	return uintptr(hdSwap8(unsafe.Pointer(addr), uint64(new), pc))
 }
 
 //go:linkname hd_CompareAndSwapUintptr sync/atomic.CompareAndSwapUintptr
 //go:nosplit
 func hd_CompareAndSwapUintptr(addr *uintptr, old, new uintptr) bool {
-	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 8, uint64(uint64(new)), uintptr(uint64(old)), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return atomic.Cas64((*uint64)(unsafe.Pointer(addr)), uint64(old), uint64(new))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicCas, unsafe.Pointer(addr), 8, uint64(uint64(new)), uintptr(uint64(old)), false, pc, hdDepth(getcallerfp()))
+	return hdCas8(unsafe.Pointer(addr), uint64(old), uint64(new), pc)
 }
 
 //go:linkname hd_AddUintptr sync/atomic.AddUintptr
 //go:nosplit
 func hd_AddUintptr(addr *uintptr, delta uintptr) uintptr {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(delta)), 0, true, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uintptr(atomic.Xadd64((*uint64)(unsafe.Pointer(addr)), int64(delta)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(delta)), 0, true, pc, hdDepth(getcallerfp()))
+	return uintptr(hdAdd8(unsafe.Pointer(addr), uint64(delta), pc))
 }
 
 //go:linkname hd_AndUintptr sync/atomic.AndUintptr
 //go:nosplit
 func hd_AndUintptr(addr *uintptr, mask uintptr) uintptr {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uintptr(atomic.And64((*uint64)(unsafe.Pointer(addr)), uint64(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return uintptr(hdAnd8(unsafe.Pointer(addr), uint64(mask), pc))
 }
 
 //go:linkname hd_OrUintptr sync/atomic.OrUintptr
 //go:nosplit
 func hd_OrUintptr(addr *uintptr, mask uintptr) uintptr {
-	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return uintptr(atomic.Or64((*uint64)(unsafe.Pointer(addr)), uint64(mask)))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicRmw, unsafe.Pointer(addr), 8, uint64(uint64(mask)), 0, false, pc, hdDepth(getcallerfp()))
+	return uintptr(hdOr8(unsafe.Pointer(addr), uint64(mask), pc))
 }
 
 //go:linkname hd_LoadPointer sync/atomic.LoadPointer
 //go:nosplit
 func hd_LoadPointer(addr *unsafe.Pointer) unsafe.Pointer {
-	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	return atomic.Loadp(unsafe.Pointer(addr))
+	pc := sys.GetCallerPC()
+	hdAtomic(hdOpAtomicLoad, unsafe.Pointer(addr), 8, 0, 0, false, pc, hdDepth(getcallerfp()))
+	return unsafe.Pointer(uintptr(hdLoad8(unsafe.Pointer(addr), pc)))
 }

@@ -35,23 +35,36 @@ func hdTimeNow() (sec int64, nsec int32, mono int64) {
 	return hdWall + mono/1e9, int32(mono % 1e9), mono
 }
 
-// hdRand is a random number of the goroutine's own stream.
+// hdRand is a random number of the goroutine's own stream, or between executions of one
+// for all: those of Go's runtime depend on which of the system's threads asks.
 //
 //go:nosplit
 func hdRand() (uint64, bool) {
-	if !hd.active {
-		return 0, false
-	}
 	gp := getg()
-	t := gp.hd
-	if t == nil || t.goid != gp.goid {
+	if !hd.on || gp != gp.m.curg {
 		return 0, false
 	}
-	t.random += 0x9e3779b97f4a7c15
-	z := t.random
+	stream := &hd.between
+	if hd.active {
+		t := gp.hd
+		if t == nil || t.goid != gp.goid {
+			return 0, false
+		}
+		stream = &t.random
+	}
+	*stream += 0x9e3779b97f4a7c15
+	z := *stream
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31, true
+}
+
+// hdCheapRand is a number for timers, which decides between some that are due together.
+func hdCheapRand() uint32 {
+	if x, ok := hdRand(); ok {
+		return uint32(x)
+	}
+	return cheaprand()
 }
 
 // hdFill fills b as if from the system's random source; false outside of executions.

@@ -94,7 +94,14 @@ func hdMainThread() *hdThread { return &hd.threads[0] }
 // hdControlled reports whether the goroutine is one of the program's own. The one that
 // waits for signals counts as the runtime's.
 func hdControlled(gp *g) bool {
-	return gp != hd.runner && !isSystemGoroutine(gp, false) && hdFuncName(gp.startpc) != "os/signal.loop"
+	if gp == hd.runner || isSystemGoroutine(gp, false) {
+		return false
+	}
+	if hdFuncName(gp.startpc) == "os/signal.loop" {
+		hd.signals.set(gp)
+		return false
+	}
+	return true
 }
 
 // hdGo is called before the go statement creates a goroutine.
@@ -562,6 +569,10 @@ func hdFind() (*g, bool) {
 		hd.next = nil
 		return hdRun(t)
 	}
+	if hdSignalled(!hdAny()) {
+		usleep(20)
+		return nil, true
+	}
 	t := hd.cur
 	if t.held {
 		gp := t.gp.ptr()
@@ -586,6 +597,11 @@ func hdFind() (*g, bool) {
 		}
 		if now-hd.released < 20e6 {
 			usleep(20)
+			return nil, true
+		}
+		if state := hdTaskState(gp.m.procid); state != 0 && state != 'S' {
+			// It is at work, and the machine is busy.
+			hd.released = now
 			return nil, true
 		}
 		// It lasts: others go on. The one place where an execution depends on real time.

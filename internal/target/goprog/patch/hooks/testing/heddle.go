@@ -13,6 +13,9 @@ func hdTestBegin(fn uintptr)
 //go:linkname hdTestEnd runtime.hdTestEnd
 func hdTestEnd()
 
+//go:linkname hdExploring runtime.hdExploring
+func hdExploring() bool
+
 //go:linkname hdTestFail runtime.hdTestFail
 func hdTestFail(message string)
 
@@ -34,3 +37,22 @@ func heddleEnd(level int) {
 func heddleError(args []any) { hdTestFail(fmt.Sprintln(args...)) }
 
 func heddleErrorf(format string, args []any) { hdTestFail(fmt.Sprintf(format, args...)) }
+
+// heddleExample does an example as tests are done, again and again and in a goroutine of
+// its own.
+func heddleExample(eg InternalExample) (ok bool) {
+	if !hdExploring() {
+		return runExample(eg)
+	}
+	for range *count {
+		done := make(chan bool)
+		go func() {
+			heddleBegin(1, eg.F)
+			ok = runExample(eg)
+			heddleEnd(1)
+			done <- true
+		}()
+		<-done
+	}
+	return ok
+}

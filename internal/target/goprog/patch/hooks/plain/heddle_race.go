@@ -1,93 +1,18 @@
 //go:build heddle
 
-// What the compiler and the runtime tell the race detector, told to heddle instead: plain
-// accesses, and what orders them. The functions are those that Go's runtime/race.go
-// declares, whose place this file takes; the release, merge and acquire of an address
-// mean what they mean there.
+// What the compiler and the runtime tell the race detector, told to heddle instead. The
+// functions are those that Go's runtime/race.go declares, whose place this file takes; the
+// release, merge and acquire of an address mean what they mean there.
 package runtime
 
 import (
 	"internal/abi"
+	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
 )
 
 const raceenabled = true
-
-// hdQuiet is how many accesses a goroutine may do without a scheduling point until it is
-// made to yield: it may be waiting for somebody.
-const hdQuiet = 20000
-
-// hdWatched is the goroutine's thread if the access it is about to do is of interest.
-//
-//go:nosplit
-func hdWatched() *hdThread {
-	if !hd.active {
-		return nil
-	}
-	gp := getg()
-	t := gp.hd
-	if t == nil || t.goid != gp.goid {
-		return nil
-	}
-	t.quiet++
-	if !hd.watch && t.quiet < hdQuiet {
-		return nil
-	}
-	return t
-}
-
-// hdAccess is an access of the instruction that returns to pc; fp is the frame of the
-// function it is in.
-//
-//go:nosplit
-func hdAccess(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
-	// What lies on a stack is its goroutine's own.
-	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
-		return
-	}
-	// Not in functions that must not be seen by whoever moves stacks: package reflect's.
-	if hdClassOfNosplit(pc) != hdSkipLibrary {
-		hdAccessed(t, op, addr, size, pc, fp)
-	}
-}
-
-func hdAccessed(t *hdThread, op uint16, addr, size, pc, fp uintptr) {
-	if t.quiet >= hdQuiet {
-		hdForced(t, pc, fp)
-	}
-	if !hd.watch {
-		return
-	}
-	if hdIsPoint(pc) && hdStops(getg()) != nil {
-		hdPointAt(op, addr, 0, 0, uint32(size), pc, fp)
-		return
-	}
-	if !hd.accesses || t.last.pc == pc && t.last.addr == addr {
-		return
-	}
-	systemstack(func() {
-		p := hdPend{op: op, pc: pc, obj: addr, size: uint32(size)}
-		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNochoice)
-		t.last.pc, t.last.addr = pc, addr
-	})
-}
-
-// hdForced is a yield of a goroutine that has gone on for long.
-func hdForced(t *hdThread, pc, fp uintptr) {
-	t.quiet = 0
-	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
-}
-
-//go:nosplit
-func hdClassOfNosplit(pc uintptr) (class uint8) {
-	if c := &hdClasses[(pc^pc>>13)%hdClassSlots]; c.pc == pc {
-		return c.class
-	}
-	systemstack(func() { class = hdClassOf(pc) })
-	return class
-}
 
 // hdOrdered records that the thread of gp acquires or releases what addr stands for.
 //
@@ -170,54 +95,6 @@ func racefuncenterfp(fp uintptr) {}
 //go:nosplit
 func racefuncexit() {}
 
-//go:nosplit
-func raceread(addr uintptr) {
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpRead, addr, 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-//go:nosplit
-func racewrite(addr uintptr) {
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpWrite, addr, 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-//go:nosplit
-func racereadrange(addr, size uintptr) {
-	if t := hdWatched(); t != nil && size > 0 {
-		hdAccess(t, hdOpReadRange, addr, size, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-//go:nosplit
-func racewriterange(addr, size uintptr) {
-	if t := hdWatched(); t != nil && size > 0 {
-		hdAccess(t, hdOpWriteRange, addr, size, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-// hdAccessPC is an access that the runtime does for an instruction of the program, which
-// returns to callpc.
-func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
-	if t := hdWatched(); t != nil && size > 0 {
-		pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
-		for range 8 {
-			if pc == callpc || pc == 0 {
-				break
-			}
-			pc, fp = hdFrame(fp)
-		}
-		if pc == 0 {
-			pc, fp = callpc, 0
-		}
-		hdAccess(t, op, uintptr(addr), size, pc, fp)
-	}
-}
-
-func racereadpc(addr unsafe.Pointer, callpc, pc uintptr)  { hdAccessPC(hdOpRead, addr, 1, callpc) }
-func racewritepc(addr unsafe.Pointer, callpc, pc uintptr) { hdAccessPC(hdOpWrite, addr, 1, callpc) }
 func racereadrangepc(addr unsafe.Pointer, sz, callpc, pc uintptr) {
 	hdAccessPC(hdOpReadRange, addr, sz, callpc)
 }
@@ -281,34 +158,6 @@ func racereleasemerge(addr unsafe.Pointer) { hdOrdered(hdOpReleaseMerge, getg(),
 func racereleasemergeg(gp *g, addr unsafe.Pointer) { hdOrdered(hdOpReleaseMerge, gp, addr) }
 
 // ---- the public interface, and that of internal/race
-
-//go:nosplit
-func RaceRead(addr unsafe.Pointer) {
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpRead, uintptr(addr), 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-//go:nosplit
-func RaceWrite(addr unsafe.Pointer) {
-	if t := hdWatched(); t != nil {
-		hdAccess(t, hdOpWrite, uintptr(addr), 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-//go:nosplit
-func RaceReadRange(addr unsafe.Pointer, len int) {
-	if t := hdWatched(); t != nil && len > 0 {
-		hdAccess(t, hdOpReadRange, uintptr(addr), uintptr(len), sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
-
-//go:nosplit
-func RaceWriteRange(addr unsafe.Pointer, len int) {
-	if t := hdWatched(); t != nil && len > 0 {
-		hdAccess(t, hdOpWriteRange, uintptr(addr), uintptr(len), sys.GetCallerPC(), hdDepth(getcallerfp()))
-	}
-}
 
 // RaceErrors is 0: what races is heddle's to tell.
 func RaceErrors() int { return 0 }
@@ -383,3 +232,93 @@ func race_ReadPC(addr unsafe.Pointer, callerpc, pc uintptr) { racereadpc(addr, c
 
 //go:linkname race_WritePC internal/race.WritePC
 func race_WritePC(addr unsafe.Pointer, callerpc, pc uintptr) { racewritepc(addr, callerpc, pc) }
+
+// There is no race detector to be told of accesses, and atomic operations are only done.
+
+//go:nosplit
+func hdTellRead(addr, pc uintptr) {}
+
+//go:nosplit
+func hdTellWrite(addr, pc uintptr) {}
+
+//go:nosplit
+func hdTellReadRange(addr, size, pc uintptr) {}
+
+//go:nosplit
+func hdTellWriteRange(addr, size, pc uintptr) {}
+
+//go:nosplit
+func hdTellReadFor(addr, callpc, pc uintptr) {}
+
+//go:nosplit
+func hdTellWriteFor(addr, callpc, pc uintptr) {}
+
+//go:nosplit
+func hdLoad4(addr unsafe.Pointer, callpc uintptr) uint32 {
+	return atomic.Load((*uint32)(addr))
+}
+
+//go:nosplit
+func hdStore4(addr unsafe.Pointer, v uint32, callpc uintptr) {
+	atomic.Store((*uint32)(addr), v)
+}
+
+//go:nosplit
+func hdSwap4(addr unsafe.Pointer, v uint32, callpc uintptr) uint32 {
+	return atomic.Xchg((*uint32)(addr), v)
+}
+
+//go:nosplit
+func hdCas4(addr unsafe.Pointer, old, v uint32, callpc uintptr) bool {
+	return atomic.Cas((*uint32)(addr), old, v)
+}
+
+//go:nosplit
+func hdAdd4(addr unsafe.Pointer, v uint32, callpc uintptr) uint32 {
+	return atomic.Xadd((*uint32)(addr), int32(v))
+}
+
+//go:nosplit
+func hdAnd4(addr unsafe.Pointer, v uint32, callpc uintptr) uint32 {
+	return atomic.And32((*uint32)(addr), v)
+}
+
+//go:nosplit
+func hdOr4(addr unsafe.Pointer, v uint32, callpc uintptr) uint32 {
+	return atomic.Or32((*uint32)(addr), v)
+}
+
+//go:nosplit
+func hdLoad8(addr unsafe.Pointer, callpc uintptr) uint64 {
+	return atomic.Load64((*uint64)(addr))
+}
+
+//go:nosplit
+func hdStore8(addr unsafe.Pointer, v uint64, callpc uintptr) {
+	atomic.Store64((*uint64)(addr), v)
+}
+
+//go:nosplit
+func hdSwap8(addr unsafe.Pointer, v uint64, callpc uintptr) uint64 {
+	return atomic.Xchg64((*uint64)(addr), v)
+}
+
+//go:nosplit
+func hdCas8(addr unsafe.Pointer, old, v uint64, callpc uintptr) bool {
+	return atomic.Cas64((*uint64)(addr), old, v)
+}
+
+//go:nosplit
+func hdAdd8(addr unsafe.Pointer, v uint64, callpc uintptr) uint64 {
+	return atomic.Xadd64((*uint64)(addr), int64(v))
+}
+
+//go:nosplit
+func hdAnd8(addr unsafe.Pointer, v uint64, callpc uintptr) uint64 {
+	return atomic.And64((*uint64)(addr), v)
+}
+
+//go:nosplit
+func hdOr8(addr unsafe.Pointer, v uint64, callpc uintptr) uint64 {
+	return atomic.Or64((*uint64)(addr), v)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/goprograms"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// needRaceDetector skips where programs cannot be built with Go's race detector.
+func needRaceDetector(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc, which builds with Go's race detector need")
+	}
+}
+
+// choices are what a schedule decides of a recorded execution, with the sites of another
+// build.
+func choices(tr *trace.Trace, site func(trace.Site) (trace.Site, bool)) (out []string) {
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if e.Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		at, ok := site(e.Site)
+		if !ok {
+			at = ^trace.Site(0)
+		}
+		s := fmt.Sprintf("thread %x %v at %x size %d flags %v enabled %v", tr.Threads[e.Thread].Name, e.Op, at, e.Size, e.Flags, e.Enabled)
+		if e.Op == trace.OpSelect {
+			s += fmt.Sprintf(" case %d", e.Aux)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func same(s trace.Site) (trace.Site, bool) { return s, true }
+
+// sameChoices fails where two executions, of different builds, are different.
+func sameChoices(t *testing.T, what string, a, b *trace.Trace, site func(trace.Site) (trace.Site, bool)) {
+	t.Helper()
+	x, y := choices(a, site), choices(b, same)
+	for i := range max(len(x), len(y)) {
+		if i >= len(x) || i >= len(y) || x[i] != y[i] {
+			one, other := "nothing", "nothing"
+			if i < len(x) {
+				one = x[i]
+			}
+			if i < len(y) {
+				other = y[i]
+			}
+			t.Fatalf("%s: choice %d of %d and %d:\n%s\n%s", what, i, len(x), len(y), one, other)
+		}
+	}
+}
+
+// accesses are the instructions of plain accesses in a trace.
+func accesses(tr *trace.Trace) (sites []trace.Site) {
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Op.IsAccess() && e.Flags&trace.FlagAtomic == 0 && !slices.Contains(sites, e.Site) {
+			sites = append(sites, e.Site)
+		}
+	}
+	return sites
+}
+
+// TestGoSanitizer: the builds with Go's race detector and without are scheduled alike. Plans
+// give the same choices in both, and what is recorded in one is followed step by step in the
+// other. Where heddle sees a data race, Go's race detector reports one.
+func TestGoSanitizer(t *testing.T) {
+	needRaceDetector(t)
+	testGoSanitizer(t, "", func(p goprograms.Program) bool { return !p.Main && (!p.Clean() || goAmount(0, 1) == 1) }, goAmount(2, 20))
+}
+
+func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program) bool, seeds int) {
+	without := buildGo(t, release, patch.Options{}, want)
+	with := buildGo(t, release, patch.Options{Sanitizer: true}, want)
+	for _, name := range append(without.names("fail"), without.names("pass")...) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, a := without.start(t, name), with.start(t, name)
+			if b.Cold() != a.Cold() {
+				t.Fatalf("cold %t, with the race detector %t", b.Cold(), a.Cold())
+			}
+			forth := counterparts(t, without, with, name)
+			back := counterparts(t, with, without, name)
+			points := accesses(execute(t, b, schedule.Plan{Record: true, Accesses: true}).Trace)
+			for seed := range seeds {
+				plan := schedule.Plan{Policy: schedule.Random, Seed: uint64(seed), Record: true, MaxSteps: 20000}
+				plan.Points = points
+				if seed%2 == 1 {
+					plan.Policy, plan.Points = schedule.POS, nil
+				}
+				recorded := execute(t, b, plan)
+				plan.Points = plan.Points[:0:0]
+				for _, s := range recorded.Trace.Header.Points {
+					there, ok := forth(s)
+					if again, _ := back(there); !ok || again != s {
+						t.Fatalf("%#x has the counterpart %#x, and that one %#x", s, there, again)
+					}
+					plan.Points = append(plan.Points, there)
+				}
+				own := execute(t, a, plan)
+				sameChoices(t, fmt.Sprintf("seed %d", seed), recorded.Trace, own.Trace, forth)
+				for _, f := range []struct {
+					what string
+					in   *goprog.Target
+					of   schedule.Outcome
+					site func(trace.Site) (trace.Site, bool)
+				}{{"followed with the race detector", a, recorded, forth}, {"followed without", b, own, back}} {
+					o, err := campaign.ReplayElsewhere(t.Context(), f.in, f.of.Trace, f.site)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if o.Ending.Kind != f.of.Ending.Kind || o.Ending.Message != f.of.Ending.Message {
+						t.Fatalf("seed %d: %s: %v %q, recorded %v %q; %+v", seed, f.what, o.Ending.Kind, o.Ending.Message, f.of.Ending.Kind, f.of.Ending.Message, o.Diverged)
+					}
+					sameChoices(t, fmt.Sprintf("seed %d, %s", seed, f.what), f.of.Trace, o.Trace, f.site)
+				}
+				if strings.HasPrefix(name, "pass/") && len(goprog.RaceReports(own.Ending.Output)) > 0 {
+					t.Errorf("a race in a program that has none:\n%s", own.Ending.Output)
+				}
+			}
+			if slices.Contains(without.programs[name].Kinds, "race") {
+				testGoRaceReport(t, a, b, forth)
+			}
+		})
+	}
+}
+
+// testGoRaceReport finds a data race and has it reported by Go's race detector.
+func testGoRaceReport(t *testing.T, a, b *goprog.Target, forth func(trace.Site) (trace.Site, bool)) {
+	table := symbol.New(b.Modules(), symbol.Options{})
+	opts := goOptions(table)
+	opts.Time = time.Minute
+	r, err := campaign.Find(t.Context(), b, opts, nil)
+	if err != nil || r.Finding == nil || r.Simplified == nil {
+		t.Fatalf("%v, notes %q", err, r.Notes)
+	}
+	for _, tr := range []*trace.Trace{r.Finding.Recorded, r.Simplified.Recorded} {
+		if tr.Ending.Kind != trace.Race {
+			t.Logf("found %v: no data race to report", tr.Ending.Kind)
+			continue
+		}
+		o, err := campaign.ReplayElsewhere(t.Context(), a, tr, forth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for _, report := range goprog.RaceReports(o.Ending.Output) {
+			both := true
+			for _, access := range tr.Ending.Accesses {
+				f := table.Call(access.Site)[0]
+				both = both && strings.Contains(report, fmt.Sprintf("%s:%d ", f.File, f.Line))
+			}
+			if both {
+				said++
+			}
+		}
+		if said == 0 {
+			t.Errorf("Go's race detector does not report %q, but %v:\n%s", tr.Ending.Message, o.Ending.Kind, o.Ending.Output)
+		}
+	}
+}
+
+func execute(t *testing.T, g *goprog.Target, p schedule.Plan) schedule.Outcome {
+	t.Helper()
+	o, err := g.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Trace == nil {
+		t.Fatalf("not recorded: %v %s", o.Ending.Kind, o.Ending.Message)
+	}
+	return o
+}
+
+func counterparts(t *testing.T, from, to builtGo, name string) func(trace.Site) (trace.Site, bool) {
+	t.Helper()
+	c, err := goprog.NewCounterparts(filepath.Join(from.dir, name+".test"), filepath.Join(to.dir, name+".test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Site
+}

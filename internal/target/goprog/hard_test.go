@@ -1,0 +1,122 @@
+package goprog
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// hardPrograms is testdata/goprograms/hard and the packages in it.
+const hardPrograms = "../../../testdata/goprograms/hard"
+
+// hardRuns is how many processes run each execution: HEDDLE_HARD_RUNS says otherwise.
+const hardRuns = 3
+
+var hard struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// hardBinary is the test binary of a package below hardPrograms, built once.
+func hardBinary(t *testing.T, pkg string) string {
+	t.Helper()
+	needReal(t)
+	hard.once.Do(func() {
+		hard.dir = filepath.Join(real.dir, "hard")
+		args := []string{"test", "-c", "-vet=off", "-o", hard.dir + "/"}
+		cmd := exec.Command("go", append(append(args, real.flags...), "./...")...)
+		cmd.Dir = hardPrograms
+		cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), real.env...)
+		if hard.err = os.Mkdir(hard.dir, 0o755); hard.err != nil {
+			return
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			hard.err = fmt.Errorf("go %s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+		}
+	})
+	if hard.err != nil {
+		t.Fatal(hard.err)
+	}
+	return filepath.Join(hard.dir, pkg+".test")
+}
+
+// An execution of a test that leans on what is hard to repeat is clean, and the same in
+// every process. Where the outside world has a part in it (another process), it is only
+// clean.
+func TestHardSameInEveryProcess(t *testing.T) {
+	for _, pkg := range []string{"hard", "testmain"} {
+		path := hardBinary(t, pkg)
+		list := exec.Command(path, "-test.list=.")
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range strings.Fields(string(out)) {
+			t.Run(name, func(t *testing.T) { same(t, path, name) })
+		}
+	}
+}
+
+func same(t *testing.T, path, name string) {
+	runs := hardRuns
+	if n := os.Getenv("HEDDLE_HARD_RUNS"); n != "" {
+		if _, err := fmt.Sscan(n, &runs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tg := begin(t, Config{
+		Path: path, Args: []string{path, "-test.run=^" + name + "$", "-test.count=1000000000", "-test.timeout=0"},
+		Dir: filepath.Dir(path), Test: true, Watchdog: 30 * time.Second,
+	})
+	if tg.Cold() {
+		t.Error("it failed while it warmed up")
+	}
+	for _, p := range []schedule.Plan{{Policy: schedule.Fair}, {Policy: schedule.Random, Seed: 1}, {Policy: schedule.PCT, Depth: 3, Length: 1000, Seed: 2}} {
+		p.Record, p.Accesses = true, true
+		began := time.Now()
+		first := run(t, tg, p)
+		for i := range runs {
+			o := first
+			if i > 0 {
+				o = run(t, tg, p)
+			}
+			if o.Ending.Kind != trace.Clean {
+				t.Fatalf("%v seed %d: %v %s; output %q", p.Policy, p.Seed, o.Ending.Kind, o.Ending.Message, o.Ending.Output)
+			}
+			if differs := difference(first.Trace, o.Trace); differs != "" {
+				t.Errorf("%v seed %d, process %d: %s; outside: %v %v", p.Policy, p.Seed, i, differs, first.Outside, o.Outside)
+				break
+			}
+		}
+		t.Logf("%v: %d events, %d threads, %v for %d processes", p.Policy, len(first.Trace.Events), len(first.Trace.Threads), time.Since(began).Round(time.Millisecond), runs)
+	}
+}
+
+// difference says where two executions part.
+func difference(a, b *trace.Trace) string {
+	names := symbol.ForTrace(a, symbol.Options{})
+	told := func(e trace.Event) string {
+		f := names.Call(e.Site)
+		return fmt.Sprintf("%v by T%d of %v in %s:%d (%+v)", e.Op, e.Thread, e.Object, f[0].Func, f[0].Line, e)
+	}
+	for i := range min(len(a.Events), len(b.Events)) {
+		if !reflect.DeepEqual(a.Events[i], b.Events[i]) {
+			return fmt.Sprintf("event %d is %s and %s", i, told(a.Events[i]), told(b.Events[i]))
+		}
+	}
+	if len(a.Events) != len(b.Events) {
+		return fmt.Sprintf("%d and %d events", len(a.Events), len(b.Events))
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+//go:build heddle
+
+// What only the system knows: whether a thread works or waits, whether a signal is on its
+// way.
+package runtime
+
+import "unsafe"
+
+var hdProcBuf [2048]byte // there is one token, so one is enough
+
+// hdProc is the beginning of a file of /proc, nil if it cannot be read; name ends with a 0.
+func hdProc(name []byte) []byte {
+	fd := open(&name[0], _O_RDONLY|_O_CLOEXEC, 0)
+	if fd < 0 {
+		return nil
+	}
+	n := read(fd, unsafe.Pointer(&hdProcBuf), int32(len(hdProcBuf)))
+	closefd(fd)
+	return hdProcBuf[:max(n, 0)]
+}
+
+// hdTaskState is the letter for the state that the system's thread is in: R, S, D …; 0 if
+// that cannot be told.
+func hdTaskState(tid uint64) byte {
+	var name [64]byte
+	n := copy(name[:], "/proc/self/task/")
+	digits := 1
+	for rest := tid; rest >= 10; rest /= 10 {
+		digits++
+	}
+	for i := n + digits - 1; i >= n; i-- {
+		name[i] = byte('0' + tid%10)
+		tid /= 10
+	}
+	copy(name[n+digits:], "/stat\x00")
+	text := hdProc(name[:])
+	for i := len(text) - 3; i >= 0; i-- { // the name before it may have anything in it
+		if text[i] == ')' {
+			return text[i+2]
+		}
+	}
+	return 0
+}
+
+// hdSignalled reports whether a signal that somebody asked for is being handed on. Like
+// what else runs on behalf of the runtime, that comes before any controlled goroutine. With
+// idle, nobody could go on: one that is still on its way to this process counts, too.
+func hdSignalled(idle bool) bool {
+	gp := hd.signals.ptr()
+	if gp == nil || !sig.inuse {
+		return false
+	}
+	switch readgstatus(gp) &^ _Gscan {
+	case _Gwaiting, _Gdead, _Gidle:
+		return false // for a lock
+	case _Gsyscall:
+		if sig.state.Load() == sigReceiving && sig.delivering.Load() == 0 {
+			return idle && hdSignalPending()
+		}
+	}
+	return true
+}
+
+// hdSignalPending reports whether there is a signal to the process that no thread has
+// taken.
+func hdSignalPending() bool {
+	name := [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', '/', 's', 't', 'a', 't', 'u', 's', 0}
+	text := hdProc(name[:])
+	const field = "\nShdPnd:\t"
+	for i := 0; i+len(field)+16 <= len(text); i++ {
+		same := true
+		for j := range len(field) {
+			same = same && text[i+j] == field[j]
+		}
+		if same {
+			for _, c := range text[i+len(field) : i+len(field)+16] {
+				if c != '0' {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return false
+}
+
+// hdPort is the n-th port, from 0, to try where the program leaves it to the system which
+// one a socket is bound to, 0 for none; hdPortTaken says that it could be had.
+//
+//go:linkname hdPort
+func hdPort(n int) int {
+	if !hd.active || hdThreadOf(getg()) == nil || n >= 100 {
+		return 0
+	}
+	return 21000 + hd.ports + n // below those that the system chooses from
+}
+
+//go:linkname hdPortTaken
+func hdPortTaken(n int) { hd.ports += n + 1 }

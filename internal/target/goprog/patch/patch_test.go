@@ -1,0 +1,265 @@
+package patch
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/gotool"
+)
+
+// releases are those that heddle knows, fetched as toolchains where they are not the one
+// that runs the tests.
+var releases = []string{"go1.24.12", "go1.25.6", "go1.26.8"}
+
+// eachRelease runs f for the sources of each release.
+func eachRelease(t *testing.T, f func(t *testing.T, goroot string)) {
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) {
+			if release == runtime.Version() {
+				release = "local"
+			}
+			t.Setenv("GOTOOLCHAIN", release)
+			tool, err := gotool.Find(t.Context(), "", t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, tool.Root)
+		})
+	}
+}
+
+var builds = map[string]Options{"plain": {}, "sanitizer": {Sanitizer: true}}
+
+// Every edit finds its place in every release, and the files that are edited still parse.
+func TestCheck(t *testing.T) {
+	eachRelease(t, func(t *testing.T, goroot string) {
+		for name, opts := range builds {
+			if err := Check(goroot, opts); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A source that lacks what one edit holds on to gives an error that names the file, the
+// function and the anchor.
+func TestDamaged(t *testing.T) {
+	eachRelease(t, func(t *testing.T, goroot string) {
+		for _, e := range (Options{Sanitizer: true}).edits() {
+			var src []byte
+			var err error
+			if e.file, src, err = source(goroot, e.file); err != nil {
+				t.Fatal(err)
+			}
+			for what, broken := range damage(t, &e, src) {
+				if slices.Equal(broken, src) {
+					t.Fatalf("%+v: %s: not damaged", e, what)
+				}
+				_, err := apply(e.file, broken, []edit{e})
+				var anchor *AnchorError
+				if !errors.As(err, &anchor) {
+					t.Errorf("%s in %s, %q: %s: the error is %v", e.fn, e.file, e.anchor, what, err)
+					continue
+				}
+				said := err.Error()
+				names := []string{e.file, e.fn}
+				if what == "anchor" {
+					names = append(names, strconv.Quote(e.anchor))
+				}
+				for _, name := range names {
+					if !strings.Contains(said, name) || strings.Contains(said, "\n") {
+						t.Errorf("%s in %s, %q: %s: the error does not name %s: %s", e.fn, e.file, e.anchor, what, name, said)
+					}
+				}
+			}
+		}
+	})
+}
+
+// damage takes away what an edit holds on to: the function, or type, and the anchor in it.
+func damage(t *testing.T, e *edit, src []byte) map[string][]byte {
+	t.Helper()
+	if strings.HasSuffix(e.file, ".s") {
+		name := strings.TrimSuffix(e.fn, "*")
+		return map[string][]byte{"function": []byte(strings.ReplaceAll(string(src), "TEXT\t"+name, "TEXT\tnot"+name))}
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, e.file, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offset := fset.File(f.Pos()).Offset
+	out := map[string][]byte{}
+	// replace puts text into the place of each node.
+	replace := func(what, text string, nodes ...ast.Node) {
+		b := slices.Clone(src)
+		slices.SortFunc(nodes, func(x, y ast.Node) int { return int(y.Pos() - x.Pos()) })
+		for _, n := range nodes {
+			b = slices.Concat(b[:offset(n.Pos())], []byte(text), b[offset(n.End()):])
+		}
+		out[what] = b
+	}
+	var found []ast.Node
+	switch e.at {
+	case someCalls:
+		return nil // nothing that must be there
+	case calls:
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				if id, ok := c.Fun.(*ast.Ident); ok && id.Name == e.anchor {
+					found = append(found, id)
+				}
+			}
+			return true
+		})
+		replace("anchor", "another", found...)
+		return out
+	case field:
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.TypeSpec); ok && s.Name.Name == e.fn {
+				found = append(found, s.Name)
+			}
+			return true
+		})
+		replace("type", "another", found...)
+		return out
+	}
+	fn := function(f, e.fn)
+	replace("function", "another", fn.Name)
+	if e.at == gone {
+		replace("declared with a body", textOf(src, offset, fn)+" {}", fn)
+		return out
+	}
+	if e.anchor != "" {
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			s, ok := n.(ast.Stmt)
+			if !ok {
+				return true
+			}
+			if _, block := n.(*ast.BlockStmt); !block && strings.HasPrefix(strings.Join(strings.Fields(textOf(src, offset, n)), " "), e.anchor) {
+				found = append(found, s)
+				return false
+			}
+			return true
+		})
+		replace("anchor", "{}", found...)
+	}
+	return out
+}
+
+func textOf(src []byte, offset func(token.Pos) int, n ast.Node) string {
+	return string(src[offset(n.Pos()):offset(n.End())])
+}
+
+// A file that is not there is named, and so is one that does not parse.
+func TestIncomplete(t *testing.T) {
+	root := t.TempDir()
+	for _, opts := range builds {
+		err := Check(root, opts)
+		var unsupported *UnsupportedError
+		if !errors.As(err, &unsupported) || !strings.Contains(err.Error(), root) || !strings.Contains(err.Error(), "its sources are not complete") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A release that is too old or too new is refused in one sentence that says what is known.
+func TestUnsupported(t *testing.T) {
+	root := t.TempDir()
+	for _, e := range (Options{Sanitizer: true}).edits() {
+		name := filepath.Join(root, "src", e.file)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("package "+filepath.Base(filepath.Dir(name))+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := Check(root, Options{})
+	want := "heddle cannot be put into the Go installation at " + root + ": runtime/runtime2.go has no g; it knows Go 1.24, 1.25 and 1.26"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+// heddle has just those functions of sync/atomic that the race detector's assembly has, and
+// those that the runtime has in Go in terms of others.
+func TestAtomics(t *testing.T) {
+	b, err := hooks.ReadFile("hooks/runtime/heddle_atomic.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := names(regexp.MustCompile(`(?m)^//go:linkname hd_\w+ sync/atomic\.(\w+)$`), b)
+	eachRelease(t, func(t *testing.T, goroot string) {
+		for _, arch := range []string{"amd64", "arm64"} {
+			src, err := os.ReadFile(filepath.Join(goroot, "src/runtime/race_"+arch+".s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if theirs := names(regexp.MustCompile(`(?m)^TEXT\s+sync∕atomic·(\w+)`), src); !slices.Equal(ours, theirs) {
+				t.Errorf("%s: heddle's are\n%v, the race detector's\n%v", arch, ours, theirs)
+			}
+		}
+	})
+}
+
+func names(expr *regexp.Regexp, src []byte) []string {
+	set := map[string]bool{}
+	for _, m := range expr.FindAllSubmatch(src, -1) {
+		set[string(m[1])] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// Lines keep their numbers, or places in Go's own files would be told wrong.
+func TestLines(t *testing.T) {
+	eachRelease(t, func(t *testing.T, goroot string) {
+		byFile := map[string][]edit{}
+		for _, e := range (Options{Sanitizer: true}).edits() {
+			byFile[e.file] = append(byFile[e.file], e)
+		}
+		for file, edits := range byFile {
+			file, src, err := source(goroot, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := apply(file, withImport(file, src), edits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			marks := regexp.MustCompile(`^(func [^{]*|TEXT\s+[^,(<]*)`)
+			at := map[string][]int{} // there may be several func init()
+			for n, line := range strings.Split(string(src), "\n") {
+				if m := marks.FindString(line); m != "" {
+					at[m] = append(at[m], n)
+				}
+			}
+			seen := 0
+			for n, line := range strings.Split(string(out), "\n") {
+				m := marks.FindString(line)
+				was, ok := at[m]
+				if !ok {
+					continue
+				}
+				seen++
+				if !slices.Contains(was, n) {
+					t.Errorf("%s: %q was in line %d and is in line %d", file, m, was[0]+1, n+1)
+				}
+			}
+			if seen == 0 {
+				t.Errorf("%s: nothing is left of it", file)
+			}
+		}
+	})
+}

@@ -1,0 +1,28 @@
+// heddle: A pipe is closed when the thread that writes to it has ended.
+// kind: clean
+#include <assert.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static int old[2];
+
+static void *logger(void *arg) {
+  if (write(old[1], "log", 3) != 3) return NULL; // nobody listens any more
+  return arg;
+}
+
+int main(void) {
+  pthread_t t;
+  int fresh[2];
+  assert(pipe(old) == 0);
+  pthread_create(&t, NULL, logger, NULL);
+  pthread_join(t, NULL);
+  close(old[1]);
+  close(old[0]);
+  assert(pipe(fresh) == 0);
+  struct pollfd p = {fresh[0], POLLIN, 0};
+  int n = poll(&p, 1, 0);
+  assert(n == 0);
+  return 0;
+}

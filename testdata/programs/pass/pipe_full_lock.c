@@ -1,0 +1,44 @@
+// heddle: A producer writes to its self-pipe after it has let go of the lock.
+// kind: clean
+#define _GNU_SOURCE
+#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int wakeups[2], sent;
+
+__attribute__((noinline)) static void wake(void) {
+  static const char page[4096];
+  ssize_t n = write(wakeups[1], page, sizeof page);
+  assert(n == sizeof page);
+}
+
+static void *producer(void *arg) {
+  for (int i = 0; i < 2; i++) {
+    pthread_mutex_lock(&lock);
+    sent++;
+    pthread_mutex_unlock(&lock);
+    wake();
+  }
+  return arg;
+}
+
+int main(void) {
+  pthread_t t;
+  char page[4096];
+  assert(pipe(wakeups) == 0);
+  assert(fcntl(wakeups[1], F_SETPIPE_SZ, 4096) == 4096);
+  pthread_create(&t, NULL, producer, NULL);
+  for (int i = 0; i < 2; i++) {
+    pthread_mutex_lock(&lock);
+    int news = sent;
+    pthread_mutex_unlock(&lock);
+    assert(news <= 2);
+    ssize_t n = read(wakeups[0], page, sizeof page);
+    assert(n == sizeof page);
+  }
+  pthread_join(t, NULL);
+  return 0;
+}

@@ -1,0 +1,30 @@
+// heddle: A client reads until it has the whole reply.
+// kind: clean
+#include <assert.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int pair[2];
+
+static void *server(void *arg) {
+  char c;
+  assert(read(pair[1], &c, 1) == 1);
+  assert(send(pair[1], "head", 4, 0) == 4);
+  assert(send(pair[1], "!", 1, 0) == 1);
+  close(pair[1]);
+  return arg;
+}
+
+int main(void) {
+  pthread_t t;
+  char reply[5];
+  ssize_t got = 0;
+  assert(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+  pthread_create(&t, NULL, server, NULL);
+  assert(send(pair[0], "?", 1, 0) == 1);
+  for (ssize_t n; got < 5 && (n = recv(pair[0], reply + got, 5 - got, 0)) > 0;) got += n;
+  assert(got == 5);
+  pthread_join(t, NULL);
+  return 0;
+}
