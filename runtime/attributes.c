@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
-#include <unistd.h>
 #include "rt.h"
 #include "sync.h"
 
@@ -91,15 +90,22 @@ static int failed(int err) {
   return -1;
 }
 
+// By the identifiers that gettid gives; 0 is the caller's. NULL: no such thread.
+static struct hd_thread *thread_by_number(pid_t tid, uint64_t pc) {
+  hd.cur->pend.pc = pc; // where a bad pointer is reported
+  uint32_t i = (uint32_t)(tid - HD_TID_BASE);
+  return tid == 0 ? hd.cur : i < hd.nthreads && !hd_threads[i].ended && !hd_threads[i].timer ? &hd_threads[i] : NULL;
+}
+
 HD_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set) {
-  if (!hd_active() || (pid != 0 && pid != getpid())) return REAL(sched_setaffinity)(pid, size, set);
-  hd.cur->pend.pc = HD_RA;
-  return failed(set_cpus(hd.cur, size, set));
+  if (!hd_active()) return REAL(sched_setaffinity)(pid, size, set);
+  struct hd_thread *u = thread_by_number(pid, HD_RA);
+  return failed(u ? set_cpus(u, size, set) : ESRCH);
 }
 HD_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set) {
-  if (!hd_active() || (pid != 0 && pid != getpid())) return REAL(sched_getaffinity)(pid, size, set);
-  hd.cur->pend.pc = HD_RA;
-  return failed(get_cpus(hd.cur, size, set));
+  if (!hd_active()) return REAL(sched_getaffinity)(pid, size, set);
+  struct hd_thread *u = thread_by_number(pid, HD_RA);
+  return failed(u ? get_cpus(u, size, set) : ESRCH);
 }
 
 // ---- priorities

@@ -21,6 +21,23 @@ static struct cond *usable(void *p, uint64_t pc) {
   return p;
 }
 
+struct waiting { struct hd_thread *t; uint64_t cond, mutex, pc; uint32_t count; bool active; };
+
+// A signal handler ran in the wait and did not come back to it, because the thread was
+// cancelled there or ends: it has the mutex again, as if it had been cancelled in the wait.
+static void unwound(struct waiting *w) {
+  if (!w->active || !hd_active()) return;
+  struct hd_thread *t = w->t;
+  hd_pend(t, HD_OP_COND_WAKE, w->pc, w->cond);
+  t->pend.aux = w->mutex;
+  t->granted = true;
+  hd_need(t, w->cond, w->mutex);
+  hd_point(t);
+  hd_mutex_take(w->mutex, t, w->count);
+  hd_commit(t, 0, ECANCELED);
+  hd_update(w->mutex);
+}
+
 static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *until) {
   struct cond *c = usable(p, pc);
   struct hd_thread *t = hd.cur;
@@ -40,8 +57,10 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   t->arrival = ++hd.arrivals;
   hd_need(t, (uint64_t)c, (uint64_t)mutex);
   if (until) hd_timer(t, until);
+  struct waiting w __attribute__((cleanup(unwound))) = { t, (uint64_t)c, (uint64_t)mutex, pc, count, true };
   // A thread that was woken has had its wake-up; then it must not be cancelled here.
   bool cancelled = hd_cancel_point(t) && !t->granted;
+  w.active = false;
   int taken = hd_mutex_take((uint64_t)mutex, t, count);
   int r = cancelled ? ECANCELED : taken ? taken : t->granted ? 0 : ETIMEDOUT;
   hd_commit(t, 0, r);

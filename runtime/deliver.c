@@ -31,7 +31,7 @@ int hd_signal_due(const struct hd_thread *t) {
 
 bool hd_interruptible(const struct hd_thread *t, int sig) {
   if (t->intr == HD_INTR_NEVER || t->interrupted || (t->intr == HD_INTR_RESTART && hd_signal_restarts(sig))) return false;
-  return t->pend.op == HD_OP_SLEEP || !hd_op_ready(t); // only once it waits
+  return t->pend.op == HD_OP_SLEEP || t->pend.op == HD_OP_SIGNAL_RESUME || !hd_op_ready(t); // only once it waits
 }
 
 // ---- handlers
@@ -67,7 +67,9 @@ static void put_aside(struct hd_thread *t, struct hd_suspended *s, int sig) {
   s->interrupted = t->interrupted;
   s->intr = t->intr;
   s->cancelable = t->cancelable;
+  s->io = t->io;
   t->cancelable = false;
+  t->io = NULL;
   hd_need_nothing(t);
   hd_add(&hd.enabled, t->index);
   t->suspended = s;
@@ -90,6 +92,7 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
   t->interrupted = s->interrupted;
   t->intr = s->intr;
   t->cancelable = s->cancelable;
+  t->io = s->io;
   if (t->timed && !t->timed_out && !t->due && !t->granted) {
     hd_add(&hd.timers, t->index);
     if (t->deadline < hd.next_deadline) hd.next_deadline = t->deadline;

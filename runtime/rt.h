@@ -74,6 +74,7 @@ struct hd_suspended {
   uint32_t depth;
   bool granted, timed, timed_out, due, interrupted, cancelable;
   uint8_t intr;
+  const struct hd_io_wait *io;
 };
 
 // Whether a signal handler makes the pending call fail with EINTR.

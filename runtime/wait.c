@@ -21,6 +21,10 @@ static void arm(struct hd_thread *t) {
   }
 }
 
+static bool cancellation_point(uint16_t op) {
+  return op == HD_OP_FD_READ || op == HD_OP_FD_WRITE || op == HD_OP_FD_POLL || op == HD_OP_FD_CONNECT || op == HD_OP_FD_ACCEPT;
+}
+
 struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, uint64_t size, struct hd_io_wait *w) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, obj);
@@ -34,7 +38,12 @@ struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, ui
     hd_need(t, EVENT, 0);
     arm(t);
   }
-  hd_point(t);
+  if (!cancellation_point(op)) {
+    hd_point(t);
+  } else if (hd_cancel_point(t)) {
+    hd_io_done(t, 0, ECANCELED);
+    hd_cancel_act(t);
+  }
   return t;
 }
 

@@ -56,7 +56,7 @@ type replayThread struct {
 	done    int     // of events
 	created bool
 	ended   bool
-	cancel  bool   // it was asked to end
+	cancel  bool   // it was asked to end, or does
 	queued  bool   // it asked for a lock before its readers
 	granted bool   // what it waits for has come
 	signals uint64 // pending for it alone
@@ -337,6 +337,12 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpOnceEnd:
 		s.once[ev.Object] = false
+	case trace.OpThreadExit:
+		th.cancel = true
+	case trace.OpCancel:
+		if ev.Value < uint64(len(s.threads)) {
+			s.threads[ev.Value].cancel = true
+		}
 	case trace.OpFdOpen, trace.OpFdWrite:
 		if ok {
 			s.pending[ev.Object] += int64(ev.Value)
@@ -353,10 +359,6 @@ func (s *replay) apply(i int) {
 		}
 	case trace.OpFdClose, trace.OpFdShutdown:
 		s.ended[ev.Object] = true
-	case trace.OpCancel:
-		if ev.Value < uint64(len(s.threads)) {
-			s.threads[ev.Value].cancel = true
-		}
 	case trace.OpSignalSend, trace.OpTimerExpire:
 		if to := ev.Aux - 1; ok && to < uint64(len(s.threads)) {
 			s.threads[to].signals |= signalBit(ev.Value)

@@ -64,9 +64,9 @@ import (
 // resume is ordered after everything that was done to the object before it, and so after
 // what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
 // descriptors a poll looked at is not recorded, and descriptors are numbered in the order in
-// which they are opened.
-// (8) When a thread acts on it depends on what it disabled and deferred, which is not
-// recorded. What it then does has the result ECANCELED, and is an operation that failed.
+// which they are opened. (8) When a thread acts on it depends on what it disabled and
+// deferred, which is not recorded. What it then does has the result ECANCELED, and is an
+// operation that failed.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
 // timed out could have done so at any moment at which what it waited for was not there

@@ -142,6 +142,8 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 	case trace.OpTimerExpire:
 		t.leave(releasedAt(e.sems, allSignals))
 
+	case trace.OpCancel:
+		t.leave(releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))
 	case trace.OpFdWrite, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdConnect, trace.OpFdCtl:
 		if ev.Result == 0 || ev.Result == inProgress {
 			if channel(ev.Object) {
@@ -157,8 +159,6 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		if ev.Result == 0 && ev.Value > 0 {
 			t.take(releasedAt(e.sems, allChannels))
 		}
-	case trace.OpCancel:
-		t.leave(releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))
 
 	case trace.OpBarrierWait:
 		b := e.barriers[ev.Object]

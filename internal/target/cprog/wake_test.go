@@ -137,3 +137,93 @@ int main(void) {
 		}
 	}
 }
+
+// A thread in an interruptible wait has both a signal to handle and a request to end. It
+// does both in either order, or ends first, in every kind of wait; afterwards nothing of
+// the wait is left, so that its cleanup handler can wait again.
+func TestCancelledWhereAHandlerRuns(t *testing.T) {
+	const frame = `
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static sem_t s, handled;
+static int ends[2];
+static sigset_t set;
+static void on_signal(int sig) { (void)sig; usleep(1); sem_post(&handled); }
+static void clean(void *p) {
+  (void)p;
+  pthread_mutex_lock(&held); // main holds it for a while
+  pthread_mutex_unlock(&held);
+  if (HOLDS) pthread_mutex_unlock(&m);
+}
+static void *work(void *p) {
+  char byte;
+  (void)byte;
+  if (HOLDS) pthread_mutex_lock(&m);
+  pthread_cleanup_push(clean, NULL);
+  for (;;) WAIT;
+  pthread_cleanup_pop(1);
+  return p;
+}
+int main(void) {
+  pthread_t t;
+  void *ret;
+  int n;
+  struct sigaction a = { .sa_handler = on_signal };
+  sigaction(SIGUSR1, &a, NULL);
+  sigemptyset(&set);
+  sem_init(&s, 0, 0);
+  sem_init(&handled, 0, 0);
+  if (pipe(ends)) abort();
+  pthread_create(&t, NULL, work, NULL);
+  usleep(10);
+  pthread_mutex_lock(&held);
+  pthread_kill(t, SIGUSR1);
+  pthread_cancel(t);
+  usleep(10);
+  pthread_mutex_unlock(&held);
+  pthread_join(t, &ret);
+  if (ret != PTHREAD_CANCELED) abort();
+  if (HOLDS && pthread_mutex_trylock(&m)) abort();
+  sem_getvalue(&handled, &n);
+  printf("%d", n);
+  return 0;
+}`
+	for _, c := range []struct{ name, wait, holds string }{
+		{"semaphore", "sem_wait(&s)", "0"},
+		{"condition", "pthread_cond_wait(&c, &m)", "1"},
+		{"sleep", "usleep(5)", "0"},
+		{"pause", "pause()", "0"},
+		{"sigsuspend", "sigsuspend(&set)", "0"},
+		{"sigwaitinfo", "sigwaitinfo(&set, NULL)", "0"},
+		{"read", "if (read(ends[0], &byte, 1) > 0) abort()", "0"},
+		{"poll", "{ struct pollfd f = { ends[0], POLLIN, 0 }; poll(&f, 1, -1); }", "0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tg := start(t, compile(t, strings.NewReplacer("WAIT;", c.wait+";", "HOLDS", c.holds).Replace(frame)))
+			seen := map[string]int{}
+			for seed := range uint64(150) {
+				first := run(t, tg, schedule.Plan{Policy: schedule.POS, Seed: seed, Record: true})
+				if first.Ending.Kind != trace.Clean {
+					t.Fatalf("seed %d: %v %s", seed, first.Ending.Kind, first.Ending.Message)
+				}
+				seen[string(first.Ending.Output)]++
+				again := run(t, tg, schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Record: true, Seed: 999})
+				if !reflect.DeepEqual(first.Trace.Events, again.Trace.Events) || string(again.Ending.Output) != string(first.Ending.Output) {
+					t.Fatalf("seed %d: another execution: %+v", seed, again.Diverged)
+				}
+			}
+			if len(seen) != 2 || min(seen["0"], seen["1"]) < 5 {
+				t.Errorf("handlers that ran to their end: %v", seen)
+			}
+		})
+	}
+}
