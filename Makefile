@@ -4,6 +4,7 @@
 # make bench    benchmarks, one second each
 # make lint     formatting, go vet, warnings of the C compiler
 # make generate write generated files again
+# make whole    the Go programs with all executions and replays that docs/go.md tells of
 # make e2e      the test programs by themselves, and a real program (fetched: needs the network)
 
 GO ?= go
@@ -11,7 +12,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all demo test bench lint generate e2e build need-go need-cc
+.PHONY: all demo test bench lint generate whole e2e build need-go need-cc
 .DEFAULT_GOAL := all
 
 all: build
@@ -33,7 +34,7 @@ demo: build need-cc
 	@PATH="$(CURDIR)/bin:$$PATH" sh cmd/heddle/testdata/demo.sh
 
 test: need-go need-cc
-	$(GO) test -timeout 15m $(PKG)
+	$(GO) test -timeout 30m $(PKG)
 
 bench: need-go need-cc
 	$(GO) test -run '^$$' -bench . -benchtime 1s $(PKG)
@@ -48,6 +49,9 @@ generate: need-go need-cc
 	@command -v protoc >/dev/null || { echo "protoc is missing: install it (on Debian and Ubuntu: apt-get install protobuf-compiler)." >&2; exit 1; }
 	GOBIN="$(CURDIR)/bin" $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
 	PATH="$(CURDIR)/bin:$$PATH" $(GO) generate ./...
+
+whole: need-go
+	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m -run '^TestGoPrograms' -v ./cmd/heddle
 
 e2e: build need-cc
 	$(GO) test -tags e2e -count=1 -timeout 15m ./cmd/heddle
