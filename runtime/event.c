@@ -91,4 +91,5 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
     for (uint32_t i = 0; i < ext * 8; i++) words[i] = i + 1 < hd.nwords ? hd.decision.w[i + 1] : 0;
     n += ext;
   }
+  if (HD_UNLIKELY(hd_threads_real)) hd_debug_event(t, e->flags);
 }

@@ -1,5 +1,5 @@
 // exec.c: the carrier's loop: take a plan, run main as often as it asks for, report, put
-// everything back.
+// everything back. Or have a child process run it, which needs nothing put back.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/resource.h>
@@ -44,6 +44,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_signals_reset();
   hd_fd_reset();
   hd_timers_reset();
+  hd_children_reset();
   hd_coverage_reset();
   hd_policy_begin();
   hd_script_begin();
@@ -64,8 +65,10 @@ static void report_threads(void) {
   }
 }
 
-// True if the plan goes on.
-static bool execute(const struct hd_plan *p, uint64_t index) {
+enum { GO_ON, STOP, AGAIN };
+
+// Does one execution; GO_ON if the plan goes on, AGAIN if it took more donors than there are.
+static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   begin(p, index);
   struct hd_thread *main = hd_thread_new(NULL, NULL);
   hd_fiber_start(main, hd_main_sp);
@@ -76,6 +79,9 @@ static bool execute(const struct hd_plan *p, uint64_t index) {
   hd_fiber_switch(&carrier_sp, main->sp);
   hd_mode = HD_CARRIER;
   hd_set_fs(hd_main_fs);
+  hd_children_end();
+  hd_shared_end();
+  if (__atomic_load_n(&hd_shm->state, __ATOMIC_ACQUIRE) == HD_STATE_REFUSED) hd_sys(SYS_exit_group, 125, 0, 0); // by a child
 
   struct hd_result *r = &hd.result;
   if (hd.record) {
@@ -92,18 +98,22 @@ static bool execute(const struct hd_plan *p, uint64_t index) {
   r->threads = hd.nthreads;
   r->deviations = hd.deviations;
   r->output = hd_files_written();
+  r->last = hd_isolation == HD_ISOLATION_PROCESS;
   if (p->flags & HD_PLAN_OUTPUT) hd_files_output();
-  if (need_donors) hd_out(HD_REC_AGAIN, &index, sizeof index);
+  hd_files_restore(); // before the result: who has it may end this process
+  bool again = need_donors;
+  need_donors = false;
+  if (again) hd_out(HD_REC_AGAIN, &index, sizeof index);
   else hd_out(HD_REC_RESULT, r, sizeof *r);
   bool clean = r->outcome == HD_OUT_CLEAN && r->status == p->expect_status;
-
-  hd_snapshot_restore();
-  hd_files_restore();
-  hd_maps_restore();
-  hd_keys_restore();
+  if (hd_isolation == HD_ISOLATION_SNAPSHOT) {
+    hd_snapshot_restore();
+    hd_maps_restore();
+    hd_keys_restore();
+  }
   __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&hd_shm->executions, hd_shm->executions + 1, __ATOMIC_RELAXED);
-  return clean || !(p->flags & HD_PLAN_STOP);
+  return again ? AGAIN : clean || !(p->flags & HD_PLAN_STOP) ? GO_ON : STOP;
 }
 
 // The kernel maps the main stack as it grows. All of it is mapped now, so that what an
@@ -128,8 +138,13 @@ static void save(void) {
 }
 
 // Called by pthread_create when every donor is taken: end this execution without a
-// result, make more, and run it again.
+// result, make more, and run it again; in a process for one execution, ask for another.
 _Noreturn void hd_more_donors(void) {
+  if (hd_ndonors == HD_MAX_THREADS - 1) hd_refuse("the program has more than %d threads", HD_MAX_THREADS);
+  if (hd_isolation == HD_ISOLATION_PROCESS) {
+    hd_shm->donors = hd_ndonors * 2;
+    hd_end(HD_OUT_UNSUPPORTED, HD_ISOLATION_PROCESS, hd.cur->pend.pc, 0, "more threads at a time than were made ready");
+  }
   need_donors = true;
   hd_to_carrier();
 }
@@ -141,6 +156,7 @@ static void carrier(void) {
   hd_modules_list();
   hd_mode = HD_CARRIER;
   save();
+  hd_debug_begin();
   __atomic_store_n(&hd_shm->state, HD_STATE_READY, __ATOMIC_SEQ_CST);
   hd_sys4(SYS_futex, &hd_shm->state, 1 /* FUTEX_WAKE */, 1, 0);
   const struct hd_plan *p;
@@ -150,18 +166,17 @@ static void carrier(void) {
       hd_points_set((const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps) + p->nthreads, p->npoints);
     for (uint64_t i = 0; i < (p->repeat ? p->repeat : 1); i++) {
       if (__atomic_load_n(&hd_shm->stop, __ATOMIC_RELAXED)) break;
-      bool go_on = execute(p, i);
-      if (need_donors) {
-        need_donors = false;
-        if (hd_ndonors == HD_MAX_THREADS - 1) hd_refuse("the program has more than %d threads", HD_MAX_THREADS);
+      uint32_t then = hd_isolation == HD_ISOLATION_FORK ? hd_fork_run(execute, p, i) : execute(p, i);
+      if (hd_isolation == HD_ISOLATION_PROCESS) hd_sys(SYS_exit_group, 0, 0, 0);
+      if (then == AGAIN) {
         hd_mode = HD_EARLY; // real threads are being made
         hd_donors_make(hd_ndonors * 2);
         hd_mode = HD_CARRIER;
         save();
         i--;
-        continue;
+      } else if (then == STOP) {
+        break;
       }
-      if (!go_on) break;
     }
     uint64_t id = p->id;
     hd_plan_release();

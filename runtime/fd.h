@@ -91,6 +91,7 @@ uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
 void hd_standard_named(void);                  // before the first execution
+int hd_open_at(int dir, const char *path, int flags, unsigned mode, uint64_t pc); // files.c: openat
 bool hd_reserved_fd(int fd);                   // files.c: one of heddle's own
 void hd_unreserve(void);                       // files.c: the program wants such a number: all of them move up
 void hd_touched(int fd);                       // files.c: 0, 1 or 2 may have been closed or replaced
@@ -170,6 +171,9 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m);
 bool hd_sock_ready(struct hd_file *f, bool write, uint64_t size);
 static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return w->entered ? w->file : hd_file_of(w->fd); }
 void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc); // the buffers, as accesses to memory
+
+void hd_pipes_inherited(void);          // pipe.c: a child process is about to be started
+void hd_children_answer(int fd, bool write); // children.c: give them a moment to make fd ready
 
 // ---- poll.c, epoll.c, timerfd.c, socket.c
 short hd_file_mask(struct hd_file *f); // POLL* that hold now

@@ -48,6 +48,7 @@ static void *donor_main(void *arg) {
   d->sp = ((uintptr_t)__builtin_frame_address(0) - 1024) & ~63ull;
   __atomic_store_n(&d->state, 1, __ATOMIC_RELEASE);
   hd_sys4(SYS_futex, &d->state, FUTEX_WAKE_PRIVATE, 1, 0);
+  if (hd_threads_real) hd_seat_wait(d);
   for (;;) hd_sys4(SYS_futex, &d->park, FUTEX_WAIT_PRIVATE, 0, 0);
   return NULL;
 }

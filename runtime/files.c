@@ -113,7 +113,7 @@ static long open_now(int dir, const char *path, int flags, unsigned mode) {
   return fd;
 }
 
-static int open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc) {
+int hd_open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc) {
   opened = true;
   if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_openat, dir, user, flags, mode));
   char path[4096];
@@ -128,14 +128,14 @@ static int open_at(int dir, const char *user, int flags, unsigned mode, uint64_t
   return (int)fd;
 }
 #define MODE(flags) ({ va_list ap; va_start(ap, flags); unsigned m = (flags) & (O_CREAT | __O_TMPFILE) ? va_arg(ap, unsigned) : 0; va_end(ap); m; })
-HD_EXPORT int open(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags), HD_RA); }
-HD_EXPORT int open64(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE(flags), HD_RA); }
-HD_EXPORT int openat(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags), HD_RA); }
-HD_EXPORT int openat64(int dir, const char *path, int flags, ...) { return open_at(dir, path, flags, MODE(flags), HD_RA); }
-HD_EXPORT int __open_2(const char *path, int flags) { return open_at(AT_FDCWD, path, flags, 0, HD_RA); }
-HD_EXPORT int __open64_2(const char *path, int flags) { return open_at(AT_FDCWD, path, flags, 0, HD_RA); }
-HD_EXPORT int creat(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
-HD_EXPORT int creat64(const char *path, mode_t mode) { return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
+HD_EXPORT int open(const char *path, int flags, ...) { return hd_open_at(AT_FDCWD, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int open64(const char *path, int flags, ...) { return hd_open_at(AT_FDCWD, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int openat(int dir, const char *path, int flags, ...) { return hd_open_at(dir, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int openat64(int dir, const char *path, int flags, ...) { return hd_open_at(dir, path, flags, MODE(flags), HD_RA); }
+HD_EXPORT int __open_2(const char *path, int flags) { return hd_open_at(AT_FDCWD, path, flags, 0, HD_RA); }
+HD_EXPORT int __open64_2(const char *path, int flags) { return hd_open_at(AT_FDCWD, path, flags, 0, HD_RA); }
+HD_EXPORT int creat(const char *path, mode_t mode) { return hd_open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
+HD_EXPORT int creat64(const char *path, mode_t mode) { return hd_open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
 
 // What stdio's mode will make of a file, for the undo log.
 static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
@@ -245,6 +245,8 @@ void hd_files_restore(void) {
     if (offset[fd] >= 0) hd_sys(SYS_lseek, fd, offset[fd], SEEK_SET);
 }
 
+void hd_files_release(void) { hd_sys(SYS_close_range, backup, backup + RESERVED - 1, 0); }
+
 // ---- mappings
 //
 // The program's own are seen as they are made. Libraries map memory behind the back of
@@ -253,25 +255,39 @@ void hd_files_restore(void) {
 enum { MAX_MAPS = 4096 };
 static struct { uintptr_t lo, hi; } made[MAX_MAPS];
 static uint32_t nmade, checks;
+// Where the program's go that may go anywhere: a place that does not depend on what the
+// runtime has mapped, which is not the same under each isolation.
+#define MAP_AREA 0x280000000000ul
+static uintptr_t next_map = MAP_AREA;
+bool hd_shared_early;
 static bool always;
 static struct { uintptr_t lo, hi; } *base_maps;
 static uint32_t nbase;
 
+void *hd_map_place(uint64_t bytes) {
+  uintptr_t p = next_map;
+  next_map += (bytes + 4095) & ~4095ul;
+  return (void *)p;
+}
+
 HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off) {
   long p;
   if (!hd_active()) {
+    if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE) hd_shared_early = true;
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
   } else {
-    if (flags & MAP_SHARED && prot & PROT_WRITE) hd_unsupported("mmap of shared writable memory");
+    hd.cur->pend.pc = HD_RA;
+    if (flags & MAP_SHARED && prot & PROT_WRITE) hd_needs(HD_ISOLATION_FORK, "mmap of shared writable memory");
     if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
       uintptr_t lo = (uintptr_t)addr, hi = lo + len;
       bool ours = false;
       for (uint32_t i = 0; i < nmade; i++) ours |= lo >= made[i].lo && hi <= made[i].hi;
-      if (!ours) hd_unsupported("mmap at a fixed address");
+      if (!ours) hd_needs(HD_ISOLATION_FORK, "mmap at a fixed address");
     }
-    if (nmade == MAX_MAPS) hd_unsupported("more than 4096 memory mappings in one execution");
+    if (nmade == MAX_MAPS) hd_needs(HD_ISOLATION_FORK, "more than 4096 memory mappings in one execution");
+    if (!addr && !(flags & (MAP_FIXED | MAP_32BIT))) addr = hd_map_place(len); // the kernel looks elsewhere if it is taken
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
-    if (p > 0) {
+    if (p > 0 && nmade < MAX_MAPS) {
       made[nmade].lo = (uintptr_t)p;
       made[nmade++].hi = (uintptr_t)p + ((len + 4095) & ~4095ul);
     }
@@ -284,9 +300,10 @@ HD_EXPORT void *mmap64(void *, size_t, int, int, int, off_t) __attribute__((alia
 HD_EXPORT int munmap(void *addr, size_t len) {
   uintptr_t lo = (uintptr_t)addr, hi = lo + ((len + 4095) & ~4095ul);
   if (hd_active()) {
+    hd.cur->pend.pc = HD_RA;
     bool ours = false;
     for (uint32_t i = 0; i < nmade; i++) ours |= lo >= made[i].lo && hi <= made[i].hi;
-    if (!ours) hd_unsupported("munmap of memory that was mapped before main");
+    if (!ours) hd_needs(HD_ISOLATION_FORK, "munmap of memory that was mapped before main");
     hd_event_settle();
     for (uint32_t i = 0; i < nmade; i++)
       if (made[i].lo == lo && made[i].hi == hi) { made[i] = made[--nmade]; break; }
@@ -324,6 +341,7 @@ void hd_maps_save(void) {
 void hd_maps_restore(void) {
   for (uint32_t i = 0; i < nmade; i++) hd_sys(SYS_munmap, made[i].lo, made[i].hi - made[i].lo, 0);
   nmade = 0;
+  next_map = MAP_AREA;
   checks++;
   if (!always && checks != 1 && checks % 1024) return;
   stray = false;

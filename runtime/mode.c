@@ -30,6 +30,8 @@ void hd_attach(void) {
     hd_refuse("the runtime has layout version %d, the controller %d: rebuild with one version of heddle",
               HD_ABI_VERSION, (int)hd_shm->abi);
   hd_shm->points = HD_POINTS_VERSION;
+  hd_threads_real = hd_shm->options & HD_OPT_THREADS;
+  hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
 }
 
 // The variables that brought the runtime in must not reach what the program starts, nor
@@ -65,6 +67,7 @@ __attribute__((constructor)) static void loaded(int argc, char **argv, char **en
   clean_environment(envp); // libc's own pointer to it is not set yet
   hd_chance_init();
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
+  hd_children_init();
   // Registered before every other handler, so it runs after all of them.
   __cxa_atexit(last_exit_handler, NULL, NULL);
   __cxa_at_quick_exit(last_quick_exit_handler, NULL);

@@ -99,6 +99,7 @@ void hd_hang(uint64_t pc, uint64_t object) {
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
   if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
+  if (outcome != HD_OUT_CLEAN) hd_debug_failure();
   hd_mode = HD_CARRIER; // from here on nothing is the program's: unwinding calls libc
   struct hd_result *r = &hd.result;
   r->outcome = outcome;
@@ -132,6 +133,10 @@ void hd_misuse(uint64_t pc, uint64_t object, const char *msg) { hd_end(HD_OUT_MI
 
 void hd_unsupported(const char *what) {
   hd_end(HD_OUT_UNSUPPORTED, 0, hd.cur->pend.pc, 0, what);
+}
+
+void hd_needs(uint32_t isolation, const char *what) {
+  if (hd_isolation < isolation) hd_end(HD_OUT_UNSUPPORTED, (int32_t)isolation, hd.cur->pend.pc, 0, what);
 }
 
 // ---- signals
@@ -184,8 +189,11 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 
 // The controller's watchdog: the program has been running without reaching a hook.
 static void on_watchdog(int sig, siginfo_t *info, void *context) {
-  (void)sig; (void)info;
-  if (hd_mode != HD_ACTIVE) return;
+  (void)info;
+  if (hd_mode != HD_ACTIVE) {
+    hd_fork_signal(sig);
+    return;
+  }
   watchdog = true;
   uint64_t pc = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
   if (hd_in_runtime(pc)) { // make the next scheduling point end it
@@ -200,6 +208,14 @@ struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; ui
 extern void hd_sigreturn(void);
 __asm__(".text\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n mov $15, %eax\n syscall\n");
 
+static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
+
+void hd_outcome_remove(void) {
+  struct kernel_sigaction sa = { 0 };
+  for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
+  hd_sys4(SYS_rt_sigaction, WATCHDOG, &sa, 0, 8);
+}
+
 void hd_outcome_install(void) {
   static bool done;
   stack_t ss = { .ss_sp = hd_map(ALT_STACK, "the signal stack"), .ss_size = ALT_STACK };
@@ -209,7 +225,6 @@ void hd_outcome_install(void) {
   // The unwinder sets itself up at its first use; that must be part of the snapshot.
   static struct walk w;
   _Unwind_Backtrace(frame, &w);
-  static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
   struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = (void *)hd_sigreturn };
   sa.handler = (void *)on_fatal;
   for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);

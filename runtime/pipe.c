@@ -33,6 +33,55 @@ static long make_pipe(int *out, int flags, uint64_t pc) {
   return 0;
 }
 
+// ---- pipes that a child process gets
+//
+// They must be the kernel's: what is in them moves there, and from now on its other end is
+// outside.
+static void dup_over(struct hd_file *f, int with, int fd) {
+  long cloexec = hd_sys(SYS_fcntl, fd, F_GETFD, 0) & FD_CLOEXEC;
+  hd_sys(SYS_dup3, with, fd, cloexec ? O_CLOEXEC : 0);
+  hd_fd_set(fd, NULL);
+  hd_file_release(f);
+}
+
+static void give_away(struct hd_stream *s) {
+  static char bytes[PIPE_SIZE];
+  struct hd_file *r = s->reader, *w = s->writer;
+  int fds[2];
+  if (s->len > sizeof bytes || hd_sys(SYS_pipe2, fds, 0, 0) < 0) hd_unsupported("a child process that inherits a pipe (the kernel gives no other)");
+  uint32_t n = s->len;
+  hd_stream_look(s, bytes, n);
+  if (n) hd_sys(SYS_write, fds[1], bytes, n);
+  if (r && r->nonblock) hd_sys(SYS_fcntl, fds[0], F_SETFL, O_NONBLOCK);
+  if (w && w->nonblock) hd_sys(SYS_fcntl, fds[1], F_SETFL, O_NONBLOCK);
+  for (int fd = 0; fd < HD_MAX_FD; fd++) {
+    struct hd_file *f = hd_file_of(fd);
+    if (f && f == r) dup_over(f, fds[0], fd);
+    else if (f && f == w) dup_over(f, fds[1], fd);
+  }
+  hd_sys(SYS_close, fds[0], 0, 0);
+  hd_sys(SYS_close, fds[1], 0, 0);
+}
+
+void hd_pipes_inherited(void) {
+  bool pipes = false;
+  for (int fd = 0; fd < HD_MAX_FD; fd++) {
+    struct hd_file *f = hd_file_of(fd);
+    if (!f) continue;
+    if (f->kind == HD_FD_PIPE) pipes = true;
+    else if (!(hd_sys(SYS_fcntl, fd, F_GETFD, 0) & FD_CLOEXEC)) hd_unsupported("a child process that inherits a socket, eventfd, timerfd or epoll set (without FD_CLOEXEC)");
+  }
+  if (!pipes) return;
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (u != hd.cur && !u->ended && u->io) hd_unsupported("starting a process that inherits pipes while another thread waits for a descriptor");
+  }
+  for (int fd = 0; fd < HD_MAX_FD; fd++) {
+    struct hd_file *f = hd_file_of(fd);
+    if (f && f->kind == HD_FD_PIPE) give_away(f->in ? f->in : f->out);
+  }
+}
+
 static long make_event(unsigned initial, int flags, uint64_t pc) {
   if (flags & ~(EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK)) return -EINVAL;
   struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, pc, 0, -1, 0, NULL);

@@ -33,6 +33,7 @@ enum hd_mode {
   HD_EARLY,    // started by heddle, main not reached: own heap, the rest forwards
   HD_ACTIVE,   // an execution is running
   HD_CARRIER,  // between executions, on the carrier's stack
+  HD_CHILD,    // in a child that the program forked: own heap, the rest forwards
 };
 extern enum hd_mode hd_mode;
 void hd_attach(void); // decides PASSIVE or EARLY; safe from any hook at any time
@@ -219,7 +220,9 @@ struct hd_donor {
   uintptr_t lo, hi;   // its stack
   uintptr_t sp;       // where a fiber may start
   uint32_t state;     // 0 being made, 1 parked
-  uint32_t park;
+  uint32_t park;      // futex; kernel.c: 1 when it is this one's turn
+  void *base;         // kernel.c: where its own thread stands beneath the program's frames
+  struct hd_thread *next; // kernel.c: whose turn it is once this thread is back there
   bool used;          // ran a fiber in this execution
   struct hd_thread *owner; // thread that has it now, NULL: free
 };
@@ -230,6 +233,25 @@ struct hd_donor *hd_donor_get(void);    // free one, NULL if all are taken
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp); // t will begin in hd_thread_main
 _Noreturn void hd_to_carrier(void);     // leave the program, go on in the carrier's loop
 uint64_t hd_default_stack(void);
+
+// ---- kernel.c: each thread on a kernel thread of its own, of which one runs
+extern bool hd_threads_real;
+void hd_hand_over(struct hd_thread *from, struct hd_thread *to);
+_Noreturn void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to);
+_Noreturn void hd_seat_wait(struct hd_donor *d); // a donor's own thread, for good
+void hd_debug_begin(void);                    // debug.c; an execution is about to begin
+void hd_debug_event(const struct hd_thread *t, uint32_t flags);
+void hd_debug_failure(void);
+static inline void hd_switch(struct hd_thread *from, struct hd_thread *to) {
+  if (HD_UNLIKELY(hd_threads_real)) { hd_hand_over(from, to); return; }
+  hd_set_fs(to->fs);
+  hd_fiber_switch(&from->sp, to->sp);
+}
+static inline _Noreturn void hd_switch_leave(struct hd_thread *from, struct hd_thread *to) {
+  if (HD_UNLIKELY(hd_threads_real)) hd_hand_over_leave(from, to);
+  hd_set_fs(to->fs);
+  hd_fiber_jump(to->sp);
+}
 
 // ---- snapshot.c
 void hd_snapshot_take(uintptr_t main_sp);
@@ -359,6 +381,7 @@ _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t ob
 _Noreturn void hd_hang(uint64_t pc, uint64_t object); // step budget, or the watchdog's order
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_unsupported(const char *what);
+HD_COLD void hd_needs(uint32_t isolation, const char *what); // ends the execution if it has less isolation than that
 uint32_t hd_holder(const struct hd_thread *u);
 void hd_report_waiters(void);
 uint64_t hd_text_hash(const char *s);
@@ -385,6 +408,27 @@ void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, c
 // ---- process.c
 _Noreturn void hd_exit(int status, uint64_t pc); // exit(), called at pc
 _Noreturn void hd_exit_chosen(struct hd_thread *t, int status);
+
+// ---- forkserver.c
+extern uint32_t hd_isolation; // enum hd_isolation, from before the first mapping of the runtime's own
+// Runs f in a child process and returns what f did there. Whatever f changes stays there.
+uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *p, uint64_t index), const struct hd_plan *p, uint64_t index);
+bool hd_fork_signal(int sig);                 // pass it on to the child that runs, if there is one
+
+// ---- children.c: processes that the program starts
+void hd_children_init(void);
+void hd_children_reset(void);
+bool hd_child_kill(int pid, int sig, uint64_t pc, int *err); // false: it is no child
+int hd_child_number(int pid);                 // in HD_CHILD mode: the kernel's
+bool hd_child_ready(const struct hd_thread *u); // it waits for one
+bool hd_children_outside(void);               // nobody can run: false if nobody waits for a child, either
+void hd_children_end(void);                   // of the execution
+void hd_outcome_remove(void);                 // outcome.c: give the runtime's signals back
+void hd_signals_release(uint64_t mask);       // signals.c: what the program set is the kernel's from now on
+void hd_shared_end(void);                     // shared.c: of the execution
+void *hd_map_place(uint64_t bytes);           // files.c: where a mapping that may be anywhere goes
+extern bool hd_shared_early;                  // files.c: there is shared memory from before main
+void hd_files_release(void);                  // files.c: close heddle's own
 
 // ---- exec.c
 extern int (*hd_program_main)(int, char **, char **);

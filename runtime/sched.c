@@ -57,7 +57,7 @@ static struct hd_thread *choose(void) {
     hd.wake_choice = -1;
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
-      if (!hd_io_outside() && !hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
+      if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
@@ -72,8 +72,7 @@ static struct hd_thread *choose(void) {
 static void run(struct hd_thread *next) {
   struct hd_thread *from = hd.cur;
   hd.cur = next;
-  hd_set_fs(next->fs);
-  hd_fiber_switch(&from->sp, next->sp);
+  hd_switch(from, next);
 }
 
 void hd_point(struct hd_thread *t) {
@@ -93,9 +92,9 @@ void hd_point(struct hd_thread *t) {
 
 void hd_thread_leave(void) {
   struct hd_thread *next = choose();
+  struct hd_thread *from = hd.cur;
   hd.cur = next;
-  hd_set_fs(next->fs);
-  hd_fiber_jump(next->sp);
+  hd_switch_leave(from, next);
 }
 
 void hd_block_forever(struct hd_thread *t) {

@@ -32,6 +32,12 @@ void hd_signals_reset(void) {
 
 void hd_signals_main(struct hd_thread *main) { main->sigmask = mask_at_main; }
 
+void hd_signals_release(uint64_t mask) {
+  for (int sig = 1; sig < NSIG; sig++)
+    if (hd_actions[sig].sa_handler != SIG_DFL) REAL(sigaction)(sig, &hd_actions[sig], NULL);
+  hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
+}
+
 // ---- dispositions
 static bool handles(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
 
@@ -333,7 +339,9 @@ HD_EXPORT int raise(int sig) {
 }
 
 HD_EXPORT int kill(int pid, int sig) {
-  if (!hd_active()) return REAL(kill)(pid, sig);
+  if (!hd_active()) return REAL(kill)(hd_mode == HD_CHILD ? hd_child_number(pid) : pid, sig);
+  int err;
+  if (hd_child_kill(pid, sig, HD_RA, &err)) { if (err) errno = err; return err ? -1 : 0; }
   if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
   if (sig == 0) return 0;
   return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);

@@ -37,7 +37,7 @@ static bool present(uintptr_t page) {
 
 static void keep(uintptr_t lo, uintptr_t hi) {
   if (lo >= hi) return;
-  if (nruns == MAX_RUNS) hd_refuse("the program's memory is in too many pieces (%u)", nruns);
+  if (nruns == MAX_RUNS) hd_refuse("the program's memory is in too many pieces (%u): use --isolation=fork", nruns);
   struct run *r = &runs[nruns++];
   r->lo = lo;
   r->bytes = hi - lo;
@@ -136,10 +136,9 @@ static void one_mapping(uintptr_t lo, uintptr_t hi, const char *perms, const cha
   if (perms[0] != 'r' || perms[1] != 'w' || perms[3] != 'p') return;
   if (main_stack.start >= lo && main_stack.start < hi) {
     main_stack.lo = lo;
-    keep_except(main_stack.start & ~(uintptr_t)(PAGE - 1), hi);
-    return;
+    lo = main_stack.start & ~(uintptr_t)(PAGE - 1);
   }
-  keep_except(lo, hi);
+  if (!hd_isolation) keep_except(lo, hi);
 }
 
 static void zero_below(struct stack *s, uintptr_t from) {
@@ -153,6 +152,8 @@ static void zero_below(struct stack *s, uintptr_t from) {
   hd_fill((void *)s->low, 0, top - s->low);
 }
 
+// Where each execution has a process of its own, only stacks are taken: those of donors
+// serve several threads of one execution.
 void hd_snapshot_take(uintptr_t main_sp) {
   if (!runs) {
     runs = hd_map(sizeof *runs * MAX_RUNS, "the snapshot's index");
@@ -170,7 +171,7 @@ void hd_snapshot_take(uintptr_t main_sp) {
   for (uint32_t i = 0; i < hd_ndonors; i++) skip(hd_donors[i].lo, hd_donors[i].hi);
   hd_heap_save();
   hd_maps_each(one_mapping);
-  keep_present(hd_heap_base, (hd_heap_base + hd_heap_used + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+  if (!hd_isolation) keep_present(hd_heap_base, (hd_heap_base + hd_heap_used + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
   global_runs = nruns;
   zero_below(&main_stack, main_stack.lo);
   for (uint32_t i = 0; i < hd_ndonors; i++) {

@@ -34,6 +34,7 @@ bool hd_op_ready(const struct hd_thread *u) {
   case HD_OP_SLEEP: return !hd_timer_before(u->deadline);
   case HD_OP_PROCESS_EXIT: case HD_OP_SIGNAL_RESUME: return false;
   case HD_OP_TIMER_EXPIRE: case HD_OP_THREAD_CREATE: return u->timed_out; // a timer's
+  case HD_OP_PROCESS_WAIT: return hd_child_ready(u);
   }
   return object_ready(u);
 }

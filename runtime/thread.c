@@ -58,7 +58,7 @@ struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; };
 static struct hd_tls_dtor *early_dtors; // registered by main before main
 
 HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso) {
-  if (!hd_controlled()) return REAL(__cxa_thread_atexit_impl)(fn, obj, dso);
+  if (!hd_controlled() || hd_mode == HD_CHILD) return REAL(__cxa_thread_atexit_impl)(fn, obj, dso);
   struct hd_tls_dtor *d = hd_heap_alloc(sizeof *d, 16, HD_RA);
   if (!d) return -1;
   struct hd_tls_dtor **list = hd_mode == HD_ACTIVE ? &hd.cur->dtors : &early_dtors;
@@ -151,6 +151,7 @@ static void thread_body(struct hd_thread *t) {
   if (__sigsetjmp(&buf.jump, 0) == 0) {
     __pthread_register_cancel(&buf.cancel);
     if (t->index == 0) {
+      if (HD_UNLIKELY(hd_shared_early)) hd_needs(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
       hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own
     }
     t->ret = t->entry(t->arg);
@@ -203,6 +204,7 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
 // False: control begins at main, and something wants to start a thread before.
 bool hd_threads_controlled(void) {
   if (hd_active()) return true;
+  if (hd_mode == HD_CHILD) hd_refuse("a child process of the program, forked and without exec, starts a thread: heddle controls the threads of one process");
   if (hd_controlled() && hd_mode != HD_CARRIER) hd_refuse("the program starts a thread before main (in a constructor or a library's initialisation): heddle controls threads from main on");
   return false;
 }

@@ -137,6 +137,7 @@ long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
       if (!begun) until = ns ? hd.vtime + ns : ~0ull;
       w.until = until;
     }
+    if (outside) hd_children_answer(fd, write);
     bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : outside && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
     struct hd_thread *t = hd_io_point(write ? HD_OP_FD_WRITE : HD_OP_FD_READ, pc, object(fd, f, write, m), fd, m->size, waits ? &w : NULL);
     f = waits ? hd_io_target(&w) : hd_file_of(fd);

@@ -3,7 +3,7 @@
 // Nothing that could block the carrier, start another thread of control or leave state
 // that memory cannot restore may be missing from this list.
 	.text
-	.macro	refused name
+	.macro	refused name, isolation=0
 	.globl	\name
 	.type	\name, @function
 \name:	.cfi_startproc
@@ -16,11 +16,17 @@
 .Lrecord_\name:
 	.quad	.Lname_\name
 	.quad	0
+	.quad	\isolation
 	.popsection
 	.pushsection .rodata.str1.1, "aMS", @progbits, 1
 .Lname_\name:
 	.asciz	"\name"
 	.popsection
+	.endm
+
+// What memory that is put back does not undo, and a process of the execution's own does.
+	.macro	isolated name
+	refused	\name, 1 // HD_ISOLATION_FORK
 	.endm
 
 // The arguments must reach libc's function as they came.
@@ -63,23 +69,8 @@ refuse:	.cfi_startproc
 	.cfi_endproc
 
 // processes
-	refused	fork
-	refused	_Fork
-	refused	vfork
 	refused	clone
-	refused	execve
-	refused	execv
-	refused	execvp
-	refused	execvpe
 	refused	fexecve
-	refused	posix_spawn
-	refused	posix_spawnp
-	refused	system
-	refused	popen
-	refused	wait
-	refused	waitpid
-	refused	wait3
-	refused	wait4
 	refused	waitid
 	refused	daemon
 // threads
@@ -120,7 +111,6 @@ refuse:	.cfi_startproc
 	refused	semget
 	refused	semop
 	refused	semtimedop
-	refused	shmget
 	refused	msgsnd
 	refused	inotify_init
 	refused	inotify_init1
@@ -163,10 +153,10 @@ refuse:	.cfi_startproc
 	refused	tmpnam
 	refused	tempnam
 	refused	tmpnam_r
-	refused	prlimit64
-	refused	setrlimit64
-	refused	setrlimit
-	refused	prlimit
+	isolated	prlimit64
+	isolated	setrlimit64
+	isolated	setrlimit
+	isolated	prlimit
 	refused	clock_settime
 	refused	settimeofday
 	refused	io_setup
@@ -176,13 +166,11 @@ refuse:	.cfi_startproc
 // memory and code that come from elsewhere
 	refused	dlopen
 	refused	dlmopen
-	refused	shmat
-	refused	shm_open
-	refused	memfd_create
-	refused	brk
-	refused	sbrk
-	refused	mremap
-	refused	mprotect
+	isolated	memfd_create
+	isolated	brk
+	isolated	sbrk
+	isolated	mremap
+	isolated	mprotect
 	refused	userfaultfd
 
 	.section .note.GNU-stack,"",@progbits

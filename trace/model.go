@@ -302,6 +302,7 @@ type Header struct {
 	ExpectStatus  int32    // exit status that counts as clean
 	Instrumented  bool     // accesses were seen; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
+	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
 }
 
 // Trace is one execution.

@@ -101,6 +101,9 @@ const (
 	OpFdConnect         Op = abi.OpFdConnect
 	OpFdAccept          Op = abi.OpFdAccept
 	OpFdCtl             Op = abi.OpFdCtl
+	OpProcessStart      Op = abi.OpProcessStart
+	OpProcessWait       Op = abi.OpProcessWait
+	OpProcessSignal     Op = abi.OpProcessSignal
 	OpGo                Op = abi.OpGo
 	OpGosched           Op = abi.OpGosched
 	OpResume            Op = abi.OpResume

@@ -71,6 +71,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		ExpectStatus:  h.ExpectStatus,
 		Instrumented:  h.Instrumented,
 		Original:      []byte(h.Original),
+		Isolation:     []byte(h.Isolation),
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -107,6 +108,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			ExpectStatus:  p.ExpectStatus,
 			Instrumented:  p.Instrumented,
 			Original:      string(p.Original),
+			Isolation:     string(p.Isolation),
 		}
 	}
 	for _, b := range p.Stdin {

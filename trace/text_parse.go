@@ -112,7 +112,7 @@ func (p *textParser) parseFirst(s string) error {
 var once = map[string]bool{
 	"heddle": true, "target": true, "points-version": true, "command": true, "dir": true,
 	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true,
-	"instrumented": true, "original": true, "ending": true, "cycle": true, "end": true,
+	"instrumented": true, "original": true, "isolation": true, "ending": true, "cycle": true, "end": true,
 }
 
 func (p *textParser) keyword(key string, l *textLine) error {
@@ -152,6 +152,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Instrumented = true
 	case "original":
 		h.Original = l.quoted("file")
+	case "isolation":
+		h.Isolation = l.quoted("isolation")
 	case "module":
 		return p.module(l)
 	case "thread":

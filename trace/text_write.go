@@ -73,6 +73,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 		b.WriteString("instrumented\n")
 	}
 	str("original", h.Original)
+	str("isolation", h.Isolation)
 }
 
 // writeBytesText writes data a line of its own a line, and long lines in pieces; nil

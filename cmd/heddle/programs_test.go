@@ -30,6 +30,7 @@ type expectation struct {
 	flags       []string // of the compiler
 	args        []string // of the program
 	options     []string // of heddle find
+	isolation   string   // the trace's, empty for a snapshot
 }
 
 var minimumForm = regexp.MustCompile(`^switches=(\d+)(?: preemptions=(\d+))?$`)
@@ -60,6 +61,8 @@ func readExpectation(t testing.TB, file string) expectation {
 			e.flags = strings.Fields(value)
 		case "options":
 			e.options = strings.Fields(value)
+		case "isolation":
+			e.isolation = value
 		case "args":
 			e.args = strings.Fields(value)
 		case "minimum":
@@ -220,6 +223,9 @@ func TestFailingPrograms(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, tr := range []*trace.Trace{found, simple} {
+					if tr.Header.Isolation != e.isolation {
+						t.Errorf("isolation %q, want %q", tr.Header.Isolation, e.isolation)
+					}
 					if err := trace.Validate(tr); err != nil {
 						t.Error(err)
 					}
@@ -280,6 +286,9 @@ func TestPassingPrograms(t *testing.T) {
 				runs := 20000
 				if c.name != "gcc" {
 					runs = 2000
+				}
+				if e.isolation != "" {
+					runs /= 20 // each is a process
 				}
 				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", fmt.Sprint(runs))...)
 				if out.Outcome != "clean" || out.Executions != runs {

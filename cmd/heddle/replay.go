@@ -17,8 +17,11 @@ type replayCommand struct {
 	Quiet      bool          `short:"q" help:"Say only how it ended."`
 	Changed    bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
 	Dlv        bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
+	Gdb        debuggerFlag  `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb."`
 	RaceReport bool          `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
 	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+
+	isolationFlags
 
 	Trace string `arg:"" help:"The trace."`
 }
@@ -50,16 +53,16 @@ func (c *replayCommand) Run(a *app) error {
 	switch {
 	case c.Times < 1:
 		return usage(errors.New("--times must be at least 1"))
-	case c.Dlv && (c.Changed || a.JSON):
-		return usage(errors.New("--dlv replays exactly, for people: it does not go with --changed or --json"))
-	case c.RaceReport && (c.Changed || c.Dlv || c.Times > 1):
-		return usage(errors.New("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv or --times"))
+	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
+		return usage(errors.New("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json"))
+	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.Times > 1):
+		return usage(errors.New("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv, --gdb or --times"))
 	}
 	tr, err := readTrace(c.Trace)
 	if err != nil {
 		return err
 	}
-	t, err := a.startRecorded(tr, c.Watchdog)
+	t, err := a.startRecorded(tr, c.Watchdog, c.isolationFlags)
 	if err != nil {
 		return err
 	}
@@ -69,6 +72,9 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	if c.RaceReport {
 		return a.raceReport(t, tr, c.Watchdog)
+	}
+	if c.Gdb != "" {
+		return a.debugGdb(t, tr, string(c.Gdb))
 	}
 	if c.Changed {
 		return c.follow(a, t, tr)

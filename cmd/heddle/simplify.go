@@ -20,6 +20,8 @@ type simplifyCommand struct {
 	Full       bool          `help:"Show every event, and fold nothing."`
 	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
+	isolationFlags
+
 	Trace string `arg:"" help:"The trace."`
 }
 
@@ -52,7 +54,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	if !tr.Ending.Kind.Failed() {
 		return fmt.Errorf("%s: %w, so there is nothing to simplify", c.Trace, errNoFailure)
 	}
-	t, err := a.startRecorded(tr, c.Watchdog)
+	t, err := a.startRecorded(tr, c.Watchdog, c.isolationFlags)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,25 @@ import (
 type programFlags struct {
 	Stdin    string        `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise there is nothing to read."`
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	isolationFlags
+}
+
+// isolationFlags say what lies between one execution of a C or C++ program and the next.
+type isolationFlags struct {
+	Isolation string `placeholder:"HOW" help:"Between one execution and the next: put memory back (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
+	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution is a process of its own then."`
+}
+
+// config is what they say, and what a trace says where they are silent.
+func (f isolationFlags) config(recorded string) (cfg cprog.Config, err error) {
+	if f.Isolation == "" {
+		f.Isolation = recorded
+	}
+	cfg.Threads = f.Threads
+	if cfg.Isolation, err = cprog.ParseIsolation(f.Isolation); err != nil {
+		return cfg, usage(err)
+	}
+	return cfg, nil
 }
 
 // start makes a program ready at main: an executable, or one that is built from Go source.
@@ -26,7 +45,14 @@ func (a *app) start(p program, f programFlags) (target.Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg, err := f.config("")
+	if err != nil {
+		return nil, err
+	}
 	if what, args := goWords(dir, p.words()); len(what) > 0 {
+		if f.isolationFlags != (isolationFlags{}) {
+			return nil, usage(errors.New("--isolation and --threads are for C and C++ programs"))
+		}
 		return a.startGo(what, args, dir, f)
 	}
 	path, err := p.path()
@@ -37,7 +63,8 @@ func (a *app) start(p program, f programFlags) (target.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.launch(path, p.words(), dir, stdin, f.Watchdog)
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = path, p.words(), dir, stdin, f.Watchdog
+	return a.launch(cfg)
 }
 
 func (f programFlags) read() ([]byte, error) {
@@ -66,24 +93,26 @@ func (f programFlags) read() ([]byte, error) {
 	return b, nil
 }
 
-func (a *app) launch(path string, args []string, dir string, stdin []byte, watchdog time.Duration) (target.Target, error) {
+// launch completes cfg and makes the program ready.
+func (a *app) launch(cfg cprog.Config) (target.Target, error) {
+	path := cfg.Path
 	if isGo(path) {
 		return nil, fmt.Errorf("%s is a Go program: name its package, and heddle builds it", path)
 	}
 	if _, err := toolchain.Inspect(path); err != nil {
 		return nil, err
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
+	var err error
+	if cfg.Path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
 	rt, err := a.runtime()
 	if err != nil {
 		return nil, err
 	}
-	t, err := cprog.Start(a.ctx, cprog.Config{
-		Path: path, Args: args, Dir: dir, Stdin: stdin, Runtime: rt.Library, Watchdog: watchdog, Version: currentVersion().Version,
-	})
+	cfg.Runtime, cfg.Version = rt.Library, currentVersion().Version
+	cfg.Tell = func(s string) { fmt.Fprintf(a.stderr, "heddle: note: %s\n", s) }
+	t, err := cprog.Start(a.ctx, cfg)
 	var refused *cprog.RefusedError
 	if errors.As(err, &refused) {
 		return nil, fmt.Errorf("heddle cannot run %s: %w", filepath.Base(path), err)
@@ -95,7 +124,11 @@ func (a *app) launch(path string, args []string, dir string, stdin []byte, watch
 }
 
 // startRecorded makes the program of a trace ready.
-func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration) (target.Target, error) {
+func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration, f isolationFlags) (target.Target, error) {
+	cfg, err := f.config(tr.Header.Isolation)
+	if err != nil {
+		return nil, err
+	}
 	if tr.Header.Target == "go" {
 		return a.startRecordedGo(tr, watchdog)
 	}
@@ -105,7 +138,8 @@ func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration) (target.Tar
 	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
 	}
-	return a.launch(tr.Header.Command[0], tr.Header.Command, tr.Header.Dir, tr.Header.Stdin, watchdog)
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = tr.Header.Command[0], tr.Header.Command, tr.Header.Dir, tr.Header.Stdin, watchdog
+	return a.launch(cfg)
 }
 
 // read reads a trace, as every command that takes one does.

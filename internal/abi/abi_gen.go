@@ -128,6 +128,9 @@ const (
 	OpFdConnect         = 167
 	OpFdAccept          = 168
 	OpFdCtl             = 169
+	OpProcessStart      = 192
+	OpProcessWait       = 193
+	OpProcessSignal     = 194
 	OpGo                = 256
 	OpGosched           = 257
 	OpResume            = 258
@@ -609,11 +612,20 @@ const (
 	OffsetofShmModules      = 1424
 )
 
+// enum hd_isolation
+const (
+	IsolationSnapshot = 0
+	IsolationFork     = 1
+	IsolationProcess  = 2
+)
+
 // enum hd_options
 const (
 	OptNoSnapshot = 1
 	OptNoWarmup   = 2
 	OptNoLeaks    = 4
+	OptFork       = 8
+	OptThreads    = 16
 )
 
 // Magic starts the shared memory.
@@ -719,6 +731,9 @@ var OpNames = [OpCount]string{
 	OpFdConnect:         "fd connect",
 	OpFdAccept:          "fd accept",
 	OpFdCtl:             "fd control",
+	OpProcessStart:      "start process",
+	OpProcessWait:       "wait for process",
+	OpProcessSignal:     "signal process",
 	OpGo:                "go",
 	OpGosched:           "Gosched",
 	OpResume:            "resume",
@@ -856,6 +871,9 @@ var OpClasses = [OpCount]uint8{
 	OpFdConnect:         11,
 	OpFdAccept:          10,
 	OpFdCtl:             11,
+	OpProcessStart:      0,
+	OpProcessWait:       0,
+	OpProcessSignal:     0,
 	OpGo:                8,
 	OpGosched:           0,
 	OpResume:            10,

@@ -135,7 +135,10 @@ enum hd_class {
   HD_OP(FD_LISTEN,     166, "fd listen",          POST) \
   HD_OP(FD_CONNECT,    167, "fd connect",         POST)  /* object = the socket that listens, 0: none does */ \
   HD_OP(FD_ACCEPT,     168, "fd accept",          WAIT)  /* object = the socket that listens, value = the new descriptor */ \
-  HD_OP(FD_CTL,        169, "fd control",         POST)  /* bind, epoll_ctl, timerfd_settime, lseek, truncate, dup, … */
+  HD_OP(FD_CTL,        169, "fd control",         POST)  /* bind, epoll_ctl, timerfd_settime, lseek, truncate, dup, … */ \
+  HD_OP(PROCESS_START, 192, "start process",      NONE)  /* fork, posix_spawn, exec, system, popen: value = n-th child, 0 unknown; result 0 or errno */ \
+  HD_OP(PROCESS_WAIT,  193, "wait for process",   NONE)  /* value = n-th child, 0 none; result 0, errno, or EAGAIN: not ended yet, others go on */ \
+  HD_OP(PROCESS_SIGNAL,194, "signal process",     NONE)  /* kill: value = n-th child, aux = number of the signal */
 
 // Any operation of a thread that others may cancel can have the result ECANCELED: it did
 // not happen (a condition wake still has its mutex), and the thread begins to unwind.
@@ -315,6 +318,8 @@ enum hd_outcome {
   HD_OUT_MISUSE = 5,     // of a lock, a thread, memory; message says which
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
   HD_OUT_UNSUPPORTED = 7,// heddle cannot carry this program; message names why. Not a finding.
+                         // status = enum hd_isolation that can carry it, 0: none. Where that is no
+                         // higher than the present one, it is shm.donors that was raised.
   HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
   // Of Go programs.
   HD_OUT_TEST = 9,       // a test failed; message = the first error
@@ -333,7 +338,7 @@ struct hd_result {
   uint64_t object;     // faulting address, misused object, …
   uint64_t vtime;      // virtual time at the end, ns since start
   uint32_t outcome;    // enum hd_outcome
-  int32_t  status;     // exit status, signal number, index of diverged step
+  int32_t  status;     // exit status, signal number, index of diverged step, isolation needed
   uint32_t thread;     // the thread that ended it
   uint32_t points;     // scheduling points passed
   uint32_t switches;
@@ -429,7 +434,7 @@ struct hd_shm {
   uint64_t plan_off, plan_size;     // [C]
   uint64_t result_off, result_size; // [C]
   uint32_t options;      // HD_OPT_*, set before start [C]
-  uint32_t donors;       // parked threads to start with [C]
+  uint32_t donors;       // parked threads to start with [C]; raised when they were too few for a process that cannot make more [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: end after this execution [C]
   uint64_t heartbeat;    // executions ended + (points >> 16) [R], relaxed; for the watchdog
@@ -447,10 +452,19 @@ struct hd_shm {
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
 };
 
+// What lies between one execution and the next, so that the next finds nothing of it.
+enum hd_isolation {
+  HD_ISOLATION_SNAPSHOT = 0, // one process; its memory is put back
+  HD_ISOLATION_FORK = 1,     // each execution in a child of a process that stands at main
+  HD_ISOLATION_PROCESS = 2,  // each execution in a process that was launched for it
+};
+
 enum hd_options {
-  HD_OPT_NO_SNAPSHOT = 1u << 0, // run one execution and exit
+  HD_OPT_NO_SNAPSHOT = 1u << 0, // run one execution and exit: HD_ISOLATION_PROCESS
   HD_OPT_NO_WARMUP = 1u << 1,   // Go: the first execution is already a planned one
   HD_OPT_NO_LEAKS = 1u << 2,    // Go: goroutines may be left behind
+  HD_OPT_FORK = 1u << 3,        // C: HD_ISOLATION_FORK
+  HD_OPT_THREADS = 1u << 4,     // C: each thread on a kernel thread of its own; with NO_SNAPSHOT
 };
 
 #endif

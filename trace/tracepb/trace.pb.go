@@ -259,6 +259,7 @@ type Header struct {
 	Instrumented  bool                   `protobuf:"varint,13,opt,name=instrumented,proto3" json:"instrumented,omitempty"`
 	Original      []byte                 `protobuf:"bytes,14,opt,name=original,proto3" json:"original,omitempty"`
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
+	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,6 +397,13 @@ func (x *Header) GetMore() bool {
 		return x.More
 	}
 	return false
+}
+
+func (x *Header) GetIsolation() []byte {
+	if x != nil {
+		return x.Isolation
+	}
+	return nil
 }
 
 // Module is the next entry of the module table.
@@ -1368,7 +1376,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\x9a\x03\n" +
+	"\x04kind\"\xb8\x03\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1386,7 +1394,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\rexpect_status\x18\f \x01(\x11R\fexpectStatus\x12\"\n" +
 	"\finstrumented\x18\r \x01(\bR\finstrumented\x12\x1a\n" +
 	"\boriginal\x18\x0e \x01(\fR\boriginal\x12\x12\n" +
-	"\x04more\x18\x0f \x01(\bR\x04more\"Q\n" +
+	"\x04more\x18\x0f \x01(\bR\x04more\x12\x1c\n" +
+	"\tisolation\x18\x10 \x01(\fR\tisolation\"Q\n" +
 	"\x06Module\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
 	"\bbuild_id\x18\x02 \x01(\fR\abuildId\x12\x18\n" +

@@ -29,6 +29,16 @@ type Config struct {
 	// ending an execution before that is called a hang; 0 for 10 s.
 	Watchdog time.Duration
 	Version  string // heddle's, for traces
+
+	// Isolation is what lies between one execution and the next. Automatic begins with
+	// Snapshot and takes more when the program does what needs it.
+	Isolation Isolation
+	// Threads gives each of the program's threads a kernel thread of its own, for debuggers
+	// and for what the carrier's cannot do. Executions then are launched one by one.
+	Threads bool
+	// Tell is given a sentence, without a full stop, for the user, when automatic isolation
+	// has found that the program needs more. May be nil.
+	Tell func(string)
 }
 
 // Target is a C or C++ program, ready at main. It implements target.Target.
@@ -40,6 +50,8 @@ type Target struct {
 	loaded  []loaded
 	heapLo  uint64
 	heapHi  uint64
+
+	isolation Isolation // in use
 }
 
 var _ target.Target = (*Target)(nil)
@@ -60,8 +72,11 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		cfg.Donors = 8
 	}
 	t := &Target{cfg: cfg}
-	// To start the program again takes as long as some thousand executions.
-	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Drain: 2000}
+	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Again: t.again}
+	t.isolate(max(cfg.Isolation, Snapshot))
+	if cfg.Threads {
+		t.isolate(Process)
+	}
 	if err := t.loop.Renew(ctx); err != nil {
 		return nil, err
 	}
@@ -97,7 +112,13 @@ func (t *Target) describe() error {
 }
 
 // Header describes the program.
-func (t *Target) Header() trace.Header { return t.header }
+func (t *Target) Header() trace.Header {
+	h := t.header
+	if t.isolation != Snapshot {
+		h.Isolation = t.isolation.String()
+	}
+	return h
+}
 
 // Modules lists what the program has loaded.
 func (t *Target) Modules() []trace.Module { return slices.Clone(t.modules) }

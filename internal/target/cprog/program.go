@@ -8,6 +8,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -19,12 +20,25 @@ type program struct{ *Target }
 // Launch starts the program with the runtime loaded.
 func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 	c := &p.cfg
+	var options uint32
+	switch p.isolation {
+	case Fork:
+		options = abi.OptFork
+	case Process:
+		options = abi.OptNoSnapshot
+	}
+	if c.Threads {
+		options |= abi.OptThreads
+	}
 	proc, err := wire.Launch(ctx, &wire.Command{
-		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors,
+		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors, Options: options,
 		Quit: syscall.SIGURG, Early: early,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if p.isolation == Process {
+		proc.Budget = 1
 	}
 	p.readModules(proc.Shm())
 	return proc, nil
@@ -59,10 +73,14 @@ func environment(c *Config) []string {
 	return append(env, "LD_PRELOAD="+preload, "GLIBC_TUNABLES="+tunables, "LD_BIND_NOW=1")
 }
 
-// Ended gives an exception's type the name it has in the source.
+// Ended gives an exception's type the name it has in the source, and says what would help.
 func (program) Ended(_ *wire.Process, _ *schedule.Plan, e *trace.Ending) {
-	if e.Kind == trace.Exception {
+	switch {
+	case e.Kind == trace.Exception:
 		e.Message = typeName(e.Message)
+	case e.Kind == trace.Unsupported && e.Status != 0: // and it was asked for less
+		e.Message += fmt.Sprintf(" (--isolation=%s can carry it)", Isolation(e.Status)+Snapshot)
+		e.Status = 0
 	}
 }
 

@@ -41,6 +41,10 @@ type Loop struct {
 	// Drain is how many executions that nobody wants any more are waited for. If there are
 	// more of them the process is ended instead.
 	Drain int
+	// Again, if it is set, is shown each result and its message before anything is made of
+	// it. If it reports true the result is forgotten, and the next process runs the
+	// execution again.
+	Again func(p *Process, r *abi.Result, message string) bool
 
 	proc   *Process
 	nextID uint64
@@ -230,6 +234,13 @@ func (s *stream) record(kind uint32, b []byte) error {
 		return fmt.Errorf("the runtime reported on plan %d, which was not asked for", r.Plan)
 	}
 	j := &s.queue[0]
+	if !s.stopped && s.Again != nil && s.Again(s.proc, r, s.x.message) {
+		s.x.reset()
+		s.Close()
+		s.dog.seen()
+		s.taken()
+		return nil
+	}
 	var o schedule.Outcome
 	if !s.stopped {
 		if r.Last != 0 && (j.plan.Record || r.Outcome != abi.OutClean) {

@@ -130,6 +130,9 @@ const (
 	hdOpFdConnect         = 167
 	hdOpFdAccept          = 168
 	hdOpFdCtl             = 169
+	hdOpProcessStart      = 192
+	hdOpProcessWait       = 193
+	hdOpProcessSignal     = 194
 	hdOpGo                = 256
 	hdOpGosched           = 257
 	hdOpResume            = 258
@@ -611,11 +614,20 @@ const (
 	hdOffsetofShmModules      = 1424
 )
 
+// enum hd_isolation
+const (
+	hdIsolationSnapshot = 0
+	hdIsolationFork     = 1
+	hdIsolationProcess  = 2
+)
+
 // enum hd_options
 const (
 	hdOptNoSnapshot = 1
 	hdOptNoWarmup   = 2
 	hdOptNoLeaks    = 4
+	hdOptFork       = 8
+	hdOptThreads    = 16
 )
 
 // hdMagic starts the shared memory.

@@ -1,0 +1,55 @@
+set pagination off
+set confirm off
+set print thread-events off
+handle SIGURG nostop noprint pass
+
+define heddle-frame
+  if *(unsigned *)&heddle_called
+    while (unsigned long)$pc >= *(unsigned long *)&heddle_text_lo && (unsigned long)$pc < *(unsigned long *)&heddle_text_hi
+      up-silently
+    end
+    frame
+  end
+end
+document heddle-frame
+Select the innermost frame that is the program's, not heddle's.
+end
+
+define heddle-where
+  if *(unsigned *)&heddle_event == 0
+    printf "heddle: before event 0 of the trace, which has @EVENTS@\n"
+  else
+    printf "heddle: event %u of the @EVENTS@ events of the trace: T%u, %s\n", *(unsigned *)&heddle_event - 1, *(unsigned *)&heddle_thread, *(char **)&heddle_operation
+  end
+end
+document heddle-where
+Say which event of the trace was done last.
+end
+
+define heddle-next
+  enable 1
+  continue
+  disable 1
+  heddle-where
+end
+document heddle-next
+Run to the next event of the trace, in whatever thread.
+end
+
+attach @PID@
+break heddle_at_event
+commands
+  silent
+  heddle-frame
+end
+disable 1
+break heddle_at_failure
+commands
+  silent
+  heddle-where
+  echo heddle: the failure, in the thread that failed\n
+  heddle-frame
+end
+tbreak **(long *)&heddle_main
+continue
+echo heddle: at main. continue: run to the failure; heddle-next: to the next event; heddle-where\n

@@ -1,0 +1,25 @@
+// heddle: Two workers start a process each and wait for their own.
+// kind: clean
+// isolation: fork
+#include <assert.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *worker(void *arg) {
+  int code = (int)(intptr_t)arg, status = 0;
+  pid_t pid = fork();
+  if (pid == 0) _exit(code);
+  pid_t got = waitpid(pid, &status, 0);
+  assert(got == pid);
+  assert(WIFEXITED(status) && WEXITSTATUS(status) == code);
+  return NULL;
+}
+
+int main(void) {
+  pthread_t t[2];
+  for (intptr_t i = 0; i < 2; i++) pthread_create(&t[i], NULL, worker, (void *)(i + 3));
+  for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+  return 0;
+}
