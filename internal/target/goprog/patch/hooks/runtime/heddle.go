@@ -12,8 +12,10 @@
 //	heddle_where.go   which instruction of the program an operation belongs to
 //	heddle_clock.go   virtual time, and chance
 //	heddle_system.go  what only the system knows: threads that wait, signals on their way
-//	heddle_race.go    accesses and what orders them, in place of the race detector
-//	heddle_atomic.go  sync/atomic, likewise
+//	heddle_access.go  plain accesses
+//	heddle_atomic.go  sync/atomic
+//	heddle_race.go    what orders accesses, in place of the race detector; or, in another
+//	                  file of that name, Go's own race detector
 //
 // Exactly one controlled goroutine runs at a time: it holds the token. With a single P
 // that needs no lock, but for goroutines that come back from a system call without the P;
