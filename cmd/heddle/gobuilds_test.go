@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -86,12 +87,28 @@ func TestGoSanitizer(t *testing.T) {
 	testGoSanitizer(t, "", func(p goprograms.Program) bool { return !p.Main && (!p.Clean() || goAmount(0, 1) == 1) }, goAmount(2, 20))
 }
 
+// TestGoSanitizerReleases does the same with the other releases of Go, for a few programs.
+func TestGoSanitizerReleases(t *testing.T) {
+	needRaceDetector(t)
+	some := []string{"plain_race", "atomic_value_pair", "map_read_write", "select_priority"}
+	for _, release := range goReleases {
+		if release == runtime.Version() {
+			continue // TestGoSanitizer
+		}
+		t.Run(release, func(t *testing.T) {
+			testGoSanitizer(t, release, func(p goprograms.Program) bool { return slices.Contains(some, p.Name) && !p.Clean() }, 2)
+		})
+	}
+}
+
 func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program) bool, seeds int) {
 	without := buildGo(t, release, patch.Options{}, want)
 	with := buildGo(t, release, patch.Options{Sanitizer: true}, want)
 	for _, name := range append(without.names("fail"), without.names("pass")...) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+			if release == "" { // else a variable of the environment is set
+				t.Parallel()
+			}
 			b, a := without.start(t, name), with.start(t, name)
 			if b.Cold() != a.Cold() {
 				t.Fatalf("cold %t, with the race detector %t", b.Cold(), a.Cold())
