@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,12 +95,28 @@ func TestGoSanitizer(t *testing.T) {
 	}, goAmount(2, 20))
 }
 
+// TestGoSanitizerReleases does the same with the other releases of Go, for a few programs.
+func TestGoSanitizerReleases(t *testing.T) {
+	needRaceDetector(t)
+	some := []string{"plain_race", "atomic_value_pair", "map_read_write", "select_priority"}
+	for _, release := range goReleases {
+		if release == runtime.Version() {
+			continue // TestGoSanitizer
+		}
+		t.Run(release, func(t *testing.T) {
+			testGoSanitizer(t, release, func(p goprograms.Program) bool { return slices.Contains(some, p.Name) && !p.Clean() }, 2)
+		})
+	}
+}
+
 func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program) bool, seeds int) {
 	without := buildGo(t, release, patch.Options{}, want)
 	with := buildGo(t, release, patch.Options{Sanitizer: true}, want)
 	for _, name := range append(without.names("fail"), without.names("pass")...) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+			if release == "" { // else a variable of the environment is set
+				t.Parallel()
+			}
 			b, a := without.start(t, name), with.start(t, name)
 			if b.Cold() != a.Cold() {
 				t.Fatalf("cold %t, with the race detector %t", b.Cold(), a.Cold())
@@ -225,7 +242,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 		want      string
 	}{
 		{[]string{"CC=/none/cc"}, []string{"replay", "--race-report", file}, exitFailed, "heddle: Go's race detector needs a C compiler, and /none/cc cannot be run: install gcc, or name another compiler with CC\n"},
-		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "it does not go with --changed, --dlv or --times"},
+		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "--race-report follows the schedule exactly, and once: it does not go with --changed"},
 	} {
 		cmd := heddleCommand(t, dir, c.env, c.args...)
 		out, _ := cmd.CombinedOutput()
