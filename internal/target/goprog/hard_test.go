@@ -109,6 +109,39 @@ func same(t *testing.T, path, name string) {
 	}
 }
 
+// A goroutine that is left behind and goes on has no part in later executions: each of a
+// stream is what it is by itself, however many there were before.
+func TestHardLeft(t *testing.T) {
+	path := hardBinary(t, "left")
+	tg := begin(t, Config{
+		Path: path, Args: []string{path, "-test.run=^TestTicker$", "-test.count=1000000000", "-test.timeout=0"},
+		Dir: filepath.Dir(path), Test: true, NoLeaks: true, Watchdog: 30 * time.Second,
+	})
+	plan := schedule.Plan{Policy: schedule.Random, Seed: 5}
+	alone := run(t, tg, plan)
+	if alone.Ending.Kind != trace.Clean || tg.Cold() {
+		t.Fatalf("%v %s, cold %t", alone.Ending.Kind, alone.Ending.Message, tg.Cold())
+	}
+	plan.Seed, plan.Repeat = 0, 12
+	sent := false
+	err := tg.Stream(t.Context(), func() (schedule.Plan, bool) {
+		first := !sent
+		sent = true
+		return plan, first
+	}, func(_ schedule.Plan, o schedule.Outcome) bool {
+		if o.Ending.Kind != trace.Clean {
+			t.Errorf("execution %d: %v %s", o.Index, o.Ending.Kind, o.Ending.Message)
+		}
+		if o.Index == 5 && (o.Points != alone.Points || o.Coverage != alone.Coverage) {
+			t.Errorf("%d points in the stream, %d alone", o.Points, alone.Points)
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // difference says where two executions part.
 func difference(a, b *trace.Trace) string {
 	names := symbol.ForTrace(a, symbol.Options{})
