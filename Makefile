@@ -51,7 +51,7 @@ generate: need-go need-cc
 	PATH="$(CURDIR)/bin:$$PATH" $(GO) generate ./...
 
 whole: need-go
-	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m -run '^TestGoPrograms' -v ./cmd/heddle
+	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m -run '^TestGo(Programs|Sanitizer)' -v ./cmd/heddle
 
 e2e: build need-cc
 	$(GO) test -tags e2e -count=1 -timeout 15m ./cmd/heddle

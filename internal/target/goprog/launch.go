@@ -2,8 +2,11 @@ package goprog
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -29,7 +32,11 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) 
 	if cold {
 		budget = 1
 	}
-	p, err := wire.Launch(ctx, command(cfg, cold))
+	c := command(cfg, cold)
+	if err := scratch(c); err != nil {
+		return nil, err
+	}
+	p, err := wire.Launch(ctx, c)
 	if errors.Is(err, wire.ErrCold) && cold {
 		err = errors.New("the program reports that its warm-up failed, but it was to have none: a bug in heddle")
 	}
@@ -56,6 +63,30 @@ func command(cfg *Config, cold bool) *wire.Command {
 		c.WarmUp = cfg.Watchdog
 	}
 	return c
+}
+
+// scratch gives the process a directory for temporary files to itself: their names are the
+// same in every process, and several may be under way.
+func scratch(c *wire.Command) error {
+	var id [4]byte
+	rand.Read(id[:])
+	c.Scratch = filepath.Join(tempDir(c.Env), fmt.Sprintf("heddle-%x", id))
+	if err := os.MkdirAll(c.Scratch, 0o700); err != nil {
+		return fmt.Errorf("cannot make a directory for temporary files: %w", err)
+	}
+	c.Env = append(c.Env, "TMPDIR="+c.Scratch)
+	return nil
+}
+
+// tempDir is where a program with this environment has its temporary files.
+func tempDir(env []string) string {
+	dir := "/tmp"
+	for _, e := range env {
+		if d, ok := strings.CutPrefix(e, "TMPDIR="); ok && d != "" {
+			dir = d // the last setting of a name holds
+		}
+	}
+	return dir
 }
 
 // early is the sentence for a program that ended before its first execution.

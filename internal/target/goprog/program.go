@@ -1,6 +1,7 @@
 package goprog
 
 import (
+	"bytes"
 	"context"
 	"strings"
 
@@ -43,6 +44,14 @@ func (p program) Object(sent uint64, _ []abi.ThreadInfo, _ uint16) trace.Object 
 // else the output is left out.
 func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending) {
 	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
+	if proc.Scratch != "" {
+		// The user's name for it, and the same in every process.
+		temp := tempDir(p.cfg.Env)
+		defer func() {
+			e.Message = strings.ReplaceAll(e.Message, proc.Scratch, temp)
+			e.Output = bytes.ReplaceAll(e.Output, []byte(proc.Scratch), []byte(temp))
+		}()
+	}
 	shared := p.streaming && proc.Budget != 1
 	goesOn := proc.Alive()
 	if !e.Kind.Failed() && (shared || !plan.Record) || shared && goesOn {

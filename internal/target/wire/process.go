@@ -49,6 +49,8 @@ type Command struct {
 	// WarmUp is how long the program may go without a sign of life before it is ready,
 	// from when its runtime has begun; then Launch returns ErrCold. 0 is for ever.
 	WarmUp time.Duration
+	// Scratch is a directory that is removed when the process is closed; empty for none.
+	Scratch string
 	// Early is the sentence for a program that ended before it was ready: before its
 	// runtime had begun, or loaded. words are its last.
 	Early func(loaded bool, how, words string) string
@@ -64,6 +66,8 @@ type Process struct {
 	Budget int
 	// Mark is for a Program's own use: where in the output the first execution begins.
 	Mark int64
+	// Scratch is that of its Command.
+	Scratch string
 
 	cmd      *exec.Cmd
 	early    func(loaded bool, how, words string) string
@@ -87,7 +91,7 @@ var ErrCold = errors.New("the execution that was to warm up the program failed")
 // Launch starts the program and waits until its runtime takes plans. A *RefusedError says
 // that heddle cannot carry the program, in one sentence.
 func Launch(ctx context.Context, c *Command) (*Process, error) {
-	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds}
+	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds, Scratch: c.Scratch}
 	shmFile, err := p.share(c)
 	if err != nil {
 		return nil, err
@@ -381,6 +385,9 @@ func (p *Process) Close() {
 }
 
 func (p *Process) unmap() {
+	if p.Scratch != "" {
+		os.RemoveAll(p.Scratch) // what cannot be removed is the program's own doing
+	}
 	if p.out != nil {
 		p.out.Close()
 	}

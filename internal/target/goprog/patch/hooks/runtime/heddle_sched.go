@@ -600,7 +600,11 @@ func hdFind() (*g, bool) {
 			usleep(20)
 			return nil, true
 		}
-		if state := hdTaskState(gp.m.procid); state != 0 && state != 'S' {
+		mp := gp.m
+		if mp == nil {
+			return nil, true // it has just come back
+		}
+		if state := hdTaskState(mp.procid); state != 0 && state != 'S' {
 			// It is at work, and the machine is busy.
 			hd.released = now
 			return nil, true

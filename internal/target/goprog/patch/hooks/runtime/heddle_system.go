@@ -55,7 +55,14 @@ func hdSignalled(idle bool) bool {
 		return false // for a lock
 	case _Gsyscall:
 		if sig.state.Load() == sigReceiving && sig.delivering.Load() == 0 {
-			return idle && hdSignalPending()
+			if !idle {
+				return false
+			}
+			if hdSignalPending() {
+				return true
+			}
+			usleep(200) // for a thread that has taken it and not told yet
+			return sig.state.Load() != sigReceiving || sig.delivering.Load() != 0
 		}
 	}
 	return true
