@@ -56,7 +56,7 @@ type Target struct {
 	heapLo  uint64
 	heapHi  uint64
 
-	isolation Isolation // in use
+	isolation    Isolation     // in use
 	ignoredSites []ignoredSite // of cfg.Without, once they were looked for
 	ignoredTimes []uint64      // how often each was ignored, in processes that have ended
 }
