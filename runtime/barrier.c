@@ -36,6 +36,7 @@ HD_EXPORT int pthread_barrier_init(pthread_barrier_t *p, const pthread_barrierat
 HD_EXPORT int pthread_barrier_wait(pthread_barrier_t *p) {
   if (!hd_active()) return REAL(pthread_barrier_wait)(p);
   struct barrier *b = usable(p, HD_RA);
+  if (hd_skip(HD_RA)) return 0;
   struct hd_thread *t = hd_op(HD_OP_BARRIER_WAIT, HD_RA, (uint64_t)p);
   usable(b, HD_RA);
   bool last = ++b->in >= b->count;

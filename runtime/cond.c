@@ -46,7 +46,8 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   t->pend.aux = (uint64_t)mutex;
   hd_point(t);
   usable(c, pc);
-  if (!hd_mutex_held((uint64_t)mutex, t)) hd_misuse(pc, (uint64_t)mutex, "condition wait with a mutex that the thread does not hold");
+  if (!hd_mutex_held((uint64_t)mutex, t))
+    hd_misuse(pc, (uint64_t)mutex, hd_without_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was left out: the wait needs it" : "condition wait with a mutex that the thread does not hold");
   uint32_t count = hd_mutex_release_all((uint64_t)mutex);
   hd_commit(t, 0, 0);
   hd_update((uint64_t)mutex);
@@ -93,6 +94,7 @@ HD_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, cloc
 
 int hd_cond_signal(void *c, uint64_t pc) {
   usable(c, pc);
+  if (hd_skip(pc)) return 0;
   struct hd_thread *t = hd_op(HD_OP_COND_SIGNAL, pc, (uint64_t)c);
   usable(c, pc);
   uint32_t i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, true);
@@ -111,6 +113,7 @@ HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
 
 int hd_cond_broadcast(void *c, uint64_t pc) {
   usable(c, pc);
+  if (hd_skip(pc)) return 0;
   struct hd_thread *t = hd_op(HD_OP_COND_BROADCAST, pc, (uint64_t)c);
   usable(c, pc);
   uint32_t n = 0;

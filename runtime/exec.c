@@ -48,6 +48,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_coverage_reset();
   hd_policy_begin();
   hd_script_begin();
+  hd_without_begin();
   if (hd.record) hd_event_begin();
 }
 

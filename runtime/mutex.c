@@ -33,6 +33,11 @@ HD_PROGACCESS bool hd_mutex_held(uint64_t m, const struct hd_thread *t) {
   return locked((struct mutex *)m) && ((struct mutex *)m)->owner == t->index + 1;
 }
 
+// How often t holds it.
+static HD_PROGACCESS uint32_t depth_of(const struct mutex *m, const struct hd_thread *t) {
+  return !hd_mutex_held((uint64_t)m, t) ? 0 : m->count ? m->count : 1;
+}
+
 // ---- robust mutexes that a thread holds, newest first
 static HD_PROGACCESS void link_robust(struct mutex *m, struct hd_thread *t) {
   m->prev = 0;
@@ -101,6 +106,7 @@ static int take(struct mutex *m, struct hd_thread *t) {
 int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
   struct mutex *m = usable(p, pc);
   struct hd_thread *t = hd.cur;
+  if (hd_skip_lock(pc, m, depth_of(m, t))) return 0;
   hd_pend(t, op, pc, (uint64_t)m);
   bool own = hd_mutex_held((uint64_t)m, t), bad = until && until->vtime == HD_BAD_TIME;
   if (!bad && (!own || type_of(m) == PTHREAD_MUTEX_NORMAL || type_of(m) == PTHREAD_MUTEX_ADAPTIVE_NP)) {
@@ -142,6 +148,7 @@ HD_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const
 
 int hd_mutex_trylock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
+  if (hd_skip_lock(pc, m, depth_of(m, hd.cur))) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_TRYLOCK, pc, (uint64_t)p);
   usable(m, pc);
   int r;
@@ -162,6 +169,7 @@ HD_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m) {
 
 int hd_mutex_unlock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
+  if (hd_skip_unlock(m, depth_of(m, hd.cur))) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_UNLOCK, pc, (uint64_t)p);
   usable(m, pc);
   if (!hd_mutex_held((uint64_t)m, t)) {

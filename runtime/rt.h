@@ -466,6 +466,25 @@ void hd_modules_list(void);
 bool hd_in_runtime(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
 
+// ---- without.c: calls that are left out. Each hook asks first; where nothing is to be left
+// out that is one comparison.
+extern uint32_t hd_nignored;
+void hd_without_begin(void); // an execution begins
+bool hd_without(uint64_t pc);
+bool hd_without_lock(uint64_t pc, uint64_t object, uint32_t held);
+bool hd_without_unlock(uint64_t object, uint32_t held);
+bool hd_without_held(uint64_t object); // the running thread has "taken" it by a call that was left out
+// Is the call that returns to pc to be left out? Then it returns success.
+static inline bool hd_skip(uint64_t pc) { return HD_UNLIKELY(hd_nignored) && hd_without(pc); }
+// The same for one that takes object, which the running thread holds so often already.
+static inline bool hd_skip_lock(uint64_t pc, const void *object, uint32_t held) {
+  return HD_UNLIKELY(hd_nignored) && hd_without_lock(pc, (uint64_t)object, held);
+}
+// And for the one that gives it back.
+static inline bool hd_skip_unlock(const void *object, uint32_t held) {
+  return HD_UNLIKELY(hd_nignored) && hd_without_unlock((uint64_t)object, held);
+}
+
 // ---- real.c: libc's own functions
 struct hd_real {
 #define HD_REAL(ret, name, args) ret (*name) args;

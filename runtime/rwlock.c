@@ -33,6 +33,7 @@ HD_PROGACCESS bool hd_rwlock_free(uint64_t p, bool write) {
 
 static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const struct hd_deadline *until) {
   struct rwlock *l = usable(p, pc);
+  if (hd_skip_lock(pc, l, 0)) return 0;
   struct hd_thread *t = hd.cur;
   bool own = l->writer == t->index + 1, queue = write && !try && !own && writers_first(l);
   if (queue) {
@@ -94,6 +95,7 @@ HD_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, c
 HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
   if (!hd_active()) return REAL(pthread_rwlock_unlock)(p);
   struct rwlock *l = usable(p, HD_RA);
+  if (hd_skip_unlock(l, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
   usable(l, HD_RA);
   if (l->writer == t->index + 1) l->writer = 0;

@@ -22,6 +22,7 @@ static struct sem *usable(void *p, uint64_t pc) {
 
 static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
   struct sem *s = usable(p, pc);
+  if (hd_skip_lock(pc, s, 0)) return 0;
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, (uint64_t)s);
   if (op != HD_OP_SEM_TRYWAIT) {
@@ -64,6 +65,7 @@ HD_EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *ab
 HD_EXPORT int sem_post(sem_t *p) {
   if (!hd_active()) return REAL(sem_post)(p);
   struct sem *s = usable(p, HD_RA);
+  if (hd_skip(HD_RA) || hd_skip_unlock(s, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_SEM_POST, HD_RA, (uint64_t)p);
   usable(s, HD_RA);
   if (s->value == SEM_VALUE_MAX) { hd_commit(t, s->value, EOVERFLOW); errno = EOVERFLOW; return -1; }

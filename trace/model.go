@@ -303,6 +303,7 @@ type Header struct {
 	Instrumented  bool     // accesses were seen; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
+	Without       []string // synchronisation calls that were ignored, CALL@FILE:LINE
 }
 
 // Trace is one execution.

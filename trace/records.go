@@ -72,6 +72,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Instrumented:  h.Instrumented,
 		Original:      []byte(h.Original),
 		Isolation:     []byte(h.Isolation),
+		Without:       byteSlices(h.Without),
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -109,6 +110,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Instrumented:  p.Instrumented,
 			Original:      string(p.Original),
 			Isolation:     string(p.Isolation),
+			Without:       stringSlice(p.Without),
 		}
 	}
 	for _, b := range p.Stdin {

@@ -150,6 +150,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.ExpectStatus = int32(l.integer("status", 32))
 	case "instrumented":
 		h.Instrumented = true
+	case "without":
+		h.Without = append(h.Without, l.quoted("call"))
 	case "original":
 		h.Original = l.quoted("file")
 	case "isolation":

@@ -72,6 +72,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.Instrumented {
 		b.WriteString("instrumented\n")
 	}
+	for _, v := range h.Without {
+		fmt.Fprintf(b, "without %q\n", v)
+	}
 	str("original", h.Original)
 	str("isolation", h.Isolation)
 }

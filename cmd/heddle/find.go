@@ -17,6 +17,7 @@ import (
 
 type findCommand struct {
 	programFlags
+	withoutFlags
 	Time            time.Duration `default:"60s" help:"Explore at most this long; 0 for until Ctrl-C."`
 	Runs            int           `help:"Explore at most this many executions."`
 	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
@@ -101,7 +102,7 @@ func (c *findCommand) Run(a *app) error {
 		}
 		opts.Strategies = append(opts.Strategies, s)
 	}
-	t, err := a.start(c.Program, c.programFlags)
+	t, err := a.start(c.Program, c.programFlags, c.Without)
 	if err != nil {
 		return err
 	}
@@ -119,6 +120,9 @@ func (c *findCommand) Run(a *app) error {
 	p := a.progress()
 	report, err := campaign.Find(a.ctx, t, opts, p.find)
 	p.done()
+	if report.Finding == nil {
+		report.Notes = append(report.Notes, ignoredNotes(t)...)
+	}
 	if err != nil && report.Finding == nil && report.Outcome != campaign.Interrupted {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 type recordCommand struct {
 	programFlags
+	withoutFlags
 	Seed     uint64 `default:"1" help:"Choose another schedule."`
 	Strategy string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
 	Spurious bool   `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
@@ -41,7 +42,7 @@ func (c *recordCommand) Run(a *app) error {
 		}
 		opts.Strategy = s
 	}
-	t, err := a.start(c.Program, c.programFlags)
+	t, err := a.start(c.Program, c.programFlags, c.Without)
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,13 @@ func (f isolationFlags) config(recorded string) (cfg cprog.Config, err error) {
 	return cfg, nil
 }
 
+// withoutFlags name calls to ignore, for commands that take a program.
+type withoutFlags struct {
+	Without []string `placeholder:"CALL@FILE:LINE" sep:"none" help:"Leave out a synchronisation call, like pthread_mutex_lock@queue.c:123, with the unlock that belongs to it, to see whether it is needed."`
+}
+
 // start makes a program ready at main: an executable, or one that is built from Go source.
-func (a *app) start(p program, f programFlags) (target.Target, error) {
+func (a *app) start(p program, f programFlags, without []string) (target.Target, error) {
 	dir, err := workingDir()
 	if err != nil {
 		return nil, err
@@ -49,7 +54,14 @@ func (a *app) start(p program, f programFlags) (target.Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := cprog.CheckWithout(without); err != nil {
+		return nil, usage(err)
+	}
+	cfg.Without = without
 	if what, args := goWords(dir, p.words()); len(what) > 0 {
+		if len(without) > 0 {
+			return nil, usage(errors.New("--without leaves out calls of C and C++ programs, and not yet of Go programs"))
+		}
 		if f.isolationFlags != (isolationFlags{}) {
 			return nil, usage(errors.New("--isolation and --threads are for C and C++ programs"))
 		}
@@ -114,6 +126,10 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 	cfg.Tell = func(s string) { fmt.Fprintf(a.stderr, "heddle: note: %s\n", s) }
 	t, err := cprog.Start(a.ctx, cfg)
 	var refused *cprog.RefusedError
+	var wrong *cprog.WithoutError
+	if errors.As(err, &wrong) {
+		return nil, usage(err)
+	}
 	if errors.As(err, &refused) {
 		return nil, fmt.Errorf("heddle cannot run %s: %w", filepath.Base(path), err)
 	}
@@ -121,6 +137,22 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// ignoredNotes say what became of the calls that were to be left out.
+func ignoredNotes(t target.Target) (notes []string) {
+	c, ok := t.(*cprog.Target)
+	if !ok {
+		return nil
+	}
+	for _, i := range c.Ignored() {
+		if i.Times == 0 {
+			notes = append(notes, fmt.Sprintf("no execution reached %s: this says nothing about whether it is needed", i.Call))
+		} else {
+			notes = append(notes, fmt.Sprintf("%s was left out %s times", i.Call, thousands(int(i.Times))))
+		}
+	}
+	return notes
 }
 
 // startRecorded makes the program of a trace ready.
@@ -139,6 +171,7 @@ func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration, f isolation
 		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
 	}
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = tr.Header.Command[0], tr.Header.Command, tr.Header.Dir, tr.Header.Stdin, watchdog
+	cfg.Without = tr.Header.Without
 	return a.launch(cfg)
 }
 

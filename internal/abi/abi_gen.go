@@ -4,13 +4,16 @@ package abi
 
 // enum
 const (
-	AbiVersion    = 2
-	PointsVersion = 2
-	ShmFd         = 3
-	MaxThreads    = 4096
-	MaxModules    = 256
-	ModulePath    = 512
-	BuildId       = 32
+	AbiVersion      = 2
+	PointsVersion   = 2
+	ShmFd           = 3
+	MaxThreads      = 4096
+	MaxModules      = 256
+	ModulePath      = 512
+	BuildId         = 32
+	MaxIgnored      = 64
+	MaxIgnoredSites = 4096
+	IgnoredCaller   = 64
 )
 
 // enum hd_class
@@ -545,42 +548,61 @@ const (
 	OffsetofModulePath       = 80
 )
 
-// Shm is struct hd_shm, 152976 bytes.
+// IgnoredSite is struct hd_ignored_site, 16 bytes.
+type IgnoredSite struct {
+	Pc    uint64 // offset 0
+	Which uint32 // offset 8
+	Pad   uint32 // offset 12
+}
+
+// Size and offsets of IgnoredSite as the C compiler has them.
+const (
+	SizeofIgnoredSite        = 16
+	OffsetofIgnoredSitePc    = 0
+	OffsetofIgnoredSiteWhich = 8
+	OffsetofIgnoredSitePad   = 12
+)
+
+// Shm is struct hd_shm, 219032 bytes.
 type Shm struct {
-	Magic        uint64      // offset 0
-	Abi          uint32      // offset 8
-	Points       uint32      // offset 12
-	SizeEvent    uint32      // offset 16
-	SizePlan     uint32      // offset 20
-	SizeResult   uint32      // offset 24
-	SizeShm      uint32      // offset 28
-	Total        uint64      // offset 32
-	PlanOff      uint64      // offset 40
-	PlanSize     uint64      // offset 48
-	ResultOff    uint64      // offset 56
-	ResultSize   uint64      // offset 64
-	Options      uint32      // offset 72
-	Donors       uint32      // offset 76
-	State        uint32      // offset 80
-	Stop         uint32      // offset 84
-	Heartbeat    uint64      // offset 88
-	Executions   uint64      // offset 96
-	CurrentPlan  uint32      // offset 104
-	Nmodules     uint32      // offset 108
-	Instrumented uint32      // offset 112
-	NprocPages   uint32      // offset 116
-	HeapBase     uint64      // offset 120
-	HeapSize     uint64      // offset 128
-	FatalPc      uint64      // offset 136
-	Message      [1024]uint8 // offset 144
-	PlanRing     Ring        // offset 1168
-	ResultRing   Ring        // offset 1296
-	Modules      [256]Module // offset 1424
+	Magic        uint64            // offset 0
+	Abi          uint32            // offset 8
+	Points       uint32            // offset 12
+	SizeEvent    uint32            // offset 16
+	SizePlan     uint32            // offset 20
+	SizeResult   uint32            // offset 24
+	SizeShm      uint32            // offset 28
+	Total        uint64            // offset 32
+	PlanOff      uint64            // offset 40
+	PlanSize     uint64            // offset 48
+	ResultOff    uint64            // offset 56
+	ResultSize   uint64            // offset 64
+	Options      uint32            // offset 72
+	Donors       uint32            // offset 76
+	State        uint32            // offset 80
+	Stop         uint32            // offset 84
+	Heartbeat    uint64            // offset 88
+	Executions   uint64            // offset 96
+	CurrentPlan  uint32            // offset 104
+	Nmodules     uint32            // offset 108
+	Instrumented uint32            // offset 112
+	NprocPages   uint32            // offset 116
+	HeapBase     uint64            // offset 120
+	HeapSize     uint64            // offset 128
+	FatalPc      uint64            // offset 136
+	Message      [1024]uint8       // offset 144
+	PlanRing     Ring              // offset 1168
+	ResultRing   Ring              // offset 1296
+	Modules      [256]Module       // offset 1424
+	Nignored     uint32            // offset 152976
+	PadIgnored   uint32            // offset 152980
+	IgnoredSites [4096]IgnoredSite // offset 152984
+	IgnoredTimes [64]uint64        // offset 218520
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 152976
+	SizeofShm               = 219032
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -610,6 +632,10 @@ const (
 	OffsetofShmPlanRing     = 1168
 	OffsetofShmResultRing   = 1296
 	OffsetofShmModules      = 1424
+	OffsetofShmNignored     = 152976
+	OffsetofShmPadIgnored   = 152980
+	OffsetofShmIgnoredSites = 152984
+	OffsetofShmIgnoredTimes = 218520
 )
 
 // enum hd_isolation

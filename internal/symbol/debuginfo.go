@@ -21,7 +21,24 @@ type debugInfo struct {
 	// Variables and complete class types, from all units; see walk.
 	walked  bool
 	vars    []variable
-	classes map[string]dwarf.Offset
+	classes map[string]dieRef
+
+	modulePath string
+	// Of what is in a file of its own: see split.go and typeunit.go. root and part are nil
+	// for the module itself, which has the rest.
+	root       *debugInfo
+	part       *dwoPart
+	signatures map[uint64]dieRef
+	missing    []error // files that are not to be had
+	packed     *dwo
+	packOpened bool
+}
+
+func newDebug(im *image, data *dwarf.Data, inext func(uint64) bool) *debugInfo {
+	return &debugInfo{
+		im: im, data: data, inext: inext,
+		names: map[dwarf.Offset]dieName{}, scopes: map[dwarf.Offset]string{}, types: map[dwarf.Offset]*Type{},
+	}
 }
 
 type unitRange struct {
@@ -32,10 +49,14 @@ type unitRange struct {
 // newDebugInfo reads the list of compilation units of im. Executable segments come from
 // main, the module itself, because a separate debug file may leave them empty.
 func newDebugInfo(im, main, alt *image) *debugInfo {
-	d := &debugInfo{
-		im: im, data: im.dwarf, inext: main.inText,
-		names: map[dwarf.Offset]dieName{}, scopes: map[dwarf.Offset]string{}, types: map[dwarf.Offset]*Type{},
-		classes: map[string]dwarf.Offset{},
+	d := newDebug(im, im.dwarf, main.inText)
+	d.modulePath = main.path
+	d.classes, d.signatures = map[string]dieRef{}, map[uint64]dieRef{}
+	for sig, off := range im.signatures {
+		d.addSignature(sig, dieRef{d, off})
+	}
+	if im.types != nil {
+		typesInfo(d, im.abbrev, im.types, im.str) // damaged, its types are opaque
 	}
 	if alt != nil && alt.dwarf != nil {
 		d.alt = newDebugInfo(alt, main, nil)
@@ -46,7 +67,7 @@ func newDebugInfo(im, main, alt *image) *debugInfo {
 		if e == nil || err != nil {
 			break
 		}
-		if e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagPartialUnit {
+		if e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagPartialUnit || e.Tag == dwarf.TagSkeletonUnit {
 			d.addUnit(e)
 		}
 		r.SkipChildren()
@@ -62,6 +83,7 @@ func (d *debugInfo) addUnit(e *dwarf.Entry) {
 		u.lang = lang
 	}
 	u.addrBase, _ = e.Val(dwarf.AttrAddrBase).(int64)
+	u.skeleton = u.newSkeleton()
 	d.units = append(d.units, u)
 	ranges, err := d.data.Ranges(e)
 	if err != nil {
@@ -81,7 +103,8 @@ func (d *debugInfo) addUnit(e *dwarf.Entry) {
 	}
 }
 
-// unitAt is the compilation unit whose code contains addr, nil if there is none.
+// unitAt is the compilation unit whose code contains addr, nil if there is none. It may be
+// of another debugInfo, of a split unit.
 func (d *debugInfo) unitAt(addr uint64) *unit {
 	// Ranges of different units do not overlap, except in damaged files, where any
 	// answer is as good.
@@ -89,7 +112,7 @@ func (d *debugInfo) unitAt(addr uint64) *unit {
 	if i < 0 || addr >= d.ranges[i].hi {
 		return nil
 	}
-	return d.ranges[i].u
+	return d.ranges[i].u.full()
 }
 
 // frames is the chain of frames at addr, innermost first; nil if the debug information
@@ -114,7 +137,7 @@ func (d *debugInfo) frames(addr uint64) []Frame {
 	out := make([]Frame, 0, len(chain))
 	for i := len(chain) - 1; i >= 0; i-- {
 		s := chain[i]
-		n := d.nameOf(s.off)
+		n := u.d.nameOf(s.off)
 		f := Frame{Func: n.display(), Linkage: n.linker(), File: file, Line: line, Column: col, Inlined: s.inlined}
 		if u.lang == langGo {
 			f.Func = goReadable(f.Linkage)
@@ -146,6 +169,6 @@ func (d *debugInfo) declared(addr uint64) (file string, line int) {
 	if len(chain) == 0 {
 		return "", 0
 	}
-	n := d.nameOf(chain[0].off)
+	n := u.d.nameOf(chain[0].off)
 	return n.file, n.line
 }

@@ -21,6 +21,10 @@ func (d *debugInfo) ref(e *dwarf.Entry, a dwarf.Attr) (r dieRef, ok bool) {
 	switch v := f.Val.(type) {
 	case dwarf.Offset:
 		return dieRef{d, v}, true
+	case uint64:
+		if f.Class == dwarf.ClassReferenceSig {
+			return d.signature(v)
+		}
 	case int64:
 		if f.Class == dwarf.ClassReferenceAlt && d.alt != nil {
 			return dieRef{d.alt, dwarf.Offset(v)}, true

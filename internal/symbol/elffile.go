@@ -26,6 +26,13 @@ type image struct {
 	dwarf   *dwarf.Data
 	addr    []byte // .debug_addr, for locations by index
 	str     []byte // .debug_str, for files that share this one
+	ranges  []byte // .debug_ranges, for split units
+	types   []byte // .debug_types, and for it
+	abbrev  []byte // .debug_abbrev
+	// What the headers of .debug_info say: ids of skeletons by their entry, and types by
+	// signature.
+	unitIDs    map[dwarf.Offset]uint64
+	signatures map[uint64]dwarf.Offset
 	// dwarfErr says why dwarf is nil though the file has debug sections.
 	dwarfErr error
 }
@@ -76,6 +83,17 @@ func readImage(path string) (*image, error) {
 		im.dwarf, im.dwarfErr = e.DWARF()
 		im.addr = sectionBytes(e, ".debug_addr")
 		im.str = sectionBytes(e, ".debug_str")
+		im.ranges = sectionBytes(e, ".debug_ranges")
+		if im.types = sectionBytes(e, ".debug_types"); im.types != nil {
+			im.abbrev = sectionBytes(e, ".debug_abbrev")
+		}
+		headers := unitHeaders(sectionBytes(e, ".debug_info"))
+		im.signatures, im.unitIDs = typeSignatures(headers), map[dwarf.Offset]uint64{}
+		for _, h := range headers {
+			if h.kind == unitSkeleton {
+				im.unitIDs[h.entry] = h.id
+			}
+		}
 	}
 	return im, nil
 }

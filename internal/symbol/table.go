@@ -121,6 +121,8 @@ func (t *Table) Problems() []error {
 		case !m.loaded || errors.Is(m.err, errNoFile):
 		case m.err != nil:
 			out = append(out, m.err)
+		case m.debug != nil && len(m.debug.missing) > 0:
+			out = append(out, m.debug.missing[0])
 		case m.Program && m.debug == nil && m.golang == nil:
 			out = append(out, fmt.Errorf("no line numbers for %s: it has no debug information; build it with -g", m.Path))
 		}
@@ -139,6 +141,11 @@ func (m *module) frames(offset, back uint64) []Frame {
 				f[i].Module = m.Path
 			}
 			m.mangledName(&f[len(f)-1], addr)
+			if last := &f[len(f)-1]; last.Func == "" { // its unit is in a file that is missing
+				if s, ok := m.code.find(addr); ok {
+					last.Func, last.Linkage = readable(s.name), s.name
+				}
+			}
 			return f
 		}
 	}

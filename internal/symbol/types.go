@@ -127,6 +127,9 @@ func (r dieRef) readType() *Type {
 		})
 	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 		if decl, _ := e.Val(dwarf.AttrDeclaration).(bool); decl {
+			if to, ok := d.ref(e, dwarf.AttrSignature); ok {
+				return to.typ() // it is in a unit of its own
+			}
 			return r.complete(t.Name)
 		}
 		t.Kind = Struct
@@ -160,9 +163,9 @@ func (r dieRef) readType() *Type {
 
 // complete finds the description of a class that r only names.
 func (r dieRef) complete(name string) *Type {
-	for d := r.d; d != nil && name != ""; d = d.alt {
-		if off, ok := d.class(name); ok {
-			return dieRef{d, off}.typ()
+	for d := r.d.top(); d != nil && name != ""; d = d.alt {
+		if at, ok := d.class(name); ok {
+			return at.typ()
 		}
 	}
 	return opaque
@@ -170,17 +173,17 @@ func (r dieRef) complete(name string) *Type {
 
 // class is the complete class that is called name in whatever namespace, if there is only
 // one: an entry does not say in which namespace it stands.
-func (d *debugInfo) class(name string) (found dwarf.Offset, ok bool) {
+func (d *debugInfo) class(name string) (found dieRef, ok bool) {
 	d.walk()
-	if off, ok := d.classes[name]; ok {
-		return off, true
+	if at, ok := d.classes[name]; ok {
+		return at, true
 	}
-	for key, off := range d.classes {
+	for key, at := range d.classes {
 		if strings.HasSuffix(key, "::"+name) {
 			if ok {
-				return 0, false
+				return dieRef{}, false
 			}
-			found, ok = off, true
+			found, ok = at, true
 		}
 	}
 	return found, ok

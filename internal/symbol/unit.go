@@ -15,6 +15,8 @@ type unit struct {
 	compDir  string
 	lang     int64
 	addrBase int64
+	skeleton *skeleton // the rest is in another file; nil for most
+	stub     *unit     // this is that rest, of which stub is the skeleton
 
 	treeLoaded, linesLoaded bool
 	funcs                   []*scope // functions with code; kids are what was inlined into them
@@ -154,7 +156,7 @@ func (u *unit) walk(r *dwarf.Reader, c context, depth int) {
 
 // newScope is the scope of a function entry, nil if it has no code.
 func (u *unit) newScope(e *dwarf.Entry) *scope {
-	all, err := u.d.data.Ranges(e)
+	all, err := u.rangesOf(e)
 	if err != nil {
 		return nil
 	}
@@ -210,7 +212,11 @@ func (u *unit) loadLines() {
 		return
 	}
 	u.linesLoaded = true
-	lr, err := u.d.data.LineReader(u.entry)
+	of := u
+	if u.stub != nil {
+		of = u.stub
+	}
+	lr, err := of.d.data.LineReader(of.entry)
 	if lr == nil || err != nil {
 		return
 	}
@@ -274,6 +280,9 @@ func (u *unit) path(f *dwarf.LineFile) string {
 		return ""
 	}
 	name := f.Name
+	if own := u.d.text(u.entry, dwarf.AttrName); filepath.IsAbs(own) && name == filepath.Join(u.compDir, own) {
+		return filepath.Clean(own) // package dwarf joins them though the name is absolute
+	}
 	if !filepath.IsAbs(name) && u.compDir != "" && !strings.HasPrefix(name, u.compDir+"/") {
 		// Up to DWARF 4 the reader has joined them already.
 		name = filepath.Join(u.compDir, name)

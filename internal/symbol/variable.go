@@ -86,8 +86,8 @@ func (u *unit) addClass(e *dwarf.Entry, c context) {
 	}
 	if name := u.d.text(e, dwarf.AttrName); name != "" {
 		key := c.scope + name
-		if _, ok := u.d.classes[key]; !ok {
-			u.d.classes[key] = e.Offset
+		if classes := u.d.top().classes; classes[key].d == nil {
+			classes[key] = dieRef{u.d, e.Offset}
 		}
 	}
 }
@@ -99,8 +99,12 @@ func (d *debugInfo) walk() {
 	}
 	d.walked = true
 	for _, u := range d.units {
+		u = u.full()
 		u.loadTree()
 		d.vars = append(d.vars, u.vars...)
+	}
+	if d.root == nil {
+		d.typeClasses()
 	}
 	// Of several entries for one address, the first unit's stays: they describe the same
 	// inline variable.

@@ -24,6 +24,11 @@ enum {
   HD_MAX_MODULES = 256,
   HD_MODULE_PATH = 512,
   HD_BUILD_ID = 32,
+  HD_MAX_IGNORED = 64,         // calls that can be named to be left out
+  HD_MAX_IGNORED_SITES = 4096, // and their return addresses
+  // A call from within a function of a library's header. It is left out if the call of that
+  // function is one to be left out, or again such a one.
+  HD_IGNORED_CALLER = HD_MAX_IGNORED,
 };
 
 // ---------------------------------------------------------------- operations
@@ -425,6 +430,11 @@ struct hd_module {
   char     path[HD_MODULE_PATH];
 };
 
+struct hd_ignored_site {
+  uint64_t pc;    // return address of a call
+  uint32_t which; // index into ignored_times, or HD_IGNORED_CALLER
+  uint32_t pad;
+};
 struct hd_shm {
   uint64_t magic;        // set before start [C]
   uint32_t abi;          // HD_ABI_VERSION, set before start [C]; the runtime refuses another
@@ -450,6 +460,11 @@ struct hd_shm {
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
+  // Synchronisation calls that are left out (--without).
+  uint32_t nignored;     // [C], after READY and before the first plan
+  uint32_t pad_ignored;
+  struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise
+  uint64_t ignored_times[HD_MAX_IGNORED]; // [R], how often each was left out
 };
 
 // What lies between one execution and the next, so that the next finds nothing of it.

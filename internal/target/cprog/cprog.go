@@ -39,6 +39,11 @@ type Config struct {
 	// Tell is given a sentence, without a full stop, for the user, when automatic isolation
 	// has found that the program needs more. May be nil.
 	Tell func(string)
+
+	// Without are synchronisation calls that are left out, CALL@FILE:LINE each. They return
+	// success at once and leave no event; the unlock that belongs to a lock that was not
+	// taken is left out too.
+	Without []string
 }
 
 // Target is a C or C++ program, ready at main. It implements target.Target.
@@ -51,7 +56,9 @@ type Target struct {
 	heapLo  uint64
 	heapHi  uint64
 
-	isolation Isolation // in use
+	isolation    Isolation     // in use
+	ignoredSites []ignoredSite // of cfg.Without, once they were looked for
+	ignoredTimes []uint64      // how often each was ignored, in processes that have ended
 }
 
 var _ target.Target = (*Target)(nil)
@@ -60,7 +67,8 @@ var _ target.Target = (*Target)(nil)
 type RefusedError = wire.RefusedError
 
 // Start launches the program and waits until it stands at main. A *RefusedError says
-// that heddle cannot carry the program, in one sentence.
+// that heddle cannot carry the program, a *WithoutError what is wrong with Config.Without,
+// in one sentence.
 func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
@@ -70,6 +78,9 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	}
 	if cfg.Donors == 0 {
 		cfg.Donors = 8
+	}
+	if err := CheckWithout(cfg.Without); err != nil {
+		return nil, err
 	}
 	t := &Target{cfg: cfg}
 	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Again: t.again}
@@ -93,6 +104,7 @@ func (t *Target) describe() error {
 		Command: append([]string{t.cfg.Path}, t.cfg.Args[1:]...), Dir: t.cfg.Dir, Stdin: t.cfg.Stdin,
 		Instrumented: t.loop.Process().Shm().Instrumented == abi.InstrTsan,
 		EnvDigest:    wire.EnvDigest(t.cfg.Env),
+		Without:      t.cfg.Without,
 	}
 	for _, m := range t.modules {
 		if m.Program {

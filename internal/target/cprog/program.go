@@ -41,6 +41,11 @@ func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 		proc.Budget = 1
 	}
 	p.readModules(proc.Shm())
+	if err := p.ignore(proc.Shm()); err != nil {
+		proc.Close()
+		return nil, err
+	}
+	proc.Closing = p.counted
 	return proc, nil
 }
 

@@ -64,6 +64,9 @@ type Process struct {
 	// Budget is how many executions the process may be asked for, 0 for any number. Who
 	// launched it sets it.
 	Budget int
+	// Closing, if it is set, is shown the shared memory when the process has ended and before
+	// the memory is given back.
+	Closing func(*abi.Shm)
 	// Mark is for a Program's own use: where in the output the first execution begins.
 	Mark int64
 	// Scratch is that of its Command.
@@ -381,6 +384,9 @@ func (p *Process) Close() {
 	}
 	atomic.StoreUint32(&p.shm.Stop, 1)
 	p.kill()
+	if p.Closing != nil {
+		p.Closing(p.shm)
+	}
 	p.unmap()
 }
 

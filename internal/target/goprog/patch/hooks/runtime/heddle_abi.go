@@ -6,13 +6,16 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion    = 2
-	hdPointsVersion = 2
-	hdShmFd         = 3
-	hdMaxThreads    = 4096
-	hdMaxModules    = 256
-	hdModulePath    = 512
-	hdBuildId       = 32
+	hdAbiVersion      = 2
+	hdPointsVersion   = 2
+	hdShmFd           = 3
+	hdMaxThreads      = 4096
+	hdMaxModules      = 256
+	hdModulePath      = 512
+	hdBuildId         = 32
+	hdMaxIgnored      = 64
+	hdMaxIgnoredSites = 4096
+	hdIgnoredCaller   = 64
 )
 
 // enum hd_class
@@ -547,42 +550,61 @@ const (
 	hdOffsetofModulePath       = 80
 )
 
-// hdShm is struct hd_shm, 152976 bytes.
+// hdIgnoredSite is struct hd_ignored_site, 16 bytes.
+type hdIgnoredSite struct {
+	Pc    uint64 // offset 0
+	Which uint32 // offset 8
+	Pad   uint32 // offset 12
+}
+
+// Size and offsets of hdIgnoredSite as the C compiler has them.
+const (
+	hdSizeofIgnoredSite        = 16
+	hdOffsetofIgnoredSitePc    = 0
+	hdOffsetofIgnoredSiteWhich = 8
+	hdOffsetofIgnoredSitePad   = 12
+)
+
+// hdShm is struct hd_shm, 219032 bytes.
 type hdShm struct {
-	Magic        uint64        // offset 0
-	Abi          uint32        // offset 8
-	Points       uint32        // offset 12
-	SizeEvent    uint32        // offset 16
-	SizePlan     uint32        // offset 20
-	SizeResult   uint32        // offset 24
-	SizeShm      uint32        // offset 28
-	Total        uint64        // offset 32
-	PlanOff      uint64        // offset 40
-	PlanSize     uint64        // offset 48
-	ResultOff    uint64        // offset 56
-	ResultSize   uint64        // offset 64
-	Options      uint32        // offset 72
-	Donors       uint32        // offset 76
-	State        uint32        // offset 80
-	Stop         uint32        // offset 84
-	Heartbeat    uint64        // offset 88
-	Executions   uint64        // offset 96
-	CurrentPlan  uint32        // offset 104
-	Nmodules     uint32        // offset 108
-	Instrumented uint32        // offset 112
-	NprocPages   uint32        // offset 116
-	HeapBase     uint64        // offset 120
-	HeapSize     uint64        // offset 128
-	FatalPc      uint64        // offset 136
-	Message      [1024]uint8   // offset 144
-	PlanRing     hdRing        // offset 1168
-	ResultRing   hdRing        // offset 1296
-	Modules      [256]hdModule // offset 1424
+	Magic        uint64              // offset 0
+	Abi          uint32              // offset 8
+	Points       uint32              // offset 12
+	SizeEvent    uint32              // offset 16
+	SizePlan     uint32              // offset 20
+	SizeResult   uint32              // offset 24
+	SizeShm      uint32              // offset 28
+	Total        uint64              // offset 32
+	PlanOff      uint64              // offset 40
+	PlanSize     uint64              // offset 48
+	ResultOff    uint64              // offset 56
+	ResultSize   uint64              // offset 64
+	Options      uint32              // offset 72
+	Donors       uint32              // offset 76
+	State        uint32              // offset 80
+	Stop         uint32              // offset 84
+	Heartbeat    uint64              // offset 88
+	Executions   uint64              // offset 96
+	CurrentPlan  uint32              // offset 104
+	Nmodules     uint32              // offset 108
+	Instrumented uint32              // offset 112
+	NprocPages   uint32              // offset 116
+	HeapBase     uint64              // offset 120
+	HeapSize     uint64              // offset 128
+	FatalPc      uint64              // offset 136
+	Message      [1024]uint8         // offset 144
+	PlanRing     hdRing              // offset 1168
+	ResultRing   hdRing              // offset 1296
+	Modules      [256]hdModule       // offset 1424
+	Nignored     uint32              // offset 152976
+	PadIgnored   uint32              // offset 152980
+	IgnoredSites [4096]hdIgnoredSite // offset 152984
+	IgnoredTimes [64]uint64          // offset 218520
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 152976
+	hdSizeofShm               = 219032
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -612,6 +634,10 @@ const (
 	hdOffsetofShmPlanRing     = 1168
 	hdOffsetofShmResultRing   = 1296
 	hdOffsetofShmModules      = 1424
+	hdOffsetofShmNignored     = 152976
+	hdOffsetofShmPadIgnored   = 152980
+	hdOffsetofShmIgnoredSites = 152984
+	hdOffsetofShmIgnoredTimes = 218520
 )
 
 // enum hd_isolation

@@ -1,0 +1,269 @@
+package cprog
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// WithoutError says what is wrong with a call that is to be ignored, in one sentence.
+type WithoutError struct{ Reason string }
+
+func (e *WithoutError) Error() string { return e.Reason }
+
+func badWithout(format string, args ...any) error { return &WithoutError{fmt.Sprintf(format, args...)} }
+
+// Ignored is one of Config.Without, and how often its calls were ignored so far.
+type Ignored struct {
+	Call  string // as in Config.Without
+	Times uint64
+}
+
+// ignorable are the calls that can be left out. What each does for the runtime is in the
+// function that has its name there (hd_skip).
+var ignorable = []string{
+	"pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
+	"mtx_lock", "mtx_trylock", "mtx_timedlock",
+	"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
+	"pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock",
+	"pthread_spin_lock", "pthread_spin_trylock",
+	"sem_wait", "sem_trywait", "sem_timedwait", "sem_clockwait", "sem_post",
+	"pthread_barrier_wait", "pthread_join", "thrd_join",
+	"pthread_cond_signal", "pthread_cond_broadcast", "cnd_signal", "cnd_broadcast",
+}
+
+// needed says why a call cannot be left out.
+var needed = map[string]string{
+	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is ignored too",
+	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is ignored too",
+	"pthread_spin_unlock":    "name the call that locks, and the unlock that belongs to it is ignored too",
+	"mtx_unlock":             "name the call that locks, and the unlock that belongs to it is ignored too",
+	"cnd_wait":               "a loop around it would spin with the mutex held; name the signal, or the lock",
+	"cnd_timedwait":          "a loop around it would spin with the mutex held; name the signal, or the lock",
+	"pthread_cond_wait":      "a loop around it would spin with the mutex held; name the signal, or the lock",
+	"pthread_cond_timedwait": "a loop around it would spin with the mutex held; name the signal, or the lock",
+	"pthread_cond_clockwait": "a loop around it would spin with the mutex held; name the signal, or the lock",
+	"pthread_create":         "the thread would be missing",
+	"pthread_once":           "what it runs would be missing",
+}
+
+// without is a parsed element of Config.Without.
+type without struct {
+	text string
+	call string
+	file string
+	line int
+}
+
+// parseWithout reads CALL@FILE:LINE.
+func parseWithout(s string) (without, error) {
+	call, place, ok := strings.Cut(s, "@")
+	i := strings.LastIndexByte(place, ':')
+	if !ok || call == "" || i < 1 {
+		return without{}, badWithout("%q does not name a call: write it like pthread_mutex_lock@queue.c:123", s)
+	}
+	line, err := strconv.Atoi(place[i+1:])
+	if err != nil || line < 1 {
+		return without{}, badWithout("%q has no line number after the colon: write it like pthread_mutex_lock@queue.c:123", s)
+	}
+	if why, ok := needed[call]; ok {
+		return without{}, badWithout("%s cannot be ignored: %s", call, why)
+	}
+	if !slices.Contains(ignorable, call) {
+		return without{}, badWithout("heddle cannot ignore %s; it can ignore %s", call, strings.Join(ignorable, ", "))
+	}
+	return without{s, call, filepath.Clean(place[:i]), line}, nil
+}
+
+// CheckWithout finds out whether calls are named as Config.Without wants them, as far as
+// that can be said without the program. The error is a *WithoutError.
+func CheckWithout(calls []string) error {
+	for i, s := range calls {
+		if _, err := parseWithout(s); err != nil {
+			return err
+		}
+		if slices.Contains(calls[:i], s) {
+			return badWithout("%s is named twice", s)
+		}
+	}
+	if len(calls) > abi.MaxIgnored {
+		return badWithout("%d calls are to be ignored, and %d can be", len(calls), abi.MaxIgnored)
+	}
+	return nil
+}
+
+// ignoredSite is a return address for the runtime; see struct hd_ignored_site.
+type ignoredSite struct {
+	site  trace.Site
+	which uint32
+}
+
+// resolve finds the return addresses that the calls have in the modules.
+func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err error) {
+	table := symbol.New(modules, symbol.Options{})
+	known := map[trace.Site]uint32{}
+	for i, s := range calls {
+		w, err := parseWithout(s)
+		if err != nil {
+			return nil, err
+		}
+		found, passed, err := w.find(table)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			known[f] = uint32(i)
+		}
+		for _, p := range passed {
+			if _, ok := known[p]; !ok {
+				known[p] = abi.IgnoredCaller
+			}
+		}
+	}
+	if len(known) > abi.MaxIgnoredSites {
+		return nil, badWithout("the calls to be ignored were compiled into %d places, and %d are possible: name fewer", len(known), abi.MaxIgnoredSites)
+	}
+	for _, s := range slices.Sorted(maps.Keys(known)) {
+		sites = append(sites, ignoredSite{s, known[s]})
+	}
+	return sites, nil
+}
+
+// names reports whether the place is the one that w names.
+func (w without) names(f *symbol.Frame) bool { return f.Line == w.line && w.inFile(f.File) }
+
+// inFile reports whether path is the file that w names: by its last parts.
+func (w without) inFile(path string) bool {
+	return path == w.file || strings.HasSuffix(path, "/"+w.file)
+}
+
+// find is where the call at w's line returns to. Functions of the library's headers that
+// were not compiled into their callers are passed through: the user writes
+// std::lock_guard, and the call of pthread_mutex_lock is in a function of its own. passed
+// are the return addresses within such functions, behind which the caller's counts.
+func (w without) find(table *symbol.Table) (found, passed []trace.Site, err error) {
+	const deep = 12 // calls; std::scoped_lock takes six
+	names, entries := []string{w.call}, []trace.Site(nil)
+	seen := map[trace.Site]bool{} // functions that were passed through
+	var jump *symbol.CallSite
+	files := map[string]bool{} // that w may mean
+	others := map[int]bool{}   // lines of such files with a call
+	for depth := 0; depth < deep && len(names)+len(entries) > 0; depth++ {
+		sites := table.CallsTo(names, entries)
+		names, entries = nil, nil
+		for i := range sites {
+			c := &sites[i]
+			at := slices.IndexFunc(c.Frames, func(f symbol.Frame) bool { return w.names(&f) })
+			switch {
+			case at >= 0 && c.Jump:
+				jump = c
+			case at >= 0:
+				found = append(found, c.Site)
+				files[c.Frames[at].File] = true
+			case !c.Jump && c.Entry != 0 && !slices.ContainsFunc(c.Frames, func(f symbol.Frame) bool { return !librarys(f.File) }):
+				passed = append(passed, c.Site)
+				if !seen[c.Entry] {
+					seen[c.Entry] = true
+					entries = append(entries, c.Entry)
+					if c.Name != "" {
+						names = append(names, c.Name)
+					}
+				}
+			}
+			for j := range c.Frames {
+				if f := &c.Frames[j]; w.inFile(f.File) {
+					others[f.Line] = true
+				}
+			}
+		}
+	}
+	switch {
+	case len(files) > 1:
+		list := slices.Sorted(maps.Keys(files))
+		return nil, nil, badWithout("%s: %s is more than one file (%s): write more of its path", w.text, w.file, strings.Join(list, ", "))
+	case len(found) > 0:
+		return found, passed, nil
+	case jump != nil:
+		return nil, nil, badWithout("%s: the call was compiled into a jump and cannot be told from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
+	}
+	return nil, nil, w.missing(table, others)
+}
+
+// missing says why there is no such call.
+func (w without) missing(table *symbol.Table, lines map[int]bool) error {
+	if len(lines) == 0 {
+		if len(table.Files(w.inFile)) == 0 {
+			return badWithout("%s: no source file of the program is called %s (or it was built without -g)", w.text, w.file)
+		}
+		return badWithout("%s: nothing in %s calls %s", w.text, w.file, w.call)
+	}
+	near := slices.SortedFunc(maps.Keys(lines), func(a, b int) int {
+		if d := cmp.Compare(max(a-w.line, w.line-a), max(b-w.line, w.line-b)); d != 0 {
+			return d
+		}
+		return cmp.Compare(a, b)
+	})
+	near = near[:min(len(near), 3)]
+	slices.Sort(near)
+	words := make([]string, len(near))
+	for i, n := range near {
+		words[i] = strconv.Itoa(n)
+	}
+	return badWithout("%s: line %d of %s does not call %s; the nearest that do: %s", w.text, w.line, w.file, w.call, strings.Join(words, ", "))
+}
+
+// librarys reports whether a source file belongs to the compiler or the C library.
+func librarys(path string) bool {
+	for _, dir := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/"} {
+		if strings.HasPrefix(path, dir) {
+			return true
+		}
+	}
+	return strings.Contains(path, "/include/c++/")
+}
+
+// ignore tells a process that is ready which calls to ignore.
+func (p program) ignore(s *abi.Shm) error {
+	if len(p.cfg.Without) == 0 {
+		return nil
+	}
+	if p.ignoredSites == nil {
+		sites, err := resolve(p.modules, p.cfg.Without)
+		if err != nil {
+			return err
+		}
+		p.ignoredSites, p.ignoredTimes = sites, make([]uint64, len(p.cfg.Without))
+	}
+	for i, site := range p.ignoredSites {
+		s.IgnoredSites[i] = abi.IgnoredSite{Pc: p.PC(site.site), Which: site.which}
+	}
+	s.Nignored = uint32(len(p.ignoredSites)) // read with the first plan
+	return nil
+}
+
+// counted adds what a process has ignored to the sums. It is called when it has ended.
+func (p program) counted(s *abi.Shm) {
+	for i := range p.ignoredTimes {
+		p.ignoredTimes[i] += s.IgnoredTimes[i]
+	}
+}
+
+// Ignored says how often each of Config.Without was ignored so far.
+func (t *Target) Ignored() []Ignored {
+	out := make([]Ignored, len(t.cfg.Without))
+	for i, call := range t.cfg.Without {
+		out[i] = Ignored{call, t.ignoredTimes[i]}
+		if p := t.loop.Process(); p != nil {
+			out[i].Times += p.Shm().IgnoredTimes[i]
+		}
+	}
+	return out
+}
