@@ -54,7 +54,7 @@ var realPrograms = []realProgram{
 			{"make", "-C", "src/liblzma"}, {"make", "-C", "src/xz"},
 		},
 		args: []string{"src/xz/xz", "-k", "-c", "-T3", "-0", "--block-size=8KiB", "small"},
-		runs: 1000, behaviours: 50, threads: 4, events: 100, shows: []string{"stream_encoder_mt.c:", "cond wait"},
+		runs: 1000, behaviours: 50, threads: 4, events: 100, shows: []string{"coder_mt.c:", "cond wait"},
 		bugs: []seededBug{{
 			name: "a finished worker enters the free list without the lock", file: "src/liblzma/common/stream_encoder_mt.c",
 			lines: map[int]string{409: "mythread_sync(thr->coder->mutex)"},
