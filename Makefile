@@ -5,7 +5,7 @@
 # make lint     formatting, go vet, warnings of the C compiler
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
-# make e2e      the test programs by themselves, and a real program (fetched: needs the network)
+# make e2e      the test programs by themselves, and real programs (fetched from deb.debian.org)
 
 GO ?= go
 # A list of packages to test or measure instead of all: make test PKG=./trace

@@ -12,8 +12,14 @@
 
 enum { LOOK_AHEAD = 4096, DEVIATION_MAX = 10000 };
 
+// A budget that is as long as a strict script ends with it. Points do not tell when: they are
+// counted as threads arrive, steps as they are taken, and not every step is arrived at.
+static bool ends_with_script;
+
 void hd_script_begin(void) {
   hd.pos = 0;
+  ends_with_script = hd.plan.nsteps && hd.plan.script_mode == HD_SCRIPT_STRICT && hd.plan.max_steps == hd.plan.nsteps;
+  if (ends_with_script) hd.plan.max_steps = ~0u;
   hd.dev_run = 0;
   if (!hd.plan_to_thread) hd.plan_to_thread = hd_map(sizeof(uint16_t) * 65536, "the script's threads");
   for (uint32_t i = 0; i < hd.plan.nthreads && i < 65536; i++) hd.plan_to_thread[i] = 0;
@@ -86,7 +92,7 @@ static int32_t strict(void) {
   struct hd_thread *t = thread_of(s);
   if (!t || t->ended) diverged(NULL);
   if (!matches(t, s) || !take(t, s)) diverged(t);
-  hd.pos++;
+  if (++hd.pos == hd.plan.nsteps && ends_with_script) hd.plan.max_steps = hd.points;
   return (int32_t)t->index;
 }
 

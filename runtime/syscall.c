@@ -142,6 +142,11 @@ HD_EXPORT long syscall(long n, ...) {
   case SYS_truncate: return truncate(P(0), a[1]);
   case SYS_chmod: return chmod(P(0), (mode_t)a[1]);
   case SYS_fchmod: return fchmod(I(0), (mode_t)a[1]);
+  case SYS_chown: return chown(P(0), (uid_t)a[1], (gid_t)a[2]);
+  case SYS_lchown: return lchown(P(0), (uid_t)a[1], (gid_t)a[2]);
+  case SYS_fchown: return fchown(I(0), (uid_t)a[1], (gid_t)a[2]);
+  case SYS_fchownat: return fchownat(I(0), P(1), (uid_t)a[2], (gid_t)a[3], I(4));
+  case SYS_utimensat: return P(1) ? utimensat(I(0), P(1), P(2), I(3)) : futimens(I(0), P(2));
   case SYS_chdir: return chdir(P(0));
   case SYS_fchdir: return fchdir(I(0));
   case SYS_umask: return (long)umask((mode_t)a[0]);

@@ -3,13 +3,16 @@
 // names that were made, removed or moved are undone in reverse order. What is kept serves
 // all later executions.
 //
-// Not put back: access times, inode numbers of files that were removed, hard links to them.
+// Not put back: access times (unless the program sets them), inode numbers of files that were
+// removed, hard links to them, the times of another user's file.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
+#include <utime.h>
 #include "fd.h"
 #include "undo.h"
 
@@ -18,10 +21,14 @@ static const uint64_t MOST = 64ull << 20, MOST_ALL = 512ull << 20;
 
 struct kept { const char *path; uint64_t size; struct timespec mtime; mode_t mode; char *bytes; };
 struct undo {
-  enum { CREATED, CONTENT, GONE, LINK_GONE, MOVED, DIR_MADE, DIR_GONE, MODE_SET } what;
+  enum { CREATED, CONTENT, GONE, LINK_GONE, MOVED, DIR_MADE, DIR_GONE, MODE_SET, OWNER_SET, TIMES_SET } what;
   const char *path, *to; // absolute
   const struct kept *kept;
   mode_t mode;
+  uid_t uid; // these of OWNER_SET and TIMES_SET only
+  gid_t gid;
+  struct timespec times[2];
+  int flags; // AT_SYMLINK_NOFOLLOW or 0
 };
 static struct undo *steps;
 static struct kept *kept;
@@ -226,7 +233,15 @@ void hd_undo(void) {
     case MOVED: r = hd_sys(SYS_rename, u->to, u->path, 0); break;
     case DIR_MADE: r = hd_sys(SYS_rmdir, u->path, 0, 0); break;
     case DIR_GONE: r = hd_sys(SYS_mkdir, u->path, u->mode, 0); break;
+    case OWNER_SET:
+      r = hd_sys6(SYS_fchownat, AT_FDCWD, (long)u->path, u->uid, u->gid, u->flags, 0);
+      if (r < 0 || S_ISLNK(u->mode)) break; // a new owner may have cost it set-user-ID, so:
+      // fall through
     case MODE_SET: r = hd_sys(SYS_chmod, u->path, u->mode & 07777, 0); break;
+    case TIMES_SET:
+      r = hd_sys4(SYS_utimensat, AT_FDCWD, u->path, u->times, u->flags);
+      if (r == -EPERM) r = 0; // who may write to a file may set its times to now, and to nothing else
+      break;
     }
     if (r < 0) failed(u->path, r);
   }
@@ -322,16 +337,87 @@ static int truncate_at(const char *user, off_t size, uint64_t pc) {
   return finish(t, hd_sys(SYS_truncate, path, size, 0));
 }
 
+// What is known of a file besides its content, before it is changed. path is NULL if dir is its
+// own descriptor.
+struct attributes { bool known; char path[PATH]; struct stat st; int flags; };
+
+static void attributes(struct attributes *a, int dir, const char *path, int flags) {
+  a->flags = flags & AT_SYMLINK_NOFOLLOW;
+  a->path[0] = 0;
+  if (path) a->known = look(dir, path, &a->st, !a->flags) && absolute(a->path, dir, path)[0];
+  else a->known = hd_sys(SYS_fstat, dir, &a->st, 0) == 0 && a->st.st_nlink && name_of(a->path, dir);
+}
+
+static int changed(struct hd_thread *t, int what, const struct attributes *a, long r) {
+  if (r == 0 && a->known) {
+    struct undo *u = step(what, a->path);
+    u->mode = a->st.st_mode;
+    u->uid = a->st.st_uid;
+    u->gid = a->st.st_gid;
+    u->times[0] = a->st.st_atim;
+    u->times[1] = a->st.st_mtim;
+    u->flags = a->flags;
+  }
+  return finish(t, r);
+}
+
 static int chmod_at(int dir, const char *user, mode_t mode, uint64_t pc) {
-  char path[PATH], full[PATH];
-  struct stat st;
+  char path[PATH];
+  struct attributes a;
   if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_fchmodat, dir, user, mode));
   NAME(path, user, pc);
   struct hd_thread *t = point(pc);
-  bool is = look(dir, path, &st, true);
-  long r = hd_sys(SYS_fchmodat, dir, path, mode);
-  if (r == 0 && is) step(MODE_SET, absolute(full, dir, path))->mode = st.st_mode;
-  return finish(t, r);
+  attributes(&a, dir, path, 0);
+  return changed(t, MODE_SET, &a, hd_sys(SYS_fchmodat, dir, path, mode));
+}
+
+static int chown_at(int dir, const char *user, uid_t uid, gid_t gid, int flags, uint64_t pc) {
+  char path[PATH];
+  struct attributes a;
+  if (!hd_active()) return (int)hd_errno_result(hd_sys6(SYS_fchownat, dir, (long)user, uid, gid, flags, 0));
+  NAME(path, user, pc);
+  struct hd_thread *t = point(pc);
+  if (flags & AT_EMPTY_PATH && !path[0] && hd_reserved_fd(dir)) return finish(t, -EBADF);
+  attributes(&a, dir, flags & AT_EMPTY_PATH && !path[0] ? NULL : path, flags);
+  return changed(t, OWNER_SET, &a, hd_sys6(SYS_fchownat, dir, (long)path, uid, gid, flags, 0));
+}
+
+// user is NULL if dir is the file's own descriptor; times is NULL for now, and heddle's memory otherwise.
+static int times_at(int dir, const char *user, const struct timespec *times, int flags, uint64_t pc) {
+  char path[PATH];
+  struct attributes a;
+  if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_utimensat, dir, user, times, flags));
+  if (user) NAME(path, user, pc);
+  struct hd_thread *t = point(pc);
+  if (!user && hd_reserved_fd(dir)) return finish(t, -EBADF);
+  attributes(&a, dir, user ? path : NULL, flags);
+  return changed(t, TIMES_SET, &a, hd_sys4(SYS_utimensat, dir, user ? path : NULL, times, flags));
+}
+
+// From the program's memory, which may be missing; also when heddle is not in control.
+static void take(void *to, const void *user, uint32_t size, uint64_t pc) {
+  if (hd_active()) hd_fetch(to, user, size, pc);
+  else hd_copy(to, user, size);
+}
+static const struct timespec *fetch_timespec(struct timespec to[2], const struct timespec *user, uint64_t pc) {
+  if (!user) return NULL;
+  take(to, user, 2 * sizeof *to, pc);
+  return to;
+}
+static const struct timespec *fetch_timeval(struct timespec to[2], const struct timeval *user, uint64_t pc) {
+  struct timeval tv[2];
+  if (!user) return NULL;
+  take(tv, user, sizeof tv, pc);
+  for (int i = 0; i < 2; i++) to[i] = (struct timespec){ tv[i].tv_sec, tv[i].tv_usec < 0 || tv[i].tv_usec >= 1000000 ? -1 : tv[i].tv_usec * 1000 };
+  return to;
+}
+static const struct timespec *fetch_utimbuf(struct timespec to[2], const struct utimbuf *user, uint64_t pc) {
+  struct utimbuf ub;
+  if (!user) return NULL;
+  take(&ub, user, sizeof ub, pc);
+  to[0] = (struct timespec){ .tv_sec = ub.actime };
+  to[1] = (struct timespec){ .tv_sec = ub.modtime };
+  return to;
 }
 
 HD_EXPORT int unlink(const char *path) { return unlink_at(AT_FDCWD, path, 0, HD_RA); }
@@ -356,12 +442,41 @@ HD_EXPORT int chmod(const char *path, mode_t mode) { return chmod_at(AT_FDCWD, p
 HD_EXPORT int fchmodat(int dir, const char *path, mode_t mode, int flags) { (void)flags; return chmod_at(dir, path, mode, HD_RA); }
 HD_EXPORT int fchmod(int fd, mode_t mode) {
   if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_fchmod, fd, mode, 0));
-  char path[PATH];
-  struct stat st;
+  struct attributes a;
   struct hd_thread *t = point(HD_RA);
   if (hd_reserved_fd(fd)) return finish(t, -EBADF);
-  bool is = hd_sys(SYS_fstat, fd, &st, 0) == 0;
-  long r = hd_sys(SYS_fchmod, fd, mode, 0);
-  if (r == 0 && is && st.st_nlink && name_of(path, fd)) step(MODE_SET, path)->mode = st.st_mode;
-  return finish(t, r);
+  attributes(&a, fd, NULL, 0);
+  return changed(t, MODE_SET, &a, hd_sys(SYS_fchmod, fd, mode, 0));
+}
+HD_EXPORT int chown(const char *path, uid_t uid, gid_t gid) { return chown_at(AT_FDCWD, path, uid, gid, 0, HD_RA); }
+HD_EXPORT int lchown(const char *path, uid_t uid, gid_t gid) { return chown_at(AT_FDCWD, path, uid, gid, AT_SYMLINK_NOFOLLOW, HD_RA); }
+HD_EXPORT int fchown(int fd, uid_t uid, gid_t gid) { return chown_at(fd, "", uid, gid, AT_EMPTY_PATH, HD_RA); }
+HD_EXPORT int fchownat(int dir, const char *path, uid_t uid, gid_t gid, int flags) { return chown_at(dir, path, uid, gid, flags, HD_RA); }
+HD_EXPORT int utimensat(int dir, const char *path, const struct timespec times[2], int flags) {
+  struct timespec ts[2];
+  return times_at(dir, path, fetch_timespec(ts, times, HD_RA), flags, HD_RA);
+}
+HD_EXPORT int futimens(int fd, const struct timespec times[2]) {
+  struct timespec ts[2];
+  return times_at(fd, NULL, fetch_timespec(ts, times, HD_RA), 0, HD_RA);
+}
+HD_EXPORT int utimes(const char *path, const struct timeval times[2]) {
+  struct timespec ts[2];
+  return times_at(AT_FDCWD, path, fetch_timeval(ts, times, HD_RA), 0, HD_RA);
+}
+HD_EXPORT int lutimes(const char *path, const struct timeval times[2]) {
+  struct timespec ts[2];
+  return times_at(AT_FDCWD, path, fetch_timeval(ts, times, HD_RA), AT_SYMLINK_NOFOLLOW, HD_RA);
+}
+HD_EXPORT int futimes(int fd, const struct timeval times[2]) {
+  struct timespec ts[2];
+  return times_at(fd, NULL, fetch_timeval(ts, times, HD_RA), 0, HD_RA);
+}
+HD_EXPORT int futimesat(int dir, const char *path, const struct timeval times[2]) {
+  struct timespec ts[2];
+  return times_at(dir, path, fetch_timeval(ts, times, HD_RA), 0, HD_RA);
+}
+HD_EXPORT int utime(const char *path, const struct utimbuf *times) {
+  struct timespec ts[2];
+  return times_at(AT_FDCWD, path, fetch_utimbuf(ts, times, HD_RA), 0, HD_RA);
 }

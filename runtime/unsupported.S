@@ -130,17 +130,6 @@ refuse:	.cfi_startproc
 	refused	mknod
 	refused	mknodat
 	refused	mkfifoat
-	refused	chown
-	refused	fchown
-	refused	lchown
-	refused	fchownat
-	refused	utime
-	refused	utimes
-	refused	lutimes
-	refused	futimes
-	refused	futimens
-	refused	futimesat
-	refused	utimensat
 	refused	setxattr
 	refused	fsetxattr
 	refused	lsetxattr

@@ -29,7 +29,7 @@ func tree(t *testing.T, dir string) string {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, path)
-		fmt.Fprintf(&b, "%s %v", rel, info.Mode())
+		fmt.Fprintf(&b, "%s %v %d", rel, info.Mode(), info.Sys().(*syscall.Stat_t).Uid)
 		switch {
 		case info.Mode().IsRegular():
 			content, err := os.ReadFile(path)
@@ -71,6 +71,10 @@ func TestFilesArePutBack(t *testing.T) {
 		{"a directory moved", `assert(rename("d", "e") == 0); fd = open("e/b", O_WRONLY | O_TRUNC); mkdir("e/f", 0755)`},
 		{"directories", `assert(mkdir("x", 0755) == 0 && mkdir("x/y/", 0700) == 0); fd = creat("x/y/z", 0644); write(fd, "1", 1); assert(symlink("x", "s") == 0 && link("a", "h") == 0)`},
 		{"modes", `assert(chmod("a", 0444) == 0); fd = open("d/b", O_RDONLY); assert(fchmod(fd, 0600) == 0)`},
+		{"times", `struct stat st; struct timespec t[2] = { { 1, 2 }, { 3, 4 } }; fd = open("a", O_RDWR); assert(write(fd, "times", 5) == 5 && futimens(fd, t) == 0 && fstat(fd, &st) == 0 && st.st_mtim.tv_sec == 3 && st.st_mtim.tv_nsec == 4);
+  struct utimbuf u = { 5, 6 }; struct timeval v[2] = { { 7, 8 }, { 9, 10 } }; assert(utime("d/b", &u) == 0 && stat("d/b", &st) == 0 && st.st_mtime == 6); assert(utimes("d", v) == 0 && lutimes("link", v) == 0 && lstat("link", &st) == 0 && st.st_mtime == 9);
+  assert(utimensat(AT_FDCWD, "d/b", t, 0) == 0 && utime("none", NULL) == -1 && errno == ENOENT && futimens(999, NULL) == -1 && errno == EBADF && utime("link", NULL) == 0)`},
+		{"owners", `struct stat st; uid_t u = geteuid() ? (uid_t)-1 : 1234; assert(chmod("a", 04755) == 0 && chown("a", u, getegid()) == 0 && stat("a", &st) == 0 && (u != 1234 || (st.st_uid == u && !(st.st_mode & S_ISUID)))); fd = open("d/b", O_RDONLY); assert(fchown(fd, u, -1) == 0 && lchown("link", u, -1) == 0 && fchownat(AT_FDCWD, "d", u, -1, 0) == 0 && unlink("a") == 0)`},
 		{"through a link", `fd = open("link", O_WRONLY | O_TRUNC); assert(fd >= 0); write(fd, "linked", 6)`},
 		{"from another directory", `assert(chdir("d") == 0); fd = open("b", O_WRONLY | O_TRUNC); write(fd, "x", 1); assert(mkdir("sub", 0700) == 0 && chdir("sub") == 0 && rename("../b", "b2") == 0)`},
 		{"umask", `umask(077); fd = open("u", O_CREAT | O_WRONLY, 0666); struct stat st; fstat(fd, &st); assert((st.st_mode & 0777) == 0600)`},
@@ -81,12 +85,15 @@ func TestFilesArePutBack(t *testing.T) {
 			prog := compile(t, strings.NewReplacer("BODY", c.body).Replace(`
 #define _GNU_SOURCE
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
+#include <utime.h>
 static char buf[100];
 static int count(const char *path) { char b[99]; int f = open(path, O_RDONLY), n = (int)read(f, b, 99); close(f); return n; }
 int main(void) {
