@@ -238,12 +238,10 @@ func hdTestBegin(fn uintptr) {
 		return
 	}
 	if live := gcController.heapLive.Load(); live > hd.gcAt {
-		// Never during an execution: collections would disturb nothing, but finalizers
-		// run outside of the schedule.
-		if hd.gcAt != 0 {
-			GC()
-			live = gcController.heapLive.Load()
-		}
+		// Not during an execution: collections would disturb nothing, but finalizers run
+		// outside of the schedule. The first starts the collector's own goroutines, too.
+		GC()
+		live = gcController.heapLive.Load()
 		hd.gcAt = live + 48<<20
 	}
 	hd.entry = fn
@@ -355,11 +353,13 @@ func hdTestEnd() {
 		return
 	}
 	hdPoint(hdOpTestEnd, 0, 0, 0)
-	hd.settling = true
-	hd.settled = hd.vnow + hdSettleTime
-	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdFind wakes it
+	hdSettle()
 	if !hd.noLeaks && hdLeaks() {
-		systemstack(func() { hdFail(hdOutLeak, 0, 0) })
+		GC() // a finalizer may be what ends them
+		hdSettle()
+		if hdLeaks() {
+			systemstack(func() { hdFail(hdOutLeak, 0, 0) })
+		}
 	}
 	systemstack(func() {
 		// Goroutines that may be left, and go on at some time, would have a part in every
@@ -370,6 +370,13 @@ func hdTestEnd() {
 			exit(0)
 		}
 	})
+}
+
+// hdSettle lets the other goroutines go on until they have ended or will never go on.
+func hdSettle() {
+	hd.settling = true
+	hd.settled = hd.vnow + hdSettleTime
+	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdFind wakes it
 }
 
 //go:linkname hdMainEnd

@@ -1,0 +1,29 @@
+// heddle: clean
+
+// Package finalizerleak keeps a goroutine for each cache, which ends when the
+// cache is collected: that is no leak, but the collector has to be asked.
+package finalizerleak
+
+import "runtime"
+
+// Cache counts what is put into it.
+type Cache struct{ *state }
+
+type state struct {
+	stop chan struct{}
+	n    int
+}
+
+// New makes a cache, with a goroutine that waits for its end.
+func New() *Cache {
+	s := &state{stop: make(chan struct{})}
+	go s.sweep()
+	c := &Cache{s}
+	runtime.SetFinalizer(c, func(c *Cache) { close(c.stop) })
+	return c
+}
+
+func (s *state) sweep() { <-s.stop }
+
+// Put counts.
+func (c *Cache) Put() int { c.n++; return c.n }
