@@ -184,10 +184,11 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 			if p.Switches >= 0 && f.Kind != goKinds["race"].String() && r.Simplified.Switches != p.Switches {
 				t.Errorf("simplified to %d switches, the fewest are %d", r.Simplified.Switches, p.Switches)
 			}
+			times := replays
 			if f.Kind == trace.Hang.String() {
-				replays = min(replays, 3) // each runs into the budget
+				times = min(times, 3) // each runs into the budget
 			}
-			for i := range replays {
+			for i := range times {
 				for _, tr := range []*trace.Trace{f.Recorded, r.Simplified.Recorded} {
 					if _, err := campaign.Replay(context.Background(), g, tr); err != nil {
 						t.Fatalf("replay %d: %v", i, err)
