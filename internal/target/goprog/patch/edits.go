@@ -1,6 +1,11 @@
 package patch
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
 
 // edits are heddle's insertions into Go's sources; what they call is below hooks/. The
 // comments say what each is for.
@@ -45,34 +50,34 @@ var edits = []edit{
 	{"runtime/time.go", "newTimer", entry, "", "hdPoint(hdOpTimerReset, 0, 0, uint64(when))"},
 	{"runtime/time.go", "stopTimer", entry, "", "hdPoint(hdOpTimerStop, uintptr(unsafe.Pointer(t)), 0, 0)"},
 	{"runtime/time.go", "resetTimer", entry, "", "hdPoint(hdOpTimerReset, uintptr(unsafe.Pointer(t)), 0, uint64(when))"},
-	{"sync/mutex.go", "(*Mutex).Lock", entry, "", point(268, "m")},
-	{"sync/mutex.go", "(*Mutex).TryLock", entry, "", point(269, "m")},
-	{"sync/mutex.go", "(*Mutex).Unlock", entry, "", point(270, "m")},
-	{"sync/rwmutex.go", "(*RWMutex).RLock", entry, "", point(272, "rw")},
-	{"sync/rwmutex.go", "(*RWMutex).TryRLock", entry, "", point(273, "rw")},
-	{"sync/rwmutex.go", "(*RWMutex).RUnlock", entry, "", point(274, "rw")},
-	{"sync/rwmutex.go", "(*RWMutex).Lock", entry, "", point(275, "rw")},
-	{"sync/rwmutex.go", "(*RWMutex).TryLock", entry, "", point(276, "rw")},
-	{"sync/rwmutex.go", "(*RWMutex).Unlock", entry, "", point(277, "rw")},
-	{"sync/waitgroup.go", "(*WaitGroup).Add", entry, "", "heddlePoint(280, unsafe.Pointer(wg), int64(delta))"},
-	{"sync/waitgroup.go", "(*WaitGroup).Done", entry, "", "heddlePoint(280, unsafe.Pointer(wg), -1)"},
-	{"sync/waitgroup.go", "(*WaitGroup).Wait", entry, "", point(281, "wg")},
-	{"sync/cond.go", "(*Cond).Wait", entry, "", point(284, "c")},
-	{"sync/cond.go", "(*Cond).Signal", entry, "", point(285, "c")},
-	{"sync/cond.go", "(*Cond).Broadcast", entry, "", point(286, "c")},
-	{"sync/once.go", "(*Once).Do", entry, "", point(288, "o")},
-	{"sync/pool.go", "(*Pool).Get", entry, "", point(290, "p")},
-	{"sync/pool.go", "(*Pool).Put", entry, "", point(291, "p")},
-	{mapFile, "(*Map).Load", entry, "", point(292, "m")},
-	{mapFile, "(*Map).Store", entry, "", point(292, "m")},
-	{mapFile, "(*Map).Clear", entry, "", point(292, "m")},
-	{mapFile, "(*Map).LoadOrStore", entry, "", point(292, "m")},
-	{mapFile, "(*Map).LoadAndDelete", entry, "", point(292, "m")},
-	{mapFile, "(*Map).Delete", entry, "", point(292, "m")},
-	{mapFile, "(*Map).Swap", entry, "", point(292, "m")},
-	{mapFile, "(*Map).CompareAndSwap", entry, "", point(292, "m")},
-	{mapFile, "(*Map).CompareAndDelete", entry, "", point(292, "m")},
-	{mapFile, "(*Map).Range", entry, "", point(292, "m")},
+	{"sync/mutex.go", "(*Mutex).Lock", entry, "", point(abi.OpGmutexLock, "m")},
+	{"sync/mutex.go", "(*Mutex).TryLock", entry, "", point(abi.OpGmutexTrylock, "m")},
+	{"sync/mutex.go", "(*Mutex).Unlock", entry, "", point(abi.OpGmutexUnlock, "m")},
+	{"sync/rwmutex.go", "(*RWMutex).RLock", entry, "", point(abi.OpRwRlock, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).TryRLock", entry, "", point(abi.OpRwTryrlock, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).RUnlock", entry, "", point(abi.OpRwRunlock, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).Lock", entry, "", point(abi.OpRwLock, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).TryLock", entry, "", point(abi.OpRwTrylock, "rw")},
+	{"sync/rwmutex.go", "(*RWMutex).Unlock", entry, "", point(abi.OpRwUnlock, "rw")},
+	{"sync/waitgroup.go", "(*WaitGroup).Add", entry, "", pointWith(abi.OpWgAdd, "wg", "int64(delta)")},
+	{"sync/waitgroup.go", "(*WaitGroup).Done", entry, "", pointWith(abi.OpWgAdd, "wg", "-1")},
+	{"sync/waitgroup.go", "(*WaitGroup).Wait", entry, "", point(abi.OpWgWait, "wg")},
+	{"sync/cond.go", "(*Cond).Wait", entry, "", point(abi.OpGcondWait, "c")},
+	{"sync/cond.go", "(*Cond).Signal", entry, "", point(abi.OpGcondSignal, "c")},
+	{"sync/cond.go", "(*Cond).Broadcast", entry, "", point(abi.OpGcondBroadcast, "c")},
+	{"sync/once.go", "(*Once).Do", entry, "", point(abi.OpOnceDo, "o")},
+	{"sync/pool.go", "(*Pool).Get", entry, "", point(abi.OpPoolGet, "p")},
+	{"sync/pool.go", "(*Pool).Put", entry, "", point(abi.OpPoolPut, "p")},
+	{mapFile, "(*Map).Load", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).Store", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).Clear", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).LoadOrStore", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).LoadAndDelete", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).Delete", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).Swap", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).CompareAndSwap", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).CompareAndDelete", entry, "", point(abi.OpSyncMap, "m")},
+	{mapFile, "(*Map).Range", entry, "", point(abi.OpSyncMap, "m")},
 
 	// Time and chance.
 	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
@@ -111,15 +116,11 @@ var edits = []edit{
 // mapFile is where sync.Map is: the first of these that there is.
 const mapFile = "sync/hashtriemap.go|sync/map.go"
 
-func point(op int, receiver string) string {
-	return "heddlePoint(" + itoa(op) + ", unsafe.Pointer(" + receiver + "), 0)"
-}
+// point is a scheduling point of package sync before operation op on the receiver.
+func point(op int, receiver string) string { return pointWith(op, receiver, "0") }
 
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + string(rune('0'+n%10))
+func pointWith(op int, receiver, value string) string {
+	return fmt.Sprintf("heddlePoint(%d, unsafe.Pointer(%s), %s)", op, receiver, value)
 }
 
 // imports are packages that edited files need and may not import yet.

@@ -5,7 +5,9 @@
 //
 //	heddle.go         attaching, the beginning and the end of an execution
 //	heddle_wire.go    the two rings
-//	heddle_sched.go   scheduling points, and the hooks in Go's scheduler
+//	heddle_sched.go   threads and scheduling points
+//	heddle_hooks.go   the hooks in Go's scheduler
+//	heddle_left.go    goroutines that are left at the end
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
 //	heddle_event.go   recording: events, stacks, names of objects
@@ -254,11 +256,12 @@ func hdMainBegin() {
 		return
 	}
 	hd.cold = true
-	hd.entry = abi_FuncPCmain()
+	hd.entry = hdMainEntry()
 	hdBegin()
 }
 
-func abi_FuncPCmain() uintptr {
+// hdMainEntry is where the program's main begins.
+func hdMainEntry() uintptr {
 	fn := main_main
 	return **(**uintptr)(unsafe.Pointer(&fn))
 }
@@ -326,7 +329,7 @@ func hdStart(gp *g) {
 	if hd.test && gp.goid != 1 { // which does examples itself
 		hd.runner = hdMainG()
 	}
-	t := hdNewThread(gp, nil, hd.entry, 0)
+	t := hdAddThread(gp, ^uint32(0), 0, hdNameMain, hd.entry, 0)
 	t.state = hdRunning
 	hd.enabled[0] = 1
 	hd.cur = t
@@ -354,17 +357,17 @@ func hdTestEnd() {
 	}
 	hdPoint(hdOpTestEnd, 0, 0, 0)
 	hdSettle()
-	if !hd.noLeaks && hdLeaks() {
+	if !hd.noLeaks && hdAnyThread(hdLeaked) {
 		GC() // a finalizer may be what ends them
 		hdSettle()
-		if hdLeaks() {
+		if hdAnyThread(hdLeaked) {
 			systemstack(func() { hdFail(hdOutLeak, 0, 0) })
 		}
 	}
 	systemstack(func() {
 		// Goroutines that may be left, and go on at some time, would have a part in every
 		// later execution.
-		last := hdTimer() != 0 && hdLeft() && !hd.warm
+		last := hdTimer() != 0 && hdAnyThread(hdLeft) && !hd.warm
 		hdFinish(hdOutClean, 0, 0, last)
 		if last {
 			exit(0)

@@ -10,6 +10,7 @@ package runtime
 import (
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -81,13 +82,12 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 
 func hdMutexFunc(pc uintptr) bool {
 	name := hdFuncName(pc)
-	const a, b = "sync.(*Mutex).", "internal/sync.(*Mutex)."
-	return len(name) > len(a) && name[:len(a)] == a || len(name) > len(b) && name[:len(b)] == b
+	return stringslite.HasPrefix(name, "sync.(*Mutex).") || stringslite.HasPrefix(name, "internal/sync.(*Mutex).")
 }
 
 func hdAtomicFunc(pc uintptr) bool {
 	name := hdFuncName(pc)
-	return len(name) > 12 && name[:12] == "sync/atomic." || len(name) > 8 && name[:8] == "runtime."
+	return stringslite.HasPrefix(name, "sync/atomic.") || stringslite.HasPrefix(name, "runtime.")
 }
 
 //go:nosplit

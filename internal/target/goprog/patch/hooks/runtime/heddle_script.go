@@ -3,8 +3,6 @@
 // Following a schedule, as in the C runtime (runtime/script.c), where the paper is named.
 package runtime
 
-import "unsafe"
-
 const (
 	hdLookAhead    = 4096
 	hdDeviationMax = 10000
@@ -134,5 +132,3 @@ func hdTolerant() int32 {
 	}
 	return -1
 }
-
-var _ = unsafe.Pointer(nil)

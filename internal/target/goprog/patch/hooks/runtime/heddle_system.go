@@ -75,17 +75,9 @@ func hdSignalPending() bool {
 	text := hdProc(name[:])
 	const field = "\nShdPnd:\t"
 	for i := 0; i+len(field)+16 <= len(text); i++ {
-		same := true
-		for j := range len(field) {
-			same = same && text[i+j] == field[j]
-		}
-		if same {
-			for _, c := range text[i+len(field) : i+len(field)+16] {
-				if c != '0' {
-					return true
-				}
-			}
-			return false
+		if string(text[i:i+len(field)]) == field {
+			const none = "0000000000000000"
+			return string(text[i+len(field):i+len(field)+len(none)]) != none
 		}
 	}
 	return false

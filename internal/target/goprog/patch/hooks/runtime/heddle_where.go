@@ -4,6 +4,7 @@ package runtime
 
 import (
 	"internal/goarch"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -44,7 +45,7 @@ func hdClassOf(pc uintptr) uint8 {
 	name := hdFuncName(pc)
 	for i := range hdPrefixes {
 		p := &hdPrefixes[i]
-		if len(name) > len(p.name) && name[:len(p.name)] == p.name {
+		if stringslite.HasPrefix(name, p.name) {
 			if p.name[len(p.name)-1] == '/' || hdWholePackage(name[len(p.name):]) {
 				class = p.skip
 			}
@@ -53,6 +54,15 @@ func hdClassOf(pc uintptr) uint8 {
 	}
 	c.pc, c.class = pc, class
 	return class
+}
+
+// hdFuncName is the name of the function around pc, empty if there is none.
+func hdFuncName(pc uintptr) string {
+	f := findfunc(pc)
+	if !f.valid() {
+		return ""
+	}
+	return funcname(f)
 }
 
 // hdDepth is a frame pointer of the running goroutine as a distance from the top of its
@@ -129,7 +139,7 @@ func hdNested(fp uintptr) bool {
 		return false
 	}
 	name := hdFuncName(pc)
-	return len(name) > 5 && name[:5] == "sync." || len(name) > 14 && name[:14] == "internal/sync."
+	return stringslite.HasPrefix(name, "sync.") || stringslite.HasPrefix(name, "internal/sync.")
 }
 
 // hdTestSite is the instruction that a test's failure is put down to: the innermost in a
@@ -142,12 +152,11 @@ func hdTestSite(pc, fp uintptr) uintptr {
 			break
 		}
 		name := funcname(f)
-		testing := len(name) > 8 && name[:8] == "testing." || len(name) > 8 && name[:8] == "runtime."
-		if !testing {
+		if !stringslite.HasPrefix(name, "testing.") && !stringslite.HasPrefix(name, "runtime.") {
 			if outside == 0 {
 				outside = pc
 			}
-			if file, _ := funcline1(f, pc-1, false); len(file) > 8 && file[len(file)-8:] == "_test.go" {
+			if file, _ := funcline1(f, pc-1, false); stringslite.HasSuffix(file, "_test.go") {
 				return pc
 			}
 		}
@@ -162,10 +171,10 @@ func hdTestSite(pc, fp uintptr) uintptr {
 func hdInRunner(pc, fp uintptr) bool {
 	for range 6 {
 		name := hdFuncName(pc)
-		if len(name) < 8 || name[:8] != "testing." {
+		if !stringslite.HasPrefix(name, "testing.") {
 			return false
 		}
-		if hdContains(name, "tRunner") {
+		if stringslite.Index(name, "tRunner") >= 0 {
 			return true
 		}
 		if pc, fp = hdFrame(fp); pc == 0 {
