@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -36,13 +35,11 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 	v := verdictOf(recorded)
 	v.where = func(s trace.Site) string { return place(t.Modules(), s) }
 	o, err := judged(t, v)(ctx, plan)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = unrecorded(t, &o)
+	}
+	if err != nil {
 		return nil, err
-	case o.Ending.Kind == trace.Unsupported:
-		return nil, &UnsupportedError{What: o.Ending.Message, Where: place(t.Modules(), o.Ending.Site)}
-	case o.Trace == nil:
-		return nil, fmt.Errorf("the execution could not be recorded: it ended with %v: %s", o.Ending.Kind, o.Ending.Message)
 	}
 	o.Trace.Header.Strategy = recorded.Header.Strategy
 	o.Trace.Header.ExpectStatus = recorded.Header.ExpectStatus

@@ -148,13 +148,11 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
 	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious
 	o, err := t.Run(ctx, plan)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = unrecorded(t, &o)
+	}
+	if err != nil {
 		return nil, err
-	case o.Ending.Kind == trace.Unsupported:
-		return nil, &UnsupportedError{What: o.Ending.Message, Where: place(t.Modules(), o.Ending.Site)}
-	case o.Trace == nil:
-		return nil, fmt.Errorf("the execution could not be recorded: it ended with %v: %s", o.Ending.Kind, o.Ending.Message)
 	}
 	expect := o.Ending.Status
 	if opts.ExpectStatus != nil {
@@ -166,4 +164,15 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	o.Trace.Header.ExpectStatus = expect
 	o.Trace.Header.Strategy = strategy.Describe(plan)
 	return o.Trace, nil
+}
+
+// unrecorded says why an execution that was to be recorded has no recording, nil if it has.
+func unrecorded(t target.Target, o *schedule.Outcome) error {
+	switch {
+	case o.Ending.Kind == trace.Unsupported:
+		return &UnsupportedError{What: o.Ending.Message, Where: place(t.Modules(), o.Ending.Site)}
+	case o.Trace == nil:
+		return fmt.Errorf("the execution could not be recorded: it ended with %v: %s", o.Ending.Kind, o.Ending.Message)
+	}
+	return nil
 }
