@@ -175,7 +175,7 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 // testGoRaceReport finds a data race and has it reported by Go's race detector.
 func testGoRaceReport(t *testing.T, a, b *goprog.Target, forth func(trace.Site) (trace.Site, bool)) {
 	table := symbol.New(b.Modules(), symbol.Options{})
-	opts := goOptions(table)
+	opts := goOptions(t, table)
 	opts.Time = time.Minute
 	r, err := campaign.Find(t.Context(), b, opts, nil)
 	if err != nil || r.Finding == nil || r.Simplified == nil {

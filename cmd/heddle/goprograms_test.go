@@ -127,14 +127,20 @@ var goKinds = map[string]trace.Kind{
 }
 
 // goOptions are those of heddle test.
-func goOptions(table *symbol.Table) campaign.Options {
-	return campaign.Options{RacesFail: true, StopWhenSequential: true, Where: func(s trace.Site, exact bool) string {
+func goOptions(t testing.TB, table *symbol.Table) campaign.Options {
+	t.Helper()
+	opts, err := (&testCommand{Seed: 1, Race: true}).options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Where = func(s trace.Site, exact bool) string {
 		frames := table.Call(s)
 		if exact {
 			frames = table.Exact(s)
 		}
 		return fmt.Sprintf("%s %s:%d", frames[0].Func, frames[0].File, frames[0].Line)
-	}}
+	}
+	return opts
 }
 
 // functions are the names of all functions that a finding speaks of: where it happened, and
@@ -160,7 +166,7 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 		t.Run(p.Name, func(t *testing.T) {
 			g := b.start(t, name)
 			table := symbol.New(g.Modules(), symbol.Options{})
-			opts := goOptions(table)
+			opts := goOptions(t, table)
 			opts.Time = time.Minute
 			began := time.Now()
 			r, err := campaign.Find(t.Context(), g, opts, nil)
@@ -206,8 +212,8 @@ func testGoPassing(t *testing.T, b builtGo, executions int) {
 	for _, name := range b.names("pass") {
 		t.Run(b.programs[name].Name, func(t *testing.T) {
 			g := b.start(t, name)
-			opts := goOptions(symbol.New(g.Modules(), symbol.Options{}))
-			opts.Runs, opts.NoSimplify = executions, true
+			opts := goOptions(t, symbol.New(g.Modules(), symbol.Options{}))
+			opts.Runs, opts.Stale, opts.NoSimplify = executions, 0, true
 			r, err := campaign.Find(t.Context(), g, opts, nil)
 			switch {
 			case err != nil:

@@ -279,3 +279,42 @@ func main() {
 		t.Errorf("%+v", again)
 	}
 }
+
+// A guard of an hour runs out only where any delay is taken to be possible.
+func TestGoEarlyTimeouts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n",
+		"m_test.go": `package m
+
+import (
+	"testing"
+	"time"
+)
+
+func TestGuard(t *testing.T) {
+	done := make(chan bool)
+	go func() { close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Hour):
+		t.Error("an hour is over")
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runTest(t, dir, nil, exitNothing, "-count=1000")
+	tests, _ := runTest(t, dir, nil, exitFound, "--early-timeouts")
+	if f := tests[0].Finding; f == nil || f.Message != "an hour is over" {
+		t.Fatalf("%+v", tests[0])
+	}
+	cmd := heddleCommand(t, dir, nil, "replay", "-q", tests[0].Trace)
+	if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitFound {
+		t.Errorf("%s", out)
+	}
+}

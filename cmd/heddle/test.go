@@ -114,7 +114,7 @@ func (c *testCommand) config(binary, dir, run string) goprog.Config {
 	return goprog.Config{
 		Path: binary, Args: append(args, c.binaryArgs()...), Dir: dir, Test: true,
 		Fresh:   strings.HasPrefix(run, "^Example"), // go test never repeats one
-		NoLeaks: c.NoLeaks, LeakIgnore: c.LeakIgnore, Watchdog: c.Watchdog,
+		NoLeaks: c.NoLeaks, LeakIgnore: c.LeakIgnore, EarlyTimers: c.EarlyTimeouts, Watchdog: c.Watchdog,
 	}
 }
 

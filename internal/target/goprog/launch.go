@@ -117,7 +117,7 @@ func environment(cfg *Config) []string {
 			gc = e
 		case "GOMEMLIMIT":
 			limit = e
-		case "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE":
+		case "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_EARLY":
 		default:
 			env = append(env, e)
 		}
@@ -128,6 +128,9 @@ func environment(cfg *Config) []string {
 	}
 	if len(cfg.LeakIgnore) > 0 {
 		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))
+	}
+	if cfg.EarlyTimers {
+		env = append(env, "HEDDLE_EARLY=all")
 	}
 	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", gc, limit,
 		// The last setting of a name holds.
