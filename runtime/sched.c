@@ -147,24 +147,18 @@ void hd_grant(struct hd_thread *u) {
   if (u->timed) hd_del(&hd.timers, u->index);
 }
 
-void hd_update(uint64_t obj) {
+static inline void update(bool all, uint64_t obj) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->needs != obj && u->needs2 != obj) continue;
+      if (!all && u->needs != obj && u->needs2 != obj) continue;
       if (hd_ready(u)) hd_add(&hd.enabled, u->index);
       else hd_del(&hd.enabled, u->index);
     }
 }
 
-void hd_update_all(void) {
-  for (uint32_t w = 0; w < hd.nwords; w++)
-    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
-      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (hd_ready(u)) hd_add(&hd.enabled, u->index);
-      else hd_del(&hd.enabled, u->index);
-    }
-}
+void hd_update(uint64_t obj) { update(false, obj); }
+void hd_update_all(void) { update(true, 0); }
 
 void hd_commit_failed(void) {
   if (!hd.open || !hd.cur) return;
