@@ -88,13 +88,17 @@ func same(t *testing.T, path, name string) {
 	for _, p := range []schedule.Plan{{Policy: schedule.Fair}, {Policy: schedule.Random, Seed: 1}, {Policy: schedule.PCT, Depth: 3, Length: 1000, Seed: 2}} {
 		p.Record, p.Accesses = true, true
 		began := time.Now()
-		first := run(t, tg, p)
-		alike := 0
-		for i := range runs {
+		clean := func() schedule.Outcome {
 			o := run(t, tg, p)
 			if o.Ending.Kind != trace.Clean {
 				t.Fatalf("%v seed %d: %v %s; output %q", p.Policy, p.Seed, o.Ending.Kind, o.Ending.Message, o.Ending.Output)
 			}
+			return o
+		}
+		first := clean()
+		alike := 0
+		for i := range runs {
+			o := clean()
 			differs := difference(first.Trace, o.Trace)
 			switch {
 			case differs == "":

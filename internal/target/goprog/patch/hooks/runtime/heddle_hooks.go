@@ -264,11 +264,9 @@ func hdFind() (*g, bool) {
 	}
 	if t.state == hdRunning && t != hd.clock {
 		// It holds the token and does not run: it is in a system call.
+		// When it comes back without the P it is put into the inbox. That its status says it
+		// could run is not enough: the thread that it was on has not let go of it yet.
 		gp := t.gp.ptr()
-		s := readgstatus(gp) &^ _Gscan
-		if s == _Grunnable {
-			return gp, false
-		}
 		now := nanotime()
 		if hd.released == 0 {
 			hd.released = now
