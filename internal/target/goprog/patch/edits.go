@@ -13,6 +13,7 @@ var edits = []edit{
 	// Who a goroutine is, and the beginning.
 	{"runtime/runtime2.go", "g", field, "", "hd *hdThread"},
 	{"runtime/proc.go", "schedinit", end, "", "hdAttach()"},
+	{"runtime/proc.go", "main", before, "lockOSThread()", "hdSpares()"},
 	{"runtime/proc.go", "main", before, "fn()", "hdMainBegin()"},
 	{"runtime/proc.go", "main", after, "fn()", "hdMainEnd()"},
 	{"runtime/proc.go", "os_beforeExit", entry, "", "hdExit(exitCode)"},

@@ -87,7 +87,13 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	e := &hdEv.block[hdEv.n]
 	hdEv.n++
 	*e = hdEvent{Thread: uint16(t.index), Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: hdObject(p.obj),
-		Value: p.value, Aux: uint64(p.aux), Flags: flags | hdOrder(p.op), Result: p.result, Stack: p.stack}
+		Value: p.value, Aux: uint64(p.aux), Flags: flags, Result: p.result, Stack: p.stack}
+	if p.op >= hdOpAtomicLoad && p.op <= hdOpAtomicCas {
+		e.Flags |= hdEvAtomic | 5<<4 // Go's are sequentially consistent
+		if p.size == 8 {
+			e.Value, e.Aux = hdPointer(e.Value), hdPointer(e.Aux)
+		}
+	}
 	if flags&hdEvNochoice == 0 {
 		e.Enabled = hd.decision[0]
 		e.Mask = uint32(ext)
@@ -109,14 +115,6 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 }
 
-// hdOrder are the flags of an operation that is atomic: Go's are sequentially consistent.
-func hdOrder(op uint16) uint32 {
-	if op >= hdOpAtomicLoad && op <= hdOpAtomicCas {
-		return hdEvAtomic | 5<<4
-	}
-	return 0
-}
-
 // hdNote records an operation that is no choice, of the goroutine that runs.
 //
 //go:nosplit
@@ -132,6 +130,15 @@ func hdNote(op uint16, pc, obj uintptr, value uint64) {
 		p := hdPend{op: op, pc: pc, obj: obj, value: value}
 		hdRecord(t, &p, hdEvNochoice)
 	})
+}
+
+// hdPointer is a value of an atomic operation, by name if it is the address of an object on
+// the heap: the address may be another one in another process.
+func hdPointer(v uint64) uint64 {
+	if span := spanOf(uintptr(v)); span != nil && span.state.get() == mSpanInUse {
+		return hdObject(uintptr(v))
+	}
+	return v
 }
 
 // hdObject names the memory at addr.

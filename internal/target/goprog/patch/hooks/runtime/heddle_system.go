@@ -42,6 +42,34 @@ func hdTaskState(tid uint64) byte {
 	return 0
 }
 
+// hdSpareThreads are more threads than programs have in system calls at one time, mostly.
+const hdSpareThreads = 4
+
+// hdSpares makes threads of the system's beforehand. One that the scheduler makes because a
+// system call lasts is allocated when the kernel's timing has it so, and everything that the
+// program allocates after it would be at another address.
+func hdSpares() {
+	if !hd.on {
+		return
+	}
+	systemstack(func() {
+		for range hdSpareThreads {
+			newm(hdSpare, nil, -1)
+		}
+		for idle := int32(0); idle < hdSpareThreads; osyield() {
+			lock(&sched.lock)
+			idle = sched.nmidle
+			unlock(&sched.lock)
+		}
+	})
+}
+
+// hdSpare waits, on a thread of its own, until the scheduler has work for it.
+func hdSpare() {
+	stopm()
+	schedule()
+}
+
 // hdSignalled reports whether a signal that somebody asked for is being handed on. Like
 // what else runs on behalf of the runtime, that comes before any controlled goroutine. With
 // idle, nobody could go on: one that is still on its way to this process counts, too.
