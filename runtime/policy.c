@@ -1,5 +1,6 @@
 // policy.c: the stepping policies, and no others: everything else is made of plans.
-//   FAIR    non-preemptive; leaves a thread only when it blocks, yields or spins
+//   FAIR    non-preemptive; leaves a thread only when it blocks, yields, spins, or has run
+//           for QUANTUM points on end
 //   RANDOM  uniform among enabled threads, or mostly staying with the one that runs
 //   PCT     random priorities, d-1 change points (Burckhardt, Kothari, Musuvathi,
 //           Nagarakatte, ASPLOS 2010, §3); a thread that yields or spins falls below
@@ -29,8 +30,16 @@ void hd_policy_begin(void) {
 
 void hd_policy_thread(struct hd_thread *t) { t->prio = fresh(); }
 
+// A loop that takes a lock to look, and gives it back, does something each time around: it
+// does not count as spinning, and nobody else would ever run. So nobody runs for ever.
+enum { QUANTUM = 10000 };
+
+static bool monopolises(const struct hd_thread *t) {
+  return t->index == hd.last && hd.points - hd.since >= QUANTUM;
+}
+
 static bool gives_way(const struct hd_thread *t) {
-  return t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
+  return t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t) || monopolises(t);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {

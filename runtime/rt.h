@@ -169,6 +169,7 @@ struct hd_run {
   struct hd_set timers;     // threads with timed && !timed_out
   struct hd_set decision;   // enabled when the current event was chosen
   uint32_t last;            // thread of the last event, ~0 none
+  uint32_t since;           // points when it began to run on end
   uint32_t points, switches, preemptions, deviations;
   uint64_t vtime;
   uint64_t next_deadline;   // no timed wait ends before that

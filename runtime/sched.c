@@ -174,6 +174,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
       if (hd_has(&hd.decision, hd.last)) hd.preemptions++;
     }
     hd.last = t->index;
+    hd.since = hd.points;
   }
   hd_coverage(t, value);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);

@@ -84,7 +84,6 @@ type hdThread struct {
 	random   uint64 // its own stream, for select, maps and math/rand
 	stale    uint32
 	quiet    uint32 // accesses since its last scheduling point
-	since    uint64 // hd.points when it began to run on end
 	seen     [8]struct {
 		pc    uintptr
 		value uint64
@@ -144,6 +143,7 @@ var hd struct {
 	switches uint32
 	preempt  uint32
 	lastRan  uint32
+	since    uint64 // points when it began to run on end
 	coverage uint64
 	timed    uint64 // hd.points when a timer fired last
 	progress uint64 // hd.points when somebody did more than spin

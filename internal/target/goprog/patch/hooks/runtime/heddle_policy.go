@@ -10,7 +10,8 @@ import "internal/runtime/sys"
 // counts as spinning.
 const hdSpin = 6
 
-// hdQuantum is how long FAIR lets one thread run while others could.
+// hdQuantum is for how many points a thread may run on end. A loop that takes a lock to look,
+// and gives it back, is no spinning, and nobody else would ever run.
 const hdQuantum = 10000
 
 func hdRandom() uint64 { // splitmix64
@@ -37,8 +38,15 @@ func hdPolicyBegin() {
 
 func hdSpinning(t *hdThread) bool { return t.stale >= hdSpin }
 
-func hdGivesWay(t *hdThread) bool {
+// hdWaits reports whether the thread only waits for others.
+func hdWaits(t *hdThread) bool {
 	return t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdSpinning(t)
+}
+
+func hdGivesWay(t *hdThread) bool { return hdWaits(t) || hdMonopolises(t) }
+
+func hdMonopolises(t *hdThread) bool {
+	return t.index == hd.lastRan && hd.points-hd.since >= hdQuantum
 }
 
 // hdArrived is called when the thread that runs has come to a point.
@@ -106,7 +114,7 @@ func hdNextAfter(i uint32) uint32 {
 
 func hdChooseFair() uint32 {
 	t := hd.cur
-	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) && hd.points-t.since < hdQuantum {
+	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) {
 		return t.index
 	}
 	return hdNextAfter(t.index)

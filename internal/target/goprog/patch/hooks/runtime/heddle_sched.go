@@ -292,7 +292,7 @@ func hdCommit(t *hdThread) {
 			}
 		}
 		hd.lastRan = t.index
-		t.since = hd.points
+		hd.since = hd.points
 	}
 	hd.vnow += hdStepTime
 	p := &t.pend

@@ -123,7 +123,7 @@ func hdTolerant() int32 {
 		}
 		// Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
 		hd.devRun++
-		if hdGivesWay(t) || hd.devRun > hdDeviationMax {
+		if hdWaits(t) || hd.devRun > hdDeviationMax {
 			hdNextInterval()
 			continue
 		}

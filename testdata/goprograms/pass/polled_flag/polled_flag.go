@@ -1,0 +1,34 @@
+// heddle: clean
+
+// Package polledflag has a job whose caller polls for its end under the job's lock, without
+// ever sleeping. The job keeps the result and raises the flag in one critical section.
+package polledflag
+
+import "sync"
+
+// Job is something that ends with a result.
+type Job struct {
+	mu     sync.Mutex
+	done   bool
+	result int
+}
+
+// Run does the job.
+func (j *Job) Run() {
+	j.mu.Lock()
+	j.result = 42
+	j.done = true
+	j.mu.Unlock()
+}
+
+// Wait returns the result once there is one.
+func (j *Job) Wait() int {
+	for {
+		j.mu.Lock()
+		done, result := j.done, j.result
+		j.mu.Unlock()
+		if done {
+			return result
+		}
+	}
+}
