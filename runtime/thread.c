@@ -144,6 +144,12 @@ static _Noreturn void finish(struct hd_thread *t) {
   hd_thread_leave();
 }
 
+// A thread may take a signal late, but not never: the kernel would have handed it over long
+// before the thread has ended.
+static void last_signals(struct hd_thread *t, uint64_t pc) {
+  if (HD_UNLIKELY(hd.npending)) hd_deliver_due(t, pc);
+}
+
 static void thread_body(struct hd_thread *t) {
   // Where pthread_exit ends up once the program's own cleanup handlers have run: glibc
   // unwinds to the innermost registered frame, and this is the outermost.
@@ -155,6 +161,7 @@ static void thread_body(struct hd_thread *t) {
       hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own
     }
     t->ret = t->entry(t->arg);
+    last_signals(t, (uint64_t)t->entry);
   }
 }
 
@@ -170,6 +177,7 @@ void hd_thread_main(void) {
 }
 
 void hd_thread_exit(void *ret, uint64_t pc) {
+  last_signals(hd.cur, pc);
   struct hd_thread *t = hd_op(HD_OP_THREAD_EXIT, pc, hd.cur->fs);
   hd_commit(t, 0, 0);
   t->cancel |= HD_CANCEL_LEAVING;

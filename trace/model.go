@@ -200,6 +200,10 @@ type Module struct {
 	Program bool   // the program under test itself
 }
 
+// RuntimePath stands for the path of heddle's runtime: where it was built is no part of what
+// was run, and it has no symbols to show.
+const RuntimePath = "heddle's runtime"
+
 // Waiter is a thread that had not ended when the execution did.
 type Waiter struct {
 	Thread ThreadID

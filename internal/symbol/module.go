@@ -60,7 +60,7 @@ func (m *module) load() {
 
 // open reads the module's own file and checks that it is the recorded one.
 func (m *module) open() (*image, error) {
-	if !strings.HasPrefix(m.Path, "/") && strings.HasPrefix(filepath.Base(m.Path), "linux-vdso") || m.Path == "[vdso]" {
+	if m.Path == trace.RuntimePath || !strings.HasPrefix(m.Path, "/") && strings.HasPrefix(filepath.Base(m.Path), "linux-vdso") || m.Path == "[vdso]" {
 		return nil, errNoFile
 	}
 	im, err := readImage(m.Path)
