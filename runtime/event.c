@@ -47,20 +47,22 @@ void hd_event_flush(void) {
 
 uint32_t hd_stack_number(struct hd_thread *t) {
   if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->depth) return 0;
-  uint32_t depth = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX;
-  uint32_t k = depth < DEPTH ? depth : DEPTH;
-  if (k == depth && hd_in_runtime(t->shadow[0].pc)) k--; // who called main, or the start routine
+  struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec;
+  uint32_t k = 0;
+  for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && k < DEPTH;)
+    if (!hd_in_runtime(t->shadow[i].pc)) // who called main, a start routine or a handler
+      rec.pc[k++] = t->shadow[i].pc;
   if (!k) return 0;
   uint64_t h = k;
-  for (uint32_t i = 0; i < k; i++) h = hd_mix(h, t->shadow[depth - 1 - i].pc);
+  for (uint32_t i = 0; i < k; i++) h = hd_mix(h, rec.pc[i]);
   for (uint32_t s = 0, i = (uint32_t)(h >> 40) % STACKS; s < 16; s++, i = (i + 1) % STACKS) {
     if (stacks[i].epoch == epoch && stacks[i].hash == h) return stacks[i].number;
     if (stacks[i].epoch == epoch) continue;
     stacks[i].epoch = epoch;
     stacks[i].hash = h;
     stacks[i].number = ++nstacks;
-    struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec = { .number = nstacks, .n = k };
-    for (uint32_t j = 0; j < k; j++) rec.pc[j] = t->shadow[depth - 1 - j].pc;
+    rec.number = nstacks;
+    rec.n = k;
     hd_out(HD_REC_STACK, &rec, 8 + k * 8);
     return nstacks;
   }

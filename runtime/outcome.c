@@ -51,8 +51,14 @@ static void send_backtrace(uint64_t from) {
   unwinding = false;
   struct hd_thread *t = hd.cur;
   if (!w.n && t) // no unwind tables: what the access hooks know
-    for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && w.n < 128;) w.pc[w.n++] = t->shadow[i].pc;
+    for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && w.n < 128;)
+      if (!hd_in_runtime(t->shadow[i].pc)) w.pc[w.n++] = t->shadow[i].pc;
   hd_out(HD_REC_BACKTRACE, w.pc, w.n * 8);
+}
+
+static bool peek(void *to, uint64_t addr, uint64_t n) {
+  struct { void *base; uint64_t len; } local = { to, n }, remote = { (void *)addr, n };
+  return hd_sys6(SYS_process_vm_readv, hd_sys(SYS_getpid, 0, 0, 0), (long)&local, 1, (long)&remote, 1, 0) == (long)n;
 }
 
 // ---- who waits for whom
@@ -60,8 +66,7 @@ static void send_backtrace(uint64_t from) {
 // The objects are the program's and may be gone by now: asked of the kernel, not touched.
 static uint32_t owner_at(uint64_t addr) {
   uint32_t v = 0;
-  struct { void *base; uint64_t len; } local = { &v, sizeof v }, remote = { (void *)addr, sizeof v };
-  return hd_sys6(SYS_process_vm_readv, hd_sys(SYS_getpid, 0, 0, 0), (long)&local, 1, (long)&remote, 1, 0) == sizeof v ? v : 0;
+  return peek(&v, addr, sizeof v) ? v : 0;
 }
 
 uint32_t hd_holder(const struct hd_thread *u) {
@@ -153,6 +158,16 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
   if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
 }
 
+// A call of something that is no code: the place is the call, and the stack begins there.
+static void step_back(ucontext_t *c, const siginfo_t *info) {
+  greg_t *reg = c->uc_mcontext.gregs;
+  if (info->si_code <= 0 || (greg_t)(uintptr_t)info->si_addr != reg[REG_RIP]) return;
+  uint64_t back = 0;
+  if (!peek(&back, (uint64_t)reg[REG_RSP], sizeof back) || !back) return;
+  reg[REG_RIP] = (greg_t)back - 2; // in the call, which has two bytes at least
+  reg[REG_RSP] += 8;
+}
+
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   hd_event_forget();
   ucontext_t *c = context;
@@ -176,6 +191,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   if (sig == SIGPIPE && hd_signal_handled(sig)) { hd_signal_kernel(sig); return; }
   if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig) && hd_fault(sig, info, context)) return;
   uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
+  step_back(c, info);
+  pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
   // In a hook that touches memory for the program, the program's instruction is the
   // pending one.
   uint64_t site = hd_in_runtime(pc) ? hd.cur->pend.pc : pc + 1;
@@ -206,7 +223,9 @@ static void on_watchdog(int sig, siginfo_t *info, void *context) {
 
 struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
 extern void hd_sigreturn(void);
-__asm__(".text\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n mov $15, %eax\n syscall\n");
+// Unwinders and debuggers know a signal's frame by just these bytes, and look at the one
+// before, which must be no function's.
+__asm__(".text\n nop\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n movq $15, %rax\n syscall\n");
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
 

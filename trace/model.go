@@ -12,7 +12,9 @@ type ThreadID int32
 
 // Site names an instruction independently of where its module was loaded: the index of
 // the module in Trace.Modules in the high 16 bits, the offset from its load address in
-// the low 48. Zero is "unknown". Sites of one build compare equal across executions.
+// the low 48. Zero is "unknown", and an offset alone is the address of an instruction outside
+// of every module: of code made while the program runs. Sites of one build compare equal
+// across executions.
 type Site uint64
 
 // MakeSite packs a module index and an offset; module indices start at 0.
@@ -20,7 +22,7 @@ func MakeSite(module int, offset uint64) Site {
 	return Site(uint64(module+1)<<48 | offset&(1<<48-1))
 }
 
-// Module is the index into Trace.Modules, -1 for an unknown site.
+// Module is the index into Trace.Modules, -1 for none.
 func (s Site) Module() int { return int(s>>48) - 1 }
 
 // Offset is the offset from the module's load address.

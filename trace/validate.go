@@ -119,7 +119,7 @@ func (v *validator) op(o Op) bool {
 
 // site, object and stack return what is wrong with a reference, or nothing.
 func (v *validator) site(s Site) string {
-	if s != 0 && (s.Module() < 0 || s.Module() >= len(v.t.Modules)) {
+	if s.Module() >= len(v.t.Modules) {
 		return fmt.Sprintf("site %s is in none of the %d modules", printSite(s), len(v.t.Modules))
 	}
 	return ""

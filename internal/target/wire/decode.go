@@ -216,13 +216,9 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 	}
 	tr.Stacks = make([][]trace.Site, 1, len(x.stacks)+1)
 	for _, s := range x.stacks {
-		sites := make([]trace.Site, 0, len(s))
-		for _, pc := range s {
-			site := prog.Site(pc)
-			if m := site.Module(); m >= 0 && m < len(tr.Modules) && tr.Modules[m].Path == trace.RuntimePath {
-				continue // it is somewhere else in another build of heddle
-			}
-			sites = append(sites, site)
+		sites := make([]trace.Site, len(s))
+		for i, pc := range s {
+			sites[i] = prog.Site(pc)
 		}
 		tr.Stacks = append(tr.Stacks, sites)
 	}

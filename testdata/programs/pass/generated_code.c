@@ -1,0 +1,42 @@
+// heddle: A ticket is drawn under a lock, which is held during a call that code made at run time does.
+// kind: clean
+// isolation: fork
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int tickets;
+static int (*call)(int (*)(void));
+
+static int nothing(void) { return 0; }
+
+static void *draw(void *arg) {
+  (void)arg;
+  pthread_mutex_lock(&lock);
+  int mine = tickets;
+  call(sched_yield);
+  tickets = mine + 1;
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+int main(void) {
+  // sub $8,%rsp; call *%rdi; add $8,%rsp; ret
+  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert(page != MAP_FAILED);
+  memcpy(page, code, sizeof code);
+  assert(mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0);
+  memcpy(&call, &page, sizeof call);
+  assert(call(nothing) == 0);
+  pthread_t a, b;
+  pthread_create(&a, NULL, draw, NULL);
+  pthread_create(&b, NULL, draw, NULL);
+  pthread_join(a, NULL);
+  pthread_join(b, NULL);
+  assert(tickets == 2);
+  return 0;
+}
