@@ -287,14 +287,16 @@ static bool for_caller(const struct hd_signal *s, const struct hd_thread *t) {
   return true;
 }
 
-// target NULL: the process. Returns 0, ESRCH or EAGAIN.
+// target NULL: the process. Returns 0, ESRCH or EAGAIN. To pthread_kill a thread that has
+// ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
 static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_SEND, pc, target ? target->fs : 0);
   t->pend.aux = target ? target->index + 1 : 0;
-  int err = target && target->ended ? ESRCH : !hd_signal_room() ? EAGAIN : 0;
-  if (!err) hd_progress(t);
+  bool gone = target && target->ended;
+  int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !hd_signal_room() ? EAGAIN : 0;
+  if (!err && !gone) hd_progress(t);
   hd_commit(t, (uint64_t)sig, err);
-  if (err) return err;
+  if (err || gone) return err;
   struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->index + 1, .value = value };
   hd_signal_generate(&s, pc);
   if (for_caller(&s, t)) hd_deliver_due(t, pc);
@@ -318,7 +320,8 @@ static int kill_thread(pthread_t id, int sig, int code, union sigval value, uint
   if (sig != 0 && !hd_signal_valid(sig)) return EINVAL;
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(pc, id, "a signal for an identifier that is no thread's");
-  return sig == 0 ? (u->ended ? ESRCH : 0) : send(u, sig, code, value, pc);
+  if (sig == 0) return u->ended && code != SI_TKILL ? ESRCH : 0;
+  return send(u, sig, code, value, pc);
 }
 
 HD_EXPORT int pthread_kill(pthread_t id, int sig) {

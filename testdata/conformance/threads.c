@@ -43,6 +43,10 @@ static void joins(void) {
   SAY(pthread_clockjoin_np(t, &ret, CLOCK_REALTIME, NULL));
   SAY(ret == &go);
   pthread_create(&t, NULL, ends, &there);
+  usleep(50000); // until it has ended, mostly
+  signal(SIGUSR1, SIG_IGN);
+  SAY(pthread_kill(t, 0));
+  SAY(pthread_kill(t, SIGUSR1));
   while (pthread_tryjoin_np(t, &ret) == EBUSY) sched_yield();
   SAY(ret == &there);
 }
