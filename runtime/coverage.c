@@ -16,7 +16,7 @@ void hd_coverage_reset(void) {
 
 void hd_coverage(struct hd_thread *t, uint64_t value) {
   (void)value;
-  uint64_t obj = t->pend.obj;
+  uint64_t obj = hd_name(t->pend.obj);
   uint32_t i = (uint32_t)(hd_mix(obj, 0x51) >> 20) % SLOTS;
   // Displaced objects lose their history: a few more executions look alike.
   if (table[i].epoch != epoch || table[i].obj != obj) {
@@ -24,7 +24,7 @@ void hd_coverage(struct hd_thread *t, uint64_t value) {
     table[i].obj = obj;
     table[i].hash = obj;
   }
-  uint64_t h = hd_mix(table[i].hash, t->name + t->pend.pc * 31 + t->pend.op);
+  uint64_t h = hd_mix(table[i].hash, t->name + hd_name(t->pend.pc) * 31 + t->pend.op);
   hd.coverage += h;
   switch (t->pend.op) {
   case HD_OP_READ: case HD_OP_READ_RANGE: case HD_OP_ATOMIC_LOAD: case HD_OP_THREAD_START: case HD_OP_THREAD_END:

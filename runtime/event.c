@@ -6,6 +6,7 @@ enum { BLOCK = 512, STACKS = 1 << 12, DEPTH = 48 };
 static struct hd_event block[BLOCK];
 static uint32_t n;
 static struct hd_event *unsettled; // a write in block whose new value is not known yet
+static uint64_t unsettled_at;      // its address
 static struct { uint64_t hash; uint32_t number, epoch; } *stacks;
 static uint32_t epoch, nstacks;
 
@@ -32,7 +33,9 @@ static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
 // can go away, it has happened.
 void hd_event_settle(void) {
   if (!unsettled) return;
-  unsettled->value = peek(unsettled->object, unsettled->size);
+  // Memory of a library goes without notice when it is unloaded.
+  if (HD_UNLIKELY(hd_loading)) unsettled->value = hd_word_at(unsettled_at, unsettled->size);
+  else unsettled->value = peek(unsettled_at, unsettled->size);
   unsettled = NULL;
 }
 
@@ -63,6 +66,7 @@ uint32_t hd_stack_number(struct hd_thread *t) {
     stacks[i].number = ++nstacks;
     rec.number = nstacks;
     rec.n = k;
+    for (uint32_t j = 0; j < k; j++) rec.pc[j] = hd_name(rec.pc[j]);
     hd_out(HD_REC_STACK, &rec, 8 + k * 8);
     return nstacks;
   }
@@ -78,16 +82,19 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->thread = (uint16_t)t->index;
   e->op = t->pend.op;
   e->size = t->pend.size;
-  e->pc = t->pend.pc;
-  e->object = t->pend.obj;
+  e->pc = hd_name(t->pend.pc);
+  e->object = hd_name(t->pend.obj);
   e->value = value;
-  e->aux = t->pend.aux;
+  e->aux = e->op == HD_OP_COND_WAIT || e->op == HD_OP_COND_WAKE || e->op == HD_OP_COND_TIMEOUT ? hd_name(t->pend.aux) : t->pend.aux;
   e->enabled = hd.decision.w[0];
   e->flags = flags | t->pend.flags;
   e->result = result;
   e->stack = stack;
   e->mask = ext;
-  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size) unsettled = e;
+  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size) {
+    unsettled = e;
+    unsettled_at = t->pend.obj;
+  }
   if (ext) {
     uint64_t *words = (uint64_t *)&block[n];
     for (uint32_t i = 0; i < ext * 8; i++) words[i] = i + 1 < hd.nwords ? hd.decision.w[i + 1] : 0;

@@ -49,6 +49,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_policy_begin();
   hd_script_begin();
   hd_without_begin();
+  hd_loader_reset();
   if (hd.record) hd_event_begin();
 }
 
@@ -58,7 +59,7 @@ static void report_threads(void) {
     struct hd_thread_info info = {
       .index = i, .parent = t->parent, .nth = t->nth,
       .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
-      .name = t->name, .entry = (uint64_t)t->entry,
+      .name = t->name, .entry = hd_name((uint64_t)t->entry),
       .stack_hi = t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp,
       .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
     };

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "fd.h"
+#include "loader.h"
 #include "undo.h"
 
 // heddle's own descriptors: copies of 0, 1 and 2, the placeholders, the working directory,
@@ -321,6 +322,7 @@ static void remember(uintptr_t lo, uintptr_t hi, const char *perms, const char *
 static bool stray;
 static void compare(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
   if (perms[3] == 's') return; // the runtime's own; the program's are refused
+  if (hd_area_above(lo)) return;
   // The stack grows.
   for (const char *s = rest; *s && *s != '\n'; s++)
     if (*s == '[') return;
@@ -343,7 +345,8 @@ void hd_maps_restore(void) {
   nmade = 0;
   next_map = MAP_AREA;
   checks++;
-  if (!always && checks != 1 && checks % 1024) return;
+  bool anywhere = hd_late && !hd_area_empty();
+  if (!always && !anywhere && checks != 1 && checks % 1024) return;
   stray = false;
   hd_maps_each(compare);
   if (stray) always = true;

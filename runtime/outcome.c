@@ -50,9 +50,12 @@ static void send_backtrace(uint64_t from) {
   }
   unwinding = false;
   struct hd_thread *t = hd.cur;
-  if (!w.n && t) // no unwind tables: what the access hooks know
+  if (!w.n && t) { // no unwind tables: what the access hooks know
+    if (from && hd_known(from)) w.pc[w.n++] = from;
     for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && w.n < 128;)
       if (!hd_in_runtime(t->shadow[i].pc)) w.pc[w.n++] = t->shadow[i].pc;
+  }
+  for (uint32_t i = 0; i < w.n; i++) w.pc[i] = hd_name(w.pc[i]);
   hd_out(HD_REC_BACKTRACE, w.pc, w.n * 8);
 }
 
@@ -64,10 +67,12 @@ static bool peek(void *to, uint64_t addr, uint64_t n) {
 // ---- who waits for whom
 //
 // The objects are the program's and may be gone by now: asked of the kernel, not touched.
-static uint32_t owner_at(uint64_t addr) {
-  uint32_t v = 0;
-  return peek(&v, addr, sizeof v) ? v : 0;
+uint64_t hd_word_at(uint64_t addr, uint32_t size) {
+  uint64_t v = 0;
+  if (size > sizeof v) size = sizeof v;
+  return peek(&v, addr, size) ? v : 0;
 }
+static uint32_t owner_at(uint64_t addr) { return (uint32_t)hd_word_at(addr, 4); }
 
 uint32_t hd_holder(const struct hd_thread *u) {
   switch (u->pend.op) {
@@ -84,11 +89,11 @@ void hd_report_waiters(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->timer) continue;
-    struct hd_waiter w = { .thread = i, .op = u->pend.op, .pc = u->pend.pc, .object = u->pend.obj };
+    struct hd_waiter w = { .thread = i, .op = u->pend.op, .pc = hd_name(u->pend.pc), .object = hd_name(u->pend.obj) };
     if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
     if (u->timed) w.flags |= HD_WAIT_TIMED;
     w.holder = w.flags & HD_WAIT_READY ? 0 : hd_holder(u);
-    if (w.op == HD_OP_COND_WAKE && w.holder) w.object = u->pend.aux;
+    if (w.op == HD_OP_COND_WAKE && w.holder) w.object = hd_name(u->pend.aux);
     w.stack = hd_stack_number(u);
     hd_out(HD_REC_WAITER, &w, sizeof w);
   }
@@ -109,15 +114,15 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   struct hd_result *r = &hd.result;
   r->outcome = outcome;
   r->status = status;
-  r->pc = pc;
-  r->object = object;
+  r->pc = hd_name(pc);
+  r->object = hd_name(object);
   r->thread = hd.cur ? hd.cur->index : 0;
-  r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? hd_text_hash(msg) : pc);
+  r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? hd_text_hash(msg) : r->pc);
   if (outcome == HD_OUT_DEADLOCK) {
     uint64_t sum = 0; // does not depend on which worker of a pool it hit
     for (uint32_t i = 0; i < hd.nthreads; i++)
       if (!hd_threads[i].ended && !hd_threads[i].timer && hd_threads[i].pend.op != HD_OP_THREAD_JOIN)
-        sum += hd_mix(hd_threads[i].pend.pc, hd_threads[i].pend.op);
+        sum += hd_mix(hd_name(hd_threads[i].pend.pc), hd_threads[i].pend.op);
     r->ident = (uint32_t)hd_mix(HD_OUT_DEADLOCK, sum);
   }
   // On a terminal the lines printed so far would be there; the captured output is a file,
@@ -161,11 +166,18 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
 // A call of something that is no code: the place is the call, and the stack begins there.
 static void step_back(ucontext_t *c, const siginfo_t *info) {
   greg_t *reg = c->uc_mcontext.gregs;
-  if (info->si_code <= 0 || (greg_t)(uintptr_t)info->si_addr != reg[REG_RIP]) return;
+  if (info->si_code <= 0 || (greg_t)(uintptr_t)info->si_addr != reg[REG_RIP] || hd_late_gone((uint64_t)reg[REG_RIP])) return;
   uint64_t back = 0;
   if (!peek(&back, (uint64_t)reg[REG_RSP], sizeof back) || !back) return;
   reg[REG_RIP] = (greg_t)back - 2; // in the call, which has two bytes at least
   reg[REG_RSP] += 8;
+}
+
+// What there is to say of a fault: it is where a library was that is gone.
+static const char *unloaded(uint64_t pc, uint64_t addr) {
+  const char *code = hd_late_gone(pc), *data = code ? NULL : hd_late_gone(addr);
+  if (code) return hd_text("in the code of %s, which was unloaded", hd_base_name(code));
+  return data ? hd_text("at memory of %s, which was unloaded", hd_base_name(data)) : NULL;
 }
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
@@ -190,6 +202,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   if (sig == SIGPIPE && hd_signal_ignored(sig)) return;
   if (sig == SIGPIPE && hd_signal_handled(sig)) { hd_signal_kernel(sig); return; }
   if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig) && hd_fault(sig, info, context)) return;
+  if (hd_loading && !hd_in_loader(pc)) hd_late_look();
   uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
   step_back(c, info);
   pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
@@ -201,7 +214,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   }
   hd_commit_failed();
   record_signal(sig, site, addr);
-  hd_end(HD_OUT_SIGNAL, sig, site, addr, NULL);
+  hd_end(HD_OUT_SIGNAL, sig, site, addr, unloaded(pc, addr));
 }
 
 // The controller's watchdog: the program has been running without reaching a hook.

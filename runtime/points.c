@@ -1,22 +1,24 @@
-// points.c: loaded modules, and which of their memory instructions are scheduling points:
+// points.c: the modules at main, and which of their memory instructions are scheduling points:
 // a bit for each byte of text.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
-#include "rt.h"
+#include <sys/auxv.h>
+#include "loader.h"
 
-struct hd_text hd_texts[16];
+enum { BASE_TEXTS = HD_TEXTS - HD_MAX_LATE, TEXT_MAX = 256 << 20 };
+struct hd_text hd_texts[HD_TEXTS];
 uint32_t hd_ntexts, hd_npoints;
-static uint64_t rt_base, rt_lo, rt_hi;
+uint64_t hd_tls_at_main;
+static uint32_t base_texts; // of modules that were there at main
+static uint64_t rt_base, rt_lo, rt_hi, ld_lo, ld_hi;
 
 bool hd_in_runtime(uint64_t pc) { return pc >= rt_lo && pc < rt_hi; }
+bool hd_in_loader(uint64_t pc) { return pc >= ld_lo && pc < ld_hi; }
 uint64_t hd_runtime_offset(uint64_t pc) { return pc - rt_base; }
 
-static int one(struct dl_phdr_info *info, size_t size, void *arg) {
-  (void)size;
-  uint32_t *count = arg;
-  if (*count == HD_MAX_MODULES) return 1;
-  struct hd_module *m = &hd_shm->modules[*count];
+// What the loader says of a module; false: it has no code.
+bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
   hd_fill(m, 0, sizeof *m);
   m->base = info->dlpi_addr;
   m->lo = ~0ull;
@@ -39,7 +41,17 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
         n = (const void *)(desc + ((n->n_descsz + 3) & ~3u));
       }
   }
-  if (m->text_hi <= m->text_lo) return 0; // no code: the vdso's data
+  return m->text_hi > m->text_lo; // not so the vdso's data
+}
+
+static int one(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size;
+  uint32_t *count = arg;
+  if (*count == HD_MAX_MODULES) return 1;
+  struct hd_module *m = &hd_shm->modules[*count];
+  uint64_t tls = hd_main_fs - (uint64_t)info->dlpi_tls_data; // the carrier's
+  if (info->dlpi_tls_data && tls > hd_tls_at_main) hd_tls_at_main = tls;
+  if (!hd_module_read(info, m)) return 0;
   const char *path = info->dlpi_name;
   if (*count == 0) {
     m->flags |= 1;
@@ -56,7 +68,10 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
     rt_base = m->base;
     rt_lo = m->text_lo;
     rt_hi = m->text_hi;
-  } else if (hd_ntexts < sizeof hd_texts / sizeof *hd_texts && m->text_hi - m->text_lo < 256u << 20) {
+  } else if (m->base == getauxval(AT_BASE)) {
+    ld_lo = m->text_lo; // nobody may be stopped within it (loader.c)
+    ld_hi = m->text_hi;
+  } else if (hd_ntexts < BASE_TEXTS && m->text_hi - m->text_lo < TEXT_MAX) {
     struct hd_text *t = &hd_texts[hd_ntexts++];
     t->lo = m->text_lo;
     t->len = m->text_hi - m->text_lo;
@@ -69,22 +84,53 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
 void hd_modules_list(void) {
   hd_ntexts = 0;
   uint32_t count = 0;
-  dl_iterate_phdr(one, &count);
+  REAL(dl_iterate_phdr)(one, &count);
   hd_shm->nmodules = count;
+  base_texts = hd_ntexts;
 }
 
 // The previous set's instructions, so that clearing costs what setting did.
 static uint64_t *current;
 static uint32_t room;
 
-static void put(uint64_t pc, bool on) {
-  for (uint32_t i = 0; i < hd_ntexts; i++) {
-    uint64_t off = pc - hd_texts[i].lo;
-    if (off >= hd_texts[i].len) continue;
-    if (on) hd_texts[i].bits[off >> 3] |= (uint8_t)(1 << (off & 7));
-    else hd_texts[i].bits[off >> 3] &= (uint8_t)~(1 << (off & 7));
-  }
+static void set(const struct hd_text *t, uint64_t off, bool on) {
+  if (off >= t->len) return;
+  if (on) t->bits[off >> 3] |= (uint8_t)(1 << (off & 7));
+  else t->bits[off >> 3] &= (uint8_t)~(1 << (off & 7));
 }
+
+// By the address that the controller knows.
+static void put(uint64_t pc, bool on) {
+  pc = hd_unnamed(pc);
+  for (uint32_t i = 0; i < hd_ntexts; i++) set(&hd_texts[i], pc - hd_texts[i].lo, on);
+}
+
+// ---- modules that come and go
+//
+// Their bits are kept for the next time. A set may have been given while they were away.
+static struct hd_text late[HD_MAX_LATE];
+
+void hd_text_add(uint32_t slot, const struct hd_module *m) {
+  uint64_t len = m->text_hi - m->text_lo;
+  struct hd_text *t = &late[slot];
+  if (len >= TEXT_MAX || hd_ntexts == HD_TEXTS) return;
+  if (!t->bits || t->len != len) t->bits = hd_map(len / 8 + 1, "scheduling points");
+  else hd_fill(t->bits, 0, len / 8 + 1);
+  t->lo = m->text_lo;
+  t->len = len;
+  hd_texts[hd_ntexts++] = *t;
+  for (uint32_t i = 0; i < hd_npoints; i++) set(t, hd_unnamed(current[i]) - t->lo, true);
+}
+
+void hd_text_remove(uint32_t slot) {
+  for (uint32_t i = base_texts; i < hd_ntexts; i++)
+    if (hd_texts[i].bits == late[slot].bits) {
+      hd_texts[i] = hd_texts[--hd_ntexts];
+      return;
+    }
+}
+
+void hd_texts_reset(void) { hd_ntexts = base_texts; }
 
 void hd_points_set(const uint64_t *pc, uint32_t n) {
   for (uint32_t i = 0; i < hd_npoints; i++) put(current[i], false);

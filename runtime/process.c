@@ -3,11 +3,20 @@
 #include <stdlib.h>
 #include "rt.h"
 
+// At exit the loader runs the destructors of all modules, once it has had its lock.
+static void (*rtld_end)(void);
+static void loader_end(void) {
+  if (hd_active()) hd_loader_pass(hd.cur->pend.pc);
+  rtld_end();
+}
+
 HD_EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
                                 void (*fini)(void), void (*rtld_fini)(void), void *stack_end) {
   if (hd_controlled()) {
     hd_program_main = main;
     main = hd_main;
+    rtld_end = rtld_fini;
+    if (rtld_fini) rtld_fini = loader_end;
   }
   return REAL(__libc_start_main)(main, argc, argv, init, fini, rtld_fini, stack_end);
 }
@@ -86,13 +95,13 @@ static _Noreturn void failed(uint32_t outcome, const char *msg, uint64_t pc) {
   hd_end(outcome, 0, pc, 0, msg);
 }
 
-static const char *base(const char *path) {
+const char *hd_base_name(const char *path) {
   const char *b = path;
   for (const char *p = path; *p; p++) if (*p == '/') b = p + 1;
   return b;
 }
 
-static const char *text(const char *fmt, ...) {
+const char *hd_text(const char *fmt, ...) {
   static char buf[512];
   __builtin_va_list ap;
   __builtin_va_start(ap, fmt);
@@ -103,11 +112,11 @@ static const char *text(const char *fmt, ...) {
 
 HD_EXPORT void __assert_fail(const char *expr, const char *file, unsigned line, const char *func) {
   if (!hd_active()) REAL(__assert_fail)(expr, file, line, func);
-  failed(HD_OUT_ASSERT, text("assertion `%s' failed at %s:%u in %s", expr, base(file), line, func), HD_RA);
+  failed(HD_OUT_ASSERT, hd_text("assertion `%s' failed at %s:%u in %s", expr, hd_base_name(file), line, func), HD_RA);
 }
 
 HD_EXPORT void __assert_perror_fail(int err, const char *file, unsigned line, const char *func) {
-  failed(HD_OUT_ASSERT, text("unexpected error %d at %s:%u in %s", err, base(file), line, func), HD_RA);
+  failed(HD_OUT_ASSERT, hd_text("unexpected error %d at %s:%u in %s", err, hd_base_name(file), line, func), HD_RA);
 }
 
 HD_EXPORT void __assert(const char *expr, const char *file, int line) {

@@ -11,13 +11,21 @@ static const struct { const char *name; uint32_t offset; } names[] = {
 #undef HD_REAL
 };
 
+// The runtime stands in for dlsym, too, but not for dlvsym. Both look at who calls.
+void *hd_real_find(const char *name) {
+  static void *(*real)(void *, const char *);
+  if (!real) *(void **)&real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  if (!real) *(void **)&real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  return real ? real(RTLD_NEXT, name) : NULL;
+}
+
 // Old executables on glibc before 2.36 get the oldest condition variable from dlsym, so
 // ask for the version that knows clocks first.
 static void *find(const char *name) {
   void *p = NULL;
   if (name[0] == 'p' && name[8] == 'c' && name[9] == 'o' && name[10] == 'n')
     p = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-  return p ? p : dlsym(RTLD_NEXT, name);
+  return p ? p : hd_real_find(name);
 }
 
 void hd_real_init(void) {

@@ -386,6 +386,9 @@ HD_COLD void hd_needs(uint32_t isolation, const char *what); // ends the executi
 uint32_t hd_holder(const struct hd_thread *u);
 void hd_report_waiters(void);
 uint64_t hd_text_hash(const char *s);
+const char *hd_text(const char *fmt, ...);       // process.c: in a buffer of its own, for messages
+const char *hd_base_name(const char *path);
+uint64_t hd_word_at(uint64_t addr, uint32_t size); // outcome.c: of memory that may be gone; then 0
 
 // ---- thread.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d);
@@ -453,7 +456,8 @@ void hd_maps_restore(void);
 
 // ---- points.c: which memory instructions are scheduling points
 struct hd_text { uint64_t lo, len; uint8_t *bits; };
-extern struct hd_text hd_texts[16];
+enum { HD_TEXTS = 64 + HD_MAX_LATE };
+extern struct hd_text hd_texts[HD_TEXTS];
 extern uint32_t hd_ntexts, hd_npoints;
 void hd_points_set(const uint64_t *pc, uint32_t n);
 static inline bool hd_is_point(uint64_t pc) {
@@ -465,7 +469,26 @@ static inline bool hd_is_point(uint64_t pc) {
 }
 void hd_modules_list(void);
 bool hd_in_runtime(uint64_t pc);
+bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
+
+// ---- late.c: what the controller calls an address that is in no module of main's
+extern bool hd_late;     // modules have come or gone in this execution
+extern uint32_t hd_loading; // threads that are inside the loader, in a constructor or destructor for instance
+uint64_t hd_late_name(uint64_t address);
+static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }
+void *hd_area_own(uint64_t bytes); // area.c: where a mapping of the runtime's own goes, NULL: anywhere
+void hd_tls_init(uintptr_t fs); // late.c: thread-local storage of a thread that begins anew
+extern uint64_t hd_tls_at_main; // points.c: bytes below the thread control block
+bool hd_known(uint64_t address); // is it in a module, or was it?
+// loader.c: a library loaded during the run stays until what is held is dropped, and for as
+// long after that as nobody calls dlclose. NULL: it is none.
+void *hd_library_hold(void *in, uint64_t pc);
+void hd_library_drop(void *held);
+void hd_late_look(void); // have modules come or gone?
+void hd_loader_reset(void); // loader.c: an execution begins
+void hd_loader_pass(uint64_t pc); // loader.c: waits while another thread has the loader's lock
+const char *hd_late_gone(uint64_t address); // the path of the module that was there, NULL: none was
 
 // ---- without.c: calls that are left out. Each hook asks first; where nothing is to be left
 // out that is one comparison.
@@ -486,6 +509,7 @@ static inline bool hd_skip_unlock(const void *object, uint32_t held) {
   return HD_UNLIKELY(hd_nignored) && hd_without_unlock((uint64_t)object, held);
 }
 
+struct dl_phdr_info;
 // ---- real.c: libc's own functions
 struct hd_real {
 #define HD_REAL(ret, name, args) ret (*name) args;
@@ -494,6 +518,7 @@ struct hd_real {
 };
 extern struct hd_real hd_real;
 void hd_real_init(void);
+void *hd_real_find(const char *name); // libc's, NULL: it has none
 #define REAL(name) ({ if (HD_UNLIKELY(!hd_real.name)) hd_real_init(); hd_real.name; })
 
 #endif

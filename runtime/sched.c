@@ -77,6 +77,7 @@ static void run(struct hd_thread *next) {
 
 void hd_point(struct hd_thread *t) {
   t->quiet = 0;
+  if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (;;) {
     count_point(t);
     if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);

@@ -46,7 +46,7 @@ static struct hd_thread *thread_of(const struct hd_step *s) {
 
 // Whether a step may be what the thread does next: its pending operation, or a detour.
 static bool matches(const struct hd_thread *t, const struct hd_step *s) {
-  return (uint32_t)t->pend.pc == s->pc && (t->pend.op == s->op || hd_detour_possible(t, s->op));
+  return (uint32_t)hd_name(t->pend.pc) == s->pc && (t->pend.op == s->op || hd_detour_possible(t, s->op));
 }
 
 static void take_wake(const struct hd_step *s) {
@@ -82,7 +82,7 @@ static _Noreturn HD_COLD void diverged(struct hd_thread *t) {
   if (t) {
     hd.result.met_thread = (uint16_t)plan_index(t->index);
     hd.result.met_op = t->pend.op;
-    hd.result.met_pc = (uint32_t)t->pend.pc;
+    hd.result.met_pc = (uint32_t)hd_name(t->pend.pc);
   }
   hd_end(HD_OUT_DIVERGED, (int32_t)hd.pos, t ? t->pend.pc : 0, t ? t->pend.obj : 0, NULL);
 }

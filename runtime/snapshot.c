@@ -166,7 +166,7 @@ void hd_snapshot_take(uintptr_t main_sp) {
   pagemap = (int)hd_sys(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
   main_stack.start = main_sp;
 
-  dl_iterate_phdr(own_module, NULL);
+  REAL(dl_iterate_phdr)(own_module, NULL);
   skip(hd_heap_base, hd_heap_base + (64ull << 30));
   for (uint32_t i = 0; i < hd_ndonors; i++) skip(hd_donors[i].lo, hd_donors[i].hi);
   hd_heap_save();
@@ -203,6 +203,13 @@ static void put_back(uint32_t first, uint32_t n) {
   for (uint32_t i = first; i < first + n; i++) hd_copy((void *)runs[i].lo, runs[i].copy, runs[i].bytes);
 }
 
+static void put_back_from(uintptr_t at, uint32_t first, uint32_t n) {
+  for (uint32_t i = first; i < first + n; i++) {
+    uintptr_t lo = runs[i].lo > at ? runs[i].lo : at, hi = runs[i].lo + runs[i].bytes;
+    if (lo < hi) hd_copy((void *)lo, runs[i].copy + (lo - runs[i].lo), hi - lo);
+  }
+}
+
 static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
   uintptr_t top = s->start & ~(uintptr_t)(PAGE - 1);
   touched &= ~(uintptr_t)(PAGE - 1);
@@ -231,7 +238,18 @@ static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
 
 void hd_snapshot_restore_donor(struct hd_donor *d) {
   struct stack *s = &donor_stacks[d - hd_donors];
+  void **dtv = (void **)d->fs + 1, *now = *dtv; // libc's table of thread-local storage
   put_back(s->first_run, s->nruns);
+  if (HD_UNLIKELY(hd_late)) {
+    // The table has grown since, and so may have the storage that lies below the thread's
+    // control block. libc does with both what it does for a new thread on a used stack; what
+    // was there at main is then put back, because libc has set up some of it by itself.
+    *dtv = now;
+    hd_tls_init(d->fs);
+    now = *dtv;
+    put_back_from(d->fs - hd_tls_at_main, s->first_run, s->nruns);
+    *dtv = now;
+  }
   clean_stack(s, 0, true);
 }
 
@@ -251,7 +269,7 @@ void hd_snapshot_restore(void) {
   clean_stack(&main_stack, hd_threads[0].touched_low, faulted);
   for (uint32_t i = 0; i < hd_ndonors; i++) {
     struct hd_donor *d = &hd_donors[i];
-    if (!d->used) continue;
+    if (!d->used && !hd_late) continue; // the loader fills thread-local storage of all threads
     struct stack *s = &donor_stacks[i];
     put_back(s->first_run, s->nruns);
     clean_stack(s, d->owner ? d->owner->touched_low : 0, faulted);

@@ -54,7 +54,7 @@ struct hd_thread *hd_thread_of(uintptr_t id) {
 // ---- thread-local destructors
 //
 // The list of C++ destructors lives in the program's heap, so it is put back with it.
-struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; };
+struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; void *library; };
 static struct hd_tls_dtor *early_dtors; // registered by main before main
 
 HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso) {
@@ -66,6 +66,7 @@ HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso)
   d->obj = obj;
   d->next = *list;
   *list = d;
+  d->library = hd_mode == HD_ACTIVE ? hd_library_hold(dso, HD_RA) : NULL;
   return 0;
 }
 
@@ -73,6 +74,7 @@ void hd_run_tls_dtors(struct hd_thread *t) {
   for (struct hd_tls_dtor *d; (d = t->dtors);) {
     t->dtors = d->next;
     d->fn(d->obj);
+    if (d->library) hd_library_drop(d->library);
   }
 }
 

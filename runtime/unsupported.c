@@ -1,6 +1,4 @@
 // unsupported.c: the C side of unsupported.S.
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include "rt.h"
 
 struct record { const char *name; void *real; uint64_t isolation; };
@@ -12,7 +10,7 @@ __attribute__((visibility("hidden"))) void *hd_unsupported_call(struct record *r
     if (!r->isolation) hd_unsupported(r->name);
     hd_needs((uint32_t)r->isolation, r->name);
   }
-  if (!r->real) r->real = dlsym(RTLD_NEXT, r->name);
+  if (!r->real) r->real = hd_real_find(r->name);
   if (!r->real) hd_fatal("libc has no function %s", r->name);
   return r->real;
 }

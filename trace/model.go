@@ -72,7 +72,7 @@ func (o Object) Channel() (kind string, fd int, ok bool) {
 
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
-	abi.FdFile: "file", abi.FdOutside: "descriptor",
+	abi.FdFile: "file", abi.FdOutside: "descriptor", abi.FdLoader: "loader",
 }
 
 // ThreadSet is a set of thread ids. The zero value is empty.

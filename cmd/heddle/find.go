@@ -149,8 +149,12 @@ func minName(name string) string {
 
 // placeNames names places of the program by function and line.
 func placeNames(t target.Target) func(trace.Site, bool) string {
-	table := symbol.New(t.Modules(), symbol.Options{})
+	var modules []trace.Module
+	var table *symbol.Table
 	return func(s trace.Site, exact bool) string {
+		if now := t.Modules(); table == nil || len(now) > len(modules) { // more have been loaded
+			modules, table = now, symbol.New(now, symbol.Options{})
+		}
 		lookup := table.Call
 		if exact {
 			lookup = table.Exact

@@ -171,7 +171,7 @@ func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration, f isolation
 		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
 	}
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = tr.Header.Command[0], tr.Header.Command, tr.Header.Dir, tr.Header.Stdin, watchdog
-	cfg.Without = tr.Header.Without
+	cfg.Without, cfg.Modules = tr.Header.Without, tr.Modules
 	return a.launch(cfg)
 }
 

@@ -4,11 +4,12 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 2
+	AbiVersion      = 3
 	PointsVersion   = 2
 	ShmFd           = 3
 	MaxThreads      = 4096
 	MaxModules      = 256
+	MaxLate         = 256
 	ModulePath      = 512
 	BuildId         = 32
 	MaxIgnored      = 64
@@ -184,6 +185,13 @@ const (
 	FdEpoll   = 5
 	FdFile    = 6
 	FdOutside = 7
+	FdLoader  = 8
+)
+
+// enum hd_loader_lock
+const (
+	LoaderLock = 0
+	LoaderList = 1
 )
 
 // enum hd_fd_object
@@ -548,6 +556,12 @@ const (
 	OffsetofModulePath       = 80
 )
 
+// enum hd_late_place
+const (
+	LateBase = 105553116266496
+	LateSpan = 4328521728
+)
+
 // IgnoredSite is struct hd_ignored_site, 16 bytes.
 type IgnoredSite struct {
 	Pc    uint64 // offset 0
@@ -563,7 +577,7 @@ const (
 	OffsetofIgnoredSitePad   = 12
 )
 
-// Shm is struct hd_shm, 219032 bytes.
+// Shm is struct hd_shm, 370592 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -598,11 +612,14 @@ type Shm struct {
 	PadIgnored   uint32            // offset 152980
 	IgnoredSites [4096]IgnoredSite // offset 152984
 	IgnoredTimes [64]uint64        // offset 218520
+	Nlate        uint32            // offset 219032
+	PadLate      uint32            // offset 219036
+	Late         [256]Module       // offset 219040
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 219032
+	SizeofShm               = 370592
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -636,6 +653,9 @@ const (
 	OffsetofShmPadIgnored   = 152980
 	OffsetofShmIgnoredSites = 152984
 	OffsetofShmIgnoredTimes = 218520
+	OffsetofShmNlate        = 219032
+	OffsetofShmPadLate      = 219036
+	OffsetofShmLate         = 219040
 )
 
 // enum hd_isolation

@@ -14,8 +14,7 @@ import (
 // come again; then the exploration goes on.
 func (c *campaign) confirm(ctx context.Context, f *failure) (found bool, err error) {
 	c.tell(Confirming, true, nil, 0)
-	modules := c.target.Modules()
-	original := finding.Of(f.outcome.Ending, modules)
+	original := finding.Of(f.outcome.Ending, c.target.Modules())
 	o := f.outcome
 	if o.Trace == nil || o.Shared {
 		p := f.plan
@@ -27,12 +26,12 @@ func (c *campaign) confirm(ctx context.Context, f *failure) (found bool, err err
 		if o, err = judged(c.target, v)(ctx, p); err != nil {
 			return false, err
 		}
-		if !original.Same(finding.Of(o.Ending, modules)) {
+		if !original.Same(finding.Of(o.Ending, c.target.Modules())) {
 			c.missing(f, fmt.Sprintf("its plan, run again, ended with %s", c.ending(o)))
 			return false, nil
 		}
 	}
-	now := finding.Of(o.Ending, modules) // with a stack, where the first had none
+	now := finding.Of(o.Ending, c.target.Modules()) // with a stack, where the first had none
 	r := &Finding{
 		Kind: now.Kind.String(), Message: now.Message, Where: c.where(now.Site, now.Exact),
 		Strategy: strategy.Describe(f.plan), Execution: f.number, Threads: []int{},

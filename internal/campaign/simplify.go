@@ -37,11 +37,10 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		bounded, cancel = context.WithTimeoutCause(ctx, opts.Time, errTime)
 		defer cancel()
 	}
-	modules := t.Modules()
-	goal := finding.Of(recorded.Ending, modules)
+	goal := finding.Of(recorded.Ending, t.Modules())
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
-	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, modules)) }
+	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
 	exec := judged(t, verdictOf(recorded))
 	start := recorded
 	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -101,6 +102,9 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 	}
 	if kind, fd, ok := obj.Channel(); ok {
 		text := fmt.Sprintf("%s fd %d", kind, fd)
+		if kind == "loader" {
+			text = [...]string{abi.LoaderLock: "the loader's lock", abi.LoaderList: "the loader's list"}[obj&1]
+		}
 		return newName(text, "")
 	}
 	switch obj.Region() {

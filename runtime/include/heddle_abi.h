@@ -17,11 +17,12 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 2,
+  HD_ABI_VERSION = 3,
   HD_POINTS_VERSION = 2,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
   HD_MAX_MODULES = 256,
+  HD_MAX_LATE = 256,      // modules loaded while the program runs
   HD_MODULE_PATH = 512,
   HD_BUILD_ID = 32,
   HD_MAX_IGNORED = 64,         // calls that can be named to be left out
@@ -208,6 +209,11 @@ enum hd_fd_kind {
   HD_FD_PIPE = 1, HD_FD_SOCKET, HD_FD_EVENTFD, HD_FD_TIMERFD, HD_FD_EPOLL,
   HD_FD_FILE,    // a regular file or directory; the hash is of the order in which they were met
   HD_FD_OUTSIDE, // a terminal, a FIFO, …: the other end is in another process
+  HD_FD_LOADER,  // no descriptor: the loader's locks, in the order of enum hd_loader_lock
+};
+enum hd_loader_lock {
+  HD_LOADER_LOCK, // that of dlopen and dlclose, held while constructors and destructors run
+  HD_LOADER_LIST, // that of the list of modules, held while dl_iterate_phdr calls back
 };
 enum hd_fd_object {
   HD_FD_OBJECT_BIT = 44,
@@ -430,6 +436,15 @@ struct hd_module {
   char     path[HD_MODULE_PATH];
 };
 
+// Modules that are loaded while the program runs have no address that is the same in every
+// execution. To the controller each is as if loaded at HD_LATE_BASE + i * HD_LATE_SPAN, where
+// i is its index in hd_shm.late; the runtime translates in both directions. The low 32 bits
+// of such addresses differ as well, because steps of scripts are compared by them.
+enum hd_late_place {
+  HD_LATE_BASE = 0x600000000000,
+  HD_LATE_SPAN = 0x102000000,
+};
+
 struct hd_ignored_site {
   uint64_t pc;    // return address of a call
   uint32_t which; // index into ignored_times, or HD_IGNORED_CALLER
@@ -465,6 +480,11 @@ struct hd_shm {
   uint32_t pad_ignored;
   struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise
   uint64_t ignored_times[HD_MAX_IGNORED]; // [R], how often each was left out
+  // Modules that some execution has loaded. [C] puts in what it knows, as path and build id,
+  // after READY and before the first plan; [R] adds what it meets, entries before the count.
+  uint32_t nlate;
+  uint32_t pad_late;
+  struct hd_module late[HD_MAX_LATE];
 };
 
 // What lies between one execution and the next, so that the next finds nothing of it.

@@ -54,6 +54,15 @@ func compile(t testing.TB, source string, flags ...string) string {
 	return out
 }
 
+// compilePlugin builds a shared library.
+func compilePlugin(t testing.TB, file, out string, flags ...string) {
+	t.Helper()
+	args := append([]string{"-g", "-O1", "-pthread", "-fsanitize=thread", "-shared", "-fPIC", "-DPLUGIN", "-o", out, file}, flags...)
+	if b, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %v: %v\n%s", args, err, b)
+	}
+}
+
 func start(t testing.TB, prog string, args ...string) *Target {
 	t.Helper()
 	lib, err := theRuntime()

@@ -44,6 +44,10 @@ type Config struct {
 	// success at once and leave no event; the unlock that belongs to a lock that was not
 	// taken is left out too.
 	Without []string
+
+	// Modules are those of a recording that is to be followed. What the program loads while
+	// it runs is numbered as it is there.
+	Modules []trace.Module
 }
 
 // Target is a C or C++ program, ready at main. It implements target.Target.
@@ -53,6 +57,10 @@ type Target struct {
 	header  trace.Header
 	modules []trace.Module
 	loaded  []loaded
+	early   int          // modules that were loaded at main
+	late    []abi.Module // those that some process has loaded later
+	used    int          // how many of late the present execution refers to
+	shm     *abi.Shm     // of the process in use, nil if there is none
 	heapLo  uint64
 	heapHi  uint64
 
@@ -132,7 +140,7 @@ func (t *Target) Header() trace.Header {
 	return h
 }
 
-// Modules lists what the program has loaded.
+// Modules lists what the program has loaded at main, and then what executions have loaded.
 func (t *Target) Modules() []trace.Module { return slices.Clone(t.modules) }
 
 // SnapshotPages is the number of memory pages put back after each execution.

@@ -14,12 +14,18 @@ import (
 // startAt is start with an isolation.
 func startAt(t testing.TB, prog string, isolation Isolation, threads bool, args ...string) *Target {
 	t.Helper()
+	return startKnowing(t, prog, isolation, threads, nil, args...)
+}
+
+// startKnowing is startAt with the modules of a recording.
+func startKnowing(t testing.TB, prog string, isolation Isolation, threads bool, modules []trace.Module, args ...string) *Target {
+	t.Helper()
 	lib, err := theRuntime()
 	if err != nil {
 		t.Fatal(err)
 	}
 	tg, err := Start(t.Context(), Config{
-		Path: prog, Args: append([]string{prog}, args...), Dir: filepath.Dir(prog), Runtime: lib, Isolation: isolation, Threads: threads,
+		Path: prog, Args: append([]string{prog}, args...), Dir: filepath.Dir(prog), Runtime: lib, Isolation: isolation, Threads: threads, Modules: modules,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +120,7 @@ func sameUnderEach(t testing.TB, prog string, n, few int, args ...string) {
 		if how.isolation == reference {
 			continue
 		}
-		tg := startAt(t, prog, how.isolation, how.threads, args...)
+		tg := startKnowing(t, prog, how.isolation, how.threads, base.Trace.Modules, args...)
 		for i, got := range stream(t, tg, plans[:how.n]) {
 			w := want[i]
 			tr := *w.Trace
@@ -134,10 +140,27 @@ func TestSameUnderEachIsolation(t *testing.T) {
 	t.Run("mixed", func(t *testing.T) { sameUnderEach(t, compile(t, mixed), 100, 20) })
 	for i, file := range testPrograms(t) {
 		// A sample; BenchmarkSameUnderEachIsolation has all.
-		if name := filepath.Base(file); i%6 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") {
-			t.Run(filepath.Base(filepath.Dir(file))+"/"+name, func(t *testing.T) { sameUnderEach(t, compile(t, file), 20, 4) })
+		if name := filepath.Base(file); i%6 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") || strings.HasPrefix(name, "plugin_") {
+			t.Run(filepath.Base(filepath.Dir(file))+"/"+name, func(t *testing.T) { sameUnderEach(t, compileFile(t, file), 20, 4) })
 		}
 	}
+}
+
+// compileFile builds one of testPrograms.
+func compileFile(t testing.TB, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plugin, found := strings.Cut(string(b), "\n// plug-in: ")
+	if !found {
+		return compile(t, file)
+	}
+	prog := compile(t, file, "-rdynamic")
+	name, _, _ := strings.Cut(plugin, "\n")
+	compilePlugin(t, file, filepath.Join(filepath.Dir(prog), name))
+	return prog
 }
 
 // testPrograms are the C programs in testdata that need no arguments or flags.
@@ -153,7 +176,7 @@ func testPrograms(t testing.TB) (files []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(b), "\n// args:") && !strings.Contains(string(b), "\n// flags:") {
+			if !strings.Contains(string(b), "\n// args:") && (!strings.Contains(string(b), "\n// flags:") || strings.Contains(string(b), "\n// plug-in:")) {
 				files = append(files, file)
 			}
 		}
@@ -165,7 +188,7 @@ func testPrograms(t testing.TB) (files []string) {
 func BenchmarkSameUnderEachIsolation(b *testing.B) {
 	for _, file := range testPrograms(b) {
 		b.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(b *testing.B) {
-			prog := compile(b, file)
+			prog := compileFile(b, file)
 			for b.Loop() {
 				sameUnderEach(b, prog, 100, 10)
 			}

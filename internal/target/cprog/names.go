@@ -2,9 +2,13 @@ package cprog
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/hex"
+	"slices"
+	"sync/atomic"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -30,13 +34,75 @@ func (t *Target) readModules(s *abi.Shm) {
 		t.modules = append(t.modules, mod)
 	}
 	t.heapLo, t.heapHi = s.HeapBase, s.HeapBase+s.HeapSize
+	t.early = len(t.modules)
+	// What was loaded later in other processes, or in those of a recording, keeps its number.
+	if n := len(t.cfg.Modules); n > t.early && len(t.late) == 0 {
+		for _, m := range t.cfg.Modules[t.early:min(n, t.early+abi.MaxLate)] {
+			t.late = append(t.late, lateModule(m))
+		}
+	}
+	copy(s.Late[:], t.late)
+	s.Nlate = uint32(len(t.late)) // read with the first plan
+	t.shm = s
+	t.addLate()
 }
+
+// lateModule is what the runtime can recognise a module by. A recording has it as it was;
+// it is to be as it is now, so that whoever compares them sees what has changed.
+func lateModule(m trace.Module) (a abi.Module) {
+	copy(a.Path[:abi.ModulePath-1], m.Path)
+	id, err := hex.DecodeString(m.BuildID)
+	if f, ferr := elf.Open(m.Path); ferr == nil {
+		id, err = hex.DecodeString(symbol.BuildID(f))
+		f.Close()
+	}
+	if err == nil {
+		a.BuildIdLen = uint32(copy(a.BuildId[:], id))
+	}
+	return a
+}
+
+// addLate makes known what the process has loaded since it stood at main. Indices are those
+// of the runtime's own list, after the modules that were there at main.
+func (t *Target) addLate() {
+	n := int(atomic.LoadUint32(&t.shm.Nlate))
+	for i := len(t.modules) - t.early; i < n; i++ {
+		m := &t.shm.Late[i]
+		path, _, _ := bytes.Cut(m.Path[:], []byte{0})
+		t.modules = append(t.modules, trace.Module{Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen])})
+	}
+	t.late = append(t.late[:0], t.shm.Late[:n]...)
+}
+
+// lateIndex is which module that was loaded later has a place for addr, -1 for none.
+func (t *Target) lateIndex(addr uint64) (module int, base uint64) {
+	if addr < abi.LateBase || addr >= abi.LateBase+abi.MaxLate*abi.LateSpan {
+		return -1, 0
+	}
+	i := (addr - abi.LateBase) / abi.LateSpan
+	module = t.early + int(i)
+	if module >= len(t.modules) && t.shm != nil {
+		t.addLate()
+	}
+	if module >= len(t.modules) {
+		return -1, 0
+	}
+	t.used = max(t.used, int(i)+1)
+	return module, abi.LateBase + i*abi.LateSpan
+}
+
+// Modules are those at main and what the present execution refers to: what others have
+// loaded has no place in its trace.
+func (p program) Modules() []trace.Module { return slices.Clone(p.modules[:p.early+p.used]) }
 
 // PC is the address a site has in the running process; 0 for an unknown one.
 func (p program) PC(s trace.Site) uint64 {
 	i := s.Module()
-	if i < 0 || i >= len(p.loaded) {
+	switch {
+	case i < 0 || i >= p.early+abi.MaxLate:
 		return s.Offset()
+	case i >= p.early:
+		return abi.LateBase + uint64(i-p.early)*abi.LateSpan + s.Offset()
 	}
 	return p.loaded[i].base + s.Offset()
 }
@@ -49,6 +115,9 @@ func (p program) Site(pc uint64) trace.Site {
 		if m := &p.loaded[i]; pc >= m.lo && pc <= m.hi {
 			return trace.MakeSite(i, pc-m.base)
 		}
+	}
+	if i, base := p.lateIndex(pc); i >= 0 {
+		return trace.MakeSite(i, pc-base)
 	}
 	return trace.Site(pc & (1<<48 - 1)) // module -1: an address outside of every module
 }
@@ -66,6 +135,9 @@ func (p program) Object(addr uint64, threads []abi.ThreadInfo, by uint16) trace.
 		if m := &p.loaded[i]; addr >= m.lo && addr < m.hi {
 			return trace.MakeObject(trace.RegionGlobal, i, addr-m.base)
 		}
+	}
+	if i, base := p.lateIndex(addr); i >= 0 {
+		return trace.MakeObject(trace.RegionGlobal, i, addr-base)
 	}
 	found := -1
 	for i := range threads {

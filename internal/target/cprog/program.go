@@ -45,8 +45,15 @@ func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 		proc.Close()
 		return nil, err
 	}
-	proc.Closing = p.counted
+	proc.Closing = p.closing
 	return proc, nil
+}
+
+// closing keeps what a process that has ended leaves in the shared memory.
+func (p program) closing(s *abi.Shm) {
+	p.addLate()
+	p.shm = nil
+	p.counted(s)
 }
 
 func early(loaded bool, how, _ string) string {

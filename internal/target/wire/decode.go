@@ -197,7 +197,7 @@ func cycle(waiters []trace.Waiter) []trace.ThreadID {
 
 // record makes the trace of an execution.
 func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace.Trace {
-	tr := &trace.Trace{Header: prog.Header(), Modules: prog.Modules(), Ending: e}
+	tr := &trace.Trace{Header: prog.Header(), Ending: e}
 	tr.Header.Points = p.Points
 	tr.Header.ExpectStatus = p.ExpectStatus
 	for i := range x.threads {
@@ -267,5 +267,6 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 		}
 		tr.Events = append(tr.Events, ev)
 	}
+	tr.Modules = prog.Modules() // with those that were met
 	return tr
 }

@@ -26,7 +26,7 @@ type Program interface {
 	// execution, by is the one that used the address.
 	Object(addr uint64, threads []abi.ThreadInfo, by uint16) trace.Object
 	Header() trace.Header
-	Modules() []trace.Module
+	Modules() []trace.Module // that what was named of the present execution refers to
 
 	// Ended completes an ending with what the records do not say. If the process ends with
 	// an execution that failed or was recorded, it has ended by now.

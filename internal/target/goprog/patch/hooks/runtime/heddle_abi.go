@@ -6,11 +6,12 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 2
+	hdAbiVersion      = 3
 	hdPointsVersion   = 2
 	hdShmFd           = 3
 	hdMaxThreads      = 4096
 	hdMaxModules      = 256
+	hdMaxLate         = 256
 	hdModulePath      = 512
 	hdBuildId         = 32
 	hdMaxIgnored      = 64
@@ -186,6 +187,13 @@ const (
 	hdFdEpoll   = 5
 	hdFdFile    = 6
 	hdFdOutside = 7
+	hdFdLoader  = 8
+)
+
+// enum hd_loader_lock
+const (
+	hdLoaderLock = 0
+	hdLoaderList = 1
 )
 
 // enum hd_fd_object
@@ -550,6 +558,12 @@ const (
 	hdOffsetofModulePath       = 80
 )
 
+// enum hd_late_place
+const (
+	hdLateBase = 105553116266496
+	hdLateSpan = 4328521728
+)
+
 // hdIgnoredSite is struct hd_ignored_site, 16 bytes.
 type hdIgnoredSite struct {
 	Pc    uint64 // offset 0
@@ -565,7 +579,7 @@ const (
 	hdOffsetofIgnoredSitePad   = 12
 )
 
-// hdShm is struct hd_shm, 219032 bytes.
+// hdShm is struct hd_shm, 370592 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -600,11 +614,14 @@ type hdShm struct {
 	PadIgnored   uint32              // offset 152980
 	IgnoredSites [4096]hdIgnoredSite // offset 152984
 	IgnoredTimes [64]uint64          // offset 218520
+	Nlate        uint32              // offset 219032
+	PadLate      uint32              // offset 219036
+	Late         [256]hdModule       // offset 219040
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 219032
+	hdSizeofShm               = 370592
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -638,6 +655,9 @@ const (
 	hdOffsetofShmPadIgnored   = 152980
 	hdOffsetofShmIgnoredSites = 152984
 	hdOffsetofShmIgnoredTimes = 218520
+	hdOffsetofShmNlate        = 219032
+	hdOffsetofShmPadLate      = 219036
+	hdOffsetofShmLate         = 219040
 )
 
 // enum hd_isolation
