@@ -81,6 +81,12 @@ func testProgram(t *testing.T, heddle func(...string) *exec.Cmd, source string, 
 		args[0] = "c++"
 	}
 	args = append(args, strings.Fields(directive(string(text), "flags"))...)
+	if plugin := directive(string(text), "plug-in"); plugin != "" {
+		plugin = filepath.Join(filepath.Dir(program), plugin)
+		if out, err := heddle(append(args, source, "-shared", "-fPIC", "-DPLUGIN", "-o", plugin)...).CombinedOutput(); err != nil {
+			t.Fatalf("heddle %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
 	if out, err := heddle(append(args, source, "-o", program)...).CombinedOutput(); err != nil {
 		if bytes.Contains(out, []byte("file not found")) || bytes.Contains(out, []byte("No such file")) {
 			t.Skipf("this compiler's library lacks a header:\n%s", out)
@@ -95,7 +101,9 @@ func testProgram(t *testing.T, heddle func(...string) *exec.Cmd, source string, 
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program).CombinedOutput()
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Dir = filepath.Dir(program)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("by itself: %v %v\n%s", err, ctx.Err(), out)
 	}

@@ -27,7 +27,7 @@ func BenchmarkFind(b *testing.B) {
 	var found, executions, simplified, simplifying []float64
 	for i := range b.N {
 		for _, p := range programs {
-			tg, err := cprog.Start(b.Context(), cprog.Config{Path: p.path, Args: append([]string{p.path}, p.args...), Runtime: library})
+			tg, err := cprog.Start(b.Context(), cprog.Config{Path: p.path, Args: append([]string{p.path}, p.args...), Dir: filepath.Dir(p.path), Runtime: library})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -31,6 +31,7 @@ type expectation struct {
 	args        []string // of the program
 	options     []string // of heddle find
 	isolation   string   // the trace's, empty for a snapshot
+	plugin      string   // the library that is made of the same source and lies beside the program
 }
 
 var minimumForm = regexp.MustCompile(`^switches=(\d+)(?: preemptions=(\d+))?$`)
@@ -63,6 +64,8 @@ func readExpectation(t testing.TB, file string) expectation {
 			e.options = strings.Fields(value)
 		case "isolation":
 			e.isolation = value
+		case "plug-in":
+			e.plugin = value
 		case "args":
 			e.args = strings.Fields(value)
 		case "minimum":
@@ -151,10 +154,16 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 	if filepath.Ext(e.source) == ".cc" {
 		command, env = "c++", "HEDDLE_CXX="+map[string]string{"gcc": "g++", "clang": "clang++"}[compiler]
 	}
-	args := append([]string{command, "-g", opt, "-pthread", "-o", out}, e.flags...)
-	cmd := heddleCommand(t, filepath.Dir(out), []string{env}, append(args, e.source)...)
-	if b, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, b)
+	made := [][]string{append([]string{"-o", out}, e.flags...)}
+	if e.plugin != "" {
+		made = append(made, []string{"-o", filepath.Join(filepath.Dir(out), e.plugin), "-shared", "-fPIC", "-DPLUGIN"})
+	}
+	for _, flags := range made {
+		args := append([]string{command, "-g", opt, "-pthread"}, flags...)
+		cmd := heddleCommand(t, filepath.Dir(out), []string{env}, append(args, e.source)...)
+		if b, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", cmd.Args, err, b)
+		}
 	}
 }
 

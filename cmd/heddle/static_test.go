@@ -17,7 +17,7 @@ func TestStaticMergingFirst(t *testing.T) {
 	for _, e := range expectations(t, "fail") {
 		prog := filepath.Join(t.TempDir(), e.name)
 		compileProgram(t, e, "gcc", "-O1", prog)
-		tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: append([]string{prog}, e.args...), Runtime: library})
+		tg, err := cprog.Start(t.Context(), cprog.Config{Path: prog, Args: append([]string{prog}, e.args...), Dir: filepath.Dir(prog), Runtime: library})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,48 @@
+// heddle: A worker runs a job of a plug-in, and main unloads the plug-in when the worker has ended.
+// kind: clean
+// plug-in: plugin_unload_in_use.so
+#include <pthread.h>
+#include <semaphore.h>
+
+struct job {
+  sem_t begun;
+  pthread_mutex_t mutex;
+  int total;
+};
+
+#ifdef PLUGIN
+void run_job(struct job *j) {
+  sem_post(&j->begun);
+  for (int i = 1; i <= 2; i++) {
+    pthread_mutex_lock(&j->mutex);
+    j->total += i;
+    pthread_mutex_unlock(&j->mutex);
+  }
+}
+#else
+#include <assert.h>
+#include <dlfcn.h>
+
+static struct job job = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+static void (*run_job)(struct job *);
+
+static void *worker(void *arg) {
+  (void)arg;
+  run_job(&job);
+  return NULL;
+}
+
+int main(void) {
+  sem_init(&job.begun, 0, 0);
+  void *plugin = dlopen("./plugin_unload_in_use.so", RTLD_NOW);
+  assert(plugin);
+  run_job = (void (*)(struct job *))dlsym(plugin, "run_job");
+  pthread_t t;
+  pthread_create(&t, NULL, worker, NULL);
+  sem_wait(&job.begun);
+  pthread_join(t, NULL);
+  dlclose(plugin);
+  assert(job.total == 3);
+  return 0;
+}
+#endif
