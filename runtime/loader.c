@@ -10,6 +10,7 @@
 // it: alone it is no scheduling point.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include "loader.h"
 #include "sync.h"
 
@@ -73,6 +74,7 @@ static void pass(int which, uint64_t pc) {
   lock(which, pc);
   unlock(which, pc);
 }
+bool hd_loader_busy(void) { return hd_loading && taken(HD_LOADER_LOCK); }
 void hd_loader_pass(uint64_t pc) { pass(HD_LOADER_LOCK, pc); }
 
 static void begin(uint64_t pc) {
@@ -224,6 +226,33 @@ HD_EXPORT int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), v
   return r;
 }
 
+// Libraries, and wrappers within them, ask for libc's own threads and locks by handle, or for
+// the next ones after themselves, which are libc's as well. They get the runtime's.
+static void *runtimes(void *found, const char *name) {
+  static uint64_t ret; // in the program, after which the runtime comes next
+  if (!found || !hd_real_is(found, name)) return found;
+  if (!ret) {
+    ret = getauxval(AT_ENTRY);
+    if (!REAL(dl_iterate_phdr)(find_ret, &ret)) hd_unsupported("a program without a return instruction");
+  }
+  return hd_call_from(ret, (void *)hd_real_dlsym, RTLD_NEXT, (long)name);
+}
+
+static HD_PROGACCESS void first_byte(const char *name) { (void)*(volatile const char *)name; }
+
+// Who calls matters where nothing says where to look.
+static void *own_dlsym(void *handle, const char *name) {
+  uint64_t pc = HD_RA, ret = pc;
+  if (hd_active()) {
+    hd_loader_pass(pc);
+    hd.cur->pend.pc = pc;
+    first_byte(name);
+  }
+  bool calls = (handle == RTLD_NEXT || handle == RTLD_DEFAULT) && REAL(dl_iterate_phdr)(find_ret, &ret);
+  void *found = calls ? hd_call_from(ret, (void *)hd_real_dlsym, handle, (long)name) : hd_real_dlsym(handle, name);
+  return runtimes(found, name);
+}
+
 // ---- entries that keep their caller's address (loader.S)
 struct entry { const char *name; void *real; };
 enum { DLOPEN, DLMOPEN, DLSYM };
@@ -234,8 +263,8 @@ __attribute__((visibility("hidden"))) void *hd_loader_entry(uint32_t which, uint
   if (hd_active()) {
     if (which == DLOPEN) return (void *)own_dlopen;
     if (which == DLMOPEN) return (void *)own_dlmopen;
-    hd_loader_pass(pc);
   }
+  if (which == DLSYM && (hd_mode == HD_ACTIVE || hd_mode == HD_EARLY)) return (void *)own_dlsym;
   struct entry *e = &entries[which];
   if (!e->real) e->real = hd_real_find(e->name);
   if (!e->real) hd_fatal("libc has no function %s", e->name);

@@ -12,11 +12,20 @@ static const struct { const char *name; uint32_t offset; } names[] = {
 };
 
 // The runtime stands in for dlsym, too, but not for dlvsym. Both look at who calls.
+void *(*hd_real_dlsym)(void *, const char *);
 void *hd_real_find(const char *name) {
-  static void *(*real)(void *, const char *);
-  if (!real) *(void **)&real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-  if (!real) *(void **)&real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-  return real ? real(RTLD_NEXT, name) : NULL;
+  if (!hd_real_dlsym) *(void **)&hd_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  if (!hd_real_dlsym) *(void **)&hd_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  return hd_real_dlsym ? hd_real_dlsym(RTLD_NEXT, name) : NULL;
+}
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), __libc_free(void *);
+bool hd_real_is(const void *p, const char *name) {
+  if (p == (void *)__libc_malloc || p == (void *)__libc_calloc || p == (void *)__libc_realloc || p == (void *)__libc_free)
+    return name[0] != '_';
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    if (*(void **)((char *)&hd_real + names[i].offset) == p) return hd_streq(names[i].name, name);
+  return false;
 }
 
 // Old executables on glibc before 2.36 get the oldest condition variable from dlsym, so

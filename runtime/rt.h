@@ -487,6 +487,7 @@ void *hd_library_hold(void *in, uint64_t pc);
 void hd_library_drop(void *held);
 void hd_late_look(void); // have modules come or gone?
 void hd_loader_reset(void); // loader.c: an execution begins
+bool hd_loader_busy(void);  // loader.c: another thread has the loader's lock
 void hd_loader_pass(uint64_t pc); // loader.c: waits while another thread has the loader's lock
 const char *hd_late_gone(uint64_t address); // the path of the module that was there, NULL: none was
 
@@ -519,6 +520,8 @@ struct hd_real {
 extern struct hd_real hd_real;
 void hd_real_init(void);
 void *hd_real_find(const char *name); // libc's, NULL: it has none
+extern void *(*hd_real_dlsym)(void *, const char *); // once something was found
+bool hd_real_is(const void *p, const char *name); // libc's function that the runtime stands in for
 #define REAL(name) ({ if (HD_UNLIKELY(!hd_real.name)) hd_real_init(); hd_real.name; })
 
 #endif

@@ -1,6 +1,7 @@
 set pagination off
 set confirm off
 set print thread-events off
+set breakpoint pending on
 handle SIGURG nostop noprint pass
 
 define heddle-frame

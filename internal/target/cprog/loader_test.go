@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -86,6 +87,64 @@ int main(void) {
   return 0;
 }
 #endif`, []string{"-fno-sanitize=thread"}, true},
+	{"libc's own functions by handle", `
+typedef int locks(pthread_mutex_t *);
+#ifdef PLUGIN
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static locks *early;
+__attribute__((constructor)) static void up(void) { early = dlsym(RTLD_NEXT, "pthread_mutex_lock"); }
+int value(void) {
+  static int n;
+  void *(*more)(size_t) = dlsym(RTLD_NEXT, "malloc");
+  early(&m); // by a thread that would have to wait
+  n++;
+  ((locks *)dlsym(have(dlopen("libc.so.6", RTLD_LAZY)), "pthread_mutex_unlock"))(&m);
+  free(have(more(20)));
+  dlerror();
+  assert(dlsym(RTLD_DEFAULT, "value") && !dlerror() && !dlsym(RTLD_NEXT, "value") && dlerror());
+  return n;
+}
+#else
+static void *thread(void *p) { for (int i = 0; i < 2; i++) ((function *)p)(); return p; }
+int main(void) {
+  function *value = (function *)dlsym(have(dlopen("./plugin.so", RTLD_NOW | RTLD_GLOBAL)), "value");
+  pthread_t t[2];
+  for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, thread, value);
+  for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+  assert(value() == 5);
+  return 0;
+}
+#endif`, nil, true},
+	{"thread-local objects", `
+extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+#ifdef PLUGIN
+extern void *__dso_handle;
+static void gone(void *p) { printf("object %d\n", *(int *)p); free(p); }
+__attribute__((destructor)) static void down(void) { say("down"); }
+int value(void) { int *p = malloc(sizeof *p); *p = 3; return __cxa_thread_atexit_impl(gone, p, &__dso_handle); }
+#else
+static pthread_barrier_t b;
+static void *thread(void *p) {
+  void *h = have(dlopen("./plugin.so", RTLD_NOW));
+  assert(((function *)dlsym(h, "value"))() == 0);
+  dlclose(h);
+  assert(dlopen("./plugin.so", RTLD_NOW | RTLD_NOLOAD) == h); // it has an object
+  dlclose(h);
+  pthread_barrier_wait(&b);
+  return p;
+}
+int main(void) {
+  pthread_t t; pthread_barrier_init(&b, NULL, 2);
+  pthread_create(&t, NULL, thread, NULL);
+  pthread_barrier_wait(&b);
+  pthread_join(t, NULL);
+  say("joined");
+  dlclose(have(dlopen("libm.so.6", RTLD_NOW))); // any of them
+  say("closed");
+  assert(!dlopen("./plugin.so", RTLD_NOW | RTLD_NOLOAD));
+  return 0;
+}
+#endif`, nil, true},
 	{"walking the list", `
 #ifdef PLUGIN
 int value(void) { return 4; }
@@ -208,6 +267,48 @@ int main(void) { assert(((int (*)(int))dlsym(have(dlopen("./plugin.so", RTLD_LAZ
 	o := run(t, start(t, prog), schedule.Plan{Record: true})
 	if o.Ending.Kind != trace.Unsupported || !strings.Contains(o.Ending.Message, "a library that lacks functions") {
 		t.Errorf("%v %s", o.Ending.Kind, o.Ending.Message)
+	}
+}
+
+// Functions of libc that go to the loader by themselves can find its lock taken. That is no
+// hang of the program's.
+func TestLoaderLockInLibc(t *testing.T) {
+	prog := withPlugin(t, plugins+`
+#include <sched.h>
+#ifdef PLUGIN
+__attribute__((constructor)) static void up(void) { for (int i = 0; i < 3; i++) sched_yield(); }
+#else
+static void *thread(void *p) { sched_yield(); dlvsym(RTLD_DEFAULT, "none", "NONE"); return p; }
+int main(void) {
+  pthread_t t; pthread_create(&t, NULL, thread, NULL);
+  have(dlopen("./plugin.so", RTLD_NOW));
+  pthread_join(t, NULL);
+  return 0;
+}
+#endif`)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Dir: filepath.Dir(prog), Runtime: lib, Watchdog: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	refused, after := false, false
+	for n := uint64(0); n < 100 && !after; n++ {
+		o := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: n})
+		switch {
+		case o.Ending.Kind == trace.Unsupported && strings.Contains(o.Ending.Message, "the loader's lock"):
+			refused = true
+		case o.Ending.Kind != trace.Clean:
+			t.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+		default:
+			after = refused
+		}
+	}
+	if !refused || !after {
+		t.Errorf("met the lock: %v, and went on after that: %v", refused, after)
 	}
 }
 
