@@ -75,6 +75,7 @@ uint32_t hd_stack_number(struct hd_thread *t) {
 
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
   hd_event_settle();
+  if (HD_UNLIKELY(hd_loading)) hd_late_look(); // a constructor's own calls have names
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // whole events of mask words
   if (n + 1 + ext > BLOCK) hd_event_flush();
   uint32_t stack = hd_stack_number(t);

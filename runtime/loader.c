@@ -189,6 +189,12 @@ HD_EXPORT int dlclose(void *handle) {
   return r;
 }
 
+void *hd_loader_cxx(const char *name) {
+  if (!hd_late || taken(HD_LOADER_LOCK)) return NULL;
+  void *library = REAL(dlopen)("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return library ? hd_real_dlsym(library, name) : NULL;
+}
+
 // ---- looking something up
 HD_EXPORT int dladdr(const void *address, Dl_info *info) {
   if (hd_active()) hd_loader_pass(HD_RA);

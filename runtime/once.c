@@ -49,10 +49,21 @@ HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
   return 0;
 }
 
+// Out of control the C++ library does it, if it was there when the program started. Where it
+// came with a plug-in, or is part of one, its functions are not to be had.
+static int guard_acquire(uint64_t *guard) {
+  int *state = (int *)guard + 1;
+  for (int free = 0; !__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE); free = 0) {
+    if (__atomic_compare_exchange_n(state, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 1;
+    hd_sys(SYS_sched_yield, 0, 0, 0);
+  }
+  return 0;
+}
+
 // A guard is 64 bits; the first byte is what compiled code looks at. The second word
 // holds the state here, in the encoding of pthread_once.
 HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
-  if (!hd_active()) return REAL(__cxa_guard_acquire)(guard);
+  if (!hd_active()) return REAL(__cxa_guard_acquire) ? hd_real.__cxa_guard_acquire(guard) : guard_acquire(guard);
   int *state = (int *)guard + 1;
   hd_refresh(guard, sizeof *guard, HD_RA);
   if (*(char *)guard) return 0;
@@ -60,8 +71,12 @@ HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
 }
 
 HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
-  if (!hd_active()) { REAL(__cxa_guard_release)(guard); return; }
   int *state = (int *)guard + 1;
+  if (!hd_active()) {
+    if (REAL(__cxa_guard_release)) hd_real.__cxa_guard_release(guard);
+    else __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
+    return;
+  }
   struct hd_thread *t = hd_op(HD_OP_ONCE_END, HD_RA, (uint64_t)state);
   *state = 2;
   __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
@@ -71,7 +86,11 @@ HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
 }
 
 HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
-  if (!hd_active()) { REAL(__cxa_guard_abort)(guard); return; }
   int *state = (int *)guard + 1;
+  if (!hd_active()) {
+    if (REAL(__cxa_guard_abort)) hd_real.__cxa_guard_abort(guard);
+    else __atomic_store_n(state, 0, __ATOMIC_RELEASE);
+    return;
+  }
   end(state, 0, HD_RA, (uint64_t)state);
 }

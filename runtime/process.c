@@ -132,7 +132,9 @@ HD_EXPORT void abort(void) {
     __builtin_unreachable();
   }
   hd_signal_abort(HD_RA); // may not come back
-  struct type_info *type = __cxa_current_exception_type ? __cxa_current_exception_type() : NULL;
+  struct type_info *(*current)(void) = __cxa_current_exception_type;
+  if (!current) *(void **)&current = hd_loader_cxx("__cxa_current_exception_type");
+  struct type_info *type = current ? current() : NULL;
   if (type) failed(HD_OUT_EXCEPTION, type->name[0] == '*' ? type->name + 1 : type->name, HD_RA);
   failed(HD_OUT_ASSERT, "abort", HD_RA);
 }

@@ -488,6 +488,7 @@ void hd_library_drop(void *held);
 void hd_late_look(void); // have modules come or gone?
 void hd_loader_reset(void); // loader.c: an execution begins
 bool hd_loader_busy(void);  // loader.c: another thread has the loader's lock
+void *hd_loader_cxx(const char *name); // loader.c: of the C++ library that came with a plug-in
 void hd_loader_pass(uint64_t pc); // loader.c: waits while another thread has the loader's lock
 const char *hd_late_gone(uint64_t address); // the path of the module that was there, NULL: none was
 

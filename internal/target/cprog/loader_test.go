@@ -254,6 +254,61 @@ func sameLines(a, b []string) bool {
 	return len(a) == len(b) && slices.Equal(rest(a), rest(b))
 }
 
+// A C program can get its C++ library with a plug-in.
+func TestCxxPlugin(t *testing.T) {
+	prog := compile(t, plugins+`
+int main(int argc, char **argv) {
+  void *h = have(dlopen("./plugin.so", RTLD_NOW));
+  assert(((int (*)(int))dlsym(h, "work"))(2) == 4);
+  if (argc > 1) ((void (*)(void))dlsym(h, argv[1]))();
+  dlclose(h);
+  say("closed");
+  return 0;
+}`)
+	source := filepath.Join(filepath.Dir(prog), "plugin.cc")
+	if err := os.WriteFile(source, []byte(`
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+static std::mutex m;
+static int total;
+struct object { int v = 0; ~object() { std::lock_guard<std::mutex> l(m); total += v; } };
+static thread_local object mine;
+static const std::string &name() { static std::string s = "plugin"; return s; }
+struct last { ~last() { std::printf("gone %d\n", total); } } last;
+extern "C" int work(int n) {
+  std::vector<std::thread> ts;
+  for (int i = 0; i < 2; i++) ts.emplace_back([n] { mine.v = n; if (name() != "plugin") throw 1; });
+  for (auto &t : ts) t.join();
+  try { if (n > 1) throw std::runtime_error("caught"); } catch (const std::exception &) { return total; }
+  return -1;
+}
+extern "C" void boom() { throw std::runtime_error("not caught"); }
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("g++", "-g", "-O1", "-pthread", "-fsanitize=thread", "-shared", "-fPIC", "-o", filepath.Join(filepath.Dir(prog), "plugin.so"), source)
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, b)
+	}
+	alone(t, prog)
+	tg := start(t, prog)
+	for seed := range uint64(50) {
+		o := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, Record: true})
+		if o.Ending.Kind != trace.Clean || string(o.Ending.Output) != "gone 4\nclosed\n" {
+			t.Fatalf("seed %d: %v %s, output %q", seed, o.Ending.Kind, o.Ending.Message, o.Ending.Output)
+		}
+	}
+	sameUnderEach(t, prog, 8, 2)
+	o := run(t, start(t, prog, "boom"), schedule.Plan{Record: true})
+	if o.Ending.Kind != trace.Exception || o.Ending.Message != "std::runtime_error" {
+		t.Errorf("%v %s", o.Ending.Kind, o.Ending.Message)
+	}
+}
+
 // What cannot be carried is named.
 func TestLoaderRefuses(t *testing.T) {
 	const lazily = `
