@@ -7,6 +7,7 @@
 // The address is a help and no need: modules are named independently of it (late.c).
 #define _GNU_SOURCE
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include "loader.h"
 
 // The kernel's own place for mappings is within a terabyte of the top, and everything that a
@@ -30,6 +31,9 @@ void hd_area_prepare(void) {
   if (filled) return;
   filled = true;
   done = LINE;
+  struct rlimit r;
+  failed = getrlimit(RLIMIT_AS, &r) || r.rlim_cur != RLIM_INFINITY; // it would count
+  if (failed) return;
   hd_maps_each(fill);
 }
 
@@ -40,7 +44,7 @@ void *hd_area_own(uint64_t bytes) {
   return p;
 }
 
-bool hd_area_above(uintptr_t address) { return filled && address >= LINE; }
+bool hd_area_above(uintptr_t address) { return filled && !failed && address >= LINE; }
 
 // Of a process that goes on: what an execution has loaded goes. False: it may be elsewhere.
 bool hd_area_empty(void) {

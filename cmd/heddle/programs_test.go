@@ -299,6 +299,9 @@ func TestPassingPrograms(t *testing.T) {
 				if e.isolation != "" {
 					runs /= 20 // each is a process
 				}
+				if e.plugin != "" {
+					runs /= 5 // each loads it
+				}
 				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", fmt.Sprint(runs))...)
 				if out.Outcome != "clean" || out.Executions != runs {
 					t.Errorf("%+v", out)
