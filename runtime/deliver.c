@@ -69,7 +69,7 @@ static void put_aside(struct hd_thread *t, struct hd_suspended *s, int sig) {
   s->cancelable = t->cancelable;
   s->io = t->io;
   t->cancelable = false;
-  t->io = NULL;
+  hd_io_leave(t);
   hd_need_nothing(t);
   hd_add(&hd.enabled, t->index);
   t->suspended = s;
@@ -93,6 +93,7 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
   t->intr = s->intr;
   t->cancelable = s->cancelable;
   t->io = s->io;
+  hd_io_enter(t);
   if (t->timed && !t->timed_out && !t->due && !t->granted) {
     hd_add(&hd.timers, t->index);
     if (t->deadline < hd.next_deadline) hd.next_deadline = t->deadline;

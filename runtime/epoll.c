@@ -135,8 +135,9 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
     if (f && f->kind == HD_FD_EPOLL)
       for (uint32_t i = 0; i < f->nwatches; i++) outside |= !f->watches[i].file;
     if (outside && ns) hd_unsupported("an epoll set with a terminal, FIFO or device in it");
-    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = ep, .until = until };
+    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = ep, .until = until, .intr = HD_INTR_ALWAYS };
     struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, f ? f->id : 0, ep, (uint64_t)max, ns ? &w : NULL);
+    if (hd_io_interrupted(t)) return -EINTR;
     f = ns ? hd_io_target(&w) : hd_file_of(ep);
     bool late = hd.vtime >= until;
     if (!f) return hd_io_done(t, 0, EBADF);

@@ -119,11 +119,16 @@ struct hd_io_wait {
   int fd;
   bool write, outside; // outside: perhaps only another process can end the wait
   bool entered;       // it was not ready when the thread came: the call holds file, whatever becomes of fd
+  bool begun;         // the call has done something already: a handler can only end it, not come before it
+  bool instant;       // begun again after a handler, and the description does not block any more
+  uint8_t intr;       // enum hd_intr
   void *arg;
 };
 extern uint64_t hd_io_event;            // what all such waits need: somebody did something
 // A scheduling point before an operation; w NULL: it never waits.
 struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, uint64_t size, struct hd_io_wait *w);
+// A handler ended the call: it is done, with EINTR.
+bool hd_io_interrupted(struct hd_thread *t);
 // The operation is done. err is 0 or an errno, which the caller returns.
 long hd_io_done(struct hd_thread *t, uint64_t value, long err);
 // For what libc does in one piece and with hooks in it (malloc, free): the operation is over as

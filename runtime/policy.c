@@ -39,7 +39,7 @@ static bool monopolises(const struct hd_thread *t) {
 }
 
 static bool gives_way(const struct hd_thread *t) {
-  return t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t) || monopolises(t);
+  return t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || hd_spinning(t) || monopolises(t);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {
@@ -146,15 +146,17 @@ static int32_t choose_early(void) {
 }
 
 // The chosen thread may have a signal to take before its operation, or another thing to do
-// than that. Left alone it takes a signal at once.
+// than that. Left alone it takes a signal at once, but for a call that one has ended already:
+// or somebody who sends one after the other would keep it there.
 static void choose_detour(struct hd_thread *t, bool fair) {
   t->detour = hd_detour_needed(t);
   int sig = hd_signal_due(t);
   if (!sig) return;
   bool ready = hd_op_ready(t);
-  if (!fair && (ready || t->due) && hd_random() & 1) return; // later
+  if ((ready || t->due) && (fair ? t->interrupted : hd_random() & 1)) return; // later
   bool can = hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT);
   bool must = !hd_detour_possible(t, HD_OP_SIGNAL_DELIVER);
+  if (must && !can && ready) return;
   t->detour = must || (can && (fair || hd_random() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
 }
 

@@ -82,9 +82,13 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
   bool outside = false;
   for (uint32_t i = 0; i < s->n; i++) outside |= s->fds[i].fd >= 0 && !hd_file_of(s->fds[i].fd) && hd_is_outside(s->fds[i].fd);
   uint64_t until = ns == ~0ull ? ~0ull : hd.vtime + ns;
-  struct hd_io_wait w = { .ready = ready, .expires = expires, .fd = -1, .until = until, .outside = outside, .arg = s };
+  struct hd_io_wait w = { .ready = ready, .expires = expires, .fd = -1, .until = until, .outside = outside, .intr = HD_INTR_ALWAYS, .arg = s };
   for (;;) {
     struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, 0, s->n ? s->fds[0].fd : -1, s->n, ns ? &w : NULL);
+    if (hd_io_interrupted(t)) {
+      for (uint32_t i = 0; i < s->n; i++) s->fds[i].revents = 0;
+      return -EINTR;
+    }
     bool late = hd.vtime >= until;
     long n = 0;
     for (uint32_t i = 0; i < s->n; i++) {
@@ -103,24 +107,21 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
 }
 
 // Time that passes with nothing to wait for is a sleep.
-static void doze(uint64_t ns) {
+static long doze(uint64_t ns, uint64_t pc) {
   struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-  nanosleep(&ts, NULL);
+  return ns ? -hd_sleep(&ts, NULL, pc) : 0;
 }
 
 static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {
   enum { MOST = 1024 };
   hd.cur->pend.pc = pc;
   if (n > MOST) hd_unsupported("poll of more than 1024 descriptors");
-  if (!n && ns != ~0ull) {
-    if (ns) doze(ns);
-    return 0;
-  }
+  if (!n && ns != ~0ull) return doze(ns, pc);
   struct pollfd *copy = __builtin_alloca(n * sizeof *copy);
   hd_from_program(copy, fds, n * sizeof *copy);
   struct set s = { copy, (uint32_t)n };
   long r = look(&s, ns, pc);
-  if (r >= 0) hd_to_program(fds, copy, n * sizeof *copy);
+  hd_to_program(fds, copy, n * sizeof *copy);
   return r;
 }
 
@@ -141,12 +142,8 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
       if (FD_ISSET(fd, &want[k])) events |= bits[k];
     if (events) fds[s.n++] = (struct pollfd){ .fd = fd, .events = events };
   }
-  if (!s.n && ns != ~0ull) {
-    if (ns) doze(ns);
-  } else {
-    long r = look(&s, ns, pc);
-    if (r < 0) return r;
-  }
+  long r = !s.n && ns != ~0ull ? doze(ns, pc) : look(&s, ns, pc);
+  if (r < 0) return r;
   long count = 0;
   hd_fill(want, 0, sizeof want);
   for (uint32_t i = 0; i < s.n; i++) {
@@ -204,7 +201,7 @@ HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct time
     ns = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_usec * 1000;
   }
   long r = do_select(n, in, out, except, ns, HD_RA);
-  if (tv && r >= 0) { // Linux leaves what remains
+  if (tv && (r >= 0 || r == -EINTR)) { // Linux leaves what remains
     uint64_t gone = hd.vtime - began, left = gone < ns ? ns - gone : 0;
     struct timeval t = { (time_t)(left / 1000000000), (suseconds_t)(left % 1000000000 / 1000) };
     hd_to_program(tv, &t, sizeof t);

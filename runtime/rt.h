@@ -75,7 +75,7 @@ struct hd_suspended {
   uint32_t depth;
   bool granted, timed, timed_out, due, interrupted, cancelable;
   uint8_t intr;
-  const struct hd_io_wait *io;
+  struct hd_io_wait *io;
 };
 
 // Whether a signal handler makes the pending call fail with EINTR.
@@ -104,7 +104,7 @@ struct hd_thread {
   uint16_t detour;         // once chosen: what it does before its pending operation, HD_OP_*, or 0
   uint64_t deadline;       // virtual ns
   uint64_t arrival;        // when it enqueued, for first-in-first-out waking
-  const struct hd_io_wait *io; // what an operation on a descriptor waits for (fd.h)
+  struct hd_io_wait *io;   // what an operation on a descriptor waits for (fd.h)
   uint32_t nfiles, nrandom; // channels it made, random words it drew
   // policies
   int64_t prio;
@@ -367,6 +367,9 @@ bool hd_signal_handled(int sig);              // by a handler of its own
 int hd_signal_due(const struct hd_thread *t); // a signal that can be delivered to it, or 0
 bool hd_signal_restarts(int sig);             // SA_RESTART
 bool hd_interruptible(const struct hd_thread *t, int sig);
+void hd_io_leave(struct hd_thread *t);        // wait.c: a handler begins to run in its call
+void hd_io_enter(struct hd_thread *t);        // wait.c: the call begins again
+bool hd_io_begun(const struct hd_thread *t);  // wait.c: it is too late for a handler to come before the call
 void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present call returns
 void hd_deliver_aside(struct hd_thread *t, uint16_t op); // SIGNAL_DELIVER or SIGNAL_INTERRUPT, before its pending operation
 void hd_signal_abort(uint64_t pc);            // runs the program's handler of SIGABRT, if there is one

@@ -193,8 +193,15 @@ static long do_connect(int fd, const struct sockaddr *sa, socklen_t len, uint64_
   }
   struct hd_file *l = hd_addr_socket(&a, f->sock->type);
   struct hd_io_wait w = { .ready = connect_ready, .file = f, .fd = fd, .until = f->sock->sndtimeo ? hd.vtime + f->sock->sndtimeo : ~0ull, .arg = &a };
-  struct hd_thread *t = hd_io_point(HD_OP_FD_CONNECT, pc, l ? l->id : 0, fd, 0, f->nonblock ? NULL : &w);
-  f = f->nonblock ? hd_file_of(fd) : hd_io_target(&w);
+  w.intr = f->sock->sndtimeo ? HD_INTR_ALWAYS : HD_INTR_RESTART;
+  bool waits = !f->nonblock, local = f->sock->domain == AF_UNIX;
+  struct hd_thread *t = hd_io_point(HD_OP_FD_CONNECT, pc, l ? l->id : 0, fd, 0, waits ? &w : NULL);
+  if (hd_io_interrupted(t)) {
+    // The kernel would go on connecting while the program does something else.
+    if (!local) hd_unsupported("a TCP connect that a signal handler interrupts while the listener's queue is full");
+    return -EINTR;
+  }
+  f = waits ? hd_io_target(&w) : hd_file_of(fd);
   if (!f || !f->sock) return hd_io_done(t, 0, EBADF);
   l = hd_addr_socket(&a, f->sock->type);
   t->pend.obj = l ? l->id : 0;
@@ -215,9 +222,10 @@ static long do_accept(int fd, struct sockaddr *sa, socklen_t *len, int flags, ui
   for (bool begun = false;; begun = true) {
     struct hd_file *f = socket_of(fd, &err);
     if (f && f->sock->rcvtimeo && !begun) until = hd.vtime + f->sock->rcvtimeo;
-    struct hd_io_wait w = { .ready = accept_ready, .file = f, .fd = fd, .until = until };
+    struct hd_io_wait w = { .ready = accept_ready, .file = f, .fd = fd, .until = until, .intr = until == ~0ull ? HD_INTR_RESTART : HD_INTR_ALWAYS };
     bool waits = f && !f->nonblock;
     struct hd_thread *t = hd_io_point(HD_OP_FD_ACCEPT, pc, f ? f->id : 0, fd, 0, waits ? &w : NULL);
+    if (hd_io_interrupted(t)) return -EINTR;
     f = waits ? hd_io_target(&w) : socket_of(fd, &err);
     if (!f || !f->sock) return hd_io_done(t, 0, f ? ENOTSOCK : err ? -err : EBADF);
     if (f->sock->type == SOCK_DGRAM) return hd_io_done(t, 0, EOPNOTSUPP);

@@ -132,14 +132,18 @@ long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
     struct hd_file *f = hd_file_of(fd);
     bool outside = !f && hd_is_outside(fd);
     struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .outside = outside, .arg = m };
+    w.begun = m->done != 0;
+    w.intr = m->done ? HD_INTR_ALWAYS : HD_INTR_RESTART;
     if (f && f->sock) {
       uint64_t ns = write ? f->sock->sndtimeo : f->sock->rcvtimeo;
       if (!begun) until = ns ? hd.vtime + ns : ~0ull;
       w.until = until;
+      if (ns) w.intr = HD_INTR_ALWAYS;
     }
     if (outside) hd_children_answer(fd, write);
     bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : outside && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
     struct hd_thread *t = hd_io_point(write ? HD_OP_FD_WRITE : HD_OP_FD_READ, pc, object(fd, f, write, m), fd, m->size, waits ? &w : NULL);
+    if (hd_io_interrupted(t)) return m->done ? (long)m->done : -EINTR;
     f = waits ? hd_io_target(&w) : hd_file_of(fd);
     t->pend.obj = object(fd, f, write, m);
     uint64_t value = ~0ull;

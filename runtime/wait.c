@@ -2,6 +2,7 @@
 // enabled; whenever somebody has done something with a descriptor it is asked again.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include "fd.h"
 
@@ -25,6 +26,50 @@ static bool cancellation_point(uint16_t op) {
   return op == HD_OP_FD_READ || op == HD_OP_FD_WRITE || op == HD_OP_FD_POLL || op == HD_OP_FD_CONNECT || op == HD_OP_FD_ACCEPT;
 }
 
+// ---- handlers
+//
+// While a handler runs, the call does not hold its description: a handler that does not
+// return must not keep it open, and a call that begins again goes by the number, as the
+// kernel's does.
+void hd_io_leave(struct hd_thread *t) {
+  struct hd_io_wait *w = t->io;
+  t->io = NULL;
+  if (w && w->entered && w->file) hd_file_release(w->file);
+  if (w) w->entered = false;
+}
+
+static bool blocks(const struct hd_io_wait *w) {
+  if (w->file) return !w->file->nonblock;
+  return !w->outside || !(hd_sys(SYS_fcntl, w->fd, F_GETFL, 0) & O_NONBLOCK);
+}
+
+static void enter(struct hd_io_wait *w) {
+  w->entered = false;
+  w->entered = !w->ready(w);
+  if (w->entered && w->file) hd_file_hold(w->file);
+}
+
+void hd_io_enter(struct hd_thread *t) {
+  struct hd_io_wait *w = t->io;
+  if (!w) return;
+  if (w->fd >= 0 && t->pend.op != HD_OP_FD_POLL) {
+    w->file = hd_file_of(w->fd);
+    w->outside = !w->file && hd_is_outside(w->fd);
+    w->instant = !blocks(w);
+  } else if (w->file) {
+    w->file = hd_file_of(w->fd);
+  }
+  enter(w);
+}
+
+bool hd_io_begun(const struct hd_thread *t) { return t->io && t->io->begun; }
+
+bool hd_io_interrupted(struct hd_thread *t) {
+  if (HD_LIKELY(!t->interrupted)) return false;
+  hd_io_done(t, 0, EINTR);
+  return true;
+}
+
 struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, uint64_t size, struct hd_io_wait *w) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, obj);
@@ -32,10 +77,9 @@ struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, ui
   t->pend.size = size > ~0u ? ~0u : (uint32_t)size;
   t->io = w;
   if (w) {
-    w->entered = false;
-    w->entered = !w->ready(w);
-    if (w->entered && w->file) hd_file_hold(w->file);
+    enter(w);
     hd_need(t, EVENT, 0);
+    t->intr = w->intr;
     arm(t);
   }
   if (!cancellation_point(op)) {
@@ -61,7 +105,7 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
 
 void hd_io_only_point(uint16_t op, uint64_t pc) { hd_io_done(hd_io_point(op, pc, 0, -1, 0, NULL), 0, 0); }
 
-bool hd_io_ready(const struct hd_thread *u) { return u->timed_out || u->io->ready(u->io); }
+bool hd_io_ready(const struct hd_thread *u) { return u->timed_out || u->io->instant || u->io->ready(u->io); }
 
 static struct hd_thread *waiter(uint32_t *at) {
   while (*at < hd.nthreads) {

@@ -1,0 +1,37 @@
+// heddle: A reader takes every failure of read for the end of its input. A signal that comes while it waits ends the read with EINTR, and the last order is never done.
+// kind: assertion
+// finding: done == 2
+// minimum: switches=2 preemptions=1
+// why: The reader must run before main asserts, which takes a switch there and, because main
+//   joins it, one back. It must be interrupted before main's second write, which main could do.
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+static int orders[2];
+static int done;
+
+static void on_tick(int sig) { (void)sig; }
+
+static void *reader(void *arg) {
+  char order;
+  (void)arg;
+  while (read(orders[0], &order, 1) > 0) done++;
+  return NULL;
+}
+
+int main(void) {
+  struct sigaction act = {.sa_handler = on_tick};
+  pthread_t t;
+  sigaction(SIGUSR1, &act, NULL);
+  assert(pipe(orders) == 0);
+  pthread_create(&t, NULL, reader, NULL);
+  assert(write(orders[1], "a", 1) == 1);
+  pthread_kill(t, SIGUSR1);
+  assert(write(orders[1], "b", 1) == 1);
+  close(orders[1]);
+  pthread_join(t, NULL);
+  assert(done == 2);
+  return 0;
+}
