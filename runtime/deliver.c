@@ -108,9 +108,13 @@ void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t 
   struct hd_suspended s __attribute__((cleanup(unwound)));
   int sig = info->si_signo;
   if (act->sa_flags & (int)SA_RESETHAND) hd_actions[sig].sa_handler = SIG_DFL;
-  *(uint64_t *)&c->uc_sigmask = t->pend.op == HD_OP_SIGNAL_RESUME ? t->back_mask : t->sigmask;
+  bool masked = t->masked;
+  *(uint64_t *)&c->uc_sigmask = masked ? t->back_mask : t->sigmask;
   put_aside(t, &s, sig);
+  t->masked = false;
   t->sigmask |= *(const uint64_t *)&act->sa_mask | (act->sa_flags & SA_NODEFER ? 0 : hd_bit(sig));
+  // The kernel has the others that such a mask lets through run before this one's first step.
+  if (masked) hd_deliver_due(t, s.pend.pc);
   bool other = act->sa_flags & SA_ONSTACK && t->alt_size && !hd_on_alt_stack(t, (uintptr_t)__builtin_frame_address(0));
   if (other) hd_call_on((t->alt_lo + t->alt_size) & ~15ull, (void *)act->sa_sigaction, sig, info, c);
   else act->sa_sigaction(sig, info, c); // a handler of one argument does not look at the others

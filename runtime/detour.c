@@ -10,7 +10,7 @@ bool hd_detour_possible(const struct hd_thread *t, uint16_t op) {
   switch (op) {
   case HD_OP_COND_TIMEOUT: return t->pend.op == HD_OP_COND_WAKE && t->timed && waits_unwoken(t);
   case HD_OP_SPURIOUS_WAKE: return (t->pend.op == HD_OP_COND_WAKE || t->pend.op == HD_OP_FUTEX_WAKEUP) && waits_unwoken(t) && !t->interrupted && !(t->cancelable && hd_cancel_due(t));
-  case HD_OP_SIGNAL_DELIVER: return t->pend.op != HD_OP_SIGNAL_RESUME && !hd_io_begun(t) && hd_signal_due(t);
+  case HD_OP_SIGNAL_DELIVER: return !t->masked && !hd_io_begun(t) && hd_signal_due(t);
   case HD_OP_SIGNAL_INTERRUPT: {
     int sig = hd_signal_due(t);
     return sig && hd_interruptible(t, sig);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include "fd.h"
+#include "signals.h"
 
 // What the arrival of data, and of room, is an edge for.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
@@ -182,9 +183,20 @@ HD_EXPORT int epoll_wait(int ep, struct epoll_event *out, int max, int ms) {
   if (!hd_active()) return REAL(epoll_wait)(ep, out, max, ms);
   return (int)hd_errno_result(wait(ep, out, max, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
 }
+static int masked_wait(int ep, struct epoll_event *out, int max, uint64_t ns, const sigset_t *mask, uint64_t pc) {
+  hd_mask_for_call(mask, pc);
+  long r = wait(ep, out, max, ns, pc);
+  hd_mask_back(pc);
+  return (int)hd_errno_result(r);
+}
 HD_EXPORT int epoll_pwait(int ep, struct epoll_event *out, int max, int ms, const sigset_t *mask) {
   if (!hd_active()) return REAL(epoll_pwait)(ep, out, max, ms, mask);
+  return masked_wait(ep, out, max, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, mask, HD_RA);
+}
+HD_EXPORT int epoll_pwait2(int ep, struct epoll_event *out, int max, const struct timespec *ts, const sigset_t *mask) {
+  if (!hd_active()) return REAL(epoll_pwait2)(ep, out, max, ts, mask);
   hd.cur->pend.pc = HD_RA;
-  hd_same_mask(mask);
-  return (int)hd_errno_result(wait(ep, out, max, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
+  uint64_t ns = hd_ns_of(ts);
+  if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);
+  return masked_wait(ep, out, max, ns, mask, HD_RA);
 }

@@ -120,6 +120,7 @@ struct hd_io_wait {
   bool write, outside; // outside: perhaps only another process can end the wait
   bool entered;       // it was not ready when the thread came: the call holds file, whatever becomes of fd
   bool begun;         // the call has done something already: a handler can only end it, not come before it
+  bool glance;        // it does not wait, but a handler can end it all the same (poll without time)
   bool instant;       // begun again after a handler, and the description does not block any more
   uint8_t intr;       // enum hd_intr
   void *arg;
@@ -184,7 +185,8 @@ void hd_children_answer(int fd, bool write); // children.c: give them a moment t
 short hd_file_mask(struct hd_file *f); // POLL* that hold now
 short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
 bool hd_is_outside(int fd);            // the kernel's, and not always ready
-void hd_same_mask(const sigset_t *mask); // refuses one that is not the thread's
+#define HD_BAD_NS (~0ull - 1)
+uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, for ever; HD_BAD_NS: not valid
 short hd_sock_mask(struct hd_file *f);
 void hd_sock_closed(struct hd_file *f);
 uint64_t hd_sock_object(struct hd_file *f, bool write, const struct hd_addr *to);

@@ -5,6 +5,7 @@
 #include <sys/select.h>
 #include <time.h>
 #include "fd.h"
+#include "signals.h"
 
 struct set { struct pollfd *fds; uint32_t n; };
 
@@ -81,10 +82,10 @@ void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, void (*say)(const 
 static long look(struct set *s, uint64_t ns, uint64_t pc) {
   bool outside = false;
   for (uint32_t i = 0; i < s->n; i++) outside |= s->fds[i].fd >= 0 && !hd_file_of(s->fds[i].fd) && hd_is_outside(s->fds[i].fd);
-  uint64_t until = ns == ~0ull ? ~0ull : hd.vtime + ns;
-  struct hd_io_wait w = { .ready = ready, .expires = expires, .fd = -1, .until = until, .outside = outside, .intr = HD_INTR_ALWAYS, .arg = s };
+  uint64_t until = !ns || ns == ~0ull ? ~0ull : hd.vtime + ns;
+  struct hd_io_wait w = { .ready = ready, .expires = ns ? expires : NULL, .fd = -1, .until = until, .outside = outside && ns, .intr = HD_INTR_ALWAYS, .glance = !ns, .arg = s };
   for (;;) {
-    struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, 0, s->n ? s->fds[0].fd : -1, s->n, ns ? &w : NULL);
+    struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, 0, s->n ? s->fds[0].fd : -1, s->n, &w);
     if (hd_io_interrupted(t)) {
       for (uint32_t i = 0; i < s->n; i++) s->fds[i].revents = 0;
       return -EINTR;
@@ -106,7 +107,7 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
   }
 }
 
-// Time that passes with nothing to wait for is a sleep.
+// Time that passes with nothing to wait for is a sleep; with a mask of its own it is a wait.
 static long doze(uint64_t ns, uint64_t pc) {
   struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
   return ns ? -hd_sleep(&ts, NULL, pc) : 0;
@@ -116,7 +117,7 @@ static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {
   enum { MOST = 1024 };
   hd.cur->pend.pc = pc;
   if (n > MOST) hd_unsupported("poll of more than 1024 descriptors");
-  if (!n && ns != ~0ull) return doze(ns, pc);
+  if (!n && ns != ~0ull && !hd.cur->masked) return doze(ns, pc);
   struct pollfd *copy = __builtin_alloca(n * sizeof *copy);
   hd_from_program(copy, fds, n * sizeof *copy);
   struct set s = { copy, (uint32_t)n };
@@ -142,7 +143,7 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
       if (FD_ISSET(fd, &want[k])) events |= bits[k];
     if (events) fds[s.n++] = (struct pollfd){ .fd = fd, .events = events };
   }
-  long r = !s.n && ns != ~0ull ? doze(ns, pc) : look(&s, ns, pc);
+  long r = !s.n && ns != ~0ull && !hd.cur->masked ? doze(ns, pc) : look(&s, ns, pc);
   if (r < 0) return r;
   long count = 0;
   hd_fill(want, 0, sizeof want);
@@ -158,20 +159,12 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
   return count;
 }
 
-static uint64_t ns_of(const struct timespec *ts) {
+uint64_t hd_ns_of(const struct timespec *ts) {
   struct timespec t;
   if (!ts) return ~0ull;
   hd_from_program(&t, ts, sizeof t);
-  if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= 1000000000) return ~0ull - 1; // not valid
+  if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= 1000000000) return HD_BAD_NS;
   return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
-// A mask that blocks other signals than the thread does would have to be put back.
-void hd_same_mask(const sigset_t *mask) {
-  uint64_t m;
-  if (!mask) return;
-  hd_from_program(&m, mask, sizeof m);
-  if (m != hd.cur->sigmask) hd_unsupported("a wait that changes the signal mask (ppoll, pselect, epoll_pwait)");
 }
 
 HD_EXPORT int poll(struct pollfd *fds, nfds_t n, int ms) {
@@ -186,9 +179,12 @@ HD_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size) {
 HD_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask) {
   if (!hd_active()) return REAL(ppoll)(fds, n, ts, mask);
   hd.cur->pend.pc = HD_RA;
-  hd_same_mask(mask);
-  uint64_t ns = ns_of(ts);
-  return (int)hd_errno_result(ns == ~0ull - 1 ? -EINVAL : do_poll(fds, n, ns, HD_RA));
+  uint64_t ns = hd_ns_of(ts);
+  if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);
+  hd_mask_for_call(mask, HD_RA);
+  long r = do_poll(fds, n, ns, HD_RA);
+  hd_mask_back(HD_RA);
+  return (int)hd_errno_result(r);
 }
 HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *tv) {
   if (!hd_active()) return REAL(select)(n, in, out, except, tv);
@@ -211,7 +207,10 @@ HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct time
 HD_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *ts, const sigset_t *mask) {
   if (!hd_active()) return REAL(pselect)(n, in, out, except, ts, mask);
   hd.cur->pend.pc = HD_RA;
-  hd_same_mask(mask);
-  uint64_t ns = ns_of(ts);
-  return (int)hd_errno_result(ns == ~0ull - 1 ? -EINVAL : do_select(n, in, out, except, ns, HD_RA));
+  uint64_t ns = hd_ns_of(ts);
+  if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);
+  hd_mask_for_call(mask, HD_RA);
+  long r = do_select(n, in, out, except, ns, HD_RA);
+  hd_mask_back(HD_RA);
+  return (int)hd_errno_result(r);
 }

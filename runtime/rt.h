@@ -124,7 +124,8 @@ struct hd_thread {
   char label[16];
   int sched_policy, sched_priority;
   uint64_t cpus[16];       // all zero: as at the start
-  uint64_t back_mask;      // sigsuspend: the mask it returns with
+  uint64_t back_mask;      // while masked: the mask that its call returns with
+  bool masked;             // it waits with a mask for this call only (sigsuspend, ppoll and kin)
   uintptr_t alt_lo;        // sigaltstack
   uint64_t alt_size;       // 0: none
   struct hd_suspended *suspended; // handlers that run, innermost first

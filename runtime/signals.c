@@ -169,6 +169,30 @@ HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
   return err ? -1 : 0;
 }
 
+void hd_mask_for_call(const sigset_t *mask, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  uint64_t to;
+  if (!mask) return;
+  hd_fetch(&to, mask, sizeof to, pc);
+  to &= ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
+  if (to == t->sigmask) return;
+  hd_op(HD_OP_SIGNAL_MASK, pc, 0);
+  t->back_mask = t->sigmask;
+  t->sigmask = to;
+  t->masked = true;
+  hd_commit(t, to, 0);
+}
+
+void hd_mask_back(uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (!t->masked) return;
+  t->sigmask = t->back_mask;
+  t->masked = false;
+  t->pend.pc = pc;
+  hd_note(t, HD_OP_SIGNAL_MASK, 0, 0, t->sigmask);
+  hd_deliver_due(t, pc);
+}
+
 // ---- pending
 static uint64_t *bits_of(uint32_t target) { return target == HD_PROCESS ? &process_pending : &hd_threads[target].sigpending; }
 
@@ -426,13 +450,15 @@ static int suspend(bool change, uint64_t to, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   hd_op(HD_OP_SIGNAL_SUSPEND, pc, 0);
   t->back_mask = t->sigmask;
+  t->masked = true;
   if (change) t->sigmask = to & ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
   hd_commit(t, t->sigmask, 0);
   hd_pend(t, HD_OP_SIGNAL_RESUME, pc, 0);
   hd_need(t, (uint64_t)&process_pending, 0);
   t->intr = HD_INTR_ALWAYS;
   bool cancelled = hd_cancel_point(t);
-  if (cancelled) t->sigmask = t->back_mask;
+  if (cancelled && t->masked) t->sigmask = t->back_mask;
+  t->masked = false;
   hd_commit(t, t->sigmask, cancelled ? ECANCELED : EINTR);
   if (cancelled) hd_cancel_act(t);
   return result(EINTR);

@@ -30,6 +30,11 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s);
 uint64_t hd_signals_pending(const struct hd_thread *t);          // for it, blocked or not
 HD_COLD _Noreturn void hd_signal_fatal(int sig, uint64_t pc);    // its default action
 
+// ppoll and kin: a mask for one call, NULL: the thread's. Until hd_mask_back a handler only comes
+// where it ends the call, and then the mask has been put back.
+void hd_mask_for_call(const sigset_t *mask, uint64_t pc);
+void hd_mask_back(uint64_t pc);
+
 // ---- deliver.c
 // Runs a handler on the thread's stack, or its alternative one. context: what the handler
 // is given; its signal mask is in force afterwards.

@@ -115,7 +115,6 @@ refuse:	.cfi_startproc
 	refused	inotify_init
 	refused	inotify_init1
 	refused	fanotify_init
-	refused	epoll_pwait2
 	refused	sendmmsg
 	refused	recvmmsg
 	refused	sendfile

@@ -86,6 +86,8 @@ struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, ui
     hd_point(t);
   } else if (hd_cancel_point(t)) {
     hd_io_done(t, 0, ECANCELED);
+    if (t->masked) t->sigmask = t->back_mask;
+    t->masked = false;
     hd_cancel_act(t);
   }
   return t;
@@ -105,7 +107,10 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
 
 void hd_io_only_point(uint16_t op, uint64_t pc) { hd_io_done(hd_io_point(op, pc, 0, -1, 0, NULL), 0, 0); }
 
-bool hd_io_ready(const struct hd_thread *u) { return u->timed_out || u->io->instant || u->io->ready(u->io); }
+bool hd_io_ready(const struct hd_thread *u) {
+  const struct hd_io_wait *w = u->io;
+  return u->timed_out || w->instant || w->ready(w) || (w->glance && !hd_signal_due(u));
+}
 
 static struct hd_thread *waiter(uint32_t *at) {
   while (*at < hd.nthreads) {

@@ -102,7 +102,7 @@ static long in_recvmsg(void) {
 }
 static long in_send(void) { return send(p[1], buf, 1, 0); }
 static long in_accept(void) { int s = accept(fd, NULL, NULL); return s >= 0 ? close(s) : s; }
-static struct sockaddr_un name = { .sun_family = AF_UNIX, .sun_path = "\0heddle eintr" };
+static struct sockaddr_un name = { .sun_family = AF_UNIX };
 static long in_connect(void) {
   int s = socket(AF_UNIX, SOCK_STREAM, 0), r = connect(s, (void *)&name, sizeof name), e = errno;
   close(s);
@@ -175,6 +175,7 @@ static void *leaver(void *arg) {
 
 int main(void) {
   signal(SIGPIPE, SIG_IGN);
+  snprintf(name.sun_path + 1, 40, "heddle eintr %d", (int)getpid());
   MUST(pipe(p));
   both("read", in_read, put);
   never_again("poll", in_poll);
