@@ -366,7 +366,11 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
   if (s->err) { long e = -s->err; s->err = 0; return e; }
   if (s->type == SOCK_DGRAM) {
     if (write) {
-      if (s->mute || (f->out && f->out->reader && f->out->deaf)) return -EPIPE;
+      if (s->mute) return -EPIPE;
+      // The kernel makes a packet of the bytes before it sees that nobody takes them. That the packet
+      // goes again is room that came, to an epoll set.
+      if (f->out && (!f->out->reader || f->out->deaf)) hd_became_writable(f);
+      if (f->out && f->out->reader && f->out->deaf) return -EPIPE;
       if (f->out && !f->out->reader && !m->to) { // told once; then it has no peer, and what that sent is gone
         f->out->used = false;
         f->out = NULL;
