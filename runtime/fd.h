@@ -181,13 +181,14 @@ void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc); 
 void hd_pipes_inherited(void);          // pipe.c: a child process is about to be started
 void hd_children_answer(int fd, bool write); // children.c: give them a moment to make fd ready
 
-// ---- poll.c, epoll.c, timerfd.c, socket.c
+// ---- poll.c, epoll.c, timerfd.c, socket.c, sockdata.c
 short hd_file_mask(struct hd_file *f); // POLL* that hold now
 short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
 bool hd_is_outside(int fd);            // the kernel's, and not always ready
 #define HD_BAD_NS (~0ull - 1)
 uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, for ever; HD_BAD_NS: not valid
 short hd_sock_mask(struct hd_file *f);
+struct hd_file *hd_socket_of(int fd, long *err); // NULL: *err is -EBADF or -ENOTSOCK
 void hd_sock_closed(struct hd_file *f);
 uint64_t hd_sock_object(struct hd_file *f, bool write, const struct hd_addr *to);
 struct hd_file *hd_addr_socket(const struct hd_addr *to, int type); // who is bound there: listening, or for datagrams
@@ -200,7 +201,8 @@ void hd_addr_put(const struct hd_addr *a, int domain, struct sockaddr *sa, sockl
 void hd_addr_reset(void);
 void hd_dirs_reset(void);                                           // dir.c
 bool hd_addr_known(const struct hd_addr *a);                        // the name of an AF_UNIX socket that may be closed
-bool hd_sock_flag(const struct hd_sock *s, int level, int name);
+bool hd_sock_flag(const struct hd_sock *s, int level, int name);      // sockopt.c
+enum { HD_SOCK_BUFFER = 212992 };                                   // bytes under way in one direction
 short hd_epoll_mask(struct hd_file *f);
 void hd_epoll_forget(struct hd_file *f, int fd); // f was closed; f NULL: the kernel's fd was
 uint64_t hd_epoll_expires(struct hd_file *f);
