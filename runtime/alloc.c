@@ -21,14 +21,14 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   t->pend = keep;
 }
 
-static void *alloc(uint64_t size, uint64_t align, uint64_t pc) {
+void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   void *p = hd_heap_alloc(size, align, pc);
   if (!p) { errno = ENOMEM; return NULL; }
   note(HD_OP_MALLOC, p, size, pc);
   return p;
 }
 
-static void release(void *p, uint64_t pc) {
+void hd_release(void *p, uint64_t pc) {
   if (!p) return;
   if (hd_active() && hd_npoints && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
     struct hd_thread *t = hd.cur;
@@ -44,9 +44,9 @@ static void release(void *p, uint64_t pc) {
   hd_heap_free(p, pc);
 }
 
-HD_EXPORT void *malloc(size_t n) { return hd_controlled() ? alloc(n, 16, HD_RA) : __libc_malloc(n); }
+HD_EXPORT void *malloc(size_t n) { return hd_controlled() ? hd_alloc(n, 16, HD_RA) : __libc_malloc(n); }
 HD_EXPORT void free(void *p) {
-  if (hd_controlled()) release(p, HD_RA);
+  if (hd_controlled()) hd_release(p, HD_RA);
   else __libc_free(p);
 }
 HD_EXPORT void cfree(void *p) { free(p); }
@@ -55,20 +55,20 @@ HD_EXPORT void *calloc(size_t k, size_t n) {
   if (!hd_controlled()) return __libc_calloc(k, n);
   size_t total;
   if (__builtin_mul_overflow(k, n, &total)) { errno = ENOMEM; return NULL; }
-  void *p = alloc(total, 16, HD_RA);
+  void *p = hd_alloc(total, 16, HD_RA);
   if (p) hd_fill(p, 0, total);
   return p;
 }
 
 HD_EXPORT void *realloc(void *old, size_t n) {
   if (!hd_controlled()) return __libc_realloc(old, n);
-  if (!old) return alloc(n, 16, HD_RA);
-  if (n == 0) { release(old, HD_RA); return NULL; }
+  if (!old) return hd_alloc(n, 16, HD_RA);
+  if (n == 0) { hd_release(old, HD_RA); return NULL; }
   uint64_t have = hd_heap_size(old);
-  void *p = alloc(n, 16, HD_RA);
+  void *p = hd_alloc(n, 16, HD_RA);
   if (!p) return NULL;
   hd_copy(p, old, have < n ? have : n);
-  release(old, HD_RA);
+  hd_release(old, HD_RA);
   return p;
 }
 
@@ -81,7 +81,7 @@ HD_EXPORT void *reallocarray(void *old, size_t k, size_t n) {
 static void *aligned(size_t align, size_t n, uint64_t pc) {
   if (!hd_controlled()) return __libc_memalign(align, n);
   if (align & (align - 1)) { errno = EINVAL; return NULL; }
-  return alloc(n, align, pc);
+  return hd_alloc(n, align, pc);
 }
 HD_EXPORT void *memalign(size_t align, size_t n) { return aligned(align, n, HD_RA); }
 HD_EXPORT void *aligned_alloc(size_t align, size_t n) { return aligned(align, n, HD_RA); }

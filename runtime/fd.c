@@ -61,12 +61,14 @@ void hd_fd_reset(void) {
   arena_used = 0;
   hd_addr_reset();
   hd_dirs_reset();
+  hd_stdio_reset();
 }
 
 struct hd_file *hd_file_of(int fd) { return (unsigned)fd < HD_MAX_FD ? table[fd] : NULL; }
 
 void hd_fd_set(int fd, struct hd_file *f) {
   table[fd] = f;
+  if (fd < 3) hd_stdio_moved |= (uint8_t)(1 << fd);
   if (fd >= top) top = fd + 1;
 }
 

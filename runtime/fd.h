@@ -178,6 +178,18 @@ bool hd_sock_ready(struct hd_file *f, bool write, uint64_t size);
 static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return w->entered ? w->file : hd_file_of(w->fd); }
 void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc); // the buffers, as accesses to memory
 
+long hd_close(int fd, uint64_t pc);     // fdctl.c: close
+
+// ---- stdio.c: FILE streams
+extern uint8_t hd_stdio_moved;          // descriptors 0, 1, 2 (bits) that may lead elsewhere now
+void hd_stdio_settle(uint64_t pc);      // stdin, stdout and stderr are to follow them
+void hd_stdio_flush(uint64_t pc);
+void hd_stdio_reset(void);
+bool hd_stdio_modelled(const void *f);  // its writes come back to the runtime
+bool hd_stdio_close(void *f, uint64_t pc, int *result); // fclose; false: it is libc's
+void *hd_stdio_child(int fd, const char *mode, int child, uint64_t pc);
+int hd_stdio_child_of(const void *f);   // popen's child, or 0
+
 void hd_pipes_inherited(void);          // pipe.c: a child process is about to be started
 void hd_children_answer(int fd, bool write); // children.c: give them a moment to make fd ready
 

@@ -28,11 +28,13 @@ static long drop(int fd) {
   return r;
 }
 
-HD_EXPORT int close(int fd) {
-  if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_close, fd, 0, 0));
-  struct hd_thread *t = hd_io_point(HD_OP_FD_CLOSE, HD_RA, object(fd, hd_file_of(fd)), fd, 0, NULL);
+long hd_close(int fd, uint64_t pc) {
+  struct hd_thread *t = hd_io_point(HD_OP_FD_CLOSE, pc, object(fd, hd_file_of(fd)), fd, 0, NULL);
   t->pend.obj = object(fd, hd_file_of(fd));
-  return (int)hd_errno_result(hd_io_done(t, 0, -drop(fd)));
+  return hd_io_done(t, 0, -drop(fd));
+}
+HD_EXPORT int close(int fd) {
+  return (int)hd_errno_result(hd_active() ? hd_close(fd, HD_RA) : hd_sys(SYS_close, fd, 0, 0));
 }
 
 static long close_between(unsigned lo, unsigned hi, int flags, uint64_t pc) {
@@ -54,17 +56,11 @@ HD_EXPORT void closefrom(int lo) {
 
 // ---- copies
 //
-// What libc prints to 0, 1 and 2 does not pass the runtime.
-static HD_COLD void no_stdio(int to) {
-  if (to < 3) hd_unsupported("a pipe or a socket in the place of standard input, output or error (dup2)");
-}
-
 static long copy_from(int fd, int lowest, bool cloexec) {
   struct hd_file *f = hd_file_of(fd);
   if (hd_reserved_fd(fd)) return -EBADF;
   long to = hd_sys(SYS_fcntl, fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, lowest); // of the placeholder, too
   if (to < 0) return to;
-  if (f) no_stdio((int)to);
   if (f && to >= HD_MAX_FD) {
     hd_sys(SYS_close, to, 0, 0);
     return -EMFILE;
@@ -82,7 +78,6 @@ static long copy_to(int from, int to, int flags) {
   if (hd_sys(SYS_fcntl, from, F_GETFD, 0) < 0) return -EBADF;
   if (hd_file_of(from) && to >= HD_MAX_FD) return -EBADF;
   if (from == to) return to;
-  if (hd_file_of(from)) no_stdio(to);
   if (hd_reserved_fd(to)) hd_unreserve();
   struct hd_file *f = hd_file_of(from), *old = hd_file_of(to);
   if (f) hd_file_hold(f);
@@ -100,7 +95,9 @@ static long copy_to(int from, int to, int flags) {
 }
 
 static long finish(struct hd_thread *t, long r) {
+  uint64_t pc = t->pend.pc;
   hd_io_done(t, r < 0 ? 0 : (uint64_t)r, r < 0 ? -r : 0);
+  if (HD_UNLIKELY(hd_stdio_moved)) hd_stdio_settle(pc);
   return hd_errno_result(r);
 }
 
@@ -228,19 +225,7 @@ HD_EXPORT off_t lseek(int fd, off_t offset, int whence) {
 }
 HD_EXPORT off_t lseek64(int, off_t, int) __attribute__((alias("lseek")));
 
-// ---- stdio
-//
-// A stream's buffer is filled inside libc, under the stream's lock, where no other thread
-// could be let run.
-HD_EXPORT void *fdopen(int fd, const char *mode) {
-  if (hd_active() && hd_file_of(fd)) {
-    hd.cur->pend.pc = HD_RA;
-    hd_unsupported("a stdio stream over a pipe or a socket (fdopen): read and write the descriptor instead");
-  }
-  if (hd_active() && hd_reserved_fd(fd)) return errno = EBADF, NULL;
-  return REAL(fdopen)(fd, mode);
-}
-
+// ---- dprintf
 static int print(int fd, const char *fmt, va_list ap, uint64_t pc) {
   if (!hd_active() || !hd_file_of(fd)) return REAL(vdprintf)(fd, fmt, ap);
   char *s = NULL;

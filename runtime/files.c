@@ -141,6 +141,7 @@ HD_EXPORT int creat64(const char *path, mode_t mode) { return hd_open_at(AT_FDCW
 // What stdio's mode will make of a file, for the undo log.
 static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
   if (!hd_active() || !path) return real(path, mode, f);
+  if (f && hd_stdio_modelled(f)) hd_unsupported("freopen of a stream over a pipe or a socket");
   char name[4096], how[16];
   if (!hd_fetch_string(name, path, sizeof name) || !hd_fetch_string(how, mode, sizeof how)) return errno = ENAMETOOLONG, NULL;
   bool plus = false, exclusive = false;
@@ -177,6 +178,8 @@ HD_EXPORT FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
 HD_EXPORT int fclose(FILE *f) {
   standard_touched = true;
   if (!hd_active()) return REAL(fclose)(f);
+  int r;
+  if (hd_stdio_close(f, HD_RA, &r)) return r;
   hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
   return REAL(fclose)(f);
 }

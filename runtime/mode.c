@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include "rt.h"
+#include "fd.h"
 
 enum hd_mode hd_mode;
 
@@ -80,7 +80,10 @@ static void over(bool flush) {
   if (hd_mode == HD_EARLY)
     hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);
   if (hd_mode != HD_ACTIVE) return;
-  if (flush) REAL(fflush)(NULL);
+  if (flush) {
+    hd_stdio_flush(hd.cur->pend.pc);
+    REAL(fflush)(NULL);
+  }
   hd_end(HD_OUT_CLEAN, hd.exit_status, 0, 0, NULL);
 }
 static void last_exit_handler(void *arg) { (void)arg; over(true); }

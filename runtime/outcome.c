@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unwind.h>
-#include "rt.h"
+#include "fd.h"
 
 enum { ALT_STACK = 256 << 10, WATCHDOG = SIGURG };
 
@@ -127,7 +127,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   }
   // On a terminal the lines printed so far would be there; the captured output is a file,
   // and libc may still hold them back.
-  if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !watchdog)
+  if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !watchdog && !hd_stdio_modelled(stdout))
     REAL(fflush)(stdout);
   if (outcome != HD_OUT_CLEAN) { // rare, and what identifies the failure must not depend on the plan
     if (hd.record) hd_event_flush();

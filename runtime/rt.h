@@ -262,6 +262,10 @@ void hd_snapshot_restore(void);
 void hd_snapshot_restore_donor(struct hd_donor *d);
 extern uint32_t hd_snapshot_pages;
 
+// ---- alloc.c
+void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc); // as malloc, called at pc
+void hd_release(void *p, uint64_t pc);                     // as free
+
 // ---- heap.c
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
 void hd_heap_free(void *p, uint64_t pc);
@@ -425,6 +429,7 @@ bool hd_fork_signal(int sig);                 // pass it on to the child that ru
 
 // ---- children.c: processes that the program starts
 void hd_children_init(void);
+void hd_children_watched(uint64_t pc);        // SIGCHLD gets a handler
 void hd_children_reset(void);
 bool hd_child_kill(int pid, int sig, uint64_t pc, int *err); // false: it is no child
 int hd_child_number(int pid);                 // in HD_CHILD mode: the kernel's
@@ -517,6 +522,7 @@ static inline bool hd_skip_unlock(const void *object, uint32_t held) {
 
 struct dl_phdr_info;
 // ---- real.c: libc's own functions
+struct hd_cookie { void *f[4]; }; // cookie_io_functions_t
 struct hd_real {
 #define HD_REAL(ret, name, args) ret (*name) args;
 #include "real.def"

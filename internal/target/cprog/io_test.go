@@ -156,8 +156,10 @@ func TestDescriptors(t *testing.T) {
 		{name: "an epoll wait that never ends", before: "ep = epoll_create1(0); fd = eventfd(0, 0); struct epoll_event e = {.events = EPOLLIN}; epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e)", body: "struct epoll_event o; epoll_wait(ep, &o, 1, -1)", kind: trace.Deadlock, message: "T1 waits on epoll fd 3", virtual: true},
 		{name: "a close does not wake a reader", before: "assert(pipe(p) == 0)", body: "read(p[0], buf, 1)", main: "usleep(1000); close(p[0])", kind: trace.Deadlock, message: "T1 reads from pipe fd 3", virtual: true},
 
-		{name: "fdopen", before: `pipe(p); fdopen(p[0], "r")`, kind: trace.Unsupported, message: "fdopen", virtual: true},
-		{name: "in the place of output", before: "pipe(p); dup2(p[1], 1)", kind: trace.Unsupported, message: "dup2", virtual: true},
+		{name: "a stream waits", before: `assert(pipe(p) == 0)`, body: `FILE *f = fdopen(p[0], "r"); char c[9]; assert(fgets(c, 9, f) && !strcmp(c, "word\n") && fclose(f) == 0)`, main: `FILE *f = fdopen(p[1], "w"); assert(fputs("word\n", f) >= 0 && fclose(f) == 0)`},
+		{name: "a stream that nobody writes to", before: `assert(pipe(p) == 0)`, body: `fgetc(fdopen(p[0], "r"))`, kind: trace.Deadlock, message: "T1 reads from pipe fd 3", virtual: true},
+		{name: "in the place of output", before: `assert(pipe(p) == 0); int out = dup(1); dup2(p[1], 1); printf("a%d", 1); fflush(stdout); dup2(out, 1); assert(read(p[0], buf, 9) == 2 && !memcmp(buf, "a1", 2)); printf("not in the pipe"); close(p[1]); fflush(stdout); close(out)`},
+		{name: "freopen over a pipe", before: `pipe(p); dup2(p[1], 1); freopen("x", "w", stdout)`, kind: trace.Unsupported, message: "freopen", virtual: true},
 		{name: "dprintf", before: `pipe(p); assert(dprintf(p[1], "%d-%s", 12, "ab") == 5 && read(p[0], buf, 99) == 5 && !memcmp(buf, "12-ab", 5))`},
 		{name: "descriptors over sockets", before: `socketpair(AF_UNIX, SOCK_STREAM, 0, p); char c[64] = {0}; struct msghdr h = {.msg_control = c, .msg_controllen = 64}; sendmsg(p[0], &h, 0)`, kind: trace.Unsupported, message: "sendmsg", virtual: true},
 		{name: "another machine", before: `struct sockaddr_in a = loop(9); a.sin_addr.s_addr = htonl(0x0a000001); int s = socket(AF_INET, SOCK_STREAM, 0); connect(s, (void *)&a, sizeof a)`, kind: trace.Unsupported, message: "not loopback", virtual: true},
