@@ -12,18 +12,24 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "fd.h"
+#include "signals.h"
 
 extern char **environ;
 
 enum { MOST = 1024, FIRST = 100000, MS = 1000000 };
 static const long PATIENCE = 100 * MS; // ns until others may go on before a child has ended
-enum { ANSWER = 20 };                  // ms until others may go on before a child has written or read
+enum { ANSWER = 100 };                 // ms until others may go on before a child has written or read
 
-static struct { pid_t pid; bool waited; } child[MOST]; // by number - FIRST
+static struct {
+  pid_t pid;
+  bool waited;
+  struct hd_timer *watch; // SIGCHLD is handled, and was not sent yet
+} child[MOST];            // by number - FIRST
 static uint32_t nchildren;
 static uint64_t waiting; // what threads need that wait for a child longer than PATIENCE
 
@@ -34,7 +40,6 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   hd.cur->pend.pc = pc;
   hd_needs(HD_ISOLATION_FORK, what);
   if (nchildren == MOST) hd_unsupported("more than 1024 child processes in one execution");
-  if (hd_signal_handled(SIGCHLD)) hd_unsupported("a handler for SIGCHLD, while there are child processes");
   hd_event_settle();
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
   hd_pipes_inherited();
@@ -44,10 +49,21 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
 static int started(struct hd_thread *t, long pid) {
   child[nchildren].pid = (pid_t)pid;
   child[nchildren].waited = false;
+  child[nchildren].watch = NULL;
   int number = FIRST + (int)nchildren++;
   hd_progress(t);
+  uint64_t pc = t->pend.pc;
   hd_commit(t, (uint64_t)(number - FIRST + 1), 0);
+  if (hd_signal_handled(SIGCHLD) || t->sigmask & hd_bit(SIGCHLD)) child[number - FIRST].watch = hd_timer_child(number, pc);
   return number;
+}
+
+void hd_children_watched(uint64_t pc) {
+  for (uint32_t i = 0; i < nchildren; i++)
+    if (!child[i].waited && !child[i].watch) {
+      hd.cur->pend.pc = pc;
+      hd_unsupported("a handler for SIGCHLD that is installed after a child process was started: install it before");
+    }
 }
 
 static int failed(struct hd_thread *t, int err) {
@@ -112,10 +128,14 @@ HD_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_
 }
 
 // ---- waiting
-static bool ended(long pid) { // it stays there to be waited for
+static bool how_ended(long pid, siginfo_t *info) { // it stays there to be waited for
+  info->si_pid = 0;
+  info->si_code = info->si_status = 0;
+  return hd_sys6(SYS_waitid, P_PID, pid, (long)info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != 0 || info->si_pid;
+}
+static bool ended(long pid) {
   siginfo_t info;
-  info.si_pid = 0;
-  return hd_sys6(SYS_waitid, P_PID, pid, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != 0 || info.si_pid;
+  return how_ended(pid, &info);
 }
 
 // Which child a wait is for: the one named; of any the one that was started first, because
@@ -155,6 +175,21 @@ static bool wait_really(long pid, long most) {
   return true;
 }
 
+// Its signal, once.
+bool hd_child_over(int number, bool patient, struct hd_signal *s) {
+  uint32_t i = (uint32_t)number - FIRST;
+  siginfo_t info;
+  if (!wait_really(child[i].pid, patient ? -1 : PATIENCE)) return false;
+  how_ended(child[i].pid, &info);
+  s->timer = NULL;
+  s->code = info.si_code;
+  s->child = number;
+  s->status = info.si_status;
+  hd_timer_forget(child[i].watch);
+  child[i].watch = NULL;
+  return true;
+}
+
 bool hd_child_ready(const struct hd_thread *u) {
   int i = wanted((pid_t)u->pend.aux, true);
   return i < 0 || ended(child[i].pid);
@@ -173,6 +208,11 @@ static bool alone(const struct hd_thread *t) {
   return !any_timer();
 }
 
+static bool unwatched(void) {
+  int i = wanted(-1, false);
+  return i >= 0 && !child[i].watch;
+}
+
 // Nobody can run: waits until a child ends that somebody waits for. False: nobody does; or
 // it takes long, and somebody's time may pass meanwhile.
 bool hd_children_outside(void) {
@@ -181,8 +221,8 @@ bool hd_children_outside(void) {
     for (uint32_t i = 0; i < hd.nthreads; i++) {
       struct hd_thread *u = &hd_threads[i];
       if (u->ended) continue;
-      if ((u->pend.op == HD_OP_SIGNAL_WAIT || u->pend.op == HD_OP_SIGNAL_RESUME) && wanted(-1, false) >= 0)
-        hd_unsupported("a wait for the signal of a child's end (SIGCHLD)");
+      if (u->pend.op == HD_OP_SIGNAL_WAIT && u->pend.aux & hd_bit(SIGCHLD) && unwatched())
+        hd_unsupported("a wait for the signal of a child's end (SIGCHLD) that was not blocked when the child was started: block it before");
       if (u->needs != (uint64_t)&waiting) continue;
       any = true;
       if (!hd_child_ready(u)) continue;
@@ -193,11 +233,16 @@ bool hd_children_outside(void) {
   }
 }
 
-// The kernel's status of a child and its number, 0: not ended, or -errno.
-static long wait_for(pid_t which, int options, int *status, struct rusage *usage, uint64_t pc) {
-  hd.cur->pend.pc = pc;
-  if (options & (WUNTRACED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WUNTRACED, WCONTINUED)");
-  if (options & ~(WNOHANG | __WALL | __WCLONE | __WNOTHREAD)) return -EINVAL;
+// Children whose end is ignored leave nothing to wait for, and a wait lasts until all have ended.
+static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN || hd_actions[SIGCHLD].sa_flags & SA_NOCLDWAIT; }
+
+static void reap(uint32_t i, struct rusage *usage) {
+  hd_sys4(SYS_wait4, child[i].pid, NULL, 0, usage);
+  child[i].waited = true;
+}
+
+// How a child ended and its number, 0: it has not, or -errno. options: WNOHANG, WNOWAIT.
+static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *usage, uint64_t pc) {
   if (which < -1 || which == 0) which = -1; // they are all of one group
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_PROCESS_WAIT, pc, 0);
@@ -217,19 +262,38 @@ static long wait_for(pid_t which, int options, int *status, struct rusage *usage
     hd_pend(t, HD_OP_PROCESS_WAIT, pc, 0);
     t->pend.aux = (uint64_t)(int64_t)which;
     hd_need(t, (uint64_t)&waiting, 0);
+    t->intr = HD_INTR_RESTART;
     hd_point(t);
+    if (t->interrupted) { failed(t, EINTR); return -EINTR; }
     i = wanted(which, true);
     if (i < 0) { failed(t, ECHILD); return -ECHILD; }
     wait_really(child[i].pid, -1);
   }
-  int s = 0;
-  hd_sys4(SYS_wait4, child[i].pid, &s, 0, usage);
-  child[i].waited = true;
-  if (status) *status = s;
+  how_ended(child[i].pid, info);
+  struct hd_signal s = { .sig = SIGCHLD, .target = HD_PROCESS };
+  bool send = child[i].watch && hd_child_over(FIRST + i, true, &s); // it was sent before its end showed
+  if (unwanted()) {
+    for (; i >= 0; i = wanted(which, false)) {
+      wait_really(child[i].pid, -1);
+      reap((uint32_t)i, usage);
+    }
+    failed(t, ECHILD);
+    return -ECHILD;
+  }
+  if (!(options & WNOWAIT)) reap((uint32_t)i, usage);
   hd_progress(t);
   hd_commit(t, (uint64_t)i + 1, 0);
   hd_update((uint64_t)&waiting);
+  if (send) {
+    hd_signal_generate(&s, pc);
+    hd_deliver_due(t, pc);
+  }
   return FIRST + i;
+}
+
+// As wait4 has it.
+static int status_of(const siginfo_t *i) {
+  return i->si_code == CLD_EXITED ? (i->si_status & 0xff) << 8 : i->si_status | (i->si_code == CLD_DUMPED ? 0x80 : 0);
 }
 
 static pid_t waited(long r) {
@@ -238,9 +302,15 @@ static pid_t waited(long r) {
   return -1;
 }
 static pid_t wait_and_store(pid_t which, int *status, int options, struct rusage *usage, uint64_t pc) {
-  int s;
-  long r = wait_for(which, options, &s, usage, pc);
+  siginfo_t info;
+  struct rusage used;
+  hd.cur->pend.pc = pc;
+  if (options & (WUNTRACED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WUNTRACED, WCONTINUED)");
+  if (options & ~(WNOHANG | __WALL | __WCLONE | __WNOTHREAD)) return waited(-EINVAL);
+  long r = wait_for(which, options & WNOHANG, &info, &used, pc);
+  int s = r > 0 ? status_of(&info) : 0;
   if (r > 0 && status) hd_to_program(status, &s, sizeof s);
+  if (r > 0 && usage) hd_to_program(usage, &used, sizeof used);
   return waited(r);
 }
 HD_EXPORT pid_t wait(int *status) {
@@ -256,12 +326,42 @@ HD_EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usag
   return hd_active() ? wait_and_store(which, status, options, usage, HD_RA) : REAL(wait4)(which, status, options, usage);
 }
 
+HD_EXPORT int waitid(idtype_t what, id_t id, siginfo_t *out, int options) {
+  if (!hd_active()) return REAL(waitid)((int)what, id, out, options);
+  siginfo_t info, told;
+  hd.cur->pend.pc = HD_RA;
+  if (options & (WSTOPPED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WSTOPPED, WCONTINUED)");
+  if (what == P_PGID || what == P_PIDFD) hd_unsupported("waitid for a process group or a pidfd");
+  if (!(options & WEXITED) || options & ~(WEXITED | WNOHANG | WNOWAIT | __WALL | __WCLONE | __WNOTHREAD)) return waited(-EINVAL);
+  if (what != P_ALL && (what != P_PID || (int)id <= 0)) return waited(-EINVAL);
+  long r = wait_for(what == P_ALL ? -1 : (pid_t)id, options & (WNOHANG | WNOWAIT), &info, NULL, HD_RA);
+  if (r < 0) return waited(r);
+  hd_fill(&told, 0, sizeof told);
+  if (r > 0) {
+    told.si_signo = SIGCHLD;
+    told.si_code = info.si_code;
+    told.si_pid = (pid_t)r;
+    told.si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
+    told.si_status = info.si_status;
+  }
+  if (out) hd_to_program(out, &told, sizeof told);
+  return 0;
+}
+
 // What a child does until it answers should not depend on how long it takes.
 void hd_children_answer(int fd, bool write) {
   if (wanted(-1, false) < 0) return;
   hd.result.notes |= HD_NOTE_OUTSIDE;
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
   hd_sys(SYS_poll, &p, 1, ANSWER);
+}
+
+// How much of what a command prints comes with one read should not depend on that, either.
+void hd_child_output(int number, int fd, uint64_t n) {
+  uint32_t i = (uint32_t)number - FIRST;
+  int there = 0;
+  for (struct patience p = { 0 }; !child[i].waited && !ended(child[i].pid) && p.passed < PATIENCE; rest(&p))
+    if (hd_sys(SYS_ioctl, fd, FIONREAD, &there) || (uint64_t)there >= n) return;
 }
 
 // In a child, numbers that it has from the program must not be taken for the kernel's.
@@ -288,29 +388,54 @@ HD_EXPORT int system(const char *command) {
   char *argv[] = { "sh", "-c", (char *)command, NULL };
   pid_t pid;
   if (!command) return 1;
-  int err = spawn("system", HD_RA, REAL(posix_spawn), &pid, "/bin/sh", NULL, NULL, argv, environ), status = 0;
+  // As POSIX has it: SIGCHLD is blocked, SIGINT and SIGQUIT come from nobody here.
+  struct hd_thread *t = hd.cur;
+  int err = spawn("system", HD_RA, REAL(posix_spawn), &pid, "/bin/sh", NULL, NULL, argv, environ);
   if (err) { errno = err; return -1; }
-  return wait_for(pid, 0, &status, NULL, HD_RA) < 0 ? -1 : status;
+  uint64_t mask = t->sigmask;
+  t->sigmask |= hd_bit(SIGCHLD);
+  siginfo_t info;
+  long r = wait_for(pid, 0, &info, NULL, HD_RA);
+  t->sigmask = mask;
+  hd_deliver_due(t, HD_RA);
+  return r < 0 ? waited(r) : status_of(&info);
 }
 
-// What the other side writes or reads is stdio's business, which waits for it with
-// everybody else.
 HD_EXPORT FILE *popen(const char *command, const char *how) {
   if (!hd_active()) return REAL(popen)(command, how);
+  char mode[8];
+  hd.cur->pend.pc = HD_RA;
+  if (!hd_fetch_string(mode, how, sizeof mode) || (*mode != 'r' && *mode != 'w')) return errno = EINVAL, NULL;
+  bool reads = *mode == 'r', cloexec = mode[1] == 'e' || (mode[1] && mode[2] == 'e');
   struct hd_thread *t = start_point("popen", HD_RA);
-  FILE *f = REAL(popen)(command, how);
-  int err = errno;
-  hd_commit(t, 0, f ? 0 : err);
-  errno = err;
-  return f;
+  int fds[2];
+  long err = -hd_sys(SYS_pipe2, fds, O_CLOEXEC, 0);
+  if (err) return errno = failed(t, (int)err), NULL;
+  int ours = fds[!reads], theirs = fds[reads];
+  char *argv[] = { "sh", "-c", (char *)command, NULL };
+  posix_spawn_file_actions_t a;
+  pid_t pid;
+  posix_spawn_file_actions_init(&a);
+  posix_spawn_file_actions_adddup2(&a, theirs, reads);
+  err = REAL(posix_spawn)(&pid, "/bin/sh", &a, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&a);
+  hd_sys(SYS_close, theirs, 0, 0);
+  if (err) {
+    hd_sys(SYS_close, ours, 0, 0);
+    return errno = failed(t, (int)err), NULL;
+  }
+  if (!cloexec) hd_sys(SYS_fcntl, ours, F_SETFD, 0);
+  hd_fd_opened();
+  return hd_stdio_child(ours, reads ? "r" : "w", started(t, pid), HD_RA);
 }
 HD_EXPORT int pclose(FILE *f) {
   if (!hd_active()) return REAL(pclose)(f);
-  struct hd_thread *t = hd_op(HD_OP_PROCESS_WAIT, HD_RA, 0);
-  int r = REAL(pclose)(f), err = errno;
-  hd_commit(t, 0, r < 0 ? err : 0);
-  errno = err;
-  return r;
+  int child = hd_stdio_child_of(f), closed;
+  siginfo_t info;
+  if (!child) return REAL(pclose)(f); // from before main
+  hd_stdio_close(f, HD_RA, &closed);
+  long r = wait_for(child, 0, &info, NULL, HD_RA);
+  return r < 0 ? waited(r) : status_of(&info);
 }
 
 // ---- another program in place of this one

@@ -192,6 +192,7 @@ int hd_stdio_child_of(const void *f);   // popen's child, or 0
 
 void hd_pipes_inherited(void);          // pipe.c: a child process is about to be started
 void hd_children_answer(int fd, bool write); // children.c: give them a moment to make fd ready
+void hd_child_output(int number, int fd, uint64_t n); // children.c: and this one to print n bytes, or to end
 
 // ---- poll.c, epoll.c, timerfd.c, socket.c, sockdata.c
 short hd_file_mask(struct hd_file *f); // POLL* that hold now

@@ -65,6 +65,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
     hd_progress(t);
     hd_commit(t, (uint64_t)sig, 0);
     if (handles(&new)) hd.handlers = true;
+    if (sig == SIGCHLD && handles(&new)) hd_children_watched(pc);
   }
   if (old) {
     hd_refresh(old, sizeof *old, pc);
@@ -264,6 +265,10 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
   info->si_pid = hd_pid();
   info->si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
   if (s->code == SI_QUEUE) info->si_value = s->value;
+  if (s->child) {
+    info->si_pid = s->child;
+    info->si_status = s->status;
+  }
 }
 
 // ---- sending

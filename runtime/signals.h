@@ -14,6 +14,7 @@ struct hd_signal {
   uint32_t sender;        // thread index + 1, 0: none
   union sigval value;
   struct hd_timer *timer; // that sent it, or NULL
+  int child, status;      // SIGCHLD: the number of the child that has ended, or 0, and what si_status says
 };
 
 static inline uint64_t hd_bit(int sig) { return 1ull << (sig - 1); }
@@ -43,4 +44,7 @@ bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp);
 
 // ---- timer.c
 void hd_timer_taken(struct hd_timer *tm, siginfo_t *info); // its signal is being delivered
+struct hd_timer *hd_timer_child(int child, uint64_t pc);   // a timer that fires when the child ends
+void hd_timer_forget(struct hd_timer *tm);                 // it has been waited for
+bool hd_child_over(int child, bool patient, struct hd_signal *s); // children.c: has it ended? Then its signal
 #endif

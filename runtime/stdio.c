@@ -58,7 +58,11 @@ static long transfer(struct channel *c, bool write, char *buf, size_t n) {
   if (!was) t->cancel &= (uint8_t)~HD_CANCEL_DISABLED;
   return hd_errno_result(r);
 }
-static ssize_t cookie_read(void *c, char *buf, size_t n) { return transfer(c, false, buf, n); }
+static ssize_t cookie_read(void *cookie, char *buf, size_t n) {
+  const struct channel *c = cookie;
+  if (c->child && hd_active()) hd_child_output(c->child, c->fd, n);
+  return transfer(cookie, false, buf, n);
+}
 static ssize_t cookie_write(void *c, const char *buf, size_t n) {
   size_t done = 0;
   while (done < n) {

@@ -13,7 +13,7 @@
 #include "signals.h"
 #include "sync.h"
 
-enum { MAX_TIMERS = 64, INTERVAL_TIMERS = 3, SECOND = 1000000000 };
+enum { MAX_TIMERS = 64, INTERVAL_TIMERS = 3, SECOND = 1000000000, CHILD_TAKES = 1000000 /* ns that pass until a child's end may show */ };
 
 struct hd_timer {
   bool used;
@@ -23,6 +23,7 @@ struct hd_timer {
   void *fn;               // SIGEV_THREAD
   uint32_t target;
   uint64_t interval, set_at;
+  int child;              // it is a child process of that number
   uint32_t missed, overrun; // expiries since the last signal was sent; of the last one taken
 };
 static struct hd_timer timers[MAX_TIMERS]; // first ITIMER_REAL, _VIRTUAL, _PROF
@@ -87,6 +88,13 @@ static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc
   hd_commit(t, ns, 0);
 }
 
+// Nobody could go on meanwhile, now or when time has passed.
+static bool nobody_else(const struct hd_thread *u) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    if ((hd.enabled.w[w] | hd.timers.w[w]) & ~(w == u->index / 64 ? 1ull << u->index % 64 : 0)) return false;
+  return true;
+}
+
 void hd_timer_fire(struct hd_thread *u) {
   struct hd_timer *tm = u->timer;
   uint64_t deadline = u->deadline;
@@ -94,6 +102,21 @@ void hd_timer_fire(struct hd_thread *u) {
   bool again = hd_signal_pending_of(tm);
   hd_progress(u);
   struct hd_thread *new = NULL;
+  struct hd_signal s = { .sig = tm->sig, .target = tm->target, .sender = u->index + 1, .value = tm->value, .timer = tm };
+  s.code = tm - timers < INTERVAL_TIMERS ? SI_KERNEL : SI_TIMER;
+  if (tm->child) {
+    bool over = hd_child_over(tm->child, nobody_else(u), &s);
+    hd_commit(u, over ? (uint64_t)tm->sig : 0, 0);
+    stop(u, tm);
+    if (!over) { // others may go on, and time
+      struct hd_deadline d = { hd.vtime + CHILD_TAKES };
+      hd_timer(u, &d);
+    }
+    hd_update(HD_TIMERS);
+    hd_policy_arrive(u);
+    if (over) hd_signal_generate(&s, tm->set_at);
+    return;
+  }
   if (tm->notify == SIGEV_THREAD) {
     new = hd_spawn(u, (void *(*)(void *))tm->fn, tm->value.sival_ptr, true);
     new->sigmask = 0; // as glibc has it
@@ -118,8 +141,6 @@ void hd_timer_fire(struct hd_thread *u) {
   if (new) hd_policy_arrive(new);
   if (tm->notify == SIGEV_THREAD || tm->notify == SIGEV_NONE) return;
   if (again) { tm->missed++; return; }
-  struct hd_signal s = { .sig = tm->sig, .target = tm->target, .sender = u->index + 1, .value = tm->value, .timer = tm };
-  s.code = tm - timers < INTERVAL_TIMERS ? SI_KERNEL : SI_TIMER;
   hd_signal_generate(&s, tm->set_at);
 }
 
@@ -130,6 +151,31 @@ void hd_timer_taken(struct hd_timer *tm, siginfo_t *info) {
   info->si_timerid = (int)(tm - timers);
   info->si_overrun = (int)tm->overrun;
   info->si_value = tm->value;
+}
+
+// ---- the ends of child processes
+struct hd_timer *hd_timer_child(int child, uint64_t pc) {
+  struct hd_timer *tm = NULL;
+  for (uint32_t i = INTERVAL_TIMERS; i < MAX_TIMERS && !tm; i++)
+    if (!timers[i].used) tm = &timers[i];
+  if (!tm) hd_unsupported("more than 61 timers and child processes at a time, while SIGCHLD is handled");
+  hd_fill(tm, 0, sizeof *tm);
+  tm->notify = SIGEV_SIGNAL;
+  tm->sig = SIGCHLD;
+  tm->target = HD_PROCESS;
+  tm->child = child;
+  make(tm, pc);
+  struct hd_deadline d = { hd.vtime + CHILD_TAKES };
+  stop(thread_of(tm), tm);
+  hd_timer(thread_of(tm), &d);
+  hd_update(HD_TIMERS);
+  return tm;
+}
+
+void hd_timer_forget(struct hd_timer *tm) {
+  stop(thread_of(tm), tm);
+  tm->used = false;
+  hd_update(HD_TIMERS);
 }
 
 // ---- alarm and interval timers

@@ -71,7 +71,6 @@ refuse:	.cfi_startproc
 // processes
 	refused	clone
 	refused	fexecve
-	refused	waitid
 	refused	daemon
 // threads
 	refused	pthread_mutex_consistent_np

@@ -26,12 +26,24 @@ const processes = `
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 extern char **environ;
 static void *nothing(void *arg) { return arg; }
+__attribute__((unused)) static void *prints(void *arg) { fputs("fed\n", arg); return arg; }
+static volatile int ended, code, status_seen;
+__attribute__((unused)) static void counts_child(int sig, siginfo_t *i, void *x) { (void)sig; (void)i; (void)x; ended++; }
+__attribute__((unused)) static void on_child(int sig, siginfo_t *i, void *x) {
+  (void)x;
+  pid_t pid = waitpid(-1, NULL, WNOHANG);
+  if (sig != SIGCHLD || pid != i->si_pid) abort();
+  code = i->si_code;
+  status_seen = i->si_status;
+  ended = pid;
+}
 `
 
 // What a program does with processes has the outcome that it has without heddle, again and
@@ -117,6 +129,86 @@ func TestChildProcesses(t *testing.T) {
 			close(to[1]);
 			int status;
 			assert(waitpid(pid, &status, 0) == pid && status == 0);`, ""},
+		{"how a child ended", `
+			pid_t a = fork();
+			if (a == 0) _exit(7);
+			pid_t b = fork();
+			if (b == 0) for (;;) pause();
+			siginfo_t i;
+			assert(waitid(P_PID, a, &i, WEXITED | WNOWAIT) == 0 && i.si_pid == a && i.si_code == CLD_EXITED && i.si_status == 7 && i.si_signo == SIGCHLD);
+			assert(waitid(P_PID, b, &i, WEXITED | WNOHANG) == 0 && i.si_pid == 0);
+			kill(b, SIGKILL);
+			assert(waitid(P_ALL, 0, &i, WEXITED) == 0 && i.si_pid == a);
+			assert(waitid(P_ALL, 0, &i, WEXITED) == 0 && i.si_pid == b && i.si_code == CLD_KILLED && i.si_status == SIGKILL);
+			assert(waitid(P_ALL, 0, &i, WEXITED) == -1 && errno == ECHILD);
+			assert(waitid(P_ALL, 0, &i, 0) == -1 && errno == EINVAL);`, ""},
+		{"what a child used", `
+			pid_t a = fork();
+			if (a == 0) { volatile char *p = malloc(1 << 24); for (int i = 0; i < 1 << 24; i += 4096) p[i] = 1; _exit(0); }
+			struct rusage u;
+			memset(&u, 0, sizeof u);
+			int status = 1;
+			assert(wait4(a, &status, 0, &u) == a && status == 0 && u.ru_maxrss > 16 << 10);`, ""},
+		{"a handler that waits", `
+			struct sigaction sa = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+			sigaction(SIGCHLD, &sa, NULL);
+			pid_t a = fork();
+			if (a == 0) { usleep(3000); _exit(5); }
+			while (!ended) { struct timespec ts = {0, 500000}; nanosleep(&ts, NULL); }
+			assert(ended == a && code == CLD_EXITED && status_seen == 5 && waitpid(a, NULL, 0) == -1 && errno == ECHILD);`, ""},
+		{"a signal that comes with the end", `
+			struct sigaction sa = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+			sigaction(SIGCHLD, &sa, NULL);
+			sigset_t set, none;
+			sigemptyset(&none);
+			sigemptyset(&set);
+			sigaddset(&set, SIGCHLD);
+			sigprocmask(SIG_BLOCK, &set, NULL);
+			pthread_t th;
+			pthread_create(&th, NULL, nothing, NULL);
+			pid_t a = fork();
+			if (a == 0) { usleep(3000); _exit(6); }
+			while (!ended) sigsuspend(&none);
+			assert(ended == a && status_seen == 6);
+			pthread_join(th, NULL);`, ""},
+		{"a signal that is waited for", `
+			sigset_t set;
+			sigemptyset(&set);
+			sigaddset(&set, SIGCHLD);
+			sigprocmask(SIG_BLOCK, &set, NULL);
+			pid_t a = fork();
+			if (a == 0) _exit(9);
+			siginfo_t i;
+			assert(sigwaitinfo(&set, &i) == SIGCHLD && i.si_pid == a && i.si_code == CLD_EXITED && i.si_status == 9);
+			assert(waitpid(a, NULL, 0) == a);`, ""},
+		{"the signal comes before the wait is over", `
+			struct sigaction sa = {.sa_sigaction = counts_child, .sa_flags = SA_SIGINFO | SA_RESTART};
+			sigaction(SIGCHLD, &sa, NULL);
+			pid_t a = fork();
+			if (a == 0) _exit(0);
+			assert(waitpid(a, NULL, 0) == a && ended == 1);
+			assert(system("exit 3") == 3 << 8 && ended == 2);`, ""},
+		{"children that nobody asks for", `
+			signal(SIGCHLD, SIG_IGN);
+			pid_t a = fork();
+			if (a == 0) _exit(1);
+			if (fork() == 0) _exit(2);
+			assert(waitpid(a, NULL, 0) == -1 && errno == ECHILD);
+			assert(wait(NULL) == -1 && errno == ECHILD);`, ""},
+		{"commands with streams", `
+			FILE *in = popen("tr a-z A-Z", "w"), *out = popen("echo one; echo two; exit 3", "r");
+			char line[20];
+			assert(in && out && fgets(line, sizeof line, out) && !strcmp(line, "one\n") && fgets(line, sizeof line, out) && !fgets(line, sizeof line, out));
+			assert(pclose(out) == 3 << 8);
+			fprintf(in, "loud\n");
+			assert(pclose(in) == 0);
+			assert(popen("x", "q") == NULL && errno == EINVAL);`, "LOUD\n"},
+		{"a command that a thread feeds", `
+			FILE *in = popen("cat >&2; echo end >&2", "w");
+			pthread_t th;
+			pthread_create(&th, NULL, prints, in);
+			pthread_join(th, NULL);
+			assert(pclose(in) == 0);`, "fed\nend\n"},
 		{"a command in a pipeline", `
 			int fd[2];
 			assert(pipe(fd) == 0);
@@ -214,15 +306,15 @@ func TestChildProcessesRefused(t *testing.T) {
 			if (fork() == 0) { kill(self, SIGUSR1); _exit(0); }
 			wait(NULL);`, "sends a signal to the program"},
 		{"a handler", `
+			if (fork() == 0) _exit(0);
 			struct sigaction sa = {.sa_handler = (void (*)(int))nothing};
-			sigaction(SIGCHLD, &sa, NULL);
-			if (fork() == 0) _exit(0);`, "a handler for SIGCHLD"},
+			sigaction(SIGCHLD, &sa, NULL);`, "a handler for SIGCHLD that is installed after"},
 		{"a signal wait", `
 			sigset_t set;
 			sigemptyset(&set);
 			sigaddset(&set, SIGCHLD);
-			sigprocmask(SIG_BLOCK, &set, NULL);
 			if (fork() == 0) _exit(0);
+			sigprocmask(SIG_BLOCK, &set, NULL);
 			int sig;
 			sigwait(&set, &sig);`, "a wait for the signal of a child's end"},
 	} {
