@@ -111,12 +111,12 @@ func firstDifference(want, got string) string {
 }
 
 // undecided operations are ready or not by what is not in the trace.
-var undecided = []trace.Op{trace.OpFdWrite, trace.OpFdConnect, trace.OpFdPoll, trace.OpSignalDeliver, trace.OpSignalInterrupt}
+var undecided = []trace.Op{trace.OpFdRead, trace.OpFdWrite, trace.OpFdConnect, trace.OpFdPoll, trace.OpSignalDeliver, trace.OpSignalInterrupt}
 
 // readyDifference is where the runtime and the analysis of orders disagree on who could go
 // on. A wait that ran out was ready in the runtime's eyes, and a join that does not wait
 // always is; of both the analysis knows only what came of it. How much room there is in a
-// channel or a queue of connections, what a poll looks at, and which close is the end that a read finds, is not in the trace. Nor is what
+// channel or a queue of connections, what a poll looks at, and which close is the last, is not in the trace. Nor is what
 // a thread was about to do that took a signal first.
 func readyDifference(tr *trace.Trace) string {
 	next := make([]*trace.Event, len(tr.Threads)) // what each thread does next
@@ -128,7 +128,7 @@ func readyDifference(tr *trace.Trace) string {
 		}
 		next[e.Thread] = e
 		for u, n := range next {
-			if n == nil || n.Flags&trace.FlagTimeout != 0 || n.Op == trace.OpThreadJoin || slices.Contains(undecided, n.Op) || n.Op == trace.OpFdRead && n.Value == 0 {
+			if n == nil || n.Flags&trace.FlagTimeout != 0 || n.Op == trace.OpThreadJoin || slices.Contains(undecided, n.Op) {
 				continue
 			}
 			if a, r := enabled[i].Has(trace.ThreadID(u)), e.Enabled.Has(trace.ThreadID(u)); a != r {

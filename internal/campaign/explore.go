@@ -77,6 +77,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.Outcome = Bug
 	case err == nil:
 		r.Outcome = Nothing
+		if c.opts.ExpectStatus == nil && c.expect != 0 && r.Executions > 0 {
+			c.note("the program's exit status was %d in every execution, and was taken for the right one; --expect-exit=0 makes it a failure", c.expect)
+		}
 	case ctx.Err() != nil:
 		r.Outcome = Interrupted
 	default:

@@ -453,6 +453,13 @@ func TestExpectStatus(t *testing.T) {
 	if r.Outcome != Nothing || r.ExpectStatus != 8 {
 		t.Errorf("the first execution sets what is expected: %+v", r)
 	}
+	told := func(r *Report) bool {
+		return slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "exit status was") })
+	}
+	eight := int32(8)
+	if expected := find(t, simprog.New(program), Options{Runs: 1, ExpectStatus: &eight}); !told(r) || told(expected) {
+		t.Errorf("a status other than 0 is told of where nobody asked for it: %q, %q", r.Notes, expected.Notes)
+	}
 	nine, zero := int32(9), int32(0)
 	for _, test := range []struct {
 		expect *int32

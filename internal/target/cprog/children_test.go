@@ -361,7 +361,7 @@ func TestIsolationIsChosen(t *testing.T) {
 			t.Errorf("%d: %v %q", i, o.Ending.Kind, o.Ending.Message)
 		}
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "the program uses fork at ") || !strings.Contains(told[0], "prog.c:20") {
+	if len(told) != 1 || !strings.Contains(told[0], "the program uses fork at ") || !strings.Contains(told[0], "prog.c:32") {
 		t.Errorf("told %q", told)
 	}
 }
