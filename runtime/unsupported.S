@@ -116,8 +116,6 @@ refuse:	.cfi_startproc
 	refused	fanotify_init
 	refused	sendmmsg
 	refused	recvmmsg
-	refused	sendfile
-	refused	sendfile64
 	refused	splice
 	refused	tee
 	refused	vmsplice

@@ -35,6 +35,7 @@ const ioFrame = `
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -162,6 +163,9 @@ func TestDescriptors(t *testing.T) {
 		{name: "freopen over a pipe", before: `pipe(p); dup2(p[1], 1); freopen("x", "w", stdout)`, kind: trace.Unsupported, message: "freopen", virtual: true},
 		{name: "dprintf", before: `pipe(p); assert(dprintf(p[1], "%d-%s", 12, "ab") == 5 && read(p[0], buf, 99) == 5 && !memcmp(buf, "12-ab", 5))`},
 		{name: "descriptors over sockets", before: `socketpair(AF_UNIX, SOCK_STREAM, 0, p); char c[64] = {0}; struct msghdr h = {.msg_control = c, .msg_controllen = 64}; sendmsg(p[0], &h, 0)`, kind: trace.Unsupported, message: "sendmsg", virtual: true},
+		{name: "sendfile", before: `assert(socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0); fd = open("sent", O_RDWR | O_CREAT | O_TRUNC, 0600); assert(write(fd, buf, 200000) == 200000 && pwrite(fd, "ab", 2, 199998) == 2)`, body: `off_t at = 0; assert(sendfile(p[0], fd, &at, 300000) == 200000 && at == 200000 && lseek(fd, 0, SEEK_CUR) == 200000); assert(sendfile(p[0], fd, NULL, 9) == 0); lseek(fd, 199998, SEEK_SET); assert(sendfile(p[0], fd, NULL, 9) == 2 && lseek(fd, 0, SEEK_CUR) == 200000); close(p[0])`, main: `char c[4096]; long n = 0, k, last = 0; while ((k = read(p[1], c, sizeof c)) > 0) { n += k; last = c[k - 1]; } assert(k == 0 && n == 200002 && last == 'b'); unlink("sent")`},
+		{name: "sendfile errors", before: `assert(pipe(p) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, q) == 0); fd = open("/proc/self/exe", O_RDONLY); assert(sendfile(99, fd, NULL, 9) == -1 && errno == EBADF && sendfile(p[1], 99, NULL, 9) == -1 && errno == EBADF); off_t at = -1; assert(sendfile(p[1], fd, &at, 9) == -1 && errno == EINVAL); fcntl(q[0], F_SETFL, O_NONBLOCK); at = 0; long n = sendfile(q[0], fd, &at, 1 << 30); assert(n > 0 && at == n); while (n > 0) n = sendfile(q[0], fd, &at, 1); assert(n == 0 || errno == EAGAIN); close(p[0]); signal(SIGPIPE, SIG_IGN); at = 0; assert(sendfile(p[1], fd, &at, 9) == -1 && errno == EPIPE && at == 0)`},
+		{name: "sendfile from a pipe", before: `pipe(p); sendfile(p[1], p[0], NULL, 1)`, kind: trace.Unsupported, message: "sendfile from a pipe", virtual: true},
 		{name: "another machine", before: `struct sockaddr_in a = loop(9); a.sin_addr.s_addr = htonl(0x0a000001); int s = socket(AF_INET, SOCK_STREAM, 0); connect(s, (void *)&a, sizeof a)`, kind: trace.Unsupported, message: "not loopback", virtual: true},
 		{name: "inotify", before: `syscall(SYS_inotify_init1, 0)`, kind: trace.Unsupported, message: "system call number 294", virtual: true},
 	} {
