@@ -160,7 +160,7 @@ static void flush_all(uint64_t pc) {
   for (uint32_t i = 0; i < nchannels; i++) {
     FILE *f = channels[i].f;
     if (!f) continue;
-    struct channel *held __attribute__((cleanup(leave))) = enter(&f, pc);
+    struct channel *held __attribute__((cleanup(leave), unused)) = enter(&f, pc);
     REAL(fflush)(f);
   }
 }
