@@ -87,6 +87,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 void hd_children_init(void) { __register_atfork(NULL, NULL, in_child, NULL); }
 
 static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
+  if (hd_semnamed_used()) hd_unsupported("fork after sem_open: named semaphores work within one process");
   struct hd_thread *t = start_point(what, pc);
   int pid = real();
   if (pid == 0) {

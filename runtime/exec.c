@@ -44,6 +44,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_signals_reset();
   hd_fd_reset();
   hd_timers_reset();
+  hd_semnamed_reset();
   hd_children_reset();
   hd_coverage_reset();
   hd_policy_begin();

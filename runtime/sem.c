@@ -1,5 +1,6 @@
-// sem.c: unnamed semaphores. The count is where glibc keeps it (first word), a mark for a
-// destroyed one in a word that glibc leaves alone.
+// sem.c: semaphores; those with names are opened in semnamed.c. The count is where glibc keeps
+// it (first word), a mark for one that was destroyed or closed in a word that glibc leaves
+// alone.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -7,7 +8,7 @@
 #include "rt.h"
 #include "sync.h"
 
-enum { DESTROYED = 0x44454144 };
+enum { DESTROYED = 0x44454144, CLOSED = 0x434c4f53 };
 struct sem { uint32_t value, waiters; int shared; uint32_t pad, destroyed; };
 
 static HD_PROGACCESS uint32_t mark_of(struct sem *s) { return s->destroyed; }
@@ -17,8 +18,11 @@ static struct sem *usable(void *p, uint64_t pc) {
   hd_check_live(p, pc);
   hd_refresh(p, sizeof(struct sem), pc);
   if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed semaphore");
+  if (mark_of(p) == CLOSED) hd_misuse(pc, (uint64_t)p, "use of a semaphore after its last sem_close");
   return p;
 }
+
+void hd_sem_closed(sem_t *s, bool closed) { ((struct sem *)s)->destroyed = closed ? CLOSED : 0; }
 
 static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
   struct sem *s = usable(p, pc);

@@ -1,6 +1,7 @@
 // sync.h: what the synchronisation objects share.
 #ifndef HD_SYNC_H
 #define HD_SYNC_H
+#include <semaphore.h>
 #include <time.h>
 #include "rt.h"
 
@@ -42,6 +43,11 @@ void hd_yield(uint64_t pc);
 
 // rwlock.c
 bool hd_rwlock_free(uint64_t l, bool write);
+
+// sem.c, semnamed.c
+void hd_sem_closed(sem_t *s, bool closed);
+void hd_semnamed_reset(void);
+bool hd_semnamed_used(void);
 
 // futex.c
 long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc);

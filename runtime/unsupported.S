@@ -74,7 +74,6 @@ refuse:	.cfi_startproc
 	refused	daemon
 // threads
 	refused	pthread_mutex_consistent_np
-	refused	sem_open
 	refused	flockfile
 	refused	ftrylockfile
 	refused	funlockfile

@@ -35,12 +35,15 @@ const (
 	OpSemTimedwait      Op = abi.OpSemTimedwait
 	OpSemPost           Op = abi.OpSemPost
 	OpSemGetvalue       Op = abi.OpSemGetvalue
+	OpSemOpen           Op = abi.OpSemOpen
 	OpBarrierInit       Op = abi.OpBarrierInit
 	OpBarrierDestroy    Op = abi.OpBarrierDestroy
 	OpBarrierWait       Op = abi.OpBarrierWait
 	OpBarrierLeave      Op = abi.OpBarrierLeave
 	OpOnceBegin         Op = abi.OpOnceBegin
 	OpOnceEnd           Op = abi.OpOnceEnd
+	OpSemClose          Op = abi.OpSemClose
+	OpSemUnlink         Op = abi.OpSemUnlink
 	OpRwlockInit        Op = abi.OpRwlockInit
 	OpRwlockDestroy     Op = abi.OpRwlockDestroy
 	OpRwlockRdlock      Op = abi.OpRwlockRdlock

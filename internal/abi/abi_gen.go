@@ -66,12 +66,15 @@ const (
 	OpSemTimedwait      = 36
 	OpSemPost           = 37
 	OpSemGetvalue       = 38
+	OpSemOpen           = 39
 	OpBarrierInit       = 40
 	OpBarrierDestroy    = 41
 	OpBarrierWait       = 42
 	OpBarrierLeave      = 43
 	OpOnceBegin         = 44
 	OpOnceEnd           = 45
+	OpSemClose          = 46
+	OpSemUnlink         = 47
 	OpRwlockInit        = 48
 	OpRwlockDestroy     = 49
 	OpRwlockRdlock      = 50
@@ -711,12 +714,15 @@ var OpNames = [OpCount]string{
 	OpSemTimedwait:      "sem timedwait",
 	OpSemPost:           "sem post",
 	OpSemGetvalue:       "sem getvalue",
+	OpSemOpen:           "sem open",
 	OpBarrierInit:       "barrier init",
 	OpBarrierDestroy:    "barrier destroy",
 	OpBarrierWait:       "barrier wait",
 	OpBarrierLeave:      "barrier leave",
 	OpOnceBegin:         "once",
 	OpOnceEnd:           "once done",
+	OpSemClose:          "sem close",
+	OpSemUnlink:         "sem unlink",
 	OpRwlockInit:        "rwlock init",
 	OpRwlockDestroy:     "rwlock destroy",
 	OpRwlockRdlock:      "read lock",
@@ -851,12 +857,15 @@ var OpClasses = [OpCount]uint8{
 	OpSemTimedwait:      10,
 	OpSemPost:           11,
 	OpSemGetvalue:       0,
+	OpSemOpen:           12,
 	OpBarrierInit:       0,
 	OpBarrierDestroy:    0,
 	OpBarrierWait:       11,
 	OpBarrierLeave:      10,
 	OpOnceBegin:         1,
 	OpOnceEnd:           2,
+	OpSemClose:          12,
+	OpSemUnlink:         12,
 	OpRwlockInit:        0,
 	OpRwlockDestroy:     0,
 	OpRwlockRdlock:      1,

@@ -168,7 +168,8 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		}
 	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock, trace.OpSpinTrylock,
 		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock,
-		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpMutexConsistent:
+		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpMutexConsistent,
+		trace.OpSemOpen, trace.OpSemClose, trace.OpSemUnlink:
 		p.fail(e)
 	case trace.OpMutexAbandon:
 		p.verb, p.note = "leave", "locked: the thread ends"

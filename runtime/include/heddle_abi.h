@@ -76,12 +76,15 @@ enum hd_class {
   HD_OP(SEM_TIMEDWAIT,  36, "sem timedwait",      WAIT) \
   HD_OP(SEM_POST,       37, "sem post",           POST)  /* value = count after */ \
   HD_OP(SEM_GETVALUE,   38, "sem getvalue",       NONE) \
+  HD_OP(SEM_OPEN,       39, "sem open",           SYNC)  /* object = the semaphore of that name, value = count; result 0 or errno */ \
   HD_OP(BARRIER_INIT,   40, "barrier init",       NONE)  /* value = count */ \
   HD_OP(BARRIER_DESTROY,41, "barrier destroy",    NONE) \
   HD_OP(BARRIER_WAIT,   42, "barrier wait",       POST)  /* arrival; value = arrivals so far */ \
   HD_OP(BARRIER_LEAVE,  43, "barrier leave",      WAIT) \
   HD_OP(ONCE_BEGIN,     44, "once",               ACQ)   /* value = 1 if this thread runs it, 0 if done already */ \
   HD_OP(ONCE_END,       45, "once done",          REL) \
+  HD_OP(SEM_CLOSE,      46, "sem close",          SYNC)  /* value = times it is still open */ \
+  HD_OP(SEM_UNLINK,     47, "sem unlink",         SYNC)  /* object = the semaphore that had the name; result 0 or errno */ \
   HD_OP(RWLOCK_INIT,    48, "rwlock init",        NONE) \
   HD_OP(RWLOCK_DESTROY, 49, "rwlock destroy",     NONE) \
   HD_OP(RWLOCK_RDLOCK,  50, "read lock",          ACQ) \

@@ -68,12 +68,15 @@ const (
 	hdOpSemTimedwait      = 36
 	hdOpSemPost           = 37
 	hdOpSemGetvalue       = 38
+	hdOpSemOpen           = 39
 	hdOpBarrierInit       = 40
 	hdOpBarrierDestroy    = 41
 	hdOpBarrierWait       = 42
 	hdOpBarrierLeave      = 43
 	hdOpOnceBegin         = 44
 	hdOpOnceEnd           = 45
+	hdOpSemClose          = 46
+	hdOpSemUnlink         = 47
 	hdOpRwlockInit        = 48
 	hdOpRwlockDestroy     = 49
 	hdOpRwlockRdlock      = 50
