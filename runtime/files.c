@@ -111,6 +111,7 @@ static long open_now(int dir, const char *path, int flags, unsigned mode) {
   hd_undo_open(dir, path, flags);
   long fd = hd_sys4(SYS_openat, dir, path, flags, mode);
   hd_undo_opened(fd);
+  if (fd >= 0 && (flags & O_TMPFILE) == O_TMPFILE && hd_sys(SYS_fstat, fd, &st, 0) == 0) hd_inode_made(&st);
   return fd;
 }
 
@@ -170,7 +171,11 @@ HD_EXPORT FILE *tmpfile(void) { // has no name, so there is nothing to put back
   if (!hd_active()) return REAL(tmpfile)();
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   FILE *f = REAL(tmpfile)();
-  if (f) hd_kernel_object(f->_fileno);
+  struct stat st;
+  if (f && hd_sys(SYS_fstat, f->_fileno, &st, 0) == 0) {
+    hd_inode_made(&st);
+    hd_kernel_object(f->_fileno);
+  }
   return f;
 }
 HD_EXPORT FILE *tmpfile64(void) __attribute__((alias("tmpfile")));

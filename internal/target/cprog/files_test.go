@@ -164,6 +164,42 @@ func startIn(t testing.TB, dir, prog string, args ...string) *Target {
 	return tg
 }
 
+// A new file is another one than those that are gone, whose inode numbers the file system may
+// give it or not. (One that never gives them again proves nothing.)
+func TestNewFilesAreNew(t *testing.T) {
+	prog := compile(t, `
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+  for (int i = 0; i < 3; i++) {
+    int fd = open("file", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    assert(fd >= 0 && close(fd) == 0 && unlink("file") == 0);
+  }
+  for (int i = 0; i < 3; i++) {
+    assert(mkdir("directory", 0700) == 0);
+    int fd = open("directory", O_RDONLY | O_DIRECTORY);
+    assert(fd >= 0 && close(fd) == 0 && rmdir("directory") == 0);
+  }
+  return 0;
+}`)
+	o := run(t, startIn(t, t.TempDir(), prog), schedule.Plan{Record: true})
+	if o.Ending.Kind != trace.Clean {
+		t.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+	}
+	seen := map[trace.Object]bool{}
+	for _, e := range o.Trace.Events {
+		if e.Op == trace.OpFdOpen {
+			seen[e.Object] = true
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("6 files were made and opened, and are %d objects in the trace", len(seen))
+	}
+}
+
 // A directory is read in the order of names, whatever order the file system has them in.
 func TestDirectoriesAreInOrder(t *testing.T) {
 	prog := compile(t, `
