@@ -200,6 +200,21 @@ HD_EXPORT mode_t umask(mode_t m) {
   return (mode_t)hd_sys(SYS_umask, m, 0, 0);
 }
 
+// What a disk holds after a power failure is nothing that an execution can see, and waiting for
+// the disk takes longer than most executions.
+static int flush(int nr, int fd) {
+  struct stat st;
+  if (hd_reserved_fd(fd)) return (int)hd_errno_result(-EBADF);
+  if (hd_active() && hd_sys(SYS_fstat, fd, &st, 0) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) return 0;
+  return (int)hd_errno_result(hd_sys(nr, fd, 0, 0));
+}
+HD_EXPORT int fsync(int fd) { return flush(SYS_fsync, fd); }
+HD_EXPORT int fdatasync(int fd) { return flush(SYS_fdatasync, fd); }
+HD_EXPORT int syncfs(int fd) { return flush(SYS_syncfs, fd); }
+HD_EXPORT void sync(void) {
+  if (!hd_active()) hd_sys(SYS_sync, 0, 0, 0);
+}
+
 // Captured output: 1 and 2 are one memory file, given by the controller.
 uint32_t hd_files_written(void) {
   long n = hd_sys(SYS_lseek, backup + 1, 0, 1);

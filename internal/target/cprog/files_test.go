@@ -75,6 +75,8 @@ func TestFilesArePutBack(t *testing.T) {
   struct utimbuf u = { 5, 6 }; struct timeval v[2] = { { 7, 8 }, { 9, 10 } }; assert(utime("d/b", &u) == 0 && stat("d/b", &st) == 0 && st.st_mtime == 6); assert(utimes("d", v) == 0 && lutimes("link", v) == 0 && lstat("link", &st) == 0 && st.st_mtime == 9);
   assert(utimensat(AT_FDCWD, "d/b", t, 0) == 0 && utime("none", NULL) == -1 && errno == ENOENT && futimens(999, NULL) == -1 && errno == EBADF && utime("link", NULL) == 0)`},
 		{"owners", `struct stat st; uid_t u = geteuid() ? (uid_t)-1 : 1234; assert(chmod("a", 04755) == 0 && chown("a", u, getegid()) == 0 && stat("a", &st) == 0 && (u != 1234 || (st.st_uid == u && !(st.st_mode & S_ISUID)))); fd = open("d/b", O_RDONLY); assert(fchown(fd, u, -1) == 0 && lchown("link", u, -1) == 0 && fchownat(AT_FDCWD, "d", u, -1, 0) == 0 && unlink("a") == 0)`},
+		{"flushed", `int p[2]; fd = open("a", O_RDWR); assert(write(fd, "flush", 5) == 5 && fsync(fd) == 0 && fdatasync(fd) == 0 && syncfs(fd) == 0); sync();
+  assert(fsync(999) == -1 && errno == EBADF && pipe(p) == 0 && fsync(p[0]) == -1 && fdatasync(p[1]) == -1)`},
 		{"through a link", `fd = open("link", O_WRONLY | O_TRUNC); assert(fd >= 0); write(fd, "linked", 6)`},
 		{"from another directory", `assert(chdir("d") == 0); fd = open("b", O_WRONLY | O_TRUNC); write(fd, "x", 1); assert(mkdir("sub", 0700) == 0 && chdir("sub") == 0 && rename("../b", "b2") == 0)`},
 		{"umask", `umask(077); fd = open("u", O_CREAT | O_WRONLY, 0666); struct stat st; fstat(fd, &st); assert((st.st_mode & 0777) == 0600)`},
