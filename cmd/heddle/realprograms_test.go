@@ -19,11 +19,14 @@ import (
 type realProgram struct {
 	name   string
 	source string     // Debian's name of the source package
-	needs  [2]string  // a header, and the package that has it
-	build  [][]string // commands, in the source's directory; CC and CXX stand for heddle cc and heddle c++
+	needs  [2]string  // a header or program, and the package that has it
+	build  [][]string // commands, in the source's directory; CC and CXX stand for heddle cc and heddle c++, TESTDATA for ours
+	env    [2]string  // a variable, and its value
 	args   []string   // the program below the source's directory, and its arguments
+	also   [][]string // other arguments, which are to be clean, too
 	runs   int
-	note   string // how the only note begins that there may be
+	flags  []string // of heddle find, with and without the bugs
+	note   string   // how the only note begins that there may be
 	// What the executions must be at least, or nothing much was tested.
 	behaviours, threads, events int
 	shows                       []string
@@ -46,6 +49,11 @@ var realPrograms = []realProgram{
 		build: [][]string{{"make", "CXX=CXX", "pbzip2"}},
 		args:  []string{"pbzip2", "-k", "-c", "-p3", "-b1", "-1", "small", "large"},
 		runs:  1000, behaviours: 100, threads: 5, events: 100, shows: []string{"pbzip2.cpp:", "cond wait"},
+		flags: []string{"--max-steps", "20000"},
+		bugs: []seededBug{{
+			"the writer counts what it has written without the lock", "pthread_mutex_lock@pbzip2.cpp:1750",
+			"hang,deadlock", nil,
+		}},
 	},
 	{
 		name: "xz", source: "xz-utils",
@@ -59,13 +67,24 @@ var realPrograms = []realProgram{
 		bugs: []seededBug{{
 			"a finished worker enters the free list without the lock", "pthread_mutex_lock@stream_encoder_mt.c:409",
 			"data race", []string{"--races-fail"},
+		}, {
+			"a worker is given a block without the lock", "pthread_mutex_lock@stream_encoder_mt.c:579",
+			"exit,hang,deadlock", nil,
 		}},
 	},
 	{
 		name: "zstd", source: "libzstd",
 		build: [][]string{{"make", "-C", "programs", "zstd", "CC=CC", "CFLAGS=-O1 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0"}},
-		args:  []string{"programs/zstd", "-q", "-k", "-c", "-T3", "-1", "small", "large"},
-		runs:  1000, behaviours: 2, threads: 3, events: 50, shows: []string{"pool.c:", "cond wait"},
+		args:  []string{"programs/zstd", "-q", "-k", "-c", "-T2", "-1", "zeros"},
+		runs:  1000, behaviours: 500, threads: 5, events: 300, shows: []string{"pool.c:", "fileio_asyncio.c:", "cond wait"},
+		flags: []string{"--max-steps", "20000"},
+		bugs: []seededBug{{
+			"a job is put into the queue without the lock", "pthread_mutex_lock@pool.c:289",
+			"signal,hang,deadlock", nil,
+		}, {
+			"a thread that has done a job says so without the lock", "pthread_mutex_lock@pool.c:97",
+			"deadlock,hang", nil,
+		}},
 	},
 	{
 		// gnulib's part of it knows no glibc since 2.28; Debian's patch for that is not always to be had.
@@ -79,12 +98,16 @@ var realPrograms = []realProgram{
 		build: [][]string{{"make", "-C", "squashfs-tools", "CC=CC", "XATTR_SUPPORT=0", "mksquashfs"}},
 		args:  append([]string{"squashfs-tools/mksquashfs"}, squashfs...),
 		runs:  1000, behaviours: 500, threads: 12, events: 300, shows: []string{"caches-queues-lists.c:", "cond wait"},
+		flags: []string{"--max-steps", "20000"},
 		bugs: []seededBug{{
 			"a block is handed on without the lock", "pthread_mutex_lock@caches-queues-lists.c:170",
-			"hang,deadlock,signal", []string{"--max-steps", "20000"},
+			"hang,deadlock,signal", nil,
 		}, {
 			"a block is given back without the lock", "pthread_mutex_lock@caches-queues-lists.c:490",
-			"hang,deadlock,signal,misuse", []string{"--max-steps", "20000"},
+			"hang,deadlock,signal,misuse", nil,
+		}, {
+			"a block enters a queue without the lock", "pthread_mutex_lock@caches-queues-lists.c:69",
+			"hang,deadlock", nil,
 		}},
 	},
 	{
@@ -106,6 +129,39 @@ var realPrograms = []realProgram{
 			"memory is given back without the lock", "pthread_mutex_lock@slabs.c:667", "assertion,hang,signal", nil,
 		}},
 	},
+	{
+		// Its own tests, each in one process.
+		name: "libuv", source: "libuv1", needs: [2]string{"/usr/bin/cmake", "cmake"}, env: [2]string{"UV_RUN_AS_ROOT", "1"},
+		build: [][]string{
+			{"env", "CC=CC", "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g", "."},
+			{"cmake", "--build", "build", "--target", "uv_run_tests_a"},
+		},
+		args: []string{"build/uv_run_tests_a", "threadpool_multiple_event_loops", "threadpool_multiple_event_loops"},
+		also: [][]string{
+			{"threadpool_queue_work_simple", "threadpool_queue_work_simple"},
+			{"threadpool_cancel_work", "threadpool_cancel_work"},
+			{"barrier_serial_thread", "barrier_serial_thread"},
+			{"async", "async"},
+		},
+		runs: 1000, behaviours: 50, threads: 8, events: 300, shows: []string{"threadpool.c:", "cond wait", "epoll"},
+	},
+	{
+		// The library under a program of ours that does what its users do.
+		name: "leveldb", source: "leveldb", needs: [2]string{"/usr/bin/cmake", "cmake"},
+		build: [][]string{
+			{"env", "CC=CC", "CXX=CXX", "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1 -g",
+				"-DLEVELDB_BUILD_TESTS=OFF", "-DLEVELDB_BUILD_BENCHMARKS=OFF", "."},
+			{"cmake", "--build", "build", "--target", "leveldb"},
+			{"CXX", "-O1", "-g", "-std=c++17", "-Iinclude", "TESTDATA/leveldb_threads.cc", "build/libleveldb.a", "-pthread", "-o", "threads"},
+		},
+		args: []string{"threads", "db"},
+		runs: 1000, behaviours: 500, threads: 5, events: 500, shows: []string{"db_impl.cc:", "cond wait"},
+		bugs: []seededBug{{
+			"a reader looks for the tables without the lock", "pthread_mutex_lock@db_impl.cc:1118", "misuse,signal", nil,
+		}, {
+			"the thread that compacts does so without the lock", "pthread_mutex_lock@db_impl.cc:684", "misuse,signal,deadlock,assertion", nil,
+		}},
+	},
 }
 
 // Fetches the sources from Debian, so it needs the network.
@@ -117,8 +173,15 @@ func TestRealPrograms(t *testing.T) {
 }
 
 func (p *realProgram) test(t *testing.T) {
+	if p.env[0] != "" {
+		t.Setenv(p.env[0], p.env[1])
+	}
 	if p.needs[0] != "" {
-		if _, err := os.Stat("/usr/include/" + p.needs[0]); err != nil {
+		path := p.needs[0]
+		if !filepath.IsAbs(path) {
+			path = filepath.Join("/usr/include", path)
+		}
+		if _, err := os.Stat(path); err != nil {
 			t.Skipf("%s is missing: apt-get install %s", p.needs[0], p.needs[1])
 		}
 	}
@@ -129,7 +192,8 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	p.make(t, filepath.Join(dir, "source"), p.build)
 
-	// One input that most programs leave to one thread, and one of several blocks.
+	// One input that most programs leave to one thread, and two of several blocks: zstd wants
+	// half a megabyte for each, and is quick with zeros.
 	write := func(name string, size int) {
 		words := strings.Fields("which threads go over and which go under the heddle lifts one warp shed weft loom pick beat shuttle")
 		b := strings.Builder{}
@@ -142,9 +206,19 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	write("small", 20_000)
 	write("large", 250_000)
+	if err := os.WriteFile(filepath.Join(dir, "zeros"), make([]byte, 1_200_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	program := append([]string{"--", "source/" + p.args[0]}, p.args[1:]...)
+	for _, args := range p.also {
+		out := runJSON[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
+		if out.Outcome != "clean" || out.Executions != p.runs || len(out.Notes) > 0 || out.Behaviours < p.behaviours {
+			t.Errorf("%q: %+v", args, out)
+		}
+		t.Logf("%q: %.0f executions/s, %d behaviours", args, float64(out.Executions)/out.Seconds, out.Behaviours)
+	}
 
-	out := runJSON[findJSON](t, dir, exitNothing, append([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, program...)...)
+	out := runJSON[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
 	if out.Outcome != "clean" || out.Executions != p.runs {
 		t.Errorf("%+v", out)
 	}
@@ -179,7 +253,7 @@ func (p *realProgram) test(t *testing.T) {
 		t.Error(err)
 	}
 	for _, b := range p.bugs {
-		t.Run(b.name, func(t *testing.T) { b.test(t, dir, program) })
+		t.Run(b.name, func(t *testing.T) { b.test(t, dir, slices.Concat(p.flags, program)) })
 	}
 }
 
@@ -196,14 +270,14 @@ func (p *realProgram) make(t *testing.T, source string, commands [][]string) {
 				a = "CC=" + heddle + " cc"
 			case "CXX=CXX":
 				a = "CXX=" + heddle + " c++"
-			case "CC":
+			case "CC", "CXX":
 				build.Args = append(build.Args, heddle)
-				a = "cc"
+				a = map[string]string{"CC": "cc", "CXX": "c++"}[a]
 			}
 			build.Args = append(build.Args, strings.Replace(a, "TESTDATA", filepath.Join(repository(t), "cmd/heddle/testdata"), 1))
 		}
 		switch {
-		case c[0] == "CC":
+		case c[0] == "CC", c[0] == "CXX":
 			build.Path = heddle
 		case filepath.Base(c[0]) == c[0]:
 			build.Path = lookPath(t, c[0])
