@@ -125,8 +125,6 @@ var realPrograms = []realProgram{
 			"requests for one item are not kept apart", "pthread_mutex_lock@thread.c:122", "assertion", nil,
 		}, {
 			"the server's statistics are not guarded", "pthread_mutex_lock@thread.c:935", "assertion", nil,
-		}, {
-			"memory is given back without the lock", "pthread_mutex_lock@slabs.c:667", "assertion,hang,signal", nil,
 		}},
 	},
 	{
