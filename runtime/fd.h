@@ -103,6 +103,7 @@ int *hd_placeholders(void);                    // heddle's own, three
 enum { HD_FD_PATH = 28 };
 const char *hd_fd_path(char *out, int fd);     // its name below /proc
 void hd_fd_opened(void);                       // files.c: there are descriptors to close after this execution
+void hd_fd_mode_set(void);                     // files.c: flags of a descriptor may be others
 
 static inline uint32_t hd_room(const struct hd_stream *s) { return s->cap - s->len; }
 static inline void hd_became_readable(struct hd_file *f) { if (f) f->in_seq++; }

@@ -17,6 +17,8 @@
 enum { BACKUPS = 3, PLACES = 3, CWD = BACKUPS + PLACES, RANDOM, RESERVED, BACKUP_FROM = 56 };
 static int first_new, backup;  // first descriptor of an execution's own; the first of heddle's
 static long offset[64];        // -1: need not be put back
+static long modes[64], closing[64]; // F_GETFL and F_GETFD, negative where there is nothing
+static bool modes_set;         // one of them may be another
 static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced
 static bool opened;            // a descriptor may have been opened
 static bool moved;             // the working directory may be another
@@ -32,6 +34,8 @@ void hd_files_save(void) {
     if (hd_sys(SYS_fcntl, fd, F_GETFD, 0) >= 0) first_new = fd + 1;
   backup = first_new > BACKUP_FROM ? first_new : BACKUP_FROM;
   for (int fd = 0; fd < first_new && fd < 64; fd++) {
+    modes[fd] = hd_sys(SYS_fcntl, fd, F_GETFL, 0);
+    closing[fd] = hd_sys(SYS_fcntl, fd, F_GETFD, 0);
     offset[fd] = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
     struct stat st;
     if (hd_sys(SYS_fstat, fd, &st, 0) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) offset[fd] = -1;
@@ -57,6 +61,7 @@ void hd_files_save(void) {
 bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup + RESERVED; }
 void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
 void hd_fd_opened(void) { opened = true; }
+void hd_fd_mode_set(void) { modes_set = true; }
 
 void hd_unreserve(void) {
   int to = backup + RESERVED;
@@ -261,6 +266,13 @@ void hd_files_restore(void) {
     standard_touched = false;
     for (int fd = 0; fd < BACKUPS; fd++)
       if (hd_sys(SYS_dup3, backup + fd, fd, 0) < 0) hd_sys(SYS_close, fd, 0, 0); // it was closed at main
+  }
+  if (HD_UNLIKELY(modes_set)) { // O_NONBLOCK on the standard output, most often
+    modes_set = false;
+    for (int fd = 0; fd < first_new && fd < 64; fd++) {
+      if (modes[fd] >= 0) hd_sys(SYS_fcntl, fd, F_SETFL, modes[fd]);
+      if (closing[fd] >= 0) hd_sys(SYS_fcntl, fd, F_SETFD, closing[fd]);
+    }
   }
   for (int fd = 0; fd < first_new && fd < 64; fd++)
     if (offset[fd] >= 0) hd_sys(SYS_lseek, fd, offset[fd], SEEK_SET);

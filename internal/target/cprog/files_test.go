@@ -202,6 +202,28 @@ int main(void) {
 	}
 }
 
+// The flags of descriptors that are there from the start are as they were, too.
+func TestDescriptorFlagsArePutBack(t *testing.T) {
+	tg := start(t, compile(t, `
+#include <assert.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+int main(void) {
+  int on = 1;
+  assert(!(fcntl(1, F_GETFL) & (O_NONBLOCK | O_APPEND)) && !(fcntl(0, F_GETFL) & O_NONBLOCK) && !(fcntl(2, F_GETFD) & FD_CLOEXEC));
+  int copy = dup(1);
+  assert(fcntl(copy, F_SETFL, O_NONBLOCK | O_APPEND) == 0 && ioctl(0, FIONBIO, &on) == 0 && fcntl(2, F_SETFD, FD_CLOEXEC) == 0);
+  assert(fcntl(1, F_GETFL) & O_NONBLOCK);
+  return 0;
+}`))
+	for range 3 {
+		if o := run(t, tg, schedule.Plan{}); o.Ending.Kind != trace.Clean {
+			t.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+		}
+	}
+}
+
 // A directory is read in the order of names, whatever order the file system has them in.
 func TestDirectoriesAreInOrder(t *testing.T) {
 	prog := compile(t, `
