@@ -54,4 +54,4 @@ whole: need-go
 	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m -run '^TestGo(Programs|Sanitizer)' -v ./cmd/heddle
 
 e2e: build need-cc
-	$(GO) test -tags e2e -count=1 -timeout 15m ./cmd/heddle
+	$(GO) test -tags e2e -count=1 -timeout 15m -v -run '^Test(ProgramsBuildAndRunAlone|RealPrograms)$$' ./cmd/heddle

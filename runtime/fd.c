@@ -117,6 +117,12 @@ uint64_t hd_kernel_object(int fd) {
   return 1ull << HD_FD_OBJECT_BIT | (uint64_t)kind << HD_FD_KIND_SHIFT | (uint64_t)(fd & 0xfff) << HD_FD_SHIFT | (i + 1);
 }
 
+// A file that is made may get the number of one that is gone, as the file system likes.
+void hd_inode_made(const struct stat *st) {
+  for (uint32_t i = 0; i < ninodes; i++)
+    if (inodes[i].dev == st->st_dev && inodes[i].ino == st->st_ino) inodes[i].dev = inodes[i].ino = ~0ull;
+}
+
 // Files are met when they are opened, which is in the same order in all executions that the
 // analyses take for one; but for those that were open from the start.
 void hd_standard_named(void) {

@@ -90,6 +90,8 @@ void hd_fd_set(int fd, struct hd_file *f);     // the table alone
 uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
+struct stat;
+void hd_inode_made(const struct stat *);       // the file is new
 void hd_standard_named(void);                  // before the first execution
 int hd_open_at(int dir, const char *path, int flags, unsigned mode, uint64_t pc); // files.c: openat
 bool hd_reserved_fd(int fd);                   // files.c: one of heddle's own
@@ -101,6 +103,7 @@ int *hd_placeholders(void);                    // heddle's own, three
 enum { HD_FD_PATH = 28 };
 const char *hd_fd_path(char *out, int fd);     // its name below /proc
 void hd_fd_opened(void);                       // files.c: there are descriptors to close after this execution
+void hd_fd_mode_set(void);                     // files.c: flags of a descriptor may be others
 
 static inline uint32_t hd_room(const struct hd_stream *s) { return s->cap - s->len; }
 static inline void hd_became_readable(struct hd_file *f) { if (f) f->in_seq++; }

@@ -140,6 +140,7 @@ static long set_pipe_size(struct hd_file *f, long n) {
 static long control(int fd, int cmd, long arg) {
   struct hd_file *f = hd_file_of(fd);
   if (hd_reserved_fd(fd)) return -EBADF;
+  if (cmd == F_SETFD || cmd == F_SETFL) hd_fd_mode_set();
   switch (cmd) {
   case F_DUPFD: return copy_from(fd, (int)arg, false);
   case F_DUPFD_CLOEXEC: return copy_from(fd, (int)arg, true);
@@ -198,6 +199,7 @@ HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
   struct hd_file *f = hd_file_of(fd);
   hd.cur->pend.pc = HD_RA;
   if (hd_reserved_fd(fd)) return (int)hd_errno_result(-EBADF);
+  if (request == FIOCLEX || request == FIONCLEX || request == FIONBIO) hd_fd_mode_set();
   if (request == FIOCLEX || request == FIONCLEX) return (int)hd_errno_result(hd_sys(SYS_fcntl, fd, F_SETFD, request == FIOCLEX));
   if (!f) return (int)hd_errno_result(hd_sys(SYS_ioctl, fd, request, arg));
   int v = 0;

@@ -17,6 +17,8 @@
 enum { BACKUPS = 3, PLACES = 3, CWD = BACKUPS + PLACES, RANDOM, RESERVED, BACKUP_FROM = 56 };
 static int first_new, backup;  // first descriptor of an execution's own; the first of heddle's
 static long offset[64];        // -1: need not be put back
+static long modes[64], closing[64]; // F_GETFL and F_GETFD, negative where there is nothing
+static bool modes_set;         // one of them may be another
 static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced
 static bool opened;            // a descriptor may have been opened
 static bool moved;             // the working directory may be another
@@ -32,6 +34,8 @@ void hd_files_save(void) {
     if (hd_sys(SYS_fcntl, fd, F_GETFD, 0) >= 0) first_new = fd + 1;
   backup = first_new > BACKUP_FROM ? first_new : BACKUP_FROM;
   for (int fd = 0; fd < first_new && fd < 64; fd++) {
+    modes[fd] = hd_sys(SYS_fcntl, fd, F_GETFL, 0);
+    closing[fd] = hd_sys(SYS_fcntl, fd, F_GETFD, 0);
     offset[fd] = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
     struct stat st;
     if (hd_sys(SYS_fstat, fd, &st, 0) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) offset[fd] = -1;
@@ -57,6 +61,7 @@ void hd_files_save(void) {
 bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup + RESERVED; }
 void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
 void hd_fd_opened(void) { opened = true; }
+void hd_fd_mode_set(void) { modes_set = true; }
 
 void hd_unreserve(void) {
   int to = backup + RESERVED;
@@ -111,6 +116,7 @@ static long open_now(int dir, const char *path, int flags, unsigned mode) {
   hd_undo_open(dir, path, flags);
   long fd = hd_sys4(SYS_openat, dir, path, flags, mode);
   hd_undo_opened(fd);
+  if (fd >= 0 && (flags & O_TMPFILE) == O_TMPFILE && hd_sys(SYS_fstat, fd, &st, 0) == 0) hd_inode_made(&st);
   return fd;
 }
 
@@ -171,7 +177,11 @@ HD_EXPORT FILE *tmpfile(void) { // has no name, so there is nothing to put back
   if (!hd_active()) return REAL(tmpfile)();
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   FILE *f = REAL(tmpfile)();
-  if (f) hd_kernel_object(f->_fileno);
+  struct stat st;
+  if (f && hd_sys(SYS_fstat, f->_fileno, &st, 0) == 0) {
+    hd_inode_made(&st);
+    hd_kernel_object(f->_fileno);
+  }
   return f;
 }
 HD_EXPORT FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
@@ -196,6 +206,21 @@ HD_EXPORT int fchdir(int fd) {
 HD_EXPORT mode_t umask(mode_t m) {
   mask_changed = true;
   return (mode_t)hd_sys(SYS_umask, m, 0, 0);
+}
+
+// What a disk holds after a power failure is nothing that an execution can see, and waiting for
+// the disk takes longer than most executions.
+static int flush(int nr, int fd) {
+  struct stat st;
+  if (hd_reserved_fd(fd)) return (int)hd_errno_result(-EBADF);
+  if (hd_active() && hd_sys(SYS_fstat, fd, &st, 0) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) return 0;
+  return (int)hd_errno_result(hd_sys(nr, fd, 0, 0));
+}
+HD_EXPORT int fsync(int fd) { return flush(SYS_fsync, fd); }
+HD_EXPORT int fdatasync(int fd) { return flush(SYS_fdatasync, fd); }
+HD_EXPORT int syncfs(int fd) { return flush(SYS_syncfs, fd); }
+HD_EXPORT void sync(void) {
+  if (!hd_active()) hd_sys(SYS_sync, 0, 0, 0);
 }
 
 // Captured output: 1 and 2 are one memory file, given by the controller.
@@ -244,6 +269,13 @@ void hd_files_restore(void) {
     standard_touched = false;
     for (int fd = 0; fd < BACKUPS; fd++)
       if (hd_sys(SYS_dup3, backup + fd, fd, 0) < 0) hd_sys(SYS_close, fd, 0, 0); // it was closed at main
+  }
+  if (HD_UNLIKELY(modes_set)) { // O_NONBLOCK on the standard output, most often
+    modes_set = false;
+    for (int fd = 0; fd < first_new && fd < 64; fd++) {
+      if (modes[fd] >= 0) hd_sys(SYS_fcntl, fd, F_SETFL, modes[fd]);
+      if (closing[fd] >= 0) hd_sys(SYS_fcntl, fd, F_SETFD, closing[fd]);
+    }
   }
   for (int fd = 0; fd < first_new && fd < 64; fd++)
     if (offset[fd] >= 0) hd_sys(SYS_lseek, fd, offset[fd], SEEK_SET);

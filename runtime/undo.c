@@ -164,7 +164,10 @@ void hd_undo_opened(long fd) {
   creating = false;
   if (!made || (fd < 0 && fd != AT_FDCWD)) return;
   step(CREATED, created);
-  if (look(AT_FDCWD, created, &st, true)) learn(&st);
+  if (look(AT_FDCWD, created, &st, true)) {
+    learn(&st);
+    hd_inode_made(&st);
+  }
 }
 
 // Before a name goes away.
@@ -313,6 +316,8 @@ static int mkdir_at(int dir, const char *user, mode_t mode, uint64_t pc) {
     absolute(full, dir, path);
     for (uint64_t n = hd_strlen(full); n > 1 && full[n - 1] == '/';) full[--n] = 0;
     step(DIR_MADE, full);
+    struct stat st;
+    if (look(dir, path, &st, false)) hd_inode_made(&st);
   }
   return finish(t, r);
 }

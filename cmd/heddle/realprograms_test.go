@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,23 +19,26 @@ import (
 type realProgram struct {
 	name   string
 	source string     // Debian's name of the source package
-	needs  [2]string  // a header, and the package that has it
-	build  [][]string // commands, in the source's directory; CC and CXX stand for heddle cc and heddle c++
+	needs  [2]string  // a header or program, and the package that has it
+	build  [][]string // commands, in the source's directory; CC and CXX stand for heddle cc and heddle c++, TESTDATA for ours
+	env    [2]string  // a variable, and its value
 	args   []string   // the program below the source's directory, and its arguments
+	also   [][]string // other arguments, which are to be clean, too
 	runs   int
+	flags  []string // of heddle find, with and without the bugs
+	note   string   // how the only note begins that there may be
 	// What the executions must be at least, or nothing much was tested.
 	behaviours, threads, events int
 	shows                       []string
 	bugs                        []seededBug
 }
 
-// seededBug is one lock taken out of a copy of the source.
+// seededBug is a call that the program is told to do without.
 type seededBug struct {
-	name  string
-	file  string
-	lines map[int]string // what is taken out of each line
-	kinds string         // what may be found, separated by blanks
-	flags []string       // of heddle find
+	name    string
+	without string
+	kinds   string   // what may be found, separated by commas
+	flags   []string // of heddle find
 }
 
 var squashfs = []string{"small", "out.sqsh", "-noappend", "-processors", "2", "-b", "4096", "-no-progress", "-quiet", "-mem", "16M"}
@@ -45,6 +49,11 @@ var realPrograms = []realProgram{
 		build: [][]string{{"make", "CXX=CXX", "pbzip2"}},
 		args:  []string{"pbzip2", "-k", "-c", "-p3", "-b1", "-1", "small", "large"},
 		runs:  1000, behaviours: 100, threads: 5, events: 100, shows: []string{"pbzip2.cpp:", "cond wait"},
+		flags: []string{"--max-steps", "20000"},
+		bugs: []seededBug{{
+			"the writer counts what it has written without the lock", "pthread_mutex_lock@pbzip2.cpp:1750",
+			"hang,deadlock", nil,
+		}},
 	},
 	{
 		name: "xz", source: "xz-utils",
@@ -56,16 +65,26 @@ var realPrograms = []realProgram{
 		args: []string{"src/xz/xz", "-k", "-c", "-T3", "-0", "--block-size=8KiB", "small"},
 		runs: 1000, behaviours: 50, threads: 4, events: 100, shows: []string{"coder_mt.c:", "cond wait"},
 		bugs: []seededBug{{
-			name: "a finished worker enters the free list without the lock", file: "src/liblzma/common/stream_encoder_mt.c",
-			lines: map[int]string{409: "mythread_sync(thr->coder->mutex)"},
-			kinds: "data race", flags: []string{"--time", "60s", "--races-fail", "--no-simplify"},
+			"a finished worker enters the free list without the lock", "pthread_mutex_lock@stream_encoder_mt.c:409",
+			"data race", []string{"--races-fail"},
+		}, {
+			"a worker is given a block without the lock", "pthread_mutex_lock@stream_encoder_mt.c:579",
+			"exit,hang,deadlock", nil,
 		}},
 	},
 	{
 		name: "zstd", source: "libzstd",
 		build: [][]string{{"make", "-C", "programs", "zstd", "CC=CC", "CFLAGS=-O1 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0"}},
-		args:  []string{"programs/zstd", "-q", "-k", "-c", "-T3", "-1", "small", "large"},
-		runs:  1000, behaviours: 2, threads: 3, events: 50, shows: []string{"pool.c:", "cond wait"},
+		args:  []string{"programs/zstd", "-q", "-k", "-c", "-T2", "-1", "zeros"},
+		runs:  1000, behaviours: 500, threads: 5, events: 300, shows: []string{"pool.c:", "fileio_asyncio.c:", "cond wait"},
+		flags: []string{"--max-steps", "20000"},
+		bugs: []seededBug{{
+			"a job is put into the queue without the lock", "pthread_mutex_lock@pool.c:289",
+			"signal,hang,deadlock", nil,
+		}, {
+			"a thread that has done a job says so without the lock", "pthread_mutex_lock@pool.c:97",
+			"deadlock,hang", nil,
+		}},
 	},
 	{
 		// gnulib's part of it knows no glibc since 2.28; Debian's patch for that is not always to be had.
@@ -79,20 +98,66 @@ var realPrograms = []realProgram{
 		build: [][]string{{"make", "-C", "squashfs-tools", "CC=CC", "XATTR_SUPPORT=0", "mksquashfs"}},
 		args:  append([]string{"squashfs-tools/mksquashfs"}, squashfs...),
 		runs:  1000, behaviours: 500, threads: 12, events: 300, shows: []string{"caches-queues-lists.c:", "cond wait"},
+		flags: []string{"--max-steps", "20000"},
 		bugs: []seededBug{{
-			name: "a block is handed on without the lock", file: "squashfs-tools/caches-queues-lists.c",
-			lines: map[int]string{
-				169: "pthread_cleanup_push((void *) pthread_mutex_unlock, &queue->mutex);",
-				170: "pthread_mutex_lock(&queue->mutex);", 182: "pthread_cleanup_pop(1);",
-			},
-			kinds: "hang deadlock signal", flags: []string{"--time", "60s", "--max-steps", "20000"},
+			"a block is handed on without the lock", "pthread_mutex_lock@caches-queues-lists.c:170",
+			"hang,deadlock,signal", nil,
 		}, {
-			name: "a block is given back without the lock", file: "squashfs-tools/caches-queues-lists.c",
-			lines: map[int]string{
-				489: "pthread_cleanup_push((void *) pthread_mutex_unlock, &cache->mutex);",
-				490: "pthread_mutex_lock(&cache->mutex);", 506: "pthread_cleanup_pop(1);",
-			},
-			kinds: "hang deadlock signal misuse", flags: []string{"--time", "60s", "--max-steps", "20000"},
+			"a block is given back without the lock", "pthread_mutex_lock@caches-queues-lists.c:490",
+			"hang,deadlock,signal,misuse", nil,
+		}, {
+			"a block enters a queue without the lock", "pthread_mutex_lock@caches-queues-lists.c:69",
+			"hang,deadlock", nil,
+		}},
+	},
+	{
+		// The client is linked to it: both ends of the connections are under control.
+		name: "memcached", source: "memcached", needs: [2]string{"event.h", "libevent-dev"},
+		build: [][]string{
+			{"./configure", "CC=CC", "CFLAGS=-O1 -g", "--disable-docs", "--disable-coverage", "--disable-extstore"},
+			{"CC", "-O1", "-g", "-c", "TESTDATA/memcached_client.c", "-o", "client.o"},
+			{"make", "memcached", "LIBS=client.o -Wl,--wrap=main -levent"},
+		},
+		args: []string{"memcached", "-u", "root", "-l", "127.0.0.1", "-p", "11311", "-U", "0", "-t", "2"},
+		note: "the program uses setrlimit ", // a process for each execution, then
+		runs: 1000, behaviours: 900, threads: 11, events: 1000, shows: []string{"thread.c:", "memcached_client.c:", "eventfd"},
+		bugs: []seededBug{{
+			"requests for one item are not kept apart", "pthread_mutex_lock@thread.c:122", "assertion", nil,
+		}, {
+			"the server's statistics are not guarded", "pthread_mutex_lock@thread.c:935", "assertion", nil,
+		}},
+	},
+	{
+		// Its own tests, each in one process.
+		name: "libuv", source: "libuv1", needs: [2]string{"/usr/bin/cmake", "cmake"}, env: [2]string{"UV_RUN_AS_ROOT", "1"},
+		build: [][]string{
+			{"env", "CC=CC", "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g", "."},
+			{"cmake", "--build", "build", "--target", "uv_run_tests_a"},
+		},
+		args: []string{"build/uv_run_tests_a", "threadpool_multiple_event_loops", "threadpool_multiple_event_loops"},
+		also: [][]string{
+			{"threadpool_queue_work_simple", "threadpool_queue_work_simple"},
+			{"threadpool_cancel_work", "threadpool_cancel_work"},
+			{"barrier_serial_thread", "barrier_serial_thread"},
+			{"async", "async"},
+		},
+		runs: 1000, behaviours: 50, threads: 8, events: 300, shows: []string{"threadpool.c:", "cond wait", "epoll"},
+	},
+	{
+		// The library under a program of ours that does what its users do.
+		name: "leveldb", source: "leveldb", needs: [2]string{"/usr/bin/cmake", "cmake"},
+		build: [][]string{
+			{"env", "CC=CC", "CXX=CXX", "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1 -g",
+				"-DLEVELDB_BUILD_TESTS=OFF", "-DLEVELDB_BUILD_BENCHMARKS=OFF", "."},
+			{"cmake", "--build", "build", "--target", "leveldb"},
+			{"CXX", "-O1", "-g", "-std=c++17", "-Iinclude", "TESTDATA/leveldb_threads.cc", "build/libleveldb.a", "-pthread", "-o", "threads"},
+		},
+		args: []string{"threads", "db"},
+		runs: 1000, behaviours: 500, threads: 5, events: 500, shows: []string{"db_impl.cc:", "cond wait"},
+		bugs: []seededBug{{
+			"a reader looks for the tables without the lock", "pthread_mutex_lock@db_impl.cc:1118", "misuse,signal", nil,
+		}, {
+			"the thread that compacts does so without the lock", "pthread_mutex_lock@db_impl.cc:684", "misuse,signal,deadlock,assertion", nil,
 		}},
 	},
 }
@@ -106,8 +171,15 @@ func TestRealPrograms(t *testing.T) {
 }
 
 func (p *realProgram) test(t *testing.T) {
+	if p.env[0] != "" {
+		t.Setenv(p.env[0], p.env[1])
+	}
 	if p.needs[0] != "" {
-		if _, err := os.Stat("/usr/include/" + p.needs[0]); err != nil {
+		path := p.needs[0]
+		if !filepath.IsAbs(path) {
+			path = filepath.Join("/usr/include", path)
+		}
+		if _, err := os.Stat(path); err != nil {
 			t.Skipf("%s is missing: apt-get install %s", p.needs[0], p.needs[1])
 		}
 	}
@@ -118,7 +190,8 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	p.make(t, filepath.Join(dir, "source"), p.build)
 
-	// One input that most programs leave to one thread, and one of several blocks.
+	// One input that most programs leave to one thread, and two of several blocks: zstd wants
+	// half a megabyte for each, and is quick with zeros.
 	write := func(name string, size int) {
 		words := strings.Fields("which threads go over and which go under the heddle lifts one warp shed weft loom pick beat shuttle")
 		b := strings.Builder{}
@@ -131,11 +204,26 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	write("small", 20_000)
 	write("large", 250_000)
+	if err := os.WriteFile(filepath.Join(dir, "zeros"), make([]byte, 1_200_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	program := append([]string{"--", "source/" + p.args[0]}, p.args[1:]...)
+	for _, args := range p.also {
+		out := runJSON[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
+		if out.Outcome != "clean" || out.Executions != p.runs || len(out.Notes) > 0 || out.Behaviours < p.behaviours {
+			t.Errorf("%q: %+v", args, out)
+		}
+		t.Logf("%q: %.0f executions/s, %d behaviours", args, float64(out.Executions)/out.Seconds, out.Behaviours)
+	}
 
-	out := runJSON[findJSON](t, dir, exitNothing, append([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, program...)...)
-	if out.Outcome != "clean" || out.Executions != p.runs || len(out.Notes) > 0 {
+	out := runJSON[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
+	if out.Outcome != "clean" || out.Executions != p.runs {
 		t.Errorf("%+v", out)
+	}
+	for _, n := range out.Notes {
+		if p.note == "" || !strings.HasPrefix(n, p.note) {
+			t.Errorf("note: %s", n)
+		}
 	}
 	if out.Behaviours < p.behaviours {
 		t.Errorf("%d executions showed only %d behaviours", p.runs, out.Behaviours)
@@ -163,7 +251,7 @@ func (p *realProgram) test(t *testing.T) {
 		t.Error(err)
 	}
 	for _, b := range p.bugs {
-		t.Run(b.name, func(t *testing.T) { p.seeded(t, dir, &b, program) })
+		t.Run(b.name, func(t *testing.T) { b.test(t, dir, slices.Concat(p.flags, program)) })
 	}
 }
 
@@ -180,13 +268,18 @@ func (p *realProgram) make(t *testing.T, source string, commands [][]string) {
 				a = "CC=" + heddle + " cc"
 			case "CXX=CXX":
 				a = "CXX=" + heddle + " c++"
+			case "CC", "CXX":
+				build.Args = append(build.Args, heddle)
+				a = map[string]string{"CC": "cc", "CXX": "c++"}[a]
 			}
-			build.Args = append(build.Args, a)
+			build.Args = append(build.Args, strings.Replace(a, "TESTDATA", filepath.Join(repository(t), "cmd/heddle/testdata"), 1))
 		}
-		build.Path = c[0]
-		if filepath.Base(c[0]) == c[0] {
+		switch {
+		case c[0] == "CC", c[0] == "CXX":
+			build.Path = heddle
+		case filepath.Base(c[0]) == c[0]:
 			build.Path = lookPath(t, c[0])
-		} else {
+		default:
 			build.Path = filepath.Join(source, c[0])
 		}
 		if out, err := build.CombinedOutput(); err != nil {
@@ -195,44 +288,26 @@ func (p *realProgram) make(t *testing.T, source string, commands [][]string) {
 	}
 }
 
-// seeded takes the lock out, builds that, and wants it found, simplified and replayed.
-func (p *realProgram) seeded(t *testing.T, dir string, b *seededBug, program []string) {
-	path := filepath.Join(dir, "source", b.file)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(text), "\n")
-	for n, s := range b.lines {
-		if !strings.Contains(lines[n-1], s) {
-			t.Fatalf("%s:%d is %q, without %q: another version of the program?", b.file, n, lines[n-1], s)
-		}
-		lines[n-1] = strings.Replace(lines[n-1], s, "", 1)
-	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	defer os.WriteFile(path, text, 0o644)
-	commands := p.build
-	if strings.HasPrefix(commands[0][0], "./") {
-		commands = commands[1:]
-	}
-	p.make(t, filepath.Join(dir, "source"), commands)
-	out := runJSON[findJSON](t, dir, exitFound, append(append([]string{"find", "--json", "-o", "bug.hdl"}, b.flags...), program...)...)
-	if out.Finding == nil || !strings.Contains(b.kinds, out.Finding.Kind) {
+// test leaves the call out, and wants the bug found, simplified, and replayed 20 times.
+func (b *seededBug) test(t *testing.T, dir string, program []string) {
+	args := append([]string{"find", "--json", "--time", "60s", "--without", b.without, "-o", "bug.hdl"}, b.flags...)
+	out := runJSON[findJSON](t, dir, exitFound, append(args, program...)...)
+	s := out.Simplified
+	if out.Finding == nil || s == nil || !slices.Contains(strings.Split(b.kinds, ","), out.Finding.Kind) {
 		t.Fatalf("%+v", out)
 	}
 	found, err := trace.ReadFile(filepath.Join(dir, out.Trace))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: %s, in execution %d; %d switches", out.Finding.Kind, out.Finding.Message, out.Finding.Execution, trace.CostOf(found.Events).Switches)
-	file := out.Trace
-	if s := out.Simplified; s != nil {
-		t.Logf("simplified to %d switches, in %d executions and %.1f of %.1f s", s.Switches, s.Executions, s.Seconds, out.Seconds)
-		file = s.Trace
+	before := trace.CostOf(found.Events)
+	t.Logf("%s: %s, in execution %d, after %.1f s", out.Finding.Kind, out.Finding.Message, out.Finding.Execution, out.Seconds-s.Seconds)
+	t.Logf("from %d switches (%d preemptions) to %d (%d), in %d executions and %.1f s", before.Switches, before.Preemptions,
+		s.Switches, s.Preemptions, s.Executions, s.Seconds)
+	if s.Switches > before.Switches || s.Switches == before.Switches && s.Preemptions > before.Preemptions {
+		t.Errorf("simplifying made it worse")
 	}
-	if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", "--times", "5", file); !r.Same {
+	if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", "--times", "20", s.Trace); !r.Same || r.Times != 20 {
 		t.Errorf("%+v", r)
 	}
 }

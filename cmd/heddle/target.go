@@ -118,6 +118,11 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 	if cfg.Path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
+	// The program is called by its whole path, as the trace has it and the replay will: some copy
+	// their name, and a longer one moves all that they allocate after it.
+	if len(cfg.Args) > 0 {
+		cfg.Args = append([]string{cfg.Path}, cfg.Args[1:]...)
+	}
 	rt, err := a.runtime()
 	if err != nil {
 		return nil, err

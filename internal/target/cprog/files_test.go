@@ -75,6 +75,8 @@ func TestFilesArePutBack(t *testing.T) {
   struct utimbuf u = { 5, 6 }; struct timeval v[2] = { { 7, 8 }, { 9, 10 } }; assert(utime("d/b", &u) == 0 && stat("d/b", &st) == 0 && st.st_mtime == 6); assert(utimes("d", v) == 0 && lutimes("link", v) == 0 && lstat("link", &st) == 0 && st.st_mtime == 9);
   assert(utimensat(AT_FDCWD, "d/b", t, 0) == 0 && utime("none", NULL) == -1 && errno == ENOENT && futimens(999, NULL) == -1 && errno == EBADF && utime("link", NULL) == 0)`},
 		{"owners", `struct stat st; uid_t u = geteuid() ? (uid_t)-1 : 1234; assert(chmod("a", 04755) == 0 && chown("a", u, getegid()) == 0 && stat("a", &st) == 0 && (u != 1234 || (st.st_uid == u && !(st.st_mode & S_ISUID)))); fd = open("d/b", O_RDONLY); assert(fchown(fd, u, -1) == 0 && lchown("link", u, -1) == 0 && fchownat(AT_FDCWD, "d", u, -1, 0) == 0 && unlink("a") == 0)`},
+		{"flushed", `int p[2]; fd = open("a", O_RDWR); assert(write(fd, "flush", 5) == 5 && fsync(fd) == 0 && fdatasync(fd) == 0 && syncfs(fd) == 0); sync();
+  assert(fsync(999) == -1 && errno == EBADF && pipe(p) == 0 && fsync(p[0]) == -1 && fdatasync(p[1]) == -1)`},
 		{"through a link", `fd = open("link", O_WRONLY | O_TRUNC); assert(fd >= 0); write(fd, "linked", 6)`},
 		{"from another directory", `assert(chdir("d") == 0); fd = open("b", O_WRONLY | O_TRUNC); write(fd, "x", 1); assert(mkdir("sub", 0700) == 0 && chdir("sub") == 0 && rename("../b", "b2") == 0)`},
 		{"umask", `umask(077); fd = open("u", O_CREAT | O_WRONLY, 0666); struct stat st; fstat(fd, &st); assert((st.st_mode & 0777) == 0600)`},
@@ -162,6 +164,64 @@ func startIn(t testing.TB, dir, prog string, args ...string) *Target {
 	}
 	t.Cleanup(func() { tg.Close() })
 	return tg
+}
+
+// A new file is another one than those that are gone, whose inode numbers the file system may
+// give it or not. (One that never gives them again proves nothing.)
+func TestNewFilesAreNew(t *testing.T) {
+	prog := compile(t, `
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+  for (int i = 0; i < 3; i++) {
+    int fd = open("file", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    assert(fd >= 0 && close(fd) == 0 && unlink("file") == 0);
+  }
+  for (int i = 0; i < 3; i++) {
+    assert(mkdir("directory", 0700) == 0);
+    int fd = open("directory", O_RDONLY | O_DIRECTORY);
+    assert(fd >= 0 && close(fd) == 0 && rmdir("directory") == 0);
+  }
+  return 0;
+}`)
+	o := run(t, startIn(t, t.TempDir(), prog), schedule.Plan{Record: true})
+	if o.Ending.Kind != trace.Clean {
+		t.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+	}
+	seen := map[trace.Object]bool{}
+	for _, e := range o.Trace.Events {
+		if e.Op == trace.OpFdOpen {
+			seen[e.Object] = true
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("6 files were made and opened, and are %d objects in the trace", len(seen))
+	}
+}
+
+// The flags of descriptors that are there from the start are as they were, too.
+func TestDescriptorFlagsArePutBack(t *testing.T) {
+	tg := start(t, compile(t, `
+#include <assert.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+int main(void) {
+  int on = 1;
+  assert(!(fcntl(1, F_GETFL) & (O_NONBLOCK | O_APPEND)) && !(fcntl(0, F_GETFL) & O_NONBLOCK) && !(fcntl(2, F_GETFD) & FD_CLOEXEC));
+  int copy = dup(1);
+  assert(fcntl(copy, F_SETFL, O_NONBLOCK | O_APPEND) == 0 && ioctl(0, FIONBIO, &on) == 0 && fcntl(2, F_SETFD, FD_CLOEXEC) == 0);
+  assert(fcntl(1, F_GETFL) & O_NONBLOCK);
+  return 0;
+}`))
+	for range 3 {
+		if o := run(t, tg, schedule.Plan{}); o.Ending.Kind != trace.Clean {
+			t.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)
+		}
+	}
 }
 
 // A directory is read in the order of names, whatever order the file system has them in.

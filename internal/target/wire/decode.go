@@ -23,8 +23,10 @@ type execution struct {
 	output    []byte
 }
 
+// reset forgets the records. What nothing was made of but copies is used again: there may
+// be millions of events in each execution.
 func (x *execution) reset() {
-	*x = execution{}
+	*x = execution{events: x.events[:0], threads: x.threads[:0]}
 }
 
 // Of abi.ThreadInfo.Flags.

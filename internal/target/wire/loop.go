@@ -48,6 +48,7 @@ type Loop struct {
 
 	proc   *Process
 	nextID uint64
+	x      execution // the one that is under way
 }
 
 // Process is the one in use, nil if there is none.
@@ -111,13 +112,13 @@ type stream struct {
 	sent    int // the process has been given the first so many
 	more    bool
 	stopped bool // by done: what comes now is not wanted
-	x       execution
 	dog     watchdog
 }
 
 // Stream is that of target.Target. After an error there is no process in use.
 func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) (err error) {
 	s := &stream{Loop: l, next: next, done: done, more: true, dog: watchdog{limit: l.Watchdog}}
+	l.x.reset()
 	defer func() {
 		if err != nil {
 			l.Close() // whatever is queued must not run into the next call
