@@ -241,7 +241,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		buf = append(buf, memory(Read, at, 4), object(Change, at))
 	case trace.OpFutexWakeup, trace.OpFutexWake:
 		buf = append(buf, object(Change, at))
-	default:
+	default: // of OpSemOpen and its kin, too: which semaphore has a name is not told by the object
 		buf = append(buf, Effect{Mode: Fence, Kind: Ending})
 	}
 	return buf
