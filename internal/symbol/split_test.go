@@ -1,12 +1,14 @@
 package symbol
 
 import (
+	gocontext "context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -67,7 +69,9 @@ func TestSplit(t *testing.T) {
 						} else if path, err := exec.LookPath(packer); err != nil {
 							t.Logf("not packed: %v", err)
 						} else {
-							cmd := exec.Command(path, "-e", program, "-o", program+".dwp")
+							ctx, stop := gocontext.WithTimeout(t.Context(), time.Minute) // one that does not end fails
+							defer stop()
+							cmd := exec.CommandContext(ctx, path, "-e", program, "-o", program+".dwp")
 							cmd.Dir = filepath.Dir(program)
 							if out, err := cmd.CombinedOutput(); err != nil {
 								t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
