@@ -20,7 +20,7 @@ func (b build) compileApart(t *testing.T, sources ...string) string {
 	dir := t.TempDir()
 	driver := b.cc
 	if filepath.Ext(sources[0]) == ".cc" {
-		driver = map[string]string{"gcc": "g++", "clang": "clang++"}[b.cc]
+		driver = strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(b.cc)
 	}
 	tool(t, driver)
 	link := append([]string{"-Wl,--build-id", "-o", "sample"}, b.flags...)
