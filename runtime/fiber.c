@@ -59,7 +59,8 @@ void hd_donors_make(uint32_t n) {
   if (n > HD_MAX_THREADS - 1) n = HD_MAX_THREADS - 1;
   for (; hd_ndonors < n; hd_ndonors++) {
     struct hd_donor *d = &hd_donors[hd_ndonors];
-    long p = hd_sys6(SYS_mmap, (long)hd_area_own(size + guard), (long)(size + guard), PROT_READ | PROT_WRITE,
+    // As a hint: where something else is, the kernel chooses.
+    long p = hd_sys6(SYS_mmap, (long)(HD_STACKS_BASE + hd_ndonors * (size + guard)), (long)(size + guard), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (p < 0) hd_fatal("no memory for the stack of thread %u", hd_ndonors + 1);
     hd_sys(SYS_mprotect, p, guard, PROT_NONE);

@@ -275,6 +275,10 @@ void hd_heap_restore(void);
 bool hd_heap_owns(uintptr_t p);
 HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
 #define HD_HEAP_BASE 0x200000000000ull
+// Where the stacks of threads are, one behind the other. The kernel's choice would depend on
+// what the runtime has mapped, which is not the same under each isolation, and programs store
+// addresses of their stacks.
+#define HD_STACKS_BASE 0x210000000000ull
 extern uintptr_t hd_heap_base;
 extern uint64_t hd_heap_used; // bytes from the base that were ever handed out
 extern uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*

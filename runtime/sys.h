@@ -17,7 +17,14 @@ static inline long hd_sys6(long n, long a, long b, long c, long d, long e, long 
 #define hd_sys(n, a, b, c) hd_sys6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define hd_sys4(n, a, b, c, d) hd_sys6((n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
-// Own copies and fills: the interposed memcpy and memset must not be reached from here.
+// Compilers call memcpy and memset on their own, to copy and to clear structs. These calls must
+// not reach the functions that the runtime stands in for (mem.c), which are accesses of the
+// program's.
+#ifndef HD_STANDS_IN_FOR_MEM
+__asm__(".set memcpy, hd_memcpy\n\t.set memmove, hd_memmove\n\t.set memset, hd_memset");
+#endif
+
+// Own copies and fills.
 static inline void hd_copy(void *dst, const void *src, uint64_t n) {
   __asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(n) : : "memory");
 }

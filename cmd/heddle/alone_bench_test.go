@@ -11,7 +11,7 @@ import (
 // cc, and with ThreadSanitizer, in turns. heddle's must not take longer. Processor time is
 // compared, because the machine may be busy.
 func BenchmarkAlone(b *testing.B) {
-	for _, p := range []struct{ name, rounds string }{{"alone_accesses", "60"}, {"alone_locks", "2000000"}} {
+	for _, p := range []struct{ name, rounds string }{{"alone_accesses", "60"}, {"alone_locks", "2000000"}, {"alone_atomics", "1000000"}} {
 		for _, compiler := range []string{"gcc", "clang"} {
 			b.Run(p.name+"/"+compiler, func(b *testing.B) {
 				source := filepath.Join(repository(b), "testdata/programs/bench", p.name+".c")

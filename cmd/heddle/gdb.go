@@ -29,7 +29,8 @@ func (d *debuggerFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// debugGdb replays a trace in gdb, which stands at main then; what comes next is the user's.
+// debugGdb replays a trace in gdb or lldb, which stands at main then; what comes next is the
+// user's.
 func (a *app) debugGdb(t target.Target, tr *trace.Trace, name string) error {
 	program, ok := t.(*cprog.Target)
 	if !ok {
@@ -37,10 +38,7 @@ func (a *app) debugGdb(t target.Target, tr *trace.Trace, name string) error {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("%s is not in PATH: install it, or name another gdb with --gdb=PROGRAM", name)
-	}
-	if strings.Contains(filepath.Base(path), "lldb") {
-		return errors.New("heddle's commands are for gdb, and lldb does not know its language: use --gdb, or --gdb=PROGRAM for another gdb")
+		return fmt.Errorf("%s is not in PATH: install it, or name another gdb or lldb with --gdb=PROGRAM", name)
 	}
 	plan, err := campaign.ReplayPlan(t, tr)
 	if err != nil {
@@ -48,7 +46,7 @@ func (a *app) debugGdb(t target.Target, tr *trace.Trace, name string) error {
 	}
 	t.Close() // the debugger gets a process of its own
 	// Ctrl-C stops the program in the debugger, and not heddle.
-	o, ended, err := program.Debug(context.WithoutCancel(a.ctx), []string{path}, plan, len(tr.Events))
+	o, ended, err := program.Debug(context.WithoutCancel(a.ctx), cprog.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
 	if err != nil {
 		return err
 	}

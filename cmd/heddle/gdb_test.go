@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,13 @@ func inGdb(t *testing.T, dir, file string, commands ...string) string {
 	if _, err := exec.LookPath("gdb"); err != nil {
 		t.Fatal("gdb is not installed: heddle must be tested with it")
 	}
-	cmd := heddleCommand(t, dir, nil, "replay", "--gdb", file)
+	return inDebugger(t, dir, "--gdb", file, commands...)
+}
+
+// inDebugger is the same with the flag that names the debugger.
+func inDebugger(t *testing.T, dir, flag, file string, commands ...string) string {
+	t.Helper()
+	cmd := heddleCommand(t, dir, nil, "replay", flag, file)
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	b, err := cmd.CombinedOutput()
 	if err != nil {
@@ -74,11 +81,68 @@ func TestReplayInGdbOtherFailures(t *testing.T) {
 		`"T2"`, `in transfer `, `"T1"`, `heddle_at_failure`, `in transfer `, `"abba_deadlock"`, `in main `)
 }
 
+// lldbs are the lldbs that are installed, of any version.
+func lldbs(t *testing.T) (names []string) {
+	t.Helper()
+	for _, name := range []string{"lldb", "lldb-14", "lldb-15", "lldb-16", "lldb-17", "lldb-18", "lldb-19"} {
+		if path, err := exec.LookPath(name); err == nil {
+			names = append(names, path)
+			version, err := exec.Command(path, "--version").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %s", path, strings.TrimSpace(string(version)))
+		}
+	}
+	if len(names) == 0 {
+		t.Skip("lldb is not installed")
+	}
+	return names
+}
+
+// In lldb it is as in gdb.
+func TestReplayInLldb(t *testing.T) {
+	names := lldbs(t)
+	dir, lost := found(t, "lost_update.c")
+	nullDir, null := found(t, "null_publish.c")
+	deadDir, deadlock := found(t, "abba_deadlock.c")
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			flag := "--gdb=" + name
+			text := inDebugger(t, dir, flag, lost, "heddle-where", "heddle-next", "heddle-next",
+				"breakpoint set -n teller", "continue", "thread list", "bt", "breakpoint delete 4", "heddle-next", "continue",
+				"thread list", "frame info", "continue", "heddle-where")
+			inOrder(t, text, `at main\.`, `before event 0 of the trace, which has \d+`,
+				`main at lost_update\.c:28`, `event 0 of the \d+ events of the trace: T0, pthread_create`,
+				`event 1 of the \d+ events of the trace: T0, pthread_create`,
+				`stop reason = breakpoint 4`, `^\* thread #\d.*teller\(.*name = 'T[12]'`, `frame #0: .*teller\(`,
+				`frame #\d.*teller\(.*lost_update\.c:21`, `event 3 of the \d+ events of the trace: T[12], read`,
+				`T0, abort`, `the failure, in the thread that failed`, `main at lost_update\.c:30`,
+				`\* thread #1.*heddle_at_failure`, `name = 'T1'`, `name = 'T2'`, `frame #\d.*main at lost_update\.c:30`,
+				`exited with status = 0`)
+			inOrder(t, text, `exited with status = 0`, `\(lldb\) quit`)
+			if want := "the program has ended, or is running"; strings.Count(text, want) != 1 {
+				t.Errorf("%q is not said once:\n%s", want, text)
+			}
+			inOrder(t, inDebugger(t, nullDir, flag, null, "continue", "bt"), "SIGSEGV", `null_publish\.c:\d+`)
+			inOrder(t, inDebugger(t, deadDir, flag, deadlock, "continue", "bt all"), "the failure, in the thread that failed", `abba_deadlock\.c:\d+`,
+				`name = 'abba_deadlock'`, `main at`, `name = 'T1'`, `heddle_at_failure`, `transfer\(`, `name = 'T2'`, `transfer\(`)
+		})
+	}
+}
+
 func TestGdbIsNotThere(t *testing.T) {
 	dir, file := found(t, "lost_update.c")
+	for name, script := range map[string]string{"lldb-mute": "exit 0", "lldb-broken": "echo no Python here; exit 1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for flag, want := range map[string]string{
-		"--gdb=no-such-gdb": "no-such-gdb is not in PATH",
-		"--gdb=/bin/true":   "the debugger ended before it had stopped the program",
+		"--gdb=./lldb-mute":   `lldb-mute does not run Python, in which heddle's commands for lldb are written (it says "")`,
+		"--gdb=./lldb-broken": "(exit status 1): install its module (on Debian and Ubuntu: python3-lldb), or use gdb",
+		"--gdb=no-such-gdb":   "no-such-gdb is not in PATH",
+		"--gdb=/bin/true":     "the debugger ended before it had stopped the program",
 	} {
 		b, err := heddleCommand(t, dir, nil, "replay", flag, file).CombinedOutput()
 		var exit *exec.ExitError

@@ -152,7 +152,7 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 	t.Helper()
 	command, env := "cc", "HEDDLE_CC="+compiler
 	if filepath.Ext(e.source) == ".cc" {
-		command, env = "c++", "HEDDLE_CXX="+map[string]string{"gcc": "g++", "clang": "clang++"}[compiler]
+		command, env = "c++", "HEDDLE_CXX="+strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(compiler)
 	}
 	made := [][]string{append([]string{"-o", out}, e.flags...)}
 	if e.plugin != "" {

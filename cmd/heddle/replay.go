@@ -17,7 +17,7 @@ type replayCommand struct {
 	Quiet      bool          `short:"q" help:"Say only how it ended."`
 	Changed    bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
 	Dlv        bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
-	Gdb        debuggerFlag  `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb."`
+	Gdb        debuggerFlag  `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb, or an lldb."`
 	RaceReport bool          `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
 	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/symbol"
@@ -102,7 +103,7 @@ const ownCode = 3
 
 // rank is how well a frame says where the program was: 0 not at all, ownCode best.
 func (p *places) rank(s trace.Site, f symbol.Frame) int {
-	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && p.tr.Modules[s.Module()].Program
+	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && ownModule(p.tr.Modules[s.Module()])
 	switch {
 	case !f.Known():
 		return 0
@@ -112,6 +113,14 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 		return 2
 	}
 	return ownCode
+}
+
+// ownModule reports whether a module is the program, or a library that belongs to it and not
+// to the system.
+func ownModule(m trace.Module) bool {
+	return m.Program || !slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
+		return strings.HasPrefix(m.Path, dir)
+	})
 }
 
 // systemCode reports whether a frame is of the C or C++ library or of the compiler.

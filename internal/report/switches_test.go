@@ -87,3 +87,26 @@ T0 100 lock m stack=5
 		t.Errorf("the call stack has %d places, want 2", n)
 	}
 }
+
+// TestPlaceInALibrary has a lock taken in a library that belongs to the program, and in one
+// that is the system's.
+func TestPlaceInALibrary(t *testing.T) {
+	for path, want := range map[string]string{"/home/me/build/libstore.so": "store.cc:7", "one/libstore.so": "store.cc:7", "/usr/lib/libstore.so": "own.cc:5"} {
+		tr, names := reporttest.Parse(t, []byte(`-- trace --
+file own.cc
+func work 1 9
+file store.cc
+func put 1 9
+thread T0 work
+T0 1 start
+T0 100 lock m stack=5
+`))
+		tr.Stacks[1][0] = trace.MakeSite(0, 5<<12)
+		tr.Modules[1].Path, tr.Modules[1].Program = path, false
+		tr.Events[1].Site = trace.MakeSite(1, 7<<12)
+		v := Build(tr, names, Options{})
+		if got := v.Places[v.Full()[1].Cell.Place].Label; got != want {
+			t.Errorf("in %s the lock is told at %s, want %s", path, got, want)
+		}
+	}
+}

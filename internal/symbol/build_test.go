@@ -47,7 +47,7 @@ func (b build) compile(t testing.TB, sources ...string) string {
 	t.Helper()
 	driver := b.cc
 	if filepath.Ext(sources[0]) == ".cc" {
-		driver = map[string]string{"gcc": "g++", "clang": "clang++"}[b.cc]
+		driver = strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(b.cc)
 	}
 	out := filepath.Join(t.TempDir(), "sample")
 	// A tail call has no return address in its caller.

@@ -1,12 +1,14 @@
 package symbol
 
 import (
+	gocontext "context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -18,7 +20,7 @@ func (b build) compileApart(t *testing.T, sources ...string) string {
 	dir := t.TempDir()
 	driver := b.cc
 	if filepath.Ext(sources[0]) == ".cc" {
-		driver = map[string]string{"gcc": "g++", "clang": "clang++"}[b.cc]
+		driver = strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(b.cc)
 	}
 	tool(t, driver)
 	link := append([]string{"-Wl,--build-id", "-o", "sample"}, b.flags...)
@@ -67,7 +69,9 @@ func TestSplit(t *testing.T) {
 						} else if path, err := exec.LookPath(packer); err != nil {
 							t.Logf("not packed: %v", err)
 						} else {
-							cmd := exec.Command(path, "-e", program, "-o", program+".dwp")
+							ctx, stop := gocontext.WithTimeout(t.Context(), time.Minute) // one that does not end fails
+							defer stop()
+							cmd := exec.CommandContext(ctx, path, "-e", program, "-o", program+".dwp")
 							cmd.Dir = filepath.Dir(program)
 							if out, err := cmd.CombinedOutput(); err != nil {
 								t.Fatalf("%v: %v\n%s", cmd.Args, err, out)

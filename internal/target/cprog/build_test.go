@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// compile builds a C source for ThreadSanitizer, whose place the runtime takes.
+// compile builds a C or C++ source for ThreadSanitizer, whose place the runtime takes.
 func compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,8 +48,12 @@ func compile(t testing.TB, source string, flags ...string) string {
 	}
 	out := filepath.Join(dir, "prog")
 	args := append([]string{"-g", "-O1", "-pthread", "-fsanitize=thread", "-fno-builtin-memcpy", "-o", out, file}, flags...)
-	if b, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("gcc %v: %v\n%s", args, err, b)
+	driver := "gcc"
+	if filepath.Ext(file) == ".cc" {
+		driver = "g++"
+	}
+	if b, err := exec.Command(driver, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", driver, args, err, b)
 	}
 	return out
 }

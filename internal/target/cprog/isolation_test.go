@@ -93,8 +93,9 @@ func sameOutcome(t testing.TB, what string, a, b schedule.Outcome) {
 	}
 }
 
-// sameUnderEach runs n plans of one program under each isolation that can carry it, and with
-// kernel threads, fewer of them where each takes a process; their traces must be the same.
+// sameUnderEach runs n plans of one program under each isolation that can carry it, fewer of
+// them where each takes a process, and at most ten with kernel threads; their traces must be
+// the same.
 func sameUnderEach(t testing.TB, prog string, n, few int, args ...string) {
 	t.Helper()
 	reference := Snapshot
@@ -116,7 +117,7 @@ func sameUnderEach(t testing.TB, prog string, n, few int, args ...string) {
 		isolation Isolation
 		threads   bool
 		n         int
-	}{{"fork", Fork, false, n}, {"process", Process, false, few}, {"threads", Process, true, few}} {
+	}{{"fork", Fork, false, n}, {"process", Process, false, few}, {"threads", Process, true, min(few, 10)}} {
 		if how.isolation == reference {
 			continue
 		}
@@ -138,59 +139,74 @@ func sameUnderEach(t testing.TB, prog string, n, few int, args ...string) {
 // threads are fibers or the kernel's.
 func TestSameUnderEachIsolation(t *testing.T) {
 	t.Run("mixed", func(t *testing.T) { sameUnderEach(t, compile(t, mixed), 100, 20) })
-	for i, file := range testPrograms(t) {
+	for i, p := range testPrograms(t) {
 		// A sample; BenchmarkSameUnderEachIsolation has all.
-		if name := filepath.Base(file); i%6 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") || strings.HasPrefix(name, "plugin_") {
-			t.Run(filepath.Base(filepath.Dir(file))+"/"+name, func(t *testing.T) { sameUnderEach(t, compileFile(t, file), 20, 4) })
+		if name := filepath.Base(p.file); i%8 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") || strings.HasPrefix(name, "cxx_exception_") || strings.HasPrefix(name, "plugin_") {
+			t.Run(p.String(), func(t *testing.T) { sameUnderEach(t, p.compile(t), 20, 4, p.args...) })
 		}
 	}
 }
 
-// compileFile builds one of testPrograms.
-func compileFile(t testing.TB, file string) string {
+// caseProgram is a program in testdata with what its comment says of it.
+type caseProgram struct {
+	file        string
+	flags, args []string
+}
+
+func (p caseProgram) String() string {
+	return filepath.Base(filepath.Dir(p.file)) + "/" + filepath.Base(p.file)
+}
+
+func (p caseProgram) compile(t testing.TB) string {
 	t.Helper()
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(p.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, plugin, found := strings.Cut(string(b), "\n// plug-in: ")
 	if !found {
-		return compile(t, file)
+		return compile(t, p.file, p.flags...)
 	}
-	prog := compile(t, file, "-rdynamic")
+	prog := compile(t, p.file, "-rdynamic")
 	name, _, _ := strings.Cut(plugin, "\n")
-	compilePlugin(t, file, filepath.Join(filepath.Dir(prog), name))
+	compilePlugin(t, p.file, filepath.Join(filepath.Dir(prog), name))
 	return prog
 }
 
-// testPrograms are the C programs in testdata that need no arguments or flags.
-func testPrograms(t testing.TB) (files []string) {
+// testPrograms are the programs in testdata.
+func testPrograms(t testing.TB) (all []caseProgram) {
 	t.Helper()
 	for _, dir := range []string{"fail", "pass"} {
-		all, err := filepath.Glob(filepath.Join(testProgram(dir), "*.c"))
-		if err != nil || len(all) < 40 {
-			t.Fatalf("%d programs in %s, %v", len(all), dir, err)
+		files, err := filepath.Glob(filepath.Join(testProgram(dir), "*.c*"))
+		if err != nil || len(files) < 60 {
+			t.Fatalf("%d programs in %s, %v", len(files), dir, err)
 		}
-		for _, file := range all {
+		for _, file := range files {
 			b, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(b), "\n// args:") && (!strings.Contains(string(b), "\n// flags:") || strings.Contains(string(b), "\n// plug-in:")) {
-				files = append(files, file)
+			p := caseProgram{file: file}
+			for line := range strings.Lines(string(b)) {
+				if words, ok := strings.CutPrefix(line, "// flags:"); ok {
+					p.flags = strings.Fields(words)
+				} else if words, ok := strings.CutPrefix(line, "// args:"); ok {
+					p.args = strings.Fields(words)
+				}
 			}
+			all = append(all, p)
 		}
 	}
-	return files
+	return all
 }
 
-// All test programs: 100 plans each, 10 of them where every execution is launched.
+// All test programs: 100 plans each under every isolation, and 10 with kernel threads.
 func BenchmarkSameUnderEachIsolation(b *testing.B) {
-	for _, file := range testPrograms(b) {
-		b.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(b *testing.B) {
-			prog := compileFile(b, file)
+	for _, p := range testPrograms(b) {
+		b.Run(p.String(), func(b *testing.B) {
+			prog := p.compile(b)
 			for b.Loop() {
-				sameUnderEach(b, prog, 100, 10)
+				sameUnderEach(b, prog, 100, 100, p.args...)
 			}
 		})
 	}

@@ -14,9 +14,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// allowedImports is all of libc, the loader and the unwinder that the runtime may call. A
-// compiler that turns a loop of a hook into a call of memcpy is caught here: it would call
-// the interposed one. None of these is called from an access hook.
+// allowedImports is all of libc, the loader and the unwinder that the runtime may call. None
+// of these is called from an access hook.
 var allowedImports = strings.Fields(`
 	__cxa_at_quick_exit __cxa_atexit __cxa_current_exception_type __cxa_finalize __errno_location __gcc_personality_v0
 	__libc_calloc __libc_free __libc_malloc __libc_memalign __libc_realloc

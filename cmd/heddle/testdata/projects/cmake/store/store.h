@@ -1,0 +1,3 @@
+#pragma once
+void deliver(int n, bool locked);
+int stock();

@@ -1,0 +1,184 @@
+package cprog
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/schedule"
+)
+
+// These define heddle-where, heddle-next and heddle-frame, attach, and run to main. The
+// symbols are those of runtime/debug.c.
+//
+//go:embed heddle.gdb
+var gdbCommands string
+
+//go:embed heddle.lldb.py
+var lldbCommands string
+
+// A Debugger is a program that understands gdb's command line, or lldb's.
+type Debugger struct {
+	Path string
+	LLDB bool
+}
+
+// file is what the file of its commands is called. gdb goes by the ending, and lldb makes a
+// Python module of that name.
+func (d Debugger) file() string {
+	if d.LLDB {
+		return "heddle_commands.py"
+	}
+	return "heddle.gdb"
+}
+
+// command is the command line with which the debugger reads that file.
+func (d Debugger) command(file string) *exec.Cmd {
+	if !d.LLDB {
+		return exec.Command(d.Path, "-q", "-x", file)
+	}
+	cmd := exec.Command(d.Path, "-o", "settings set interpreter.prompt-on-quit false", "-o", "command script import "+file)
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		// Where lldb reads commands by itself, it does not wait for what the one before
+		// has started.
+		cmd.Args = append(cmd.Args, "-o", "settings set interpreter.stop-command-source-on-error false", "-s", "/dev/stdin", "-o", "quit")
+	}
+	cmd.Env = append(os.Environ(), d.pythonPath()...)
+	return cmd
+}
+
+// pythonPath helps lldb to its Python module. Debian's lldb 14 looks for it where it is not
+// (what lldb -P prints).
+func (d Debugger) pythonPath() []string {
+	path, err := filepath.EvalSymlinks(d.Path)
+	if err != nil {
+		return nil
+	}
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "../lib/python3*/*-packages/lldb/embedded_interpreter.py"))
+	if len(found) == 0 {
+		return nil
+	}
+	dirs := filepath.SplitList(os.Getenv("PYTHONPATH"))
+	for _, f := range found {
+		dirs = append(dirs, filepath.Dir(filepath.Dir(f)))
+	}
+	return []string{"PYTHONPATH=" + strings.Join(dirs, string(filepath.ListSeparator))}
+}
+
+// check refuses an lldb that cannot run heddle's commands.
+func (d Debugger) check(ctx context.Context) error {
+	if !d.LLDB {
+		return nil
+	}
+	const word = "has Python"
+	cmd := exec.CommandContext(ctx, d.Path, "--batch", "--no-lldbinit", "-o", `script print("%s" % "`+word+`" if lldb.debugger else "")`)
+	cmd.Env = append(os.Environ(), d.pythonPath()...)
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if slices.Contains(lines, word) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("it says %q", lines[len(lines)-1])
+	}
+	return fmt.Errorf("%s does not run Python, in which heddle's commands for lldb are written (%w): install its module (on Debian and Ubuntu: python3-lldb), or use gdb", d.Path, err)
+}
+
+func (d Debugger) commands(pid, events int) string {
+	text := gdbCommands
+	if d.LLDB {
+		text = lldbCommands
+	}
+	return strings.NewReplacer("@PID@", fmt.Sprint(pid), "@EVENTS@", fmt.Sprint(events)).Replace(text)
+}
+
+// Debug does one execution as Run does, in a process that the debugger has been attached to,
+// with a kernel thread for each of the program's. It returns when the debugger has ended:
+// with the outcome, if the execution has ended by then. events is how many the plan leads
+// to, for people. The debugger has heddle's standard files and terminal.
+func (t *Target) Debug(ctx context.Context, debugger Debugger, plan schedule.Plan, events int) (schedule.Outcome, bool, error) {
+	if err := debugger.check(ctx); err != nil {
+		return schedule.Outcome{}, false, err
+	}
+	cfg := t.cfg
+	cfg.Threads, cfg.Donors = true, len(plan.Threads) // no second process could have more of them
+	d := program{&Target{cfg: cfg, isolation: Process, header: t.header}}
+	proc, err := d.Launch(ctx)
+	if err != nil {
+		return schedule.Outcome{}, false, err
+	}
+	defer proc.Close()
+	// A directory, because lldb's Python keeps what it has compiled beside the file.
+	dir, err := os.MkdirTemp("", "heddle-debug-")
+	if err != nil {
+		return schedule.Outcome{}, false, fmt.Errorf("the debugger's commands cannot be written: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, debugger.file())
+	if err := os.WriteFile(file, []byte(debugger.commands(proc.Pid(), events)), 0o600); err != nil {
+		return schedule.Outcome{}, false, fmt.Errorf("the debugger's commands cannot be written: %w", err)
+	}
+	cmd := debugger.command(file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return schedule.Outcome{}, false, fmt.Errorf("cannot start %s: %w", debugger.Path, wire.Plain(err))
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	for !traced(proc.Pid()) {
+		select {
+		case err := <-over:
+			if err == nil {
+				err = errors.New("exit status 0")
+			}
+			return schedule.Outcome{}, false, fmt.Errorf("the debugger ended before it had stopped the program (%w)", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	// The debugger may take as much time as it likes; without it there is nothing to wait for.
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	type result struct {
+		schedule.Outcome
+		err error
+	}
+	outcome := make(chan result, 1)
+	go func() {
+		loop := wire.Loop{Program: launched{d, proc}, Watchdog: math.MaxInt64 / 2}
+		o, err := loop.Run(running, plan)
+		outcome <- result{o, err}
+	}()
+	<-over
+	stop()
+	r := <-outcome
+	return r.Outcome, r.err == nil, ctx.Err()
+}
+
+// traced reports whether a debugger is attached to a process.
+func traced(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, found := strings.Cut(string(b), "TracerPid:\t")
+	return err == nil && found && !strings.HasPrefix(after, "0\n")
+}
+
+// launched is a program whose one process has been launched.
+type launched struct {
+	program
+	proc *wire.Process
+}
+
+func (l launched) Launch(context.Context) (*wire.Process, error) { return l.proc, nil }
