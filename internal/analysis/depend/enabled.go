@@ -203,7 +203,9 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return false // when time passes is not recorded
 	case trace.OpFdRead, trace.OpFdAccept:
 		// An end and an error come with nothing; they can be had when the trace has them.
-		return value == 0 || s.pending[at] > 0 || s.ended[at]
+		// Nobody waits for a file.
+		kind, _, _ := at.Channel()
+		return value == 0 || s.pending[at] > 0 || s.ended[at] || kind == "file"
 	case trace.OpThreadJoin:
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
