@@ -22,11 +22,13 @@ static int code(int err) {
 // A start routine that returns int: what is above the int in the register is cut off when
 // the thread is joined.
 HD_EXPORT int thrd_create(thrd_t *id, thrd_start_t entry, void *arg) {
+  if (hd_before_main()) return code(hd_early_create(id, NULL, (void *(*)(void *))(void *)entry, arg, HD_RA));
   if (!hd_threads_controlled()) return REAL(thrd_create)(id, entry, arg);
   return code(hd_thread_create(id, NULL, (void *(*)(void *))(void *)entry, arg, HD_RA));
 }
 
 HD_EXPORT int thrd_join(thrd_t id, int *result) {
+  if (hd_before_main()) hd_early_join();
   if (!hd_active()) return REAL(thrd_join)(id, result);
   void *ret;
   int err = hd_thread_join(id, &ret, HD_RA, NULL, false);
@@ -35,6 +37,7 @@ HD_EXPORT int thrd_join(thrd_t id, int *result) {
 }
 
 HD_EXPORT int thrd_detach(thrd_t id) {
+  if (hd_before_main()) return code(hd_early_detach(id));
   return hd_active() ? code(hd_thread_detach(id, HD_RA)) : REAL(thrd_detach)(id);
 }
 

@@ -83,7 +83,12 @@ void hd_donors_make(uint32_t n) {
 // First donors that have not run in this execution: a joined thread's identifier should
 // not come back at once, or a second join of it could not be told from a first.
 struct hd_donor *hd_donor_get(void) {
-  struct hd_donor *again = NULL;
+  struct hd_donor *again = hd_early_donor;
+  if (HD_UNLIKELY(again != NULL) && hd.cur->index == 0) {
+    hd_early_donor = NULL;
+    return again;
+  }
+  again = NULL;
   for (uint32_t i = 0; i < hd_ndonors; i++) {
     struct hd_donor *d = &hd_donors[i];
     if (!d->used) { d->used = true; return d; }

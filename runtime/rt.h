@@ -408,7 +408,15 @@ void hd_thread_main(void);                    // first code of every fiber
 // A new thread of t's, at the head of entry(arg) and enabled. Ends the execution if there can be no more.
 struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached);
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
-bool hd_threads_controlled(void);             // refuses threads before main
+bool hd_threads_controlled(void);
+
+// early.c: threads before main
+bool hd_before_main(void);
+int hd_early_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);
+int hd_early_detach(uintptr_t id);
+_Noreturn void hd_early_join(void);
+void hd_early_begin(void);
+extern struct hd_donor *hd_early_donor; // to be used for main's next thread
 int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);
 struct hd_deadline;
 int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try);

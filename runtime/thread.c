@@ -160,6 +160,7 @@ static void thread_body(struct hd_thread *t) {
     __pthread_register_cancel(&buf.cancel);
     if (t->index == 0) {
       if (HD_UNLIKELY(hd_shared_early)) hd_needs(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
+      hd_early_begin();
       hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own
     }
     t->ret = t->entry(t->arg);
@@ -211,11 +212,10 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
   return u;
 }
 
-// False: control begins at main, and something wants to start a thread before.
+// False: libc's own.
 bool hd_threads_controlled(void) {
   if (hd_active()) return true;
   if (hd_mode == HD_CHILD) hd_refuse("a child process of the program, forked and without exec, starts a thread: heddle controls the threads of one process");
-  if (hd_controlled() && hd_mode != HD_CARRIER) hd_refuse("the program starts a thread before main (in a constructor or a library's initialisation): heddle controls threads from main on");
   return false;
 }
 
@@ -263,6 +263,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
 }
 
 HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg) {
+  if (hd_before_main()) return hd_early_create(id, attr, entry, arg, HD_RA);
   return hd_threads_controlled() ? hd_thread_create(id, attr, entry, arg, HD_RA) : REAL(pthread_create)(id, attr, entry, arg);
 }
 
@@ -317,6 +318,7 @@ static int timed_join(pthread_t id, void **ret, int clock, const struct timespec
 }
 
 HD_EXPORT int pthread_join(pthread_t id, void **ret) {
+  if (hd_before_main()) hd_early_join();
   return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
 }
 HD_EXPORT int pthread_tryjoin_np(pthread_t id, void **ret) {
@@ -341,5 +343,6 @@ int hd_thread_detach(uintptr_t id, uint64_t pc) {
 }
 
 HD_EXPORT int pthread_detach(pthread_t id) {
+  if (hd_before_main()) return hd_early_detach(id);
   return hd_active() ? hd_thread_detach(id, HD_RA) : REAL(pthread_detach)(id);
 }

@@ -2,6 +2,7 @@ package cprog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -32,8 +33,11 @@ func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 	}
 	proc, err := wire.Launch(ctx, &wire.Command{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors, Options: options,
-		Quit: syscall.SIGURG, Early: early,
+		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog,
 	})
+	if errors.Is(err, wire.ErrCold) {
+		err = &wire.RefusedError{Reason: fmt.Sprintf("it has not come to main after %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}
+	}
 	if err != nil {
 		return nil, err
 	}
