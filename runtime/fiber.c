@@ -92,7 +92,8 @@ struct hd_donor *hd_donor_get(void) {
   for (uint32_t i = 0; i < hd_ndonors; i++) {
     struct hd_donor *d = &hd_donors[i];
     if (!d->used) { d->used = true; return d; }
-    if (!again && d->owner && d->owner->ended && (d->owner->joined || d->owner->detached)) again = d;
+    // A timer may start a thread while the scheduler is still on the stack of one that ended.
+    if (!again && d->owner && d->owner != hd.cur && d->owner->ended && (d->owner->joined || d->owner->detached)) again = d;
   }
   if (again) {
     again->owner = NULL;
