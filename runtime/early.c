@@ -22,14 +22,9 @@ bool hd_before_main(void) { return hd_controlled() && hd_mode == HD_EARLY; }
 
 int hd_early_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc) {
   if (n == MOST) hd_refuse("the program starts more than 256 threads before main");
-  int detached = PTHREAD_CREATE_JOINABLE;
-  size_t size = 0;
-  void *addr = NULL;
-  if (attr) {
-    pthread_attr_getdetachstate(attr, &detached);
-    pthread_attr_getstack(attr, &addr, &size);
-    if ((uintptr_t)addr + size != 0) hd_refuse("the program starts a thread before main with a stack of its own (pthread_attr_setstack): heddle controls threads from main on");
-  }
+  size_t size;
+  bool detached;
+  if (hd_thread_wishes(attr, &size, &detached)) hd_refuse("the program starts a thread before main with a stack of its own (pthread_attr_setstack): heddle controls threads from main on");
   hd_donors_make(n + 1);
   *id = hd_donors[n].fs;
   early[n].id = *id;
@@ -37,7 +32,7 @@ int hd_early_create(uintptr_t *id, const void *attr, void *(*entry)(void *), voi
   early[n].arg = arg;
   early[n].pc = pc;
   early[n].stack = size;
-  early[n].detached = detached == PTHREAD_CREATE_DETACHED;
+  early[n].detached = detached;
   n++;
   return 0;
 }

@@ -417,6 +417,7 @@ int hd_early_detach(uintptr_t id);
 _Noreturn void hd_early_join(void);
 void hd_early_begin(void);
 extern struct hd_donor *hd_early_donor; // to be used for main's next thread
+void *hd_thread_wishes(const void *attr, size_t *size, bool *detached); // of attributes or NULL; returns the stack they name, or NULL
 int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);
 struct hd_deadline;
 int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try);

@@ -228,15 +228,22 @@ static void *large_stack(size_t size) {
   return p + GUARD;
 }
 
+void *hd_thread_wishes(const void *attr, size_t *size, bool *detached) {
+  *size = 0;
+  *detached = false;
+  if (!attr) return NULL;
+  int state;
+  void *addr;
+  pthread_attr_getdetachstate(attr, &state);
+  pthread_attr_getstack(attr, &addr, size);
+  *detached = state == PTHREAD_CREATE_DETACHED;
+  return (uintptr_t)addr + *size == 0 ? NULL : addr; // none was set: the end is at 0
+}
+
 int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc) {
-  int detached = PTHREAD_CREATE_JOINABLE;
-  size_t size = 0;
-  void *addr = NULL;
-  if (attr) {
-    pthread_attr_getdetachstate(attr, &detached);
-    pthread_attr_getstack(attr, &addr, &size);
-    if ((uintptr_t)addr + size == 0) addr = NULL; // none was set: the end is at 0
-  }
+  size_t size;
+  bool detached;
+  void *addr = hd_thread_wishes(attr, &size, &detached);
   hd_refresh(id, sizeof *id, pc);
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
   if (!addr && size > hd_default_stack()) {
@@ -247,7 +254,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
       return EAGAIN;
     }
   }
-  struct hd_thread *u = hd_spawn(t, entry, arg, detached == PTHREAD_CREATE_DETACHED);
+  struct hd_thread *u = hd_spawn(t, entry, arg, detached);
   hd_thread_attributes(u, t, attr);
   if (addr) {
     u->stack_lo = (uintptr_t)addr;
