@@ -1,4 +1,6 @@
 # make          build bin/heddle
+# make install  install heddle, its man pages and completions below PREFIX (/usr/local)
+# make dist     write a release archive to dist/
 # make demo     show what it is about, on a small program with a bug
 # make test     all tests
 # make bench    benchmarks, one second each
@@ -12,7 +14,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all demo test bench lint generate whole e2e build need-go need-cc
+.PHONY: all install uninstall dist demo test bench lint generate whole e2e build need-go need-cc
 .DEFAULT_GOAL := all
 
 all: build
@@ -23,6 +25,45 @@ build: need-go
 	$(GO) build -o bin/heddle ./cmd/heddle
 	@ln -sf heddle bin/heddle-cc
 	@ln -sf heddle bin/heddle-c++
+
+# DESTDIR is put before PREFIX, for packages.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+install: build
+	@set -e; root="$(DESTDIR)$(PREFIX)"; heddle=bin/heddle; $(STAGE)
+	@echo "installed heddle in $(DESTDIR)$(PREFIX)/bin"
+
+# What an installation is made of: $$heddle and its files, below $$root.
+define STAGE
+install -d "$$root/bin" "$$root/share/man/man1" "$$root/share/bash-completion/completions" \
+  "$$root/share/zsh/site-functions" "$$root/share/fish/vendor_completions.d"; \
+install -m 755 $$heddle "$$root/bin/heddle"; \
+ln -sf heddle "$$root/bin/heddle-cc"; ln -sf heddle "$$root/bin/heddle-c++"; \
+$$heddle man "$$root/share/man/man1" >/dev/null; \
+$$heddle completion bash >"$$root/share/bash-completion/completions/heddle"; \
+$$heddle completion zsh >"$$root/share/zsh/site-functions/_heddle"; \
+$$heddle completion fish >"$$root/share/fish/vendor_completions.d/heddle.fish"
+endef
+
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/heddle" "$(DESTDIR)$(PREFIX)/bin/heddle-cc" "$(DESTDIR)$(PREFIX)/bin/heddle-c++" \
+	  "$(DESTDIR)$(PREFIX)"/share/man/man1/heddle.1 "$(DESTDIR)$(PREFIX)"/share/man/man1/heddle-*.1 \
+	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/heddle" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heddle" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/heddle.fish"
+
+# The version is the tag's, or the commit's.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+# The binary needs no library of the machine it was built on, and names none of its paths.
+dist: need-go
+	@set -e; name="heddle-$(VERSION)-linux-amd64"; mkdir -p dist; rm -rf "dist/$$name"; \
+	CGO_ENABLED=0 $(GO) build -trimpath -o dist/heddle ./cmd/heddle; \
+	root="dist/$$name"; heddle=dist/heddle; $(STAGE); \
+	cp -R README.md CHANGELOG.md LICENSE docs "$$root/"; \
+	tar -C dist --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}" -cf - "$$name" | gzip -n >"dist/$$name.tar.gz"; \
+	rm -rf "dist/$$name" dist/heddle; echo "wrote dist/$$name.tar.gz"
 
 need-go:
 	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.25 or later from https://go.dev/dl, and put it into PATH." >&2; exit 1; }

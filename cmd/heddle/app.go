@@ -25,8 +25,8 @@ const (
 // errFound is returned by commands that found a bug and have reported it.
 var errFound = errors.New("a bug was found")
 
-// commandLine is everything that can be said to heddle. A command is a field here and a
-// type with a Run method in a file of its own.
+// commandLine is the command-line grammar. A command is a field here and a type with a Run
+// method in a file of its own.
 type commandLine struct {
 	flags
 
@@ -43,6 +43,10 @@ type commandLine struct {
 	Bench    benchCommand    `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor   doctorCommand   `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
+
+	Help       helpCommand       `cmd:"" help:"Print the help of a command."`
+	Completion completionCommand `cmd:"" help:"Print the script that makes a shell complete heddle's commands."`
+	Man        manCommand        `cmd:"" help:"Write man pages."`
 }
 
 // flags hold for every command.
@@ -50,7 +54,9 @@ type flags struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 	NoColor bool   `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
 	Go      string `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
-	Cache   string `placeholder:"DIR" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
+	Cache   string `placeholder:"DIR" predictor:"dir" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
+
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
 // app is what a command works with.
@@ -159,7 +165,7 @@ func commandWords(args []string) []string {
 	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "heddle-"); ok {
 		return append([]string{name}, args[1:]...)
 	}
-	return args[1:]
+	return helpWords(args[1:])
 }
 
 func sentence(err error) string {

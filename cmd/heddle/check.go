@@ -14,7 +14,7 @@ type checkCommands struct {
 }
 
 type checkDerivationCommand struct {
-	Trace      string `arg:"" help:"The trace it is of."`
+	Trace      string `arg:"" predictor:"trace" help:"The trace it is of."`
 	Derivation string `arg:"" help:"What simplify --static --derivation wrote."`
 }
 

@@ -7,13 +7,13 @@ import (
 )
 
 type convertCommand struct {
-	From string `arg:"" help:"The trace to read."`
-	To   string `arg:"" help:"The trace to write."`
+	From string `arg:"" predictor:"file" help:"The trace to read."`
+	To   string `arg:"" predictor:"file" help:"The trace to write."`
 }
 
 func (c *convertCommand) Help() string {
-	return `The formats are told by the names: .hdl is heddle's, .txt its text form, .std and .std.gz are
-RAPID's. What a format cannot say is listed.`
+	return `The suffixes of the names tell the formats: .hdl is heddle's, .txt its text form, .std and
+.std.gz are RAPID's. What a format cannot express is listed.`
 }
 
 type convertJSON struct {
@@ -23,6 +23,12 @@ type convertJSON struct {
 }
 
 func (c *convertCommand) Run(a *app) error {
+	if _, known := formatNamed(c.To); !known {
+		return usage(fmt.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .std.gz", c.To))
+	}
+	if err := notInput(c.To, c.From); err != nil {
+		return err
+	}
 	in, err := readAny(c.From)
 	if err != nil {
 		return err

@@ -111,7 +111,7 @@ func (c *findCommand) Run(a *app) error {
 	if opts.TraceFile == "" {
 		opts.TraceFile = c.Program.name() + ".hdl"
 	}
-	opts.SimplifiedFile = minName(opts.TraceFile)
+	opts.SimplifiedFile = derivedName(opts.TraceFile, "min")
 	if err := writable(opts.TraceFile); err != nil {
 		return err
 	}
@@ -136,15 +136,6 @@ func (c *findCommand) Run(a *app) error {
 		return errFound
 	}
 	return nil
-}
-
-// minName is the name of the simplified trace beside the one that was found.
-func minName(name string) string {
-	base, ok := strings.CutSuffix(name, ".hdl")
-	if !ok {
-		return name + ".min"
-	}
-	return base + ".min.hdl"
 }
 
 // placeNames names places of the program by function and line.

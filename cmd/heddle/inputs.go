@@ -23,15 +23,21 @@ const (
 )
 
 func formatOf(name string) format {
+	f, _ := formatNamed(name)
+	return f
+}
+
+// formatNamed is formatOf, and whether the suffix is one that heddle knows.
+func formatNamed(name string) (f format, known bool) {
 	switch {
 	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
-		return formatSTD
+		return formatSTD, true
 	case strings.HasSuffix(name, ".txt"):
-		return formatText
+		return formatText, true
 	case strings.HasSuffix(name, ".stmt"):
-		return formatStatements
+		return formatStatements, true
 	}
-	return formatHeddle
+	return formatHeddle, strings.HasSuffix(name, ".hdl")
 }
 
 // input is a trace in any format but statements.

@@ -10,6 +10,9 @@ import (
 )
 
 func main() {
+	if completes(os.Stdout) {
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()

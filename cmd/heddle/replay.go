@@ -23,7 +23,7 @@ type replayCommand struct {
 
 	isolationFlags
 
-	Trace string `arg:"" help:"The trace."`
+	Trace string `arg:"" predictor:"trace" help:"The trace."`
 }
 
 func (c *replayCommand) Help() string {

@@ -19,7 +19,7 @@ type showCommand struct {
 	Width   int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
 	Sources []string `placeholder:"DIR" help:"Look for source files in DIR too."`
 
-	Trace string `arg:"" help:"The trace."`
+	Trace string `arg:"" predictor:"trace" help:"The trace."`
 }
 
 func (c *showCommand) Help() string {

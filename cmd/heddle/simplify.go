@@ -11,7 +11,7 @@ import (
 )
 
 type simplifyCommand struct {
-	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min before the suffix)."`
+	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
 	Time       time.Duration `placeholder:"DURATION" help:"Try at most this long."`
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
@@ -22,7 +22,7 @@ type simplifyCommand struct {
 
 	isolationFlags
 
-	Trace string `arg:"" help:"The trace."`
+	Trace string `arg:"" predictor:"trace" help:"The trace."`
 }
 
 func (c *simplifyCommand) Help() string {
@@ -39,6 +39,11 @@ type simplifyJSON struct {
 }
 
 func (c *simplifyCommand) Run(a *app) error {
+	if c.Output != "" {
+		if err := notInput(c.Output, c.Trace); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.Executions < 0 || c.Time < 0:
 		return usage(errors.New("--executions and --time cannot be negative"))
@@ -72,7 +77,7 @@ func (c *simplifyCommand) Run(a *app) error {
 		return err
 	}
 	if c.Output == "" {
-		c.Output = minName(c.Trace)
+		c.Output = derivedName(c.Trace, "min")
 	}
 	s.Recorded.Header.Original = c.Trace
 	if werr := trace.WriteFile(c.Output, s.Recorded); werr != nil {

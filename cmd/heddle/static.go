@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
@@ -58,7 +57,7 @@ func (c *simplifyCommand) runStatic(a *app) error {
 		reordered, r := static.Reordered(in.trace)
 		out.Events, out.Before, out.After = len(in.trace.Events), r.Before, r.After
 		if c.Output == "" {
-			c.Output = staticName(c.Trace)
+			c.Output = derivedName(c.Trace, "static")
 		}
 		reordered.Header.Original = c.Trace
 		in.trace = reordered
@@ -109,14 +108,4 @@ func (c *simplifyCommand) derive() (*derivationJSON, error) {
 		return nil, err
 	}
 	return &derivationJSON{c.Derivation, r.Derivation.Steps(), r.Before, r.After, r.Phases}, nil
-}
-
-// staticName is the name of a statically simplified trace beside the one it came from.
-func staticName(name string) string {
-	for _, suffix := range []string{".hdl", ".std", ".std.gz", ".txt"} {
-		if base, ok := strings.CutSuffix(name, suffix); ok {
-			return base + ".static" + suffix
-		}
-	}
-	return name + ".static"
 }
