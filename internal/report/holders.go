@@ -1,14 +1,17 @@
 package report
 
 import (
+	"maps"
 	"syscall"
 
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// holders follows who holds which lock, from event to event.
+// holders follows who holds which lock, and who is in a condition's queue, from event to
+// event.
 type holders struct {
-	locks map[trace.Object]*lockState
+	locks  map[trace.Object]*lockState
+	queued map[trace.ThreadID]trace.Object // the condition that a thread waits on, until it is woken
 }
 
 type lockState struct {
@@ -22,7 +25,7 @@ type hold struct {
 	depth  int // recursive locks
 }
 
-func newHolders() *holders { return &holders{locks: map[trace.Object]*lockState{}} }
+func newHolders() *holders { return &holders{locks: map[trace.Object]*lockState{}, queued: map[trace.ThreadID]trace.Object{}} }
 
 // step takes in event number i.
 func (h *holders) step(i int, e *trace.Event) {
@@ -44,8 +47,20 @@ func (h *holders) step(i int, e *trace.Event) {
 			h.drop(e.Object, e.Thread)
 		}
 	case trace.OpCondWait:
-		h.drop(trace.Object(e.Aux), e.Thread)
+		if e.Result == 0 {
+			h.drop(trace.Object(e.Aux), e.Thread)
+			h.queued[e.Thread] = e.Object
+		}
+	case trace.OpCondSignal:
+		if e.Value > 0 {
+			delete(h.queued, trace.ThreadID(e.Value)-1)
+		}
+	case trace.OpCondBroadcast:
+		maps.DeleteFunc(h.queued, func(_ trace.ThreadID, o trace.Object) bool { return o == e.Object })
+	case trace.OpCondTimeout, trace.OpSpuriousWake:
+		delete(h.queued, e.Thread)
 	case trace.OpCondWake:
+		delete(h.queued, e.Thread)
 		if e.Result != int32(syscall.ENOTRECOVERABLE) {
 			h.take(trace.Object(e.Aux), e.Thread, i)
 		}

@@ -72,6 +72,9 @@ func (b *builder) explain(last, next, i int) *Switch {
 	if known {
 		s.Next = p.place
 	}
+	if p.op != trace.OpThreadJoin {
+		p.target = -1 // the holder at the end: here the locks are as they were at this event
+	}
 	switch {
 	case b.tr.Threads[s.From].IsClock():
 		s.Reason, s.Text = Yielded, who+" is the clock"
@@ -201,10 +204,13 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpOnceBegin:
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
 	case trace.OpCondWake:
-		if held := b.heldBy(p.aux, p.target, t); held != "" && (p.object == 0 || p.target >= 0) {
+		if cond, waiting := b.held.queued[t]; waiting {
+			return "waits on cond " + b.names.Name(cond, 0, len(b.tr.Events)).Text
+		}
+		if held := b.heldBy(p.aux, p.target, t); held != "" {
 			return "was woken and waits for " + b.names.Name(p.aux, 0, len(b.tr.Events)).Text + held
 		}
-		return "waits on cond " + name
+		return strings.TrimSpace("waits on cond " + name)
 	case trace.OpSemWait, trace.OpSemTimedwait:
 		return "waits on semaphore " + name
 	case trace.OpBarrierLeave, trace.OpBarrierWait:
@@ -243,11 +249,12 @@ func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	for _, h := range b.held.of(o, t) {
 		names = append(names, threadText(h.thread))
 	}
-	if len(names) == 0 && holder >= 0 && holder != t {
+	_, itself := b.held.by(t, o)
+	if len(names) == 0 && !itself && holder >= 0 && holder != t {
 		names = []string{threadText(holder)}
 	}
 	switch {
-	case len(names) == 0 && holder == t && t >= 0:
+	case len(names) == 0 && (itself || holder == t && t >= 0):
 		return " held by itself"
 	case len(names) == 0:
 		return ""

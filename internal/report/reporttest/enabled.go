@@ -1,6 +1,10 @@
 package reporttest
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"syscall"
+
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // fillEnabled works out, for each event, which threads could have done their next
 // operation instead.
@@ -16,6 +20,7 @@ func fillEnabled(tr *trace.Trace) {
 		created[0] = true
 	}
 	owner := map[trace.Object]trace.ThreadID{}
+	depth := map[trace.Object]int{} // of locks that are held
 	posted := map[trace.Object]int{} // last event that woke waiters
 	for i := range prev {
 		prev[i] = -1
@@ -28,6 +33,10 @@ func fillEnabled(tr *trace.Trace) {
 		if len(next[t]) == 0 {
 			for _, w := range tr.Ending.Waiters {
 				if int(w.Thread) == t {
+					if w.Op.Class() == trace.ClassAcq { // it may have been free before
+						_, held := owner[w.Object]
+						return !held
+					}
 					return w.Ready
 				}
 			}
@@ -71,12 +80,17 @@ func fillEnabled(tr *trace.Trace) {
 		next[t], prev[t] = next[t][1:], i
 		switch e.Op.Class() {
 		case trace.ClassAcq:
-			if e.Result == 0 {
+			if e.Result == 0 || e.Result == int32(syscall.EOWNERDEAD) {
 				owner[e.Object] = e.Thread
+				depth[e.Object]++
 			}
 		case trace.ClassRel:
-			delete(owner, e.Object)
-			delete(owner, trace.Object(e.Aux))
+			for _, o := range []trace.Object{e.Object, trace.Object(e.Aux)} {
+				if depth[o]--; depth[o] <= 0 {
+					delete(owner, o)
+					delete(depth, o)
+				}
+			}
 		case trace.ClassFork:
 			created[e.Value] = true
 		case trace.ClassPost:
@@ -86,6 +100,7 @@ func fillEnabled(tr *trace.Trace) {
 		}
 		if e.Op == trace.OpCondWake {
 			owner[trace.Object(e.Aux)] = e.Thread
+			depth[trace.Object(e.Aux)]++
 		}
 	}
 }
