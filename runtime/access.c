@@ -143,7 +143,7 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
 HD_EXPORT void __tsan_func_exit(void) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
-  if (t->depth) t->depth--;
+  if (t->depth && !--t->depth) t->left_pc = HD_RA;
 }
 
 HD_EXPORT void __tsan_init(void) {

@@ -38,6 +38,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.progress_at = 0;
   hd.process_exiting = false;
   hd.exit_status = 0;
+  hd.exit_pc = 0;
   hd.wake_choice = -1;
   hd.open = false;
   hd_fill(&hd.result, 0, sizeof hd.result);

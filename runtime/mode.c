@@ -56,9 +56,9 @@ static void clean_environment(char **envp) {
   *out = NULL;
 }
 
-static void last_exit_handler(void *arg), last_quick_exit_handler(void *arg);
+static void last_exit_handler(int status, void *arg), last_quick_exit_handler(void *arg);
 extern int __cxa_at_quick_exit(void (*)(void *), void *);
-extern int __cxa_atexit(void (*)(void *), void *, void *);
+extern int on_exit(void (*)(int, void *), void *);
 
 __attribute__((constructor)) static void loaded(int argc, char **argv, char **envp) {
   (void)argc; (void)argv;
@@ -69,14 +69,16 @@ __attribute__((constructor)) static void loaded(int argc, char **argv, char **en
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
   hd_children_init();
   // Registered before every other handler, so it runs after all of them.
-  __cxa_atexit(last_exit_handler, NULL, NULL);
+  on_exit(last_exit_handler, NULL);
   __cxa_at_quick_exit(last_quick_exit_handler, NULL);
   hd_shm->heap_base = hd_heap_base;
   __atomic_store_n(&hd_shm->state, HD_STATE_LOADED, __ATOMIC_RELEASE);
 }
 
 // exit() or quick_exit() has run everything the program registered: the execution is over.
-static void over(bool flush) {
+//
+// Where libc called exit itself (argp_parse, say), only its handlers learn the status.
+static void over(int status, bool flush) {
   if (hd_mode == HD_EARLY)
     hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);
   if (hd_mode != HD_ACTIVE) return;
@@ -84,7 +86,7 @@ static void over(bool flush) {
     hd_stdio_flush(hd.cur->pend.pc);
     REAL(fflush)(NULL);
   }
-  hd_end(HD_OUT_CLEAN, hd.exit_status, 0, 0, NULL);
+  hd_end(HD_OUT_CLEAN, status & 0xff, hd.exit_pc, 0, NULL);
 }
-static void last_exit_handler(void *arg) { (void)arg; over(true); }
-static void last_quick_exit_handler(void *arg) { (void)arg; over(false); }
+static void last_exit_handler(int status, void *arg) { (void)arg; over(status, true); }
+static void last_quick_exit_handler(void *arg) { (void)arg; over(hd.exit_status, false); }

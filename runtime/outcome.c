@@ -35,7 +35,9 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *c, void *arg) {
 
 static bool unwinding;
 
-static void send_backtrace(uint64_t from) {
+// from is where it begins. If that is on no stack (main has returned) it is all there is to
+// tell, or, in a fault, the stack is broken and told from its top.
+static void send_backtrace(uint64_t from, bool fault) {
   static struct walk w;
   w.n = 0;
   w.from = from;
@@ -43,7 +45,7 @@ static void send_backtrace(uint64_t from) {
   if (!unwinding) { // a fault in here comes back with unwinding set
     unwinding = true;
     _Unwind_Backtrace(frame, &w);
-    if (!w.n && from) {
+    if (!w.n && from && fault) {
       w.from = 0;
       _Unwind_Backtrace(frame, &w);
     }
@@ -129,10 +131,11 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   // and libc may still hold them back.
   if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !watchdog && !hd_stdio_modelled(stdout))
     REAL(fflush)(stdout);
+  if (outcome == HD_OUT_CLEAN && status != hd.plan.expect_status) send_backtrace(pc, false); // a failure, if another status is expected
   if (outcome != HD_OUT_CLEAN) { // rare, and what identifies the failure must not depend on the plan
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
-    if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0);
+    if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);
     hd_report_waiters();
   }
   watchdog = false;

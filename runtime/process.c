@@ -32,6 +32,7 @@ static void begin_exit(struct hd_thread *t, int status) {
   }
   hd.process_exiting = t->exiting = true;
   hd.exit_status = status & 0xff;
+  hd.exit_pc = t->pend.pc;
   hd_progress(t);
   hd_commit(t, (uint64_t)(status & 0xff), 0);
 }
@@ -78,7 +79,7 @@ HD_EXPORT void _exit(int status) {
   if (hd_active()) {
     struct hd_thread *t = hd_op(HD_OP_PROCESS_EXIT, HD_RA, 0);
     hd_commit(t, (uint64_t)(status & 0xff), 0);
-    hd_end(HD_OUT_CLEAN, status & 0xff, 0, 0, NULL);
+    hd_end(HD_OUT_CLEAN, status & 0xff, HD_RA, 0, NULL);
   }
   for (;;) hd_sys(SYS_exit_group, status, 0, 0); // async-signal-safe, like libc's
 }

@@ -136,6 +136,7 @@ struct hd_thread {
   // C++ thread_local destructors registered by this thread, newest first (thread.c)
   struct hd_tls_dtor *dtors;
   // shadow call stack from __tsan_func_entry
+  uint64_t left_pc;        // where its outermost instrumented function returned
   uint32_t depth;
   uint64_t touched_low;    // lowest stack address the runtime has seen it use
   struct hd_frame shadow[HD_SHADOW_MAX];
@@ -178,6 +179,7 @@ struct hd_run {
   uint64_t progress_at;     // points when something last changed for somebody
   bool process_exiting;
   int exit_status;
+  uint64_t exit_pc;        // of the call of exit, or main's return; 0 if libc called it itself
   // policy (policy.c)
   int64_t prio_low;
   uint32_t change[16];      // PCT change points

@@ -161,7 +161,9 @@ static void thread_body(struct hd_thread *t) {
     if (t->index == 0) {
       if (HD_UNLIKELY(hd_shared_early)) hd_needs(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
       hd_early_begin();
-      hd_exit(hd_program_main(hd_argc, hd_argv, hd_envp), 0); // main's return has no instruction of its own
+      t->left_pc = (uint64_t)hd_program_main + 1; // without access hooks, where main returns is not known: in main
+      int status = hd_program_main(hd_argc, hd_argv, hd_envp);
+      hd_exit(status, t->left_pc);
     }
     t->ret = t->entry(t->arg);
     last_signals(t, (uint64_t)t->entry);

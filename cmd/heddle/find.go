@@ -150,10 +150,17 @@ func placeNames(t target.Target) func(trace.Site, bool) string {
 		if exact {
 			lookup = table.Exact
 		}
-		if frames := lookup(s); len(frames) > 0 {
-			return frames[0].String()
+		// Inlined into the program's code may be some of a library's header.
+		best := symbol.Frame{}
+		for i, f := range lookup(s) {
+			if i == 0 || f.Known() && (!best.Known() || best.System() && !f.System()) {
+				best = f
+			}
 		}
-		return ""
+		if best == (symbol.Frame{}) {
+			return ""
+		}
+		return best.String()
 	}
 }
 

@@ -25,7 +25,9 @@ type hold struct {
 	depth  int // recursive locks
 }
 
-func newHolders() *holders { return &holders{locks: map[trace.Object]*lockState{}, queued: map[trace.ThreadID]trace.Object{}} }
+func newHolders() *holders {
+	return &holders{locks: map[trace.Object]*lockState{}, queued: map[trace.ThreadID]trace.Object{}}
+}
 
 // step takes in event number i.
 func (h *holders) step(i int, e *trace.Event) {

@@ -107,7 +107,7 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	switch {
 	case !f.Known():
 		return 0
-	case p.tr.Header.Target == "go" && f.GoStandard(), systemCode(f):
+	case p.tr.Header.Target == "go" && f.GoStandard(), f.System():
 		return 1
 	case !own:
 		return 2
@@ -121,19 +121,4 @@ func ownModule(m trace.Module) bool {
 	return m.Program || !slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
 		return strings.HasPrefix(m.Path, dir)
 	})
-}
-
-// systemCode reports whether a frame is of the C or C++ library or of the compiler.
-func systemCode(f symbol.Frame) bool {
-	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/"} {
-		if strings.HasPrefix(f.File, p) {
-			return true
-		}
-	}
-	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/"} {
-		if strings.Contains(f.File, p) {
-			return true
-		}
-	}
-	return false
 }

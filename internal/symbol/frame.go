@@ -3,6 +3,7 @@ package symbol
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 )
 
 // Frame is one function at one place. A lookup gives a chain of them, innermost first:
@@ -50,4 +51,20 @@ func (f Frame) String() string {
 		return f.Func + " " + f.Place()
 	}
 	return f.Place()
+}
+
+// System reports whether the frame's source is that of the C or C++ library or of the
+// compiler.
+func (f Frame) System() bool {
+	for _, p := range []string{"/usr/include/", "/usr/lib/", "/usr/local/include/"} {
+		if strings.HasPrefix(f.File, p) {
+			return true
+		}
+	}
+	for _, p := range []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/sysdeps/", "/nptl/"} {
+		if strings.Contains(f.File, p) {
+			return true
+		}
+	}
+	return false
 }

@@ -20,7 +20,7 @@ func fillEnabled(tr *trace.Trace) {
 		created[0] = true
 	}
 	owner := map[trace.Object]trace.ThreadID{}
-	depth := map[trace.Object]int{} // of locks that are held
+	depth := map[trace.Object]int{}  // of locks that are held
 	posted := map[trace.Object]int{} // last event that woke waiters
 	for i := range prev {
 		prev[i] = -1

@@ -19,7 +19,7 @@ import (
 var allowedImports = strings.Fields(`
 	__cxa_at_quick_exit __cxa_atexit __cxa_current_exception_type __cxa_finalize __errno_location __gcc_personality_v0
 	__libc_calloc __libc_free __libc_malloc __libc_memalign __libc_realloc
-	__environ __pthread_register_cancel __register_atfork __sigsetjmp dirfd dlerror dlvsym environ getauxval getgrouplist getrlimit stderr stdin stdout
+	__environ __pthread_register_cancel __register_atfork __sigsetjmp dirfd dlerror dlvsym environ getauxval getgrouplist getrlimit on_exit stderr stdin stdout
 	pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getinheritsched pthread_attr_getschedparam
 	pthread_attr_getschedpolicy pthread_attr_getstack pthread_attr_init pthread_attr_setdetachstate
 	pthread_attr_setschedparam pthread_attr_setschedpolicy pthread_attr_setstack pthread_attr_setstacksize pthread_getspecific
