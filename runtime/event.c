@@ -9,12 +9,15 @@ static struct hd_event *unsettled; // a write in block whose new value is not kn
 static uint64_t unsettled_at;      // its address
 static struct { uint64_t hash; uint32_t number, epoch; } *stacks;
 static uint32_t epoch, nstacks;
+static uint64_t nevents; // of this execution
 
 void hd_event_begin(void) {
   n = 0;
   unsettled = NULL;
   nstacks = 0;
+  nevents = 0;
   epoch++;
+  hd_locals_begin();
   if (!stacks) stacks = hd_map(sizeof *stacks * STACKS, "call stacks");
 }
 
@@ -79,6 +82,8 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // whole events of mask words
   if (n + 1 + ext > BLOCK) hd_event_flush();
   uint32_t stack = hd_stack_number(t);
+  if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.obj, nevents);
+  nevents++;
   struct hd_event *e = &block[n++];
   e->thread = (uint16_t)t->index;
   e->op = t->pend.op;

@@ -55,6 +55,10 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   if (hd.record) hd_event_begin();
 }
 
+uintptr_t hd_stack_hi(const struct hd_thread *t) {
+  return t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp;
+}
+
 static void report_threads(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *t = &hd_threads[i];
@@ -62,7 +66,7 @@ static void report_threads(void) {
       .index = i, .parent = t->parent, .nth = t->nth,
       .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
       .name = t->name, .entry = hd_name((uint64_t)t->entry),
-      .stack_hi = t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp,
+      .stack_hi = hd_stack_hi(t),
       .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
     };
     hd_out(HD_REC_THREAD, &info, sizeof info);

@@ -361,6 +361,9 @@ static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
 
 // ---- event.c
 void hd_event_begin(void);
+void hd_locals_begin(void);
+void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);
+uintptr_t hd_stack_hi(const struct hd_thread *t); // 0 for a timer
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags); // record pend
 void hd_event_flush(void);
 uint32_t hd_stack_number(struct hd_thread *t);

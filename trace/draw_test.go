@@ -55,6 +55,9 @@ func drawTrace(t *rapid.T) *Trace {
 		tr.Allocs = append(tr.Allocs, Alloc{object.Draw(t, "object"), rapid.Uint64().Draw(t, "size"), anyThread.Draw(t, "thread"),
 			site.Draw(t, "site"), rapid.Uint32().Draw(t, "stack"), rapid.Int().Draw(t, "event"), rapid.Int().Draw(t, "freed")})
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "locals") {
+		tr.Locals = append(tr.Locals, Local{object.Draw(t, "object"), site.Draw(t, "site"), rapid.Int64().Draw(t, "cfa"), rapid.Int64().Draw(t, "sp"), rapid.Int().Draw(t, "event")})
+	}
 	for range rapid.IntRange(0, 40).Draw(t, "events") {
 		tr.Events = append(tr.Events, Event{
 			Thread: ThreadID(rapid.OneOf(rapid.Int32Range(0, 3), rapid.Int32Range(0, MaxThreads-1)).Draw(t, "thread")), Op: op.Draw(t, "op"),

@@ -28,6 +28,7 @@ type Encoder struct {
 	header bool
 	closed bool
 	counts tracepb.End
+	locals []*tracepb.Local
 	block  blockEncoder
 }
 
@@ -178,6 +179,19 @@ func (e *Encoder) WriteFree(alloc, event int) error {
 	return e.record(&tracepb.Record{Kind: &tracepb.Record_Free{Free: &tracepb.Free{Alloc: uint64(alloc), Event: int64(event)}}})
 }
 
+// WriteLocals adds to the table of places in stacks. It is written by Close.
+func (e *Encoder) WriteLocals(locals []Local) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	for _, l := range locals {
+		e.locals = append(e.locals, &tracepb.Local{
+			Object: uint64(l.Object), Site: uint64(l.Site), Cfa: l.CFA, Sp: l.SP, Event: int64(l.Event),
+		})
+	}
+	return nil
+}
+
 // WriteEvent writes the next event. It keeps nothing of ev.
 func (e *Encoder) WriteEvent(ev *Event) error {
 	if err := e.ready(); err != nil {
@@ -255,7 +269,9 @@ func (e *Encoder) Close(ending Ending) error {
 			return err
 		}
 	}
-	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: endingRecord(&ending)}}); err != nil {
+	end := endingRecord(&ending)
+	end.Locals = e.locals
+	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: end}}); err != nil {
 		return err
 	}
 	e.counts.Checksum = e.crc
@@ -322,7 +338,7 @@ func (e *Encoder) content(t *Trace) error {
 			return err
 		}
 	}
-	return nil
+	return e.WriteLocals(t.Locals)
 }
 
 // tablesFit says why neither the file format nor the text form can hold t's tables: both

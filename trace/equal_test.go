@@ -12,6 +12,7 @@ func canonical(t *Trace) *Trace {
 	h.Command, h.Env, h.Points = nilIfEmpty(h.Command), nilIfEmpty(h.Env), nilIfEmpty(h.Points)
 	h.Without = nilIfEmpty(h.Without)
 	c.Modules, c.Threads, c.Allocs = nilIfEmpty(c.Modules), nilIfEmpty(c.Threads), nilIfEmpty(c.Allocs)
+	c.Locals = nilIfEmpty(c.Locals)
 	c.Stacks = append([][]Site{nil}, c.Stacks[min(1, len(c.Stacks)):]...)
 	for i := range c.Stacks {
 		c.Stacks[i] = nilIfEmpty(c.Stacks[i])

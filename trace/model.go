@@ -292,6 +292,17 @@ type Alloc struct {
 	Freed  int // index of the FREE event, -1 if never
 }
 
+// Local is a place in a stack, so that it can be named by the variable that lay there from an
+// event on. Site is where the function that the frame belongs to was, as a return address; CFA
+// and SP are the distances in bytes of the object from the frame's canonical frame address
+// (DWARF 5, 6.4), which is negative, and from the stack pointer in the function's body.
+type Local struct {
+	Object  Object
+	Site    Site
+	CFA, SP int64
+	Event   int // index of the event from which on the name holds
+}
+
 // Header says what was run and how to run it again.
 type Header struct {
 	Heddle        string   // version of heddle that wrote the trace
@@ -319,6 +330,7 @@ type Trace struct {
 	Threads []Thread // indexed by ThreadID
 	Stacks  [][]Site // Stacks[0] is empty; innermost first, the event's own site excluded
 	Allocs  []Alloc
+	Locals  []Local // in order of Event
 	Events  []Event
 	Ending  Ending
 }

@@ -44,6 +44,7 @@ type Reader struct {
 	block   []Event
 	output  []byte
 	ending  *Ending
+	locals  []Local
 }
 
 // Option changes how a trace is read.
@@ -251,6 +252,9 @@ func (r *Reader) Stacks() [][]Site { return r.stacks }
 // Allocs: see Modules. Alloc.Freed may be -1 for a block that is freed further on.
 func (r *Reader) Allocs() []Alloc { return r.allocs }
 
+// Locals is the table of places in stacks. It is there when Ending is.
+func (r *Reader) Locals() []Local { return r.locals }
+
 // Ending is how the execution ended. It is there once Next has returned io.EOF, or
 // Events has come to its end without an error; before that the second result is false.
 func (r *Reader) Ending() (Ending, bool) {
@@ -344,6 +348,11 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 			r.output = append(r.output, k.Output.Data...)
 		}
 	case *tracepb.Record_Ending:
+		for _, l := range k.Ending.Locals {
+			if err = add(r, &r.locals, Local{Object(l.Object), Site(l.Site), l.Cfa, l.Sp, int(l.Event)}, 0); err != nil {
+				return dst, err
+			}
+		}
 		ending, eerr := endingOf(k.Ending)
 		if eerr != nil {
 			return dst, r.damaged(eerr)

@@ -167,6 +167,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.t.Stacks = append(p.t.Stacks, l.sites(nil))
 	case "alloc":
 		p.alloc(l)
+	case "local":
+		p.local(l)
 	case "ending":
 		p.ending(l)
 	case "ending-stack":
@@ -240,6 +242,17 @@ func (p *textParser) alloc(l *textLine) {
 		"freed":  func(w word) { a.Freed = int(value(l, w, parseInt)) },
 	})
 	p.t.Allocs = append(p.t.Allocs, a)
+}
+
+func (p *textParser) local(l *textLine) {
+	v := Local{Object: get(l, "object", parseObject)}
+	l.pairs(map[string]func(word){
+		"site":  func(w word) { v.Site = value(l, w, parseSite) },
+		"cfa":   func(w word) { v.CFA = value(l, w, parseInt) },
+		"sp":    func(w word) { v.SP = value(l, w, parseInt) },
+		"event": func(w word) { v.Event = int(value(l, w, parseInt)) },
+	})
+	p.t.Locals = append(p.t.Locals, v)
 }
 
 func (p *textParser) event(index string, l *textLine) error {

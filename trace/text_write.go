@@ -173,6 +173,12 @@ func writeTablesText(b *bufio.Writer, t *Trace) {
 		}
 		b.WriteByte('\n')
 	}
+	if len(t.Locals) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, l := range t.Locals {
+		fmt.Fprintf(b, "local %s site=%s cfa=%d sp=%d event=%d\n", printObject(l.Object), printSite(l.Site), l.CFA, l.SP, l.Event)
+	}
 }
 
 // The columns of an event that every line has.

@@ -76,7 +76,7 @@ func (e *InvalidError) Error() string {
 //     one of them writes.
 func Validate(t *Trace) error {
 	v := validator{t: t, ops: map[Op]bool{OpNone: false}}
-	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.points, v.ending} {
+	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.locals, v.points, v.ending} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -331,6 +331,22 @@ func (v *validator) life(i int, e *Event) error {
 		if !v.state[c].ended || c == e.Thread {
 			return v.invalidEvent(i, "it joins %s, which had not ended", printThread(c))
 		}
+	}
+	return nil
+}
+
+func (v *validator) locals() error {
+	last := 0
+	for i := range v.t.Locals {
+		l := &v.t.Locals[i]
+		place := fmt.Sprintf("local %d", i)
+		if p := first(v.object(l.Object), v.site(l.Site)); p != "" {
+			return invalid(place, "%s", p)
+		}
+		if l.Event < last || l.Event > len(v.t.Events) {
+			return invalid(place, "its name holds from event %d on, after one from event %d, where there are %d events", l.Event, last, len(v.t.Events))
+		}
+		last = l.Event
 	}
 	return nil
 }

@@ -345,6 +345,7 @@ const (
 	RecWaiter    = 6
 	RecOutput    = 7
 	RecPlanEnd   = 8
+	RecLocal     = 11
 	RecAgain     = 10
 	RecBacktrace = 9
 )
@@ -446,6 +447,25 @@ const (
 	OffsetofThreadInfoEntry     = 24
 	OffsetofThreadInfoStackHi   = 32
 	OffsetofThreadInfoStackSize = 40
+)
+
+// Local is struct hd_local, 40 bytes.
+type Local struct {
+	Object uint64 // offset 0
+	Pc     uint64 // offset 8
+	Cfa    int64  // offset 16
+	Sp     int64  // offset 24
+	Event  uint64 // offset 32
+}
+
+// Size and offsets of Local as the C compiler has them.
+const (
+	SizeofLocal         = 40
+	OffsetofLocalObject = 0
+	OffsetofLocalPc     = 8
+	OffsetofLocalCfa    = 16
+	OffsetofLocalSp     = 24
+	OffsetofLocalEvent  = 32
 )
 
 // enum hd_waiter_flags

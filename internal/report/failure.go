@@ -55,6 +55,15 @@ func (b *builder) story(o trace.Object) string {
 	return s
 }
 
+// typed is an object's name with its type, where that has a name: `std::mutex queue.mu`.
+func (b *builder) typed(o trace.Object) string {
+	n := b.names.Name(o, 0, len(b.tr.Events))
+	if n.Of == "" {
+		return n.Text
+	}
+	return n.Of + " " + n.Text
+}
+
 // title is the failure in one line.
 func (b *builder) title(found finding.Finding) string {
 	kind := found.Kind.String()
@@ -123,13 +132,17 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		return out
 	}
 	if before != nil && before.Op != trace.OpThreadJoin && before.Object != 0 {
-		who += " holds " + b.names.Name(before.Object, 0, len(b.tr.Events)).Text
+		who += " holds " + b.typed(before.Object)
 		if h, ok := b.held.by(w.Thread, before.Object); ok {
 			e := &b.tr.Events[h.event]
 			who += " (locked at " + b.places.list[b.placeOf(e).place].Label + ")"
 		}
 		who += " and"
 	}
+	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
 	out.Text = who + " " + b.waitText(p, w.Thread)
+	if full := b.typed(p.object); name != "" && full != name {
+		out.Text = strings.Replace(out.Text, " "+name, " "+full, 1)
+	}
 	return out
 }

@@ -16,7 +16,7 @@ type debugInfo struct {
 	// ranges maps code to units; built once.
 	ranges []unitRange
 	names  map[dwarf.Offset]dieName
-	scopes map[dwarf.Offset]string // namespaces of functions, `a::b::`
+	scopes map[dwarf.Offset]string // namespaces of functions and classes, `a::b::`
 	types  map[dwarf.Offset]*Type
 	// Variables and complete class types, from all units; see walk.
 	walked  bool

@@ -23,12 +23,17 @@ type Name struct {
 	Detail string
 	File   string // where a variable is declared or a block was allocated; may be empty
 	Line   int
-	Type   *Type // of the value there, nil unless known
-	Alloc  int   // index into Trace.Allocs, -1 if it is no heap block
+	Type   *Type  // of the value there, nil unless known
+	Of     string // name of the type of what Text names: `std::mutex`; empty if it has none
+	Alloc  int    // index into Trace.Allocs, -1 if it is no heap block
 }
 
-// Full is the name with its origin: `block #3 (malloc at file.c:12, 24 bytes)+8`.
+// Full is the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
+// `std::mutex main::lock`.
 func (n Name) Full() string {
+	if n.Detail == "" && n.Of != "" {
+		return n.Of + " " + n.Text
+	}
 	if n.Detail == "" {
 		return n.Text
 	}
@@ -45,6 +50,7 @@ type Objects struct {
 	allocs []trace.Alloc
 	stacks [][]trace.Site
 	blocks *blockIndex
+	locals map[trace.Object][]trace.Local // of each object, in order of Event
 	golang bool
 
 	mu    sync.Mutex
@@ -60,12 +66,17 @@ type objectKey struct {
 	o     trace.Object
 	size  uint32
 	alloc int
+	local trace.Local // zero for none
 }
 
 // Objects prepares to name the objects of tr, which must have the modules that the table
 // was made for.
 func (t *Table) Objects(tr *trace.Trace) *Objects {
-	return &Objects{t: t, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
+	locals := map[trace.Object][]trace.Local{}
+	for _, l := range tr.Locals {
+		locals[l.Object] = append(locals[l.Object], l)
+	}
+	return &Objects{t: t, locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
@@ -73,15 +84,47 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 // different blocks at different times.
 func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 	alloc := o.Block(obj, at)
-	key := objectKey{obj, size, alloc}
+	local, _ := o.local(obj, at)
+	key := objectKey{obj, size, alloc, local}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, ok := o.cache[key]; ok {
 		return n
 	}
-	n := o.name(obj, size, alloc)
+	n, known := Name{}, false
+	if local != (trace.Local{}) {
+		n, known = o.localName(local, size)
+	}
+	if !known {
+		n = o.name(obj, size, alloc)
+	}
 	o.cache[key] = n
 	return n
+}
+
+// local is the frame that a place in a stack lay in when event number at happened.
+func (o *Objects) local(obj trace.Object, at int) (found trace.Local, ok bool) {
+	if obj.Region() != trace.RegionStack {
+		return found, false
+	}
+	for _, l := range o.locals[obj] {
+		if l.Event > at && ok {
+			break
+		}
+		found, ok = l, true
+	}
+	return found, ok
+}
+
+// localName names a variable of a frame. In another thread's than main's it tells whose: each
+// has one.
+func (o *Objects) localName(l trace.Local, size uint32) (Name, bool) {
+	n, ok := o.t.Local(l, size)
+	if t := l.Object.Index(); ok && t > 0 {
+		n.Suffix += fmt.Sprintf(" of T%d", t)
+		n.Text = n.Base + n.Suffix
+	}
+	return n, ok
 }
 
 // Block is the index into Trace.Allocs of the heap block that obj lay in, alive or
@@ -189,7 +232,7 @@ func (m *module) global(addr uint64, size uint32) Name {
 			if off := int64(addr - v.addr); off == 0 || off < extent {
 				p := typ.locate(off, int64(size))
 				n := newName(base, p.String())
-				n.Type, n.File, n.Line = p.leaf, about.file, about.line
+				n.Type, n.Of, n.File, n.Line = p.leaf, p.ofName(), about.file, about.line
 				return n
 			}
 		}

@@ -10,6 +10,16 @@ type place struct {
 	path string // `.head`, `[2].balance`, `[0..11]`; empty for the variable as a whole
 	rest int64  // bytes into what path names
 	leaf *Type  // type of what the bytes are, nil unless they are exactly one value
+	of   *Type  // type of what path names
+}
+
+// ofName is the name of the type of what the path names, empty for a part of it and for types
+// that say no more than a value does.
+func (p place) ofName() string {
+	if p.rest != 0 || p.of == nil || p.of.Kind != Struct && p.of.Kind != Union || p.of.Name == "" {
+		return ""
+	}
+	return p.of.Scope + p.of.Name
 }
 
 func (p place) String() string {
@@ -29,7 +39,7 @@ func (p place) String() string {
 // are they looked through: an atomic counter is `hits`, an element of a std::array
 // `slot[3]`.
 func (t *Type) locate(off, size int64) place {
-	p := place{rest: off}
+	p := place{rest: off, of: t}
 	t.descend(off, size, &p, false, 0)
 	return p
 }
@@ -60,7 +70,7 @@ func (t *Type) descendField(off, size int64, p *place, hidden bool, depth int) {
 	if f.bits {
 		if !hidden && bits[0] != "" {
 			p.path += "." + bitFieldNames(bits)
-			p.rest = 0
+			p.rest, p.of = 0, nil
 		}
 		return
 	}
@@ -69,7 +79,7 @@ func (t *Type) descendField(off, size int64, p *place, hidden bool, depth int) {
 	case hidden, f.base, f.name == "":
 	case !reserved(f.name):
 		p.path += "." + f.name
-		p.rest = off - f.off
+		p.rest, p.of = off-f.off, inner
 	case inner.Kind != Array || t.Kind == Union:
 		hidden = true
 	}
@@ -162,13 +172,16 @@ func (t *Type) descendElement(off, size int64, p *place, hidden bool, depth int)
 			whole := i == 0 && off == 0 && last+1 == s*dims[d]
 			if !hidden && !whole {
 				p.path += fmt.Sprintf("[%d..%d]", i, j)
-				p.rest = off % s
+				p.rest, p.of = off%s, nil
 			}
 			return
 		}
 		if !hidden {
 			p.path += fmt.Sprintf("[%d]", i)
-			p.rest = off % s
+			p.rest, p.of = off%s, nil
+			if d == len(steps)-1 {
+				p.of = t.elem.typ()
+			}
 		}
 		off, last = off%s, last%s
 	}

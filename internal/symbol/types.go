@@ -35,6 +35,7 @@ type Type struct {
 	Kind     Kind
 	Encoding Encoding // of Scalar and Enum
 	Name     string   // of a scalar, enum, struct or union; may be empty
+	Scope    string   // namespaces of Name: `std::`
 	Size     int64    // bytes; -1 if unknown
 	fields   []field
 	elem     dieRef
@@ -83,7 +84,7 @@ func (r dieRef) readType() *Type {
 	if e == nil || err != nil {
 		return opaque
 	}
-	t := &Type{Name: d.text(e, dwarf.AttrName), Size: -1}
+	t := &Type{Name: d.text(e, dwarf.AttrName), Scope: d.scopes[r.off], Size: -1}
 	if n, ok := e.Val(dwarf.AttrByteSize).(int64); ok && n >= 0 {
 		t.Size = n
 	}

@@ -133,6 +133,9 @@ func (u *unit) walk(r *dwarf.Reader, c context, depth int) {
 			next.scope = c.scope + name + "::"
 		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 			u.addClass(e, c)
+			if c.scope != "" {
+				u.d.scopes[e.Offset] = c.scope
+			}
 			if !c.inFunc {
 				r.SkipChildren()
 				continue

@@ -319,6 +319,7 @@ enum hd_record {
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
+  HD_REC_LOCAL = 11,   // struct hd_local, before the first event on that object in that frame
   HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
 };
@@ -381,6 +382,14 @@ struct hd_thread_info {
   uint64_t entry;      // start routine
   uint64_t stack_hi;   // top of its stack, for naming stack objects
   uint64_t stack_size;
+};
+// A place in a stack, and the frame it lies in (runtime/locals.c).
+struct hd_local {
+  uint64_t object;
+  uint64_t pc;         // where the frame's function was: a return address
+  int64_t cfa;         // object - the frame's canonical frame address
+  int64_t sp;          // object - the stack pointer in the function's body
+  uint64_t event;      // events of the execution that were sent before it
 };
 #define HD_NAME_MAIN 0x6865646c652d6d31ull
 

@@ -760,6 +760,83 @@ func (x *Free) GetEvent() int64 {
 	return 0
 }
 
+// Local is trace.Local.
+type Local struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Object        uint64                 `protobuf:"varint,1,opt,name=object,proto3" json:"object,omitempty"`
+	Site          uint64                 `protobuf:"varint,2,opt,name=site,proto3" json:"site,omitempty"`
+	Cfa           int64                  `protobuf:"zigzag64,3,opt,name=cfa,proto3" json:"cfa,omitempty"`
+	Sp            int64                  `protobuf:"zigzag64,4,opt,name=sp,proto3" json:"sp,omitempty"`
+	Event         int64                  `protobuf:"zigzag64,5,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Local) Reset() {
+	*x = Local{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Local) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Local) ProtoMessage() {}
+
+func (x *Local) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Local.ProtoReflect.Descriptor instead.
+func (*Local) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Local) GetObject() uint64 {
+	if x != nil {
+		return x.Object
+	}
+	return 0
+}
+
+func (x *Local) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
+func (x *Local) GetCfa() int64 {
+	if x != nil {
+		return x.Cfa
+	}
+	return 0
+}
+
+func (x *Local) GetSp() int64 {
+	if x != nil {
+		return x.Sp
+	}
+	return 0
+}
+
+func (x *Local) GetEvent() int64 {
+	if x != nil {
+		return x.Event
+	}
+	return 0
+}
+
 // EventBlock is a run of events, by columns. A block can be read without those before
 // it. A column that would hold nothing but zeros is left out.
 type EventBlock struct {
@@ -795,7 +872,7 @@ type EventBlock struct {
 
 func (x *EventBlock) Reset() {
 	*x = EventBlock{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +884,7 @@ func (x *EventBlock) String() string {
 func (*EventBlock) ProtoMessage() {}
 
 func (x *EventBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +897,7 @@ func (x *EventBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventBlock.ProtoReflect.Descriptor instead.
 func (*EventBlock) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *EventBlock) GetFirst() uint64 {
@@ -952,7 +1029,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1041,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +1054,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Output) GetData() []byte {
@@ -1000,13 +1077,14 @@ type Ending struct {
 	Waiters       []*Waiter              `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	Cycle         []int32                `protobuf:"zigzag32,9,rep,packed,name=cycle,proto3" json:"cycle,omitempty"`
 	Accesses      []*Access              `protobuf:"bytes,10,rep,name=accesses,proto3" json:"accesses,omitempty"`
+	Locals        []*Local               `protobuf:"bytes,11,rep,name=locals,proto3" json:"locals,omitempty"` // trace.Trace.Locals
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1096,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1109,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Ending) GetKind() uint32 {
@@ -1104,6 +1182,13 @@ func (x *Ending) GetAccesses() []*Access {
 	return nil
 }
 
+func (x *Ending) GetLocals() []*Local {
+	if x != nil {
+		return x.Locals
+	}
+	return nil
+}
+
 // Access is trace.Access.
 type Access struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1119,7 +1204,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1216,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1229,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1205,7 +1290,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1302,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1315,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1297,7 +1382,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1394,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1407,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -1429,7 +1514,13 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x05freed\x18\a \x01(\x12R\x05freed\"2\n" +
 	"\x04Free\x12\x14\n" +
 	"\x05alloc\x18\x01 \x01(\x04R\x05alloc\x12\x14\n" +
-	"\x05event\x18\x02 \x01(\x12R\x05event\"\xf5\x03\n" +
+	"\x05event\x18\x02 \x01(\x12R\x05event\"k\n" +
+	"\x05Local\x12\x16\n" +
+	"\x06object\x18\x01 \x01(\x04R\x06object\x12\x12\n" +
+	"\x04site\x18\x02 \x01(\x04R\x04site\x12\x10\n" +
+	"\x03cfa\x18\x03 \x01(\x12R\x03cfa\x12\x0e\n" +
+	"\x02sp\x18\x04 \x01(\x12R\x02sp\x12\x14\n" +
+	"\x05event\x18\x05 \x01(\x12R\x05event\"\xf5\x03\n" +
 	"\n" +
 	"EventBlock\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x14\n" +
@@ -1452,7 +1543,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xa6\x02\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xd6\x02\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -1464,7 +1555,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\awaiters\x18\b \x03(\v2\x17.heddle.trace.v1.WaiterR\awaiters\x12\x14\n" +
 	"\x05cycle\x18\t \x03(\x11R\x05cycle\x123\n" +
 	"\baccesses\x18\n" +
-	" \x03(\v2\x17.heddle.trace.v1.AccessR\baccesses\"\x86\x01\n" +
+	" \x03(\v2\x17.heddle.trace.v1.AccessR\baccesses\x12.\n" +
+	"\x06locals\x18\v \x03(\v2\x16.heddle.trace.v1.LocalR\x06locals\"\x86\x01\n" +
 	"\x06Access\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\rR\x02op\x12\x12\n" +
@@ -1500,7 +1592,7 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
@@ -1509,12 +1601,13 @@ var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Stack)(nil),      // 4: heddle.trace.v1.Stack
 	(*Alloc)(nil),      // 5: heddle.trace.v1.Alloc
 	(*Free)(nil),       // 6: heddle.trace.v1.Free
-	(*EventBlock)(nil), // 7: heddle.trace.v1.EventBlock
-	(*Output)(nil),     // 8: heddle.trace.v1.Output
-	(*Ending)(nil),     // 9: heddle.trace.v1.Ending
-	(*Access)(nil),     // 10: heddle.trace.v1.Access
-	(*Waiter)(nil),     // 11: heddle.trace.v1.Waiter
-	(*End)(nil),        // 12: heddle.trace.v1.End
+	(*Local)(nil),      // 7: heddle.trace.v1.Local
+	(*EventBlock)(nil), // 8: heddle.trace.v1.EventBlock
+	(*Output)(nil),     // 9: heddle.trace.v1.Output
+	(*Ending)(nil),     // 10: heddle.trace.v1.Ending
+	(*Access)(nil),     // 11: heddle.trace.v1.Access
+	(*Waiter)(nil),     // 12: heddle.trace.v1.Waiter
+	(*End)(nil),        // 13: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -1523,17 +1616,18 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	4,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
 	5,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
 	6,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
-	7,  // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
-	8,  // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
-	9,  // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	12, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
-	11, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	10, // 11: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	8,  // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
+	9,  // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
+	10, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
+	13, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	12, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	11, // 11: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	7,  // 12: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -1559,7 +1653,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -24,6 +24,11 @@ func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
 	}
 	at[len(t.Events)] = len(t.Events)
 	out.Allocs = moveAllocs(t, at)
+	out.Locals = slices.Clone(t.Locals)
+	for i := range out.Locals {
+		out.Locals[i].Event = at[out.Locals[i].Event]
+	}
+	slices.SortStableFunc(out.Locals, func(a, b trace.Local) int { return a.Event - b.Event })
 	renumber(&out)
 	SetEnabled(&out)
 	return &out
@@ -156,6 +161,9 @@ func renumber(t *trace.Trace) {
 	}
 	for i := range t.Allocs {
 		t.Allocs[i].Thread, t.Allocs[i].Object = thread(t.Allocs[i].Thread), object(t.Allocs[i].Object)
+	}
+	for i := range t.Locals {
+		t.Locals[i].Object = object(t.Locals[i].Object)
 	}
 	e := &t.Ending
 	e.Thread, e.Object = thread(e.Thread), object(e.Object)

@@ -18,6 +18,7 @@ type execution struct {
 	stacks    [][]uint64
 	threads   []abi.ThreadInfo
 	waiters   []abi.Waiter
+	locals    []abi.Local
 	backtrace []uint64
 	message   string
 	output    []byte
@@ -90,6 +91,10 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		var w abi.Waiter
 		w, err = one[abi.Waiter](b)
 		x.waiters = append(x.waiters, w)
+	case abi.RecLocal:
+		var l abi.Local
+		l, err = one[abi.Local](b)
+		x.locals = append(x.locals, l)
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:
@@ -225,9 +230,18 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 		tr.Stacks = append(tr.Stacks, sites)
 	}
 	live := map[trace.Object]int{}
+	locals, sent := x.locals, uint64(0)
 	tr.Events = make([]trace.Event, 0, len(x.events))
 	for i := 0; i < len(x.events); i++ {
 		a := &x.events[i]
+		for len(locals) > 0 && locals[0].Event <= sent {
+			l := &locals[0]
+			tr.Locals = append(tr.Locals, trace.Local{
+				Object: prog.Object(l.Object, x.threads, a.Thread), Site: prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(tr.Events),
+			})
+			locals = locals[1:]
+		}
+		sent++
 		ev := trace.Event{
 			Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: prog.Site(a.Pc),
 			Object: prog.Object(a.Object, x.threads, a.Thread), Aux: a.Aux, Size: a.Size,

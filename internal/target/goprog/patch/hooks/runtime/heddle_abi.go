@@ -347,6 +347,7 @@ const (
 	hdRecWaiter    = 6
 	hdRecOutput    = 7
 	hdRecPlanEnd   = 8
+	hdRecLocal     = 11
 	hdRecAgain     = 10
 	hdRecBacktrace = 9
 )
@@ -448,6 +449,25 @@ const (
 	hdOffsetofThreadInfoEntry     = 24
 	hdOffsetofThreadInfoStackHi   = 32
 	hdOffsetofThreadInfoStackSize = 40
+)
+
+// hdLocal is struct hd_local, 40 bytes.
+type hdLocal struct {
+	Object uint64 // offset 0
+	Pc     uint64 // offset 8
+	Cfa    int64  // offset 16
+	Sp     int64  // offset 24
+	Event  uint64 // offset 32
+}
+
+// Size and offsets of hdLocal as the C compiler has them.
+const (
+	hdSizeofLocal         = 40
+	hdOffsetofLocalObject = 0
+	hdOffsetofLocalPc     = 8
+	hdOffsetofLocalCfa    = 16
+	hdOffsetofLocalSp     = 24
+	hdOffsetofLocalEvent  = 32
 )
 
 // enum hd_waiter_flags
