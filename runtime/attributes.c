@@ -155,6 +155,15 @@ HD_EXPORT int pthread_getcpuclockid(pthread_t id, clockid_t *clock) {
 }
 
 // ---- all together
+//
+// libc takes what the arguments and the environment use, with padding, off the limit.
+static void main_stack(pthread_attr_t *attr) {
+  void *lo;
+  size_t size;
+  if (pthread_attr_getstack(attr, &lo, &size) || size >= hd_start_stack()) return;
+  pthread_attr_setstack(attr, (char *)lo + size - hd_start_stack(), hd_start_stack());
+}
+
 HD_EXPORT int pthread_getattr_np(pthread_t id, pthread_attr_t *attr) {
   int err = REAL(pthread_getattr_np)(id, attr); // of its donor, whose stack it has
   if (err || !hd_active()) return err;
@@ -162,6 +171,7 @@ HD_EXPORT int pthread_getattr_np(pthread_t id, pthread_attr_t *attr) {
   struct sched_param p = { .sched_priority = u->sched_priority };
   pthread_attr_setdetachstate(attr, u->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   if (u->stack_hi) pthread_attr_setstack(attr, (void *)u->stack_lo, u->stack_hi - u->stack_lo);
+  else if (u->index == 0) main_stack(attr);
   pthread_attr_setschedpolicy(attr, u->sched_policy);
   pthread_attr_setschedparam(attr, &p);
   return 0;

@@ -298,6 +298,7 @@ type Header struct {
 	Target        string   // kind of target: "c" or "go"
 	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
 	Command       []string // program and arguments; of a Go program a command line of heddle that builds it
+	Argv0         string   // what the program is called by, where that is not Command[0]
 	Dir           string   // working directory
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value

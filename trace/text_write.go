@@ -57,6 +57,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 		}
 		b.WriteByte('\n')
 	}
+	str("argv0", h.Argv0)
 	str("dir", h.Dir)
 	writeBytesText(b, "stdin", h.Stdin)
 	for _, v := range h.Env {

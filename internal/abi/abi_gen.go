@@ -4,8 +4,8 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 3
-	PointsVersion   = 2
+	AbiVersion      = 4
+	PointsVersion   = 3
 	ShmFd           = 3
 	MaxThreads      = 4096
 	MaxModules      = 256
@@ -682,6 +682,9 @@ const Magic uint64 = 3549471222344205384
 
 // NameMain is the main thread's name.
 const NameMain uint64 = 7522529169309003057
+
+// Padding is how the first of the variables begins that only take up room in an environment.
+const Padding = "heddle-padding"
 
 // OpNames is how operations are printed; an empty string is no operation.
 var OpNames = [OpCount]string{

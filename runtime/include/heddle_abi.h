@@ -17,8 +17,8 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 3,
-  HD_POINTS_VERSION = 2,
+  HD_ABI_VERSION = 4,
+  HD_POINTS_VERSION = 3,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
   HD_MAX_MODULES = 256,
@@ -31,6 +31,10 @@ enum {
   // function is one to be left out, or again such a one.
   HD_IGNORED_CALLER = HD_MAX_IGNORED,
 };
+
+// The environment of a C or C++ program ends with variables that only take up room, and whose
+// first one begins so (runtime/start.c). [C]
+#define HD_PADDING "heddle-padding"
 
 // ---------------------------------------------------------------- operations
 //

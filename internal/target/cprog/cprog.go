@@ -114,6 +114,9 @@ func (t *Target) describe() error {
 		EnvDigest:    wire.EnvDigest(t.cfg.Env),
 		Without:      t.cfg.Without,
 	}
+	if t.cfg.Args[0] != t.cfg.Path {
+		h.Argv0 = t.cfg.Args[0]
+	}
 	for _, m := range t.modules {
 		if m.Program {
 			h.BuildID = m.BuildID

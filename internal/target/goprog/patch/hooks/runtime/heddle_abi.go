@@ -6,8 +6,8 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 3
-	hdPointsVersion   = 2
+	hdAbiVersion      = 4
+	hdPointsVersion   = 3
 	hdShmFd           = 3
 	hdMaxThreads      = 4096
 	hdMaxModules      = 256
