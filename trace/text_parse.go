@@ -142,6 +142,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Env = append(h.Env, l.quoted("variable"))
 	case "env-digest":
 		h.EnvDigest = l.quoted("digest")
+	case "surroundings":
+		h.Surroundings = append(h.Surroundings, l.quoted("thing"))
 	case "build-id":
 		h.BuildID = l.quoted("build id")
 	case "strategy":

@@ -64,6 +64,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 		fmt.Fprintf(b, "env %q\n", v)
 	}
 	str("env-digest", h.EnvDigest)
+	for _, v := range h.Surroundings {
+		fmt.Fprintf(b, "surroundings %q\n", v)
+	}
 	str("build-id", h.BuildID)
 	str("strategy", h.Strategy)
 	writeSitesText(b, "points", h.Points)

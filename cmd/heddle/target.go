@@ -172,6 +172,9 @@ func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration, f isolation
 	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
 	}
+	if _, err := os.Stat(tr.Header.Dir); tr.Header.Dir != "" && errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the working directory of the trace, %s, is not there any more: make it again, with the files that the program reads there", tr.Header.Dir)
+	}
 	args := slices.Clone(tr.Header.Command)
 	args[0] = cmp.Or(tr.Header.Argv0, args[0])
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin, watchdog

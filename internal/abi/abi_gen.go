@@ -47,6 +47,7 @@ const (
 	OpProcessExit       = 7
 	OpAbort             = 8
 	OpSignal            = 9
+	OpThreadCreated     = 10
 	OpMutexInit         = 16
 	OpMutexDestroy      = 17
 	OpMutexLock         = 18
@@ -346,6 +347,7 @@ const (
 	RecOutput    = 7
 	RecPlanEnd   = 8
 	RecAgain     = 10
+	RecInput     = 11
 	RecBacktrace = 9
 )
 
@@ -698,6 +700,7 @@ var OpNames = [OpCount]string{
 	OpProcessExit:       "exit",
 	OpAbort:             "abort",
 	OpSignal:            "signal",
+	OpThreadCreated:     "pthread_create returns",
 	OpMutexInit:         "mutex init",
 	OpMutexDestroy:      "mutex destroy",
 	OpMutexLock:         "lock",
@@ -841,6 +844,7 @@ var OpClasses = [OpCount]uint8{
 	OpProcessExit:       0,
 	OpAbort:             0,
 	OpSignal:            0,
+	OpThreadCreated:     0,
 	OpMutexInit:         0,
 	OpMutexDestroy:      0,
 	OpMutexLock:         1,

@@ -49,6 +49,7 @@ const (
 	hdOpProcessExit       = 7
 	hdOpAbort             = 8
 	hdOpSignal            = 9
+	hdOpThreadCreated     = 10
 	hdOpMutexInit         = 16
 	hdOpMutexDestroy      = 17
 	hdOpMutexLock         = 18
@@ -348,6 +349,7 @@ const (
 	hdRecOutput    = 7
 	hdRecPlanEnd   = 8
 	hdRecAgain     = 10
+	hdRecInput     = 11
 	hdRecBacktrace = 9
 )
 
