@@ -62,7 +62,6 @@ func headerParts(h *Header) []*tracepb.Header {
 		Heddle:        []byte(h.Heddle),
 		Target:        []byte(h.Target),
 		PointsVersion: int64(h.PointsVersion),
-		Command:       byteSlices(h.Command),
 		Argv0:         []byte(h.Argv0),
 		Dir:           []byte(h.Dir),
 		Env:           byteSlices(h.Env),
@@ -83,6 +82,15 @@ func headerParts(h *Header) []*tracepb.Header {
 		}
 		return parts[i]
 	}
+	for i, words := 0, h.Command; len(words) > 0; i++ {
+		n, bytes := 0, 0
+		for n < len(words) && (n == 0 || bytes+len(words[n]) <= pieceBytes) {
+			bytes += len(words[n])
+			n++
+		}
+		part(i).Command = byteSlices(words[:n])
+		words = words[n:]
+	}
 	for i, p := range pieces(h.Stdin) {
 		part(i).Stdin = [][]byte{p}
 	}
@@ -102,7 +110,6 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Heddle:        string(p.Heddle),
 			Target:        string(p.Target),
 			PointsVersion: int(p.PointsVersion),
-			Command:       stringSlice(p.Command),
 			Argv0:         string(p.Argv0),
 			Dir:           string(p.Dir),
 			Env:           stringSlice(p.Env),
@@ -117,6 +124,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Without:       stringSlice(p.Without),
 		}
 	}
+	h.Command = append(h.Command, stringSlice(p.Command)...)
 	for _, b := range p.Stdin {
 		if h.Stdin == nil {
 			h.Stdin = []byte{}
