@@ -11,7 +11,7 @@
 #include "rt.h"
 
 enum { PAGE = 4096, PATH_PAGES = 3 };
-struct hd_extent hd_padding[2];
+struct hd_extent hd_padding[3];
 static uintptr_t top;       // of the stack; 0: it is not known
 static uint64_t stack_size; // mapped below main's frame
 
@@ -73,15 +73,16 @@ void hd_start_init(char **envp) {
       hd_copy((char *)place, at, bytes);
       path->a_un.a_val = place;
       hd_padding[0] = (struct hd_extent){ up((uintptr_t)padding), place };
+      hd_padding[1] = (struct hd_extent){ place, top }; // nothing writes there
     }
   }
   // Who looks for the auxiliary vector goes past the environment's end. libc has its own
   // pointer to where the kernel put it.
   if ((char *)(end + 1) + n * sizeof *aux <= (char *)aux) {
     hd_copy((char *)(end + 1), (char *)aux, n * sizeof *aux);
-    hd_padding[1] = (struct hd_extent){ up((uintptr_t)(end + 1) + n * sizeof *aux), down((uintptr_t)aux) };
+    hd_padding[2] = (struct hd_extent){ up((uintptr_t)(end + 1) + n * sizeof *aux), down((uintptr_t)aux) };
   }
-  for (uint32_t i = 0; i < 2; i++)
+  for (uint32_t i = 0; i < 3; i += 2)
     if (hd_padding[i].lo < hd_padding[i].hi) hd_sys(SYS_madvise, hd_padding[i].lo, hd_padding[i].hi - hd_padding[i].lo, MADV_DONTNEED);
 }
 

@@ -16,8 +16,8 @@ const (
 	argMax       = 128 << 10
 	argMost      = 6 << 20 // three quarters of the kernel's default for a stack
 	argSlack     = 4 << 10
-	usualSize    = 1 << 20 // of everything that counts, in most processes
-	vectorSize   = 4096    // pointers
+	usualSize    = 512 << 10 // of everything that counts, in most processes; each megabyte takes 2 ms
+	vectorSize   = 2048      // pointers; a thousand take 0.4 ms
 	vectorSpare  = 64      // at least so many are padding: the runtime moves the auxiliary vector there
 	pathSpare    = 20 << 10
 )
