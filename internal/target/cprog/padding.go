@@ -18,7 +18,7 @@ const (
 	argSlack     = 4 << 10
 	usualSize    = 512 << 10 // of everything that counts, in most processes; each megabyte takes 2 ms
 	vectorSize   = 2048      // pointers; a thousand take 0.4 ms
-	vectorSpare  = 64      // at least so many are padding: the runtime moves the auxiliary vector there
+	vectorSpare  = 64        // at least so many are padding: the runtime moves the auxiliary vector there
 	pathSpare    = 20 << 10
 )
 
