@@ -155,10 +155,24 @@ HD_EXPORT int pthread_getcpuclockid(pthread_t id, clockid_t *clock) {
 }
 
 // ---- all together
+//
+// For the main thread libc reads /proc/self/maps, whose lines it allocates, by the length of the
+// program's path, and takes what arguments and padding use off the limit.
+static int main_attributes(pthread_attr_t *attr) {
+  extern void *__libc_stack_end;
+  enum { PAGE = 4096 };
+  int err = pthread_attr_init(attr);
+  if (err) return err;
+  uintptr_t hi = ((uintptr_t)__libc_stack_end & ~(uintptr_t)(PAGE - 1)) + PAGE;
+  pthread_attr_setguardsize(attr, 0);
+  return pthread_attr_setstack(attr, (void *)(hi - hd_start_stack()), hd_start_stack());
+}
+
 HD_EXPORT int pthread_getattr_np(pthread_t id, pthread_attr_t *attr) {
-  int err = REAL(pthread_getattr_np)(id, attr); // of its donor, whose stack it has
-  if (err || !hd_active()) return err;
+  if (!hd_active()) return REAL(pthread_getattr_np)(id, attr);
   struct hd_thread *u = thread_of(id, HD_RA);
+  int err = u->index == 0 && hd_start_stack() ? main_attributes(attr) : REAL(pthread_getattr_np)(id, attr); // of its donor, whose stack it has
+  if (err) return err;
   struct sched_param p = { .sched_priority = u->sched_priority };
   pthread_attr_setdetachstate(attr, u->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   if (u->stack_hi) pthread_attr_setstack(attr, (void *)u->stack_lo, u->stack_hi - u->stack_lo);

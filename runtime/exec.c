@@ -2,7 +2,6 @@
 // everything back. Or have a child process run it, which needs nothing put back.
 #define _GNU_SOURCE
 #include <signal.h>
-#include <sys/resource.h>
 #include "fd.h"
 
 int (*hd_program_main)(int, char **, char **);
@@ -124,20 +123,8 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   return again ? AGAIN : clean || !(p->flags & HD_PLAN_STOP) ? GO_ON : STOP;
 }
 
-// The kernel maps the main stack as it grows. All of it is mapped now, so that what an
-// execution leaves deep down is found again (snapshot.c).
-static void grow_main_stack(void) {
-  static bool done;
-  if (done) return;
-  done = true;
-  struct rlimit r;
-  uint64_t size = 8 << 20;
-  if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur < size) size = r.rlim_cur;
-  if (size > 1 << 20) *(volatile char *)(hd_main_sp - (size - (512 << 10))) = 0;
-}
-
 static void save(void) {
-  grow_main_stack();
+  hd_start_grow(hd_main_sp);
   hd_snapshot_take(hd_main_sp);
   hd_files_save();
   hd_maps_save();

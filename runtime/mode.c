@@ -34,28 +34,6 @@ void hd_attach(void) {
   hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
 }
 
-// The variables that brought the runtime in must not reach what the program starts, nor
-// change what the program sees of its environment.
-static void clean_environment(char **envp) {
-  char **out = envp;
-  for (char **e = envp; *e; e++) {
-    char *s = *e;
-    bool ours = false;
-    static const char preload[] = "LD_PRELOAD=", tunables[] = "GLIBC_TUNABLES=glibc.pthread.rseq=0", now[] = "LD_BIND_NOW=1";
-    uint64_t i = 0;
-    while (preload[i] && s[i] == preload[i]) i++;
-    if (!preload[i]) { // the controller puts its own path first
-      uint64_t j = i;
-      while (s[j] && s[j] != ':' && s[j] != ' ') j++;
-      if (s[j]) { uint64_t k = i; j++; while ((s[k++] = s[j++])) ; }
-      else ours = true;
-    }
-    if (hd_streq(s, tunables) || hd_streq(s, now)) ours = true;
-    if (!ours) *out++ = s;
-  }
-  *out = NULL;
-}
-
 static void last_exit_handler(int status, void *arg), last_quick_exit_handler(void *arg);
 extern int __cxa_at_quick_exit(void (*)(void *), void *);
 extern int on_exit(void (*)(int, void *), void *);
@@ -64,7 +42,7 @@ __attribute__((constructor)) static void loaded(int argc, char **argv, char **en
   (void)argc; (void)argv;
   if (!hd_controlled()) return;
   hd_real_init();
-  clean_environment(envp); // libc's own pointer to it is not set yet
+  hd_start_init(envp);
   hd_chance_init();
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
   hd_children_init();

@@ -469,6 +469,13 @@ void hd_begin_threads(void);
 extern uintptr_t hd_main_sp;                  // program main starts below this
 extern uintptr_t hd_main_fs;
 
+// ---- start.c: the first stack, as the kernel laid it out
+void hd_start_init(char **envp);
+struct hd_extent { uintptr_t lo, hi; }; // whole pages; empty if lo >= hi
+extern struct hd_extent hd_padding[3];  // nothing there changes during an execution
+void hd_start_grow(uintptr_t sp);       // maps as much below sp as the program may use
+uint64_t hd_start_stack(void);          // how much that was, 0: it is not known
+
 // ---- chance.c: what differs between processes is the same for the program
 enum { HD_CPUS = 4 };
 void hd_chance_init(void);

@@ -168,6 +168,8 @@ void hd_snapshot_take(uintptr_t main_sp) {
 
   REAL(dl_iterate_phdr)(own_module, NULL);
   skip(hd_heap_base, hd_heap_base + (64ull << 30));
+  for (uint32_t i = 0; i < sizeof hd_padding / sizeof *hd_padding; i++)
+    if (hd_padding[i].lo < hd_padding[i].hi) skip(hd_padding[i].lo, hd_padding[i].hi);
   for (uint32_t i = 0; i < hd_ndonors; i++) skip(hd_donors[i].lo, hd_donors[i].hi);
   hd_heap_save();
   hd_maps_each(one_mapping);

@@ -268,6 +268,10 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   hd_progress(t);
   hd_commit(t, u->index, 0);
   hd_policy_arrive(u);
+  // The new thread may run before the creator does anything with it. Where memory accesses are
+  // not seen, the creator's next point may be far away.
+  hd_op(HD_OP_THREAD_CREATED, pc, 0);
+  hd_commit(t, u->index, 0);
   return 0;
 }
 

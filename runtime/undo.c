@@ -145,9 +145,19 @@ static void content(int dir, const char *path, bool follow) {
   learn(&st);
 }
 
+// A file that the program reads, as it was before the execution.
+static void input(int dir, const char *path) {
+  struct stat st;
+  char full[PATH];
+  if (!hd.record || !look(dir, path, &st, true) || !S_ISREG(st.st_mode) || known(&st)) return;
+  absolute(full, dir, path);
+  hd_out(HD_REC_INPUT, full, (uint32_t)hd_strlen(full) + 1);
+}
+
 void hd_undo_open(int dir, const char *path, int flags) {
   struct stat st;
   creating = false;
+  if (!(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY && !(flags & O_TRUNC)) input(dir, path);
   if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC))) return;
   if ((flags & O_TMPFILE) == O_TMPFILE || flags & O_PATH) return;
   if (look(dir, path, &st, true)) {

@@ -39,6 +39,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Instrumented: rapid.Bool().Draw(t, "instrumented"), Original: str.Draw(t, "original"),
 			Isolation: str.Draw(t, "isolation"),
 			Without:   rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
+			Argv0:     str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
 		},
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "modules") {

@@ -10,7 +10,7 @@ func canonical(t *Trace) *Trace {
 	c := *t
 	h := &c.Header
 	h.Command, h.Env, h.Points = nilIfEmpty(h.Command), nilIfEmpty(h.Env), nilIfEmpty(h.Points)
-	h.Without = nilIfEmpty(h.Without)
+	h.Without, h.Surroundings = nilIfEmpty(h.Without), nilIfEmpty(h.Surroundings)
 	c.Modules, c.Threads, c.Allocs = nilIfEmpty(c.Modules), nilIfEmpty(c.Threads), nilIfEmpty(c.Allocs)
 	c.Locals = nilIfEmpty(c.Locals)
 	c.Stacks = append([][]Site{nil}, c.Stacks[min(1, len(c.Stacks)):]...)

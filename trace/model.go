@@ -309,10 +309,12 @@ type Header struct {
 	Target        string   // kind of target: "c" or "go"
 	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
 	Command       []string // program and arguments; of a Go program a command line of heddle that builds it
+	Argv0         string   // what the program is called by, where that is not Command[0]
 	Dir           string   // working directory
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value
 	EnvDigest     string   // of the rest of the environment
+	Surroundings  []string // what else the program may have looked at, NAME=hash (internal/target/wire)
 	BuildID       string   // of the program; or "sha256:" and its hash where it has no build id
 	Strategy      string   // how the schedule was found, e.g. "pct depth=3 seed=17"
 	Points        []Site   // memory instructions that were scheduling points

@@ -16,6 +16,7 @@ const (
 	OpProcessExit       Op = abi.OpProcessExit
 	OpAbort             Op = abi.OpAbort
 	OpSignal            Op = abi.OpSignal
+	OpThreadCreated     Op = abi.OpThreadCreated
 	OpMutexInit         Op = abi.OpMutexInit
 	OpMutexDestroy      Op = abi.OpMutexDestroy
 	OpMutexLock         Op = abi.OpMutexLock

@@ -219,7 +219,7 @@ func (r *Reader) readHeader() error {
 			return r.damaged(errors.New("no header where one is due"))
 		}
 		n := int64(len(h.Points)) * 8
-		for _, b := range [][][]byte{h.Command, h.Stdin, h.Env, h.Without} {
+		for _, b := range [][][]byte{h.Command, h.Stdin, h.Env, h.Without, h.Surroundings} {
 			for _, s := range b {
 				n += int64(len(s)) + 16
 			}

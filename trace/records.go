@@ -62,10 +62,11 @@ func headerParts(h *Header) []*tracepb.Header {
 		Heddle:        []byte(h.Heddle),
 		Target:        []byte(h.Target),
 		PointsVersion: int64(h.PointsVersion),
-		Command:       byteSlices(h.Command),
+		Argv0:         []byte(h.Argv0),
 		Dir:           []byte(h.Dir),
 		Env:           byteSlices(h.Env),
 		EnvDigest:     []byte(h.EnvDigest),
+		Surroundings:  byteSlices(h.Surroundings),
 		BuildId:       []byte(h.BuildID),
 		Strategy:      []byte(h.Strategy),
 		ExpectStatus:  h.ExpectStatus,
@@ -80,6 +81,15 @@ func headerParts(h *Header) []*tracepb.Header {
 			parts = append(parts, &tracepb.Header{})
 		}
 		return parts[i]
+	}
+	for i, words := 0, h.Command; len(words) > 0; i++ {
+		n, bytes := 0, 0
+		for n < len(words) && (n == 0 || bytes+len(words[n]) <= pieceBytes) {
+			bytes += len(words[n])
+			n++
+		}
+		part(i).Command = byteSlices(words[:n])
+		words = words[n:]
 	}
 	for i, p := range pieces(h.Stdin) {
 		part(i).Stdin = [][]byte{p}
@@ -100,10 +110,11 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Heddle:        string(p.Heddle),
 			Target:        string(p.Target),
 			PointsVersion: int(p.PointsVersion),
-			Command:       stringSlice(p.Command),
+			Argv0:         string(p.Argv0),
 			Dir:           string(p.Dir),
 			Env:           stringSlice(p.Env),
 			EnvDigest:     string(p.EnvDigest),
+			Surroundings:  stringSlice(p.Surroundings),
 			BuildID:       string(p.BuildId),
 			Strategy:      string(p.Strategy),
 			ExpectStatus:  p.ExpectStatus,
@@ -113,6 +124,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Without:       stringSlice(p.Without),
 		}
 	}
+	h.Command = append(h.Command, stringSlice(p.Command)...)
 	for _, b := range p.Stdin {
 		if h.Stdin == nil {
 			h.Stdin = []byte{}

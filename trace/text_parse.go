@@ -110,7 +110,7 @@ func (p *textParser) parseFirst(s string) error {
 
 // once lists the keywords that may be there once.
 var once = map[string]bool{
-	"heddle": true, "target": true, "points-version": true, "command": true, "dir": true,
+	"heddle": true, "target": true, "points-version": true, "command": true, "argv0": true, "dir": true,
 	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true,
 	"instrumented": true, "original": true, "isolation": true, "ending": true, "cycle": true, "end": true,
 }
@@ -132,6 +132,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		for l.more() {
 			h.Command = append(h.Command, l.quoted("argument"))
 		}
+	case "argv0":
+		h.Argv0 = l.quoted("argument")
 	case "dir":
 		h.Dir = l.quoted("directory")
 	case "stdin":
@@ -140,6 +142,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Env = append(h.Env, l.quoted("variable"))
 	case "env-digest":
 		h.EnvDigest = l.quoted("digest")
+	case "surroundings":
+		h.Surroundings = append(h.Surroundings, l.quoted("thing"))
 	case "build-id":
 		h.BuildID = l.quoted("build id")
 	case "strategy":

@@ -57,12 +57,16 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 		}
 		b.WriteByte('\n')
 	}
+	str("argv0", h.Argv0)
 	str("dir", h.Dir)
 	writeBytesText(b, "stdin", h.Stdin)
 	for _, v := range h.Env {
 		fmt.Fprintf(b, "env %q\n", v)
 	}
 	str("env-digest", h.EnvDigest)
+	for _, v := range h.Surroundings {
+		fmt.Fprintf(b, "surroundings %q\n", v)
+	}
 	str("build-id", h.BuildID)
 	str("strategy", h.Strategy)
 	writeSitesText(b, "points", h.Points)

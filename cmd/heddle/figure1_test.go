@@ -79,18 +79,17 @@ func TestFigure1(t *testing.T) {
 	}
 	x := map[string]string{"0": "4", "4": "0"}[flag]
 	actions := map[string]string{
-		"create": "T0 pthread_create", "T1 start": "T1 start", "T2 start": "T2 start",
+		"create": "T0 pthread_create", "created": "T0 pthread_create returns", "T1 start": "T1 start", "T2 start": "T2 start",
 		"T1 flag=1": "T1 write " + flag, "T1 x=1": "T1 write " + x, "T1 if(x==3)": "T1 read " + x, "T1 error()": "T1 abort",
 		"T2 while(!flag)": "T2 read " + flag, "T2 sleep()": "T2 sleep", "T2 x=3": "T2 write " + x, "T2 flag=0": "T2 write " + flag, "T2 end": "T2 end",
 	}
-	var second schedule.Step // main's second create has a site of its own
 	first := exec(schedule.Plan{Record: true})
-	second = schedule.Steps(first.Trace.Events[1:2])[0]
+	second := schedule.Steps(first.Trace.Events[2:4]) // main's second create has a site of its own
 	script := func(words string) (out []schedule.Step) {
 		for w := range strings.SplitSeq(words, ";") {
 			w = strings.TrimSpace(w)
 			if w == "create 2" {
-				out = append(out, second)
+				out = append(out, second...)
 				continue
 			}
 			s, ok := steps[actions[w]]
@@ -101,7 +100,7 @@ func TestFigure1(t *testing.T) {
 		}
 		return out
 	}
-	figure2 := script("create; create 2; T2 start; T2 while(!flag); T2 sleep(); T1 start; T1 flag=1; T2 while(!flag); T1 x=1; T2 x=3; T1 if(x==3); T2 flag=0; T2 end; T1 error()")
+	figure2 := script("create; created; create 2; T2 start; T2 while(!flag); T2 sleep(); T1 start; T1 flag=1; T2 while(!flag); T1 x=1; T2 x=3; T1 if(x==3); T2 flag=0; T2 end; T1 error()")
 	o := exec(schedule.Plan{Mode: schedule.Strict, Script: figure2, Threads: threads, Points: points, Record: true})
 	if o.Ending.Kind != trace.Assertion {
 		t.Fatalf("figure 2 ends with %v %+v", o.Ending.Kind, o.Diverged)
@@ -120,9 +119,9 @@ func TestFigure1(t *testing.T) {
 		figure   string
 		switches int
 	}{
-		{[]tinertia.Operation{tinertia.RemoveLast}, "create; create 2; T2 start; T2 while(!flag); T2 sleep(); T1 start; T1 flag=1; T2 while(!flag); T1 x=1; T2 x=3; T1 if(x==3); T1 error()", 5},
-		{[]tinertia.Operation{tinertia.MoveUp, tinertia.MoveUpActions}, "create; create 2; T2 start; T2 while(!flag); T2 sleep(); T1 start; T1 flag=1; T1 x=1; T2 while(!flag); T2 x=3; T1 if(x==3); T1 error()", 3},
-		{[]tinertia.Operation{tinertia.MoveDown}, "create; create 2; T1 start; T1 flag=1; T1 x=1; T2 start; T2 while(!flag); T2 x=3; T1 if(x==3); T1 error()", 2},
+		{[]tinertia.Operation{tinertia.RemoveLast}, "create; created; create 2; T2 start; T2 while(!flag); T2 sleep(); T1 start; T1 flag=1; T2 while(!flag); T1 x=1; T2 x=3; T1 if(x==3); T1 error()", 5},
+		{[]tinertia.Operation{tinertia.MoveUp, tinertia.MoveUpActions}, "create; created; create 2; T2 start; T2 while(!flag); T2 sleep(); T1 start; T1 flag=1; T1 x=1; T2 while(!flag); T2 x=3; T1 if(x==3); T1 error()", 3},
+		{[]tinertia.Operation{tinertia.MoveDown}, "create; created; create 2; T1 start; T1 flag=1; T1 x=1; T2 start; T2 while(!flag); T2 x=3; T1 if(x==3); T1 error()", 2},
 	}
 	for i, w := range want {
 		var after *trace.Trace

@@ -47,6 +47,9 @@ type differsJSON struct {
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`
 	Met      string `json:"met"`
+	// Changed names what is not as it was when the trace was recorded: environment variables,
+	// files that the program read, settings of the machine.
+	Changed []string `json:"changed,omitempty"`
 }
 
 func (c *replayCommand) Run(a *app) error {
@@ -98,7 +101,7 @@ func (c *replayCommand) Run(a *app) error {
 		}
 		var d *campaign.DivergedError
 		if errors.As(err, &d) {
-			out.Differs = &differsJSON{d.Event, d.Field, d.RecordedText, d.MetText}
+			out.Differs = &differsJSON{d.Event, d.Field, d.RecordedText, d.MetText, d.Changed}
 		}
 		if err == nil || d != nil {
 			if perr := a.printJSON(out); perr != nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/target"
@@ -118,11 +120,6 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 	if cfg.Path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	// The program is called by its whole path, as the trace has it and the replay will: some copy
-	// their name, and a longer one moves all that they allocate after it.
-	if len(cfg.Args) > 0 {
-		cfg.Args = append([]string{cfg.Path}, cfg.Args[1:]...)
-	}
 	rt, err := a.runtime()
 	if err != nil {
 		return nil, err
@@ -175,7 +172,12 @@ func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration, f isolation
 	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
 	}
-	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = tr.Header.Command[0], tr.Header.Command, tr.Header.Dir, tr.Header.Stdin, watchdog
+	if _, err := os.Stat(tr.Header.Dir); tr.Header.Dir != "" && errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the working directory of the trace, %s, is not there any more: make it again, with the files that the program reads there", tr.Header.Dir)
+	}
+	args := slices.Clone(tr.Header.Command)
+	args[0] = cmp.Or(tr.Header.Argv0, args[0])
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Watchdog = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin, watchdog
 	cfg.Without, cfg.Modules = tr.Header.Without, tr.Modules
 	return a.launch(cfg)
 }

@@ -4,8 +4,8 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 3
-	PointsVersion   = 2
+	AbiVersion      = 4
+	PointsVersion   = 3
 	ShmFd           = 3
 	MaxThreads      = 4096
 	MaxModules      = 256
@@ -47,6 +47,7 @@ const (
 	OpProcessExit       = 7
 	OpAbort             = 8
 	OpSignal            = 9
+	OpThreadCreated     = 10
 	OpMutexInit         = 16
 	OpMutexDestroy      = 17
 	OpMutexLock         = 18
@@ -345,8 +346,9 @@ const (
 	RecWaiter    = 6
 	RecOutput    = 7
 	RecPlanEnd   = 8
-	RecLocal     = 11
+	RecLocal     = 12
 	RecAgain     = 10
+	RecInput     = 11
 	RecBacktrace = 9
 )
 
@@ -703,6 +705,9 @@ const Magic uint64 = 3549471222344205384
 // NameMain is the main thread's name.
 const NameMain uint64 = 7522529169309003057
 
+// Padding is how the first of the variables begins that only take up room in an environment.
+const Padding = "heddle-padding"
+
 // OpNames is how operations are printed; an empty string is no operation.
 var OpNames = [OpCount]string{
 	OpNone:              "none",
@@ -715,6 +720,7 @@ var OpNames = [OpCount]string{
 	OpProcessExit:       "exit",
 	OpAbort:             "abort",
 	OpSignal:            "signal",
+	OpThreadCreated:     "pthread_create returns",
 	OpMutexInit:         "mutex init",
 	OpMutexDestroy:      "mutex destroy",
 	OpMutexLock:         "lock",
@@ -858,6 +864,7 @@ var OpClasses = [OpCount]uint8{
 	OpProcessExit:       0,
 	OpAbort:             0,
 	OpSignal:            0,
+	OpThreadCreated:     0,
 	OpMutexInit:         0,
 	OpMutexDestroy:      0,
 	OpMutexLock:         1,

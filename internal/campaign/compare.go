@@ -22,6 +22,9 @@ type DivergedError struct {
 	Recorded, Met *trace.Event
 	// RecordedText and MetText are both sides in words.
 	RecordedText, MetText string
+	// Changed are things outside of the program that were different when it was recorded, in
+	// words: a likely cause.
+	Changed []string
 }
 
 func (e *DivergedError) Error() string {
@@ -29,7 +32,11 @@ func (e *DivergedError) Error() string {
 	if e.Field == "ending" {
 		place = "the end"
 	}
-	return fmt.Sprintf("the replay differs from the recording at %s (%s): recorded %s, met %s", place, e.Field, e.RecordedText, e.MetText)
+	s := fmt.Sprintf("the replay differs from the recording at %s (%s): recorded %s, met %s", place, e.Field, e.RecordedText, e.MetText)
+	if len(e.Changed) > 0 {
+		s += "; changed since the recording: " + strings.Join(e.Changed, ", ")
+	}
+	return s
 }
 
 // same compares two recordings of what should be the same execution. The error is nil or

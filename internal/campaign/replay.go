@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -35,6 +36,7 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 		return o.Trace, &UnsupportedError{What: o.Ending.Message, Where: place(t.Modules(), o.Ending.Site)}
 	}
 	if d := differs(recorded, o); d != nil {
+		d.Changed = wire.Changed(recorded.Header, t.Header())
 		return o.Trace, d
 	}
 	return o.Trace, nil

@@ -79,7 +79,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Race:
 		f.race(e)
 	case trace.Deadlock:
-		f.deadlock(e)
+		f.deadlock(e, modules)
 	case trace.Hang:
 		f.Message = cmp.Or(f.Message, "the program does not end")
 		f.Threads = nil
@@ -112,17 +112,18 @@ func (f Finding) Same(g Finding) bool {
 	return true
 }
 
+func inProgram(s trace.Site, modules []trace.Module) bool {
+	m := s.Module()
+	return m >= 0 && m < len(modules) && modules[m].Program
+}
+
 // place is where the failing thread was in the program's own code.
 func place(e trace.Ending, modules []trace.Module) trace.Site {
-	own := func(s trace.Site) bool {
-		m := s.Module()
-		return m >= 0 && m < len(modules) && modules[m].Program
-	}
-	if own(e.Site) || !slices.ContainsFunc(modules, func(m trace.Module) bool { return m.Program }) {
+	if inProgram(e.Site, modules) || !slices.ContainsFunc(modules, func(m trace.Module) bool { return m.Program }) {
 		return e.Site
 	}
 	for _, s := range e.Stack {
-		if own(s) {
+		if inProgram(s, modules) {
 			return s
 		}
 	}
@@ -130,7 +131,7 @@ func place(e trace.Ending, modules []trace.Module) trace.Site {
 }
 
 // deadlock identifies who waits for what.
-func (f *Finding) deadlock(e trace.Ending) {
+func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 	// Waits on the cycle, or all of them; Waiters that are ready are not stuck.
 	var waits []trace.Waiter
 	if len(e.Cycle) > 0 {
@@ -163,6 +164,13 @@ func (f *Finding) deadlock(e trace.Ending) {
 		f.Message += ": " + firstLine(e.Message)
 	}
 	f.waits(waits, len(e.Cycle) > 0)
+	// The execution ended where the last thread blocked, which may be main in its join.
+	if !slices.ContainsFunc(waits, func(w trace.Waiter) bool { return w.Thread == e.Thread }) {
+		i := slices.IndexFunc(waits, func(w trace.Waiter) bool { return inProgram(w.Site, modules) })
+		if i >= 0 {
+			f.Site, f.Exact = waits[i].Site, false
+		}
+	}
 }
 
 // waits adds the operations and sites of threads that wait to the identity: each as often

@@ -102,6 +102,8 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 	case trace.OpThreadCreate:
 		p.verb, p.object = "create", threadText(trace.ThreadID(e.Value))
 		p.fail(e)
+	case trace.OpThreadCreated:
+		p.verb, p.object = "return from creating", threadText(trace.ThreadID(e.Value))
 	case trace.OpThreadJoin:
 		p.verb, p.object = "join", threadText(trace.ThreadID(e.Value))
 		p.fail(e)

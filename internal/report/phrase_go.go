@@ -19,7 +19,8 @@ func hidden(op trace.Op) bool {
 
 // hiddenEvents says of each event whether it has no row. Besides those of hidden they are
 // what Go's runtime tells the race detector that an operation on a channel touches: told
-// only where that races.
+// only where that races. The return from the creation of a thread has a row only where
+// another thread has run since.
 func hiddenEvents(tr *trace.Trace) []bool {
 	out := make([]bool, len(tr.Events))
 	raced := racing(tr)
@@ -27,7 +28,7 @@ func hiddenEvents(tr *trace.Trace) []bool {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch c := last[e.Thread]; {
-		case hidden(e.Op):
+		case hidden(e.Op), e.Op == trace.OpThreadCreated && i > 0 && tr.Events[i-1].Thread == e.Thread:
 			out[i] = true
 		case e.Op == trace.OpChanSend || e.Op == trace.OpChanRecv || e.Op == trace.OpChanClose:
 			last[e.Thread] = e

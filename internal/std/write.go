@@ -366,7 +366,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 		lose("heap blocks allocated and freed: left out")
 	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
 		lose("what ended the execution: left out")
-	case trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpThreadDetach, trace.OpThreadExit:
+	case trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpThreadCreated, trace.OpThreadDetach, trace.OpThreadExit:
 		lose("operations that order nothing: left out")
 	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
 		lose("acquires and releases of Go's race detector: written as critical sections of a lock of their own")

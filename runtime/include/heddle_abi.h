@@ -17,8 +17,8 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 3,
-  HD_POINTS_VERSION = 2,
+  HD_ABI_VERSION = 4,
+  HD_POINTS_VERSION = 3,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
   HD_MAX_MODULES = 256,
@@ -31,6 +31,10 @@ enum {
   // function is one to be left out, or again such a one.
   HD_IGNORED_CALLER = HD_MAX_IGNORED,
 };
+
+// The environment of a C or C++ program ends with variables that only take up room, and whose
+// first one begins so (runtime/start.c). [C]
+#define HD_PADDING "heddle-padding"
 
 // ---------------------------------------------------------------- operations
 //
@@ -57,6 +61,7 @@ enum hd_class {
   HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
   HD_OP(ABORT,           8, "abort",              NONE)  /* failed assertion, abort, terminate */ \
   HD_OP(SIGNAL,          9, "signal",             NONE)  /* fatal signal; value = number; never a choice */ \
+  HD_OP(THREAD_CREATED, 10, "pthread_create returns", NONE) /* the creator goes on; value = index of the new thread */ \
   HD_OP(MUTEX_INIT,     16, "mutex init",         NONE) \
   HD_OP(MUTEX_DESTROY,  17, "mutex destroy",      NONE) \
   HD_OP(MUTEX_LOCK,     18, "lock",               ACQ) \
@@ -319,8 +324,9 @@ enum hd_record {
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
-  HD_REC_LOCAL = 11,   // struct hd_local, before the first event on that object in that frame
+  HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
   HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
+  HD_REC_INPUT = 11,   // path of a regular file opened for reading, absolute, ends with a zero byte; when EVENTS is asked for
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
 };
 

@@ -260,7 +260,9 @@ type Header struct {
 	Original      []byte                 `protobuf:"bytes,14,opt,name=original,proto3" json:"original,omitempty"`
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"` // calls that the execution ignored, CALL@FILE:LINE
+	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`           // calls that the execution ignored, CALL@FILE:LINE
+	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`               // what the program was called by, where that is not command[0]
+	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"` // NAME=hash
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -410,6 +412,20 @@ func (x *Header) GetIsolation() []byte {
 func (x *Header) GetWithout() [][]byte {
 	if x != nil {
 		return x.Without
+	}
+	return nil
+}
+
+func (x *Header) GetArgv0() []byte {
+	if x != nil {
+		return x.Argv0
+	}
+	return nil
+}
+
+func (x *Header) GetSurroundings() [][]byte {
+	if x != nil {
+		return x.Surroundings
 	}
 	return nil
 }
@@ -1469,7 +1485,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xd2\x03\n" +
+	"\x04kind\"\x8c\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1489,7 +1505,9 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\boriginal\x18\x0e \x01(\fR\boriginal\x12\x12\n" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x1c\n" +
 	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x18\n" +
-	"\awithout\x18\x11 \x03(\fR\awithout\"Q\n" +
+	"\awithout\x18\x11 \x03(\fR\awithout\x12\x14\n" +
+	"\x05argv0\x18\x18 \x01(\fR\x05argv0\x12\"\n" +
+	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\"Q\n" +
 	"\x06Module\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
 	"\bbuild_id\x18\x02 \x01(\fR\abuildId\x12\x18\n" +

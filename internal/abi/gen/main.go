@@ -128,7 +128,7 @@ func macros(w *bytes.Buffer, tmp, include string, tables bool) []string {
 #include <stdio.h>
 #include "heddle_abi.h"
 int main(void) {
-	printf("MAGIC %llu\nMAIN %llu\n", (unsigned long long)HD_ABI_MAGIC, (unsigned long long)HD_NAME_MAIN);
+	printf("MAGIC %llu\nMAIN %llu\nPADDING %s\n", (unsigned long long)HD_ABI_MAGIC, (unsigned long long)HD_NAME_MAIN, HD_PADDING);
 #define HD_OP(name, num, text, cls) printf("OP %d %d %s %s\n", num, HD_CLASS_##cls, #name, text);
 	HD_OPS(HD_OP)
 	HD_GO_OPS(HD_OP)
@@ -152,6 +152,10 @@ int main(void) {
 			fmt.Fprintf(w, "// %[1]s starts the shared memory.\nconst %[1]s uint64 = %[2]s\n\n", name("Magic"), f[1])
 		case "MAIN":
 			fmt.Fprintf(w, "// %[1]s is the main thread's name.\nconst %[1]s uint64 = %[2]s\n\n", name("NameMain"), f[1])
+		case "PADDING":
+			if tables {
+				fmt.Fprintf(w, "// Padding is how the first of the variables begins that only take up room in an environment.\nconst Padding = %q\n\n", f[1])
+			}
 		case "OP":
 			ops = append(ops, camel(f[3]))
 			fmt.Fprintf(names, "\tOp%s: %q,\n", camel(f[3]), f[4])

@@ -161,7 +161,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, lifeOf(ev.Value))
 	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
 		return append(buf, Effect{Mode: Fence, Kind: Ending})
-	case trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpCancelTest, trace.OpNone:
+	case trace.OpThreadCreated, trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpCancelTest, trace.OpNone:
 		return buf
 	case trace.OpCancel:
 		return append(buf, Effect{Mode: Fence, Kind: Signal})

@@ -90,7 +90,7 @@ func (d *drawing) print(s string) {
 // heading says what was run.
 func (d *drawing) heading() {
 	if len(d.v.Command) > 0 {
-		d.text(strings.Join(d.v.Command, " "), bold, "")
+		d.text(shortCommand(d.v.Command), bold, "")
 	}
 	c := d.v.Cost
 	s := fmt.Sprintf("%s, %s, %s", count(len(d.v.Columns), "thread"), count(d.v.Events, "event"), count(c.Switches, "context switch"))

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,7 +101,7 @@ func (p pen) wrap(s string, w, limit int) []string {
 		default:
 			lines, line = append(lines, line), word
 		}
-		for width(line) > w {
+		for wider(line, w) {
 			head, tail := split(line, w)
 			lines, line = append(lines, head), tail
 		}
@@ -125,7 +126,7 @@ const glue = "\u00a0"
 // split divides a word that is wider than w: after the last punctuation in the second
 // half of what fits, or where it is full. Both parts have at least one character.
 func split(word string, w int) (head, tail string) {
-	head = ansi.Truncate(word, w, "")
+	head = ansi.Truncate(start(word, w), w, "")
 	if i := strings.LastIndexAny(head, "._:/,>])-"); i+1 > len(head)/2 {
 		head = head[:i+1]
 	}
@@ -135,6 +136,22 @@ func split(word string, w int) (head, tail string) {
 	}
 	return head, word[len(head):]
 }
+
+// start is the part of s, or all of it, that a line of w cells is made of: measuring all of a
+// word of a megabyte for each of its lines takes minutes.
+func start(s string, w int) string {
+	n := 64*w + 64
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// wider reports whether s takes more than w cells.
+func wider(s string, w int) bool { return width(start(s, w)) > w || len(s) > 64*w+64 && width(s) > w }
 
 // pad fills s with spaces to w cells.
 func pad(s string, w int) string {
@@ -173,4 +190,24 @@ func (p pen) paint(s string, st style) string {
 		return ansi.NewStyle().Bold().ForegroundColor(ansi.Red).Styled(s)
 	}
 	return ansi.NewStyle().ForegroundColor(threadColors[st-firstThread]).Styled(s)
+}
+
+// shortCommand is a command line for a title. Long arguments are cut, and so is a long list.
+func shortCommand(words []string) string {
+	const longest, most = 200, 1000
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if b.Len() > most {
+			fmt.Fprintf(&b, "… (%d arguments in all)", len(words)-1)
+			break
+		}
+		if len(w) > longest {
+			w = w[:longest] + "…"
+		}
+		b.WriteString(w)
+	}
+	return b.String()
 }

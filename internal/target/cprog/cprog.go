@@ -112,7 +112,11 @@ func (t *Target) describe() error {
 		Command: append([]string{t.cfg.Path}, t.cfg.Args[1:]...), Dir: t.cfg.Dir, Stdin: t.cfg.Stdin,
 		Instrumented: t.loop.Process().Shm().Instrumented == abi.InstrTsan,
 		EnvDigest:    wire.EnvDigest(t.cfg.Env),
+		Surroundings: wire.Surroundings(t.cfg.Env),
 		Without:      t.cfg.Without,
+	}
+	if t.cfg.Args[0] != t.cfg.Path {
+		h.Argv0 = t.cfg.Args[0]
 	}
 	for _, m := range t.modules {
 		if m.Program {

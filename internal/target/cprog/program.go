@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"syscall"
 
@@ -86,7 +87,9 @@ func environment(c *Config) []string {
 	}
 	// Symbols are bound at start: lazy binding would happen inside an execution, in a
 	// place that depends on the schedule.
-	return append(env, "LD_PRELOAD="+preload, "GLIBC_TUNABLES="+tunables, "LD_BIND_NOW=1")
+	env = append(env, "LD_PRELOAD="+preload, "GLIBC_TUNABLES="+tunables, "LD_BIND_NOW=1")
+	env = (&exec.Cmd{Env: env}).Environ() // as it will be: one value for each name
+	return append(env, padding(c.Path, c.Args, env, argLimit())...)
 }
 
 // Ended gives an exception's type the name it has in the source, and says what would help.

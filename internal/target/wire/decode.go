@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -22,6 +23,7 @@ type execution struct {
 	backtrace []uint64
 	message   string
 	output    []byte
+	inputs    []string // paths of files that the program opened for reading
 }
 
 // reset forgets the records. What nothing was made of but copies is used again: there may
@@ -100,6 +102,9 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	case abi.RecMessage:
 		text, _, _ := bytes.Cut(b, []byte{0})
 		x.message = string(text)
+	case abi.RecInput:
+		path, _, _ := bytes.Cut(b, []byte{0})
+		x.inputs = append(x.inputs, string(path))
 	case abi.RecOutput:
 		var text []byte
 		text, err = counted(b, 1)
@@ -284,5 +289,6 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 		tr.Events = append(tr.Events, ev)
 	}
 	tr.Modules = prog.Modules() // with those that were met
+	tr.Header.Surroundings = append(slices.Clip(tr.Header.Surroundings), inputs(x.inputs)...)
 	return tr
 }

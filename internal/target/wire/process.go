@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -133,6 +134,9 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	}
 	if err := startFixed(p.cmd); err != nil {
 		p.unmap()
+		if errors.Is(err, syscall.E2BIG) {
+			return nil, tooLong(c)
+		}
 		return nil, fmt.Errorf("cannot start %s: %w", c.Path, Plain(err))
 	}
 	go func() {
@@ -164,6 +168,26 @@ func startFixed(cmd *exec.Cmd) error {
 		}
 	}
 	return cmd.Start()
+}
+
+// tooLong says why the kernel refuses the arguments and the environment of a command.
+func tooLong(c *Command) error {
+	const longest = 128 << 10 // with its zero: MAX_ARG_STRLEN
+	bytes := 0
+	for i, a := range c.Args {
+		if len(a) >= longest {
+			return fmt.Errorf("cannot start %s: argument %d has %d bytes, and Linux allows one argument %d: pass it in a file", c.Path, i, len(a), longest-1)
+		}
+		bytes += len(a) + 1
+	}
+	for _, v := range c.Env {
+		if len(v) >= longest {
+			name, _, _ := strings.Cut(v, "=")
+			return fmt.Errorf("cannot start %s: the environment variable %s has %d bytes, and Linux allows one variable %d: shorten it", c.Path, name, len(v), longest-1)
+		}
+		bytes += len(v) + 1
+	}
+	return fmt.Errorf("cannot start %s: arguments and environment have %d bytes, more than the kernel allows a program: shorten them, or raise the limit on the stack (ulimit -s), a quarter of which they may take", c.Path, bytes)
 }
 
 // Plain drops the path from a file error: the sentence around it names it.

@@ -6,8 +6,8 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 3
-	hdPointsVersion   = 2
+	hdAbiVersion      = 4
+	hdPointsVersion   = 3
 	hdShmFd           = 3
 	hdMaxThreads      = 4096
 	hdMaxModules      = 256
@@ -49,6 +49,7 @@ const (
 	hdOpProcessExit       = 7
 	hdOpAbort             = 8
 	hdOpSignal            = 9
+	hdOpThreadCreated     = 10
 	hdOpMutexInit         = 16
 	hdOpMutexDestroy      = 17
 	hdOpMutexLock         = 18
@@ -347,8 +348,9 @@ const (
 	hdRecWaiter    = 6
 	hdRecOutput    = 7
 	hdRecPlanEnd   = 8
-	hdRecLocal     = 11
+	hdRecLocal     = 12
 	hdRecAgain     = 10
+	hdRecInput     = 11
 	hdRecBacktrace = 9
 )
 

@@ -1,0 +1,83 @@
+package cprog
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
+
+// The kernel's layout of a new process's stack, from the top down: the path of the executable,
+// the strings of the environment, those of the arguments, then the vectors of pointers to
+// them. The sizes of all of them move what is below.
+const (
+	maxArgStrlen = 32 << 12 // bytes of one string with its zero (MAX_ARG_STRLEN)
+	argMax       = 128 << 10
+	argMost      = 6 << 20 // three quarters of the kernel's default for a stack
+	argSlack     = 4 << 10
+	usualSize    = 512 << 10 // of everything that counts, in most processes; each megabyte takes 2 ms
+	vectorSize   = 2048      // pointers; a thousand take 0.4 ms
+	vectorSpare  = 64        // at least so many are padding: the runtime moves the auxiliary vector there
+	pathSpare    = 20 << 10
+)
+
+// argLimit is how many bytes of strings and pointers the kernel allows a new process.
+func argLimit() int {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_STACK, &r); err != nil {
+		return argMax
+	}
+	return int(max(argMax, min(r.Cur/4, argMost)))
+}
+
+// argSize is what the kernel counts of a command.
+func argSize(path string, args, env []string) (bytes, pointers int) {
+	bytes = len(path) + 1
+	for _, list := range [][]string{args, env} {
+		for _, s := range list {
+			bytes += len(s) + 1
+		}
+		pointers += len(list)
+	}
+	return bytes, pointers
+}
+
+// padding are variables to put at the end of a program's environment, so that its stack begins
+// at the same place whatever the size of its path, arguments and environment. There is one
+// size for nearly all of them; a process that has no room for that gets the largest that the
+// kernel allows. nil where even that is too little.
+func padding(path string, args, env []string, limit int) []string {
+	bytes, pointers := argSize(path, args, env)
+	vector := vectorSize
+	for vector < pointers+vectorSpare {
+		vector *= 4
+	}
+	for _, size := range []int{usualSize, 2 << 20, argMost} {
+		fill := min(size, limit) - argSlack - vector*8 - bytes
+		if fill < pathSpare+2*(vector-pointers) {
+			continue
+		}
+		return pads(fill, vector-pointers)
+	}
+	return nil
+}
+
+// pads are n variables that take size bytes with their zeros. None is the assignment of a value,
+// of which os/exec would keep only one.
+func pads(size, n int) []string {
+	const most = maxArgStrlen - 1
+	long := strings.Repeat("~", most)
+	list := make([]string, 0, n)
+	for i := range n {
+		rest := 2 * (n - i - 1) // what the others need
+		k := min(most, size-rest-1)
+		s := long[:k]
+		if i == 0 {
+			s = abi.Padding + long[len(abi.Padding):k]
+		}
+		list = append(list, s)
+		size -= k + 1
+	}
+	return list
+}
