@@ -49,7 +49,7 @@ func TestRacesFail(t *testing.T) {
 	for seed := range uint64(5) {
 		file := filepath.Join(t.TempDir(), "race.hdl")
 		where := func(s trace.Site, exact bool) string { return "writer" }
-		r := find(t, simprog.New(lateRace()), Options{Seed: seed, Runs: 3000, RacesFail: true, TraceFile: file, Where: where})
+		r := find(t, simprog.New(lateRace()), Options{Seed: seed, Runs: 3000, RacesFail: true, Keep: keepIn(file, ""), Where: where})
 		if r.Outcome != Bug || r.Finding.Kind != "data race" || r.Finding.Message != "data race: write at writer, write at writer" {
 			t.Fatalf("seed %d: %+v, finding %+v", seed, r, r.Finding)
 		}
