@@ -77,9 +77,10 @@ func (f *goFlags) words() (words []string) {
 
 // goBuilder builds Go programs with one go command.
 type goBuilder struct {
-	tool  *gotool.Tool
-	over  gotool.Overlay
-	cache string
+	tool   *gotool.Tool
+	over   gotool.Overlay
+	cache  string
+	slowly func(text string) (done func())
 }
 
 // goBuilder makes ready to build in dir.
@@ -107,7 +108,7 @@ func (a *app) goBuilder(dir string, opts patch.Options) (*goBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &goBuilder{tool, over, cache}, nil
+	return &goBuilder{tool, over, cache, a.slowly}, nil
 }
 
 // build builds a test binary or a program.
@@ -116,6 +117,7 @@ func (b *goBuilder) build(ctx context.Context, test bool, f *goFlags, what []str
 	if test && f.Vet != "" {
 		flags = append(flags, "-vet="+f.Vet)
 	}
+	defer b.slowly(fmt.Sprintf("building %s with heddle in Go's runtime; the first time that is compiled, too", strings.Join(what, " ")))()
 	return b.tool.Build(ctx, gotool.Build{What: what, Test: test, Flags: flags, Overlay: b.over, Cache: b.cache})
 }
 
