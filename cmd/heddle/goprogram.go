@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/gotool"
@@ -77,10 +78,11 @@ func (f *goFlags) words() (words []string) {
 
 // goBuilder builds Go programs with one go command.
 type goBuilder struct {
-	tool   *gotool.Tool
-	over   gotool.Overlay
-	cache  string
-	slowly func(text string) (done func())
+	tool  *gotool.Tool
+	over  gotool.Overlay
+	cache string
+	app   *app
+	once  sync.Once
 }
 
 // goBuilder makes ready to build in dir.
@@ -108,7 +110,7 @@ func (a *app) goBuilder(dir string, opts patch.Options) (*goBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &goBuilder{tool, over, cache, a.slowly}, nil
+	return &goBuilder{tool: tool, over: over, cache: cache, app: a}, nil
 }
 
 // build builds a test binary or a program.
@@ -117,8 +119,19 @@ func (b *goBuilder) build(ctx context.Context, test bool, f *goFlags, what []str
 	if test && f.Vet != "" {
 		flags = append(flags, "-vet="+f.Vet)
 	}
-	defer b.slowly(fmt.Sprintf("building %s with heddle in Go's runtime; the first time that is compiled, too", strings.Join(what, " ")))()
+	defer b.told(test, what)()
 	return b.tool.Build(ctx, gotool.Build{What: what, Test: test, Flags: flags, Overlay: b.over, Cache: b.cache})
+}
+
+// told says once that a build takes long. heddle test has a line for that on a terminal.
+func (b *goBuilder) told(test bool, what []string) (done func()) {
+	done = func() {}
+	b.once.Do(func() {
+		if _, terminal := b.app.terminal(); !test || !terminal {
+			done = b.app.slowly(fmt.Sprintf("building %s with heddle in Go's runtime; the first time that is compiled, too", strings.Join(what, " ")))
+		}
+	})
+	return done
 }
 
 // built is a target whose traces say how to build it again: the program of a trace is a

@@ -29,12 +29,18 @@ const patience = 10 * time.Second
 
 func (a *app) progress() *progress {
 	p := &progress{w: a.stderr, next: time.Now().Add(patience)}
-	if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := a.terminal(); ok {
 		p.terminal = true
 		p.next = time.Now().Add(time.Second)
 		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return p
+}
+
+// terminal is that which standard error goes to, if it does.
+func (a *app) terminal() (f *os.File, ok bool) {
+	f, ok = a.stderr.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (p *progress) find(s campaign.Progress) {

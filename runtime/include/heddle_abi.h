@@ -465,7 +465,7 @@ struct hd_shm {
   uint32_t donors;       // parked threads to start with [C]; raised when they were too few for a process that cannot make more [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: end after this execution [C]
-  uint64_t heartbeat;    // executions ended + (points >> 16) [R], relaxed; for the watchdog
+  uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
   uint64_t executions;   // [R], relaxed
   uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog
   uint32_t nmodules;     // [R] at READY

@@ -124,7 +124,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			l.Close() // whatever is queued must not run into the next call
 		}
 	}()
-	for {
+	for records := 0; ; {
 		if err := s.feed(); err != nil {
 			return err
 		}
@@ -139,10 +139,13 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			continue
 		}
 		kind, b, ok := l.proc.results.Next()
-		if !ok {
+		// Records may come as fast as they are read, those of one execution for minutes.
+		if records++; !ok || records%256 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+		}
+		if !ok {
 			if hung, err := s.dog.look(l.proc); err != nil {
 				return err
 			} else if hung && s.sent > 0 {

@@ -400,18 +400,3 @@ func (p *Process) unmap() {
 	unix.Munmap(p.mem)
 	p.mem, p.shm = nil, nil
 }
-
-// stillness tells for how long a process has given no sign of life.
-type stillness struct {
-	beat  uint64
-	begun time.Time
-}
-
-// since is how long the process has been still for; 0 at the first call.
-func (s *stillness) since(p *Process) time.Duration {
-	beat, now := atomic.LoadUint64(&p.shm.Heartbeat), time.Now()
-	if s.begun.IsZero() || beat != s.beat {
-		s.beat, s.begun = beat, now
-	}
-	return now.Sub(s.begun)
-}
