@@ -10,6 +10,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -30,6 +31,7 @@ type campaign struct {
 	races      map[[2]race.Access]raced
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
+	cut        bool         // the output of some execution was
 	outside    bool         // some execution waited for the outside world
 }
 
@@ -285,6 +287,10 @@ func (c *campaign) look(q *planned, o *schedule.Outcome) error {
 		return nil
 	}
 	judge(&o.Trace.Ending, c.expect)
+	if !c.cut && len(o.Ending.Output) >= wire.OutputKept {
+		c.cut = true
+		c.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", wire.OutputKept>>10)
+	}
 	if c.report.Executions == 1 && c.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !c.opts.Spurious {
 		c.report.Sequential = sequential(o.Trace)
 	}

@@ -25,6 +25,8 @@ enum {
   HD_MAX_LATE = 256,      // modules loaded while the program runs
   HD_MODULE_PATH = 512,
   HD_BUILD_ID = 32,
+  // Of an execution's output, so many bytes from its beginning and as many before its end.
+  HD_OUTPUT_KEPT = 512 << 10,
   HD_MAX_IGNORED = 64,         // calls that can be named to be left out
   HD_MAX_IGNORED_SITES = 4096, // and their return addresses
   // A call from within a function of a library's header. It is left out if the call of that

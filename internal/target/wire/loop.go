@@ -152,6 +152,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 				s.hang()
 				continue
 			}
+			l.proc.trim()
 			l.proc.results.Wait(50 * time.Millisecond)
 			continue
 		}
