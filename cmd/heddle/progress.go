@@ -105,7 +105,7 @@ func count(n int, what string) string {
 // slowly says what heddle is doing if that takes so long that it looks stuck. The function it
 // returns says that it is done.
 func (a *app) slowly(text string) (done func()) {
-	timer := time.AfterFunc(time.Second, func() { fmt.Fprintf(a.stderr, "heddle: note: %s\n", text) })
+	timer := time.AfterFunc(time.Second, func() { fmt.Fprintf(a.stderr, "heddle: %s\n", text) })
 	return func() { timer.Stop() }
 }
 

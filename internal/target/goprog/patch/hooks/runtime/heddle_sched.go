@@ -6,7 +6,6 @@
 package runtime
 
 import (
-	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
 )
