@@ -16,7 +16,7 @@ import (
 type findCommand struct {
 	programFlags
 	withoutFlags
-	Time            time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for until Ctrl-C. The first execution may take as long as --watchdog."`
+	Time            time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for until Ctrl-C. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
 	SimplifyTime    time.Duration `default:"30s" placeholder:"DURATION" help:"Simplify at most this long; 0 for no bound but --time."`
 	Runs            int           `help:"Explore at most this many executions."`
 	Stale           int           `default:"${stale}" placeholder:"N" help:"End early when N executions in a row, and half of all, have shown nothing new; 0 for never. Never with --runs or --time 0."`
@@ -110,7 +110,7 @@ const staleFind = "100000"
 
 func (c *findCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
-		Seed: c.Seed, Runs: c.Runs, Time: c.Time, Watchdog: c.Watchdog, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
+		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
 		NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
 		StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.SimplifyTime},
 	}

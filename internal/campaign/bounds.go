@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/target"
 )
 
-const (
-	// DefaultWatchdog is the watchdog of a target that is not told another.
-	DefaultWatchdog = 10 * time.Second
-	// watchdogSlack is what it takes beyond the watchdog to end an execution that hangs: the
-	// runtime is asked first, and killed two seconds later.
-	watchdogSlack = 4 * time.Second
-	// Grace is how long a confirmation may go on after the time limit or an interrupt. Most
-	// take milliseconds: a failure should not go unconfirmed because it came last.
-	Grace = 2 * time.Second
-)
+// Grace is how long a confirmation may go on after the time limit or an interrupt. Most
+// take milliseconds: a failure should not go unconfirmed because it came last.
+const Grace = 2 * time.Second
+
+// restless is a target that tells for how long the execution under way has given no sign of
+// life, so far that its watchdog will end it if it goes on like that. It may be called from any
+// goroutine.
+type restless interface{ Still() time.Duration }
 
 // errTime is why a context ended whose time limit was reached.
 var errTime = errors.New("time limit reached")
@@ -47,14 +47,35 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// firstTime is the time limit of the first execution, 0 for none.
-func (o *Options) firstTime() time.Duration {
-	if o.Time == 0 {
-		return 0
+// forFirst is limited for the first execution. If it gives no sign of life when the time is
+// over it goes on until it does, or the watchdog has judged it: without that nothing at all
+// could be said of a program that hangs.
+func forFirst(ctx context.Context, t target.Target, d time.Duration) (context.Context, context.CancelFunc) {
+	r, ok := t.(restless)
+	if !ok || d <= 0 {
+		return limited(ctx, d)
 	}
-	watchdog := o.Watchdog
-	if watchdog == 0 {
-		watchdog = DefaultWatchdog
-	}
-	return max(o.Time, watchdog+watchdogSlack)
+	first, cancel := context.WithCancelCause(ctx)
+	go func() {
+		// A sign of life makes it less still than before, or not still at all for some time.
+		const every, zeros = 100 * time.Millisecond, 5
+		last, none := time.Duration(0), 0
+		for wait := d; ; wait = every {
+			select {
+			case <-first.Done():
+				return
+			case <-time.After(wait):
+			}
+			now := r.Still()
+			if none++; now > 0 {
+				none = 0
+			}
+			if now < last/2 || none == zeros {
+				cancel(errTime)
+				return
+			}
+			last = now
+		}
+	}()
+	return first, func() { cancel(nil) }
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -41,17 +42,31 @@ func (p *patient) Stream(ctx context.Context, next func() (schedule.Plan, bool),
 	return p.meddler.Stream(ctx, next, done)
 }
 
+// stuck is a target that tells how long it has been still.
+type stuck struct {
+	target.Target
+	still func() time.Duration
+}
+
+func (s *stuck) Still() time.Duration { return s.still() }
+
 // TestUnfinished: an exploration in which no execution ended says nothing of the program.
 func TestUnfinished(t *testing.T) {
 	target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error { return until(ctx) }}
 	began := time.Now()
-	r, err := Find(context.Background(), target, Options{Time: 10 * time.Millisecond, Watchdog: time.Millisecond}, nil)
+	r, err := Find(context.Background(), target, Options{Time: 10 * time.Millisecond}, nil)
 	if err != nil || r.Outcome != Unfinished || r.Ended != ByTime || r.Executions != 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
-	// The watchdog had its time.
-	if took := time.Since(began); took < watchdogSlack {
-		t.Errorf("the first execution had %v", took)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	// While it gives no sign of life the watchdog has its time.
+	began = time.Now()
+	still := &stuck{target, func() time.Duration { return time.Since(began) % (2 * time.Second) }}
+	r, err = Find(context.Background(), still, Options{Time: 10 * time.Millisecond}, nil)
+	if took := time.Since(began); err != nil || r.Outcome != Unfinished || took < 2*time.Second {
+		t.Errorf("%v, %+v, took %v", err, r, took)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
@@ -78,7 +93,7 @@ func TestNotConfirmed(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				confirming := false
-				opts := Options{Seed: 3, Time: 300 * time.Millisecond, Watchdog: time.Millisecond}
+				opts := Options{Seed: 3, Time: 300 * time.Millisecond}
 				if interrupt {
 					opts.Time = 0
 				}

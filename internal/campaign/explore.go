@@ -122,7 +122,7 @@ func (c *campaign) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // find is Find without the report's sums.
 func (c *campaign) find(ctx context.Context) error {
-	first, cancelFirst := limited(ctx, c.opts.firstTime())
+	first, cancelFirst := forFirst(ctx, c.target, c.opts.Time)
 	defer cancelFirst()
 	bounded, cancel := limited(ctx, c.opts.Time)
 	defer cancel()

@@ -16,12 +16,9 @@ type Options struct {
 	// still confirmed and simplified.
 	Runs int
 	// Time bounds the whole: exploration, confirmation and simplification; 0 for no bound.
-	// The first execution may outlast it, until Watchdog has had the time to call it a hang,
-	// and confirmation by Grace.
+	// The first execution may outlast it while it gives no sign of life, until the target's
+	// watchdog has judged it, and confirmation by Grace.
 	Time time.Duration
-	// Watchdog is the target's: how long an execution may go without a scheduling point; 0
-	// for DefaultWatchdog.
-	Watchdog time.Duration
 	// Stale ends the exploration when so many executions in a row, and half of all, have
 	// shown no behaviour that was not seen before; 0 for never. Rounds are finished.
 	Stale int
