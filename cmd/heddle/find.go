@@ -175,7 +175,7 @@ func (c *findCommand) Run(a *app) error {
 	return nil
 }
 
-// placeNames names places of the program by function and line.
+// placeNames names places of the program by function and line; empty for one that is not known.
 func placeNames(t target.Target) func(trace.Site, bool) string {
 	var modules []trace.Module
 	var table *symbol.Table
@@ -187,7 +187,7 @@ func placeNames(t target.Target) func(trace.Site, bool) string {
 		if exact {
 			lookup = table.Exact
 		}
-		if frames := lookup(s); len(frames) > 0 {
+		if frames := lookup(s); len(frames) > 0 && frames[0].String() != "?" {
 			return frames[0].String()
 		}
 		return ""

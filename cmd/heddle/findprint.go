@@ -64,6 +64,9 @@ func printCovered(w io.Writer, r *campaign.Report) {
 	if p == 0 {
 		how, p = "less than", r.Unseen.Below
 	}
+	if p >= 1 {
+		return // too few executions to say anything
+	}
 	fmt.Fprintf(w, "unseen:  the next execution shows a new behaviour with a probability of %s %s (an estimate)\n", how, percent(p))
 }
 

@@ -153,7 +153,6 @@ func (c *campaign) find(ctx context.Context) error {
 		}
 		switch {
 		case c.report.Sequential:
-			c.note("one thread only, and no choice: there is nothing to explore")
 			c.report.Ended = Sequential
 			return nil
 		case outOfTime(bounded):

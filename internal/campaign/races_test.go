@@ -180,7 +180,7 @@ func TestStopWhenSequential(t *testing.T) {
 		t.Unlock(m)
 	}}
 	r := find(t, simprog.New(alone), Options{Runs: 50, StopWhenSequential: true})
-	if !r.Sequential || r.Executions != 1 || r.Outcome != Nothing || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "nothing to explore") {
+	if !r.Sequential || r.Executions != 1 || r.Outcome != Nothing || r.Ended != Sequential {
 		t.Errorf("%+v", r)
 	}
 	if r := find(t, simprog.New(alone), Options{Runs: 50}); r.Sequential || r.Executions != 50 {
