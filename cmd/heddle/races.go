@@ -40,8 +40,15 @@ func printRaces(w io.Writer, races []raceJSON) {
 			fmt.Fprintf(w, "  and %s more (--json lists all)\n", thousands(len(races)-i))
 			return
 		}
-		fmt.Fprintf(w, "  %s: %s at %s, %s at %s\n", r.Object, r.First.Op, r.First.Where, r.Second.Op, r.Second.Where)
+		fmt.Fprintf(w, "  %s: %s, %s\n", r.Object, r.First.text(), r.Second.text())
 	}
+}
+
+func (a accessJSON) text() string {
+	if a.Where == "" {
+		return a.Op + " at an unknown place"
+	}
+	return a.Op + " at " + a.Where
 }
 
 // objectNames names objects of the program: a variable, or the allocation that a block comes
