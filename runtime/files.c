@@ -224,21 +224,49 @@ HD_EXPORT void sync(void) {
 }
 
 // Captured output: 1 and 2 are one memory file, given by the controller.
-uint32_t hd_files_written(void) {
+static uint64_t output_size(void) {
   long n = hd_sys(SYS_lseek, backup + 1, 0, 1);
-  return n > 0 ? (uint32_t)n : 0;
+  return n > 0 ? (uint64_t)n : 0;
 }
 
-void hd_files_output(void) {
-  uint32_t n = hd_files_written();
+uint32_t hd_files_written(void) {
+  uint64_t n = output_size();
+  return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static void send_output(uint64_t at, uint64_t end) {
   static char buf[32768];
-  for (uint32_t at = 0; at < n;) {
-    long k = hd_sys4(SYS_pread64, backup + 1, buf, sizeof buf, at);
+  while (at < end) {
+    uint64_t left = end - at;
+    long k = hd_sys4(SYS_pread64, backup + 1, buf, left < sizeof buf ? left : sizeof buf, at);
     if (k <= 0) break;
     uint32_t head[2] = { 1, (uint32_t)k };
     hd_out2(HD_REC_OUTPUT, head, sizeof head, buf, (uint32_t)k);
-    at += (uint32_t)k;
+    at += (uint64_t)k;
   }
+}
+
+static uint32_t left_out(char *text, int size, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int n = hd_format(text, size, fmt, ap);
+  va_end(ap);
+  return (uint32_t)n;
+}
+
+// Nobody reads gigabytes, and a trace must hold what is sent: the beginning says what ran and
+// the end how it ended.
+void hd_files_output(void) {
+  uint64_t n = output_size();
+  if (n <= 2 * HD_OUTPUT_KEPT) {
+    send_output(0, n);
+    return;
+  }
+  send_output(0, HD_OUTPUT_KEPT);
+  char text[80];
+  uint32_t head[2] = { 1, left_out(text, sizeof text, "\n[heddle: %lu bytes of output left out]\n", n - 2 * HD_OUTPUT_KEPT) };
+  hd_out2(HD_REC_OUTPUT, head, sizeof head, text, head[1]);
+  send_output(n - HD_OUTPUT_KEPT, n);
 }
 
 void hd_files_restore(void) {
@@ -261,7 +289,7 @@ void hd_files_restore(void) {
     mask_changed = false;
     hd_sys(SYS_umask, mask_at_main, 0, 0);
   }
-  if (hd_files_written()) {
+  if (output_size()) {
     hd_sys(SYS_ftruncate, backup + 1, 0, 0);
     hd_sys(SYS_lseek, backup + 1, 0, SEEK_SET);
   }

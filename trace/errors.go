@@ -26,6 +26,8 @@ var (
 	// ErrPoints: the trace was recorded under another meaning of scheduling points; see
 	// PointsError.
 	ErrPoints = errors.New("other scheduling points version")
+	// ErrBusy: a trace cannot be written under a name because another process is doing so.
+	ErrBusy = errors.New("another heddle is writing this trace")
 )
 
 // ReadError says why a trace could not be read to its end.

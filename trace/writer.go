@@ -3,8 +3,10 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Writer writes a trace file. Until Close it has the name with ".incomplete" on top, so
@@ -12,8 +14,9 @@ import (
 // full disk, a kill. It writes what Encoder's methods are given.
 type Writer struct {
 	*Encoder
-	f    *os.File
-	name string
+	f     *os.File
+	name  string
+	fresh bool // no file may have the name
 }
 
 // NewWriter begins the trace file name. What an earlier writer that was stopped left
@@ -48,7 +51,7 @@ func createLocked(name string) (*os.File, error) {
 		if err := lock(f); err != nil {
 			f.Close()
 			if errors.Is(err, errLocked) {
-				return nil, fmt.Errorf("%s: another heddle is writing this trace: wait for it, or choose another name", name)
+				return nil, fmt.Errorf("%s: %w: wait for it, or choose another name", name, ErrBusy)
 			}
 			return nil, fmt.Errorf("%s: cannot lock it: %w", name, err)
 		}
@@ -56,6 +59,12 @@ func createLocked(name string) (*os.File, error) {
 		if err != nil {
 			f.Close()
 			return nil, err
+		}
+		if done, err := os.Stat(strings.TrimSuffix(name, IncompleteExt)); err == nil && os.SameFile(mine, done) {
+			// A writer was killed between giving the file its name and taking this one away.
+			os.Remove(name)
+			f.Close()
+			continue
 		}
 		if now, err := os.Stat(name); err == nil && os.SameFile(mine, now) {
 			if err := f.Truncate(0); err != nil {
@@ -92,7 +101,7 @@ func (w *Writer) finish(ending Ending) error {
 		err = w.f.Sync()
 	}
 	if err == nil {
-		err = os.Rename(w.f.Name(), w.name)
+		err = w.rename()
 	}
 	if err == nil {
 		err = syncDir(filepath.Dir(w.name))
@@ -103,6 +112,26 @@ func (w *Writer) finish(ending Ending) error {
 		return w.Encoder.err
 	}
 	return nil
+}
+
+// rename gives the file its name; with fresh, unless a file has it. The lock on the incomplete
+// name keeps other writers out, the link everybody else. A file system without links has the
+// look before.
+func (w *Writer) rename() error {
+	if !w.fresh {
+		return os.Rename(w.f.Name(), w.name)
+	}
+	err := os.Link(w.f.Name(), w.name)
+	switch {
+	case err == nil:
+		return os.Remove(w.f.Name())
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	if _, err := os.Lstat(w.name); err == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(w.f.Name(), w.name)
 }
 
 // Discard gives the trace up and removes what was written. After Close it does nothing.
@@ -131,7 +160,30 @@ func WriteFile(name string, t *Trace) error {
 	if err != nil {
 		return err
 	}
-	err = w.content(t)
+	return w.write(t)
+}
+
+// WriteNew is WriteFile for a name that no file has yet. If one has, or another writer is at
+// work on the name, the error is fs.ErrExist and nothing is changed: of any number of
+// writers of one name exactly one succeeds.
+func WriteNew(name string, t *Trace) error {
+	if _, err := os.Lstat(name); err == nil {
+		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	}
+	w, err := NewWriter(name)
+	if errors.Is(err, ErrBusy) {
+		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	}
+	if err != nil {
+		return err
+	}
+	w.fresh = true
+	return w.write(t)
+}
+
+// write writes the whole of t, or nothing.
+func (w *Writer) write(t *Trace) error {
+	err := w.content(t)
 	if err != nil {
 		err = w.explain(err)
 	} else {

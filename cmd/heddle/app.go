@@ -85,7 +85,9 @@ func (a *app) runtime() (toolchain.Runtime, error) {
 	if err != nil {
 		return toolchain.Runtime{}, err
 	}
-	return toolchain.Build(a.ctx, toolchain.Options{Compiler: cc, Cache: cache})
+	return toolchain.Build(a.ctx, toolchain.Options{Compiler: cc, Cache: cache, Building: func() func() {
+		return a.slowly(fmt.Sprintf("compiling heddle's runtime with %s; this is done once and kept in %s", cc.Path(), cache))
+	}})
 }
 
 // newParser makes the parser of command lines. It never ends the process: what asks for
@@ -96,6 +98,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Description("Find the interleaving that breaks a concurrent program, replay it, and make it short."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
+		kong.Vars{"stale": staleFind},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 	)
 }

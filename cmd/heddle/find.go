@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,11 +16,13 @@ import (
 type findCommand struct {
 	programFlags
 	withoutFlags
-	Time            time.Duration `default:"60s" help:"Explore at most this long; 0 for until Ctrl-C."`
+	Time            time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for until Ctrl-C. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
+	SimplifyTime    time.Duration `default:"30s" placeholder:"DURATION" help:"Simplify at most this long; 0 for no bound but --time."`
 	Runs            int           `help:"Explore at most this many executions."`
+	Stale           int           `default:"${stale}" placeholder:"N" help:"End early when N executions in a row, and half of all, have shown nothing new; 0 for never. Never with --runs or --time 0."`
 	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
 	Strategy        []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
-	Output          string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl), and the simplified one to FILE with .min before the suffix."`
+	Output          string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
 	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
@@ -30,6 +30,7 @@ type findCommand struct {
 	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full            bool          `help:"Show every event, and fold nothing."`
+	Stats           bool          `help:"Print what simplification did, in tables."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -37,24 +38,39 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, another exit status; with --races-fail a data race as well. Writes the trace, simplifies it, shows it, and
-prints the command that replays it. Ends with 1 if a bug was found and 0 if none was.`
+uncaught exception, another exit status; with --races-fail a data race as well. Writes the
+trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
+was found, 0 if none was, and 3 if no execution ended, so that nothing can be said.`
 }
 
 // findJSON is what --json prints; docs/json.md.
 type findJSON struct {
-	Outcome    string         `json:"outcome"`
-	Executions int            `json:"executions"`
-	Seconds    float64        `json:"seconds"`
-	Behaviours int            `json:"behaviours"`
-	Points     int            `json:"points"`
-	Notes      []string       `json:"notes,omitempty"`
-	Finding    *findingJSON   `json:"finding,omitempty"`
-	Trace      string         `json:"trace,omitempty"`
-	Simplified *simplifedJSON `json:"simplified,omitempty"`
+	Outcome    string      `json:"outcome"` // found, clean, interrupted, unfinished
+	Ended      string      `json:"ended"`
+	Seed       uint64      `json:"seed"`
+	Executions int         `json:"executions"`
+	Seconds    float64     `json:"seconds"`
+	Behaviours int         `json:"behaviours"`
+	Newest     int         `json:"newest"`
+	Unseen     *unseenJSON `json:"unseen,omitempty"`
+	Points     int         `json:"points"`
+	// Unreproduced counts executions that failed and did not fail again.
+	Unreproduced int            `json:"unreproduced,omitempty"`
+	Notes        []string       `json:"notes,omitempty"`
+	Races        []raceJSON     `json:"races"`
+	Finding      *findingJSON   `json:"finding,omitempty"`
+	Trace        string         `json:"trace,omitempty"`
+	Simplified   *simplifedJSON `json:"simplified,omitempty"`
+}
+
+type unseenJSON struct {
+	Estimate float64 `json:"estimate"`
+	Below    float64 `json:"below,omitempty"`
 }
 
 type findingJSON struct {
+	// Confirmed: the failure came again when its trace was followed.
+	Confirmed bool   `json:"confirmed"`
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`
@@ -85,43 +101,59 @@ type simplifedJSON struct {
 	Preemptions int     `json:"preemptions"`
 	Executions  int     `json:"executions"`
 	Seconds     float64 `json:"seconds"`
+	Complete    bool    `json:"complete"`
+	Confirmed   bool    `json:"confirmed"`
 }
 
-func (c *findCommand) Run(a *app) error {
+// staleFind is the default of --stale; docs/exploration.md has the figures behind it.
+const staleFind = "100000"
+
+func (c *findCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
 		NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
+		StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.SimplifyTime},
 	}
-	if c.Runs < 0 || c.Time < 0 || c.MaxSteps < 0 {
-		return usage(errors.New("--runs, --time and --max-steps cannot be negative"))
+	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
+		return opts, usage(errors.New("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative"))
+	}
+	if c.Runs == 0 && c.Time > 0 {
+		opts.Stale = c.Stale
 	}
 	for _, name := range c.Strategy {
 		s, err := strategy.Parse(name)
 		if err != nil {
-			return usage(err)
+			return opts, usage(err)
 		}
 		opts.Strategies = append(opts.Strategies, s)
+	}
+	return opts, nil
+}
+
+func (c *findCommand) Run(a *app) error {
+	opts, err := c.options()
+	if err != nil {
+		return err
 	}
 	t, err := a.start(c.Program, c.programFlags, c.Without)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	opts.TraceFile = c.Output
-	if opts.TraceFile == "" {
-		opts.TraceFile = c.Program.name() + ".hdl"
-	}
-	opts.SimplifiedFile = derivedName(opts.TraceFile, "min")
-	if err := writable(opts.TraceFile); err != nil {
+	files, err := a.newTraceFiles(c.Output, c.Program.name()+".hdl", derivedName(c.Output, "min"))
+	if err != nil {
 		return err
 	}
-	opts.Where = placeNames(t)
+	opts.Keep, opts.Where, opts.Objects = files.keep, placeNames(t), objectNames(t)
 
 	p := a.progress()
 	report, err := campaign.Find(a.ctx, t, opts, p.find)
 	p.done()
 	if report.Finding == nil {
 		report.Notes = append(report.Notes, ignoredNotes(t)...)
+	}
+	if c.Runs == 1 && len(c.Strategy) > 0 {
+		report.Notes = append(report.Notes, "--strategy has no effect with --runs 1: the first execution is one without preemptions")
 	}
 	if err != nil && report.Finding == nil && report.Outcome != campaign.Interrupted {
 		return err
@@ -130,15 +162,20 @@ func (c *findCommand) Run(a *app) error {
 		return perr
 	}
 	switch {
-	case err != nil:
-		return err
 	case report.Finding != nil:
+		if err != nil && a.ctx.Err() == nil && report.Finding.Confirmed {
+			fmt.Fprintf(a.stderr, "heddle: %s\n", sentence(err))
+		}
 		return errFound
+	case report.Executions == 0 && report.Outcome == campaign.Interrupted:
+		return errors.New("interrupted before an execution had ended: nothing can be said about the program")
+	case report.Executions == 0:
+		return fmt.Errorf("no execution ended in %.1f s: nothing can be said about the program; give it longer with --time, or less to do", report.Seconds)
 	}
 	return nil
 }
 
-// placeNames names places of the program by function and line.
+// placeNames names places of the program by function and line; empty for one that is not known.
 func placeNames(t target.Target) func(trace.Site, bool) string {
 	var modules []trace.Module
 	var table *symbol.Table
@@ -162,57 +199,6 @@ func placeNames(t target.Target) func(trace.Site, bool) string {
 		}
 		return best.String()
 	}
-}
-
-func (c *findCommand) print(a *app, r *campaign.Report) error {
-	if a.JSON {
-		return a.printJSON(findResult(r))
-	}
-	w := a.stdout
-	for _, n := range r.Notes {
-		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
-	}
-	if r.Finding == nil {
-		how := "no failure"
-		if r.Outcome == campaign.Interrupted {
-			how = "interrupted; no failure so far"
-		}
-		fmt.Fprintf(w, "%s in %s executions (%.1f s, %s distinct behaviours, %d memory scheduling points)\n",
-			how, thousands(r.Executions), r.Seconds, thousands(r.Behaviours), r.Points)
-		return nil
-	}
-	f := r.Finding
-	fmt.Fprintln(w, headline(f.Kind, f.Message))
-	if f.Where != "" {
-		fmt.Fprintf(w, "  at %s\n", f.Where)
-	}
-	fmt.Fprintf(w, "  found in execution %s by %s; %.2f s in all\n\n", thousands(f.Execution), f.Strategy, r.Seconds)
-	shown := f.Recorded
-	replay := f.Trace
-	if s := r.Simplified; s != nil {
-		shown = s.Recorded
-		replay = s.Trace
-		if err := a.showSummary(s.Details); err != nil {
-			return err
-		}
-	}
-	if shown != nil {
-		if err := a.showTrace(shown, c.Full); err != nil {
-			return err
-		}
-	}
-	if early := earlyTimeouts(shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out, or a timer went off, before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
-	}
-	if f.Trace == "" {
-		return nil // it could not be written, which is said after this
-	}
-	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
-	if r.Simplified != nil && r.Simplified.Trace != "" {
-		fmt.Fprintf(w, "simplified: %s\n", r.Simplified.Trace)
-	}
-	fmt.Fprintf(w, "replay:     heddle replay %s\n", quoted(replay))
-	return nil
 }
 
 // earlyTimeouts counts the waits that timed out, and the timers that fired, while somebody
@@ -239,26 +225,24 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// writable finds out before the search whether its result can be written.
-func writable(name string) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".heddle-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s (%w): choose another place with -o", name, errors.Unwrap(err))
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
 func findResult(r *campaign.Report) findJSON {
 	out := findJSON{
-		Outcome: "clean", Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Notes: r.Notes,
+		Outcome: "clean", Ended: string(r.Ended), Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Newest: r.Newest,
+		Points: r.Points, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r),
 	}
-	if r.Outcome == campaign.Interrupted {
+	switch {
+	case r.Finding != nil:
+		out.Outcome = "found"
+	case r.Executions == 0:
+		out.Outcome = "unfinished"
+	case r.Outcome == campaign.Interrupted:
 		out.Outcome = "interrupted"
 	}
+	if u := r.Unseen; u != nil {
+		out.Unseen = &unseenJSON{u.Estimate, u.Below}
+	}
 	if f := r.Finding; f != nil {
-		out.Outcome = "found"
-		out.Finding = &findingJSON{Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution}
+		out.Finding = &findingJSON{Confirmed: f.Confirmed, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution}
 		if f.Race != nil {
 			for _, side := range []campaign.Access{f.Race.First, f.Race.Second} {
 				out.Finding.Race = append(out.Finding.Race, accessJSON{side.Op, side.Where})
@@ -267,7 +251,7 @@ func findResult(r *campaign.Report) findJSON {
 		out.Trace = f.Trace
 	}
 	if s := r.Simplified; s != nil {
-		out.Simplified = &simplifedJSON{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds}
+		out.Simplified = &simplifedJSON{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Confirmed}
 	}
 	return out
 }

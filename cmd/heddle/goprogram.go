@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/gotool"
@@ -80,6 +81,8 @@ type goBuilder struct {
 	tool  *gotool.Tool
 	over  gotool.Overlay
 	cache string
+	app   *app
+	once  sync.Once
 }
 
 // goBuilder makes ready to build in dir.
@@ -107,7 +110,7 @@ func (a *app) goBuilder(dir string, opts patch.Options) (*goBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &goBuilder{tool, over, cache}, nil
+	return &goBuilder{tool: tool, over: over, cache: cache, app: a}, nil
 }
 
 // build builds a test binary or a program.
@@ -116,7 +119,19 @@ func (b *goBuilder) build(ctx context.Context, test bool, f *goFlags, what []str
 	if test && f.Vet != "" {
 		flags = append(flags, "-vet="+f.Vet)
 	}
+	defer b.told(test, what)()
 	return b.tool.Build(ctx, gotool.Build{What: what, Test: test, Flags: flags, Overlay: b.over, Cache: b.cache})
+}
+
+// told says once that a build takes long. heddle test has a line for that on a terminal.
+func (b *goBuilder) told(test bool, what []string) (done func()) {
+	done = func() {}
+	b.once.Do(func() {
+		if _, terminal := b.app.terminal(); !test || !terminal {
+			done = b.app.slowly(fmt.Sprintf("building %s with heddle in Go's runtime; the first time that is compiled, too", strings.Join(what, " ")))
+		}
+	})
+	return done
 }
 
 // built is a target whose traces say how to build it again: the program of a trace is a
@@ -131,6 +146,14 @@ func (b *built) Header() trace.Header {
 	h := b.Target.Header()
 	h.Command, h.Dir = b.command, b.dir
 	return h
+}
+
+// Still is that of the target, where it tells.
+func (b *built) Still() time.Duration {
+	if t, ok := b.Target.(interface{ Still() time.Duration }); ok {
+		return t.Still()
+	}
+	return 0
 }
 
 func (b *built) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {

@@ -14,6 +14,9 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks for an end in good order. A second one finds the default action:
+	// it ends heddle whatever it is doing.
+	context.AfterFunc(ctx, stop)
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)

@@ -25,7 +25,7 @@ func (p program) words() []string {
 func (p program) path() (string, error) {
 	words := p.words()
 	if len(words) == 0 {
-		return "", errors.New("no program is named: give it after --")
+		return "", usage(errors.New("no program is named: give it after --"))
 	}
 	if strings.ContainsRune(words[0], '/') {
 		return words[0], nil

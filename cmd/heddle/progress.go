@@ -29,7 +29,7 @@ const patience = 10 * time.Second
 
 func (a *app) progress() *progress {
 	p := &progress{w: a.stderr, next: time.Now().Add(patience)}
-	if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := a.terminal(); ok {
 		p.terminal = true
 		p.next = time.Now().Add(time.Second)
 		p.width, _, _ = term.GetSize(int(f.Fd()))
@@ -37,11 +37,17 @@ func (a *app) progress() *progress {
 	return p
 }
 
+// terminal is that which standard error goes to, if it does.
+func (a *app) terminal() (f *os.File, ok bool) {
+	f, ok = a.stderr.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
 func (p *progress) find(s campaign.Progress) {
-	line := fmt.Sprintf("%s: %s executions, %s/s, %s distinct behaviours, %d memory points, %.0f s",
-		s.Phase, thousands(s.Executions), thousands(int(s.PerSecond)), thousands(s.Behaviours), s.Points, s.Elapsed.Seconds())
+	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
+		s.Phase, count(s.Executions, "execution"), thousands(int(s.PerSecond)), count(s.Behaviours, "distinct behaviour"), count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {
-		line += fmt.Sprintf("; %d switches, %d preemptions", s.Cost.Switches, s.Cost.Preemptions)
+		line += fmt.Sprintf("; %s, %s", count(s.Cost.Switches, "switch"), count(s.Cost.Preemptions, "preemption"))
 	}
 	if p.subject != "" {
 		line = p.subject + ": " + line
@@ -82,6 +88,25 @@ func (p *progress) done() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 	p.shown = false
+}
+
+// count is a number of things: 1 execution, 1,234 executions, 2 switches.
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "ch"):
+		what += "es"
+	default:
+		what += "s"
+	}
+	return thousands(n) + " " + what
+}
+
+// slowly says what heddle is doing if that takes so long that it looks stuck. The function it
+// returns says that it is done.
+func (a *app) slowly(text string) (done func()) {
+	timer := time.AfterFunc(time.Second, func() { fmt.Fprintf(a.stderr, "heddle: %s\n", text) })
+	return func() { timer.Stop() }
 }
 
 // thousands writes 1234567 as 1,234,567.

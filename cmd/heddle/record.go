@@ -15,7 +15,7 @@ type recordCommand struct {
 	Strategy string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
 	Spurious bool   `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
-	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.record.hdl)."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -47,14 +47,15 @@ func (c *recordCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
-	if c.Output == "" {
-		c.Output = c.Program.name() + ".record.hdl"
+	files, err := a.newTraceFiles(c.Output, c.Program.name()+".record.hdl")
+	if err != nil {
+		return err
 	}
 	tr, err := campaign.Record(a.ctx, t, opts)
 	if err != nil {
 		return err
 	}
-	if err := trace.WriteFile(c.Output, tr); err != nil {
+	if c.Output, err = files.keep(tr, ""); err != nil {
 		return err
 	}
 	out := recordJSON{Outcome: "clean", Trace: c.Output, Status: tr.Ending.Status, Cost: trace.CostOf(tr.Events)}
@@ -62,6 +63,7 @@ func (c *recordCommand) Run(a *app) error {
 	if failed {
 		out.Outcome = "found"
 		out.Finding = findingOf(tr, t)
+		out.Finding.Confirmed = false // it ran once
 	}
 	if a.JSON {
 		if err := a.printJSON(out); err != nil {
@@ -71,8 +73,8 @@ func (c *recordCommand) Run(a *app) error {
 		if failed {
 			fmt.Fprintln(a.stdout, headline(out.Finding.Kind, out.Finding.Message))
 		}
-		fmt.Fprintf(a.stdout, "recorded: %s (%s events, %d context switches, %d threads)\n",
-			c.Output, thousands(out.Cost.Events), out.Cost.Switches, out.Cost.Threads)
+		fmt.Fprintf(a.stdout, "recorded: %s (%s, %s, %s)\n",
+			c.Output, count(out.Cost.Events, "event"), count(out.Cost.Switches, "context switch"), count(out.Cost.Threads, "thread"))
 	}
 	if failed {
 		return errFound

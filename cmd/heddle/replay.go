@@ -98,6 +98,7 @@ func (c *replayCommand) Run(a *app) error {
 		if failed {
 			out.Outcome = "found"
 			out.Finding = findingOf(tr, t)
+			out.Finding.Confirmed = err == nil
 		}
 		var d *campaign.DivergedError
 		if errors.As(err, &d) {
@@ -130,10 +131,11 @@ func (c *replayCommand) Run(a *app) error {
 	return nil
 }
 
-// findingOf is the failure that a trace of the target's program shows.
+// findingOf is the failure that a trace of the target's program shows, whose schedule was
+// followed.
 func findingOf(tr *trace.Trace, t target.Target) *findingJSON {
 	f, where := finding.Of(tr.Ending, tr.Modules), placeNames(t)
-	out := &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	out := &findingJSON{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
 	for _, x := range tr.Ending.Accesses {
 		out.Race = append(out.Race, accessJSON{x.Op.String(), where(x.Site, false)})
 	}

@@ -13,11 +13,12 @@ import (
 type simplifyCommand struct {
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
-	Time       time.Duration `placeholder:"DURATION" help:"Try at most this long."`
+	Time       time.Duration `placeholder:"DURATION" help:"Try at most this long; what was reached by then is written."`
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
 	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
 	Full       bool          `help:"Show every event, and fold nothing."`
+	Stats      bool          `help:"Print what was done, in tables."`
 	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	isolationFlags
@@ -27,15 +28,17 @@ type simplifyCommand struct {
 
 func (c *simplifyCommand) Help() string {
 	return `Looks for the fewest context switches, then preemptions, threads and events, that still
-show the failure of the trace (Tinertia), by executing candidates. Prints what the tables
-of the paper print. Interrupted, it keeps the simplest trace found so far.`
+show the failure of the trace (Tinertia), by executing candidates. With --stats it prints what
+the tables of the paper print. Interrupted, it keeps the simplest trace found so far.`
 }
 
 type simplifyJSON struct {
-	Trace    string           `json:"trace"`
-	Complete bool             `json:"complete"`
-	Seconds  float64          `json:"seconds"`
-	Result   *tinertia.Result `json:"result"`
+	Trace    string `json:"trace"`
+	Complete bool   `json:"complete"`
+	// Confirmed: the simplified trace was replayed.
+	Confirmed bool             `json:"confirmed"`
+	Seconds   float64          `json:"seconds"`
+	Result    *tinertia.Result `json:"result"`
 }
 
 func (c *simplifyCommand) Run(a *app) error {
@@ -66,7 +69,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	defer t.Close()
 	p := a.progress()
 	s, err := campaign.Simplify(a.ctx, t, tr, campaign.SimplifyOptions{Executions: c.Executions, Time: c.Time}, func(s tinertia.Progress) {
-		p.line(fmt.Sprintf("simplify: %s executions, iteration %d, %d switches, %d preemptions", thousands(s.Executions), s.Iteration, s.Cost.Switches, s.Cost.Preemptions))
+		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", count(s.Executions, "execution"), s.Iteration, count(s.Cost.Switches, "switch"), count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()
 	if s == nil {
@@ -84,17 +87,20 @@ func (c *simplifyCommand) Run(a *app) error {
 		return werr
 	}
 	if a.JSON {
-		if perr := a.printJSON(simplifyJSON{c.Output, s.Complete, s.Seconds, s.Details}); perr != nil {
+		if perr := a.printJSON(simplifyJSON{c.Output, s.Complete, s.Confirmed, s.Seconds, s.Details}); perr != nil {
 			return perr
 		}
 		return err
 	}
-	if perr := a.showSummary(s.Details); perr != nil {
-		return perr
-	}
 	if perr := a.showTrace(s.Recorded, c.Full); perr != nil {
 		return perr
 	}
-	fmt.Fprintf(a.stdout, "\nsimplified: %s\nreplay:     heddle replay %s\n", c.Output, quoted(c.Output))
+	if c.Stats {
+		fmt.Fprintln(a.stdout)
+		if perr := a.showSummary(s.Details); perr != nil {
+			return perr
+		}
+	}
+	fmt.Fprintf(a.stdout, "\nsimplified: %s%s\nreplay:     heddle replay %s\n", c.Output, unsimplified(s), quoted(c.Output))
 	return err
 }

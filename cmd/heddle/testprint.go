@@ -128,13 +128,6 @@ func (out *testResult) sums() string {
 	return strings.Join(parts, ", ")
 }
 
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return thousands(n) + " " + what
-}
-
 // printPackage prints a package's line in the form of go test.
 func (s *suite) printPackage(r *packageJSON) error {
 	a := s.app

@@ -12,6 +12,7 @@ const (
 	MaxLate         = 256
 	ModulePath      = 512
 	BuildId         = 32
+	OutputKept      = 524288
 	MaxIgnored      = 64
 	MaxIgnoredSites = 4096
 	IgnoredCaller   = 64

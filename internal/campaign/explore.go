@@ -10,6 +10,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -27,10 +28,10 @@ type campaign struct {
 	expect     int32
 	expectSet  bool
 	behaviours behaviours
-	newest     int // executions when a behaviour was new for the last time
-	races      map[[2]race.Access]race.Race
+	races      map[[2]race.Access]raced
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
+	cut        bool         // the output of some execution was
 	outside    bool         // some execution waited for the outside world
 }
 
@@ -41,25 +42,24 @@ type failure struct {
 	number  int // of the exploration's executions, from 1
 }
 
-// errTime ends the exploration when Options.Time is over.
-var errTime = errors.New("the time is over")
-
-// maxNotes bounds Report.Notes.
+// maxNotes bounds the notes in Report.Notes on failures that did not come again.
 const maxNotes = 10
 
 // Find explores the target's schedules until an execution fails, and makes sure of it,
 // simplifies and reports it.
 //
 // The report is never nil: where Find is interrupted or fails it says what had been found
-// by then. The error is nil for a bug and for nothing found; the context's if that ended
-// first; *UnsupportedError if heddle cannot carry the program; else what the target or
-// the writing of a trace failed with.
+// by then. A failure that was seen is in it whatever happens after, with Finding.Confirmed
+// false where it could not be made sure of. The error is nil for a bug, for nothing found and
+// for an exploration in which no execution ended in time; the context's if that ended first;
+// *UnsupportedError if heddle cannot carry the program; else what the target or the writing
+// of a trace failed with.
 func Find(ctx context.Context, t target.Target, opts Options, progress func(Progress)) (*Report, error) {
 	c := &campaign{
 		target: t, opts: &opts, progress: progress, began: time.Now(),
 		report:     &Report{Races: []Race{}, Instrumented: t.Header().Instrumented},
 		planner:    newPlanner(&opts),
-		behaviours: behaviours{}, races: map[[2]race.Access]race.Race{}, points: map[trace.Site]bool{},
+		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, points: map[trace.Site]bool{},
 	}
 	if !c.report.Instrumented {
 		c.note("accesses to memory are not seen: only synchronisation can be controlled; compile with heddle cc to see data races")
@@ -70,20 +70,28 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	if r.Seconds > 0 {
 		r.PerSecond = float64(r.Executions) / r.Seconds
 	}
-	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = c.planner.round, len(c.behaviours), len(c.planner.points), c.expect
-	r.setRaces(c.sortedRaces(), func(s trace.Site) string { return c.where(s, false) })
+	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = c.planner.round, c.behaviours.len(), len(c.planner.points), c.expect
+	r.Races = c.named()
+	if estimate, below, ok := c.behaviours.unseen(); ok && r.Ended != Sequential {
+		r.Unseen = &Unseen{Estimate: estimate}
+		if estimate == 0 {
+			r.Unseen.Below = below
+		}
+	}
 	switch {
 	case r.Finding != nil:
-		r.Outcome = Bug
+		r.Outcome, r.Ended = Bug, ByFailure
+	case err == nil && r.Executions == 0:
+		r.Outcome = Unfinished
 	case err == nil:
 		r.Outcome = Nothing
 		if c.opts.ExpectStatus == nil && c.expect != 0 && r.Executions > 0 {
 			c.note("the program's exit status was %d in every execution, and was taken for the right one; --expect-exit=0 makes it a failure", c.expect)
 		}
 	case ctx.Err() != nil:
-		r.Outcome = Interrupted
+		r.Outcome, r.Ended = Interrupted, ByInterrupt
 	default:
-		r.Outcome = Failed
+		r.Outcome, r.Ended = Failed, ByError
 	}
 	return r, err
 }
@@ -93,9 +101,7 @@ func (c *campaign) where(s trace.Site, exact bool) string {
 }
 
 func (c *campaign) note(format string, args ...any) {
-	if len(c.report.Notes) < maxNotes {
-		c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, args...))
-	}
+	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, args...))
 }
 
 // tell reports progress; it is dropped if something was told a moment ago.
@@ -105,7 +111,7 @@ func (c *campaign) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	}
 	c.told = time.Now()
 	p := Progress{
-		Phase: phase, Executions: c.report.Executions + more, Behaviours: len(c.behaviours), Points: len(c.planner.points),
+		Phase: phase, Executions: c.report.Executions + more, Behaviours: c.behaviours.len(), Points: len(c.planner.points),
 		Round: c.planner.round, Elapsed: c.told.Sub(c.began), Cost: cost,
 	}
 	if s := p.Elapsed.Seconds(); s > 0 {
@@ -116,41 +122,46 @@ func (c *campaign) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // find is Find without the report's sums.
 func (c *campaign) find(ctx context.Context) error {
-	bounded := ctx
-	if c.opts.Time > 0 {
-		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeoutCause(ctx, c.opts.Time, errTime)
-		defer cancel()
-	}
+	first, cancelFirst := forFirst(ctx, c.target, c.opts.Time)
+	defer cancelFirst()
+	bounded, cancel := limited(ctx, c.opts.Time)
+	defer cancel()
 	if c.opts.ExpectStatus != nil {
 		c.expect, c.expectSet = *c.opts.ExpectStatus, true
 		c.planner.expect = c.expect
 	}
 	c.add(slices.Clone(c.opts.Points))
 	queue := []planned{{plan: c.planner.first()}}
+	exploring := first
 	for {
-		f, rest, err := c.explore(bounded, queue)
+		f, rest, err := c.explore(exploring, queue)
+		exploring = bounded
 		if err != nil {
-			if ctx.Err() == nil && context.Cause(bounded) == errTime {
+			if ctx.Err() == nil && (outOfTime(first) || outOfTime(bounded)) {
+				c.report.Ended = ByTime
 				return nil
 			}
 			return err
 		}
 		if f != nil {
-			// What has been found is confirmed even when the time is over.
-			if found, err := c.confirm(ctx, f); found || err != nil {
+			if found, err := c.confirm(bounded, f); found || err != nil {
 				return err
 			}
 			queue = rest
 		} else {
 			queue = nil
 		}
-		if c.report.Sequential {
-			c.note("one thread only, and no choice: there is nothing to explore")
+		switch {
+		case c.report.Sequential:
+			c.report.Ended = Sequential
+			return nil
+		case outOfTime(bounded):
+			c.report.Ended = ByTime
 			return nil
 		}
 		if len(queue) == 0 {
 			if c.stale() {
+				c.report.Ended = Stale
 				return nil
 			}
 			c.add(c.fresh)
@@ -158,6 +169,7 @@ func (c *campaign) find(ctx context.Context) error {
 			queue = c.planner.nextRound()
 		}
 		if queue = c.within(queue); len(queue) == 0 {
+			c.report.Ended = ByRuns
 			return nil
 		}
 	}
@@ -166,8 +178,8 @@ func (c *campaign) find(ctx context.Context) error {
 // stale reports whether Options.Stale ends the exploration. Instructions that have just
 // raced are worth a round, and behaviours that are not told apart are no sign.
 func (c *campaign) stale() bool {
-	old := c.report.Executions - c.newest
-	return c.opts.Stale > 0 && old >= c.opts.Stale && old >= c.report.Executions/2 && len(c.fresh) == 0 && len(c.behaviours) < MaxBehaviours
+	old := c.report.Executions - c.report.Newest
+	return c.opts.Stale > 0 && old >= c.opts.Stale && old >= c.report.Executions/2 && len(c.fresh) == 0 && !c.behaviours.full()
 }
 
 // within cuts plans to what Options.Runs leaves.
@@ -207,13 +219,13 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 				return false
 			}
 		}
-		q := queue[at]
+		q := &queue[at]
 		p.Seed += uint64(index)
 		p.Repeat = 1
 		index++
 		c.report.Executions++
 		c.tell(Exploring, false, nil, 0)
-		if stop = c.look(q.arm, &o); stop != nil {
+		if stop = c.look(q, &o); stop != nil {
 			return false
 		}
 		if o.Ending.Kind.Failed() {
@@ -240,7 +252,8 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 }
 
 // look takes in one outcome, and judges it. The error ends the campaign.
-func (c *campaign) look(a *arm, o *schedule.Outcome) error {
+func (c *campaign) look(q *planned, o *schedule.Outcome) error {
+	a := q.arm
 	switch o.Ending.Kind {
 	case trace.Unsupported:
 		return &UnsupportedError{What: o.Ending.Message, Where: c.where(o.Ending.Site, false)}
@@ -257,8 +270,8 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 		c.outside = true
 		c.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
 	}
-	if c.behaviours.add(o.Coverage) {
-		c.newest = c.report.Executions
+	if c.behaviours.add(o.Coverage, q.plan.Seed) {
+		c.report.Newest = c.report.Executions
 		if a != nil {
 			a.fresh++
 		}
@@ -273,15 +286,15 @@ func (c *campaign) look(a *arm, o *schedule.Outcome) error {
 		return nil
 	}
 	judge(&o.Trace.Ending, c.expect)
-	if c.report.Executions == 1 && c.opts.StopWhenSequential && !o.Ending.Kind.Failed() {
+	if !c.cut && len(o.Ending.Output) >= wire.OutputKept {
+		c.cut = true
+		c.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", wire.OutputKept>>10)
+	}
+	if c.report.Executions == 1 && c.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !c.opts.Spurious {
 		c.report.Sequential = sequential(o.Trace)
 	}
 	races := race.Check(o.Trace)
-	for _, r := range races {
-		if _, ok := c.races[r.Pair]; !ok {
-			c.races[r.Pair] = r
-		}
-	}
+	c.saw(o.Trace, races)
 	for _, s := range append(race.Sites(races), race.Handlers(o.Trace)...) {
 		if !c.points[s] {
 			c.points[s] = true
@@ -307,8 +320,5 @@ func (c *campaign) add(sites []trace.Site) {
 		c.points[s] = true
 	}
 	c.planner.grown(slices.Sorted(maps.Keys(c.points)))
-}
-
-func (c *campaign) sortedRaces() []race.Race {
-	return slices.SortedFunc(maps.Values(c.races), race.Race.Compare)
+	c.behaviours.changed(c.planner.seed())
 }

@@ -339,7 +339,7 @@ func TestSimplifiedMustReplay(t *testing.T) {
 		}
 	}}
 	file := filepath.Join(t.TempDir(), "simple.hdl")
-	r := find(t, target, Options{SimplifiedFile: file})
+	r := find(t, target, Options{Keep: keepIn("", file)})
 	if r.Outcome != Bug || r.Simplified != nil || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "not simplified: the simplified execution does not replay: the replay differs") {
 		t.Errorf("%+v", r)
 	}
@@ -418,7 +418,7 @@ func TestInterrupted(t *testing.T) {
 		return nil
 	}}
 	file := filepath.Join(t.TempDir(), "bug.hdl")
-	r, err := Find(ctx, target, Options{TraceFile: file}, nil)
+	r, err := Find(ctx, target, Options{Keep: keepIn(file, "")}, nil)
 	if !errors.Is(err, context.Canceled) || r.Outcome != Bug || r.Finding.Trace != file || r.Simplified == nil || r.Simplified.Complete {
 		t.Errorf("while simplifying: %v, %+v", err, r)
 	}
@@ -433,7 +433,7 @@ func TestTime(t *testing.T) {
 	if r.Outcome != Nothing || r.Executions == 0 || r.Seconds > 5 {
 		t.Errorf("%+v", r)
 	}
-	// What was found in time is confirmed and simplified after it.
+	// What was found in time is confirmed, and not simplified after it.
 	late := false
 	target := &meddler{Target: simprog.New(simprog.LostUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
 		if o.Ending.Kind.Failed() && !late {
@@ -442,7 +442,7 @@ func TestTime(t *testing.T) {
 		}
 	}}
 	r = find(t, target, Options{Time: 300 * time.Millisecond})
-	if !late || r.Outcome != Bug || r.Simplified == nil || !r.Simplified.Complete {
+	if !late || r.Outcome != Bug || !r.Finding.Confirmed || r.Simplified != nil || !slices.Equal(r.Notes, []string{"not simplified: time limit reached before a simpler execution was found"}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -498,7 +498,7 @@ func TestTargetFails(t *testing.T) {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	bug, simple := filepath.Join(dir, "bug.hdl"), filepath.Join(dir, "bug.simple.hdl")
-	r := find(t, simprog.New(simprog.UseAfterFree()), Options{TraceFile: bug, SimplifiedFile: simple})
+	r := find(t, simprog.New(simprog.UseAfterFree()), Options{Keep: keepIn(bug, simple)})
 	if r.Finding.Trace != bug || r.Simplified.Trace != simple {
 		t.Fatalf("%+v %+v", r.Finding, r.Simplified)
 	}
@@ -514,7 +514,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s comes from %q", name, tr.Header.Original)
 		}
 	}
-	_, err := Find(context.Background(), simprog.New(simprog.ABBA()), Options{TraceFile: filepath.Join(dir, "none", "x.hdl")}, nil)
+	_, err := Find(context.Background(), simprog.New(simprog.ABBA()), Options{Keep: keepIn(filepath.Join(dir, "none", "x.hdl"), "")}, nil)
 	if err == nil {
 		t.Error("no error where the trace cannot be written")
 	}

@@ -103,10 +103,22 @@ func samePair(as []trace.Access, r race.Race) bool {
 }
 
 // sequential reports whether nothing of a recorded execution could have been otherwise: at
-// no time could more than one thread run, no select had more than one case, and there was
-// no timer.
+// no time could more than one thread run, no select had more than one case, and nothing was
+// there that comes when it likes: a timer, a signal, a child process. Being wrong here would
+// cost findings, so in doubt it is not.
 func sequential(t *trace.Trace) bool {
+	if t.Header.Target != "go" && len(t.Threads) > 1 {
+		return false
+	}
 	return !slices.ContainsFunc(t.Events, func(e trace.Event) bool {
-		return e.Enabled.Len() > 1 || e.Op == trace.OpSelect && e.Size > 1 || e.Op == trace.OpTimerReset
+		switch e.Op {
+		case trace.OpSelect:
+			return e.Size > 1
+		case trace.OpTimerReset, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete,
+			trace.OpSignalSend, trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalSuspend, trace.OpSignalAction,
+			trace.OpProcessStart, trace.OpProcessWait, trace.OpProcessSignal, trace.OpOutside, trace.OpSpuriousWake:
+			return true
+		}
+		return e.Enabled.Len() > 1
 	})
 }

@@ -12,9 +12,12 @@ import (
 // Options of Find. The zero value explores until something is found or the context ends.
 type Options struct {
 	Seed uint64
-	// Runs and Time bound the exploration: no more executions are begun, what has been
-	// found is still confirmed and simplified. 0 is no bound.
+	// Runs bounds the executions of the exploration, 0 for no bound. What has been found is
+	// still confirmed and simplified.
 	Runs int
+	// Time bounds the whole: exploration, confirmation and simplification; 0 for no bound.
+	// The first execution may outlast it while it gives no sign of life, until the target's
+	// watchdog has judged it, and confirmation by Grace.
 	Time time.Duration
 	// Stale ends the exploration when so many executions in a row, and half of all, have
 	// shown no behaviour that was not seen before; 0 for never. Rounds are finished.
@@ -42,10 +45,10 @@ type Options struct {
 	// Spurious lets condition and futex waits end without a waker.
 	Spurious bool
 
-	// TraceFile and SimplifiedFile are where traces are written, each as soon as it is
-	// there. Empty for nowhere.
-	TraceFile      string
-	SimplifiedFile string
+	// Keep writes a trace, each as soon as it is there, and returns the name of the file.
+	// original is empty for the execution as it was found and the name of its file for the
+	// simplified one. Nil for nowhere.
+	Keep func(t *trace.Trace, original string) (string, error)
 	// NoSimplify ends with the confirmed trace.
 	NoSimplify bool
 	Simplify   SimplifyOptions
@@ -53,6 +56,8 @@ type Options struct {
 	// Where names a place in the program for the report; exact says that it is the
 	// instruction itself and not where a call returns to. Nil for module and offset.
 	Where func(s trace.Site, exact bool) string
+	// Objects names an object of a trace as it was at an event. Nil for region and offset.
+	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
 
 // SimplifyOptions bound a simplification.

@@ -83,7 +83,7 @@ func newPlanner(opts *Options) *planner {
 // plan fills in what all plans have in common. Seeds of executions are consecutive, so
 // that no two executions of a campaign share one.
 func (p *planner) plan(plan schedule.Plan, memory bool, repeat int) schedule.Plan {
-	plan.Seed = bits.RotateLeft64(p.opts.Seed, 32) + p.next
+	plan.Seed = p.seed()
 	p.next += uint64(repeat)
 	plan.Repeat, plan.Stop = repeat, true
 	plan.ExpectStatus, plan.MaxSteps = p.expect, p.opts.MaxSteps
@@ -98,6 +98,9 @@ func (p *planner) plan(plan schedule.Plan, memory bool, repeat int) schedule.Pla
 	}
 	return plan
 }
+
+// seed is that of the next plan.
+func (p *planner) seed() uint64 { return bits.RotateLeft64(p.opts.Seed, 32) + p.next }
 
 // first is the plan that shows what the program does when left alone.
 func (p *planner) first() schedule.Plan {

@@ -140,10 +140,3 @@ func TestLongRecordings(t *testing.T) {
 		}
 	}
 }
-
-func TestBehaviours(t *testing.T) {
-	b := behaviours{}
-	if !b.add(1) || b.add(1) || !b.add(2) || len(b) != 2 {
-		t.Errorf("%v", b)
-	}
-}

@@ -49,7 +49,7 @@ func TestRacesFail(t *testing.T) {
 	for seed := range uint64(5) {
 		file := filepath.Join(t.TempDir(), "race.hdl")
 		where := func(s trace.Site, exact bool) string { return "writer" }
-		r := find(t, simprog.New(lateRace()), Options{Seed: seed, Runs: 3000, RacesFail: true, TraceFile: file, Where: where})
+		r := find(t, simprog.New(lateRace()), Options{Seed: seed, Runs: 3000, RacesFail: true, Keep: keepIn(file, ""), Where: where})
 		if r.Outcome != Bug || r.Finding.Kind != "data race" || r.Finding.Message != "data race: write at writer, write at writer" {
 			t.Fatalf("seed %d: %+v, finding %+v", seed, r, r.Finding)
 		}
@@ -180,7 +180,7 @@ func TestStopWhenSequential(t *testing.T) {
 		t.Unlock(m)
 	}}
 	r := find(t, simprog.New(alone), Options{Runs: 50, StopWhenSequential: true})
-	if !r.Sequential || r.Executions != 1 || r.Outcome != Nothing || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "nothing to explore") {
+	if !r.Sequential || r.Executions != 1 || r.Outcome != Nothing || r.Ended != Sequential {
 		t.Errorf("%+v", r)
 	}
 	if r := find(t, simprog.New(alone), Options{Runs: 50}); r.Sequential || r.Executions != 50 {
@@ -191,6 +191,11 @@ func TestStopWhenSequential(t *testing.T) {
 	}
 	if sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 2, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of two cases is a choice")
+	}
+	for _, op := range []trace.Op{trace.OpTimerSet, trace.OpSignalAction, trace.OpSignalSend, trace.OpProcessStart, trace.OpOutside} {
+		if sequential(&trace.Trace{Threads: make([]trace.Thread, 1), Events: []trace.Event{{Op: op, Enabled: trace.ThreadSet{Low: 1}}}}) {
+			t.Errorf("%v may come at another time", op)
+		}
 	}
 	if !sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 1, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of one case is none")

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -10,15 +9,30 @@ import (
 type Result string
 
 const (
-	Bug         Result = "bug"         // a failure was found and confirmed
+	Bug         Result = "bug"         // a failure was found; Finding says whether it was confirmed
 	Nothing     Result = "none"        // nothing was found within the bounds
+	Unfinished  Result = "unfinished"  // no execution ended within the bounds: nothing can be said
 	Interrupted Result = "interrupted" // the context ended first
 	Failed      Result = "error"       // heddle could not go on; the error says why
 )
 
-// Report is what came of a campaign, in the form of its JSON.
+// End says why an exploration ended.
+type End string
+
+const (
+	ByFailure   End = "failure"     // an execution failed
+	Sequential  End = "sequential"  // no execution can differ from the first: Options.StopWhenSequential
+	Stale       End = "stale"       // nothing new for long: Options.Stale
+	ByTime      End = "time"        // Options.Time
+	ByRuns      End = "runs"        // Options.Runs
+	ByInterrupt End = "interrupted" // the context ended
+	ByError     End = "error"       // heddle could not go on
+)
+
+// Report is the result of Find, in the form of its JSON.
 type Report struct {
 	Outcome Result `json:"outcome"`
+	Ended   End    `json:"ended"`
 	// Executions were made to explore; confirming and simplifying are not counted.
 	Executions int     `json:"executions"`
 	Seconds    float64 `json:"seconds"`
@@ -26,16 +40,21 @@ type Report struct {
 	Rounds     int     `json:"rounds"`
 	// Behaviours is the number of distinct orders of conflicting operations seen. It
 	// stops at MaxBehaviours.
-	Behaviours   int    `json:"behaviours"`
-	Instrumented bool   `json:"instrumented"` // accesses were seen
-	Points       int    `json:"points"`       // memory instructions that were scheduling points at the end
-	Races        []Race `json:"races"`
-	ExpectStatus int32  `json:"expectStatus"`
+	Behaviours int `json:"behaviours"`
+	// Newest is the execution that showed a new behaviour last, from 1; 0 if none did.
+	Newest int `json:"newest"`
+	// Unseen is an estimate of the probability that the next execution shows a new
+	// behaviour; nil where it cannot be had.
+	Unseen       *Unseen `json:"unseen,omitempty"`
+	Instrumented bool    `json:"instrumented"` // accesses were seen
+	Points       int     `json:"points"`       // memory instructions that were scheduling points at the end
+	Races        []Race  `json:"races"`
+	ExpectStatus int32   `json:"expectStatus"`
 	// Sequential: the first execution had no choice at all, and no other was made; see
 	// Options.StopWhenSequential.
 	Sequential bool `json:"sequential,omitempty"`
 	// NotReproduced counts failures that did not come again when their plan was run
-	// again or their trace followed. They are no findings; Notes has the first few.
+	// again or their trace followed. They are not findings; Notes has the first few.
 	NotReproduced int      `json:"notReproduced"`
 	Notes         []string `json:"notes,omitempty"`
 
@@ -43,8 +62,18 @@ type Report struct {
 	Simplified *Simplified `json:"simplified,omitempty"`
 }
 
+// Unseen is an estimate of what has not been seen; see behaviours for its assumptions.
+type Unseen struct {
+	Estimate float64 `json:"estimate"` // probability that the next execution shows a new behaviour
+	// Below bounds it from above with a confidence of 95 % where the estimate is 0.
+	Below float64 `json:"below,omitempty"`
+}
+
 // Finding is the failure that was found.
 type Finding struct {
+	// Confirmed: the execution was run again, recorded, and its trace followed to the same
+	// end. Otherwise there was no time to, and Report.Notes says why.
+	Confirmed bool   `json:"confirmed"`
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`
@@ -73,8 +102,10 @@ type Simplified struct {
 	Executions  int     `json:"executions"`
 	Seconds     float64 `json:"seconds"`
 	// Complete is false if simplification was cut short.
-	Complete bool             `json:"complete"`
-	Details  *tinertia.Result `json:"details"`
+	Complete bool `json:"complete"`
+	// Confirmed: the trace was followed to the same end.
+	Confirmed bool             `json:"confirmed"`
+	Details   *tinertia.Result `json:"details"`
 
 	Recorded *trace.Trace `json:"-"`
 }
@@ -84,6 +115,7 @@ type Race struct {
 	First  Access `json:"first"`
 	Second Access `json:"second"`
 	Object uint64 `json:"object"` // of the witness, as a trace.Object
+	Name   string `json:"name"`   // what the object is called
 	Size   uint32 `json:"size"`
 }
 
@@ -92,12 +124,4 @@ type Access struct {
 	Op    string     `json:"op"`
 	Site  trace.Site `json:"site"`
 	Where string     `json:"where"`
-}
-
-func (r *Report) setRaces(races []race.Race, where func(trace.Site) string) {
-	r.Races = []Race{} // "[]" in JSON
-	for _, x := range races {
-		side := func(a race.Access) Access { return Access{a.Op.String(), a.Site, where(a.Site)} }
-		r.Races = append(r.Races, Race{side(x.Pair[0]), side(x.Pair[1]), uint64(x.Object), x.Size})
-	}
 }

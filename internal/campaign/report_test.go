@@ -38,11 +38,11 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%d keys, want %v: %v", n, want, m)
 		}
 	}
-	keys(got, "outcome", "executions", "seconds", "perSecond", "rounds", "behaviours", "instrumented", "points", "races", "expectStatus", "notReproduced", "finding", "simplified")
-	keys(got["finding"], "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
-	keys(got["simplified"], "events", "threads", "switches", "preemptions", "executions", "seconds", "complete", "details")
+	keys(got, "outcome", "ended", "newest", "unseen", "executions", "seconds", "perSecond", "rounds", "behaviours", "instrumented", "points", "races", "expectStatus", "notReproduced", "finding", "simplified")
+	keys(got["finding"], "confirmed", "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
+	keys(got["simplified"], "confirmed", "events", "threads", "switches", "preemptions", "executions", "seconds", "complete", "details")
 	race := got["races"].([]any)[0]
-	keys(race, "first", "second", "object", "size")
+	keys(race, "first", "second", "object", "name", "size")
 	keys(race.(map[string]any)["first"], "op", "site", "where")
 	finding := got["finding"].(map[string]any)
 	// The place of a signal is the instruction; of an operation, where it returns to.

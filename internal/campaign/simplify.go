@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ import (
 // one does, and follows the result strictly from its script to make sure of it.
 //
 // If it is cut short, by the options, an error or the context, the result is the simplest
-// execution found so far and Complete is false. The error is nil after running into the
-// options' bounds; else it is that of the target or the context,
+// execution found so far and Complete is false; following it may take Grace longer. The error
+// is nil after running into the options' bounds; else it is that of the target or the context,
 // tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
 // *DivergedError if the result does not replay. The result is nil where there is nothing
 // to show.
@@ -31,12 +32,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if err = fits(t, recorded); err != nil {
 		return nil, err
 	}
-	bounded := ctx
-	if opts.Time > 0 {
-		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeoutCause(ctx, opts.Time, errTime)
-		defer cancel()
-	}
+	bounded, cancel := limited(ctx, opts.Time)
+	defer cancel()
 	goal := finding.Of(recorded.Ending, t.Modules())
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
@@ -53,7 +50,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			left -= executed
 		}
 		switch {
-		case err != nil && ctx.Err() == nil && context.Cause(bounded) == errTime:
+		case err != nil && outOfTime(bounded):
 			start = recorded
 		case err != nil:
 			return nil, err
@@ -62,7 +59,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, MaxExecutions: left, Progress: progress,
 	})
-	if err != nil && ctx.Err() == nil && context.Cause(bounded) == errTime {
+	if err != nil && outOfTime(bounded) {
 		err = nil
 	}
 	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) {
@@ -80,8 +77,14 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		Executions: details.Table2.Executions, Complete: details.Complete,
 		Details: details, Recorded: result,
 	}
-	if err == nil {
-		_, err = Replay(ctx, t, result)
+	if err == nil || bounded.Err() != nil {
+		last, cancel := outlasting(bounded)
+		defer cancel()
+		_, replayed := Replay(last, t, result)
+		s.Confirmed = replayed == nil
+		if replayed != nil && (last.Err() == nil || err == nil && !outOfTime(last)) {
+			err = replayed
+		}
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
@@ -135,16 +138,23 @@ func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
 		// replay.
 		c.note("not simplified: the simplified execution does not replay: %v", d)
 		return nil
+	case s == nil && err != nil:
+		c.note("not simplified: %s", reason(ctx, err))
+		return err
 	case s == nil:
+		c.note("not simplified: %v", errTime)
+		return nil
+	}
+	if s.Switches == cost.Switches && s.Preemptions == cost.Preemptions && s.Events == cost.Events && !s.Complete {
+		c.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}
-	if c.opts.SimplifiedFile != "" {
-		s.Recorded.Header.Original = c.opts.TraceFile
-		if err := trace.WriteFile(c.opts.SimplifiedFile, s.Recorded); err != nil {
-			return err
-		}
-		s.Trace = c.opts.SimplifiedFile
-	}
 	c.report.Simplified = s
+	if c.opts.Keep != nil {
+		var kerr error
+		if s.Trace, kerr = c.opts.Keep(s.Recorded, c.report.Finding.Trace); kerr != nil {
+			return kerr
+		}
+	}
 	return err
 }

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/target"
@@ -62,6 +63,22 @@ func find(t *testing.T, target target.Target, opts Options) *Report {
 		t.Fatalf("Find: %v", err)
 	}
 	return r
+}
+
+// keepIn writes the trace as it was found to one file and the simplified one to another; an
+// empty name is for nowhere.
+func keepIn(bug, simple string) func(*trace.Trace, string) (string, error) {
+	return func(tr *trace.Trace, original string) (string, error) {
+		name := bug
+		if strings.HasPrefix(tr.Header.Strategy, "simplified") {
+			name = simple
+		}
+		if name == "" {
+			return "", nil
+		}
+		tr.Header.Original = original
+		return name, trace.WriteFile(name, tr)
+	}
 }
 
 func record(t *testing.T, program simprog.Program, opts RecordOptions) *trace.Trace {

@@ -85,3 +85,9 @@ func SeedOf(description string) (uint64, bool) {
 	seed, err := strconv.ParseUint(m[1], 10, 64)
 	return seed, err == nil
 }
+
+// Unseeded is a description without the seed of its plan, which no command takes: that of the
+// search leads to it.
+func Unseeded(description string) string {
+	return strings.TrimSpace(seedIn.ReplaceAllString(description, ""))
+}

@@ -39,6 +39,9 @@ type Options struct {
 	Compiler Compiler // for C
 	Cache    string   // the cache directory, see CacheDir
 	Source   fs.FS    // laid out as this repository's runtime/; nil for that
+	// Building is called before the runtime is compiled, or waited for while another process
+	// compiles it; the function it returns when that is over. Nil where nobody is to know.
+	Building func() (done func())
 }
 
 // Runtime is a built runtime.
@@ -68,6 +71,9 @@ func Build(ctx context.Context, opt Options) (Runtime, error) {
 	}
 	if err := os.MkdirAll(opt.Cache, 0o777); err != nil {
 		return Runtime{}, cannotWrite(opt.Cache, err)
+	}
+	if opt.Building != nil {
+		defer opt.Building()()
 	}
 	unlock, err := lock(ctx, dir+".lock")
 	if err != nil {

@@ -25,6 +25,8 @@ enum {
   HD_MAX_LATE = 256,      // modules loaded while the program runs
   HD_MODULE_PATH = 512,
   HD_BUILD_ID = 32,
+  // Of an execution's output, so many bytes from its beginning and as many before its end.
+  HD_OUTPUT_KEPT = 512 << 10,
   HD_MAX_IGNORED = 64,         // calls that can be named to be left out
   HD_MAX_IGNORED_SITES = 4096, // and their return addresses
   // A call from within a function of a library's header. It is left out if the call of that
@@ -480,7 +482,7 @@ struct hd_shm {
   uint32_t donors;       // parked threads to start with [C]; raised when they were too few for a process that cannot make more [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: end after this execution [C]
-  uint64_t heartbeat;    // executions ended + (points >> 16) [R], relaxed; for the watchdog
+  uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
   uint64_t executions;   // [R], relaxed
   uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog
   uint32_t nmodules;     // [R] at READY

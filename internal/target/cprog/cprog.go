@@ -153,6 +153,9 @@ func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPa
 // Pid is the process id of the program, for measurements.
 func (t *Target) Pid() int { return t.loop.Process().Pid() }
 
+// Still is wire.Loop's.
+func (t *Target) Still() time.Duration { return t.loop.Still() }
+
 // Close ends the program.
 func (t *Target) Close() error {
 	t.loop.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,8 +49,13 @@ type Loop struct {
 
 	proc   *Process
 	nextID uint64
-	x      execution // the one that is under way
+	x      execution    // the one that is under way
+	still  atomic.Int64 // nanoseconds
 }
+
+// Still is how long the execution under way has given no sign of life, as the watchdog sees
+// it; 0 if there is none. It may be called from any goroutine.
+func (l *Loop) Still() time.Duration { return time.Duration(l.still.Load()) }
 
 // Process is the one in use, nil if there is none.
 func (l *Loop) Process() *Process { return l.proc }
@@ -120,11 +126,12 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 	s := &stream{Loop: l, next: next, done: done, more: true, dog: watchdog{limit: l.Watchdog}}
 	l.x.reset()
 	defer func() {
+		l.still.Store(0)
 		if err != nil {
 			l.Close() // whatever is queued must not run into the next call
 		}
 	}()
-	for {
+	for records := 0; ; {
 		if err := s.feed(); err != nil {
 			return err
 		}
@@ -139,20 +146,28 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			continue
 		}
 		kind, b, ok := l.proc.results.Next()
-		if !ok {
+		// Records may come as fast as they are read, those of one execution for minutes.
+		if records++; !ok || records%256 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+		}
+		if !ok {
 			if hung, err := s.dog.look(l.proc); err != nil {
 				return err
 			} else if hung && s.sent > 0 {
 				s.hang()
 				continue
 			}
+			l.still.Store(int64(s.dog.after))
+			l.proc.trim()
 			l.proc.results.Wait(50 * time.Millisecond)
 			continue
 		}
 		s.dog.seen()
+		if l.still.Load() != 0 {
+			l.still.Store(0)
+		}
 		if err := s.record(kind, b); err != nil {
 			return err
 		}
@@ -318,11 +333,12 @@ func (s *stream) outstanding() int {
 type watchdog struct {
 	limit time.Duration
 	still stillness
+	after time.Duration // that the last look found
 	asked bool
 }
 
 // seen says that the program gave a sign of life.
-func (w *watchdog) seen() { w.still, w.asked = stillness{}, false }
+func (w *watchdog) seen() { w.still, w.after, w.asked = stillness{}, 0, false }
 
 // look is called when there is nothing to read. It reports that the process has to be
 // ended, or an error if it was lost.
@@ -340,7 +356,8 @@ func (w *watchdog) look(p *Process) (hung bool, err error) {
 	if s := p.state(); s == abi.StateRefused || s == abi.StateFatal {
 		return false, p.Failure()
 	}
-	switch still := w.still.since(p); {
+	w.after = w.still.since(p)
+	switch still := w.after; {
 	case still == 0:
 		w.asked = false
 	case still > w.limit+2*time.Second:

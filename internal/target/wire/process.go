@@ -369,14 +369,31 @@ func (p *Process) OutputSize() int64 {
 	return st.Size
 }
 
-// Output is a part of what was written, nil if there is nothing.
+// Output is a part of what was written, nil if there is nothing. Of more than OutputKept bytes
+// it is the end, and says so.
 func (p *Process) Output(from, to int64) []byte {
 	if to <= from {
 		return nil
 	}
+	if left := to - from - OutputKept; left > 0 {
+		return append(fmt.Appendf(nil, "[heddle: %d bytes of output left out]\n", left), p.Output(from+left, to)...)
+	}
 	b := make([]byte, to-from)
 	n, _ := p.out.ReadAt(b, from)
 	return b[:n]
+}
+
+// OutputKept is the most that is kept of an execution's output. C programs' runtime keeps half
+// of it from the beginning.
+const OutputKept = 2 * abi.OutputKept
+
+// trim gives back the memory of output that nobody will ask for, while it is written: all but
+// the beginning and the end. The file keeps its size. It is called every now and then.
+func (p *Process) trim() {
+	const recent = 64 << 20
+	if end := p.OutputSize() - recent; end > OutputKept {
+		_ = unix.Fallocate(int(p.out.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, OutputKept, end-OutputKept)
+	}
 }
 
 // spent reports whether the process must not be asked for another execution.
@@ -423,19 +440,4 @@ func (p *Process) unmap() {
 	}
 	unix.Munmap(p.mem)
 	p.mem, p.shm = nil, nil
-}
-
-// stillness tells for how long a process has given no sign of life.
-type stillness struct {
-	beat  uint64
-	begun time.Time
-}
-
-// since is how long the process has been still for; 0 at the first call.
-func (s *stillness) since(p *Process) time.Duration {
-	beat, now := atomic.LoadUint64(&p.shm.Heartbeat), time.Now()
-	if s.begun.IsZero() || beat != s.beat {
-		s.beat, s.begun = beat, now
-	}
-	return now.Sub(s.begun)
 }

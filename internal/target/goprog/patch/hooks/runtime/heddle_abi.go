@@ -14,6 +14,7 @@ const (
 	hdMaxLate         = 256
 	hdModulePath      = 512
 	hdBuildId         = 32
+	hdOutputKept      = 524288
 	hdMaxIgnored      = 64
 	hdMaxIgnoredSites = 4096
 	hdIgnoredCaller   = 64

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// appears waits until a file is there.
+func appears(t *testing.T, name string) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not appear", name)
+		}
+	}
+}
+
+// hanging is a program without access hooks in which every execution hangs, and is called so
+// by the watchdog only.
+func hanging(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "hangs.c")
+	const text = `#include <pthread.h>
+static volatile int stop;
+static void *f(void *a) { while (!stop); return a; }
+int main(void) {
+  pthread_t t[3];
+  for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, f, 0);
+  for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+  return 0;
+}
+`
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	prog := filepath.Join(dir, "hangs")
+	if out, err := exec.Command("gcc", "-O1", "-pthread", "-o", prog, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return prog
+}
+
+// TestInterruptedSimplification: what was found by then is reported, in good order.
+func TestInterruptedSimplification(t *testing.T) {
+	prog := hanging(t)
+	dir := filepath.Dir(prog)
+	sharedRuntime(t) // it takes long to build
+	cmd := heddleCommand(t, dir, nil, "find", "--json", "--time", "0", "--simplify-time", "0", "--watchdog", "1s", "--", prog)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	appears(t, filepath.Join(dir, "hangs.hdl"))
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != exitFound {
+		t.Errorf("exit status %d: %s", got, stderr.String())
+	}
+	var out findJSON
+	if err := json.Unmarshal([]byte(stdout.String()), &out); err != nil {
+		t.Fatalf("%v: %s", err, stdout.String())
+	}
+	if out.Outcome != "found" || out.Finding == nil || !out.Finding.Confirmed || out.Trace != "hangs.hdl" || out.Simplified != nil && out.Simplified.Complete {
+		t.Errorf("%s", stdout.String())
+	}
+}
+
+// TestSecondSignal ends heddle whatever it is doing: here it waits for a file to be opened.
+func TestSecondSignal(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	prog := hanging(t)
+	for _, args := range [][]string{
+		{"find", "--stdin", fifo, "--", prog},
+		{"show", fifo},
+		{"simplify", "--static", fifo},
+	} {
+		cmd := heddleCommand(t, filepath.Dir(prog), nil, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for n := 1; ; n++ {
+			select {
+			case <-ended:
+			case <-time.After(time.Second):
+				if n > 20 {
+					cmd.Process.Kill()
+					t.Errorf("%v: %d signals do not end it", args, n)
+					<-ended
+					break
+				}
+				cmd.Process.Signal(os.Interrupt) // the first may come before heddle handles signals
+				continue
+			}
+			break
+		}
+		if cmd.ProcessState.Success() {
+			t.Errorf("%v: success", args)
+		}
+	}
+}
