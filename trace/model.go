@@ -310,6 +310,9 @@ type Header struct {
 	Original      string   // of a simplified trace: the file it came from
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
 	Without       []string // synchronisation calls that were ignored, CALL@FILE:LINE
+	// MaxAccesses is not 0 where the execution had more accesses that were no scheduling
+	// points, and allocations, than were recorded: only the first so many of them are events.
+	MaxAccesses int
 }
 
 // Trace is one execution.

@@ -73,6 +73,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Original:      []byte(h.Original),
 		Isolation:     []byte(h.Isolation),
 		Without:       byteSlices(h.Without),
+		MaxAccesses:   uint64(h.MaxAccesses),
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -111,6 +112,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Original:      string(p.Original),
 			Isolation:     string(p.Isolation),
 			Without:       stringSlice(p.Without),
+			MaxAccesses:   int(p.MaxAccesses),
 		}
 	}
 	for _, b := range p.Stdin {

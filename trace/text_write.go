@@ -77,6 +77,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	}
 	str("original", h.Original)
 	str("isolation", h.Isolation)
+	if h.MaxAccesses != 0 {
+		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
+	}
 }
 
 // writeBytesText writes data a line of its own a line, and long lines in pieces; nil

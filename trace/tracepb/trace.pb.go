@@ -260,7 +260,8 @@ type Header struct {
 	Original      []byte                 `protobuf:"bytes,14,opt,name=original,proto3" json:"original,omitempty"`
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"` // calls that the execution ignored, CALL@FILE:LINE
+	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`                             // calls that the execution ignored, CALL@FILE:LINE
+	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are no scheduling points were recorded up to so many; 0: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -412,6 +413,13 @@ func (x *Header) GetWithout() [][]byte {
 		return x.Without
 	}
 	return nil
+}
+
+func (x *Header) GetMaxAccesses() uint64 {
+	if x != nil {
+		return x.MaxAccesses
+	}
+	return 0
 }
 
 // Module is the next entry of the module table.
@@ -1384,7 +1392,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xd2\x03\n" +
+	"\x04kind\"\xf5\x03\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1404,7 +1412,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\boriginal\x18\x0e \x01(\fR\boriginal\x12\x12\n" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x1c\n" +
 	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x18\n" +
-	"\awithout\x18\x11 \x03(\fR\awithout\"Q\n" +
+	"\awithout\x18\x11 \x03(\fR\awithout\x12!\n" +
+	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\"Q\n" +
 	"\x06Module\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
 	"\bbuild_id\x18\x02 \x01(\fR\abuildId\x12\x18\n" +
