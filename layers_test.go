@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"internal/symbol"},
 	{"internal/analysis/hb", "internal/analysis/lockset"},
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/depend"},
-	{"internal/finding"},
+	{"internal/finding", "internal/observe"},
 	{"internal/canon", "internal/std", "internal/strategy", "internal/simplify", "internal/target", "internal/target/wire", "internal/report", "internal/toolchain", "internal/gotool", "internal/goprograms"},
 	{"children"},
 	{"internal/campaign"},

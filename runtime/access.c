@@ -46,8 +46,8 @@ HD_COLD bool hd_profiles(void) {
     return true;
   } else {
     hd.accesses = false; // the rest goes at full speed
+    hd.result.notes |= HD_NOTE_ACCESSES;
   }
-  hd.result.notes |= HD_NOTE_ACCESSES;
   return false;
 }
 

@@ -104,8 +104,8 @@ type Watcher interface {
 	// Event is the next event; it is valid until Event returns. Allocations are among the
 	// events, whether they are part of the trace or not.
 	Event(*trace.Event)
-	// Unseen says that the execution has accesses that are not shown: those after the
-	// present event, or those before it that Plan.SkipAccesses leaves out.
+	// Unseen says that accesses are not shown. Before the first event they are those that
+	// Plan.SkipAccesses leaves out, later all that follow.
 	Unseen()
 }
 

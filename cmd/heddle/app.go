@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -47,10 +48,11 @@ type commandLine struct {
 
 // flags hold for every command.
 type flags struct {
-	JSON    bool   `name:"json" help:"Print JSON."`
-	NoColor bool   `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
-	Go      string `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
-	Cache   string `placeholder:"DIR" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
+	JSON    bool       `name:"json" help:"Print JSON."`
+	NoColor bool       `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
+	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
+	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Accesses past it are not recorded, which is said; scheduling points always are."`
+	Cache   string     `placeholder:"DIR" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
 }
 
 // app is what a command works with.
@@ -118,6 +120,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		return exitUsage
 	}
 	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr}
+	// The collector keeps to it as long as it can, in place of twice what is in use.
+	debug.SetMemoryLimit(a.memory() + processMemory)
 	err = parsed.Run(a)
 	var refusal *toolchain.Refusal
 	var wrong usageError

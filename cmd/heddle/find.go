@@ -43,15 +43,17 @@ prints the command that replays it. Ends with 1 if a bug was found and 0 if none
 
 // findJSON is what --json prints; docs/json.md.
 type findJSON struct {
-	Outcome    string         `json:"outcome"`
-	Executions int            `json:"executions"`
-	Seconds    float64        `json:"seconds"`
-	Behaviours int            `json:"behaviours"`
-	Points     int            `json:"points"`
-	Notes      []string       `json:"notes,omitempty"`
-	Finding    *findingJSON   `json:"finding,omitempty"`
-	Trace      string         `json:"trace,omitempty"`
-	Simplified *simplifedJSON `json:"simplified,omitempty"`
+	Outcome    string  `json:"outcome"`
+	Executions int     `json:"executions"`
+	Seconds    float64 `json:"seconds"`
+	Behaviours int     `json:"behaviours"`
+	Points     int     `json:"points"`
+	// RacesIncomplete says why races may have been missed.
+	RacesIncomplete string         `json:"races_incomplete,omitempty"`
+	Notes           []string       `json:"notes,omitempty"`
+	Finding         *findingJSON   `json:"finding,omitempty"`
+	Trace           string         `json:"trace,omitempty"`
+	Simplified      *simplifedJSON `json:"simplified,omitempty"`
 }
 
 type findingJSON struct {
@@ -253,7 +255,7 @@ func writable(name string) error {
 
 func findResult(r *campaign.Report) findJSON {
 	out := findJSON{
-		Outcome: "clean", Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Notes: r.Notes,
+		Outcome: "clean", Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Notes: r.Notes, RacesIncomplete: r.RacesIncomplete,
 	}
 	if r.Outcome == campaign.Interrupted {
 		out.Outcome = "interrupted"

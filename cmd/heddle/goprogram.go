@@ -160,7 +160,7 @@ func (a *app) startRecordedGo(tr *trace.Trace, watchdog time.Duration) (target.T
 		return nil, err
 	}
 	cfg.Watchdog = watchdog
-	t, err := goPrograms.start(a.ctx, cfg)
+	t, err := goPrograms.start(a.ctx, a.bounded(cfg))
 	if err != nil {
 		return nil, err
 	}

@@ -128,6 +128,7 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 		return nil, err
 	}
 	cfg.Runtime, cfg.Version = rt.Library, currentVersion().Version
+	cfg.Memory = a.memory()
 	cfg.Tell = func(s string) { fmt.Fprintf(a.stderr, "heddle: note: %s\n", s) }
 	t, err := cprog.Start(a.ctx, cfg)
 	var refused *cprog.RefusedError

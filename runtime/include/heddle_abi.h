@@ -307,8 +307,8 @@ struct hd_plan {
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
   // With ACCESSES: accesses, malloc and free that are no points are numbered from 0. Accesses
-  // before number skip_accesses, and from max_accesses after it on, are not sent, which sets
-  // HD_NOTE_ACCESSES; malloc and free always are.
+  // before number skip_accesses are not sent, nor those from max_accesses after it on; malloc
+  // and free always are.
   uint64_t skip_accesses;
   uint64_t max_accesses;
 };
@@ -376,7 +376,7 @@ struct hd_result {
 
 enum hd_note {
   HD_NOTE_OUTSIDE = 1u << 0,  // it waited for the outside world: another run may differ
-  HD_NOTE_ACCESSES = 1u << 1, // it had accesses outside of those that the plan wants
+  HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
 };
 
 struct hd_thread_info {

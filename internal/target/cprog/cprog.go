@@ -29,6 +29,8 @@ type Config struct {
 	// ending an execution before that is called a hang; 0 for 10 s.
 	Watchdog time.Duration
 	Version  string // heddle's, for traces
+	// Memory bounds what is recorded of an execution, in bytes; 0 for no bound.
+	Memory int64
 
 	// Isolation is what lies between one execution and the next. Automatic begins with
 	// Snapshot and takes more when the program does what needs it.
@@ -91,7 +93,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{cfg: cfg}
-	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Again: t.again}
+	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
 	t.isolate(max(cfg.Isolation, Snapshot))
 	if cfg.Threads {
 		t.isolate(Process)

@@ -15,11 +15,11 @@ import (
 // execution gathers the records of one execution until its result comes.
 type execution struct {
 	*recording // nil if the plan wants none
-	waiters   []abi.Waiter
-	backtrace []uint64
-	message   string
-	output    []byte
-	begun     bool
+	waiters    []abi.Waiter
+	backtrace  []uint64
+	message    string
+	output     []byte
+	begun      bool
 }
 
 // begin is called before the first record of an execution of p.

@@ -73,13 +73,13 @@ func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.E
 	if r.watcher != nil {
 		r.watcher.Begin(memory / watcherShare)
 		if p.SkipAccesses > 0 {
-			r.unseen()
+			r.watcher.Unseen()
 		}
 	}
 	return r
 }
 
-// unseen tells the watcher, once, that it does not see all accesses.
+// unseen tells the watcher, once, that it is shown no more accesses.
 func (r *recording) unseen() {
 	if r.watcher != nil && !r.hidden {
 		r.hidden = true

@@ -139,7 +139,7 @@ var hd struct {
 	record   bool
 	accesses bool   // accesses that are no points are wanted, and there have not been enough
 	profiled uint64 // of these, sent and skipped
-	watch    bool // accesses are of interest: recorded, or some are points
+	watch    bool   // accesses are of interest: recorded, or some are points
 	points   uint64
 	switches uint32
 	preempt  uint32

@@ -86,8 +86,8 @@ func hdAccessed(op uint16, addr, size, pc uintptr) {
 	nth := hd.profiled
 	hd.profiled++
 	if nth < hd.plan.SkipAccesses || nth-hd.plan.SkipAccesses >= hd.plan.MaxAccesses {
-		hd.result.Notes |= hdNoteAccesses
 		if nth >= hd.plan.SkipAccesses {
+			hd.result.Notes |= hdNoteAccesses
 			hd.accesses, hd.watch = false, hd.npoints > 0
 		}
 		return
