@@ -337,7 +337,7 @@ func (v *validator) life(i int, e *Event) error {
 
 func (v *validator) allocs() error {
 	t := v.t
-	recorded := slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc })
+	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc })
 	freedBy := make(map[int]int)
 	for i := range t.Allocs {
 		a := &t.Allocs[i]
