@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
@@ -84,6 +85,11 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 
 // isGo reports whether an executable was built by Go.
 func isGo(path string) bool {
-	_, err := buildinfo.ReadFile(path)
+	f, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = buildinfo.Read(f)
 	return err == nil
 }

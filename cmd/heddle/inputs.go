@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 	"github.com/heddle-dev/heddle/internal/std"
 	"github.com/heddle-dev/heddle/trace"
@@ -47,7 +48,7 @@ func readAny(name string) (input, error) {
 		tr, err := readTrace(name)
 		return input{trace: tr}, err
 	}
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return input{}, err
 	}
@@ -81,7 +82,7 @@ func readStatements(name string) (*stmt.Trace, error) {
 		}
 		return stmt.FromTrace(in.trace), nil
 	}
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,44 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
+}
+
+// interruptible is a context that the first Ctrl-C or SIGTERM ends: then heddle says what it
+// has so far. The second one ends the process, whatever it is doing. Files are written under
+// other names and renamed, so none is left half-written; programs under test end with heddle.
+func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		for asked := false; ; asked = true {
+			select {
+			case <-ended:
+				return
+			case <-signals:
+			}
+			if asked {
+				fmt.Fprintln(os.Stderr, "heddle: interrupted again: ended without a result")
+				os.Exit(exitFailed)
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(ended)
+		cancel()
+	}
 }
