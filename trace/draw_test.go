@@ -38,6 +38,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Strategy: str.Draw(t, "strategy"), Points: sites.Draw(t, "points"), ExpectStatus: rapid.Int32().Draw(t, "status"),
 			Instrumented: rapid.Bool().Draw(t, "instrumented"), Original: str.Draw(t, "original"),
 			Isolation:   str.Draw(t, "isolation"),
+			Signature:   str.Draw(t, "signature"),
 			MaxAccesses: rapid.IntRange(0, 1<<40).Draw(t, "max accesses"),
 			Without:     rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
 		},

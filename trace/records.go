@@ -74,6 +74,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Isolation:     []byte(h.Isolation),
 		Without:       byteSlices(h.Without),
 		MaxAccesses:   uint64(h.MaxAccesses),
+		Signature:     []byte(h.Signature),
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -113,6 +114,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Isolation:     string(p.Isolation),
 			Without:       stringSlice(p.Without),
 			MaxAccesses:   int(p.MaxAccesses),
+			Signature:     string(p.Signature),
 		}
 	}
 	for _, b := range p.Stdin {

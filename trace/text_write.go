@@ -77,6 +77,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	}
 	str("original", h.Original)
 	str("isolation", h.Isolation)
+	str("signature", h.Signature)
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
 	}

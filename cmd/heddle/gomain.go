@@ -55,6 +55,9 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPackages(what); err != nil {
+		return nil, err
+	}
 	b, err := a.goBuilder(dir, patch.Options{})
 	if err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 	if err != nil {
 		return nil, err
 	}
-	return &built{t, append(append([]string{"heddle", "find", "--"}, what...), args...), dir}, nil
+	return &built{t, append(append([]string{"heddle", "find", "--"}, what...), args...), dir, a.sign}, nil
 }
 
 // isGo reports whether an executable was built by Go.

@@ -28,8 +28,8 @@ type progress struct {
 const patience = 10 * time.Second
 
 func (a *app) progress() *progress {
-	p := &progress{w: a.stderr, next: time.Now().Add(patience)}
-	if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	p := &progress{w: a.tty, next: time.Now().Add(patience)}
+	if f, ok := a.tty.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal = true
 		p.next = time.Now().Add(time.Second)
 		p.width, _, _ = term.GetSize(int(f.Fd()))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -44,9 +43,7 @@ type packageJSON struct {
 
 // printLine prints one value on one line, as soon as it is known.
 func (a *app) printLine(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return a.encode(v, "")
 }
 
 // printTest prints what came of a test, in the form of go test.

@@ -196,7 +196,7 @@ func (s *suite) explore(u unit, out *testResult) error {
 	if err != nil {
 		return err
 	}
-	t := &built{started, c.words(u.what, u.run), s.dir}
+	t := &built{started, c.words(u.what, u.run), s.dir, a.sign}
 	defer t.Close()
 	k := keptOf(s.builder.cache, u)
 	again, fixed, err := s.retry(t, k, u, out)

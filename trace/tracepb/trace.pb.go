@@ -262,6 +262,7 @@ type Header struct {
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`                             // calls that the execution ignored, CALL@FILE:LINE
 	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are no scheduling points were recorded up to so many; 0: all
+	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -420,6 +421,13 @@ func (x *Header) GetMaxAccesses() uint64 {
 		return x.MaxAccesses
 	}
 	return 0
+}
+
+func (x *Header) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
 }
 
 // Module is the next entry of the module table.
@@ -1392,7 +1400,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xf5\x03\n" +
+	"\x04kind\"\x93\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1413,7 +1421,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x1c\n" +
 	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x18\n" +
 	"\awithout\x18\x11 \x03(\fR\awithout\x12!\n" +
-	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\"Q\n" +
+	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\x12\x1c\n" +
+	"\tsignature\x18\x13 \x01(\fR\tsignature\"Q\n" +
 	"\x06Module\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
 	"\bbuild_id\x18\x02 \x01(\fR\abuildId\x12\x18\n" +

@@ -31,6 +31,8 @@ type Config struct {
 	Version  string // heddle's, for traces
 	// Memory bounds what is recorded of an execution, in bytes; 0 for no bound.
 	Memory int64
+	// Sign, if it is set, gives the header of the program's traces its signature.
+	Sign func(*trace.Header)
 
 	// Isolation is what lies between one execution and the next. Automatic begins with
 	// Snapshot and takes more when the program does what needs it.
@@ -128,6 +130,9 @@ func (t *Target) describe() error {
 		}
 		sum := sha256.Sum256(b)
 		h.BuildID = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	if t.cfg.Sign != nil {
+		t.cfg.Sign(&h)
 	}
 	t.header = h
 	return nil
