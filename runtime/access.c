@@ -36,6 +36,21 @@ static void forced_yield(struct hd_thread *t, uint64_t pc) {
   t->pend = keep;
 }
 
+// Counts an event that is no scheduling point, and says whether it is one that the plan wants.
+HD_COLD bool hd_profiles(void) {
+  uint64_t nth = hd.nprofiled++;
+  if (nth < hd.plan.skip_accesses) {
+    // What was skipped must not keep back the same access after it.
+    if (filter && hd.nprofiled == hd.plan.skip_accesses) hd_fill(filter, 0, sizeof *filter * FILTER);
+  } else if (nth - hd.plan.skip_accesses < hd.plan.max_accesses) {
+    return true;
+  } else {
+    hd.accesses = false; // the rest goes at full speed
+    hd.result.notes |= HD_NOTE_ACCESSES;
+  }
+  return false;
+}
+
 static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!filter) filter = hd_map(sizeof *filter * FILTER, "the access filter");
   // An access to its own stack by a thread whose stack nobody else knows is common; it
@@ -48,6 +63,7 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   filter[i].epoch = epoch;
   filter[i].thread = t->index;
   filter[i].op = op;
+  if (!hd_profiles()) return;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, addr);
   t->pend.size = size;

@@ -12,6 +12,7 @@ extern void __libc_free(void *);
 // scheduling point, and neither is free, unless something was seen to race with it.
 static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   if (HD_LIKELY(!hd.record) || !hd_active()) return;
+  if (hd.accesses) hd_profiles(); // it is sent in any case
   struct hd_thread *t = hd.cur;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, (uint64_t)p);

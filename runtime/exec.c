@@ -24,6 +24,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.rng = hd_mix(p->seed + index, 0x6865646c65) ;
   hd.record = p->flags & HD_PLAN_EVENTS;
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
+  hd.nprofiled = 0;
   hd.cur = NULL;
   hd.nthreads = 0;
   hd.nwords = 1;
@@ -58,18 +59,18 @@ uintptr_t hd_stack_hi(const struct hd_thread *t) {
   return t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp;
 }
 
-static void report_threads(void) {
-  for (uint32_t i = 0; i < hd.nthreads; i++) {
-    struct hd_thread *t = &hd_threads[i];
-    struct hd_thread_info info = {
-      .index = i, .parent = t->parent, .nth = t->nth,
-      .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
-      .name = t->name, .entry = hd_name((uint64_t)t->entry),
-      .stack_hi = hd_stack_hi(t),
-      .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
-    };
-    hd_out(HD_REC_THREAD, &info, sizeof info);
-  }
+// Events after this can name its stack; those before it must not.
+void hd_thread_tell(const struct hd_thread *t) {
+  if (!hd.record) return;
+  hd_event_flush();
+  struct hd_thread_info info = {
+    .index = t->index, .parent = t->parent, .nth = t->nth,
+    .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
+    .name = t->name, .entry = hd_name((uint64_t)t->entry),
+    .stack_hi = hd_stack_hi(t),
+    .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
+  };
+  hd_out(HD_REC_THREAD, &info, sizeof info);
 }
 
 enum { GO_ON, STOP, AGAIN };
@@ -78,6 +79,7 @@ enum { GO_ON, STOP, AGAIN };
 static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   begin(p, index);
   struct hd_thread *main = hd_thread_new(NULL, NULL);
+  hd_thread_tell(main);
   hd_fiber_start(main, hd_main_sp);
   hd.cur = main;
   hd_add(&hd.enabled, 0);
@@ -93,7 +95,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   struct hd_result *r = &hd.result;
   if (hd.record) {
     hd_event_flush();
-    report_threads();
+    for (uint32_t i = 0; i < hd.nthreads; i++) hd_thread_tell(&hd_threads[i]);
   }
   r->plan = p->id;
   r->index = index;

@@ -157,7 +157,8 @@ struct hd_run {
   const uint64_t *names;    // plan index -> thread name
   uint64_t rng;
   bool record;              // plan wants events
-  bool accesses;            // plan wants plain accesses too
+  bool accesses;            // plan wants plain accesses too, and has not had as many as it wants
+  uint64_t nprofiled;       // events that are no points: sent, and skipped
   // scheduling (sched.c)
   struct hd_thread *cur;    // who runs
   uint32_t nthreads, nwords, nlive;
@@ -409,6 +410,8 @@ uint64_t hd_word_at(uint64_t addr, uint32_t size); // outcome.c: of memory that 
 
 // ---- thread.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d);
+void hd_thread_tell(const struct hd_thread *t);
+bool hd_profiles(void);
 void hd_thread_main(void);                    // first code of every fiber
 // A new thread of t's, at the head of entry(arg) and enabled. Ends the execution if there can be no more.
 struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached);

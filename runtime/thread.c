@@ -211,6 +211,7 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
   hd_fiber_start(u, d->sp);
   hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
   hd_add(&hd.enabled, u->index);
+  hd_thread_tell(u);
   return u;
 }
 
@@ -262,6 +263,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     u->stack_lo = (uintptr_t)addr;
     u->stack_hi = u->stack_lo + size;
     hd_fiber_start(u, u->stack_hi - 64); // not on its donor's
+    hd_thread_tell(u);
   }
   *id = u->fs;
   t->pend.obj = u->fs;

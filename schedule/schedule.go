@@ -76,6 +76,14 @@ type Plan struct {
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
 	Accesses bool // with Record: also accesses that are no points, malloc and free
+	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
+	// as many as the target has memory for, AllAccesses for all of them.
+	MaxAccesses int
+	// Watcher, if it is set, is shown every event of a recorded execution while it runs, with
+	// the accesses that are no points whether Accesses asks for them or not, from number
+	// SkipAccesses on.
+	Watcher      Watcher
+	SkipAccesses int
 
 	// Stop ends a repeated plan at the first execution that failed, an exit status
 	// other than ExpectStatus included.
@@ -83,7 +91,25 @@ type Plan struct {
 	ExpectStatus int32
 }
 
-// Outcome is what came of one execution.
+// AllAccesses is no bound for Plan.MaxAccesses.
+const AllAccesses = -1
+
+// Watcher is shown executions event by event. It is for what is wanted of executions that are
+// too long to be kept. Its methods are called from the goroutine that called the target.
+type Watcher interface {
+	// Begin announces the first event of an execution. If the one before has not ended,
+	// what was shown of it is void. memory is how many bytes the watcher may use, 0 for any
+	// number.
+	Begin(memory int64)
+	// Event is the next event; it is valid until Event returns. Allocations are among the
+	// events, whether they are part of the trace or not.
+	Event(*trace.Event)
+	// Unseen says that accesses are not shown. Before the first event they are those that
+	// Plan.SkipAccesses leaves out, later all that follow.
+	Unseen()
+}
+
+// Outcome is the result of one execution.
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending

@@ -37,9 +37,11 @@ func drawTrace(t *rapid.T) *Trace {
 			Env: rapid.SliceOfN(str, 0, 3).Draw(t, "env"), EnvDigest: str.Draw(t, "digest"), BuildID: str.Draw(t, "build id"),
 			Strategy: str.Draw(t, "strategy"), Points: sites.Draw(t, "points"), ExpectStatus: rapid.Int32().Draw(t, "status"),
 			Instrumented: rapid.Bool().Draw(t, "instrumented"), Original: str.Draw(t, "original"),
-			Isolation: str.Draw(t, "isolation"),
-			Without:   rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
-			Argv0:     str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
+			Isolation:   str.Draw(t, "isolation"),
+			Signature:   str.Draw(t, "signature"),
+			MaxAccesses: rapid.IntRange(0, 1<<40).Draw(t, "max accesses"),
+			Without:     rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
+			Argv0:       str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
 		},
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "modules") {

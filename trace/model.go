@@ -323,6 +323,12 @@ type Header struct {
 	Original      string   // of a simplified trace: the file it came from
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
 	Without       []string // synchronisation calls that were ignored, CALL@FILE:LINE
+	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
+	// means nothing to any other. May be empty.
+	Signature string
+	// MaxAccesses is not 0 where the execution had more accesses that were no scheduling
+	// points, and allocations, than were recorded: only the first so many of them are events.
+	MaxAccesses int
 }
 
 // Trace is one execution.

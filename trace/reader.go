@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protodelim"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
@@ -63,10 +64,13 @@ func MemoryLimit(bytes int64) Option { return func(r *Reader) { r.limit = bytes 
 // the error is a *ReadError, a *VersionError or an *fs.PathError. Close the reader after
 // use.
 func Open(name string, opts ...Option) (*Reader, error) {
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		if _, serr := os.Stat(name + IncompleteExt); errors.Is(err, os.ErrNotExist) && serr == nil {
 			return nil, fmt.Errorf("%s does not exist, but %s does: the heddle that writes it is still at work, or was stopped and has to be run again: %w", name, name+IncompleteExt, err)
+		}
+		if errors.Is(err, regular.ErrNotRegular) {
+			err = fmt.Errorf("%w: give the file that a trace was written to", err)
 		}
 		return nil, err
 	}

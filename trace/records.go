@@ -74,6 +74,8 @@ func headerParts(h *Header) []*tracepb.Header {
 		Original:      []byte(h.Original),
 		Isolation:     []byte(h.Isolation),
 		Without:       byteSlices(h.Without),
+		MaxAccesses:   uint64(h.MaxAccesses),
+		Signature:     []byte(h.Signature),
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -122,6 +124,8 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Original:      string(p.Original),
 			Isolation:     string(p.Isolation),
 			Without:       stringSlice(p.Without),
+			MaxAccesses:   int(p.MaxAccesses),
+			Signature:     string(p.Signature),
 		}
 	}
 	h.Command = append(h.Command, stringSlice(p.Command)...)

@@ -160,6 +160,10 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Original = l.quoted("file")
 	case "isolation":
 		h.Isolation = l.quoted("isolation")
+	case "signature":
+		h.Signature = l.quoted("signature")
+	case "max-accesses":
+		h.MaxAccesses = int(l.integer("number of accesses", 64))
 	case "module":
 		return p.module(l)
 	case "thread":

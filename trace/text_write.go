@@ -81,6 +81,10 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	}
 	str("original", h.Original)
 	str("isolation", h.Isolation)
+	str("signature", h.Signature)
+	if h.MaxAccesses != 0 {
+		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
+	}
 }
 
 // writeBytesText writes data a line of its own a line, and long lines in pieces; nil

@@ -63,7 +63,7 @@ func (e *InvalidError) Error() string {
 //     need not be an event either, Freed may also be the index of the event before which
 //     the block was freed, or the number of events.
 //
-// Header: the sites of Points are as above.
+// Header: the sites of Points are as above, MaxAccesses is not negative.
 //
 // Ending:
 //   - the kind is known, the thread is in the table, or -1 for none;
@@ -353,7 +353,7 @@ func (v *validator) locals() error {
 
 func (v *validator) allocs() error {
 	t := v.t
-	recorded := slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc })
+	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc })
 	freedBy := make(map[int]int)
 	for i := range t.Allocs {
 		a := &t.Allocs[i]
@@ -388,6 +388,9 @@ func (v *validator) allocs() error {
 }
 
 func (v *validator) points() error {
+	if n := v.t.Header.MaxAccesses; n < 0 {
+		return invalid("header", "%d accesses were recorded", n)
+	}
 	for _, s := range v.t.Header.Points {
 		if p := v.site(s); p != "" {
 			return invalid("the header's points", "%s", p)

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
@@ -51,10 +56,12 @@ type commandLine struct {
 
 // flags hold for every command.
 type flags struct {
-	JSON    bool   `name:"json" help:"Print JSON."`
-	NoColor bool   `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
-	Go      string `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
-	Cache   string `placeholder:"DIR" predictor:"dir" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
+	JSON    bool       `name:"json" help:"Print JSON."`
+	NoColor bool       `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
+	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
+	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Accesses past it are not recorded, which is said; scheduling points always are."`
+	Trust   bool       `help:"Run the program of a trace that was recorded elsewhere without asking."`
+	Cache   string     `placeholder:"DIR" predictor:"dir" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
@@ -62,17 +69,40 @@ type flags struct {
 // app is what a command works with.
 type app struct {
 	flags
-	ctx    context.Context
-	stdout io.Writer
-	stderr io.Writer
+	ctx context.Context
+	// stdout and stderr are for words, and let nothing through that a terminal acts on: what
+	// a program or a trace says goes there. screen and tty are the same without that, for what
+	// heddle draws and has made sure of.
+	stdout, stderr io.Writer
+	screen, tty    io.Writer
 }
 
 // printJSON prints one value.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetIndent("", "  ")
+	return a.encode(v, "  ")
+}
+
+// encode prints one value as JSON. Characters that a terminal would act on are escaped.
+func (a *app) encode(v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", indent)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range b.String() {
+		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&out, "\\u%04x", unit)
+			}
+			continue
+		}
+		out.WriteRune(r)
+	}
+	_, err := io.WriteString(a.screen, out.String())
+	return err
 }
 
 // runtime builds heddle's runtime, or finds it in the cache.
@@ -116,6 +146,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 			panic(e)
 		}
 	}()
+	screen, tty := stdout, stderr
+	stdout, stderr = term.Plain(stdout), term.Plain(stderr)
 	var c commandLine
 	parser, err := newParser(&c, stdout, stderr, func(status int) { panic(ended(status)) })
 	if err != nil {
@@ -126,7 +158,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
 		return exitUsage
 	}
-	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr}
+	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
+	// The collector keeps to it as long as it can, in place of twice what is in use.
+	debug.SetMemoryLimit(a.memory() + processMemory)
 	err = parsed.Run(a)
 	var refusal *toolchain.Refusal
 	var wrong usageError

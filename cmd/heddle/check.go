@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/proof"
 )
@@ -35,7 +35,7 @@ func (c *checkDerivationCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(c.Derivation)
+	file, err := regular.Open(c.Derivation)
 	if err != nil {
 		return err
 	}

@@ -55,12 +55,14 @@ type findJSON struct {
 	Unseen     *unseenJSON `json:"unseen,omitempty"`
 	Points     int         `json:"points"`
 	// Unreproduced counts executions that failed and did not fail again.
-	Unreproduced int            `json:"unreproduced,omitempty"`
-	Notes        []string       `json:"notes,omitempty"`
-	Races        []raceJSON     `json:"races"`
-	Finding      *findingJSON   `json:"finding,omitempty"`
-	Trace        string         `json:"trace,omitempty"`
-	Simplified   *simplifedJSON `json:"simplified,omitempty"`
+	Unreproduced int `json:"unreproduced,omitempty"`
+	// RacesIncomplete says why races may have been missed.
+	RacesIncomplete string         `json:"races_incomplete,omitempty"`
+	Notes           []string       `json:"notes,omitempty"`
+	Races           []raceJSON     `json:"races"`
+	Finding         *findingJSON   `json:"finding,omitempty"`
+	Trace           string         `json:"trace,omitempty"`
+	Simplified      *simplifedJSON `json:"simplified,omitempty"`
 }
 
 type unseenJSON struct {
@@ -228,7 +230,7 @@ func quoted(word string) string {
 func findResult(r *campaign.Report) findJSON {
 	out := findJSON{
 		Outcome: "clean", Ended: string(r.Ended), Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Newest: r.Newest,
-		Points: r.Points, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r),
+		Points: r.Points, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesIncomplete: r.RacesIncomplete,
 	}
 	switch {
 	case r.Finding != nil:

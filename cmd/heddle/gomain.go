@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
@@ -54,6 +55,9 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPackages(what); err != nil {
+		return nil, err
+	}
 	b, err := a.goBuilder(dir, patch.Options{})
 	if err != nil {
 		return nil, err
@@ -75,15 +79,20 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 		return nil, a.buildFailed(err)
 	}
 	words := append([]string{binary}, args...)
-	t, err := goPrograms.start(a.ctx, goprog.Config{Path: binary, Args: words, Dir: dir, Stdin: stdin, Watchdog: f.Watchdog})
+	t, err := goPrograms.start(a.ctx, a.bounded(goprog.Config{Path: binary, Args: words, Dir: dir, Stdin: stdin, Watchdog: f.Watchdog}))
 	if err != nil {
 		return nil, err
 	}
-	return &built{t, append(append([]string{"heddle", "find", "--"}, what...), args...), dir}, nil
+	return &built{t, append(append([]string{"heddle", "find", "--"}, what...), args...), dir, a.sign}, nil
 }
 
 // isGo reports whether an executable was built by Go.
 func isGo(path string) bool {
-	_, err := buildinfo.ReadFile(path)
+	f, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = buildinfo.Read(f)
 	return err == nil
 }

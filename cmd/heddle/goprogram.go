@@ -140,11 +140,12 @@ type built struct {
 	target.Target
 	command []string // a command line of heddle
 	dir     string   // where to give it
+	sign    func(*trace.Header)
 }
 
 func (b *built) Header() trace.Header {
 	h := b.Target.Header()
-	h.Command, h.Dir = b.command, b.dir
+	b.name(&h)
 	return h
 }
 
@@ -158,21 +159,26 @@ func (b *built) Still() time.Duration {
 
 func (b *built) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	o, err := b.Target.Run(ctx, p)
-	b.sign(&o)
+	b.complete(&o)
 	return o, err
 }
 
 func (b *built) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
 	return b.Target.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
-		b.sign(&o)
+		b.complete(&o)
 		return done(p, o)
 	})
 }
 
-func (b *built) sign(o *schedule.Outcome) {
+func (b *built) complete(o *schedule.Outcome) {
 	if o.Trace != nil {
-		o.Trace.Header.Command, o.Trace.Header.Dir = b.command, b.dir
+		b.name(&o.Trace.Header)
 	}
+}
+
+func (b *built) name(h *trace.Header) {
+	h.Command, h.Dir = b.command, b.dir
+	b.sign(h)
 }
 
 // startRecordedGo builds the Go program of a trace again and makes it ready. The trace then
@@ -183,12 +189,12 @@ func (a *app) startRecordedGo(tr *trace.Trace, watchdog time.Duration) (target.T
 		return nil, err
 	}
 	cfg.Watchdog = watchdog
-	t, err := goPrograms.start(a.ctx, cfg)
+	t, err := goPrograms.start(a.ctx, a.bounded(cfg))
 	if err != nil {
 		return nil, err
 	}
 	relocate(tr, t.Modules())
-	return &built{t, tr.Header.Command, tr.Header.Dir}, nil
+	return &built{t, tr.Header.Command, tr.Header.Dir, a.sign}, nil
 }
 
 // recordedGo builds the program of a trace.
@@ -202,11 +208,19 @@ func (a *app) recordedGo(tr *trace.Trace, opts patch.Options) (cfg goprog.Config
 	if err != nil {
 		return cfg, err
 	}
+	if !a.signed(h) {
+		if err := c.harmless(); err != nil {
+			return cfg, err
+		}
+	}
 	test := h.Command[1] == "test"
 	f, what, args := &c.Test.goFlags, c.Test.Packages, []string(nil)
 	if !test {
 		f = &goFlags{}
 		what, args = goWords(dir, c.Find.Program.words())
+	}
+	if err := checkPackages(what); err != nil {
+		return cfg, err
 	}
 	if len(what) == 0 {
 		return cfg, fmt.Errorf("the trace does not say how to build its program: there is none in %q", strings.Join(h.Command, " "))
@@ -266,7 +280,11 @@ func (a *app) findable(tr *trace.Trace) {
 		if !m.Program || readable(*m) == nil {
 			continue
 		}
-		cfg, err := a.recordedGo(tr, patch.Options{})
+		var cfg goprog.Config
+		err := a.trust(tr) // building runs commands, too
+		if err == nil {
+			cfg, err = a.recordedGo(tr, patch.Options{})
+		}
 		if err == nil {
 			now := *m
 			now.Path = cfg.Path

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
 	"github.com/heddle-dev/heddle/internal/std"
 	"github.com/heddle-dev/heddle/trace"
@@ -53,7 +54,7 @@ func readAny(name string) (input, error) {
 		tr, err := readTrace(name)
 		return input{trace: tr}, err
 	}
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return input{}, err
 	}
@@ -87,7 +88,7 @@ func readStatements(name string) (*stmt.Trace, error) {
 		}
 		return stmt.FromTrace(in.trace), nil
 	}
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}

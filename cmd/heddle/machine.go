@@ -154,7 +154,7 @@ func memoryCheck() check {
 	if err != nil {
 		return check{name, poor, "not known: " + err.Error(), "It cannot be said whether there is enough."}
 	}
-	available, ok := memAvailable(text)
+	available, ok := memoryField(text, "MemAvailable:")
 	if !ok {
 		return check{name, poor, "not known: /proc/meminfo has no MemAvailable", "It cannot be said whether there is enough."}
 	}
@@ -171,10 +171,10 @@ func memoryCheck() check {
 	return check{Name: name, Grade: good, Detail: detail}
 }
 
-// memAvailable reads the bytes available from the text of /proc/meminfo.
-func memAvailable(text []byte) (uint64, bool) {
+// memoryField reads a number of bytes from the text of /proc/meminfo.
+func memoryField(text []byte, name string) (uint64, bool) {
 	for line := range bytes.Lines(text) {
-		if rest, ok := bytes.CutPrefix(line, []byte("MemAvailable:")); ok {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
 			kb, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(rest)), "kB")), 10, 64)
 			return kb << 10, err == nil
 		}

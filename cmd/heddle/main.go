@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,11 +14,37 @@ func main() {
 	if completes(os.Stdout) {
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for an end in good order. A second one finds the default action:
-	// it ends heddle whatever it is doing.
-	context.AfterFunc(ctx, stop)
+	ctx, stop := interruptible(context.Background())
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
+}
+
+// interruptible is a context that the first Ctrl-C or SIGTERM ends: then heddle says what it
+// has so far. The second one ends the process, whatever it is doing. Files are written under
+// other names and renamed, so none is left half-written; programs under test end with heddle.
+func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		for asked := false; ; asked = true {
+			select {
+			case <-ended:
+				return
+			case <-signals:
+			}
+			if asked {
+				fmt.Fprintln(os.Stderr, "heddle: interrupted again: ended without a result")
+				os.Exit(exitFailed)
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(ended)
+		cancel()
+	}
 }

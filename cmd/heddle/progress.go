@@ -28,7 +28,7 @@ type progress struct {
 const patience = 10 * time.Second
 
 func (a *app) progress() *progress {
-	p := &progress{w: a.stderr, next: time.Now().Add(patience)}
+	p := &progress{w: a.tty, next: time.Now().Add(patience)}
 	if f, ok := a.terminal(); ok {
 		p.terminal = true
 		p.next = time.Now().Add(time.Second)
@@ -39,7 +39,7 @@ func (a *app) progress() *progress {
 
 // terminal is that which standard error goes to, if it does.
 func (a *app) terminal() (f *os.File, ok bool) {
-	f, ok = a.stderr.(*os.File)
+	f, ok = a.tty.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 

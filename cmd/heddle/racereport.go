@@ -40,7 +40,7 @@ func (a *app) raceReport(t target.Target, tr *trace.Trace, watchdog time.Duratio
 		return err
 	}
 	cfg.Watchdog = watchdog
-	detector, err := goPrograms.start(a.ctx, cfg)
+	detector, err := goPrograms.start(a.ctx, a.bounded(cfg))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (c *showCommand) Run(a *app) error {
 		return err
 	}
 	if c.Text {
-		return trace.WriteText(a.stdout, tr)
+		return trace.WriteText(a.screen, tr)
 	}
 	a.findable(tr)
 	view := viewOf(tr, c.Sources)
@@ -45,7 +45,7 @@ func (c *showCommand) Run(a *app) error {
 	if c.Width > 0 {
 		o.Width = c.Width
 	}
-	return term.Render(a.stdout, view, o)
+	return term.Render(a.screen, view, o)
 }
 
 func viewOf(tr *trace.Trace, sources []string) *report.View {
@@ -55,7 +55,7 @@ func viewOf(tr *trace.Trace, sources []string) *report.View {
 // drawing are the options for standard output.
 func (a *app) drawing(full bool) term.Options {
 	o := term.Options{Width: 80}
-	if f, ok := a.stdout.(*os.File); ok {
+	if f, ok := a.screen.(*os.File); ok {
 		o = term.Detect(f, os.Environ())
 	}
 	o.Color = o.Color && !a.NoColor
@@ -64,7 +64,7 @@ func (a *app) drawing(full bool) term.Options {
 }
 
 func (a *app) showTrace(tr *trace.Trace, full bool) error {
-	return term.Render(a.stdout, viewOf(tr, nil), a.drawing(full))
+	return term.Render(a.screen, viewOf(tr, nil), a.drawing(full))
 }
 
 // showSummary prints what the tables of FSE'10 print.
@@ -82,7 +82,7 @@ func (a *app) showSummary(r *tinertia.Result) error {
 			s.Operations = append(s.Operations, term.OperationRow{Name: string(op.Operation), Tried: op.Tried, Accepted: op.Accepted, Switches: op.Switches})
 		}
 	}
-	if err := term.Summary(a.stdout, s, a.drawing(false)); err != nil {
+	if err := term.Summary(a.screen, s, a.drawing(false)); err != nil {
 		return err
 	}
 	_, err := a.stdout.Write([]byte("\n"))

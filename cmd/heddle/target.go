@@ -125,6 +125,7 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 		return nil, err
 	}
 	cfg.Runtime, cfg.Version = rt.Library, currentVersion().Version
+	cfg.Memory, cfg.Sign = a.memory(), a.sign
 	cfg.Tell = func(s string) { fmt.Fprintf(a.stderr, "heddle: note: %s\n", s) }
 	t, err := cprog.Start(a.ctx, cfg)
 	var refused *cprog.RefusedError
@@ -161,6 +162,9 @@ func ignoredNotes(t target.Target) (notes []string) {
 func (a *app) startRecorded(tr *trace.Trace, watchdog time.Duration, f isolationFlags) (target.Target, error) {
 	cfg, err := f.config(tr.Header.Isolation)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.trust(tr); err != nil {
 		return nil, err
 	}
 	if tr.Header.Target == "go" {

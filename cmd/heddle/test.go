@@ -145,6 +145,9 @@ func (c *testCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := checkPackages(c.Packages); err != nil {
+		return err
+	}
 	filter, err := gotool.NewFilter(c.Pattern, c.Skip)
 	if err != nil {
 		return usage(err)

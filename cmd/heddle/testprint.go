@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,22 +9,24 @@ import (
 
 // testJSON is a line that --json prints for a test; docs/json.md.
 type testJSON struct {
-	Package    string         `json:"package"`
-	Test       string         `json:"test"`
-	Outcome    string         `json:"outcome"` // found, clean, unfinished, interrupted, failed
-	Executions int            `json:"executions"`
-	Seconds    float64        `json:"seconds"`
-	Behaviours int            `json:"behaviours"`
-	Points     int            `json:"points"`
-	Sequential bool           `json:"sequential,omitempty"`
-	Notes      []string       `json:"notes,omitempty"`
-	Finding    *findingJSON   `json:"finding,omitempty"`
-	Known      bool           `json:"known,omitempty"`
-	Changed    bool           `json:"changed,omitempty"`
-	Trace      string         `json:"trace,omitempty"`
-	Simplified *simplifedJSON `json:"simplified,omitempty"`
-	Fixed      []string       `json:"fixed,omitempty"`
-	Error      string         `json:"error,omitempty"`
+	Package    string  `json:"package"`
+	Test       string  `json:"test"`
+	Outcome    string  `json:"outcome"` // found, clean, unfinished, interrupted, failed
+	Executions int     `json:"executions"`
+	Seconds    float64 `json:"seconds"`
+	Behaviours int     `json:"behaviours"`
+	Points     int     `json:"points"`
+	// RacesIncomplete says why races may have been missed.
+	RacesIncomplete string         `json:"races_incomplete,omitempty"`
+	Sequential      bool           `json:"sequential,omitempty"`
+	Notes           []string       `json:"notes,omitempty"`
+	Finding         *findingJSON   `json:"finding,omitempty"`
+	Known           bool           `json:"known,omitempty"`
+	Changed         bool           `json:"changed,omitempty"`
+	Trace           string         `json:"trace,omitempty"`
+	Simplified      *simplifedJSON `json:"simplified,omitempty"`
+	Fixed           []string       `json:"fixed,omitempty"`
+	Error           string         `json:"error,omitempty"`
 }
 
 // packageJSON is the line for a package, after those of its tests.
@@ -42,9 +43,7 @@ type packageJSON struct {
 
 // printLine prints one value on one line, as soon as it is known.
 func (a *app) printLine(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return a.encode(v, "")
 }
 
 // printTest prints what came of a test, in the form of go test.

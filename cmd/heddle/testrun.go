@@ -192,11 +192,11 @@ func (s *suite) unit(u unit, r *packageJSON) error {
 // explore tries what was found before, and then looks for something new.
 func (s *suite) explore(u unit, out *testResult) error {
 	a, c := s.app, s.command
-	started, err := goPrograms.start(a.ctx, c.config(u.binary, u.pkg.Dir, u.run))
+	started, err := goPrograms.start(a.ctx, a.bounded(c.config(u.binary, u.pkg.Dir, u.run)))
 	if err != nil {
 		return err
 	}
-	t := &built{started, c.words(u.what, u.run), s.dir}
+	t := &built{started, c.words(u.what, u.run), s.dir, a.sign}
 	defer t.Close()
 	k := keptOf(s.builder.cache, u)
 	again, fixed, err := s.retry(t, k, u, out)
@@ -253,6 +253,7 @@ func (out *testResult) take(r *campaign.Report) {
 	out.report = r
 	out.Outcome, out.Behaviours, out.Points = found.Outcome, found.Behaviours, found.Points
 	out.Executions += found.Executions
+	out.RacesIncomplete = found.RacesIncomplete
 	if out.Sequential = r.Sequential; !r.Sequential {
 		out.Notes = append(out.Notes, found.Notes...) // else there is but that one
 	}

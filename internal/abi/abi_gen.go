@@ -299,7 +299,7 @@ const (
 	StepTimeout = 2
 )
 
-// Plan is struct hd_plan, 64 bytes.
+// Plan is struct hd_plan, 80 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -315,11 +315,13 @@ type Plan struct {
 	Param0       uint32 // offset 52
 	Param1       uint32 // offset 56
 	ExpectStatus int32  // offset 60
+	SkipAccesses uint64 // offset 64
+	MaxAccesses  uint64 // offset 72
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 64
+	SizeofPlan               = 80
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanRepeat       = 16
@@ -334,6 +336,8 @@ const (
 	OffsetofPlanParam0       = 52
 	OffsetofPlanParam1       = 56
 	OffsetofPlanExpectStatus = 60
+	OffsetofPlanSkipAccesses = 64
+	OffsetofPlanMaxAccesses  = 72
 )
 
 // enum hd_record
@@ -424,7 +428,8 @@ const (
 
 // enum hd_note
 const (
-	NoteOutside = 1
+	NoteOutside  = 1
+	NoteAccesses = 2
 )
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.

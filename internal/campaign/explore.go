@@ -225,7 +225,7 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 		index++
 		c.report.Executions++
 		c.tell(Exploring, false, nil, 0)
-		if stop = c.look(q, &o); stop != nil {
+		if stop = c.look(q, &p, &o); stop != nil {
 			return false
 		}
 		if o.Ending.Kind.Failed() {
@@ -251,8 +251,8 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 	return nil, nil, ctx.Err()
 }
 
-// look takes in one outcome, and judges it. The error ends the campaign.
-func (c *campaign) look(q *planned, o *schedule.Outcome) error {
+// look takes in one outcome of p, and judges it. The error ends the campaign.
+func (c *campaign) look(q *planned, p *schedule.Plan, o *schedule.Outcome) error {
 	a := q.arm
 	switch o.Ending.Kind {
 	case trace.Unsupported:
@@ -293,20 +293,27 @@ func (c *campaign) look(q *planned, o *schedule.Outcome) error {
 	if c.report.Executions == 1 && c.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !c.opts.Spurious {
 		c.report.Sequential = sequential(o.Trace)
 	}
-	races := race.Check(o.Trace)
-	c.saw(o.Trace, races)
-	for _, s := range append(race.Sites(races), race.Handlers(o.Trace)...) {
+	seen := c.planner.observer.Seen()
+	c.planner.window(seen)
+	if seen.Incomplete != "" && c.report.RacesIncomplete == "" {
+		c.report.RacesIncomplete = seen.Incomplete
+		c.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
+	}
+	c.saw(o.Trace, seen.Races)
+	for _, s := range append(race.Sites(seen.Races), race.Handlers(o.Trace)...) {
 		if !c.points[s] {
 			c.points[s] = true
 			c.fresh = append(c.fresh, s)
 		}
 	}
 	if !o.Ending.Kind.Failed() {
-		c.planner.recorded(o.Trace)
+		c.planner.recorded(seen, len(o.Trace.Threads))
 	}
-	if c.opts.RacesFail {
+	// A race that shows only after accesses that were skipped becomes scheduling points, and
+	// then shows in every execution that is recorded.
+	if c.opts.RacesFail && p.SkipAccesses == 0 {
 		v := verdict{expect: c.expect, where: func(s trace.Site) string { return c.where(s, false) }}
-		v.race(o, races)
+		v.race(o, seen.Races)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -45,8 +46,10 @@ func verdictOf(recorded *trace.Trace) verdict {
 func judged(t target.Target, v verdict) schedule.Executor {
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 		p.ExpectStatus = v.expect
+		var seen *observe.Observer
 		if v.races {
-			p.Record, p.Accesses = true, true
+			seen = new(observe.Observer)
+			p.Record, p.Accesses, p.Watcher = true, true, seen
 		}
 		o, err := t.Run(ctx, p)
 		if err != nil {
@@ -56,7 +59,7 @@ func judged(t target.Target, v verdict) schedule.Executor {
 		if o.Trace != nil {
 			judge(&o.Trace.Ending, v.expect)
 			if v.races {
-				v.race(&o, race.Check(o.Trace))
+				v.race(&o, seen.Seen().Races)
 			}
 		}
 		return o, nil
@@ -65,19 +68,18 @@ func judged(t target.Target, v verdict) schedule.Executor {
 
 // race makes a recorded execution that ended well, and has races, a failed one.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
-	t := o.Trace
-	e := &t.Ending
+	e := &o.Trace.Ending
 	if e.Kind != trace.Clean || len(races) == 0 {
 		return
 	}
 	r := v.chosen(races)
-	first, second := &t.Events[r.First], &t.Events[r.Second]
-	side := func(ev *trace.Event) trace.Access {
-		return trace.Access{Thread: ev.Thread, Op: ev.Op, Site: ev.Site, Object: r.Object, Size: r.Size, Stack: ev.Stack}
-	}
-	e.Kind, e.Accesses = trace.Race, []trace.Access{side(first), side(second)}
+	second := &r.Witness[1]
+	e.Kind, e.Accesses = trace.Race, r.Witness[:]
 	e.Thread, e.Site, e.Object = second.Thread, second.Site, r.Object
-	e.Stack = append([]trace.Site{second.Site}, stack(t, second)...)
+	e.Stack = []trace.Site{second.Site}
+	if int(second.Stack) < len(o.Trace.Stacks) {
+		e.Stack = append(e.Stack, o.Trace.Stacks[second.Stack]...)
+	}
 	if v.like != nil && samePair(v.like.Accesses, r) {
 		e.Message = v.like.Message
 	} else {

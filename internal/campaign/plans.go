@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -57,6 +58,10 @@ type planner struct {
 	// known are the last recordings, of which the number of points can be had for any
 	// set of them.
 	known []recording
+	// observer sees the executions that are recorded. Where they are too long for that, each
+	// round's recordings begin, with the accesses, where those of the round before ended.
+	observer observe.Observer
+	skip     int
 }
 
 // recording is what a recorded execution would have had for points.
@@ -105,8 +110,13 @@ func (p *planner) seed() uint64 { return bits.RotateLeft64(p.opts.Seed, 32) + p.
 // first is the plan that shows what the program does when left alone.
 func (p *planner) first() schedule.Plan {
 	plan := p.plan(schedule.Plan{Policy: schedule.Fair}, true, 1)
-	plan.Record, plan.Accesses = true, true
+	p.watched(&plan)
 	return plan
+}
+
+// watched makes a plan's executions recorded ones that the observer sees.
+func (p *planner) watched(plan *schedule.Plan) {
+	plan.Record, plan.Accesses, plan.Watcher = true, true, &p.observer
 }
 
 // nextRound is the next round's plans: recorded executions, then the batches.
@@ -125,7 +135,10 @@ func (p *planner) nextRound() []planned {
 		// still hidden is more likely to show.
 		a := arms[len(arms)-1-(p.round*recordings+i)%len(arms)]
 		plan := p.plan(a.strategy.Plan(p.rand, p.seen[set(a.memory)]), a.memory, 1)
-		plan.Record, plan.Accesses = true, true
+		p.watched(&plan)
+		if p.skip > 0 {
+			plan.Accesses, plan.SkipAccesses = false, p.skip // a trace has them from the start or not at all
+		}
 		plans = append(plans, planned{plan, a})
 	}
 	cheap := p.opts.RacesFail && p.longest() < cheapEvents
@@ -134,8 +147,9 @@ func (p *planner) nextRound() []planned {
 			plan := a.strategy.Plan(p.rand, p.seen[set(a.memory)])
 			plan = p.plan(plan, a.memory, min(left, sameParameters))
 			// Time-outs take every second plan: all four combinations come.
-			plan.Record = cheap && p.plans/2%2 == 0
-			plan.Accesses = plan.Record
+			if cheap && p.plans/2%2 == 0 {
+				p.watched(&plan)
+			}
 			plans = append(plans, planned{plan, a})
 		}
 	}
@@ -202,19 +216,20 @@ func (p *planner) saw(memory bool, points, threads int) {
 	s.Points, s.Threads = max(s.Points, points), max(s.Threads, threads)
 }
 
-// recorded tells it of a recorded one.
-func (p *planner) recorded(t *trace.Trace) {
-	r := recording{events: len(t.Events), threads: len(t.Threads), accesses: map[trace.Site]int{}}
-	for i := range t.Events {
-		switch e := &t.Events[i]; {
-		case e.Op.IsAccess():
-			r.accesses[e.Site]++
-		case e.Flags&trace.FlagNoChoice == 0:
-			r.sync++
-		}
-	}
+// recorded tells it of one that was observed.
+func (p *planner) recorded(o observe.Observation, threads int) {
+	r := recording{events: o.Events, threads: threads, accesses: o.Accesses, sync: o.Sync}
 	p.saw(false, r.sync, r.threads)
 	if p.known = append(p.known, r); len(p.known) > recordings {
 		p.known = p.known[1:]
+	}
+}
+
+// window moves on to the accesses that the observer has not seen.
+func (p *planner) window(o observe.Observation) {
+	if o.More {
+		p.skip += o.Shown
+	} else {
+		p.skip = 0
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -108,10 +109,15 @@ func TestShares(t *testing.T) {
 // TestLengths: estimates follow the set of points, and executions seen with it.
 func TestLengths(t *testing.T) {
 	p := newPlanner(&Options{})
-	p.recorded(&trace.Trace{Threads: make([]trace.Thread, 3), Events: []trace.Event{
+	var o observe.Observer
+	o.Begin(0)
+	for _, e := range []trace.Event{
 		{Op: trace.OpThreadCreate}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoChoice}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoChoice},
 		{Op: trace.OpWrite, Site: 2, Flags: trace.FlagNoChoice}, {Op: trace.OpMalloc, Flags: trace.FlagNoChoice}, {Op: trace.OpMutexLock},
-	}})
+	} {
+		o.Event(&e)
+	}
+	p.recorded(o.Seen(), 3)
 	if p.seen[0] != (strategy.Seen{Points: 2, Threads: 3}) {
 		t.Errorf("without memory points: %+v", p.seen[0])
 	}
@@ -134,7 +140,7 @@ func TestLengths(t *testing.T) {
 func TestLongRecordings(t *testing.T) {
 	for _, test := range []struct{ events, want int }{{0, 4}, {10, 4}, {400_000, 4}, {700_000, 2}, {3_000_000, 1}} {
 		p := newPlanner(&Options{})
-		p.recorded(&trace.Trace{Events: make([]trace.Event, test.events)})
+		p.recorded(observe.Observation{Events: test.events}, 1)
 		if got := p.recordings(); got != test.want {
 			t.Errorf("%d events: %d recordings, want %d", test.events, got, test.want)
 		}

@@ -22,9 +22,9 @@ func (c *campaign) saw(t *trace.Trace, races []race.Race) {
 		if _, ok := c.races[r.Pair]; ok {
 			continue
 		}
-		x := raced{Race: r, sides: r.Pair, witness: witness(t, r.Object, r.Second)}
-		if first := &t.Events[r.First]; first.Site != r.Pair[0].Site || first.Op != r.Pair[0].Op {
-			x.sides[0], x.sides[1] = x.sides[1], x.sides[0]
+		x := raced{Race: r, witness: witness(t, r.Object, r.Second)}
+		for i, a := range r.Witness {
+			x.sides[i] = race.Access{Site: a.Site, Op: a.Op}
 		}
 		c.races[r.Pair] = x
 	}
@@ -35,6 +35,15 @@ func (c *campaign) saw(t *trace.Trace, races []race.Race) {
 func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 	w := &trace.Trace{Modules: t.Modules, Threads: t.Threads, Stacks: [][]trace.Site{nil}}
 	w.Header.Target, w.Header.BuildID = t.Header.Target, t.Header.BuildID
+	if t.Header.MaxAccesses > 0 {
+		return w // the detector counted events that the trace has not: at is another one there
+	}
+	for _, l := range t.Locals {
+		if l.Object == o && l.Event <= at {
+			l.Event = 0
+			w.Locals = []trace.Local{l}
+		}
+	}
 	if o.Region() != trace.RegionHeap {
 		return w
 	}

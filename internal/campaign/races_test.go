@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/target/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -148,7 +149,7 @@ func TestRecordedShare(t *testing.T) {
 		p.grown([]trace.Site{1})
 		recorded, all, both := 0, 0, map[[2]bool]bool{}
 		for range 8 {
-			p.recorded(&trace.Trace{Events: make([]trace.Event, c.events)})
+			p.recorded(observe.Observation{Events: c.events}, 1)
 			for _, q := range p.nextRound() {
 				all += q.plan.Repeat
 				if q.plan.Record {

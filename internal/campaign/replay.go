@@ -85,6 +85,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		e := &recorded.Events[i]
 		if e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc) {
 			p.Accesses = true
+			p.MaxAccesses = cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 		}
 		if e.Flags&trace.FlagTimeout != 0 {
 			p.Timeouts = true

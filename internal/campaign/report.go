@@ -50,6 +50,9 @@ type Report struct {
 	Points       int     `json:"points"`       // memory instructions that were scheduling points at the end
 	Races        []Race  `json:"races"`
 	ExpectStatus int32   `json:"expectStatus"`
+	// RacesIncomplete says why Races may be missing some that recorded executions had; empty
+	// if all of their accesses were looked at.
+	RacesIncomplete string `json:"races_incomplete,omitempty"`
 	// Sequential: the first execution had no choice at all, and no other was made; see
 	// Options.StopWhenSequential.
 	Sequential bool `json:"sequential,omitempty"`

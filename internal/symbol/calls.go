@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -117,7 +118,7 @@ func (m *module) callsTo(names []string, wanted map[uint64]bool) []call {
 	if m.err != nil {
 		return nil // the file is not the one that runs
 	}
-	f, err := elf.Open(m.Path)
+	f, err := regular.OpenELF(m.Path)
 	if err != nil || f.Machine != elf.EM_X86_64 {
 		return nil
 	}
@@ -127,7 +128,7 @@ func (m *module) callsTo(names []string, wanted map[uint64]bool) []call {
 			wanted[s.addr] = true
 		}
 	}
-	slots := importSlots(f, names)
+	slots := importSlots(f.File, names)
 	if len(slots) == 0 && len(wanted) == 0 {
 		return nil
 	}

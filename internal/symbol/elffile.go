@@ -9,7 +9,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
-	"os"
+
+	"github.com/heddle-dev/heddle/internal/regular"
 )
 
 // image is what is kept of one ELF file. The file itself is closed again.
@@ -43,7 +44,7 @@ var errNotELF = errors.New("not an ELF file")
 // readImage reads path. Damaged debug information is no error: the symbol tables may
 // still do.
 func readImage(path string) (*image, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func fileCRC32(path string) (uint32, error) {
 }
 
 func readInto(w io.Writer, path string) error {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return err
 	}

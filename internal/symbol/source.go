@@ -3,10 +3,11 @@ package symbol
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/heddle-dev/heddle/internal/regular"
 )
 
 // maxSource is the size of the largest source file that is read.
@@ -66,15 +67,14 @@ func (s *Sources) read(file string) [][]byte {
 // readSource is the contents of a regular file of sensible size, nil for anything else:
 // the path comes from a file that may be damaged, and a device must not be waited for.
 func readSource(path string) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() > maxSource {
+		return nil
+	}
 	b, err := io.ReadAll(io.LimitReader(f, maxSource))
 	if err != nil {
 		return nil

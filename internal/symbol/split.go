@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"math/bits"
 	"path/filepath"
+
+	"github.com/heddle-dev/heddle/internal/regular"
 )
 
 // Split DWARF: a compilation unit of the program is a skeleton that names a file (.dwo) with
@@ -323,7 +325,7 @@ type dwoPart struct {
 
 // readDwo reads a .dwo or .dwp file.
 func readDwo(path string) (*dwo, error) {
-	e, err := elf.Open(path)
+	e, err := regular.OpenELF(path)
 	if err != nil {
 		var format *elf.FormatError
 		if errors.As(err, &format) {
@@ -344,8 +346,8 @@ func readDwo(path string) (*dwo, error) {
 			}
 		}
 	}
-	f.units = readDwoIndex(sectionBytes(e, ".debug_cu_index"))
-	f.types = readDwoIndex(sectionBytes(e, ".debug_tu_index"))
+	f.units = readDwoIndex(sectionBytes(e.File, ".debug_cu_index"))
+	f.types = readDwoIndex(sectionBytes(e.File, ".debug_tu_index"))
 	if len(f.sections["info"]) == 0 {
 		return nil, errors.New("it has no split debug information")
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/regular"
 )
 
 // Program is what an executable's file says about running it under heddle.
@@ -46,7 +48,7 @@ func Inspect(path string) (Program, error) {
 	case !st.Mode().IsRegular():
 		return no("is not a regular file: give the path of a program")
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return no("cannot be read (%v): heddle has to read a program to run it", cause(err))
 	}

@@ -313,6 +313,11 @@ struct hd_plan {
   uint32_t param0;
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
+  // With ACCESSES: accesses, malloc and free that are no points are numbered from 0. Accesses
+  // before number skip_accesses are not sent, nor those from max_accesses after it on; malloc
+  // and free always are.
+  uint64_t skip_accesses;
+  uint64_t max_accesses;
 };
 
 // ---------------------------------------------------------------- results
@@ -321,7 +326,8 @@ enum hd_record {
   HD_REC_RESULT = 1,   // struct hd_result; ends the records of one execution
   HD_REC_EVENTS = 2,   // struct hd_event[]
   HD_REC_STACK = 3,    // uint32 number, uint32 n, uint64 pc[n], innermost first
-  HD_REC_THREAD = 4,   // struct hd_thread_info, once per thread when EVENTS is asked for
+  HD_REC_THREAD = 4,   // struct hd_thread_info, when EVENTS is asked for: of each thread at the end; of a C program's
+                       // also before the first event that can name its stack. The last one of an index counts.
   HD_REC_MESSAGE = 5,  // text, ends with a zero byte: assertion, misuse, unsupported, exception type
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
@@ -378,7 +384,8 @@ struct hd_result {
 };
 
 enum hd_note {
-  HD_NOTE_OUTSIDE = 1u << 0, // it waited for the outside world: another run may differ
+  HD_NOTE_OUTSIDE = 1u << 0,  // it waited for the outside world: another run may differ
+  HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
 };
 
 struct hd_thread_info {

@@ -57,6 +57,8 @@ type Detector struct {
 	engine *hb.Engine
 	shadow shadow
 	events int
+	memory int64 // bytes of shadow that there may be, 0 for any number
+	full   int   // events when there were more, 0 for not yet
 
 	ids   map[Access]uint32 // numbers of instructions
 	names []Access
@@ -75,8 +77,12 @@ type Detector struct {
 }
 
 // New returns a detector at the start of an execution.
-func New() *Detector {
-	d := &Detector{engine: hb.New(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
+func New() *Detector { return Bounded(0) }
+
+// Bounded is New for a detector that forgets all accesses, and looks at no more of them, once
+// to remember them would take more than so many bytes: see Full.
+func Bounded(memory int64) *Detector {
+	d := &Detector{memory: memory, engine: hb.New(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}
 	d.shadow.compactAt = compactAt
 	return d
@@ -88,6 +94,9 @@ func (d *Detector) Event(e *trace.Event) {
 	d.engine.Event(e)
 	index := d.events
 	d.events++
+	if d.full != 0 {
+		return
+	}
 	k := kindOf(e)
 	if k == none {
 		if e.Op == trace.OpMalloc {
@@ -108,8 +117,19 @@ func (d *Detector) Event(e *trace.Event) {
 	}
 	d.clock = d.engine.Clock(e.Thread)
 	d.epoch = d.engine.Epoch(e.Thread)
-	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: index, access: d.number(Access{e.Site, e.Op}), kind: k})
+	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, kind: k})
+	if d.memory > 0 && d.shadow.bytes > d.memory {
+		// Much of it may have been forgotten since: freed memory is.
+		if d.shadow.bytes = d.shadow.size(); d.shadow.bytes > d.memory/4*3 {
+			d.full = d.events
+			d.shadow = shadow{}
+		}
+	}
 }
+
+// Full is the number of events after which the detector's memory was used up, 0 if it was not.
+// Races with accesses that came later are not found.
+func (d *Detector) Full() int { return d.full }
 
 // Engine is the happens-before of the execution so far.
 func (d *Detector) Engine() *hb.Engine { return d.engine }
@@ -147,8 +167,13 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 	d.found[pair] = struct{}{}
 	r := Race{
 		Pair:  [2]Access{d.names[old.access], d.names[now.access]},
-		First: old.event, Second: now.event,
+		First: int(old.event), Second: int(now.event),
 		Object: objectAt(lo, hi), Size: uint32(hi - lo),
+	}
+	for i, side := range [2]*record{old, now} {
+		r.Witness[i] = trace.Access{
+			Thread: side.at.Thread(), Op: r.Pair[i].Op, Site: r.Pair[i].Site, Object: r.Object, Size: r.Size, Stack: side.stack,
+		}
 	}
 	if r.Pair[1].compare(r.Pair[0]) < 0 {
 		r.Pair[0], r.Pair[1] = r.Pair[1], r.Pair[0]

@@ -24,6 +24,8 @@ type Race struct {
 	// First and Second are the witness, indices into the execution's events.
 	First  int `json:"first"`
 	Second int `json:"second"`
+	// Witness has both sides of it, First's and then Second's.
+	Witness [2]trace.Access `json:"witness"`
 	// Object and Size are bytes that both accessed.
 	Object trace.Object `json:"object"`
 	Size   uint32       `json:"size"`

@@ -74,6 +74,7 @@ func (s *shadow) pushDown(d *Detector, n *node) {
 	}
 	if n.level == 0 && n.cells == nil {
 		n.cells = new([fan][]record)
+		s.bytes += cellsBytes
 	}
 	for slot := range uint64(fan) {
 		part := (*[]record)(nil)

@@ -2,6 +2,7 @@ package race
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
 	"github.com/heddle-dev/heddle/trace"
@@ -46,8 +47,9 @@ func objectAt(lo, hi uint64) trace.Object {
 // record is an access that later ones can race with.
 type record struct {
 	at     hb.Epoch
-	event  int
+	event  uint32
 	access uint32 // number of the instruction
+	stack  uint32 // trace.Event.Stack
 	mask   uint8  // bytes of the granule; of a whole node: all
 	kind   kind
 }
@@ -63,6 +65,12 @@ type node struct {
 	cells  *[fan][]record // level 0: granules
 }
 
+const (
+	recordBytes = int64(unsafe.Sizeof(record{}))
+	nodeBytes   = int64(unsafe.Sizeof(node{}))
+	cellsBytes  = int64(unsafe.Sizeof([fan][]record{}))
+)
+
 func (n *node) childShift() uint { return granuleBits + uint(n.level)*fanBits }
 func (n *node) shift() uint      { return n.childShift() + fanBits }
 
@@ -71,6 +79,7 @@ type shadow struct {
 	compactAt int
 	slab      []record // room for first records, to spare allocations
 	nodes     int      // allocated, for tests
+	bytes     int64    // at most so many are in use
 
 	// recent leaves, by address.
 	recent [1 << 8]struct {
@@ -110,6 +119,7 @@ func (s *shadow) root(top uint64) *node {
 	if n == nil {
 		n = &node{level: topLevel, nodes: new([fan]*node)}
 		s.nodes++
+		s.bytes += nodeBytes + fan*8
 		s.roots[top] = n
 	}
 	return n
@@ -122,8 +132,10 @@ func (s *shadow) child(n *node, slot uint64) *node {
 		c = &node{parent: n, level: n.level - 1, slot: uint8(slot)}
 		if c.level > 0 {
 			c.nodes = new([fan]*node)
+			s.bytes += fan * 8
 		}
 		s.nodes++
+		s.bytes += nodeBytes
 		n.nodes[slot] = c
 		n.used |= 1 << slot
 	}
@@ -171,6 +183,7 @@ func (s *shadow) inNode(d *Detector, n *node, lo, hi uint64, r record) {
 func (s *shadow) inLeaf(d *Detector, n *node, lo, hi uint64, r record) {
 	if n.cells == nil {
 		n.cells = new([fan][]record)
+		s.bytes += cellsBytes
 	}
 	for lo < hi {
 		granule := lo >> granuleBits
@@ -266,6 +279,7 @@ func (s *shadow) remember(d *Detector, records *[]record, r record) {
 			own = s.shrink(d, own)
 			if len(own) > n*3/4 {
 				own = append(make([]record, 0, 2*n), own...)
+				s.bytes += int64(2*n) * recordBytes
 			}
 		}
 	}
@@ -277,6 +291,7 @@ func (s *shadow) room() []record {
 	const n = 2
 	if len(s.slab) < n {
 		s.slab = make([]record, 512*n)
+		s.bytes += 512 * n * recordBytes
 	}
 	own := s.slab[:0:n]
 	s.slab = s.slab[n:]
@@ -303,6 +318,31 @@ func (s *shadow) shrink(d *Detector, records []record) []record {
 		}
 	}
 	return kept
+}
+
+// size is the number of bytes in use.
+func (s *shadow) size() (bytes int64) {
+	for _, n := range s.roots {
+		bytes += n.size()
+	}
+	return bytes
+}
+
+func (n *node) size() int64 {
+	bytes := nodeBytes + int64(cap(n.whole))*recordBytes
+	if n.nodes != nil {
+		bytes += fan * 8
+		for used := n.used; used != 0; used &= used - 1 {
+			bytes += n.nodes[bits.TrailingZeros64(used)].size()
+		}
+	}
+	if n.cells != nil {
+		bytes += cellsBytes
+		for _, cell := range n.cells {
+			bytes += int64(cap(cell)) * recordBytes
+		}
+	}
+	return bytes
 }
 
 // superseded reports whether a later record of r's thread races with all that r does.

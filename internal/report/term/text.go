@@ -3,7 +3,6 @@ package term
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -28,15 +27,10 @@ func (p pen) clean(s string) string {
 		s = ascii.Replace(s)
 	}
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == utf8.RuneError || unicode.IsControl(r):
+		if !p.unicode && r >= utf8.RuneSelf {
 			return '?'
-		case !p.unicode && r >= utf8.RuneSelf:
-			return '?'
-		case unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
-			return '?' // invisible, or changes the direction of what follows
 		}
-		return r
+		return visible(r)
 	}, s)
 }
 

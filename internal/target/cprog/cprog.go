@@ -29,6 +29,10 @@ type Config struct {
 	// ending an execution before that is called a hang; 0 for 10 s.
 	Watchdog time.Duration
 	Version  string // heddle's, for traces
+	// Memory bounds what is recorded of an execution, in bytes; 0 for no bound.
+	Memory int64
+	// Sign, if it is set, gives the header of the program's traces its signature.
+	Sign func(*trace.Header)
 
 	// Isolation is what lies between one execution and the next. Automatic begins with
 	// Snapshot and takes more when the program does what needs it.
@@ -91,7 +95,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{cfg: cfg}
-	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Again: t.again}
+	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
 	t.isolate(max(cfg.Isolation, Snapshot))
 	if cfg.Threads {
 		t.isolate(Process)
@@ -130,6 +134,9 @@ func (t *Target) describe() error {
 		}
 		sum := sha256.Sum256(b)
 		h.BuildID = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	if t.cfg.Sign != nil {
+		t.cfg.Sign(&h)
 	}
 	t.header = h
 	return nil

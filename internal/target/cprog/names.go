@@ -2,12 +2,12 @@ package cprog
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/hex"
 	"slices"
 	"sync/atomic"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -52,8 +52,8 @@ func (t *Target) readModules(s *abi.Shm) {
 func lateModule(m trace.Module) (a abi.Module) {
 	copy(a.Path[:abi.ModulePath-1], m.Path)
 	id, err := hex.DecodeString(m.BuildID)
-	if f, ferr := elf.Open(m.Path); ferr == nil {
-		id, err = hex.DecodeString(symbol.BuildID(f))
+	if f, ferr := regular.OpenELF(m.Path); ferr == nil {
+		id, err = hex.DecodeString(symbol.BuildID(f.File))
 		f.Close()
 	}
 	if err == nil {

@@ -34,7 +34,7 @@ func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 	}
 	proc, err := wire.Launch(ctx, &wire.Command{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors, Options: options,
-		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog,
+		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,
 	})
 	if errors.Is(err, wire.ErrCold) {
 		err = &wire.RefusedError{Reason: fmt.Sprintf("it has not come to main after %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}

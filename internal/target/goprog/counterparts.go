@@ -1,10 +1,10 @@
 package goprog
 
 import (
-	"debug/elf"
 	"debug/gosym"
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -46,7 +46,7 @@ func NewCounterparts(from, to string) (*Counterparts, error) {
 }
 
 func functions(path string) (*gosym.Table, error) {
-	e, err := elf.Open(path)
+	e, err := regular.OpenELF(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
 	}

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/wire"
 )
@@ -21,7 +21,7 @@ type executable struct {
 }
 
 func inspect(path string) (executable, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return executable{}, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
 	}

@@ -38,6 +38,8 @@ type Config struct {
 	// ending an execution before that is called a hang; 0 for 10 s.
 	Watchdog time.Duration
 	Version  string // heddle's, for traces
+	// Memory bounds what is recorded of an execution, in bytes; 0 for no bound.
+	Memory int64
 	// Build identifies what was built, for traces; empty for the executable's build id.
 	Build string
 }
@@ -77,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	t := &Target{cfg: cfg, exe: exe, cold: !cfg.Test || cfg.Fresh}
 	// Which executions have run in a process must not depend on time: those that nobody
 	// waits for any more are never run.
-	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Drain: 0}
+	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Drain: 0}
 	t.header = trace.Header{
 		Heddle: cfg.Version, Target: "go", PointsVersion: schedule.PointsVersion,
 		Command: append([]string{cfg.Path}, cfg.Args[1:]...), Dir: cfg.Dir, Stdin: cfg.Stdin,

@@ -41,7 +41,7 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 		target: t, plan: p, points: map[trace.Site]bool{},
 		rand:        rand.New(rand.NewPCG(p.Seed, 1)),
 		programRand: rand.New(rand.NewPCG(p.Seed, 2)),
-		record:      p.Record, accesses: p.Record && p.Accesses && !t.program.Blind,
+		record:      p.Record, accesses: p.Record && (p.Accesses || p.Watcher != nil) && !t.program.Blind,
 	}
 	if !t.program.Blind {
 		for _, s := range p.Points {
@@ -210,7 +210,59 @@ func (x *execution) trace() *trace.Trace {
 		thread.info.Ended = thread.ended
 		t.Threads = append(t.Threads, thread.info)
 	}
+	if w := x.plan.Watcher; w != nil {
+		show(t, w, x.plan.SkipAccesses)
+		if !x.plan.Accesses {
+			sparse(t)
+		}
+	}
 	return t
+}
+
+// show shows a recording to a watcher.
+func show(t *trace.Trace, w schedule.Watcher, skip int) {
+	w.Begin(0)
+	if skip > 0 {
+		w.Unseen()
+	}
+	allocs := t.Allocs
+	for i := range t.Events {
+		for len(allocs) > 0 && allocs[0].Event <= i {
+			a := &allocs[0]
+			w.Event(&trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoChoice, Stack: a.Stack})
+			allocs = allocs[1:]
+		}
+		e := &t.Events[i]
+		if extra(e) && skip > 0 {
+			skip--
+			continue
+		}
+		w.Event(e)
+	}
+}
+
+// extra reports whether an event is part of the trace only if all accesses are.
+func extra(e *trace.Event) bool {
+	return e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
+}
+
+// sparse leaves only scheduling points in a trace.
+func sparse(t *trace.Trace) {
+	at := make([]int, len(t.Events)+1) // where each event goes
+	kept := t.Events[:0]
+	for i, e := range t.Events {
+		if at[i] = len(kept); !extra(&e) {
+			kept = append(kept, e)
+		}
+	}
+	at[len(t.Events)] = len(kept)
+	for i := range t.Allocs {
+		a := &t.Allocs[i]
+		if a.Event = at[a.Event]; a.Freed >= 0 {
+			a.Freed = at[a.Freed]
+		}
+	}
+	t.Events = kept
 }
 
 const nameOfMain = 0x6865646c652d6d31

@@ -15,22 +15,31 @@ import (
 
 // execution gathers the records of one execution until its result comes.
 type execution struct {
-	events    []abi.Event
-	stacks    [][]uint64
-	threads   []abi.ThreadInfo
-	waiters   []abi.Waiter
-	locals    []abi.Local
-	backtrace []uint64
-	message   string
-	output    []byte
-	inputs    []string // paths of files that the program opened for reading
+	*recording // nil if the plan wants none
+	waiters    []abi.Waiter
+	backtrace  []uint64
+	message    string
+	output     []byte
+	inputs     []string // paths of files that the program opened for reading
+	begun      bool
 }
 
-// reset forgets the records. What nothing was made of but copies is used again: there may
-// be millions of events in each execution.
-func (x *execution) reset() {
-	*x = execution{events: x.events[:0], threads: x.threads[:0]}
+// begin is called before the first record of an execution of p.
+func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
+	x.begun = true
+	if !p.Record {
+		x.recording = nil
+		return
+	}
+	var room []trace.Event
+	if x.recording != nil {
+		room = x.recording.events
+	}
+	x.recording = newRecording(prog, p, memory, room)
 }
+
+// reset forgets the records. The recording stays for its room.
+func (x *execution) reset() { *x = execution{recording: x.recording} }
 
 // Of abi.ThreadInfo.Flags.
 const (
@@ -80,15 +89,19 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	case abi.RecAgain:
 		x.reset()
 	case abi.RecEvents:
-		x.events = append(x.events, cast[abi.Event](b)...)
+		if x.recording != nil {
+			err = x.recording.add(cast[abi.Event](b))
+		}
 	case abi.RecStack:
 		var pcs []byte
-		pcs, err = counted(b, 8)
-		x.stacks = append(x.stacks, append([]uint64(nil), cast[uint64](pcs)...))
+		if pcs, err = counted(b, 8); x.recording != nil {
+			x.recording.stack(cast[uint64](pcs))
+		}
 	case abi.RecThread:
 		var th abi.ThreadInfo
-		th, err = one[abi.ThreadInfo](b)
-		x.threads = append(x.threads, th)
+		if th, err = one[abi.ThreadInfo](b); err == nil && x.recording != nil {
+			err = x.recording.thread(th)
+		}
 	case abi.RecWaiter:
 		var w abi.Waiter
 		w, err = one[abi.Waiter](b)
@@ -96,7 +109,9 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	case abi.RecLocal:
 		var l abi.Local
 		l, err = one[abi.Local](b)
-		x.locals = append(x.locals, l)
+		if x.recording != nil {
+			x.recording.place(l)
+		}
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:
@@ -132,10 +147,14 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
 		Outside: r.Notes&abi.NoteOutside != 0,
 	}
+	var threads []abi.ThreadInfo
+	if p.Record {
+		threads = x.recording.threads
+	}
 	e := trace.Ending{
 		Kind: trace.Unsupported, Status: r.Status, Thread: trace.ThreadID(r.Thread),
 		Message: x.message, Site: prog.Site(r.Pc),
-		Object: prog.Object(r.Object, x.threads, uint16(r.Thread)),
+		Object: prog.Object(r.Object, threads, uint16(r.Thread)),
 		Output: x.output,
 	}
 	if int(r.Outcome) < len(kinds) {
@@ -151,7 +170,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		w := &x.waiters[i]
 		e.Waiters = append(e.Waiters, trace.Waiter{
 			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
-			Object: prog.Object(w.Object, x.threads, uint16(w.Thread)),
+			Object: prog.Object(w.Object, threads, uint16(w.Thread)),
 			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
 		})
 	}
@@ -164,7 +183,11 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	prog.Ended(proc, p, &e)
 	o.Ending = e
 	if p.Record {
-		o.Trace = record(prog, p, x, e)
+		if r.Notes&abi.NoteAccesses != 0 {
+			x.recording.unseen()
+		}
+		o.Trace = x.recording.trace(p, e)
+		o.Trace.Header.Surroundings = append(slices.Clip(o.Trace.Header.Surroundings), inputs(x.inputs)...)
 	}
 	return o
 }
@@ -205,90 +228,4 @@ func cycle(waiters []trace.Waiter) []trace.ThreadID {
 		}
 	}
 	return nil
-}
-
-// record makes the trace of an execution.
-func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace.Trace {
-	tr := &trace.Trace{Header: prog.Header(), Ending: e}
-	tr.Header.Points = p.Points
-	tr.Header.ExpectStatus = p.ExpectStatus
-	for i := range x.threads {
-		th := &x.threads[i]
-		thread := trace.Thread{
-			ID: trace.ThreadID(th.Index), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
-			Name: th.Name, Entry: prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
-		}
-		if th.Flags&threadClock != 0 {
-			thread.Label = trace.ClockLabel
-		}
-		if th.Flags&threadTimer != 0 {
-			thread.Label = trace.TimerLabel
-		}
-		tr.Threads = append(tr.Threads, thread)
-	}
-	tr.Stacks = make([][]trace.Site, 1, len(x.stacks)+1)
-	for _, s := range x.stacks {
-		sites := make([]trace.Site, len(s))
-		for i, pc := range s {
-			sites[i] = prog.Site(pc)
-		}
-		tr.Stacks = append(tr.Stacks, sites)
-	}
-	live := map[trace.Object]int{}
-	locals, sent := x.locals, uint64(0)
-	tr.Events = make([]trace.Event, 0, len(x.events))
-	for i := 0; i < len(x.events); i++ {
-		a := &x.events[i]
-		for len(locals) > 0 && locals[0].Event <= sent {
-			l := &locals[0]
-			tr.Locals = append(tr.Locals, trace.Local{
-				Object: prog.Object(l.Object, x.threads, a.Thread), Site: prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(tr.Events),
-			})
-			locals = locals[1:]
-		}
-		sent++
-		ev := trace.Event{
-			Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: prog.Site(a.Pc),
-			Object: prog.Object(a.Object, x.threads, a.Thread), Aux: a.Aux, Size: a.Size,
-			Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
-		}
-		ev.Enabled.Low = a.Enabled
-		if n := min(int(a.Mask), len(x.events)-i-1); n > 0 {
-			words := cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(&x.events[i+1])), n*abi.SizeofEvent))
-			for len(words) > 0 && words[len(words)-1] == 0 {
-				words = words[:len(words)-1]
-			}
-			if len(words) > 0 {
-				ev.Enabled.High = append([]uint64(nil), words...)
-			}
-			i += n
-		}
-		switch ev.Op {
-		case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
-			ev.Aux = uint64(prog.Object(a.Aux, x.threads, a.Thread))
-		}
-		switch ev.Op {
-		case trace.OpMalloc:
-			live[ev.Object] = len(tr.Allocs)
-			tr.Allocs = append(tr.Allocs, trace.Alloc{
-				Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack,
-				Event: len(tr.Events), Freed: -1,
-			})
-			if !p.Accesses {
-				continue
-			}
-		case trace.OpFree:
-			if n, ok := live[ev.Object]; ok {
-				tr.Allocs[n].Freed = len(tr.Events)
-				delete(live, ev.Object)
-			}
-			if !p.Accesses && ev.Flags&trace.FlagNoChoice != 0 {
-				continue
-			}
-		}
-		tr.Events = append(tr.Events, ev)
-	}
-	tr.Modules = prog.Modules() // with those that were met
-	tr.Header.Surroundings = append(slices.Clip(tr.Header.Surroundings), inputs(x.inputs)...)
-	return tr
 }

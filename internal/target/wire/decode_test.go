@@ -34,16 +34,17 @@ func bytesOf[T any](v ...T) []byte {
 func TestWideEnabledSet(t *testing.T) {
 	words := make([]uint64, 8)
 	words[0], words[2] = 1<<3, 1<<5
-	x := execution{}
+	x, p := execution{}, &schedule.Plan{Record: true}
+	x.begin(flat{}, p, 0)
 	for _, b := range [][]byte{
-		bytesOf(abi.Event{Thread: 1, Op: uint16(trace.OpYield), Enabled: 2, Mask: 1}), bytesOf(words...),
+		append(bytesOf(abi.Event{Thread: 1, Op: uint16(trace.OpYield), Enabled: 2, Mask: 1}), bytesOf(words...)...),
 		bytesOf(abi.Event{Thread: 67, Op: uint16(trace.OpYield), Enabled: 2}),
 	} {
 		if _, err := x.add(abi.RecEvents, b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tr := record(flat{}, &schedule.Plan{}, &x, trace.Ending{})
+	tr := x.trace(p, trace.Ending{})
 	if len(tr.Events) != 2 || tr.Events[1].Thread != 67 {
 		t.Fatalf("events %+v", tr.Events)
 	}
@@ -68,7 +69,9 @@ func FuzzRecords(f *testing.F) {
 	f.Add(append([]byte{abi.RecThread}, bytesOf(abi.ThreadInfo{Flags: 9})...))
 	f.Add([]byte{abi.RecOutput, 1, 0, 0, 0, 9, 0, 0, 0, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		p := &schedule.Plan{Record: true, Accesses: true, Script: make([]schedule.Step, 3)}
 		x, r := execution{}, &abi.Result{}
+		x.begin(flat{}, p, 0)
 		for len(data) > 0 {
 			// A kind, and up to 130 bytes, aligned as in the ring.
 			n := min(len(data)-1, 130)
@@ -79,7 +82,6 @@ func FuzzRecords(f *testing.F) {
 			}
 			data = data[1+n:]
 		}
-		p := &schedule.Plan{Record: true, Script: make([]schedule.Step, 3)}
 		o := outcome(flat{}, nil, p, &x, r)
 		_ = trace.Validate(o.Trace)
 	})

@@ -22,7 +22,7 @@ type sentPoints struct {
 
 // encode turns executions first to first+repeat of a plan into a record of the plan ring.
 // The points are left out if the process has them from the plan before, sent.
-func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, sent *sentPoints) ([]byte, error) {
+func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory int64, sent *sentPoints) ([]byte, error) {
 	h := abi.Plan{
 		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),
 		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
@@ -41,8 +41,10 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, sent *
 	if p.Record {
 		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput
 	}
-	if p.Accesses {
+	if p.Accesses || p.Watcher != nil {
 		h.Flags |= abi.PlanAccesses
+		h.SkipAccesses = uint64(p.SkipAccesses)
+		h.MaxAccesses = max(maxAccesses(p, memory))
 	}
 	if p.Stop {
 		h.Flags |= abi.PlanStop

@@ -39,6 +39,9 @@ type Program interface {
 type Loop struct {
 	Program  Program
 	Watchdog time.Duration // without a sign of life until an execution is called a hang
+	// Memory is what the recording of an execution may use, its watcher included, in bytes;
+	// 0 for no bound. Accesses past it are left out, scheduling points never are.
+	Memory int64
 	// Drain is how many executions that nobody wants any more are waited for. If there are
 	// more of them the process is ended instead.
 	Drain int
@@ -208,7 +211,7 @@ func (s *stream) give(j *job) (bool, error) {
 		}
 		s.nextID++
 		j.id = s.nextID
-		b, err := encode(s.Program, j.id, &j.plan, j.first, j.given, &p.sent)
+		b, err := encode(s.Program, j.id, &j.plan, j.first, j.given, s.Memory, &p.sent)
 		if err != nil {
 			return false, err
 		}
@@ -240,6 +243,13 @@ func (s *stream) record(kind uint32, b []byte) error {
 		}
 		s.sent--
 		return nil
+	}
+	if s.sent > 0 && !s.x.begun {
+		if s.stopped {
+			s.x.begin(s.Program, &schedule.Plan{}, 0) // nobody wants it
+		} else {
+			s.x.begin(s.Program, &s.queue[0].plan, s.Memory)
+		}
 	}
 	r, err := s.x.add(kind, b)
 	s.proc.results.Release()

@@ -137,8 +137,9 @@ var hd struct {
 
 	rng      uint64
 	record   bool
-	accesses bool
-	watch    bool // accesses are of interest: recorded, or some are points
+	accesses bool   // accesses that are no points are wanted, and there have not been enough
+	profiled uint64 // of these, sent and skipped
+	watch    bool   // accesses are of interest: recorded, or some are points
 	points   uint64
 	switches uint32
 	preempt  uint32
@@ -302,8 +303,8 @@ func hdStart(gp *g) {
 	}
 	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
-	hd.accesses = p.Flags&hdPlanAccesses != 0
-	hd.watch = hd.npoints > 0 || hd.record
+	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
+	hd.watch = hd.npoints > 0 || hd.record && hd.accesses
 	hd.nthreads, hd.nwords, hd.olds = 0, 1, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil

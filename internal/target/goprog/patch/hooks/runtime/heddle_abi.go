@@ -301,7 +301,7 @@ const (
 	hdStepTimeout = 2
 )
 
-// hdPlan is struct hd_plan, 64 bytes.
+// hdPlan is struct hd_plan, 80 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -317,11 +317,13 @@ type hdPlan struct {
 	Param0       uint32 // offset 52
 	Param1       uint32 // offset 56
 	ExpectStatus int32  // offset 60
+	SkipAccesses uint64 // offset 64
+	MaxAccesses  uint64 // offset 72
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 64
+	hdSizeofPlan               = 80
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanRepeat       = 16
@@ -336,6 +338,8 @@ const (
 	hdOffsetofPlanParam0       = 52
 	hdOffsetofPlanParam1       = 56
 	hdOffsetofPlanExpectStatus = 60
+	hdOffsetofPlanSkipAccesses = 64
+	hdOffsetofPlanMaxAccesses  = 72
 )
 
 // enum hd_record
@@ -426,7 +430,8 @@ const (
 
 // enum hd_note
 const (
-	hdNoteOutside = 1
+	hdNoteOutside  = 1
+	hdNoteAccesses = 2
 )
 
 // hdThreadInfo is struct hd_thread_info, 48 bytes.

@@ -83,6 +83,15 @@ func hdAccessed(op uint16, addr, size, pc uintptr) {
 	if !hd.accesses || t.last.pc == pc && t.last.addr == addr {
 		return
 	}
+	nth := hd.profiled
+	hd.profiled++
+	if nth < hd.plan.SkipAccesses || nth-hd.plan.SkipAccesses >= hd.plan.MaxAccesses {
+		if nth >= hd.plan.SkipAccesses {
+			hd.result.Notes |= hdNoteAccesses
+			hd.accesses, hd.watch = false, hd.npoints > 0
+		}
+		return
+	}
 	systemstack(func() {
 		p := hdPend{op: op, pc: pc, obj: addr, size: uint32(size)}
 		p.stack = hdStack(getg().m.curg, pc, fp, pc)

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+func TestMemorySize(t *testing.T) {
+	for text, want := range map[string]memorySize{
+		"16M": 16 << 20, "2G": 2 << 30, "2GiB": 2 << 30, "512mb": 512 << 20, "1.5g": 3 << 29, "33554432": 32 << 20,
+		"": 0, "M": 0, "-1G": 0, "1K": 1024, "nanG": 0, "9999999T": 0, "2 apples": 0,
+	} {
+		var got memorySize
+		if err := got.UnmarshalText([]byte(text)); got != want || (err == nil) != (want > 1024) {
+			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for machine, want := range map[uint64]int64{64 << 30: 2 << 30, 8 << 30: 2 << 30, 7 << 30: 1 << 30, 1 << 30: 256 << 20, 1: 16 << 20} {
+		if got := defaultMemory(machine); got != want {
+			t.Errorf("a machine of %d: %d, want %d", machine, got, want)
+		}
+	}
+}
+
+// peak runs heddle as a process, and returns its output and the most memory, in MB, that it,
+// or the largest of the processes that it started, had.
+func peak(t testing.TB, dir string, args ...string) ([]byte, int64) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heddle := filepath.Join(t.TempDir(), "heddle") // see TestMain
+	if err := os.Symlink(self, heddle); err != nil {
+		t.Fatal(err)
+	}
+	// What grows without bound ends here, and not with the machine.
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 16000000; exec "$0" "$@"`, heddle}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != exitFound {
+		t.Fatalf("heddle %s: %v\n%s", strings.Join(args, " "), err, &errs)
+	}
+	return out.Bytes(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+}
+
+// TestBoundedMemory: a program of millions of accesses is explored in the memory that heddle may
+// use, however long it runs, and it is said that races may be missed.
+func TestBoundedMemory(t *testing.T) {
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "compress")
+	e := expectation{source: filepath.Join(repository(t), "testdata/programs/bench/block_compressor.c")}
+	compileProgram(t, e, "gcc", "-O1", prog)
+	sharedRuntime(t)
+	explore := func(size, memory string) (findJSON, int64) {
+		out, mb := peak(t, dir, "find", "--json", "--seed=1", "--runs=2", "--time=0", "--memory="+memory, "--", prog, size, "5")
+		var got findJSON
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		t.Logf("%s bytes in %s: %d MB, races_incomplete %q", size, memory, mb, got.RacesIncomplete)
+		if got.Executions != 2 || got.Outcome != "clean" {
+			t.Errorf("%s bytes in %s: %s after %d executions", size, memory, got.Outcome, got.Executions)
+		}
+		return got, mb
+	}
+	_, least := explore("100", "64M") // next to no accesses
+	all, _ := explore("4000", "64M")
+	if all.RacesIncomplete != "" {
+		t.Errorf("all accesses fit, but %q", all.RacesIncomplete)
+	}
+	small, mb := explore("20000", "64M")
+	large, mbLarge := explore("80000", "64M")
+	for _, r := range []findJSON{small, large} {
+		if r.RacesIncomplete == "" || !strings.Contains(strings.Join(r.Notes, "\n"), r.RacesIncomplete) {
+			t.Errorf("races may be missed, and it is not said: %q, notes %q", r.RacesIncomplete, r.Notes)
+		}
+	}
+	// The ring that the events come through is mapped by heddle, too: 64 MB.
+	const budget, ring, slack = 64, 64, 48
+	for _, got := range []int64{mb, mbLarge} {
+		if got-least > budget+ring+slack {
+			t.Errorf("%d MB above the %d of a program without accesses, where %d were allowed", got-least, least, budget)
+		}
+	}
+	if mbLarge > mb+mb/4 {
+		t.Errorf("four times the accesses take %d MB in place of %d", mbLarge, mb)
+	}
+}
+
+// TestCutRecording: a recording has accesses as far as the memory goes, says so, and replays.
+func TestCutRecording(t *testing.T) {
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "compress")
+	e := expectation{source: filepath.Join(repository(t), "testdata/programs/bench/block_compressor.c")}
+	compileProgram(t, e, "gcc", "-O1", prog)
+	sharedRuntime(t)
+	file := filepath.Join(dir, "cut.hdl")
+	peak(t, dir, "record", "--accesses", "--memory=16M", "-o", file, "--", prog, "4000", "2")
+	tr, err := trace.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra := 0
+	for i := range tr.Events {
+		if ev := &tr.Events[i]; ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc) {
+			extra++
+		}
+	}
+	if want := 16 << 20 / 1024; tr.Header.MaxAccesses != want || extra != want {
+		t.Errorf("%d accesses are recorded, and the header says %d; want %d", extra, tr.Header.MaxAccesses, want)
+	}
+	if err := trace.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	// On a machine with another budget, too.
+	for _, memory := range []string{"16M", "1G"} {
+		out, _ := peak(t, dir, "replay", "--json", "--memory="+memory, file)
+		if !bytes.Contains(out, []byte(`"same": true`)) {
+			t.Errorf("replayed in %s: %s", memory, out)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// TestHarmless: of the recorded flags of others only those pass that build, and write nothing.
+func TestHarmless(t *testing.T) {
+	for flag, want := range map[string]bool{
+		"-tags=a,b": true, "-mod=vendor": true, "-modfile=go.alt.mod": true, "-ldflags=-s -w -X main.v=1": true, "-ldflags=all=-X=main.v=1": true,
+		"-gcflags=all=-N -l": true, "-gcflags=-N": true, "-pgo=off": true, "-p=4": true, "-vet=off": true, "-trimpath": true, "-short": true,
+		"-tags=a -toolexec=x": false, "-mod=/x": false, "-modfile=/tmp/go.mod": false, "-modfile=../go.mod": false, "-overlay=o.json": false,
+		"-ldflags=-extld=/tmp/x": false, "-ldflags=-X main.v=1 -extld=/tmp/x": false, "-ldflags=-o=/tmp/x": false, "-ldflags=-X 'a=b -extld=x'": false, "-ldflags=-linkmode=external": false,
+		"-ldflags=-X -extld=x": false, "-gcflags=-o=/tmp/x": false, "-gcflags=all=-N -o=/tmp/x": false, "-gcflags=-cpuprofile=/tmp/x": false, "-gcflags=-l\n-o=x": false,
+		"-asmflags=-o=/tmp/x": false, "-pgo=/etc/passwd": false, "-p=x": false, "-vet=-x": false,
+		"-toolexec=/tmp/x": false, "-exec=/tmp/x": false, "-o=/tmp/x": false, "-pkgdir=/tmp/x": false, "-compiler=gccgo": false,
+	} {
+		c, err := parseRecorded([]string{"heddle", "test", flag, "-run=X", "./p"})
+		if err == nil {
+			err = c.harmless()
+		}
+		if (err == nil) != want {
+			t.Errorf("%q: %v", flag, err)
+		}
+	}
+	for args, want := range map[string]bool{"-v=3": true, "x": true, "test.x": true, "-test.coverprofile=/x": false, "--test.outputdir=/x": false} {
+		c, err := parseRecorded([]string{"heddle", "test", "-run=X", "./p", "-args", args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.harmless(); (err == nil) != want {
+			t.Errorf("-args %q: %v", args, err)
+		}
+	}
+	for what, want := range map[string]bool{"./p": true, "a.test/p": true, "-toolexec=/tmp/x": false, "--": false} {
+		if err := checkPackages([]string{what}); (err == nil) != want {
+			t.Errorf("package %q: %v", what, err)
+		}
+	}
+}
+
+// TestSignature: it holds for what is run, all of it, and for one user.
+func TestSignature(t *testing.T) {
+	a, other := &app{flags: flags{Cache: t.TempDir()}}, &app{flags: flags{Cache: t.TempDir()}}
+	h := trace.Header{Target: "c", Command: []string{"/p", "a"}, Dir: "/d", Isolation: "fork", Strategy: "fair"}
+	a.sign(&h)
+	if !a.signed(&h) || other.signed(&h) {
+		t.Fatalf("own: %t, another's: %t", a.signed(&h), other.signed(&h))
+	}
+	if info, err := os.Stat(filepath.Join(a.Cache, keyFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key: %v, %v", info, err)
+	}
+	for what, change := range map[string]func(*trace.Header){
+		"target": func(h *trace.Header) { h.Target = "go" }, "argument": func(h *trace.Header) { h.Command = []string{"/p", "b"} },
+		"words": func(h *trace.Header) { h.Command = []string{"/p a"} }, "directory": func(h *trace.Header) { h.Dir = "/" },
+		"input": func(h *trace.Header) { h.Stdin = []byte("x") }, "empty input": func(h *trace.Header) { h.Stdin = []byte{} },
+		"calls": func(h *trace.Header) { h.Without = []string{"x"} }, "bytes": func(h *trace.Header) { h.Command = []string{"/p", "a\xff"} },
+		"isolation": func(h *trace.Header) { h.Isolation = "" }, "signature": func(h *trace.Header) { h.Signature = "" },
+	} {
+		changed := h
+		if change(&changed); a.signed(&changed) {
+			t.Errorf("another %s keeps the signature", what)
+		}
+	}
+	h.Strategy, h.Original = "other", "file"
+	if !a.signed(&h) {
+		t.Error("what does not decide what is run is part of it")
+	}
+}
+
+// TestTrust: the trace of somebody else does not run until the user says so.
+func TestTrust(t *testing.T) {
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache")
+	ran, file := filepath.Join(dir, "ran"), filepath.Join(dir, "x.hdl")
+	for _, h := range []trace.Header{
+		{Target: "c", Command: []string{"/bin/sh", "-c", "touch " + ran}, Dir: dir},
+		{Target: "go", Command: []string{"heddle", "test", "-gcflags=-o=" + ran, "-run=X", "."}, Dir: dir},
+		{Target: "go", Command: []string{"heddle", "find", "--", "-toolexec=/bin/touch " + ran}, Dir: dir},
+	} {
+		tr := hostile("", filepath.Join(dir, "gone"))
+		tr.Header.Target, tr.Header.Command, tr.Header.Dir = h.Target, h.Command, h.Dir
+		if err := trace.WriteFile(file, tr); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"replay"}, {"simplify"}, {"replay", "--dlv"}, {"replay", "--gdb"}, {"replay", "--changed"}, {"replay", "--race-report"}, {"show"}} {
+			cmd := exec.Command("heddle", append(args, file)...)
+			cmd.Env = append(os.Environ(), "HEDDLE_CACHE="+cache)
+			out, _ := cmd.CombinedOutput()
+			if args[0] != "show" && (!bytes.Contains(out, []byte("--trust")) || cmd.ProcessState.ExitCode() != exitFailed) {
+				t.Errorf("heddle %q of %q: %s", args, h.Command, out)
+			}
+			if _, err := os.Stat(ran); err == nil {
+				t.Fatalf("heddle %q ran %q", args, h.Command)
+			}
+		}
+	}
+}
+
+// hostile is a trace in which every string is evil.
+func hostile(evil, path string) *trace.Trace {
+	site := trace.MakeSite(0, 16)
+	return &trace.Trace{
+		Header: trace.Header{
+			Target: "c", PointsVersion: 2, Command: []string{path, "x"}, Dir: path,
+			Stdin: []byte(evil), Env: []string{"A=" + evil}, EnvDigest: evil, BuildID: evil, Strategy: evil, Heddle: evil,
+			Original: evil, Isolation: evil, Without: []string{evil}, Signature: evil,
+		},
+		Modules: []trace.Module{{Path: path, BuildID: evil, Program: true}},
+		Threads: []trace.Thread{{ID: 0, Parent: -1, Label: evil}},
+		Stacks:  [][]trace.Site{nil},
+		Events:  []trace.Event{{Op: trace.OpAbort, Site: site, Enabled: trace.ThreadSet{Low: 1}}},
+		Ending:  trace.Ending{Kind: trace.Assertion, Site: site, Message: evil, Output: []byte(evil)},
+	}
+}
+
+// stringsOf are pointers to all strings of a value, and the byte slices.
+func stringsOf(v reflect.Value, name string, found func(name string, set func(string))) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		stringsOf(v.Elem(), name, found)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			stringsOf(v.Field(i), name+"."+v.Type().Field(i).Name, found)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			found(name, func(s string) { v.SetBytes([]byte(s)) })
+			return
+		}
+		for i := range v.Len() {
+			stringsOf(v.Index(i), fmt.Sprintf("%s[%d]", name, i), found)
+		}
+	case reflect.String:
+		found(name, v.SetString)
+	}
+}
+
+// TestNothingReachesTheTerminal: whatever a trace's strings hold, no command lets through what
+// a terminal would act on: every string field in turn, every command that reads traces.
+func TestNothingReachesTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	const evil = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202e\x7f\r\b"
+	cache, err := toolchain.CacheDir(filepath.Join(dir, "cache"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []string
+	stringsOf(reflect.ValueOf(hostile("x", "/gone")), "trace", func(name string, _ func(string)) { fields = append(fields, name) })
+	if len(fields) < 17 {
+		t.Fatalf("only %q", fields)
+	}
+	for _, field := range append(fields, "all") {
+		for _, target := range []string{"c", "go"} {
+			tr := hostile("x", "/gone")
+			tr.Header.Target = target
+			if target == "go" {
+				tr.Header.Command = []string{"heddle", "test", "-run=X", "./p"}
+			}
+			stringsOf(reflect.ValueOf(tr), "trace", func(name string, set func(string)) {
+				if name == field || field == "all" {
+					set(evil)
+				}
+			})
+			file := filepath.Join(dir, "x.hdl")
+			if err := trace.WriteFile(file, tr); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{
+				{"show"}, {"show", "--json"}, {"show", "--text"}, {"replay", "--trust"}, {"replay"}, {"replay", "--trust", "--json"},
+				{"simplify", "--trust"}, {"simplify", "--static"}, {"simplify", "--static", "--json"}, {"convert", "--json"},
+			} {
+				words := append([]string{"heddle", "--cache=" + cache}, append(args, file)...)
+				if args[0] == "convert" {
+					words = append(words, filepath.Join(dir, "out.std"))
+				}
+				var out bytes.Buffer
+				run(t.Context(), words, &out, &out)
+				if at := strings.IndexFunc(out.String(), func(r rune) bool {
+					return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+				}); at >= 0 {
+					t.Errorf("%s in %s, heddle %q: %q", field, target, args, out.String()[max(0, at-40):min(out.Len(), at+40)])
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+// Package observe says what an execution showed. An Observer is shown the execution while it
+// runs and keeps no events, so that an execution may be of any length; its memory is bounded.
+//
+// Observation is all that an exploration knows of a recorded execution but its trace. Where a
+// runtime finds races itself, it fills in the same.
+package observe
+
+import (
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Observation is what an execution showed.
+type Observation struct {
+	// Races, ordered by Pair. Indices into events count those of all that was shown.
+	Races []race.Race
+	// Incomplete says why races may be missing: empty if all of the execution was looked at.
+	Incomplete string
+	// Shown are the accesses that were looked at; More says that others followed.
+	Shown int
+	More  bool
+	// Accesses that may become scheduling points, by instruction, as far as they were shown;
+	// Sync are the scheduling points that there are in any case.
+	Accesses map[trace.Site]int
+	Sync     int
+	Events   int
+}
+
+// Observer makes an Observation of the execution that it is shown. It implements
+// schedule.Watcher.
+type Observer struct {
+	races  *race.Detector
+	seen   Observation
+	counts map[trace.Site]*int
+	recent [256]struct {
+		site  trace.Site
+		count *int
+	}
+}
+
+// Begin implements schedule.Watcher.
+func (o *Observer) Begin(memory int64) {
+	*o = Observer{races: race.Bounded(memory), counts: map[trace.Site]*int{}}
+}
+
+// Event implements schedule.Watcher.
+func (o *Observer) Event(e *trace.Event) {
+	o.seen.Events++
+	switch {
+	case e.Op.IsAccess():
+		o.seen.Shown++
+		*o.count(e.Site)++
+	case e.Flags&trace.FlagNoChoice == 0:
+		o.seen.Sync++
+	}
+	o.races.Event(e)
+}
+
+// count is that of an instruction.
+func (o *Observer) count(s trace.Site) *int {
+	r := &o.recent[uint64(s)*0x9e3779b97f4a7c15>>56]
+	if r.count == nil || r.site != s {
+		n := o.counts[s]
+		if n == nil {
+			n = new(int)
+			o.counts[s] = n
+		}
+		r.site, r.count = s, n
+	}
+	return r.count
+}
+
+// Unseen implements schedule.Watcher.
+func (o *Observer) Unseen() {
+	if o.seen.Events == 0 {
+		o.seen.Incomplete = "accesses were not looked at from the beginning of an execution"
+		return
+	}
+	o.seen.More = true
+	o.seen.Incomplete = fmt.Sprintf("an execution has too many accesses to memory: they were looked at up to event %d (%d accesses), and races after it are not seen", o.seen.Events, o.seen.Shown)
+}
+
+// Seen is what the last execution showed. It is nothing where none was shown.
+func (o *Observer) Seen() Observation {
+	s := o.seen
+	if o.races == nil {
+		return s
+	}
+	s.Races = o.races.Races()
+	s.Accesses = make(map[trace.Site]int, len(o.counts))
+	for site, n := range o.counts {
+		s.Accesses[site] = *n
+	}
+	if full := o.races.Full(); full > 0 {
+		s.Incomplete = fmt.Sprintf("an execution touches too much memory: accesses were looked at up to event %d, and races after it are not seen", full)
+	}
+	return s
+}
