@@ -8,7 +8,7 @@
 #include "rt.h"
 #include "sync.h"
 
-static HD_PROGACCESS uint32_t word_at(uint32_t *p) { return *p; }
+static HD_PROGACCESS uint32_t word_at(volatile uint32_t *p) { return *p; }
 
 long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc) {
   struct hd_thread *t = hd.cur;

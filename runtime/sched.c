@@ -2,6 +2,7 @@
 // pending; one thread whose pending operation is ready is chosen and does it. So the
 // set of enabled threads is exact at every choice, and an operation and its event are
 // one step for all others.
+#include <errno.h>
 #include "fd.h"
 
 struct hd_run hd;
@@ -56,6 +57,7 @@ static struct hd_thread *choose(void) {
   for (;;) {
     hd.wake_choice = -1;
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
+    if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
       if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
@@ -84,8 +86,14 @@ void hd_point(struct hd_thread *t) {
     hd_policy_arrive(t);
     struct hd_thread *next = choose();
     if (next != t) run(next);
-    if (HD_LIKELY(!t->detour)) break;
-    hd_detour(t);
+    if (HD_UNLIKELY(t->detour)) {
+      hd_detour(t);
+    } else {
+      if (HD_LIKELY(!t->needs || hd_op_ready(t))) break;
+      // The object was free when it was last looked at, and the program has written over it
+      // since, by no operation on it: the thread has come in vain, and waits.
+      hd_commit_aside(t, t->pend.op, t->pend.obj, t->pend.aux, 0, EAGAIN, 0);
+    }
   }
   hd.open = true;
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);

@@ -261,7 +261,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     u->stack_hi = u->stack_lo + size;
     hd_fiber_start(u, u->stack_hi - 64); // not on its donor's
   }
-  *id = u->fs;
+  hd_to_program(id, &u->fs, sizeof *id);
   t->pend.obj = u->fs;
   hd_progress(t);
   hd_commit(t, u->index, 0);
@@ -285,7 +285,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that is no thread's");
   if (ret) hd_refresh(ret, sizeof *ret, pc);
   if (hd_skip(pc)) {
-    if (ret) *ret = NULL;
+    if (ret) hd_to_program(ret, &(void *){ NULL }, sizeof *ret);
     return 0;
   }
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
@@ -312,7 +312,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   hd_progress(t);
   hd_commit(t, u->index, 0);
   hd_update((uint64_t)u); // somebody else may be waiting for it, wrongly
-  if (ret) *ret = u->ret;
+  if (ret) hd_to_program(ret, &u->ret, sizeof *ret);
   return 0;
 }
 
