@@ -89,19 +89,25 @@ static HD_PROGACCESS void abandon(struct mutex *m) {
   m->state = INCONSISTENT;
 }
 
+// Does t still hold it? The kernel, which does all this for glibc, stops where memory was
+// unmapped, or where the program has overwritten the mutex, and with it the list.
+static bool still_held(uint64_t m, const struct hd_thread *t) {
+  hd_check_live((void *)m, (uint64_t)t->entry); // the end has no instruction of the program's own
+  return hd_word_or(m, 0) & LOCKED && hd_mutex_held(m, t);
+}
+
 void hd_mutex_abandon_all(struct hd_thread *t) {
-  while (t->robust) {
-    struct mutex *m = usable((void *)t->robust, 0);
-    if (!hd_mutex_held((uint64_t)m, t)) { // the program has overwritten it, and with it the list
-      t->robust = 0;
-      return;
-    }
-    hd_op(HD_OP_MUTEX_ABANDON, 0, (uint64_t)m);
-    abandon(m);
+  while (t->robust && still_held(t->robust, t)) {
+    uint64_t m = t->robust;
+    hd_op(HD_OP_MUTEX_ABANDON, 0, m);
+    bool held = still_held(m, t);
+    if (held) abandon((struct mutex *)m);
     hd_progress(t);
-    hd_commit(t, 0, 0);
-    hd_update((uint64_t)m);
+    hd_commit(t, 0, held ? 0 : EINVAL);
+    hd_update(m);
+    if (!held) break;
   }
+  t->robust = 0;
 }
 
 // ---- locking

@@ -72,7 +72,10 @@ uint64_t hd_word_at(uint64_t addr, uint32_t size) {
   if (size > sizeof v) size = sizeof v;
   return peek(&v, addr, size) ? v : 0;
 }
-static uint32_t owner_at(uint64_t addr) { return (uint32_t)hd_word_at(addr, 4); }
+static uint32_t owner_at(uint64_t addr) {
+  uint32_t owner = (uint32_t)hd_word_at(addr, 4);
+  return owner <= hd.nthreads ? owner : 0; // the program has written over it
+}
 
 uint32_t hd_holder(const struct hd_thread *u) {
   switch (u->pend.op) {
