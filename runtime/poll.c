@@ -103,14 +103,19 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
     }
     hd_io_done(t, (uint64_t)n, 0);
     if (!n) hd_observe(t, pc, 0);
-    if (n || !ns || late) return n;
+    if (n || !ns || late) {
+      hd_kernel_exit(pc);
+      return n;
+    }
   }
 }
 
 // Time that passes with nothing to wait for is a sleep; with a mask of its own it is a wait.
 static long doze(uint64_t ns, uint64_t pc) {
   struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-  return ns ? -hd_sleep(&ts, NULL, pc) : 0;
+  if (ns) return -hd_sleep(&ts, NULL, pc);
+  hd_kernel_exit(pc);
+  return 0;
 }
 
 static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {

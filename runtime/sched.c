@@ -32,6 +32,7 @@ HD_COLD bool hd_time_passes(void) {
     }
   if (!first) return false;
   if (first->deadline > hd.vtime) hd.vtime = first->deadline;
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   run_out(first);
   return true;
 }
@@ -82,6 +83,7 @@ void hd_point(struct hd_thread *t) {
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (;;) {
     count_point(t);
+    if (HD_UNLIKELY(hd.npending)) hd_owe(t);
     if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
     hd_policy_arrive(t);
     struct hd_thread *next = choose();
@@ -121,6 +123,7 @@ void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2) {
 void hd_need_nothing(struct hd_thread *t) {
   t->needs = t->needs2 = 0;
   t->granted = t->interrupted = false;
+  t->owed = HD_OWED_NOT;
   t->intr = HD_INTR_NEVER;
   hd_del(&hd.needers, t->index);
   if (t->timed) {
@@ -161,6 +164,7 @@ static inline void update(bool all, uint64_t obj) {
     for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       if (!all && u->needs != obj && u->needs2 != obj) continue;
+      if (HD_UNLIKELY(hd.npending)) hd_owe(u);
       if (hd_ready(u)) hd_add(&hd.enabled, u->index);
       else hd_del(&hd.enabled, u->index);
     }
@@ -192,7 +196,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
 
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
   done(t, value, result, t->timed_out && t->pend.op != HD_OP_COND_WAKE ? HD_EV_TIMEOUT : 0);
-  if (t->needs || t->intr) hd_need_nothing(t);
+  if (t->needs || t->intr || t->owed) hd_need_nothing(t);
 }
 
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags) {

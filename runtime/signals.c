@@ -76,6 +76,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
     hd_actions[sig] = new;
     if (ignored(sig)) forget(sig);
     hd_update_all();
+    hd_kernel_exit(pc);
   }
   return 0;
 }
@@ -208,6 +209,7 @@ HD_EXPORT int sigpending(sigset_t *set) {
   hd_observe(t, HD_RA, all);
   hd_fill(set, 0, sizeof *set);
   *(uint64_t *)set = all;
+  hd_kernel_exit(HD_RA);
   return 0;
 }
 
@@ -316,6 +318,15 @@ static bool for_caller(const struct hd_signal *s, const struct hd_thread *t) {
   return true;
 }
 
+bool hd_signal_for(const struct hd_thread *t) {
+  if (t->sigpending & ~t->sigmask) return true;
+  for (uint64_t m = process_pending & ~t->sigmask; m; m &= m - 1) {
+    struct hd_signal s = { .sig = __builtin_ctzll(m) + 1, .target = HD_PROCESS };
+    if (for_caller(&s, t)) return true;
+  }
+  return false;
+}
+
 // target NULL: the process. Returns 0, ESRCH or EAGAIN. To pthread_kill a thread that has
 // ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
 static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
@@ -329,6 +340,7 @@ static int send(struct hd_thread *target, int sig, int code, union sigval value,
   struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->index + 1, .value = value };
   hd_signal_generate(&s, pc);
   if (for_caller(&s, t)) hd_deliver_due(t, pc);
+  else hd_kernel_exit(pc);
   return 0;
 }
 

@@ -25,7 +25,9 @@ static bool object_ready(const struct hd_thread *u) {
 
 bool hd_ready(const struct hd_thread *u) { return hd_op_ready(u) || u->due || (HD_UNLIKELY(hd.npending) && hd_signal_due(u)); }
 
-bool hd_op_ready(const struct hd_thread *u) {
+bool hd_op_ready(const struct hd_thread *u) { return hd_op_possible(u) && !(HD_UNLIKELY(u->owed) && hd_owes(u)); }
+
+bool hd_op_possible(const struct hd_thread *u) {
   if (!u->needs || u->interrupted || (HD_UNLIKELY(u->cancel) && u->pend.op != HD_OP_COND_WAKE && hd_cancel_interrupts(u))) return true;
   switch (u->pend.op) {
   case HD_OP_THREAD_JOIN: { // a second join or one of a detached thread goes on, to be reported

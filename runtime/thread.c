@@ -141,6 +141,7 @@ static _Noreturn void finish(struct hd_thread *t) {
   if (--hd.nlive == 1) last_one_exits();
   hd_commit(t, 0, 0);
   hd_del(&hd.enabled, t->index);
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   hd_progress(t);
   hd_update((uint64_t)t);
   hd_thread_leave();
@@ -266,6 +267,8 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   hd_progress(t);
   hd_commit(t, u->index, 0);
   hd_policy_arrive(u);
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
+  hd_kernel_exit(pc);
   return 0;
 }
 
