@@ -81,19 +81,21 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
   return 0;
 }
 
+int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
+  if (hd_active()) return set_action(sig, act, old, pc);
+  if (!hd_signal_valid(sig)) return EINVAL; // before main: in force from main on, and never the kernel's
+  if (old) *old = actions_at_main[sig];
+  if (act) {
+    actions_at_main[sig] = *act;
+    if (handles(act)) handlers_at_main = true;
+  }
+  changed = true;
+  return 0;
+}
+
 HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
   if (!hd_controlled()) return REAL(sigaction)(sig, act, old);
-  if (!hd_active()) { // before main: in force from main on, and never the kernel's
-    if (!hd_signal_valid(sig)) { errno = EINVAL; return -1; }
-    if (old) *old = actions_at_main[sig];
-    if (act) {
-      actions_at_main[sig] = *act;
-      if (handles(act)) handlers_at_main = true;
-    }
-    changed = true;
-    return 0;
-  }
-  int err = set_action(sig, act, old, HD_RA);
+  int err = hd_signal_action(sig, act, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
 }
@@ -103,7 +105,7 @@ static void (*install(int sig, void (*handler)(int), int flags, uint64_t pc))(in
   hd_fill(&act, 0, sizeof act);
   act.sa_handler = handler;
   act.sa_flags = flags;
-  int err = hd_active() ? set_action(sig, &act, &old, pc) : sigaction(sig, &act, &old) < 0 ? errno : 0;
+  int err = hd_signal_action(sig, &act, &old, pc);
   if (err) errno = err;
   return err ? SIG_ERR : old.sa_handler;
 }
@@ -130,7 +132,7 @@ HD_EXPORT int siginterrupt(int sig, int on) {
 }
 
 // ---- masks
-static int mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
+int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   uint64_t now = hd_active() ? t->sigmask : mask_at_main, next = now;
   if (set) {
@@ -162,11 +164,11 @@ static int mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
   return 0;
 }
 HD_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-  return hd_controlled() ? mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
+  return hd_controlled() ? hd_signal_mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
 }
 HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
   if (!hd_controlled()) return REAL(sigprocmask)(how, set, old);
-  int err = mask(how, set, old, HD_RA);
+  int err = hd_signal_mask(how, set, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
 }
@@ -391,6 +393,15 @@ HD_EXPORT int kill(int pid, int sig) {
   return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
 }
 
+// The program's group has no other member that heddle knows of.
+HD_EXPORT int killpg(int group, int sig) {
+  if (!hd_active()) return REAL(killpg)(group, sig);
+  if (group < 0) return result(EINVAL);
+  if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
+  if (sig == 0) return 0;
+  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
+}
+
 HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
   if (!hd_active()) return REAL(sigqueue)(pid, sig, value.sival_ptr);
   if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
@@ -463,7 +474,7 @@ HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
 
 // sigsuspend and pause: one event from which on a handler ends the call, and one when it has.
 // A signal that comes before the first does not end it.
-static int suspend(bool change, uint64_t to, uint64_t pc) {
+int hd_signal_suspend(bool change, uint64_t to, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   hd_op(HD_OP_SIGNAL_SUSPEND, pc, 0);
   t->back_mask = t->sigmask;
@@ -485,6 +496,6 @@ HD_EXPORT int sigsuspend(const sigset_t *set) {
   if (!hd_active()) return REAL(sigsuspend)(set);
   uint64_t to;
   hd_fetch(&to, set, sizeof to, HD_RA);
-  return suspend(true, to, HD_RA);
+  return hd_signal_suspend(true, to, HD_RA);
 }
-HD_EXPORT int pause(void) { return hd_active() ? suspend(false, 0, HD_RA) : REAL(pause)(); }
+HD_EXPORT int pause(void) { return hd_active() ? hd_signal_suspend(false, 0, HD_RA) : REAL(pause)(); }
