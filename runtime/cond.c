@@ -12,7 +12,10 @@
 enum { DESTROYED = 0x44454144, CLOCK_BIT = 2 };
 struct cond { uint32_t pad[9]; uint32_t wrefs; uint32_t signals0, destroyed; };
 
-static HD_PROGACCESS uint32_t mark_of(struct cond *c) { return c->destroyed; }
+static HD_PROGACCESS uint32_t mark_of(volatile struct cond *c) {
+  (void)c->wrefs;
+  return c->destroyed;
+}
 
 static struct cond *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc;
@@ -33,6 +36,7 @@ static void unwound(struct waiting *w) {
   t->granted = true;
   hd_need(t, w->cond, w->mutex);
   hd_point(t);
+  hd_check_live((void *)w->mutex, w->pc);
   hd_mutex_take(w->mutex, t, w->count);
   hd_commit(t, 0, ECANCELED);
   hd_update(w->mutex);
@@ -41,11 +45,13 @@ static void unwound(struct waiting *w) {
 static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *until) {
   struct cond *c = usable(p, pc);
   struct hd_thread *t = hd.cur;
+  hd_check_live(mutex, pc);
   hd_refresh(mutex, sizeof(pthread_mutex_t), pc);
   hd_pend(t, HD_OP_COND_WAIT, pc, (uint64_t)c);
   t->pend.aux = (uint64_t)mutex;
   hd_point(t);
   usable(c, pc);
+  hd_check_live(mutex, pc);
   if (!hd_mutex_held((uint64_t)mutex, t))
     hd_misuse(pc, (uint64_t)mutex, hd_without_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was left out: the wait needs it" : "condition wait with a mutex that the thread does not hold");
   uint32_t count = hd_mutex_release_all((uint64_t)mutex);
@@ -62,6 +68,7 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   // A thread that was woken has had its wake-up; then it must not be cancelled here.
   bool cancelled = hd_cancel_point(t) && !t->granted;
   w.active = false;
+  hd_check_live(mutex, pc);
   int taken = hd_mutex_take((uint64_t)mutex, t, count);
   int r = cancelled ? ECANCELED : taken ? taken : t->granted ? 0 : ETIMEDOUT;
   hd_commit(t, 0, r);
@@ -150,6 +157,7 @@ int hd_cond_destroy(void *p, uint64_t pc) {
     if (!u->ended && u->pend.op == HD_OP_COND_WAKE && u->needs == (uint64_t)c && !u->granted && !u->timed_out)
       hd_misuse(pc, (uint64_t)c, "destroy of a condition variable that a thread waits on");
   }
+  hd_refresh(c, sizeof *c, pc);
   c->destroyed = DESTROYED;
   hd_commit(t, 0, 0);
   return 0;

@@ -31,7 +31,49 @@ int hd_signal_due(const struct hd_thread *t) {
 
 bool hd_interruptible(const struct hd_thread *t, int sig) {
   if (t->intr == HD_INTR_NEVER || t->interrupted || (t->intr == HD_INTR_RESTART && hd_signal_restarts(sig))) return false;
-  return t->pend.op == HD_OP_SLEEP || t->pend.op == HD_OP_SIGNAL_RESUME || !hd_op_ready(t); // only once it waits
+  if (t->pend.op == HD_OP_SLEEP || t->pend.op == HD_OP_SIGNAL_RESUME) return true;
+  return !hd_op_possible(t) || (t->owed == HD_OWED_BLOCKED && hd_owes(t)); // only once it waits
+}
+
+// ---- when at the latest
+//
+// A thread that is blocked in the kernel when it is sent a signal runs the handler before its
+// call goes on, whatever has happened to what it waits for by then: sending marks the thread
+// before it returns, and a thread looks for the mark before it leaves the kernel. So the
+// operation of one that waits is not ready again until it has taken the signal. (A thread at
+// the head of a call that cannot be done is counted as blocked in it. That it has not begun
+// yet is possible for as long as the interrupt that tells its processor is on its way, and
+// then the call would have to be made possible, be begun and ended within that time.)
+// A signal to the process that others could take need not be taken by this one.
+// ppoll and kin look at what is ready first; they are left to hd_mask_back.
+static bool deliverable(const struct hd_thread *t) {
+  if (t->timer || t->masked || !hd_signal_due(t) || !hd_signal_for(t)) return false;
+  return !hd_io_begun(t) || (!t->interrupted && (t->owed == HD_OWED_BLOCKED || !hd_op_possible(t))); // then it can only end the call
+}
+
+bool hd_owes(const struct hd_thread *t) { return t->owed && hd.npending && deliverable(t); }
+
+void hd_owe(struct hd_thread *t) {
+  if (t->owed != HD_OWED_BLOCKED && t->needs && !hd_op_possible(t) && deliverable(t)) t->owed = HD_OWED_BLOCKED;
+}
+
+// The interrupt is there in a few microseconds: before a thread that the kernel starts, ends
+// or lets sleep is seen to have begun, ended or woken up.
+void hd_signals_arrive(void) {
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (!u->ended && !u->owed && deliverable(u)) u->owed = HD_OWED_ARRIVED;
+  }
+}
+
+// The same mark makes a thread that leaves the kernel for any other reason take the signal
+// before the call returns. What the call has done is done by then. pc: where it returns to.
+void hd_kernel_exit(uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (HD_LIKELY(!hd.npending) || t->masked || !hd_signal_for(t)) return;
+  int err = errno;
+  hd_deliver_due(t, pc);
+  errno = err;
 }
 
 // ---- handlers
@@ -67,6 +109,7 @@ static void put_aside(struct hd_thread *t, struct hd_suspended *s, int sig) {
   s->interrupted = t->interrupted;
   s->intr = t->intr;
   s->cancelable = t->cancelable;
+  s->owed = hd_owes(t) ? t->owed : HD_OWED_NOT; // the kernel has several run one after the other
   s->io = t->io;
   t->cancelable = false;
   hd_io_leave(t);
@@ -92,6 +135,7 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
   t->interrupted = s->interrupted;
   t->intr = s->intr;
   t->cancelable = s->cancelable;
+  t->owed = s->owed;
   t->io = s->io;
   hd_io_enter(t);
   if (t->timed && !t->timed_out && !t->due && !t->granted) {

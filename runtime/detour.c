@@ -22,7 +22,8 @@ bool hd_detour_possible(const struct hd_thread *t, uint16_t op) {
 uint16_t hd_detour_needed(const struct hd_thread *t) {
   if (hd_op_ready(t)) return 0;
   if (t->due) return HD_OP_COND_TIMEOUT;
-  return hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
+  if (hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT)) return HD_OP_SIGNAL_INTERRUPT;
+  return hd_detour_possible(t, HD_OP_SIGNAL_DELIVER) ? HD_OP_SIGNAL_DELIVER : 0;
 }
 
 void hd_detour(struct hd_thread *t) {

@@ -163,7 +163,10 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
     }
     hd_io_done(t, (uint64_t)n, 0);
     if (!n) hd_observe(t, pc, 0);
-    if (n || !ns || late) return n;
+    if (n || !ns || late) {
+      hd_kernel_exit(pc);
+      return n;
+    }
   }
 }
 

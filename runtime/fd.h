@@ -171,8 +171,6 @@ struct hd_packet { struct hd_addr from; uint64_t n; }; // before the bytes of a 
 enum { HD_PACKET_HEAD = sizeof(struct hd_packet) };
 bool hd_touch(const void *p, uint64_t size, uint64_t pc); // fault here, as the program, if p cannot be read; always true
 long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc); // reads or writes; bytes, or -errno
-void hd_from_program(void *to, const void *from, uint64_t n);          // from the program
-void hd_to_program(void *to, const void *from, uint64_t n);          // to the program
 bool hd_fetch_string(char *to, const char *from, uint64_t room); // false: it is longer
 void hd_gather(struct hd_msg *m, void *to, uint64_t n);         // the next n bytes of the program's buffers
 void hd_scatter(struct hd_msg *m, const void *from, uint64_t n);

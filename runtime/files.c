@@ -374,6 +374,7 @@ HD_EXPORT int munmap(void *addr, size_t len) {
   }
   long r = hd_sys(SYS_munmap, addr, len, 0);
   if (r < 0) { errno = (int)-r; return -1; }
+  if (hd_active()) hd_memory_gone(lo, hi - lo);
   return 0;
 }
 

@@ -8,9 +8,9 @@
 #include "rt.h"
 #include "sync.h"
 
-static HD_PROGACCESS uint32_t word_at(uint32_t *p) { return *p; }
+static HD_PROGACCESS uint32_t word_at(volatile uint32_t *p) { return *p; }
 
-long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc) {
+static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   int cmd = op & FUTEX_CMD_MASK;
   t->pend.pc = pc;
@@ -58,4 +58,10 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
   }
   hd_unsupported("a futex operation other than wait and wake");
   return -1;
+}
+
+long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc) {
+  long r = futex(p, op, val, timeout, bits, pc);
+  hd_kernel_exit(pc);
+  return r;
 }

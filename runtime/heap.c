@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "rt.h"
+#include "sync.h"
 
 enum {
   CLASSES = 96,
@@ -152,6 +153,7 @@ void hd_heap_free(void *p, uint64_t pc) {
   h->state = FREED;
   mark(off, rounded, HD_SH_FREED);
   hd_fill(p, POISON, rounded < POISON_MAX ? rounded : POISON_MAX);
+  if (hd_active()) hd_memory_gone((uint64_t)p, rounded);
   if (heap.head - heap.tail == RING) release_oldest();
   ring[heap.head++ % RING] = off;
   heap.bytes += rounded;

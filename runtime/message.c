@@ -1,6 +1,7 @@
 // message.c: send, recv and their family, on sockets.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdlib.h>
 #include "fd.h"
 
 static long send_to(int fd, const void *buf, size_t n, int flags, const struct sockaddr *sa, socklen_t len, uint64_t pc) {
@@ -92,6 +93,16 @@ HD_EXPORT ssize_t recv(int fd, void *buf, size_t n, int flags) {
   RETURN(recv_from(fd, buf, n, flags, NULL, NULL, HD_RA));
 }
 HD_EXPORT ssize_t recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *sa, socklen_t *len) {
+  if (!hd_active()) return REAL(recvfrom)(fd, buf, n, flags, sa, len);
+  RETURN(recv_from(fd, buf, n, flags, sa, len, HD_RA));
+}
+HD_EXPORT ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags) {
+  if (n > room) abort();
+  if (!hd_active()) return REAL(recv)(fd, buf, n, flags);
+  RETURN(recv_from(fd, buf, n, flags, NULL, NULL, HD_RA));
+}
+HD_EXPORT ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *sa, socklen_t *len) {
+  if (n > room) abort();
   if (!hd_active()) return REAL(recvfrom)(fd, buf, n, flags, sa, len);
   RETURN(recv_from(fd, buf, n, flags, sa, len, HD_RA));
 }

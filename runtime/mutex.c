@@ -14,11 +14,17 @@ enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKE
 enum { SOUND, INCONSISTENT, LOST }; // the state a robust mutex guards
 struct mutex { int lock; uint32_t count; uint32_t owner; uint32_t state; int kind; int spins; uint64_t prev, next; };
 
-// Reads the object through the program's pointer: a bad pointer is the program's fault.
-static HD_PROGACCESS int kind_of(struct mutex *m) { return m->kind; }
+// Touches the object through the program's pointer, at both ends and for writing: a bad
+// pointer is the program's fault. From there to the next scheduling point nobody can take
+// the memory away.
+static HD_PROGACCESS int kind_of(volatile struct mutex *m) {
+  (void)m->lock;
+  (void)m->next;
+  return m->kind = m->kind;
+}
 
 static struct mutex *usable(void *p, uint64_t pc) {
-  hd.cur->pend.pc = pc; // where a fault in the next line is reported
+  hd.cur->pend.pc = pc; // where a fault in what follows is reported
   hd_check_live(p, pc);
   if (kind_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed mutex");
   return p;
@@ -28,7 +34,7 @@ static int type_of(const struct mutex *m) { return m->kind & 3; }
 static bool robust(const struct mutex *m) { return m->kind & ROBUST; }
 static bool locked(const struct mutex *m) { return m->lock & LOCKED; }
 
-HD_PROGACCESS bool hd_mutex_free(uint64_t m) { return !locked((struct mutex *)m); }
+bool hd_mutex_free(uint64_t m) { return !(hd_word_or(m, 0) & LOCKED); }
 HD_PROGACCESS bool hd_mutex_held(uint64_t m, const struct hd_thread *t) {
   return locked((struct mutex *)m) && ((struct mutex *)m)->owner == t->index + 1;
 }
@@ -83,19 +89,25 @@ static HD_PROGACCESS void abandon(struct mutex *m) {
   m->state = INCONSISTENT;
 }
 
+// Does t still hold it? The kernel, which does all this for glibc, stops where memory was
+// unmapped, or where the program has overwritten the mutex, and with it the list.
+static bool still_held(uint64_t m, const struct hd_thread *t) {
+  hd_check_live((void *)m, (uint64_t)t->entry); // the end has no instruction of the program's own
+  return hd_word_or(m, 0) & LOCKED && hd_mutex_held(m, t);
+}
+
 void hd_mutex_abandon_all(struct hd_thread *t) {
-  while (t->robust) {
-    struct mutex *m = usable((void *)t->robust, 0);
-    if (!hd_mutex_held((uint64_t)m, t)) { // the program has overwritten it, and with it the list
-      t->robust = 0;
-      return;
-    }
-    hd_op(HD_OP_MUTEX_ABANDON, 0, (uint64_t)m);
-    abandon(m);
+  while (t->robust && still_held(t->robust, t)) {
+    uint64_t m = t->robust;
+    hd_op(HD_OP_MUTEX_ABANDON, 0, m);
+    bool held = still_held(m, t);
+    if (held) abandon((struct mutex *)m);
     hd_progress(t);
-    hd_commit(t, 0, 0);
-    hd_update((uint64_t)m);
+    hd_commit(t, 0, held ? 0 : EINVAL);
+    hd_update(m);
+    if (!held) break;
   }
+  t->robust = 0;
 }
 
 // ---- locking
@@ -245,7 +257,7 @@ static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
   int was = (int)((uint32_t)m->lock >> CEILING_SHIFT);
   m->lock = (m->lock & LOCKED) | ceiling << CEILING_SHIFT;
   hd_mutex_unlock(p, pc);
-  if (old) *old = was;
+  if (old) hd_to_program(old, &was, sizeof was);
   return 0;
 }
 

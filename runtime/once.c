@@ -6,15 +6,19 @@
 #include "rt.h"
 #include "sync.h"
 
+static void usable(int *state, uint64_t pc) {
+  hd_check_live(state, pc);
+  hd_refresh(state, sizeof *state, pc);
+}
+
 // True if this thread is to run the initialiser.
 static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
-  t->pend.pc = pc;
-  hd_check_live(state, pc);
-  hd_refresh(state, sizeof *state, pc);
+  usable(state, pc);
   hd_pend(t, HD_OP_ONCE_BEGIN, pc, obj);
   hd_need(t, obj, 0);
   hd_point(t);
+  usable(state, pc);
   bool run = *state != done;
   if (run) *state = 1;
   hd_commit(t, run, 0);
@@ -24,6 +28,7 @@ static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
 
 static void end(int *state, int to, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd_op(HD_OP_ONCE_END, pc, obj);
+  usable(state, pc);
   *state = to;
   hd_progress(t);
   hd_commit(t, 0, 0);
@@ -78,6 +83,8 @@ HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
     return;
   }
   struct hd_thread *t = hd_op(HD_OP_ONCE_END, HD_RA, (uint64_t)state);
+  hd_check_live(guard, HD_RA);
+  hd_refresh(guard, sizeof *guard, HD_RA);
   *state = 2;
   __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
   hd_progress(t);

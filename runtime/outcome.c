@@ -74,7 +74,10 @@ uint64_t hd_word_at(uint64_t addr, uint32_t size) {
   if (size > sizeof v) size = sizeof v;
   return peek(&v, addr, size) ? v : 0;
 }
-static uint32_t owner_at(uint64_t addr) { return (uint32_t)hd_word_at(addr, 4); }
+static uint32_t owner_at(uint64_t addr) {
+  uint32_t owner = (uint32_t)hd_word_at(addr, 4);
+  return owner <= hd.nthreads ? owner : 0; // the program has written over it
+}
 
 uint32_t hd_holder(const struct hd_thread *u) {
   switch (u->pend.op) {
@@ -159,6 +162,19 @@ static bool progaccess(uint64_t pc) {
   return pc >= (uint64_t)__start_hd_progaccess && pc < (uint64_t)__stop_hd_progaccess;
 }
 
+// A load that may fault (sync.h): goes on behind it.
+static bool fix_up(greg_t *ip) {
+  struct fixup { int32_t at, to; };
+  extern const struct fixup __start_hd_fixups[] __attribute__((visibility("hidden")));
+  extern const struct fixup __stop_hd_fixups[] __attribute__((visibility("hidden")));
+  for (const struct fixup *f = __start_hd_fixups; f < __stop_hd_fixups; f++)
+    if ((greg_t)&f->at + f->at == *ip) {
+      *ip = (greg_t)&f->to + f->to;
+      return true;
+    }
+  return false;
+}
+
 static void record_signal(int sig, uint64_t pc, uint64_t addr) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_SIGNAL, pc, addr);
@@ -184,8 +200,9 @@ static const char *unloaded(uint64_t pc, uint64_t addr) {
 }
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
-  hd_event_forget();
   ucontext_t *c = context;
+  if (info->si_code > 0 && fix_up(&c->uc_mcontext.gregs[REG_RIP])) return;
+  hd_event_forget();
   uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
   if (hd_mode == HD_EARLY) {
     if (hd_in_runtime(pc) && !progaccess(pc)) hd_fatal("signal %d in the runtime before main (offset %lx)", sig, hd_runtime_offset(pc));

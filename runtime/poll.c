@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/select.h>
 #include <time.h>
+#include <stdlib.h>
 #include "fd.h"
 #include "signals.h"
 
@@ -103,14 +104,19 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
     }
     hd_io_done(t, (uint64_t)n, 0);
     if (!n) hd_observe(t, pc, 0);
-    if (n || !ns || late) return n;
+    if (n || !ns || late) {
+      hd_kernel_exit(pc);
+      return n;
+    }
   }
 }
 
 // Time that passes with nothing to wait for is a sleep; with a mask of its own it is a wait.
 static long doze(uint64_t ns, uint64_t pc) {
   struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-  return ns ? -hd_sleep(&ts, NULL, pc) : 0;
+  if (ns) return -hd_sleep(&ts, NULL, pc);
+  hd_kernel_exit(pc);
+  return 0;
 }
 
 static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {
@@ -172,19 +178,25 @@ HD_EXPORT int poll(struct pollfd *fds, nfds_t n, int ms) {
   return (int)hd_errno_result(do_poll(fds, n, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
 }
 HD_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size) {
-  (void)size;
+  if (size / sizeof *fds < n) abort();
   if (!hd_active()) return REAL(poll)(fds, n, ms);
   return (int)hd_errno_result(do_poll(fds, n, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
 }
-HD_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask) {
-  if (!hd_active()) return REAL(ppoll)(fds, n, ts, mask);
-  hd.cur->pend.pc = HD_RA;
+static int masked_poll(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask, uint64_t pc) {
+  hd.cur->pend.pc = pc;
   uint64_t ns = hd_ns_of(ts);
   if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);
-  hd_mask_for_call(mask, HD_RA);
-  long r = do_poll(fds, n, ns, HD_RA);
-  hd_mask_back(HD_RA);
+  hd_mask_for_call(mask, pc);
+  long r = do_poll(fds, n, ns, pc);
+  hd_mask_back(pc);
   return (int)hd_errno_result(r);
+}
+HD_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask) {
+  return hd_active() ? masked_poll(fds, n, ts, mask, HD_RA) : REAL(ppoll)(fds, n, ts, mask);
+}
+HD_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask, size_t size) {
+  if (size / sizeof *fds < n) abort();
+  return hd_active() ? masked_poll(fds, n, ts, mask, HD_RA) : REAL(ppoll)(fds, n, ts, mask);
 }
 HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *tv) {
   if (!hd_active()) return REAL(select)(n, in, out, except, tv);

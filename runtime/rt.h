@@ -74,9 +74,12 @@ struct hd_suspended {
   uint64_t needs, needs2, deadline, arrival, touched_low;
   uint32_t depth;
   bool granted, timed, timed_out, due, interrupted, cancelable;
-  uint8_t intr;
+  uint8_t intr, owed;
   struct hd_io_wait *io;
 };
+
+// Why a signal that is due comes before the pending operation.
+enum hd_owed { HD_OWED_NOT, HD_OWED_ARRIVED /* by now */, HD_OWED_BLOCKED /* it came while the thread was */ };
 
 // Whether a signal handler makes the pending call fail with EINTR.
 enum hd_intr { HD_INTR_NEVER, HD_INTR_RESTART /* unless SA_RESTART */, HD_INTR_ALWAYS };
@@ -101,6 +104,7 @@ struct hd_thread {
   bool due;                // condition wait: the deadline has passed, COND_TIMEOUT can happen
   uint8_t intr;            // enum hd_intr, while an interruptible call is pending
   bool interrupted;        // a handler has run in it: it is to fail with EINTR
+  uint8_t owed;            // enum hd_owed: a handler runs before its call goes on (deliver.c)
   uint16_t detour;         // once chosen: what it does before its pending operation, HD_OP_*, or 0
   uint64_t deadline;       // virtual ns
   uint64_t arrival;        // when it enqueued, for first-in-first-out waking
@@ -380,6 +384,12 @@ void hd_signals_main(struct hd_thread *main); // what was set before main
 bool hd_signal_ignored(int sig);              // by the program
 bool hd_signal_handled(int sig);              // by a handler of its own
 int hd_signal_due(const struct hd_thread *t); // a signal that can be delivered to it, or 0
+bool hd_signal_for(const struct hd_thread *t); // one that nobody else could have
+void hd_owe(struct hd_thread *t);             // deliver.c: it waits: what is due comes first
+bool hd_owes(const struct hd_thread *t);      // and has not come yet
+void hd_signals_arrive(void);                 // the same for all: time enough has passed
+bool hd_op_possible(const struct hd_thread *u); // sync.c: its pending operation, but for that
+void hd_kernel_exit(uint64_t pc);             // deliver.c: the end of a call that went into the kernel
 bool hd_signal_restarts(int sig);             // SA_RESTART
 bool hd_interruptible(const struct hd_thread *t, int sig);
 void hd_io_leave(struct hd_thread *t);        // wait.c: a handler begins to run in its call

@@ -48,6 +48,11 @@ HD_EXPORT ssize_t preadv2(int fd, const struct iovec *v, int n, off_t o, int fla
 HD_EXPORT ssize_t pwritev2(int fd, const struct iovec *v, int n, off_t o, int flags) {
   return hd_active() ? many(fd, true, v, n, o < 0 ? -1 : o, flags, HD_RA) : REAL(pwritev2)(fd, v, n, o, flags);
 }
+HD_EXPORT ssize_t __pread_chk(int fd, void *buf, size_t n, off_t o, size_t room) {
+  if (n > room) abort();
+  return hd_active() ? at(fd, false, buf, n, o, HD_RA) : REAL(pread)(fd, buf, n, o);
+}
+HD_EXPORT ssize_t __pread64_chk(int, void *, size_t, off_t, size_t) __attribute__((alias("__pread_chk")));
 HD_EXPORT ssize_t pread64(int, void *, size_t, off_t) __attribute__((alias("pread")));
 HD_EXPORT ssize_t pwrite64(int, const void *, size_t, off_t) __attribute__((alias("pwrite")));
 HD_EXPORT ssize_t preadv64(int, const struct iovec *, int, off_t) __attribute__((alias("preadv")));

@@ -26,9 +26,9 @@ static bool writers_first(const struct rwlock *l) {
   return (int)((const pthread_rwlock_t *)l)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
 
-HD_PROGACCESS bool hd_rwlock_free(uint64_t p, bool write) {
-  const volatile struct rwlock *l = (const volatile struct rwlock *)p;
-  return !l->writer && !(write ? l->readers : l->queued);
+bool hd_rwlock_free(uint64_t p, bool write) {
+  const struct rwlock *l = (const struct rwlock *)p;
+  return !hd_word_or((uint64_t)&l->writer, 0) && !hd_word_or((uint64_t)(write ? &l->readers : &l->queued), 0);
 }
 
 static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const struct hd_deadline *until) {

@@ -2,6 +2,7 @@
 // pending; one thread whose pending operation is ready is chosen and does it. So the
 // set of enabled threads is exact at every choice, and an operation and its event are
 // one step for all others.
+#include <errno.h>
 #include "fd.h"
 
 struct hd_run hd;
@@ -31,6 +32,7 @@ HD_COLD bool hd_time_passes(void) {
     }
   if (!first) return false;
   if (first->deadline > hd.vtime) hd.vtime = first->deadline;
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   run_out(first);
   return true;
 }
@@ -58,6 +60,7 @@ static struct hd_thread *choose(void) {
   for (;;) {
     hd.wake_choice = -1;
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
+    if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
       if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
@@ -82,12 +85,19 @@ void hd_point(struct hd_thread *t) {
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (;;) {
     count_point(t);
+    if (HD_UNLIKELY(hd.npending)) hd_owe(t);
     if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
     hd_policy_arrive(t);
     struct hd_thread *next = choose();
     if (next != t) run(next);
-    if (HD_LIKELY(!t->detour)) break;
-    hd_detour(t);
+    if (HD_UNLIKELY(t->detour)) {
+      hd_detour(t);
+    } else {
+      if (HD_LIKELY(!t->needs || hd_op_ready(t))) break;
+      // The object was free when it was last looked at, and the program has written over it
+      // since, by no operation on it: the thread has come in vain, and waits.
+      hd_commit_aside(t, t->pend.op, t->pend.obj, t->pend.aux, 0, EAGAIN, 0);
+    }
   }
   hd.open = true;
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
@@ -115,6 +125,7 @@ void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2) {
 void hd_need_nothing(struct hd_thread *t) {
   t->needs = t->needs2 = 0;
   t->granted = t->interrupted = false;
+  t->owed = HD_OWED_NOT;
   t->intr = HD_INTR_NEVER;
   hd_del(&hd.needers, t->index);
   if (t->timed) {
@@ -155,6 +166,7 @@ static inline void update(bool all, uint64_t obj) {
     for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       if (!all && u->needs != obj && u->needs2 != obj) continue;
+      if (HD_UNLIKELY(hd.npending)) hd_owe(u);
       if (hd_ready(u)) hd_add(&hd.enabled, u->index);
       else hd_del(&hd.enabled, u->index);
     }
@@ -186,7 +198,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
 
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
   done(t, value, result, t->timed_out && t->pend.op != HD_OP_COND_WAKE ? HD_EV_TIMEOUT : 0);
-  if (t->needs || t->intr) hd_need_nothing(t);
+  if (t->needs || t->intr || t->owed) hd_need_nothing(t);
 }
 
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags) {

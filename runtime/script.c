@@ -68,7 +68,8 @@ static bool take(struct hd_thread *t, const struct hd_step *s) {
   if (t->pend.op != s->op) {
     t->detour = s->op;
   } else {
-    bool ready = hd_op_ready(t);
+    if (hd_owes(t)) return false; // a signal comes first
+    bool ready = hd_op_ready(t) || (hd_has(&hd.enabled, t->index) && !hd_ready(t)); // or it comes in vain (hd_point)
     if (!ready && !(s->flags & HD_STEP_TIMEOUT && t->timed && t->pend.op != HD_OP_COND_WAKE)) return false;
     if (!ready) hd_early(t);
     t->detour = 0;

@@ -88,7 +88,7 @@ HD_EXPORT int sem_getvalue(sem_t *p, int *value) {
   int v = (int)s->value;
   hd_commit(t, (uint64_t)v, 0);
   hd_observe(t, HD_RA, (uint64_t)v);
-  *value = v;
+  hd_to_program(value, &v, sizeof v);
   return 0;
 }
 

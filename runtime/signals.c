@@ -76,23 +76,26 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
     hd_actions[sig] = new;
     if (ignored(sig)) forget(sig);
     hd_update_all();
+    hd_kernel_exit(pc);
   }
+  return 0;
+}
+
+int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
+  if (hd_active()) return set_action(sig, act, old, pc);
+  if (!hd_signal_valid(sig)) return EINVAL; // before main: in force from main on, and never the kernel's
+  if (old) *old = actions_at_main[sig];
+  if (act) {
+    actions_at_main[sig] = *act;
+    if (handles(act)) handlers_at_main = true;
+  }
+  changed = true;
   return 0;
 }
 
 HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
   if (!hd_controlled()) return REAL(sigaction)(sig, act, old);
-  if (!hd_active()) { // before main: in force from main on, and never the kernel's
-    if (!hd_signal_valid(sig)) { errno = EINVAL; return -1; }
-    if (old) *old = actions_at_main[sig];
-    if (act) {
-      actions_at_main[sig] = *act;
-      if (handles(act)) handlers_at_main = true;
-    }
-    changed = true;
-    return 0;
-  }
-  int err = set_action(sig, act, old, HD_RA);
+  int err = hd_signal_action(sig, act, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
 }
@@ -102,7 +105,7 @@ static void (*install(int sig, void (*handler)(int), int flags, uint64_t pc))(in
   hd_fill(&act, 0, sizeof act);
   act.sa_handler = handler;
   act.sa_flags = flags;
-  int err = hd_active() ? set_action(sig, &act, &old, pc) : sigaction(sig, &act, &old) < 0 ? errno : 0;
+  int err = hd_signal_action(sig, &act, &old, pc);
   if (err) errno = err;
   return err ? SIG_ERR : old.sa_handler;
 }
@@ -129,7 +132,7 @@ HD_EXPORT int siginterrupt(int sig, int on) {
 }
 
 // ---- masks
-static int mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
+int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   uint64_t now = hd_active() ? t->sigmask : mask_at_main, next = now;
   if (set) {
@@ -161,11 +164,11 @@ static int mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
   return 0;
 }
 HD_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-  return hd_controlled() ? mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
+  return hd_controlled() ? hd_signal_mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
 }
 HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
   if (!hd_controlled()) return REAL(sigprocmask)(how, set, old);
-  int err = mask(how, set, old, HD_RA);
+  int err = hd_signal_mask(how, set, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
 }
@@ -208,6 +211,7 @@ HD_EXPORT int sigpending(sigset_t *set) {
   hd_observe(t, HD_RA, all);
   hd_fill(set, 0, sizeof *set);
   *(uint64_t *)set = all;
+  hd_kernel_exit(HD_RA);
   return 0;
 }
 
@@ -316,6 +320,15 @@ static bool for_caller(const struct hd_signal *s, const struct hd_thread *t) {
   return true;
 }
 
+bool hd_signal_for(const struct hd_thread *t) {
+  if (t->sigpending & ~t->sigmask) return true;
+  for (uint64_t m = process_pending & ~t->sigmask; m; m &= m - 1) {
+    struct hd_signal s = { .sig = __builtin_ctzll(m) + 1, .target = HD_PROCESS };
+    if (for_caller(&s, t)) return true;
+  }
+  return false;
+}
+
 // target NULL: the process. Returns 0, ESRCH or EAGAIN. To pthread_kill a thread that has
 // ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
 static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
@@ -329,6 +342,7 @@ static int send(struct hd_thread *target, int sig, int code, union sigval value,
   struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->index + 1, .value = value };
   hd_signal_generate(&s, pc);
   if (for_caller(&s, t)) hd_deliver_due(t, pc);
+  else hd_kernel_exit(pc);
   return 0;
 }
 
@@ -375,6 +389,15 @@ HD_EXPORT int kill(int pid, int sig) {
   int err;
   if (hd_child_kill(pid, sig, HD_RA, &err)) { if (err) errno = err; return err ? -1 : 0; }
   if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
+  if (sig == 0) return 0;
+  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
+}
+
+// The program's group has no other member that heddle knows of.
+HD_EXPORT int killpg(int group, int sig) {
+  if (!hd_active()) return REAL(killpg)(group, sig);
+  if (group < 0) return result(EINVAL);
+  if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
   if (sig == 0) return 0;
   return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
 }
@@ -451,7 +474,7 @@ HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
 
 // sigsuspend and pause: one event from which on a handler ends the call, and one when it has.
 // A signal that comes before the first does not end it.
-static int suspend(bool change, uint64_t to, uint64_t pc) {
+int hd_signal_suspend(bool change, uint64_t to, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   hd_op(HD_OP_SIGNAL_SUSPEND, pc, 0);
   t->back_mask = t->sigmask;
@@ -473,6 +496,6 @@ HD_EXPORT int sigsuspend(const sigset_t *set) {
   if (!hd_active()) return REAL(sigsuspend)(set);
   uint64_t to;
   hd_fetch(&to, set, sizeof to, HD_RA);
-  return suspend(true, to, HD_RA);
+  return hd_signal_suspend(true, to, HD_RA);
 }
-HD_EXPORT int pause(void) { return hd_active() ? suspend(false, 0, HD_RA) : REAL(pause)(); }
+HD_EXPORT int pause(void) { return hd_active() ? hd_signal_suspend(false, 0, HD_RA) : REAL(pause)(); }

@@ -22,6 +22,9 @@ static inline bool hd_signal_valid(int sig) { return sig >= 1 && sig < NSIG; }
 
 // ---- signals.c
 extern struct sigaction hd_actions[NSIG];
+int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc); // under control; 0 or EINVAL
+int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc);                   // the same
+int hd_signal_suspend(bool change, uint64_t to, uint64_t pc); // active; -1 with EINTR
 bool hd_signal_room(void);                        // for one more
 void hd_signal_generate(const struct hd_signal *s, uint64_t pc); // pending, dropped, or the end of the execution
 bool hd_signal_pending_of(const struct hd_timer *tm);            // one of its signals

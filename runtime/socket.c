@@ -216,7 +216,7 @@ static bool accept_ready(const struct hd_io_wait *w) {
   return !f || !f->sock || f->sock->state != HD_SOCK_LISTENING || f->sock->nqueue;
 }
 
-static long do_accept(int fd, struct sockaddr *sa, socklen_t *len, int flags, uint64_t pc) {
+static long take_connection(int fd, struct sockaddr *sa, socklen_t *len, int flags, uint64_t pc) {
   hd.cur->pend.pc = pc;
   if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) return -EINVAL;
   long err = 0;
@@ -248,6 +248,12 @@ static long do_accept(int fd, struct sockaddr *sa, socklen_t *len, int flags, ui
     hd_addr_put(&g->sock->peer, f->sock->domain, sa, len);
     return got;
   }
+}
+
+static long do_accept(int fd, struct sockaddr *sa, socklen_t *len, int flags, uint64_t pc) {
+  long got = take_connection(fd, sa, len, flags, pc);
+  hd_kernel_exit(pc);
+  return got;
 }
 
 static long do_shutdown(int fd, int how, uint64_t pc) {

@@ -6,19 +6,21 @@
 #include "rt.h"
 #include "sync.h"
 
-static HD_PROGACCESS int value_of(volatile int *p) { return *p; }
+static int value_of(volatile int *p, uint64_t pc) {
+  hd_check_live((void *)p, pc);
+  hd_refresh((void *)p, sizeof *p, pc);
+  return *p;
+}
 
 static int lock(volatile int *s, uint64_t pc, uint16_t op) {
   struct hd_thread *t = hd.cur;
-  t->pend.pc = pc;
-  hd_check_live((void *)s, pc);
-  int now = value_of(s);
+  int now = value_of(s, pc);
   if (now != 0 && now != 1) hd_misuse(pc, (uint64_t)s, "use of a spin lock that was not initialised, or was overwritten");
   if (hd_skip_lock(pc, (void *)s, 0)) return 0;
   hd_pend(t, op, pc, (uint64_t)s);
   if (op == HD_OP_SPIN_LOCK) hd_need(t, (uint64_t)s, 0);
   hd_point(t);
-  if (*s != 1) {
+  if (value_of(s, pc) != 1) {
     hd_commit(t, 0, EBUSY);
     hd_observe(t, pc, 0);
     return EBUSY;
@@ -37,11 +39,10 @@ HD_EXPORT int pthread_spin_trylock(pthread_spinlock_t *s) {
 }
 
 static int set(volatile int *s, uint64_t pc, uint16_t op, int v) {
-  struct hd_thread *t = hd.cur;
-  t->pend.pc = pc;
-  (void)value_of(s);
+  (void)value_of(s, pc);
   if (op == HD_OP_SPIN_UNLOCK && hd_skip_unlock((void *)s, 0)) return 0;
-  hd_op(op, pc, (uint64_t)s);
+  struct hd_thread *t = hd_op(op, pc, (uint64_t)s);
+  (void)value_of(s, pc);
   if (op == HD_OP_SPIN_UNLOCK && *s == 1) hd_misuse(pc, (uint64_t)s, "unlock of a spin lock that is not held");
   if (op == HD_OP_SPIN_DESTROY && *s != 1) hd_misuse(pc, (uint64_t)s, "destroy of a locked spin lock");
   *s = v;

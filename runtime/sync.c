@@ -1,26 +1,33 @@
 // sync.c: when is a pending operation ready, for every kind of operation that can wait.
 #include "fd.h"
 
-static HD_PROGACCESS bool object_ready(const struct hd_thread *u) {
+// The objects are in the program's memory, which may be gone. Then the thread goes on, and
+// meets the fault, or is told of the misuse, in its own call.
+static bool object_ready(const struct hd_thread *u) {
+  if (u->pend.op == HD_OP_COND_WAKE) { // the condition variable may be gone, too, once it was woken
+    return (u->granted || u->timed_out || hd_cancel_due(u)) && (hd_freed(u->pend.aux) || hd_mutex_free(u->pend.aux));
+  }
+  if (hd_freed(u->pend.obj)) return true;
   switch (u->pend.op) {
   case HD_OP_MUTEX_LOCK: return hd_mutex_free(u->pend.obj);
   case HD_OP_MUTEX_TIMEDLOCK: return u->timed_out || hd_mutex_free(u->pend.obj);
-  case HD_OP_COND_WAKE: return (u->granted || u->timed_out || hd_cancel_due(u)) && hd_mutex_free(u->pend.aux);
-  case HD_OP_SEM_WAIT: return *(volatile uint32_t *)u->pend.obj != 0;
-  case HD_OP_SEM_TIMEDWAIT: return u->timed_out || *(volatile uint32_t *)u->pend.obj != 0;
+  case HD_OP_SEM_WAIT: return hd_word_or(u->pend.obj, 1) != 0;
+  case HD_OP_SEM_TIMEDWAIT: return u->timed_out || hd_word_or(u->pend.obj, 1) != 0;
   case HD_OP_RWLOCK_RDLOCK: return hd_rwlock_free(u->pend.obj, false);
   case HD_OP_RWLOCK_WRLOCK: return hd_rwlock_free(u->pend.obj, true);
   case HD_OP_RWLOCK_TIMEDRDLOCK: return u->timed_out || hd_rwlock_free(u->pend.obj, false);
   case HD_OP_RWLOCK_TIMEDWRLOCK: return u->timed_out || hd_rwlock_free(u->pend.obj, true);
-  case HD_OP_SPIN_LOCK: return *(volatile int *)u->pend.obj == 1;
-  case HD_OP_ONCE_BEGIN: return (*(volatile int *)u->pend.obj & 1) == 0;
+  case HD_OP_SPIN_LOCK: return hd_word_or(u->pend.obj, 1) == 1;
+  case HD_OP_ONCE_BEGIN: return (hd_word_or(u->pend.obj, 0) & 1) == 0;
   }
   return false;
 }
 
 bool hd_ready(const struct hd_thread *u) { return hd_op_ready(u) || u->due || (HD_UNLIKELY(hd.npending) && hd_signal_due(u)); }
 
-bool hd_op_ready(const struct hd_thread *u) {
+bool hd_op_ready(const struct hd_thread *u) { return hd_op_possible(u) && !(HD_UNLIKELY(u->owed) && hd_owes(u)); }
+
+bool hd_op_possible(const struct hd_thread *u) {
   if (!u->needs || u->interrupted || (HD_UNLIKELY(u->cancel) && u->pend.op != HD_OP_COND_WAKE && hd_cancel_interrupts(u))) return true;
   switch (u->pend.op) {
   case HD_OP_THREAD_JOIN: { // a second join or one of a detached thread goes on, to be reported
@@ -37,6 +44,14 @@ bool hd_op_ready(const struct hd_thread *u) {
   case HD_OP_PROCESS_WAIT: return hd_child_ready(u);
   }
   return object_ready(u);
+}
+
+void hd_memory_gone(uint64_t at, uint64_t bytes) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if ((u->needs - at < bytes || u->needs2 - at < bytes) && hd_ready(u)) hd_add(&hd.enabled, u->index);
+    }
 }
 
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op) {

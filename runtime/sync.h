@@ -56,10 +56,26 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
 void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copy; the same
+// stream.c: bytes from and to the program's memory, where a fault is the program's, at the place of the pending operation.
+void hd_from_program(void *to, const void *from, uint64_t n);
+void hd_to_program(void *to, const void *from, uint64_t n);
+static inline bool hd_freed(uint64_t p) {
+  uint64_t off = p - hd_heap_base;
+  return off < hd_heap_used && HD_UNLIKELY(hd_heap_shadow[off >> 4] == HD_SH_FREED);
+}
 // An object in memory that was freed is a use after free, whatever its bytes say.
 static inline void hd_check_live(const void *p, uint64_t pc) {
-  uint64_t off = (uint64_t)p - hd_heap_base;
-  if (off < hd_heap_used && HD_UNLIKELY(hd_heap_shadow[off >> 4] == HD_SH_FREED))
-    hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
+  if (hd_freed((uint64_t)p)) hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
+}
+void hd_memory_gone(uint64_t at, uint64_t bytes); // freed or unmapped: who waits for an object there goes on, to be reported
+
+// The word at an address in the program's memory, or gone if that cannot be read: for
+// looking at an object on behalf of a thread that does not run. A fault here goes on behind
+// the load (outcome.c), which has not changed the register then.
+static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
+  __asm__ volatile("1: movl (%1), %0\n2:\n"
+                   ".pushsection hd_fixups, \"a\"\n.balign 4\n.long 1b - ., 2b - .\n.popsection"
+                   : "+r"(gone) : "r"(address) : "memory");
+  return gone;
 }
 #endif

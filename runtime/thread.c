@@ -141,6 +141,7 @@ static _Noreturn void finish(struct hd_thread *t) {
   if (--hd.nlive == 1) last_one_exits();
   hd_commit(t, 0, 0);
   hd_del(&hd.enabled, t->index);
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   hd_progress(t);
   hd_update((uint64_t)t);
   hd_thread_leave();
@@ -265,11 +266,13 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     hd_fiber_start(u, u->stack_hi - 64); // not on its donor's
     hd_thread_tell(u);
   }
-  *id = u->fs;
+  hd_to_program(id, &u->fs, sizeof *id);
   t->pend.obj = u->fs;
   hd_progress(t);
   hd_commit(t, u->index, 0);
   hd_policy_arrive(u);
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
+  hd_kernel_exit(pc);
   // The new thread may run before the creator does anything with it. Where memory accesses are
   // not seen, the creator's next point may be far away.
   hd_op(HD_OP_THREAD_CREATED, pc, 0);
@@ -293,7 +296,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that is no thread's");
   if (ret) hd_refresh(ret, sizeof *ret, pc);
   if (hd_skip(pc)) {
-    if (ret) *ret = NULL;
+    if (ret) hd_to_program(ret, &(void *){ NULL }, sizeof *ret);
     return 0;
   }
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
@@ -320,7 +323,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   hd_progress(t);
   hd_commit(t, u->index, 0);
   hd_update((uint64_t)u); // somebody else may be waiting for it, wrongly
-  if (ret) *ret = u->ret;
+  if (ret) hd_to_program(ret, &u->ret, sizeof *ret);
   return 0;
 }
 

@@ -151,6 +151,8 @@ static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *l
   *left = interrupted && deadline > hd.vtime ? deadline - hd.vtime : 0;
   if (!interrupted && deadline > hd.vtime) hd.vtime = deadline;
   hd_commit(t, ns, interrupted ? EINTR : 0);
+  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
+  hd_kernel_exit(pc);
   return !interrupted;
 }
 
@@ -208,6 +210,7 @@ void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_YIELD, pc, 0);
   hd_commit(t, 0, 0);
   hd_observe(t, pc, 0);
+  hd_kernel_exit(pc);
 }
 
 static int yield(uint64_t pc) {

@@ -123,7 +123,7 @@ static uint64_t object(int fd, struct hd_file *f, bool write, const struct hd_ms
   return s ? s->id : f->id;
 }
 
-long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
+static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
   hd.cur->pend.pc = pc;
   if (write) hd_record_io(m, m->size, false, pc);
   if (m->size > MOST) m->size = MOST;
@@ -165,4 +165,10 @@ long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
     if (!write) hd_record_io(m, (uint64_t)n < m->size ? (uint64_t)n : m->size, true, pc);
     return n;
   }
+}
+
+long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
+  long n = transfer(fd, write, m, pc);
+  hd_kernel_exit(pc);
+  return n;
 }

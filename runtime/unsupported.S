@@ -72,8 +72,8 @@ refuse:	.cfi_startproc
 	refused	clone
 	refused	fexecve
 	refused	daemon
+	refused	forkpty
 // threads
-	refused	pthread_mutex_consistent_np
 	refused	flockfile
 	refused	ftrylockfile
 	refused	funlockfile
@@ -86,16 +86,6 @@ refuse:	.cfi_startproc
 	refused	__tsan_get_current_fiber
 	refused	__tsan_destroy_fiber
 // signals and timers
-	refused	killpg
-	refused	sigset
-	refused	sighold
-	refused	sigrelse
-	refused	sigignore
-	refused	sigpause
-	refused	__sigpause
-	refused	__xpg_sigpause
-	refused	sigblock
-	refused	sigsetmask
 	refused	sigstack
 	refused	sigvec
 	refused	signalfd
@@ -103,9 +93,11 @@ refuse:	.cfi_startproc
 	refused	mkfifo
 	refused	flock
 	refused	lockf
+	refused	lockf64
 	refused	msgrcv
 	refused	msgget
 	refused	mq_open
+	refused	__mq_open_2
 	refused	semget
 	refused	semop
 	refused	semtimedop
@@ -115,6 +107,7 @@ refuse:	.cfi_startproc
 	refused	fanotify_init
 	refused	sendmmsg
 	refused	recvmmsg
+	refused	__sendmmsg
 	refused	splice
 	refused	tee
 	refused	vmsplice
@@ -147,6 +140,12 @@ refuse:	.cfi_startproc
 	refused	aio_read
 	refused	aio_write
 	refused	lio_listio
+	refused	lio_listio64
+	refused	aio_read64
+	refused	aio_write64
+	refused	aio_fsync
+	refused	aio_fsync64
+	refused	getaddrinfo_a
 // memory that comes from elsewhere
 	isolated	memfd_create
 	isolated	brk
