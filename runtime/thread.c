@@ -15,21 +15,18 @@ enum { KEYS = 1024 };
 static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
 static uint32_t nkeys, nkeys_saved;
 
-struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
-  uint32_t i = hd.nthreads++;
-  struct hd_thread *t = &hd_threads[i];
-  if (i >= hd.nwords * 64) {
-    struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
-    for (uint32_t k = 0; k < 4; k++) sets[k]->w[hd.nwords] = 0;
-    hd.nwords++;
-  }
+struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
+  struct hd_donor *d = NULL;
+  struct hd_thread *t = hd_slot_get(code ? &d : NULL);
+  uint32_t i = t->index;
   hd_fill(t, 0, offsetof(struct hd_thread, shadow));
   t->index = i;
+  t->number = hd.nborn++;
   t->donor = d;
   t->fs = d ? d->fs : hd_main_fs;
   t->touched_low = ~0ull;
   if (parent) {
-    t->parent = parent->index;
+    t->parent = parent->number;
     t->nth = ++parent->children;
     t->name = hd_mix(parent->name, t->nth);
     t->sigmask = parent->sigmask;
@@ -42,7 +39,20 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
   hd.nlive++;
   hd_policy_thread(t);
   if (hd.plan.nthreads) hd_script_thread(t);
+  if (HD_UNLIKELY(hd.record)) hd_event_slot(t);
   return t;
+}
+
+void hd_thread_report(const struct hd_thread *t) {
+  uintptr_t hi = t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp;
+  uint64_t size = t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20;
+  struct hd_thread_info info = {
+    .number = t->number, .parent = t->parent, .nth = t->nth,
+    .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
+    .name = t->name, .entry = hd_name((uint64_t)t->entry),
+    .stack_hi = t->timer ? 0 : hi, .stack_size = t->timer ? 0 : size,
+  };
+  hd_out(HD_REC_THREAD, &info, sizeof info);
 }
 
 struct hd_thread *hd_thread_of(uintptr_t id) {
@@ -143,6 +153,7 @@ static _Noreturn void finish(struct hd_thread *t) {
   hd_del(&hd.enabled, t->index);
   hd_progress(t);
   hd_update((uint64_t)t);
+  if (t->detached) hd_slot_retire(t);
   hd_thread_leave();
 }
 
@@ -195,18 +206,13 @@ HD_EXPORT void pthread_exit(void *ret) {
   __builtin_unreachable();
 }
 
-_Noreturn void hd_more_donors(void);
-
 struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached) {
-  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
-  struct hd_donor *d = hd_donor_get();
-  if (!d) hd_more_donors();
-  struct hd_thread *u = hd_thread_new(t, d);
+  struct hd_thread *u = hd_thread_new(t, true);
   u->entry = entry;
   u->arg = arg;
   u->detached = detached;
   hd.unjoined++;
-  hd_fiber_start(u, d->sp);
+  hd_fiber_start(u, u->donor->sp);
   hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
   hd_add(&hd.enabled, u->index);
   return u;
@@ -264,7 +270,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   *id = u->fs;
   t->pend.obj = u->fs;
   hd_progress(t);
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_policy_arrive(u);
   return 0;
 }
@@ -289,30 +295,34 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
     return 0;
   }
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
-  t->pend.aux = u->index;
+  t->pend.aux = u->number;
   if (u == t) return EDEADLK;
   bool bad = until && until->vtime == HD_BAD_TIME;
   if (!try && !bad) hd_need(t, (uint64_t)u, 0);
   if (until && !bad) hd_timer(t, until);
+  u->referred++;
   if (try) hd_point(t);
   else if (hd_cancel_point(t)) {
-    hd_commit(t, u->index, ECANCELED);
+    u->referred--;
+    hd_commit(t, u->number, ECANCELED);
     hd_cancel_act(t);
   }
+  u->referred--;
   if (u->joined) hd_misuse(pc, id, "join of a thread that was joined already");
   if (u->detached) hd_misuse(pc, id, "join of a detached thread");
   if (!u->ended) {
     int r = try ? EBUSY : bad ? EINVAL : ETIMEDOUT;
-    hd_commit(t, u->index, r);
+    hd_commit(t, u->number, r);
     if (try) hd_observe(t, pc, 0);
     return r;
   }
   u->joined = true;
   hd.unjoined--;
   hd_progress(t);
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_update((uint64_t)u); // somebody else may be waiting for it, wrongly
   if (ret) *ret = u->ret;
+  hd_slot_retire(u);
   return 0;
 }
 
@@ -340,12 +350,15 @@ HD_EXPORT int pthread_clockjoin_np(pthread_t id, void **ret, clockid_t clock, co
 
 int hd_thread_detach(uintptr_t id, uint64_t pc) {
   struct hd_thread *u = check_id(id, pc, "detach of an identifier that is no thread's");
+  u->referred++;
   struct hd_thread *t = hd_op(HD_OP_THREAD_DETACH, pc, id);
+  u->referred--;
   if (u->joined) hd_misuse(pc, id, "detach of a thread that was joined already");
-  if (u->detached) { hd_commit(t, u->index, EINVAL); return EINVAL; }
+  if (u->detached) { hd_commit(t, u->number, EINVAL); return EINVAL; }
   u->detached = true;
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_update((uint64_t)u);
+  if (u->ended) hd_slot_retire(u);
   return 0;
 }
 

@@ -29,18 +29,18 @@ func span(o trace.Object, size uint64) (lo, n uint64) {
 	if o.Region() != trace.RegionStack {
 		return uint64(o), size
 	}
-	return uint64(o) ^ offsets, min(size, o.Offset()+1)
+	return uint64(o) ^ offsets(o), min(size, o.Offset()+1)
 }
 
 // offsets are the bits of an object's offset in its region.
-const offsets = 1<<46 - 1
+func offsets(o trace.Object) uint64 { return 1<<o.OffsetBits() - 1 }
 
 // objectAt is the inverse of span, for the bytes [lo, hi).
 func objectAt(lo, hi uint64) trace.Object {
 	if o := trace.Object(lo); o.Region() != trace.RegionStack {
 		return o
 	}
-	return trace.Object(lo ^ offsets)
+	return trace.Object(lo ^ offsets(trace.Object(lo)))
 }
 
 // record is an access that later ones can race with.

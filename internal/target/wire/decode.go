@@ -116,6 +116,11 @@ var kinds = [...]trace.Kind{
 // outcome turns the records of an execution into what the controller works with. Index is
 // that of the part of the plan that proc was given.
 func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
+	var tr *trace.Trace
+	stacks := newStacks(x.threads)
+	if p.Record {
+		tr = record(prog, p, x, stacks)
+	}
 	o := schedule.Outcome{
 		Index: int(r.Index), Coverage: r.Coverage,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
@@ -125,7 +130,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	e := trace.Ending{
 		Kind: trace.Unsupported, Status: r.Status, Thread: trace.ThreadID(r.Thread),
 		Message: x.message, Site: prog.Site(r.Pc),
-		Object: prog.Object(r.Object, x.threads, uint16(r.Thread)),
+		Object: prog.Object(r.Object, stacks, trace.ThreadID(r.Thread)),
 		Output: x.output,
 	}
 	if int(r.Outcome) < len(kinds) {
@@ -141,7 +146,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		w := &x.waiters[i]
 		e.Waiters = append(e.Waiters, trace.Waiter{
 			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
-			Object: prog.Object(w.Object, x.threads, uint16(w.Thread)),
+			Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),
 			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
 		})
 	}
@@ -153,8 +158,10 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	}
 	prog.Ended(proc, p, &e)
 	o.Ending = e
-	if p.Record {
-		o.Trace = record(prog, p, x, e)
+	if tr != nil {
+		tr.Ending = e
+		tr.Modules = prog.Modules() // with those that were met
+		o.Trace = tr
 	}
 	return o
 }
@@ -164,8 +171,8 @@ func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Diverge
 	if d.Step < len(p.Script) {
 		d.Expected = p.Script[d.Step]
 	}
-	if r.MetThread != 0xffff || r.MetOp != 0 {
-		d.Met.Thread = trace.ThreadID(int16(r.MetThread))
+	if r.MetThread != ^uint32(0) || r.MetOp != 0 {
+		d.Met.Thread = trace.ThreadID(int32(r.MetThread))
 		d.Met.Op = trace.Op(r.MetOp)
 		d.Met.Site = prog.Site(r.Pc)
 	}
@@ -197,15 +204,15 @@ func cycle(waiters []trace.Waiter) []trace.ThreadID {
 	return nil
 }
 
-// record makes the trace of an execution.
-func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace.Trace {
-	tr := &trace.Trace{Header: prog.Header(), Ending: e}
+// record makes the trace of an execution, without its ending and modules.
+func record(prog Program, p *schedule.Plan, x *execution, stacks *Stacks) *trace.Trace {
+	tr := &trace.Trace{Header: prog.Header()}
 	tr.Header.Points = p.Points
 	tr.Header.ExpectStatus = p.ExpectStatus
 	for i := range x.threads {
 		th := &x.threads[i]
 		thread := trace.Thread{
-			ID: trace.ThreadID(th.Index), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
+			ID: trace.ThreadID(th.Number), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
 			Name: th.Name, Entry: prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
 		}
 		if th.Flags&threadClock != 0 {
@@ -228,25 +235,25 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 	tr.Events = make([]trace.Event, 0, len(x.events))
 	for i := 0; i < len(x.events); i++ {
 		a := &x.events[i]
+		by := trace.ThreadID(a.Thread)
+		if a.Op == abi.OpNone {
+			stacks.give(a.Value, by)
+			continue
+		}
 		ev := trace.Event{
-			Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: prog.Site(a.Pc),
-			Object: prog.Object(a.Object, x.threads, a.Thread), Aux: a.Aux, Size: a.Size,
+			Thread: by, Op: trace.Op(a.Op), Site: prog.Site(a.Pc),
+			Object: prog.Object(a.Object, stacks, by), Aux: a.Aux, Size: a.Size,
 			Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
 		}
-		ev.Enabled.Low = a.Enabled
+		var high []uint64
 		if n := min(int(a.Mask), len(x.events)-i-1); n > 0 {
-			words := cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(&x.events[i+1])), n*abi.SizeofEvent))
-			for len(words) > 0 && words[len(words)-1] == 0 {
-				words = words[:len(words)-1]
-			}
-			if len(words) > 0 {
-				ev.Enabled.High = append([]uint64(nil), words...)
-			}
+			high = cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(&x.events[i+1])), n*abi.SizeofEvent))
 			i += n
 		}
+		ev.Enabled = stacks.set(a.Enabled, high)
 		switch ev.Op {
 		case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
-			ev.Aux = uint64(prog.Object(a.Aux, x.threads, a.Thread))
+			ev.Aux = uint64(prog.Object(a.Aux, stacks, by))
 		}
 		switch ev.Op {
 		case trace.OpMalloc:
@@ -269,6 +276,5 @@ func record(prog Program, p *schedule.Plan, x *execution, e trace.Ending) *trace
 		}
 		tr.Events = append(tr.Events, ev)
 	}
-	tr.Modules = prog.Modules() // with those that were met
 	return tr
 }

@@ -19,7 +19,7 @@ type flat struct{}
 func (flat) Launch(context.Context) (*Process, error) { return nil, errors.New("not started") }
 func (flat) PC(s trace.Site) uint64                   { return s.Offset() }
 func (flat) Site(pc uint64) trace.Site                { return trace.MakeSite(0, pc) }
-func (flat) Object(addr uint64, _ []abi.ThreadInfo, _ uint16) trace.Object {
+func (flat) Object(addr uint64, _ *Stacks, _ trace.ThreadID) trace.Object {
 	return trace.Object(addr)
 }
 func (flat) Header() trace.Header                                { return trace.Header{} }
@@ -43,7 +43,7 @@ func TestWideEnabledSet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tr := record(flat{}, &schedule.Plan{}, &x, trace.Ending{})
+	tr := record(flat{}, &schedule.Plan{}, &x, newStacks(nil))
 	if len(tr.Events) != 2 || tr.Events[1].Thread != 67 {
 		t.Fatalf("events %+v", tr.Events)
 	}
