@@ -37,10 +37,11 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 	switch ev.Op {
 	case trace.OpAtomicFence:
 		if acquire {
-			t.learn(t.acquire)
+			t.learn(&t.acquire)
 		}
 		if release {
-			t.release.replace(t.clock, t.epoch())
+			at := e.epoch(t)
+			t.release.replace(&t.clock, at)
 			t.tick = true
 		}
 	case trace.OpAtomicLoad:
@@ -58,18 +59,19 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		e.atomicLoad(t, ev, acquire)
 		switch at := releasedAt(e.atomics, ev.Object); {
 		case release:
-			t.leave(at)
+			e.leave(t, at)
 		case t.release.by != 0:
-			at.publish(t.release.clock, t.release.by)
+			at.publish(&t.release.clock, t.release.by)
 		}
 	case trace.OpAtomicStore:
 		at := releasedAt(e.atomics, ev.Object)
 		switch {
 		case release:
-			at.replace(t.clock, t.epoch())
+			by := e.epoch(t)
+			at.replace(&t.clock, by)
 			t.tick = true
 		case t.release.by != 0:
-			at.replace(t.release.clock, t.release.by)
+			at.replace(&t.release.clock, t.release.by)
 		default:
 			at.forget()
 		}
@@ -84,10 +86,11 @@ func (e *Engine) goSync(t *thread, ev *trace.Event) {
 	}
 	switch ev.Op {
 	case trace.OpRelease:
-		at.replace(t.clock, t.epoch())
+		by := e.epoch(t)
+		at.replace(&t.clock, by)
 		t.tick = true
 	case trace.OpReleaseMerge, trace.OpReleaseAcquire:
-		t.leave(at)
+		e.leave(t, at)
 	}
 }
 

@@ -68,10 +68,10 @@ type Detector struct {
 	found map[[2]uint32]struct{}
 	races []Race
 
-	known   hb.Clock // what all living threads know, as of event knownAt
+	known   *hb.Clock // what all living threads know, as of event knownAt
 	knownAt int
 	epoch   hb.Epoch // of the present event
-	clock   hb.Clock
+	clock   *hb.Clock
 }
 
 // New returns a detector at the start of an execution.
@@ -157,11 +157,10 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 }
 
 // everKnown is what all living threads know. It may be out of date, which is safe: it
-// only grows. Computing it takes the square of the number of threads, so it is done again
+// only grows. Computing it takes as long as going through the clocks of all threads, so it is done again
 // only once as many events have passed.
-func (d *Detector) everKnown() hb.Clock {
-	n := d.engine.Threads()
-	if d.events-d.knownAt > n*n/4 {
+func (d *Detector) everKnown() *hb.Clock {
+	if d.events-d.knownAt > d.engine.KnownCost()/4 {
 		d.known, d.knownAt = d.engine.Known(), d.events
 	}
 	return d.known

@@ -229,10 +229,10 @@ func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 	return false
 }
 
-// sameSource reports whether two records are of one instruction, run by one thread. The
-// later stands for both: whatever the earlier races with from then on, it does too.
+// sameSource reports whether two records are of one instruction, run by one thread, or by one
+// after the other. The later stands for both: whatever the earlier races with from then on, it does too.
 func (r *record) sameSource(o *record) bool {
-	return r.access == o.access && r.kind == o.kind && r.at.Thread() == o.at.Thread()
+	return r.access == o.access && r.kind == o.kind && r.at.Chain() == o.at.Chain()
 }
 
 // remember adds r to the records of a granule or node. The masks of records of the same
@@ -305,11 +305,11 @@ func (s *shadow) shrink(d *Detector, records []record) []record {
 	return kept
 }
 
-// superseded reports whether a later record of r's thread races with all that r does.
+// superseded reports whether a later record of r's chain races with all that r does.
 func superseded(records []record, r *record) bool {
 	for i := range records {
 		o := &records[i]
-		if o.event > r.event && o.at.Thread() == r.at.Thread() && o.kind.covers(r.kind) && r.mask&^o.mask == 0 {
+		if o.event > r.event && o.at.Chain() == r.at.Chain() && o.kind.covers(r.kind) && r.mask&^o.mask == 0 {
 			return true
 		}
 	}
