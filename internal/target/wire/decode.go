@@ -250,7 +250,11 @@ func record(prog Program, p *schedule.Plan, x *execution, stacks *Stacks) *trace
 			high = cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(&x.events[i+1])), n*abi.SizeofEvent))
 			i += n
 		}
-		ev.Enabled = stacks.set(a.Enabled, high)
+		if ev.Flags&trace.FlagNoChoice != 0 && high == nil {
+			ev.Enabled = stacks.alone(a.Enabled)
+		} else {
+			ev.Enabled = stacks.set(a.Enabled, high)
+		}
 		switch ev.Op {
 		case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
 			ev.Aux = uint64(prog.Object(a.Aux, stacks, by))

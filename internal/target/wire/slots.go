@@ -15,6 +15,11 @@ type Stacks struct {
 	owner   []trace.ThreadID // by slot
 	mask    []uint64         // by slot: enabled at the last event
 	enabled trace.ThreadSet  // the same by thread; events may share it
+
+	// What alone gave last.
+	few     bool
+	fewMask uint64
+	fewSet  trace.ThreadSet
 }
 
 func newStacks(threads []abi.ThreadInfo) *Stacks {
@@ -62,6 +67,7 @@ func (s *Stacks) give(slot uint64, t trace.ThreadID) {
 		s.enabled.Remove(s.owner[slot])
 	}
 	s.owner[slot] = t
+	s.few = false
 }
 
 // grow makes room for n slots. The slot of a thread that nothing was said of has its number.
@@ -72,6 +78,19 @@ func (s *Stacks) grow(n int) {
 	for 64*len(s.mask) < n {
 		s.mask = append(s.mask, 0)
 	}
+}
+
+// alone is the threads whose slots are in low, of an event that says nothing of the others.
+func (s *Stacks) alone(low uint64) trace.ThreadSet {
+	if s.few && low == s.fewMask {
+		return s.fewSet // most are like the one before
+	}
+	s.grow(64)
+	s.few, s.fewMask, s.fewSet = true, low, trace.ThreadSet{}
+	for ; low != 0; low &= low - 1 {
+		s.fewSet.Add(s.owner[bits.TrailingZeros64(low)])
+	}
+	return s.fewSet
 }
 
 // set is the threads whose slots are in low, 0 to 63, and high, 64 and above.
