@@ -40,9 +40,9 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 			t.learn(&t.acquire)
 		}
 		if release {
-			at := e.epoch(t)
+			at := e.publishing(t)
 			t.release.replace(&t.clock, at)
-			t.tick = true
+			t.fenced = true
 		}
 	case trace.OpAtomicLoad:
 		e.atomicLoad(t, ev, acquire)
@@ -60,17 +60,16 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		switch at := releasedAt(e.atomics, ev.Object); {
 		case release:
 			e.leave(t, at)
-		case t.release.by != 0:
+		case t.fenced:
 			at.publish(&t.release.clock, t.release.by)
 		}
 	case trace.OpAtomicStore:
 		at := releasedAt(e.atomics, ev.Object)
 		switch {
 		case release:
-			by := e.epoch(t)
+			by := e.publishing(t)
 			at.replace(&t.clock, by)
-			t.tick = true
-		case t.release.by != 0:
+		case t.fenced:
 			at.replace(&t.release.clock, t.release.by)
 		default:
 			at.forget()
@@ -86,9 +85,8 @@ func (e *Engine) goSync(t *thread, ev *trace.Event) {
 	}
 	switch ev.Op {
 	case trace.OpRelease:
-		by := e.epoch(t)
+		by := e.publishing(t)
 		at.replace(&t.clock, by)
-		t.tick = true
 	case trace.OpReleaseMerge, trace.OpReleaseAcquire:
 		e.leave(t, at)
 	}

@@ -48,8 +48,6 @@ import "github.com/heddle-dev/heddle/trace"
 // such an operation did not happen, but for a condition wake, which takes its mutex all the
 // same.
 //
-// The end of a thread counts as happening with what the thread did before it.
-//
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {
 	threads  []*thread
@@ -61,6 +59,7 @@ type Engine struct {
 	barriers map[trace.Object]*barrier
 	atomics  map[trace.Object]*released
 	alive    int     // threads that have not ended
+	lax      bool    // ForAccesses
 	over     *thread // whose clock nobody needs after the latest event
 }
 
@@ -83,6 +82,24 @@ type thread struct {
 	phase   *phase   // of the barrier it is waiting at
 	acquire Clock    // what its relaxed loads read from, for a later acquire fence
 	release released // its clock at its last release fence
+	fenced  bool     // there was one
+}
+
+// ForAccesses returns an engine that is exact about accesses to memory only, atomic ones
+// included. Other events count as happening with the thread's access before them. So what a
+// thread does once it has let go of its last lock does not keep its chain from being used again.
+func ForAccesses() *Engine {
+	e := New()
+	e.lax = true
+	return e
+}
+
+func access(op trace.Op) bool {
+	switch op.Class() {
+	case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW:
+		return true
+	}
+	return false
 }
 
 // New returns an engine at the start of an execution.
@@ -181,20 +198,27 @@ func (t *thread) take(r *released) {
 
 // leave publishes the thread's clock at an object.
 func (e *Engine) leave(t *thread, r *released) {
-	at := e.epoch(t)
+	at := e.publishing(t)
 	r.publish(&t.clock, at)
+}
+
+// publishing is the epoch of t's clock, which others are about to get: what t does from now on
+// is in another time. It is 0 if t has done nothing that they could know.
+func (e *Engine) publishing(t *thread) Epoch {
+	if e.lax && !t.named {
+		return 0
+	}
 	t.tick = true
+	return e.epoch(t)
 }
 
 // tell is learn of what t knows, which goes on in another time.
 func (e *Engine) tell(t, other *thread) {
-	e.named(t)
+	e.publishing(t)
 	other.learn(&t.clock)
-	t.tick = true
 }
 
-// ends gives the thread's chain back. What it has done since its last release nobody has to
-// know of but who joins it.
+// ends gives the thread's chain back.
 func (e *Engine) ends(t *thread) {
 	if t.ended {
 		return
@@ -225,7 +249,7 @@ func (e *Engine) Event(ev *trace.Event) {
 		e.over = nil
 	}
 	t := e.thread(ev.Thread)
-	if t.tick && ev.Op != trace.OpThreadEnd {
+	if t.tick && (!e.lax || access(ev.Op)) {
 		t.tick = false
 		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
 	}

@@ -29,19 +29,6 @@ func oracle(events []trace.Event) [][]bool {
 			}
 		}
 	}
-	// The end of a thread is where its last operation is.
-	for i := range events {
-		if events[i].Op != trace.OpThreadEnd {
-			continue
-		}
-		last := i - 1
-		for last >= 0 && events[last].Thread != events[i].Thread {
-			last--
-		}
-		for j := i + 1; last >= 0 && j < n; j++ {
-			hb[i][j] = hb[last][j]
-		}
-	}
 	return hb
 }
 

@@ -39,9 +39,8 @@ func queueOf(m map[trace.Object]*queue, o trace.Object) *queue {
 
 // wake gives thread id the clock of t, to be acquired by its wake event.
 func (e *Engine) wake(t *thread, id trace.ThreadID) {
-	e.named(t)
+	e.publishing(t)
 	e.thread(id).woken.Join(&t.clock)
-	t.tick = true
 }
 
 // waitEvent handles condition variables, semaphores, barriers, futexes and descriptors. Operations that
@@ -171,10 +170,9 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		if b.phase == nil || ev.Value == 1 || b.phase.left {
 			b.phase = &phase{}
 		}
-		e.named(t)
+		e.publishing(t)
 		b.phase.arrived.Join(&t.clock)
 		t.phase = b.phase
-		t.tick = true
 	case trace.OpBarrierLeave:
 		if t.phase != nil {
 			t.phase.left = true

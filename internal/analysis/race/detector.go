@@ -76,7 +76,7 @@ type Detector struct {
 
 // New returns a detector at the start of an execution.
 func New() *Detector {
-	d := &Detector{engine: hb.New(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
+	d := &Detector{engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}
 	d.shadow.compactAt = compactAt
 	return d

@@ -1,7 +1,9 @@
 package race
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
 	"github.com/heddle-dev/heddle/trace"
@@ -21,6 +23,10 @@ const (
 
 	// compactAt is the number of accesses a granule or node remembers in full.
 	compactAt = 64
+
+	// maxRecords is the number of accesses from which on it forgets the older half: of an
+	// object that tens of thousands of threads have read, each would be compared with all.
+	maxRecords = 256
 )
 
 // span turns an object and a size into bytes that ascend with memory: offsets into a
@@ -301,6 +307,10 @@ func (s *shadow) shrink(d *Detector, records []record) []record {
 		if !superseded(records, &records[i]) {
 			kept = append(kept, records[i])
 		}
+	}
+	if len(kept) >= maxRecords {
+		slices.SortFunc(kept, func(a, b record) int { return cmp.Compare(a.event, b.event) })
+		kept = kept[len(kept)-maxRecords/2:]
 	}
 	return kept
 }
