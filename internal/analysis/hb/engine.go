@@ -73,6 +73,9 @@ type thread struct {
 	// tick: the thread's last event released, so its next one is in a new time. It is
 	// done late so that Epoch and Clock still speak of the last event.
 	tick bool
+	// mixed: after a release the thread has learnt more, and is still in the same time. So
+	// to know that time is not to know what it releases next.
+	mixed bool
 	// version counts the changes of clock by other threads' doings.
 	version int
 
@@ -185,14 +188,19 @@ func (e *Engine) epoch(t *thread) Epoch {
 // learn joins a clock into the thread's own.
 func (t *thread) learn(c *Clock) {
 	if t.clock.Join(c) {
-		t.version++
+		t.learnt()
 	}
+}
+
+func (t *thread) learnt() {
+	t.version++
+	t.mixed = t.mixed || t.tick
 }
 
 // take is learn for what was released at an object.
 func (t *thread) take(r *released) {
 	if r.takenBy(&t.clock) {
-		t.version++
+		t.learnt()
 	}
 }
 
@@ -203,12 +211,16 @@ func (e *Engine) leave(t *thread, r *released) {
 }
 
 // publishing is the epoch of t's clock, which others are about to get: what t does from now on
-// is in another time. It is 0 if t has done nothing that they could know.
+// is in another time. It is 0 if t has done nothing that they could know, or if its time does
+// not stand for all of its clock.
 func (e *Engine) publishing(t *thread) Epoch {
 	if e.lax && !t.named {
 		return 0
 	}
 	t.tick = true
+	if t.mixed {
+		return 0
+	}
 	return e.epoch(t)
 }
 
@@ -249,8 +261,10 @@ func (e *Engine) Event(ev *trace.Event) {
 		e.over = nil
 	}
 	t := e.thread(ev.Thread)
-	if t.tick && (!e.lax || access(ev.Op)) {
-		t.tick = false
+	if here := !e.lax || access(ev.Op); here && !t.named {
+		e.named(t) // before it is published, if the access is a release
+	} else if here && t.tick {
+		t.tick, t.mixed = false, false
 		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
 	}
 	switch ev.Op {
