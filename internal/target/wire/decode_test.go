@@ -58,6 +58,33 @@ func TestWideEnabledSet(t *testing.T) {
 	}
 }
 
+// A slot that is used again stands for another thread from then on, also where its bit has not
+// changed; a thread's number is its own.
+func TestSlotUsedAgain(t *testing.T) {
+	const yield = uint16(trace.OpYield)
+	slot := func(thread uint32, slot uint64) abi.Event { return abi.Event{Thread: thread, Value: slot} }
+	x := execution{}
+	if _, err := x.add(abi.RecEvents, bytesOf(
+		slot(0, 0), slot(1, 1),
+		abi.Event{Op: yield, Enabled: 3},
+		abi.Event{Thread: 1, Op: yield, Enabled: 3},
+		slot(100_000, 1),
+		abi.Event{Thread: 100_000, Op: yield, Enabled: 3},
+		abi.Event{Op: yield, Flags: abi.EvNochoice, Enabled: 2},
+		abi.Event{Op: yield, Enabled: 1},
+	)); err != nil {
+		t.Fatal(err)
+	}
+	tr := record(flat{}, &schedule.Plan{}, &x, newStacks(nil))
+	var got []string
+	for i := range tr.Events {
+		got = append(got, tr.Events[i].Enabled.String())
+	}
+	if want := []string{"{0,1}", "{0,1}", "{0,100000}", "{100000}", "{0}"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("enabled %v, want %v", got, want)
+	}
+}
+
 // What the program under test may have written over comes out as an error or as nonsense
 // that Validate finds, never as a crash.
 func FuzzRecords(f *testing.F) {
