@@ -57,11 +57,11 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   // is reported all the same: whether it escapes is for the analysis to say.
   uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
   uint64_t epoch = (hd_shm->executions + 1) << 32 | hd.points;
-  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->index && filter[i].op == op) return;
+  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->number && filter[i].op == op) return;
   filter[i].pc = pc;
   filter[i].addr = addr;
   filter[i].epoch = epoch;
-  filter[i].thread = t->index;
+  filter[i].thread = t->number;
   filter[i].op = op;
   if (!hd_profiles()) return;
   struct hd_pending keep = t->pend;

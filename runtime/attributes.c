@@ -93,8 +93,9 @@ static int failed(int err) {
 // By the identifiers that gettid gives; 0 is the caller's. NULL: no such thread.
 static struct hd_thread *thread_by_number(pid_t tid, uint64_t pc) {
   hd.cur->pend.pc = pc; // where a bad pointer is reported
-  uint32_t i = (uint32_t)(tid - HD_TID_BASE);
-  return tid == 0 ? hd.cur : i < hd.nthreads && !hd_threads[i].ended && !hd_threads[i].timer ? &hd_threads[i] : NULL;
+  if (tid == 0) return hd.cur;
+  struct hd_thread *u = hd_thread_numbered((uint32_t)(tid - HD_TID_BASE));
+  return u && !u->ended && !u->timer ? u : NULL;
 }
 
 HD_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set) {

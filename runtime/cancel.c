@@ -58,11 +58,13 @@ HD_EXPORT int pthread_cancel(pthread_t id) {
   static const char nobody[] = "pthread_cancel of an identifier that is no thread's";
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(HD_RA, id, nobody);
+  u->referred++;
   struct hd_thread *t = hd_op(HD_OP_CANCEL, HD_RA, id);
+  u->referred--;
   if (u->joined || (u->ended && u->detached)) hd_misuse(HD_RA, id, nobody);
   u->cancel |= HD_CANCEL_PENDING;
   hd_progress(t);
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   if (hd_has(&hd.needers, u->index) && hd_ready(u)) hd_add(&hd.enabled, u->index);
   if (u == t && t->cancel & HD_CANCEL_ASYNC && hd_cancel_due(t)) hd_cancel_act(t);
   return 0;

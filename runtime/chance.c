@@ -58,7 +58,7 @@ HD_EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void *self) { return hd_acti
 
 // ---- identifiers
 HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
-HD_EXPORT pid_t gettid(void) { return hd_active() ? hd_pid() + (pid_t)hd.cur->index : (pid_t)hd_sys(SYS_gettid, 0, 0, 0); }
+HD_EXPORT pid_t gettid(void) { return hd_active() ? hd_pid() + (pid_t)hd.cur->number : (pid_t)hd_sys(SYS_gettid, 0, 0, 0); }
 HD_EXPORT pid_t getppid(void) { return hd_active() ? hd_pid() - 1 : (pid_t)hd_sys(SYS_getppid, 0, 0, 0); }
 HD_EXPORT pid_t getpgrp(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpgid, 0, 0, 0); }
 HD_EXPORT pid_t getpgid(pid_t pid) { return hd_active() && (!pid || pid == hd_pid()) ? hd_pid() : (pid_t)hd_errno_result(hd_sys(SYS_getpgid, pid, 0, 0)); }

@@ -109,7 +109,7 @@ int hd_cond_signal(void *c, uint64_t pc) {
     hd_grant(&hd_threads[i]);
     hd_progress(t);
   }
-  hd_commit(t, i == ~0u ? 0 : i + 1, 0);
+  hd_commit(t, i == ~0u ? 0 : hd_threads[i].number + 1, 0);
   hd_update((uint64_t)c);
   return 0;
 }

@@ -35,7 +35,7 @@ void hd_debug_event(const struct hd_thread *t, uint32_t flags) {
   // What the controller leaves out of the trace.
   if (!hd.accesses && (t->pend.op == HD_OP_MALLOC || (t->pend.op == HD_OP_FREE && flags & HD_EV_NOCHOICE))) return;
   heddle_event++;
-  heddle_thread = t->index;
+  heddle_thread = t->number;
   heddle_operation = names[t->pend.op];
   heddle_called = t->pend.op != HD_OP_THREAD_START && t->pend.pc;
   heddle_at_event();

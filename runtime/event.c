@@ -76,6 +76,11 @@ uint32_t hd_stack_number(struct hd_thread *t) {
   return 0;
 }
 
+void hd_event_slot(const struct hd_thread *t) {
+  if (n == BLOCK) hd_event_flush();
+  block[n++] = (struct hd_event){ .thread = t->number, .value = t->index };
+}
+
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
   hd_event_settle();
   if (HD_UNLIKELY(hd_loading)) hd_late_look(); // a constructor's own calls have names
@@ -85,7 +90,7 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.obj, nevents);
   nevents++;
   struct hd_event *e = &block[n++];
-  e->thread = (uint16_t)t->index;
+  e->thread = t->number;
   e->op = t->pend.op;
   e->size = t->pend.size;
   e->pc = hd_name(t->pend.pc);
@@ -93,7 +98,7 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->value = value;
   e->aux = e->op == HD_OP_COND_WAIT || e->op == HD_OP_COND_WAKE || e->op == HD_OP_COND_TIMEOUT ? hd_name(t->pend.aux) : t->pend.aux;
   e->enabled = hd.decision.w[0];
-  e->flags = flags | t->pend.flags;
+  e->flags = (uint16_t)(flags | t->pend.flags);
   e->result = result;
   e->stack = stack;
   e->mask = ext;

@@ -26,7 +26,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
   hd.nprofiled = 0;
   hd.cur = NULL;
-  hd.nthreads = 0;
+  hd.nthreads = hd.nborn = hd.ndonors = 0;
   hd.nwords = 1;
   hd.nlive = 0;
   hd.unjoined = 0;
@@ -42,6 +42,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.wake_choice = -1;
   hd.open = false;
   hd_fill(&hd.result, 0, sizeof hd.result);
+  hd_slots_begin();
   hd_signals_reset();
   hd_fd_reset();
   hd_timers_reset();
@@ -55,30 +56,12 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   if (hd.record) hd_event_begin();
 }
 
-uintptr_t hd_stack_hi(const struct hd_thread *t) {
-  return t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp;
-}
-
-// Events after this can name its stack; those before it must not.
-void hd_thread_tell(const struct hd_thread *t) {
-  if (!hd.record) return;
-  hd_event_flush();
-  struct hd_thread_info info = {
-    .index = t->index, .parent = t->parent, .nth = t->nth,
-    .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
-    .name = t->name, .entry = hd_name((uint64_t)t->entry),
-    .stack_hi = hd_stack_hi(t),
-    .stack_size = t->timer ? 0 : t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20,
-  };
-  hd_out(HD_REC_THREAD, &info, sizeof info);
-}
-
 enum { GO_ON, STOP, AGAIN };
 
 // Does one execution; GO_ON if the plan goes on, AGAIN if it took more donors than there are.
 static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   begin(p, index);
-  struct hd_thread *main = hd_thread_new(NULL, NULL);
+  struct hd_thread *main = hd_thread_new(NULL, false);
   hd_thread_tell(main);
   hd_fiber_start(main, hd_main_sp);
   hd.cur = main;
@@ -95,7 +78,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   struct hd_result *r = &hd.result;
   if (hd.record) {
     hd_event_flush();
-    for (uint32_t i = 0; i < hd.nthreads; i++) hd_thread_tell(&hd_threads[i]);
+    for (uint32_t i = 0; i < hd.nthreads; i++) hd_thread_report(&hd_threads[i]);
   }
   r->plan = p->id;
   r->index = index;
@@ -104,7 +87,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   r->points = hd.points;
   r->switches = hd.switches;
   r->preemptions = hd.preemptions;
-  r->threads = hd.nthreads;
+  r->threads = hd.nborn;
   r->deviations = hd.deviations;
   r->output = hd_files_written();
   r->last = hd_isolation == HD_ISOLATION_PROCESS;
@@ -137,7 +120,7 @@ static void save(void) {
 // Called by pthread_create when every donor is taken: end this execution without a
 // result, make more, and run it again; in a process for one execution, ask for another.
 _Noreturn void hd_more_donors(void) {
-  if (hd_ndonors == HD_MAX_THREADS - 1) hd_refuse("the program has more than %d threads", HD_MAX_THREADS);
+  if (hd_ndonors == HD_MAX_THREADS - 1) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
   if (hd_isolation == HD_ISOLATION_PROCESS) {
     hd_shm->donors = hd_ndonors * 2;
     hd_end(HD_OUT_UNSUPPORTED, HD_ISOLATION_PROCESS, hd.cur->pend.pc, 0, "more threads at a time than were made ready");

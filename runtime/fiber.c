@@ -80,26 +80,17 @@ void hd_donors_make(uint32_t n) {
   }
 }
 
-// First donors that have not run in this execution: a joined thread's identifier should
-// not come back at once, or a second join of it could not be told from a first.
 struct hd_donor *hd_donor_get(void) {
-  struct hd_donor *again = hd_early_donor;
-  if (HD_UNLIKELY(again != NULL) && hd.cur->index == 0) {
+  struct hd_donor *early = hd_early_donor;
+  if (HD_UNLIKELY(early != NULL) && hd.cur->index == 0) {
     hd_early_donor = NULL;
-    return again;
+    return early;
   }
-  again = NULL;
-  for (uint32_t i = 0; i < hd_ndonors; i++) {
-    struct hd_donor *d = &hd_donors[i];
+  for (; hd.ndonors < hd_ndonors; hd.ndonors++) {
+    struct hd_donor *d = &hd_donors[hd.ndonors];
     if (!d->used) { d->used = true; return d; }
-    // A timer may start a thread while the scheduler is still on the stack of one that ended.
-    if (!again && d->owner && d->owner != hd.cur && d->owner->ended && (d->owner->joined || d->owner->detached)) again = d;
   }
-  if (again) {
-    again->owner = NULL;
-    hd_snapshot_restore_donor(again); // a new thread finds fresh thread-local storage
-  }
-  return again;
+  return NULL;
 }
 
 // Puts a frame on the stack below sp that makes the first switch to it call

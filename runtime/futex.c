@@ -48,7 +48,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     uint32_t n = 0;
     for (uint32_t i; n < val && (i = hd_policy_waiter(HD_OP_FUTEX_WAKEUP, (uint64_t)p, n == 0)) != ~0u; n++) {
       hd_grant(&hd_threads[i]);
-      if (n == 0) t->pend.aux = i + 1; // the choice a script can repeat
+      if (n == 0) t->pend.aux = hd_threads[i].number + 1; // the choice a script can repeat
     }
     if (n) hd_progress(t);
     hd_commit(t, n, 0);

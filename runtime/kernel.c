@@ -42,8 +42,8 @@ void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to) {
 static void name(const struct hd_thread *t) {
   char text[16] = "T";
   uint32_t n = 1, digits = 1;
-  for (uint32_t v = t->index; v >= 10; v /= 10) digits++;
-  for (uint32_t v = t->index, i = digits; i--; v /= 10) text[n + i] = (char)('0' + v % 10);
+  for (uint32_t v = t->number; v >= 10; v /= 10) digits++;
+  for (uint32_t v = t->number, i = digits; i--; v /= 10) text[n + i] = (char)('0' + v % 10);
   hd_sys(SYS_prctl, PR_SET_NAME, text, 0);
 }
 

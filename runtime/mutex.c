@@ -1,7 +1,7 @@
 // mutex.c: mutexes of all types. Their state is in the program's own object, in glibc's
 // fields, so that static initialisers work, a debugger shows it, and putting memory back
 // puts it back: lock (int at 0; its high bits are the priority ceiling), recursion count
-// (4), owner (8, thread index + 1), kind (16). The number of users (12) is not needed; for
+// (4), owner (8, thread number + 1), kind (16). The number of users (12) is not needed; for
 // robust mutexes it says whether the state they guard is all right, and their list links
 // (24, 32) tie together those that a thread holds.
 #define _GNU_SOURCE
@@ -36,7 +36,7 @@ static bool locked(const struct mutex *m) { return m->lock & LOCKED; }
 
 bool hd_mutex_free(uint64_t m) { return !(hd_word_or(m, 0) & LOCKED); }
 HD_PROGACCESS bool hd_mutex_held(uint64_t m, const struct hd_thread *t) {
-  return locked((struct mutex *)m) && ((struct mutex *)m)->owner == t->index + 1;
+  return locked((struct mutex *)m) && ((struct mutex *)m)->owner == t->number + 1;
 }
 
 // How often t holds it.
@@ -62,7 +62,8 @@ HD_PROGACCESS uint32_t hd_mutex_release_all(uint64_t p) {
   struct mutex *m = (struct mutex *)p;
   uint32_t count = m->count;
   if (robust(m)) {
-    unlink_robust(m, &hd_threads[m->owner - 1]);
+    struct hd_thread *owner = hd_thread_numbered(m->owner - 1); // NULL: the program has written into it
+    if (owner) unlink_robust(m, owner);
     if (m->state == INCONSISTENT) m->state = LOST; // nobody said that it was put right
   }
   m->lock &= ~LOCKED;
@@ -75,7 +76,7 @@ HD_PROGACCESS int hd_mutex_take(uint64_t p, struct hd_thread *t, uint32_t count)
   struct mutex *m = (struct mutex *)p;
   if (robust(m) && m->state == LOST) return ENOTRECOVERABLE;
   m->lock |= 1;
-  m->owner = t->index + 1;
+  m->owner = t->number + 1;
   m->count = count;
   if (!robust(m)) return 0;
   link_robust(m, t);

@@ -76,7 +76,7 @@ uint64_t hd_word_at(uint64_t addr, uint32_t size) {
 }
 static uint32_t owner_at(uint64_t addr) {
   uint32_t owner = (uint32_t)hd_word_at(addr, 4);
-  return owner <= hd.nthreads ? owner : 0; // the program has written over it
+  return owner <= hd.nborn ? owner : 0; // the program has written over it
 }
 
 uint32_t hd_holder(const struct hd_thread *u) {
@@ -94,7 +94,7 @@ void hd_report_waiters(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->timer) continue;
-    struct hd_waiter w = { .thread = i, .op = u->pend.op, .pc = hd_name(u->pend.pc), .object = hd_name(u->pend.obj) };
+    struct hd_waiter w = { .thread = u->number, .op = u->pend.op, .pc = hd_name(u->pend.pc), .object = hd_name(u->pend.obj) };
     if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
     if (u->timed) w.flags |= HD_WAIT_TIMED;
     w.holder = w.flags & HD_WAIT_READY ? 0 : hd_holder(u);
@@ -121,7 +121,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   r->status = status;
   r->pc = hd_name(pc);
   r->object = hd_name(object);
-  r->thread = hd.cur ? hd.cur->index : 0;
+  r->thread = hd.cur ? hd.cur->number : 0;
   r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? hd_text_hash(msg) : r->pc);
   if (outcome == HD_OUT_DEADLOCK) {
     uint64_t sum = 0; // does not depend on which worker of a pool it hit

@@ -90,7 +90,11 @@ struct hd_thread {
   uintptr_t fs;            // FS base, which is also its pthread_t
   struct hd_donor *donor;  // NULL for main
   // identity (thread.c)
-  uint32_t index, parent, nth, children;
+  uint32_t index;          // its slot: its place in hd_threads and in sets, used again (slot.c)
+  uint32_t number;         // in order of creation: what everything outside of the scheduler calls it by
+  uint32_t parent, nth, children; // parent by its number
+  uint32_t referred;       // pending operations of others that hold a pointer to it
+  uint32_t planned;        // its place in the plan's table of names + 1, 0: it is not there
   uint64_t name;
   void *(*entry)(void *);
   void *arg;
@@ -165,7 +169,9 @@ struct hd_run {
   uint64_t nprofiled;       // events that are no points: sent, and skipped
   // scheduling (sched.c)
   struct hd_thread *cur;    // who runs
-  uint32_t nthreads, nwords, nlive;
+  uint32_t nthreads, nwords, nlive; // slots that have been used, words of sets that takes, threads that have not ended
+  uint32_t ndonors;         // donors before that are used
+  uint32_t nborn;           // threads that were created: the number of the next
   uint32_t unjoined;        // created threads whose end main's side has not seen
   uint32_t npending;        // signals that are pending
   uint32_t nsuspended;      // handlers that run
@@ -175,7 +181,7 @@ struct hd_run {
   struct hd_set needers;    // threads with needs != 0
   struct hd_set timers;     // threads with timed && !timed_out
   struct hd_set decision;   // enabled when the current event was chosen
-  uint32_t last;            // thread of the last event, ~0 none
+  uint32_t last;            // slot of the last event's thread, ~0 none
   uint32_t since;           // points when it began to run on end
   uint32_t points, switches, preemptions, deviations;
   uint64_t vtime;
@@ -192,8 +198,8 @@ struct hd_run {
   // script (script.c)
   uint32_t pos;             // next step
   uint32_t dev_run;         // operations done off the script in this interval
-  uint16_t *plan_to_thread; // plan index -> thread index + 1
-  int32_t wake_choice;      // thread index the script wants woken, -1: none said
+  uint32_t *plan_to_slot;   // plan index -> slot + 1; the thread there may be another one by now
+  int32_t wake_choice;      // slot of the thread the script wants woken, -1: none said
   bool open;                // cur was chosen and its operation is not committed yet
   // coverage (coverage.c)
   uint64_t coverage;
@@ -201,7 +207,7 @@ struct hd_run {
   struct hd_result result;
 };
 extern struct hd_run hd;
-extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them, mapped, not restored
+extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them by slot, mapped, not restored
 
 // ---- shm.c: shared memory and rings
 extern struct hd_shm *hd_shm;
@@ -238,7 +244,7 @@ struct hd_donor {
 extern struct hd_donor *hd_donors;
 extern uint32_t hd_ndonors;
 void hd_donors_make(uint32_t n);        // real threads, parked; before the snapshot
-struct hd_donor *hd_donor_get(void);    // free one, NULL if all are taken
+struct hd_donor *hd_donor_get(void);    // one that has not been used in this execution, NULL if there is none
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp); // t will begin in hd_thread_main
 _Noreturn void hd_to_carrier(void);     // leave the program, go on in the carrier's loop
 uint64_t hd_default_stack(void);
@@ -345,12 +351,12 @@ void hd_cancel_async(struct hd_thread *t);   // t was chosen
 void hd_policy_begin(void);
 void hd_policy_thread(struct hd_thread *t);   // t was created
 void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
-uint32_t hd_policy_choose(void);              // among hd.enabled, which is not empty; sets the thread's detour
+uint32_t hd_policy_choose(void);              // slot of one of hd.enabled, which is not empty; sets the thread's detour
 void hd_policy_done(struct hd_thread *t);     // t's operation was committed
-uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // which waiter to wake, ~0: none waits
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // slot of the waiter to wake, ~0: none waits
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
-int32_t hd_script_choose(void);               // thread index, with its detour set, or -1: the policy decides
+int32_t hd_script_choose(void);               // slot of a thread, with its detour set, or -1: the policy decides
 void hd_early(struct hd_thread *t);           // its wait, or its timer, runs out now
 bool hd_spinning(const struct hd_thread *t);
 void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read told t this value
@@ -370,6 +376,7 @@ void hd_locals_begin(void);
 void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);
 uintptr_t hd_stack_hi(const struct hd_thread *t); // 0 for a timer
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags); // record pend
+void hd_event_slot(const struct hd_thread *t); // it has its slot from now on
 void hd_event_flush(void);
 uint32_t hd_stack_number(struct hd_thread *t);
 void hd_event_settle(void);                   // read back the value of the last write
@@ -378,6 +385,7 @@ void hd_event_forget(void);                   // or do not
 // ---- outcome.c
 void hd_outcome_install(void);                // signal handlers and their stack
 void hd_signals_reset(void);                  // signals.c
+void hd_signals_gone(struct hd_thread *t);    // signals.c: what was sent to t alone, or is to be, is for nobody
 
 // ---- signals.c, deliver.c, fault.c
 void hd_signals_main(struct hd_thread *main); // what was set before main
@@ -403,6 +411,7 @@ bool hd_fault(int sig, void *info, void *context); // have the program's handler
 
 // ---- timer.c
 void hd_timers_reset(void);
+void hd_timers_gone(const struct hd_thread *t); // t gets no signals of timers any more
 void hd_timer_fire(struct hd_thread *u);      // it was chosen
 bool hd_timer_before(uint64_t vtime);         // one is set to expire before that
 #define HD_TIMERS 2ull                        // what a sleeper needs: no object has that address
@@ -418,9 +427,17 @@ const char *hd_text(const char *fmt, ...);       // process.c: in a buffer of it
 const char *hd_base_name(const char *path);
 uint64_t hd_word_at(uint64_t addr, uint32_t size); // outcome.c: of memory that may be gone; then 0
 
+// ---- slot.c: places in hd_threads, and the donors that go with them
+void hd_slots_begin(void);                    // an execution begins
+// For a new thread that runs on a donor, or (donor NULL) runs no code. Ends the execution if there are no more.
+struct hd_thread *hd_slot_get(struct hd_donor **donor);
+void hd_slot_retire(struct hd_thread *t);     // it has ended, and the program cannot refer to it any more
+struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: there was none, or its slot has been used again
+
 // ---- thread.c
-struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d);
-void hd_thread_tell(const struct hd_thread *t);
+struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code); // code: it runs some
+void hd_thread_report(const struct hd_thread *t); // while events are asked for
+void hd_thread_tell(const struct hd_thread *t);   // if they are: those after this can name its stack, those before it must not
 bool hd_profiles(void);
 void hd_thread_main(void);                    // first code of every fiber
 // A new thread of t's, at the head of entry(arg) and enabled. Ends the execution if there can be no more.

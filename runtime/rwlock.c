@@ -1,5 +1,5 @@
 // rwlock.c: reader-writer locks. Fields of our own in the object: readers (0), a mark for a
-// destroyed one (4), writer's thread index + 1 (8), writers that readers must not overtake
+// destroyed one (4), writer's thread number + 1 (8), writers that readers must not overtake
 // (12). All zero is unlocked, as for glibc, whose field for the kind (48) is kept.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +35,7 @@ static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const s
   struct rwlock *l = usable(p, pc);
   if (hd_skip_lock(pc, l, 0)) return 0;
   struct hd_thread *t = hd.cur;
-  bool own = l->writer == t->index + 1, queue = write && !try && !own && writers_first(l);
+  bool own = l->writer == t->number + 1, queue = write && !try && !own && writers_first(l);
   if (queue) {
     hd_op(HD_OP_RWLOCK_QUEUE, pc, (uint64_t)l);
     usable(l, pc)->queued++;
@@ -53,7 +53,7 @@ static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const s
   int r = 0;
   if (own) r = try ? EBUSY : EDEADLK;
   else if (!hd_rwlock_free((uint64_t)l, write)) r = try ? EBUSY : ETIMEDOUT;
-  else if (write) l->writer = t->index + 1;
+  else if (write) l->writer = t->number + 1;
   else l->readers++;
   hd_commit(t, 0, r);
   hd_update((uint64_t)l);
@@ -98,7 +98,7 @@ HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
   if (hd_skip_unlock(l, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
   usable(l, HD_RA);
-  if (l->writer == t->index + 1) l->writer = 0;
+  if (l->writer == t->number + 1) l->writer = 0;
   else if (!l->writer && l->readers) l->readers--;
   else hd_misuse(HD_RA, (uint64_t)l, "unlock of a reader-writer lock that is not held");
   hd_commit(t, 0, 0);

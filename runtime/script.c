@@ -16,33 +16,71 @@ enum { LOOK_AHEAD = 4096, DEVIATION_MAX = 10000 };
 // counted as threads arrive, steps as they are taken, and not every step is arrived at.
 static bool ends_with_script;
 
+// The plan's threads by their names: most are created in the order of the table; for the
+// others there is a hash table, where the table is long.
+enum { SHORT = 16 };
+static uint32_t *by_name; // plan index + 1
+static uint32_t room, hashes, expected;
+static uint64_t indexed;  // id of the plan that by_name is for
+
+static uint32_t place(uint64_t name) { return (uint32_t)(hd_mix(name, 0x73) >> 32) & (hashes - 1); }
+
+static void index_names(void) {
+  hd_fill(by_name, 0, sizeof *by_name * hashes);
+  for (uint32_t i = 0; i < hd.plan.nthreads; i++) {
+    uint32_t h = place(hd.names[i]);
+    while (by_name[h] && hd.names[by_name[h] - 1] != hd.names[i]) h = (h + 1) & (hashes - 1);
+    if (!by_name[h]) by_name[h] = i + 1;
+  }
+  indexed = hd.plan.id;
+}
+
+static uint32_t find(uint64_t name) {
+  uint32_t n = hd.plan.nthreads;
+  if (expected < n && hd.names[expected] == name) return expected;
+  if (n > SHORT) {
+    for (uint32_t h = place(name); by_name[h]; h = (h + 1) & (hashes - 1))
+      if (hd.names[by_name[h] - 1] == name) return by_name[h] - 1;
+    return ~0u;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (hd.names[i] == name) return i;
+  return ~0u;
+}
+
 void hd_script_begin(void) {
   hd.pos = 0;
   ends_with_script = hd.plan.nsteps && hd.plan.script_mode == HD_SCRIPT_STRICT && hd.plan.max_steps == hd.plan.nsteps;
   if (ends_with_script) hd.plan.max_steps = ~0u;
   hd.dev_run = 0;
-  if (!hd.plan_to_thread) hd.plan_to_thread = hd_map(sizeof(uint16_t) * 65536, "the script's threads");
-  for (uint32_t i = 0; i < hd.plan.nthreads && i < 65536; i++) hd.plan_to_thread[i] = 0;
+  uint32_t n = hd.plan.nthreads;
+  if (n > room) {
+    room = n < 1024 ? 1024 : n + n / 2;
+    hd.plan_to_slot = hd_map(sizeof *hd.plan_to_slot * room, "the script's threads");
+    for (hashes = 2048; hashes < 2 * room;) hashes *= 2;
+    by_name = hd_map(sizeof *by_name * hashes, "the names of the script's threads");
+    indexed = 0;
+  }
+  if (n) hd_fill(hd.plan_to_slot, 0, sizeof *hd.plan_to_slot * n);
+  if (n > SHORT && indexed != hd.plan.id) index_names();
+  expected = 0;
 }
 
 void hd_script_thread(struct hd_thread *t) {
-  for (uint32_t i = 0; i < hd.plan.nthreads; i++)
-    if (hd.names[i] == t->name) {
-      hd.plan_to_thread[i] = (uint16_t)(t->index + 1);
-      return;
-    }
+  uint32_t i = find(t->name);
+  if (i == ~0u) return;
+  expected = i + 1;
+  hd.plan_to_slot[i] = t->index + 1;
+  t->planned = i + 1;
 }
 
-static uint32_t plan_index(uint32_t thread) {
-  for (uint32_t i = 0; i < hd.plan.nthreads; i++)
-    if (hd.plan_to_thread[i] == thread + 1) return i;
-  return 0xffff;
+// The thread of that place in the plan's table; NULL: it is not there yet, or not any more.
+static struct hd_thread *planned(uint32_t i) {
+  uint32_t slot = i < hd.plan.nthreads ? hd.plan_to_slot[i] : 0;
+  return slot && hd_threads[slot - 1].planned == i + 1 ? &hd_threads[slot - 1] : NULL;
 }
 
-static struct hd_thread *thread_of(const struct hd_step *s) {
-  uint32_t i = s->thread < hd.plan.nthreads ? hd.plan_to_thread[s->thread] : 0;
-  return i ? &hd_threads[i - 1] : NULL;
-}
+static struct hd_thread *thread_of(const struct hd_step *s) { return planned(s->thread); }
 
 // Whether a step may be what the thread does next: its pending operation, or a detour.
 static bool matches(const struct hd_thread *t, const struct hd_step *s) {
@@ -51,8 +89,8 @@ static bool matches(const struct hd_thread *t, const struct hd_step *s) {
 
 static void take_wake(const struct hd_step *s) {
   hd.wake_choice = -1;
-  if (s->aux && s->aux <= hd.plan.nthreads && hd.plan_to_thread[s->aux - 1])
-    hd.wake_choice = hd.plan_to_thread[s->aux - 1] - 1;
+  const struct hd_thread *u = s->aux ? planned(s->aux - 1) : NULL;
+  if (u) hd.wake_choice = (int32_t)u->index;
 }
 
 // A wait with a deadline may run out whenever the schedule says so.
@@ -79,11 +117,10 @@ static bool take(struct hd_thread *t, const struct hd_step *s) {
 }
 
 static _Noreturn HD_COLD void diverged(struct hd_thread *t) {
-  hd.result.met_thread = 0xffff;
+  hd.result.met_thread = ~0u;
   if (t) {
-    hd.result.met_thread = (uint16_t)plan_index(t->index);
+    hd.result.met_thread = t->planned - 1;
     hd.result.met_op = t->pend.op;
-    hd.result.met_pc = (uint32_t)hd_name(t->pend.pc);
   }
   hd_end(HD_OUT_DIVERGED, (int32_t)hd.pos, t ? t->pend.pc : 0, t ? t->pend.obj : 0, NULL);
 }

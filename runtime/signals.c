@@ -234,6 +234,13 @@ static void remove_at(uint32_t i) {
   *bits_of(gone.target) &= ~hd_bit(gone.sig);
 }
 
+void hd_signals_gone(struct hd_thread *t) {
+  for (uint32_t i = 0; i < hd.npending;)
+    if (queue[i].target == t->index) remove_at(i);
+    else i++;
+  hd_timers_gone(t);
+}
+
 static void forget(int sig) {
   for (uint32_t i = 0; i < hd.npending;)
     if (queue[i].sig == sig) remove_at(i);
@@ -332,14 +339,16 @@ bool hd_signal_for(const struct hd_thread *t) {
 // target NULL: the process. Returns 0, ESRCH or EAGAIN. To pthread_kill a thread that has
 // ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
 static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
+  if (target) target->referred++;
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_SEND, pc, target ? target->fs : 0);
-  t->pend.aux = target ? target->index + 1 : 0;
+  if (target) target->referred--;
+  t->pend.aux = target ? target->number + 1 : 0;
   bool gone = target && target->ended;
   int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !hd_signal_room() ? EAGAIN : 0;
   if (!err && !gone) hd_progress(t);
   hd_commit(t, (uint64_t)sig, err);
   if (err || gone) return err;
-  struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->index + 1, .value = value };
+  struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->number + 1, .value = value };
   hd_signal_generate(&s, pc);
   if (for_caller(&s, t)) hd_deliver_due(t, pc);
   else hd_kernel_exit(pc);
@@ -413,10 +422,10 @@ HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
 HD_EXPORT int tgkill(pid_t pid, pid_t tid, int sig) {
   if (!hd_active()) return REAL(tgkill)(pid, tid, sig);
   if (pid != hd_pid()) hd_unsupported("tgkill of another process");
-  uint32_t i = tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE);
-  if (i >= hd.nthreads || hd_threads[i].timer || hd_threads[i].ended) return result(ESRCH);
+  struct hd_thread *u = hd_thread_numbered(tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE));
+  if (!u || u->timer || u->ended) return result(ESRCH);
   if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? send(&hd_threads[i], sig, SI_TKILL, none, HD_RA) : EINVAL);
+  return result(hd_signal_valid(sig) ? send(u, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
 // ---- waiting

@@ -10,8 +10,8 @@ enum { HD_PROCESS = ~0u };
 // A signal on its way.
 struct hd_signal {
   int sig, code;          // si_code
-  uint32_t target;        // thread index, or HD_PROCESS
-  uint32_t sender;        // thread index + 1, 0: none
+  uint32_t target;        // slot of a thread, or HD_PROCESS
+  uint32_t sender;        // number of a thread + 1, 0: none
   union sigval value;
   struct hd_timer *timer; // that sent it, or NULL
   int child, status;      // SIGCHLD: the number of the child that has ended, or 0, and what si_status says

@@ -31,7 +31,7 @@ bool hd_op_possible(const struct hd_thread *u) {
   if (!u->needs || u->interrupted || (HD_UNLIKELY(u->cancel) && u->pend.op != HD_OP_COND_WAKE && hd_cancel_interrupts(u))) return true;
   switch (u->pend.op) {
   case HD_OP_THREAD_JOIN: { // a second join or one of a detached thread goes on, to be reported
-    const struct hd_thread *target = &hd_threads[u->pend.aux];
+    const struct hd_thread *target = (const struct hd_thread *)u->needs;
     return u->timed_out || target->ended || target->joined || target->detached;
   }
   case HD_OP_BARRIER_LEAVE: return u->granted;

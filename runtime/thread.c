@@ -15,21 +15,18 @@ enum { KEYS = 1024 };
 static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
 static uint32_t nkeys, nkeys_saved;
 
-struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
-  uint32_t i = hd.nthreads++;
-  struct hd_thread *t = &hd_threads[i];
-  if (i >= hd.nwords * 64) {
-    struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
-    for (uint32_t k = 0; k < 4; k++) sets[k]->w[hd.nwords] = 0;
-    hd.nwords++;
-  }
+struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
+  struct hd_donor *d = NULL;
+  struct hd_thread *t = hd_slot_get(code ? &d : NULL);
+  uint32_t i = t->index;
   hd_fill(t, 0, offsetof(struct hd_thread, shadow));
   t->index = i;
+  t->number = hd.nborn++;
   t->donor = d;
   t->fs = d ? d->fs : hd_main_fs;
   t->touched_low = ~0ull;
   if (parent) {
-    t->parent = parent->index;
+    t->parent = parent->number;
     t->nth = ++parent->children;
     t->name = hd_mix(parent->name, t->nth);
     t->sigmask = parent->sigmask;
@@ -42,7 +39,29 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, struct hd_donor *d) {
   hd.nlive++;
   hd_policy_thread(t);
   if (hd.plan.nthreads) hd_script_thread(t);
+  if (HD_UNLIKELY(hd.record)) hd_event_slot(t);
   return t;
+}
+
+uintptr_t hd_stack_hi(const struct hd_thread *t) {
+  return t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp;
+}
+
+void hd_thread_tell(const struct hd_thread *t) {
+  if (!hd.record) return;
+  hd_event_flush();
+  hd_thread_report(t);
+}
+
+void hd_thread_report(const struct hd_thread *t) {
+  uint64_t size = t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20;
+  struct hd_thread_info info = {
+    .number = t->number, .parent = t->parent, .nth = t->nth,
+    .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
+    .name = t->name, .entry = hd_name((uint64_t)t->entry),
+    .stack_hi = hd_stack_hi(t), .stack_size = t->timer ? 0 : size,
+  };
+  hd_out(HD_REC_THREAD, &info, sizeof info);
 }
 
 struct hd_thread *hd_thread_of(uintptr_t id) {
@@ -144,6 +163,7 @@ static _Noreturn void finish(struct hd_thread *t) {
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   hd_progress(t);
   hd_update((uint64_t)t);
+  if (t->detached) hd_slot_retire(t);
   hd_thread_leave();
 }
 
@@ -198,18 +218,13 @@ HD_EXPORT void pthread_exit(void *ret) {
   __builtin_unreachable();
 }
 
-_Noreturn void hd_more_donors(void);
-
 struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached) {
-  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads in one execution");
-  struct hd_donor *d = hd_donor_get();
-  if (!d) hd_more_donors();
-  struct hd_thread *u = hd_thread_new(t, d);
+  struct hd_thread *u = hd_thread_new(t, true);
   u->entry = entry;
   u->arg = arg;
   u->detached = detached;
   hd.unjoined++;
-  hd_fiber_start(u, d->sp);
+  hd_fiber_start(u, u->donor->sp);
   hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
   hd_add(&hd.enabled, u->index);
   hd_thread_tell(u);
@@ -269,14 +284,15 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   hd_to_program(id, &u->fs, sizeof *id);
   t->pend.obj = u->fs;
   hd_progress(t);
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_policy_arrive(u);
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   hd_kernel_exit(pc);
   // The new thread may run before the creator does anything with it. Where memory accesses are
   // not seen, the creator's next point may be far away.
+  uint32_t number = u->number; // it may have ended, and another have its slot
   hd_op(HD_OP_THREAD_CREATED, pc, 0);
-  hd_commit(t, u->index, 0);
+  hd_commit(t, number, 0);
   return 0;
 }
 
@@ -300,30 +316,34 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
     return 0;
   }
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
-  t->pend.aux = u->index;
+  t->pend.aux = u->number;
   if (u == t) return EDEADLK;
   bool bad = until && until->vtime == HD_BAD_TIME;
   if (!try && !bad) hd_need(t, (uint64_t)u, 0);
   if (until && !bad) hd_timer(t, until);
+  u->referred++;
   if (try) hd_point(t);
   else if (hd_cancel_point(t)) {
-    hd_commit(t, u->index, ECANCELED);
+    u->referred--;
+    hd_commit(t, u->number, ECANCELED);
     hd_cancel_act(t);
   }
+  u->referred--;
   if (u->joined) hd_misuse(pc, id, "join of a thread that was joined already");
   if (u->detached) hd_misuse(pc, id, "join of a detached thread");
   if (!u->ended) {
     int r = try ? EBUSY : bad ? EINVAL : ETIMEDOUT;
-    hd_commit(t, u->index, r);
+    hd_commit(t, u->number, r);
     if (try) hd_observe(t, pc, 0);
     return r;
   }
   u->joined = true;
   hd.unjoined--;
   hd_progress(t);
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_update((uint64_t)u); // somebody else may be waiting for it, wrongly
   if (ret) hd_to_program(ret, &u->ret, sizeof *ret);
+  hd_slot_retire(u);
   return 0;
 }
 
@@ -351,12 +371,15 @@ HD_EXPORT int pthread_clockjoin_np(pthread_t id, void **ret, clockid_t clock, co
 
 int hd_thread_detach(uintptr_t id, uint64_t pc) {
   struct hd_thread *u = check_id(id, pc, "detach of an identifier that is no thread's");
+  u->referred++;
   struct hd_thread *t = hd_op(HD_OP_THREAD_DETACH, pc, id);
+  u->referred--;
   if (u->joined) hd_misuse(pc, id, "detach of a thread that was joined already");
-  if (u->detached) { hd_commit(t, u->index, EINVAL); return EINVAL; }
+  if (u->detached) { hd_commit(t, u->number, EINVAL); return EINVAL; }
   u->detached = true;
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_update((uint64_t)u);
+  if (u->ended) hd_slot_retire(u);
   return 0;
 }
 

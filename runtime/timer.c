@@ -13,7 +13,7 @@
 #include "signals.h"
 #include "sync.h"
 
-enum { MAX_TIMERS = 64, INTERVAL_TIMERS = 3, SECOND = 1000000000, CHILD_TAKES = 1000000 /* ns that pass until a child's end may show */ };
+enum { MAX_TIMERS = 64, INTERVAL_TIMERS = 3, SECOND = 1000000000, NOBODY = HD_PROCESS - 1, CHILD_TAKES = 1000000 /* ns that pass until a child's end may show */ };
 
 struct hd_timer {
   bool used;
@@ -21,7 +21,7 @@ struct hd_timer {
   int clock, notify, sig;
   union sigval value;
   void *fn;               // SIGEV_THREAD
-  uint32_t target;
+  uint32_t target;        // slot of a thread, HD_PROCESS or NOBODY
   uint64_t interval, set_at;
   int child;              // it is a child process of that number
   uint32_t missed, overrun; // expiries since the last signal was sent; of the last one taken
@@ -31,6 +31,12 @@ static struct hd_timer timers[MAX_TIMERS]; // first ITIMER_REAL, _VIRTUAL, _PROF
 void hd_timers_reset(void) {
   if (hd.ntimers) hd_fill(timers, 0, sizeof timers);
   hd.ntimers = 0;
+}
+
+void hd_timers_gone(const struct hd_thread *t) {
+  if (!hd.ntimers) return;
+  for (uint32_t i = 0; i < MAX_TIMERS; i++)
+    if (timers[i].used && timers[i].target == t->index) timers[i].target = NOBODY;
 }
 
 static struct hd_thread *thread_of(const struct hd_timer *tm) { return &hd_threads[tm->thread]; }
@@ -45,8 +51,7 @@ static void stop(struct hd_thread *u, const struct hd_timer *tm) {
 
 static void make(struct hd_timer *tm, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, 0);
-  if (hd.nthreads == HD_MAX_THREADS) hd_unsupported("more than 4096 threads and timers in one execution");
-  struct hd_thread *u = hd_thread_new(t, NULL);
+  struct hd_thread *u = hd_thread_new(t, false);
   u->fs = 0;
   u->timer = tm;
   hd.nlive--; // it keeps no process alive
@@ -54,7 +59,7 @@ static void make(struct hd_timer *tm, uint64_t pc) {
   tm->used = true;
   tm->thread = u->index;
   tm->set_at = pc;
-  hd_commit(t, u->index, 0);
+  hd_commit(t, u->number, 0);
   hd_pend(u, HD_OP_THREAD_START, pc, 0);
   hd_note(u, HD_OP_THREAD_START, 0, 0, 0);
   stop(u, tm);
@@ -74,7 +79,11 @@ static uint64_t left(const struct hd_timer *tm) {
 
 static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_TIMER_SET, pc, 0), *u = thread_of(tm);
-  t->pend.aux = u->index + 1;
+  t->pend.aux = u->number + 1;
+  if (!tm->used) { // another thread has deleted it
+    hd_commit(t, 0, EINVAL);
+    return;
+  }
   tm->interval = interval;
   tm->missed = 0;
   tm->set_at = pc;
@@ -102,7 +111,7 @@ void hd_timer_fire(struct hd_thread *u) {
   bool again = hd_signal_pending_of(tm);
   hd_progress(u);
   struct hd_thread *new = NULL;
-  struct hd_signal s = { .sig = tm->sig, .target = tm->target, .sender = u->index + 1, .value = tm->value, .timer = tm };
+  struct hd_signal s = { .sig = tm->sig, .target = tm->target, .sender = u->number + 1, .value = tm->value, .timer = tm };
   s.code = tm - timers < INTERVAL_TIMERS ? SI_KERNEL : SI_TIMER;
   if (tm->child) {
     bool over = hd_child_over(tm->child, nobody_else(u), &s);
@@ -121,10 +130,11 @@ void hd_timer_fire(struct hd_thread *u) {
     new = hd_spawn(u, (void *(*)(void *))tm->fn, tm->value.sival_ptr, true);
     new->sigmask = 0; // as glibc has it
     u->pend.obj = new->fs;
-    hd_commit(u, new->index, 0);
+    hd_commit(u, new->number, 0);
   } else {
-    u->pend.aux = tm->target == HD_PROCESS ? 0 : tm->target + 1;
-    hd_commit(u, tm->notify == SIGEV_NONE ? 0 : (uint64_t)tm->sig, 0);
+    bool one = tm->target < HD_MAX_THREADS, none = tm->notify == SIGEV_NONE || tm->target == NOBODY;
+    u->pend.aux = one ? hd_threads[tm->target].number + 1 : 0;
+    hd_commit(u, none ? 0 : (uint64_t)tm->sig, 0);
   }
   stop(u, tm);
   if (tm->interval) {
@@ -139,7 +149,7 @@ void hd_timer_fire(struct hd_thread *u) {
   hd_update(HD_TIMERS);
   hd_policy_arrive(u);
   if (new) hd_policy_arrive(new);
-  if (tm->notify == SIGEV_THREAD || tm->notify == SIGEV_NONE) return;
+  if (tm->notify == SIGEV_THREAD || tm->notify == SIGEV_NONE || tm->target == NOBODY) return;
   if (again) { tm->missed++; return; }
   hd_signal_generate(&s, tm->set_at);
 }
@@ -176,6 +186,7 @@ void hd_timer_forget(struct hd_timer *tm) {
   stop(thread_of(tm), tm);
   tm->used = false;
   hd_update(HD_TIMERS);
+  hd_slot_retire(thread_of(tm));
 }
 
 // ---- alarm and interval timers
@@ -267,8 +278,9 @@ static int create(int clock, struct sigevent *event, timer_t *id, uint64_t pc) {
   case SIGEV_NONE: break;
   case SIGEV_THREAD: break;
   case SIGEV_THREAD_ID:
-    target = e._sigev_un._tid == hd_pid() ? 0 : (uint32_t)(e._sigev_un._tid - HD_TID_BASE);
-    if (target >= hd.nthreads || hd_threads[target].timer || hd_threads[target].ended) return EINVAL;
+    const struct hd_thread *to = hd_thread_numbered(e._sigev_un._tid == hd_pid() ? 0 : (uint32_t)(e._sigev_un._tid - HD_TID_BASE));
+    if (!to || to->timer || to->ended) return EINVAL;
+    target = to->index;
     // fall through
   case SIGEV_SIGNAL:
     if (!hd_signal_valid(e.sigev_signo)) return EINVAL;
@@ -338,11 +350,16 @@ HD_EXPORT int timer_delete(timer_t id) {
   struct hd_timer *tm = timer_of(id);
   if (!tm) return result(EINVAL);
   struct hd_thread *t = hd_op(HD_OP_TIMER_DELETE, HD_RA, 0), *u = thread_of(tm);
-  t->pend.aux = u->index + 1;
+  t->pend.aux = u->number + 1;
+  if (!tm->used) { // another thread was faster
+    hd_commit(t, 0, EINVAL);
+    return result(EINVAL);
+  }
   stop(u, tm);
   tm->used = false;
   hd_update(HD_TIMERS);
   hd_progress(t);
   hd_commit(t, 0, 0);
+  hd_slot_retire(u);
   return 0;
 }

@@ -181,13 +181,13 @@ const char *hd_io_waits(void) {
     const char *kind = w->file ? kinds[w->file->kind] : "descriptor";
     int fd = (int)u->pend.aux;
     switch (u->pend.op) {
-    case HD_OP_FD_READ: say("T%u reads from %s fd %d", u->index, kind, fd); break;
-    case HD_OP_FD_WRITE: say("T%u writes to %s fd %d", u->index, kind, fd); break;
-    case HD_OP_FD_ACCEPT: say("T%u accepts on socket fd %d", u->index, fd); break;
-    case HD_OP_FD_CONNECT: say("T%u connects socket fd %d", u->index, fd); break;
+    case HD_OP_FD_READ: say("T%u reads from %s fd %d", u->number, kind, fd); break;
+    case HD_OP_FD_WRITE: say("T%u writes to %s fd %d", u->number, kind, fd); break;
+    case HD_OP_FD_ACCEPT: say("T%u accepts on socket fd %d", u->number, fd); break;
+    case HD_OP_FD_CONNECT: say("T%u connects socket fd %d", u->number, fd); break;
     default:
-      if (w->file) say("T%u waits on %s fd %d", u->index, kind, fd);
-      else hd_poll_say(w, u->index, say);
+      if (w->file) say("T%u waits on %s fd %d", u->number, kind, fd);
+      else hd_poll_say(w, u->number, say);
     }
   }
   return length ? text : NULL;

@@ -53,7 +53,7 @@ bool hd_without(uint64_t pc) {
 
 bool hd_without_lock(uint64_t pc, uint64_t object, uint32_t held) {
   if (!hd_without(pc)) return false;
-  uint32_t thread = hd.cur->index;
+  uint32_t thread = hd.cur->number;
   for (uint32_t i = nowed; i--;)
     if (owed[i].object == object && owed[i].thread == thread) {
       if (owed[i].held != held) break;
@@ -67,7 +67,7 @@ bool hd_without_lock(uint64_t pc, uint64_t object, uint32_t held) {
 
 static struct owed *newest(uint64_t object) {
   for (uint32_t i = nowed; i--;)
-    if (owed[i].object == object && owed[i].thread == hd.cur->index) return &owed[i];
+    if (owed[i].object == object && owed[i].thread == hd.cur->number) return &owed[i];
   return NULL;
 }
 

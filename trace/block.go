@@ -3,7 +3,6 @@ package trace
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
@@ -99,7 +98,7 @@ func (b *blockEncoder) check(e *Event) error {
 	if e.Thread < 0 || e.Thread >= MaxThreads {
 		return fmt.Errorf("its thread is %d: a trace file holds threads 0 to %d", e.Thread, MaxThreads-1)
 	}
-	if len(e.Enabled.High) >= MaxThreads/64 {
+	if e.Enabled.last() >= MaxThreads {
 		return fmt.Errorf("its enabled set goes beyond thread %d", MaxThreads-1)
 	}
 	return nil
@@ -148,15 +147,7 @@ func (b *blockEncoder) add(e *Event) {
 func (b *blockEncoder) addEnabled(s ThreadSet) {
 	p := &b.block
 	before := len(p.EnabledThread)
-	changes := func(base int, w uint64) {
-		for ; w != 0; w &= w - 1 {
-			p.EnabledThread = append(p.EnabledThread, uint32(base+bits.TrailingZeros64(w)))
-		}
-	}
-	changes(0, s.Low^b.enabled.Low)
-	for i := range max(len(s.High), len(b.enabled.High)) {
-		changes(64*(i+1), wordAt(s.High, i)^wordAt(b.enabled.High, i))
-	}
+	s.changes(b.enabled, func(t ThreadID) { p.EnabledThread = append(p.EnabledThread, uint32(t)) })
 	p.EnabledLength = append(p.EnabledLength, 1)
 	p.EnabledChanges = append(p.EnabledChanges, uint32(len(p.EnabledThread)-before))
 	b.enabled = ThreadSet{Low: s.Low, High: append(b.enabled.High[:0], s.High...)}
@@ -304,7 +295,7 @@ func fillEnabled(events []Event, p *tracepb.EventBlock) error {
 		if n == 0 || uint64(n) > uint64(len(events)-i) || uint64(c) > uint64(len(changed)) {
 			return errRuns
 		}
-		set = ThreadSet{Low: set.Low, High: append([]uint64(nil), set.High...)}
+		set = set.Clone()
 		for _, t := range changed[:c] {
 			if t >= MaxThreads {
 				return fmt.Errorf("thread %d, where %d is the last possible", t, MaxThreads-1)
@@ -312,7 +303,6 @@ func fillEnabled(events []Event, p *tracepb.EventBlock) error {
 			set.toggle(ThreadID(t))
 		}
 		changed = changed[c:]
-		set.trim()
 		if words += len(set.High); words > maxBlockSetWords {
 			return errors.New("a block's enabled sets are too large")
 		}

@@ -24,7 +24,9 @@ func drawTrace(t *rapid.T) *Trace {
 	set := rapid.Custom(func(t *rapid.T) ThreadSet {
 		s := ThreadSet{Low: rapid.Uint64().Draw(t, "low")}
 		if rapid.IntRange(0, 4).Draw(t, "wide") == 0 {
-			s.High = rapid.SliceOfN(rapid.Uint64(), 0, 70).Draw(t, "high")
+			for _, t := range rapid.SliceOfN(rapid.Int32Range(0, MaxThreads-1), 0, 70).Draw(t, "high") {
+				s.Add(ThreadID(t))
+			}
 		}
 		return s
 	})

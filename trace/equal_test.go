@@ -19,9 +19,7 @@ func canonical(t *Trace) *Trace {
 	}
 	c.Events = append([]Event(nil), c.Events...)
 	for i := range c.Events {
-		s := &c.Events[i].Enabled
-		s.High = append([]uint64(nil), s.High...)
-		s.trim()
+		c.Events[i].Enabled = c.Events[i].Enabled.Clone()
 	}
 	e := &c.Ending
 	e.Stack, e.Waiters, e.Cycle = nilIfEmpty(e.Stack), nilIfEmpty(e.Waiters), nilIfEmpty(e.Cycle)

@@ -91,10 +91,10 @@ func (r *Reader) all() (*Trace, error) {
 // their enabled sets.
 func sizeOf(block []Event) int64 {
 	size := int64(unsafe.Sizeof(Event{})) * int64(len(block))
-	var last *uint64
+	var last *ThreadWord
 	for i := range block {
 		if h := block[i].Enabled.High; len(h) > 0 && &h[0] != last {
-			size += 8 * int64(len(h))
+			size += int64(unsafe.Sizeof(h[0])) * int64(len(h))
 			last = &h[0]
 		}
 	}

@@ -131,8 +131,8 @@ func TestFileLargeHeaderAndOutput(t *testing.T) {
 func TestFileManyThreads(t *testing.T) {
 	want := &Trace{}
 	var all ThreadSet
-	for i := range ThreadID(MaxThreads) {
-		all.Add(i)
+	for i := range ThreadID(1 << 16) {
+		all.Add(MaxThreads - 1 - 15*i)
 	}
 	for i := range 300 {
 		e := Event{Thread: ThreadID(i), Op: OpYield}
@@ -252,7 +252,8 @@ func TestEncoderRefuses(t *testing.T) {
 	if err := closed.Close(Ending{}); err != nil {
 		t.Fatal(err)
 	}
-	high := ThreadSet{High: make([]uint64, MaxThreads/64)}
+	var high ThreadSet
+	high.Add(MaxThreads)
 	for name, c := range map[string]struct {
 		err   error
 		words string
@@ -263,8 +264,8 @@ func TestEncoderRefuses(t *testing.T) {
 		"after close":      {closed.WriteEvent(&Event{}), "after Close"},
 		"closed twice":     {closed.Close(Ending{}), "after Close"},
 		"thread -1":        {headed().WriteEvent(&Event{Thread: -1}), "event 0 cannot be written: its thread is -1"},
-		"thread 65536":     {headed().WriteEvent(&Event{Thread: MaxThreads}), "its thread is 65536"},
-		"enabled 65536":    {headed().WriteEvent(&Event{Enabled: high}), "enabled set goes beyond thread 65535"},
+		"thread 1048576":   {headed().WriteEvent(&Event{Thread: MaxThreads}), "its thread is 1048576"},
+		"enabled 1048576":  {headed().WriteEvent(&Event{Enabled: high}), "enabled set goes beyond thread 1048575"},
 		"thread gap":       {headed().WriteThread(Thread{ID: 1}), "thread 1 written where thread 0"},
 		"thread below 0":   {headed().WriteThread(Thread{ID: -1}), "thread -1 written where thread 0"},
 		"free of nothing":  {headed().WriteFree(0, 0), "heap block 0 is freed, but 0 were written"},
@@ -443,14 +444,18 @@ func TestAbsurdLengths(t *testing.T) {
 		return append(bytes.Clone(header), delimited(t, &tracepb.Record{Kind: &tracepb.Record_Events{Events: b}})...)
 	}
 	wide := &tracepb.EventBlock{Count: maxBlockEvents, IntervalThread: []uint32{0}, IntervalLength: []uint32{maxBlockEvents}, CodeOp: []uint32{1}, CodeSite: []int64{0}}
-	for range maxBlockEvents {
+	const words = 64 // of each set
+	for i := range maxBlockEvents {
 		wide.EnabledLength = append(wide.EnabledLength, 1)
+		if i == 0 {
+			wide.EnabledChanges = append(wide.EnabledChanges, words)
+			for w := range words {
+				wide.EnabledThread = append(wide.EnabledThread, uint32(64*(w+1)))
+			}
+			continue
+		}
 		wide.EnabledChanges = append(wide.EnabledChanges, 1)
-		wide.EnabledThread = append(wide.EnabledThread, MaxThreads-1)
-	}
-	wide.EnabledThread[1] = MaxThreads - 2 // so that the sets stay large
-	for i := 2; i < maxBlockEvents; i++ {
-		wide.EnabledThread[i] = uint32(i % 64)
+		wide.EnabledThread = append(wide.EnabledThread, uint32(i%64))
 	}
 	for name, c := range map[string]struct {
 		plain  []byte

@@ -29,8 +29,9 @@ const textMagic = "heddle trace text "
 const preambleSize = len(magic) + 4
 
 // MaxThreads is the number of threads that a trace file, the text form and a schedule
-// string can hold. (The C runtime ends at abi.MaxThreads, 4096.)
-const MaxThreads = 1 << 16
+// string can hold, those that have ended included. (abi.MaxThreads is how many a runtime
+// can have at one time.)
+const MaxThreads = 1 << 20
 
 const (
 	// maxRecord bounds one record, and with it what a reader allocates on the word of
@@ -45,7 +46,7 @@ const (
 	maxBlockEvents = 64 << 10
 
 	// maxBlockSetWords bounds the memory of a block's enabled sets above thread 63, in
-	// words of 64 threads: a few bytes of changes can stand for a large set.
+	// ThreadWords: a few bytes of changes can stand for a large set.
 	maxBlockSetWords = 1 << 20
 
 	// blockChanges is how many changes of enabled sets the writer puts into a block

@@ -1,12 +1,9 @@
 package trace
 
-import (
-	"math/bits"
+import "github.com/heddle-dev/heddle/internal/abi"
 
-	"github.com/heddle-dev/heddle/internal/abi"
-)
-
-// ThreadID is a thread's index in order of creation within one execution; main is 0.
+// ThreadID is a thread's number in order of creation within one execution; main is 0. No two
+// threads of an execution have the same, however many have ended.
 // It is not stable across schedules that create threads in another order; Thread.Name is.
 type ThreadID int32
 
@@ -39,22 +36,57 @@ const (
 )
 
 // Object names a memory location, lock, … independently of address randomisation:
-// region (4 bits), index (14 bits), offset (46 bits). Zero is "none".
+// region (4 bits), index (14 bits), offset (46 bits). Zero is "none". Stacks of threads whose
+// number takes more than 14 bits have another way to be written, regionFarStack (4 bits), index
+// (24 bits), offset (36 bits), which is RegionStack to everybody.
 type Object uint64
+
+const (
+	indexBits     = 14
+	farOffsetBits = 36
+
+	regionFarStack Region = 4
+)
 
 // MakeObject packs an object name.
 func MakeObject(r Region, index int, offset uint64) Object {
-	return Object(uint64(r)<<60 | uint64(index)&(1<<14-1)<<46 | offset&(1<<46-1))
+	if r == RegionStack && index >= 1<<indexBits {
+		return Object(uint64(regionFarStack)<<60 | uint64(index)&(1<<24-1)<<farOffsetBits | offset&(1<<farOffsetBits-1))
+	}
+	return Object(uint64(r)<<60 | uint64(index)&(1<<indexBits-1)<<46 | offset&(1<<46-1))
+}
+
+// far reports whether o is written as the stacks of threads with large numbers are.
+func (o Object) far() bool {
+	return Region(o>>60) == regionFarStack && o>>farOffsetBits&(1<<24-1) >= 1<<indexBits
 }
 
 // Region is the kind of memory the object lies in.
-func (o Object) Region() Region { return Region(o >> 60) }
+func (o Object) Region() Region {
+	if o.far() {
+		return RegionStack
+	}
+	return Region(o >> 60)
+}
 
 // Index is the module (RegionGlobal) or thread (RegionStack).
-func (o Object) Index() int { return int(o >> 46 & (1<<14 - 1)) }
+func (o Object) Index() int {
+	if o.far() {
+		return int(o >> farOffsetBits & (1<<24 - 1))
+	}
+	return int(o >> 46 & (1<<indexBits - 1))
+}
 
 // Offset is the object's place in its region, in bytes.
-func (o Object) Offset() uint64 { return uint64(o) & (1<<46 - 1) }
+func (o Object) Offset() uint64 { return uint64(o) & (1<<o.OffsetBits() - 1) }
+
+// OffsetBits is how many of the low bits of o are its offset.
+func (o Object) OffsetBits() uint {
+	if o.far() {
+		return farOffsetBits
+	}
+	return 46
+}
 
 // Channel says what a descriptor's object is: "pipe", "socket", …, and the descriptor that
 // reads from it. ok is false for objects in memory.
@@ -73,63 +105,6 @@ func (o Object) Channel() (kind string, fd int, ok bool) {
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
 	abi.FdFile: "file", abi.FdOutside: "descriptor", abi.FdLoader: "loader",
-}
-
-// ThreadSet is a set of thread ids. The zero value is empty.
-type ThreadSet struct {
-	Low  uint64   // threads 0..63
-	High []uint64 // threads 64.., 64 a word; nil for most programs
-}
-
-// Has reports whether t is in the set.
-func (s ThreadSet) Has(t ThreadID) bool {
-	if t < 0 {
-		return false
-	}
-	if t < 64 {
-		return s.Low>>uint(t)&1 != 0
-	}
-	w := int(t)/64 - 1
-	return w < len(s.High) && s.High[w]>>(uint(t)%64)&1 != 0
-}
-
-// Add puts t into the set.
-func (s *ThreadSet) Add(t ThreadID) {
-	if t < 64 {
-		s.Low |= 1 << uint(t)
-		return
-	}
-	w := int(t)/64 - 1
-	for len(s.High) <= w {
-		s.High = append(s.High, 0)
-	}
-	s.High[w] |= 1 << (uint(t) % 64)
-}
-
-// Len is the number of threads in the set.
-func (s ThreadSet) Len() int {
-	n := bits.OnesCount64(s.Low)
-	for _, w := range s.High {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
-// Equal reports whether both sets hold the same threads.
-func (s ThreadSet) Equal(o ThreadSet) bool {
-	if s.Low != o.Low {
-		return false
-	}
-	a, b := s.High, o.High
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	for i, w := range a {
-		if i < len(b) && w != b[i] || i >= len(b) && w != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // Flags qualify an event; the values are part of the trace format.

@@ -140,8 +140,8 @@ func parseObject(s string) (Object, error) {
 	default:
 		return 0, bad
 	}
-	index, err := strconv.ParseUint(place, 10, 14)
-	if err != nil {
+	index, err := strconv.ParseUint(place, 10, 24)
+	if err != nil || index >= 1<<indexBits && (r != RegionStack || off >= 1<<farOffsetBits) {
 		return 0, bad
 	}
 	return MakeObject(r, int(index), off), nil
@@ -273,9 +273,9 @@ func parseSet(s string) (ThreadSet, error) {
 		if !isRange {
 			hi = lo
 		}
-		from, err1 := strconv.ParseUint(lo, 10, 16)
-		to, err2 := strconv.ParseUint(hi, 10, 16)
-		if err1 != nil || err2 != nil || from < next || from > to {
+		from, err1 := strconv.ParseUint(lo, 10, 32)
+		to, err2 := strconv.ParseUint(hi, 10, 32)
+		if err1 != nil || err2 != nil || from < next || from > to || to >= MaxThreads {
 			return ThreadSet{}, bad
 		}
 		for next = from; next <= to; next++ {

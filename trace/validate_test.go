@@ -14,7 +14,7 @@ func TestValidateWithoutText(t *testing.T) {
 		words string
 	}{
 		"ids":        {&Trace{Threads: []Thread{{ID: 1, Parent: -1}}}, "thread T0: its id is 1"},
-		"threads":    {many, "the thread table: it has 65537 threads"},
+		"threads":    {many, "the thread table: it has 1048577 threads"},
 		"modules":    {&Trace{Modules: make([]Module, maxModules+1)}, "the module table: it has 65536 modules"},
 		"stack 0":    {&Trace{Modules: make([]Module, 1), Stacks: [][]Site{{MakeSite(0, 1)}}}, "call stack 0: it is not empty"},
 		"no threads": {&Trace{Events: []Event{{Op: OpYield}}}, "event 0 (T0 yield -): there are 0 threads"},

@@ -7,7 +7,7 @@ const (
 	AbiVersion      = 4
 	PointsVersion   = 3
 	ShmFd           = 3
-	MaxThreads      = 4096
+	MaxThreads      = 16384
 	MaxModules      = 256
 	MaxLate         = 256
 	ModulePath      = 512
@@ -217,15 +217,15 @@ const (
 
 // Event is struct hd_event, 64 bytes.
 type Event struct {
-	Thread  uint16 // offset 0
-	Op      uint16 // offset 2
+	Thread  uint32 // offset 0
 	Size    uint32 // offset 4
 	Pc      uint64 // offset 8
 	Object  uint64 // offset 16
 	Value   uint64 // offset 24
 	Aux     uint64 // offset 32
 	Enabled uint64 // offset 40
-	Flags   uint32 // offset 48
+	Op      uint16 // offset 48
+	Flags   uint16 // offset 50
 	Result  int32  // offset 52
 	Stack   uint32 // offset 56
 	Mask    uint32 // offset 60
@@ -235,14 +235,14 @@ type Event struct {
 const (
 	SizeofEvent          = 64
 	OffsetofEventThread  = 0
-	OffsetofEventOp      = 2
 	OffsetofEventSize    = 4
 	OffsetofEventPc      = 8
 	OffsetofEventObject  = 16
 	OffsetofEventValue   = 24
 	OffsetofEventAux     = 32
 	OffsetofEventEnabled = 40
-	OffsetofEventFlags   = 48
+	OffsetofEventOp      = 48
+	OffsetofEventFlags   = 50
 	OffsetofEventResult  = 52
 	OffsetofEventStack   = 56
 	OffsetofEventMask    = 60
@@ -276,21 +276,21 @@ const (
 
 // Step is struct hd_step, 16 bytes.
 type Step struct {
-	Thread uint16 // offset 0
-	Op     uint16 // offset 2
+	Thread uint32 // offset 0
 	Pc     uint32 // offset 4
 	Aux    uint32 // offset 8
-	Flags  uint32 // offset 12
+	Op     uint16 // offset 12
+	Flags  uint16 // offset 14
 }
 
 // Size and offsets of Step as the C compiler has them.
 const (
 	SizeofStep         = 16
 	OffsetofStepThread = 0
-	OffsetofStepOp     = 2
 	OffsetofStepPc     = 4
 	OffsetofStepAux    = 8
-	OffsetofStepFlags  = 12
+	OffsetofStepOp     = 12
+	OffsetofStepFlags  = 14
 )
 
 // enum hd_step_flags
@@ -395,9 +395,8 @@ type Result struct {
 	Output      uint32 // offset 84
 	Notes       uint32 // offset 88
 	Last        uint32 // offset 92
-	MetThread   uint16 // offset 96
-	MetOp       uint16 // offset 98
-	MetPc       uint32 // offset 100
+	MetThread   uint32 // offset 96
+	MetOp       uint32 // offset 100
 }
 
 // Size and offsets of Result as the C compiler has them.
@@ -422,8 +421,7 @@ const (
 	OffsetofResultNotes       = 88
 	OffsetofResultLast        = 92
 	OffsetofResultMetThread   = 96
-	OffsetofResultMetOp       = 98
-	OffsetofResultMetPc       = 100
+	OffsetofResultMetOp       = 100
 )
 
 // enum hd_note
@@ -434,7 +432,7 @@ const (
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.
 type ThreadInfo struct {
-	Index     uint32 // offset 0
+	Number    uint32 // offset 0
 	Parent    uint32 // offset 4
 	Nth       uint32 // offset 8
 	Flags     uint32 // offset 12
@@ -447,7 +445,7 @@ type ThreadInfo struct {
 // Size and offsets of ThreadInfo as the C compiler has them.
 const (
 	SizeofThreadInfo            = 48
-	OffsetofThreadInfoIndex     = 0
+	OffsetofThreadInfoNumber    = 0
 	OffsetofThreadInfoParent    = 4
 	OffsetofThreadInfoNth       = 8
 	OffsetofThreadInfoFlags     = 12

@@ -61,7 +61,6 @@ func TestLayout(t *testing.T) {
 		{"Ring.Tail", unsafe.Offsetof(r.Tail), OffsetofRingTail},
 		{"Shm.PlanRing", unsafe.Offsetof(Shm{}.PlanRing), OffsetofShmPlanRing},
 		{"Shm.Modules", unsafe.Offsetof(Shm{}.Modules), OffsetofShmModules},
-		{"Result.MetPc", unsafe.Offsetof(Result{}.MetPc), OffsetofResultMetPc},
 		{"Event.Mask", unsafe.Offsetof(Event{}.Mask), OffsetofEventMask},
 	} {
 		if o.go_ != uintptr(o.c) {

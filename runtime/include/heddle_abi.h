@@ -20,7 +20,7 @@ enum {
   HD_ABI_VERSION = 4,
   HD_POINTS_VERSION = 3,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
-  HD_MAX_THREADS = 4096,  // threads of one execution
+  HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
   HD_MAX_MODULES = 256,
   HD_MAX_LATE = 256,      // modules loaded while the program runs
   HD_MODULE_PATH = 512,
@@ -56,9 +56,9 @@ enum hd_class {
   HD_OP(NONE,            0, "none",               NONE) \
   HD_OP(THREAD_START,    1, "start",              NONE)  /* first event of a thread; object = entry function */ \
   HD_OP(THREAD_END,      2, "end",                END)   /* last event of a thread */ \
-  HD_OP(THREAD_CREATE,   3, "pthread_create",     FORK)  /* value = index of the new thread */ \
-  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = index of the joined thread; result 0, EBUSY or ETIMEDOUT */ \
-  HD_OP(THREAD_DETACH,   5, "pthread_detach",     NONE)  /* value = index */ \
+  HD_OP(THREAD_CREATE,   3, "pthread_create",     FORK)  /* value = number of the new thread */ \
+  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = number of the joined thread; result 0, EBUSY or ETIMEDOUT */ \
+  HD_OP(THREAD_DETACH,   5, "pthread_detach",     NONE)  /* value = number */ \
   HD_OP(THREAD_EXIT,     6, "pthread_exit",       NONE) \
   HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
   HD_OP(ABORT,           8, "abort",              NONE)  /* failed assertion, abort, terminate */ \
@@ -127,7 +127,7 @@ enum hd_class {
   HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer that readers must not overtake asks for the lock */ \
   HD_OP(MUTEX_ABANDON,  100, "owner died",        REL)   /* a thread that ends lets go of a robust mutex */ \
   HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
-  HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = index of the thread */ \
+  HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = number of the thread */ \
   HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
   HD_OP(COND_TIMEOUT,  128, "cond timeout",       NONE)  /* a condition wait's time is over: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
@@ -165,7 +165,7 @@ enum hd_class {
 // ACQUIRE and RELEASE events around it, which are those of Go's race detector; they are
 // never a choice.
 #define HD_GO_OPS(HD_OP) \
-  HD_OP(GO,            256, "go",                 FORK)  /* value = index of the new goroutine; object = its function */ \
+  HD_OP(GO,            256, "go",                 FORK)  /* value = number of the new goroutine; object = its function */ \
   HD_OP(GOSCHED,       257, "Gosched",            NONE) \
   HD_OP(RESUME,        258, "resume",             WAIT)  /* goes on after it was blocked; value = operation it was blocked in */ \
   HD_OP(CHAN_SEND,     260, "chan send",          POST)  /* object = channel */ \
@@ -195,7 +195,7 @@ enum hd_class {
   HD_OP(TIMER_STOP,    297, "timer stop",         SYNC)  /* object = timer */ \
   HD_OP(TIMER_RESET,   298, "timer start",        SYNC)  /* value = virtual ns when it fires */ \
   HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* by the clock, which is a thread; value = virtual ns it moves to */ \
-  HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = index of the goroutine that goes on */ \
+  HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = number of the goroutine that goes on */ \
   HD_OP(OUTSIDE,       303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
   HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
@@ -233,6 +233,12 @@ enum hd_fd_object {
 
 // ---------------------------------------------------------------- events
 //
+// A thread has a number, in order of creation, that no other thread of the execution has,
+// and while it can be referred to a slot: its place in sets of threads. Slots are used again.
+// All fields that name a thread hold its number, only the words of hd_event.enabled are by
+// slot. Among the events, before any that the new owner of a slot is enabled at, one with op
+// HD_OP_NONE says who it is: thread = number, value = slot. It is no event of the trace.
+//
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {
   HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
@@ -243,18 +249,18 @@ enum hd_event_flags {
 };
 
 struct hd_event {
-  uint16_t thread;   // index in order of creation; main is 0
-  uint16_t op;       // enum hd_op
+  uint32_t thread;   // its number, in order of creation; main is 0
   uint32_t size;     // bytes accessed
   uint64_t pc;       // return address of the hook in the program: the instruction
   uint64_t object;   // address of the lock, variable, block, …
   uint64_t value;    // see the operation table
   uint64_t aux;      // second object or old value, see the operation table
-  uint64_t enabled;  // threads 0..63 enabled when this event was chosen, the chosen one included
-  uint32_t flags;    // enum hd_event_flags
+  uint64_t enabled;  // slots 0..63 whose threads were enabled when this event was chosen, the chosen one included
+  uint16_t op;       // enum hd_op
+  uint16_t flags;    // enum hd_event_flags
   int32_t  result;   // what the call returns, where it is an int
   uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
-  uint32_t mask;     // so many records after this one are no events but more words of enabled, threads 64..
+  uint32_t mask;     // so many records after this one are no events but more words of enabled, slots 64..
 };
 
 // ---------------------------------------------------------------- plans
@@ -284,12 +290,12 @@ enum hd_plan_flags {
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads
 // names follow the script), so that a changed creation order does not mix them up.
 struct hd_step {
-  uint16_t thread; // index into the plan's table of thread names
-  uint16_t op;     // expected enum hd_op
+  uint32_t thread; // index into the plan's table of thread names
   uint32_t pc;     // low 32 bits of the expected site
   uint32_t aux;    // COND_SIGNAL, FUTEX_WAKE: plan index of the thread to wake + 1 (0: none or any);
                    // SELECT: case to try first + 1 (0: any)
-  uint32_t flags;  // HD_STEP_*
+  uint16_t op;     // expected enum hd_op
+  uint16_t flags;  // HD_STEP_*
 };
 enum hd_step_flags {
   HD_STEP_TEI = 1u << 0,     // first step of a thread execution interval
@@ -326,8 +332,8 @@ enum hd_record {
   HD_REC_RESULT = 1,   // struct hd_result; ends the records of one execution
   HD_REC_EVENTS = 2,   // struct hd_event[]
   HD_REC_STACK = 3,    // uint32 number, uint32 n, uint64 pc[n], innermost first
-  HD_REC_THREAD = 4,   // struct hd_thread_info, when EVENTS is asked for: of each thread at the end; of a C program's
-                       // also before the first event that can name its stack. The last one of an index counts.
+  HD_REC_THREAD = 4,   // struct hd_thread_info, when EVENTS is asked for: of each thread by the time its slot is used
+                       // again; of a C program's also before the first event that can name its stack. The last one counts.
   HD_REC_MESSAGE = 5,  // text, ends with a zero byte: assertion, misuse, unsupported, exception type
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
@@ -372,15 +378,14 @@ struct hd_result {
   uint32_t points;     // scheduling points passed
   uint32_t switches;
   uint32_t preemptions;
-  uint32_t threads;    // threads created, main included
+  uint32_t threads;    // threads created, main included, whether or not they have ended
   uint32_t deviations; // tolerant script: steps skipped or inserted
   uint32_t ident;      // hash naming the failure independently of addresses (for quick comparison)
   uint32_t output;     // bytes written to stdout and stderr
   uint32_t notes;      // enum hd_note
   uint32_t last;       // 1: the process ends with this execution
-  uint16_t met_thread; // DIVERGED: plan index of the thread met (0xffff: none enabled)
-  uint16_t met_op;
-  uint32_t met_pc;
+  uint32_t met_thread; // DIVERGED: plan index of the thread met (~0: none enabled, or none of the plan's)
+  uint32_t met_op;
 };
 
 enum hd_note {
@@ -389,8 +394,8 @@ enum hd_note {
 };
 
 struct hd_thread_info {
-  uint32_t index;
-  uint32_t parent;
+  uint32_t number;     // in order of creation; main is 0
+  uint32_t parent;     // its number
   uint32_t nth;        // n-th thread created by its parent, from 1
   uint32_t flags;      // 1: ended, 2: detached, 4: joined, 8: the clock of a Go program, 16: a timer, which runs no code
   uint64_t name;       // hash of the path of nth numbers from main; main is HD_NAME_MAIN
@@ -415,7 +420,7 @@ struct hd_waiter {
   uint16_t flags;
   uint64_t pc;
   uint64_t object;
-  uint32_t holder;   // index of the thread that holds the object + 1, 0: nobody or unknown
+  uint32_t holder;   // number of the thread that holds the object + 1, 0: nobody or unknown
   uint32_t stack;    // number of a HD_REC_STACK, 0: none
 };
 

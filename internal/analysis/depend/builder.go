@@ -25,8 +25,9 @@ type threadState struct {
 	last int32 // node, or none
 	// known[u] is the last node of thread u that this one depends on directly. An edge
 	// from an earlier one adds nothing.
-	known []int32
-	fence int32 // the last fence it knows
+	known  []int32
+	others map[int32]int32 // the same of threads past those
+	fence  int32           // the last fence it knows
 }
 
 // NewBuilder returns a builder of an empty graph. The number of events is a hint.
@@ -152,16 +153,35 @@ func (b *Builder) depends(on int32, k Kind) {
 	if from == to {
 		return
 	}
-	t := &b.threads[to]
+	if !b.threads[to].learns(from, on) {
+		return
+	}
+	b.g.preds = append(b.g.preds, on)
+	b.g.kinds = append(b.g.kinds, k)
+}
+
+// learns notes that the thread depends on node on of thread from, and reports whether that is
+// later than what it depended on before.
+func (t *threadState) learns(from, on int32) bool {
+	const narrow = 64 // of a hundred thousand threads each depends on a few
+	if from >= narrow {
+		if at, ok := t.others[from]; ok && at >= on {
+			return false
+		}
+		if t.others == nil {
+			t.others = map[int32]int32{}
+		}
+		t.others[from] = on
+		return true
+	}
 	for int(from) >= len(t.known) {
 		t.known = append(t.known, none)
 	}
 	if t.known[from] >= on {
-		return
+		return false
 	}
 	t.known[from] = on
-	b.g.preds = append(b.g.preds, on)
-	b.g.kinds = append(b.g.kinds, k)
+	return true
 }
 
 // thread is the number of the thread with this id.

@@ -21,9 +21,9 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 	for i := range t.Events {
 		ev := &t.Events[i]
 		if ev.Flags&trace.FlagNoChoice == 0 {
-			for u := range s.threads {
-				if s.ready(trace.ThreadID(u)) {
-					out[i].Add(trace.ThreadID(u))
+			for u := range s.alive.All() {
+				if s.ready(u) {
+					out[i].Add(u)
 				}
 			}
 			if !ev.Early() {
@@ -39,6 +39,7 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 type replay struct {
 	t       *trace.Trace
 	threads []replayThread
+	alive   trace.ThreadSet // created, and not ended
 	locks   map[trace.Object]*replayLock
 	sems    map[trace.Object]int64
 	queues  map[trace.Object][]trace.ThreadID
@@ -104,6 +105,9 @@ func newReplay(t *trace.Trace) *replay {
 	}
 	s.findWakes()
 	for u := range s.threads {
+		if s.threads[u].created {
+			s.alive.Add(trace.ThreadID(u))
+		}
 		s.threads[u].unknown = last.Has(trace.ThreadID(u))
 	}
 	for i := range t.Ending.Waiters {
@@ -237,9 +241,11 @@ func (s *replay) apply(i int) {
 	switch ev.Op {
 	case trace.OpThreadEnd:
 		th.ended = true
+		s.alive.Remove(ev.Thread)
 	case trace.OpThreadCreate, trace.OpGo:
 		if id, ok := ev.Child(); ok && int(id) < len(s.threads) {
 			s.threads[id].created = true
+			s.alive.Add(id)
 		}
 	case trace.OpCoroSwitch:
 		th.away = true

@@ -152,10 +152,8 @@ func renumber(t *trace.Trace) {
 			ev.Aux = uint64(object(trace.Object(ev.Aux)))
 		}
 		var set trace.ThreadSet
-		for u := range t.Threads {
-			if ev.Enabled.Has(trace.ThreadID(u)) {
-				set.Add(thread(trace.ThreadID(u)))
-			}
+		for u := range ev.Enabled.All() {
+			set.Add(thread(u))
 		}
 		ev.Enabled = set
 	}

@@ -37,11 +37,12 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 	switch ev.Op {
 	case trace.OpAtomicFence:
 		if acquire {
-			t.learn(t.acquire)
+			t.learn(&t.acquire)
 		}
 		if release {
-			t.release.replace(t.clock, t.epoch())
-			t.tick = true
+			at := e.publishing(t)
+			t.release.replace(&t.clock, at)
+			t.fenced = true
 		}
 	case trace.OpAtomicLoad:
 		e.atomicLoad(t, ev, acquire)
@@ -58,18 +59,18 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		e.atomicLoad(t, ev, acquire)
 		switch at := releasedAt(e.atomics, ev.Object); {
 		case release:
-			t.leave(at)
-		case t.release.by != 0:
-			at.publish(t.release.clock, t.release.by)
+			e.leave(t, at)
+		case t.fenced:
+			at.publish(&t.release.clock, t.release.by)
 		}
 	case trace.OpAtomicStore:
 		at := releasedAt(e.atomics, ev.Object)
 		switch {
 		case release:
-			at.replace(t.clock, t.epoch())
-			t.tick = true
-		case t.release.by != 0:
-			at.replace(t.release.clock, t.release.by)
+			by := e.publishing(t)
+			at.replace(&t.clock, by)
+		case t.fenced:
+			at.replace(&t.release.clock, t.release.by)
 		default:
 			at.forget()
 		}
@@ -84,10 +85,10 @@ func (e *Engine) goSync(t *thread, ev *trace.Event) {
 	}
 	switch ev.Op {
 	case trace.OpRelease:
-		at.replace(t.clock, t.epoch())
-		t.tick = true
+		by := e.publishing(t)
+		at.replace(&t.clock, by)
 	case trace.OpReleaseMerge, trace.OpReleaseAcquire:
-		t.leave(at)
+		e.leave(t, at)
 	}
 }
 

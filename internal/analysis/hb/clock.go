@@ -1,39 +1,71 @@
 package hb
 
-import "github.com/heddle-dev/heddle/trace"
+import "slices"
 
-// Epoch names a thread at a time of its own: the thread in the high 32 bits, the time in
-// the low. Times start at 1, so the zero Epoch is before everything.
+// Chain is a number for threads of which each begins, as far as anybody can tell, after the
+// one before it has ended: all that the one did happened before what the other does. So their
+// times go on from one another, and a clock needs one number for all of them. A pool that has
+// run a hundred thousand threads, ten at a time, has about ten chains.
+type Chain uint32
+
+// Epoch names a chain at a time of its own: the chain in the high 32 bits, the time in the
+// low. Times start at 1, so the zero Epoch is before everything.
 type Epoch uint64
 
-// MakeEpoch packs a thread and a time.
-func MakeEpoch(t trace.ThreadID, time uint32) Epoch { return Epoch(t)<<32 | Epoch(time) }
+// MakeEpoch packs a chain and a time.
+func MakeEpoch(c Chain, time uint32) Epoch { return Epoch(c)<<32 | Epoch(time) }
 
-// Thread is the thread whose time it is.
-func (e Epoch) Thread() trace.ThreadID { return trace.ThreadID(e >> 32) }
+// Chain is the chain whose time it is.
+func (e Epoch) Chain() Chain { return Chain(e >> 32) }
 
-// Time is the thread's time.
+// Time is the chain's time.
 func (e Epoch) Time() uint32 { return uint32(e) }
 
-// Clock is a vector clock: what is known of each thread's time, indexed by thread.
-// Threads past its end are at time 0.
-type Clock []uint32
+const (
+	narrow = 64 // chains that a clock has room for from the start
+	few    = 48 // entries of further ones before they, too, are indexed
+)
 
-// Time is what the clock knows of thread t.
-func (c Clock) Time(t trace.ThreadID) uint32 {
-	if int(t) < len(c) {
-		return c[t]
+// Clock is a vector clock: what is known of each chain's time. The zero Clock knows nothing.
+type Clock struct {
+	times  []uint32 // of chains 0..len-1
+	others []entry  // of those above, ascending; none is at time 0
+}
+
+type entry struct {
+	chain Chain
+	time  uint32
+}
+
+func (c *Clock) find(chain Chain) (int, bool) {
+	return slices.BinarySearchFunc(c.others, chain, func(e entry, chain Chain) int { return int(e.chain) - int(chain) })
+}
+
+// Time is what the clock knows of a chain.
+func (c *Clock) Time(chain Chain) uint32 {
+	if int(chain) < len(c.times) {
+		return c.times[chain]
+	}
+	if len(c.others) > 0 {
+		if i, ok := c.find(chain); ok {
+			return c.others[i].time
+		}
 	}
 	return 0
 }
 
 // Covers reports whether what happened at e is known to c.
-func (c Clock) Covers(e Epoch) bool { return e.Time() <= c.Time(e.Thread()) }
+func (c *Clock) Covers(e Epoch) bool { return e.Time() <= c.Time(e.Chain()) }
 
 // CoversAll reports whether c knows all that d knows.
-func (c Clock) CoversAll(d Clock) bool {
-	for i, v := range d {
-		if v > 0 && (i >= len(c) || v > c[i]) {
+func (c *Clock) CoversAll(d *Clock) bool {
+	for i, v := range d.times {
+		if v > 0 && v > c.Time(Chain(i)) {
+			return false
+		}
+	}
+	for _, e := range d.others {
+		if e.time > c.Time(e.chain) {
 			return false
 		}
 	}
@@ -41,25 +73,76 @@ func (c Clock) CoversAll(d Clock) bool {
 }
 
 // Join adds to c what d knows, and reports whether that was anything new.
-func (c *Clock) Join(d Clock) bool {
-	c.grow(len(d))
-	own, changed := *c, false
-	for i, v := range d {
+func (c *Clock) Join(d *Clock) bool {
+	c.widen(len(d.times))
+	own, changed := c.times, false
+	for i, v := range d.times {
 		if v > own[i] {
 			own[i] = v
+			changed = true
+		}
+	}
+	for _, e := range d.others {
+		if e.time > c.Time(e.chain) {
+			c.Put(e.chain, e.time)
 			changed = true
 		}
 	}
 	return changed
 }
 
-// set makes c a copy of d, in place where there is room.
-func (c *Clock) set(d Clock) { *c = append((*c)[:0], d...) }
-
-func (c *Clock) grow(n int) {
-	for len(*c) < n {
-		*c = append(*c, 0)
+// Put makes time what c knows of a chain.
+func (c *Clock) Put(chain Chain, time uint32) {
+	switch i, ok := 0, false; {
+	case int(chain) < len(c.times):
+	case chain < narrow:
+		c.widen(int(chain) + 1)
+	default:
+		if i, ok = c.find(chain); ok {
+			c.others[i].time = time
+			return
+		}
+		if len(c.others) < few {
+			c.others = slices.Insert(c.others, i, entry{chain, time})
+			return
+		}
+		c.widen(int(max(chain, c.others[few-1].chain)) + 1)
 	}
+	c.times[chain] = time
+}
+
+// widen makes room for n chains in times.
+func (c *Clock) widen(n int) {
+	if n <= len(c.times) {
+		return
+	}
+	c.times = append(c.times, make([]uint32, n-len(c.times))...)
+	for len(c.others) > 0 && int(c.others[0].chain) < n {
+		c.times[c.others[0].chain] = c.others[0].time
+		c.others = c.others[1:]
+	}
+}
+
+// meet takes from c what d does not know.
+func (c *Clock) meet(d *Clock) {
+	for i := range c.times {
+		c.times[i] = min(c.times[i], d.Time(Chain(i)))
+	}
+	for i := range c.others {
+		c.others[i].time = min(c.others[i].time, d.Time(c.others[i].chain))
+	}
+	c.others = slices.DeleteFunc(c.others, func(e entry) bool { return e.time == 0 })
+}
+
+func (c *Clock) empty() bool { return len(c.times) == 0 && len(c.others) == 0 }
+
+// forget makes c know nothing, in place.
+func (c *Clock) forget() { c.times, c.others = c.times[:0], c.others[:0] }
+
+// set makes c a copy of d, in place where there is room.
+func (c *Clock) set(d *Clock) {
+	c.times = append(c.times[:0], d.times...)
+	c.others = append(c.others[:0], d.others...)
 }
 
 // released is the clock that releases have left at an object for later acquires.
@@ -71,8 +154,8 @@ type released struct {
 }
 
 // publish adds the clock of a release made at the given epoch.
-func (r *released) publish(c Clock, at Epoch) {
-	if len(r.clock) == 0 || r.by != 0 && c.Covers(r.by) || r.by == 0 && c.CoversAll(r.clock) {
+func (r *released) publish(c *Clock, at Epoch) {
+	if r.clock.empty() || r.by != 0 && c.Covers(r.by) || r.by == 0 && c.CoversAll(&r.clock) {
 		r.replace(c, at)
 		return
 	}
@@ -81,18 +164,21 @@ func (r *released) publish(c Clock, at Epoch) {
 }
 
 // replace forgets earlier releases in favour of this one.
-func (r *released) replace(c Clock, at Epoch) {
+func (r *released) replace(c *Clock, at Epoch) {
 	r.clock.set(c)
 	r.by = at
 }
 
 // forget makes it as if nothing had been released here.
-func (r *released) forget() { *r = released{clock: r.clock[:0]} }
+func (r *released) forget() {
+	r.clock.forget()
+	r.by = 0
+}
 
 // takenBy joins what was released into c and reports whether that was anything new.
 func (r *released) takenBy(c *Clock) bool {
-	if len(r.clock) == 0 || r.by != 0 && c.Covers(r.by) {
+	if r.clock.empty() || r.by != 0 && c.Covers(r.by) {
 		return false
 	}
-	return c.Join(r.clock)
+	return c.Join(&r.clock)
 }

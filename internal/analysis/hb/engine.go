@@ -51,29 +51,58 @@ import "github.com/heddle-dev/heddle/trace"
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {
 	threads  []*thread
+	chains   chains
 	locks    map[trace.Object]*lock
 	conds    map[trace.Object]*queue
 	futexes  map[trace.Object]*queue
 	sems     map[trace.Object]*released
 	barriers map[trace.Object]*barrier
 	atomics  map[trace.Object]*released
+	alive    int     // threads that have not ended
+	lax      bool    // ForAccesses
+	over     *thread // whose clock nobody needs after the latest event
 }
 
 // thread is what is known of one thread.
 type thread struct {
 	id    trace.ThreadID
 	clock Clock
+	chain Chain // from the first event on that others may have to know of (chains)
+	named bool  // it has its chain
 	ended bool
 	// tick: the thread's last event released, so its next one is in a new time. It is
 	// done late so that Epoch and Clock still speak of the last event.
 	tick bool
+	// mixed: after a release the thread has learnt more, and is still in the same time. So
+	// to know that time is not to know what it releases next.
+	mixed bool
 	// version counts the changes of clock by other threads' doings.
 	version int
+
+	goroutine bool // created by a go statement
 
 	woken   Clock    // from who woke it, until its wake event
 	phase   *phase   // of the barrier it is waiting at
 	acquire Clock    // what its relaxed loads read from, for a later acquire fence
 	release released // its clock at its last release fence
+	fenced  bool     // there was one
+}
+
+// ForAccesses returns an engine that is exact about accesses to memory only, atomic ones
+// included. Other events count as happening with the thread's access before them. So what a
+// thread does once it has let go of its last lock does not keep its chain from being used again.
+func ForAccesses() *Engine {
+	e := New()
+	e.lax = true
+	return e
+}
+
+func access(op trace.Op) bool {
+	switch op.Class() {
+	case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW:
+		return true
+	}
+	return false
 }
 
 // New returns an engine at the start of an execution.
@@ -89,20 +118,18 @@ func New() *Engine {
 }
 
 // Epoch is the epoch of thread t's latest event.
-func (e *Engine) Epoch(t trace.ThreadID) Epoch {
-	return MakeEpoch(t, e.thread(t).clock[t])
-}
+func (e *Engine) Epoch(t trace.ThreadID) Epoch { return e.epoch(e.thread(t)) }
 
 // Clock is what had happened before thread t's latest event, that event included. It is
 // valid until the next call of Event and must not be changed.
-func (e *Engine) Clock(t trace.ThreadID) Clock { return e.thread(t).clock }
+func (e *Engine) Clock(t trace.ThreadID) *Clock { return &e.named(e.thread(t)).clock }
 
 // Before reports whether what happened at p happened before thread t's latest event, or
 // is that event.
-func (e *Engine) Before(p Epoch, t trace.ThreadID) bool { return e.thread(t).clock.Covers(p) }
+func (e *Engine) Before(p Epoch, t trace.ThreadID) bool { return e.named(e.thread(t)).clock.Covers(p) }
 
-// Threads is one more than the highest thread that has appeared.
-func (e *Engine) Threads() int { return len(e.threads) }
+// KnownCost is about how many steps Known takes.
+func (e *Engine) KnownCost() int { return len(e.threads) + e.alive*int(e.chains.n) }
 
 // Announce says that thread t is there from the start, created by no event of the
 // execution. Only Known needs to hear of such threads before their first event; main is
@@ -111,19 +138,17 @@ func (e *Engine) Announce(t trace.ThreadID) { e.thread(t) }
 
 // Known is what every thread that can still do something knows: an event whose epoch it
 // covers happened before all that is to come.
-func (e *Engine) Known() Clock {
-	var known Clock
+func (e *Engine) Known() *Clock {
+	known := &Clock{}
 	first := true
 	for _, t := range e.threads {
 		switch {
 		case t == nil || t.ended:
 		case first:
 			first = false
-			known = append(known, t.clock...)
+			known.set(&t.clock)
 		default:
-			for i := range known {
-				known[i] = min(known[i], t.clock.Time(trace.ThreadID(i)))
-			}
+			known.meet(&t.clock)
 		}
 	}
 	return known
@@ -139,60 +164,131 @@ func (e *Engine) thread(id trace.ThreadID) *thread {
 		e.threads = append(e.threads, nil)
 	}
 	t := &thread{id: id}
-	t.clock.grow(int(id) + 1)
-	t.clock[id] = 1
+	e.alive++
 	e.threads[id] = t
 	return t
 }
 
+// named is the thread, which has a chain from now on: before it publishes its clock, or
+// somebody wants to know its time.
+func (e *Engine) named(t *thread) *thread {
+	if !t.named {
+		t.named = true
+		t.chain = e.chains.take(&t.clock)
+	}
+	return t
+}
+
 // epoch is that of the thread's latest event.
-func (t *thread) epoch() Epoch { return MakeEpoch(t.id, t.clock[t.id]) }
+func (e *Engine) epoch(t *thread) Epoch {
+	e.named(t)
+	return MakeEpoch(t.chain, t.clock.Time(t.chain))
+}
 
 // learn joins a clock into the thread's own.
-func (t *thread) learn(c Clock) {
+func (t *thread) learn(c *Clock) {
 	if t.clock.Join(c) {
-		t.version++
+		t.learnt()
 	}
+}
+
+func (t *thread) learnt() {
+	t.version++
+	t.mixed = t.mixed || t.tick
 }
 
 // take is learn for what was released at an object.
 func (t *thread) take(r *released) {
 	if r.takenBy(&t.clock) {
-		t.version++
+		t.learnt()
 	}
 }
 
 // leave publishes the thread's clock at an object.
-func (t *thread) leave(r *released) {
-	r.publish(t.clock, t.epoch())
+func (e *Engine) leave(t *thread, r *released) {
+	at := e.publishing(t)
+	r.publish(&t.clock, at)
+}
+
+// publishing is the epoch of t's clock, which others are about to get: what t does from now on
+// is in another time. It is 0 if t has done nothing that they could know, or if its time does
+// not stand for all of its clock.
+func (e *Engine) publishing(t *thread) Epoch {
+	if e.lax && !t.named {
+		return 0
+	}
 	t.tick = true
+	if t.mixed {
+		return 0
+	}
+	return e.epoch(t)
+}
+
+// tell is learn of what t knows, which goes on in another time.
+func (e *Engine) tell(t, other *thread) {
+	e.publishing(t)
+	other.learn(&t.clock)
+}
+
+// ends gives the thread's chain back.
+func (e *Engine) ends(t *thread) {
+	if t.ended {
+		return
+	}
+	t.ended = true
+	e.alive--
+	if t.named {
+		e.chains.give(t.chain, t.clock.Time(t.chain))
+	}
+	if t.goroutine {
+		e.over = t // nobody joins it
+	}
+}
+
+// shed drops the clock of a thread that has ended but for its own time: nobody will join it.
+func (t *thread) shed() {
+	own := t.clock.Time(t.chain)
+	if t.clock = (Clock{}); t.named {
+		t.clock.Put(t.chain, own)
+	}
 }
 
 // Event takes the next event of the execution. Thread ids and the values of create and
 // join must be those of threads (trace.Validate).
 func (e *Engine) Event(ev *trace.Event) {
+	if e.over != nil {
+		e.over.shed()
+		e.over = nil
+	}
 	t := e.thread(ev.Thread)
-	if t.tick {
-		t.tick = false
-		t.clock[t.id]++
+	if here := !e.lax || access(ev.Op); here && !t.named {
+		e.named(t) // before it is published, if the access is a release
+	} else if here && t.tick {
+		t.tick, t.mixed = false, false
+		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
 	}
 	switch ev.Op {
 	case trace.OpRead, trace.OpWrite, trace.OpReadRange, trace.OpWriteRange, trace.OpFree, trace.OpMalloc:
 		// By far the most frequent.
 	case trace.OpThreadCreate, trace.OpGo:
 		if id, ok := ev.Child(); ok {
-			e.thread(id).learn(t.clock)
-			t.tick = true
+			child := e.thread(id)
+			child.goroutine = ev.Op == trace.OpGo
+			e.tell(t, child)
 		}
 	case trace.OpThreadJoin:
 		switch ev.Result {
 		case 0:
-			t.learn(e.thread(trace.ThreadID(ev.Value)).clock)
+			other := e.thread(trace.ThreadID(ev.Value))
+			t.learn(&other.clock)
+			if other.ended {
+				e.over = other
+			}
 		case cancelled:
 			t.take(releasedAt(e.sems, cancelOf(t.id)))
 		}
 	case trace.OpThreadEnd:
-		t.ended = true
+		e.ends(t)
 	case trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas, trace.OpAtomicFence:
 		e.atomic(t, ev)
 	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:

@@ -60,6 +60,50 @@ func TestEngineAgreesWithOrder(t *testing.T) {
 	})
 }
 
+// TestForAccessesIsExactAboutThem compares what the engine for accesses says of each two of
+// them with the closure.
+func TestForAccessesIsExactAboutThem(t *testing.T) {
+	ordered, concurrent, reused := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		events := execution(t)
+		want, engine := oracle(events), ForAccesses()
+		epochs := map[int]Epoch{}
+		threads := map[Chain]map[trace.ThreadID]bool{}
+		for j := range events {
+			engine.Event(&events[j])
+			if !access(events[j].Op) {
+				continue
+			}
+			epochs[j] = engine.Epoch(events[j].Thread)
+			c := threads[epochs[j].Chain()]
+			if c == nil {
+				c = map[trace.ThreadID]bool{}
+				threads[epochs[j].Chain()] = c
+			}
+			if c[events[j].Thread] = true; len(c) > 1 {
+				reused++
+			}
+			for i := range j {
+				at, ok := epochs[i]
+				if !ok {
+					continue
+				}
+				if got := engine.Before(at, events[j].Thread); got != want[i][j] {
+					t.Fatalf("event %d before event %d: %v, want %v\n%s", i, j, got, want[i][j], show(events))
+				}
+				if want[i][j] {
+					ordered++
+				} else {
+					concurrent++
+				}
+			}
+		}
+	})
+	if ordered == 0 || concurrent == 0 || reused == 0 {
+		t.Errorf("%d pairs ordered, %d concurrent, %d accesses in the chain of another thread", ordered, concurrent, reused)
+	}
+}
+
 // TestKnownIsBeforeAllToCome checks that an event in Known is never concurrent with a
 // later one.
 func TestKnownIsBeforeAllToCome(t *testing.T) {

@@ -43,7 +43,7 @@ func (e *Engine) lockEvent(t *thread, ev *trace.Event) bool {
 		// Inner unlocks of a recursive mutex release too early, but nobody can acquire
 		// before the outer one, which releases at least as much.
 		if ev.Result == 0 {
-			t.leave(&e.lock(ev.Object).wrote)
+			e.leave(t, &e.lock(ev.Object).wrote)
 		}
 	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
 		if tookLock(ev) {
@@ -61,9 +61,9 @@ func (e *Engine) lockEvent(t *thread, ev *trace.Event) bool {
 			l := e.lock(ev.Object)
 			if l.writer == t.id {
 				l.writer = -1
-				t.leave(&l.wrote)
+				e.leave(t, &l.wrote)
 			} else {
-				t.leave(&l.read)
+				e.leave(t, &l.read)
 			}
 		}
 	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpSpinInit, trace.OpSpinDestroy,

@@ -141,7 +141,7 @@ func (m *machine) step(a *actor) {
 	)
 	switch m.menu[m.pick(len(m.menu))] {
 	case 0: // create
-		if len(m.threads) < 5 {
+		if len(m.threads) < 9 {
 			child := &actor{id: len(m.threads), rw: map[trace.Object]bool{}}
 			m.threads = append(m.threads, child)
 			m.emit(a, trace.OpThreadCreate, 0, value(uint64(child.id)))
@@ -392,8 +392,8 @@ func (m *machine) step(a *actor) {
 		op := []trace.Op{trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire}[m.pick(4)]
 		m.emit(a, op, atomics+x)
 	case 34:
-		if len(m.threads) < 5 {
-			child := &actor{id: len(m.threads), rw: map[trace.Object]bool{}}
+		if len(m.threads) < 9 {
+			child := &actor{id: len(m.threads), rw: map[trace.Object]bool{}, joined: true} // goroutines never are
 			m.threads = append(m.threads, child)
 			m.emit(a, trace.OpGo, mutexes+x, value(uint64(child.id)))
 		}

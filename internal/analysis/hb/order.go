@@ -22,11 +22,13 @@ func Of(events []trace.Event) *Order {
 		engine.Event(&events[i])
 		t := engine.thread(events[i].Thread)
 		s, ok := last[t.id]
+		o.epochs[i] = engine.epoch(t)
 		if !ok || s.version != t.version {
-			s = snapshot{t.version, append(Clock(nil), t.clock...)}
+			s = snapshot{version: t.version}
+			s.clock.set(&t.clock)
 			last[t.id] = s
 		}
-		o.epochs[i], o.clocks[i] = t.epoch(), s.clock
+		o.clocks[i] = s.clock
 	}
 	return o
 }
@@ -34,7 +36,7 @@ func Of(events []trace.Event) *Order {
 // Before reports whether event i happened before event j.
 func (o *Order) Before(i, j int) bool {
 	a := o.epochs[i]
-	if a.Thread() == o.epochs[j].Thread() {
+	if i >= j || a.Chain() == o.epochs[j].Chain() {
 		return i < j // the snapshot's own time is not kept up to date
 	}
 	return o.clocks[j].Covers(a)

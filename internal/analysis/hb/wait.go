@@ -39,8 +39,8 @@ func queueOf(m map[trace.Object]*queue, o trace.Object) *queue {
 
 // wake gives thread id the clock of t, to be acquired by its wake event.
 func (e *Engine) wake(t *thread, id trace.ThreadID) {
-	e.thread(id).woken.Join(t.clock)
-	t.tick = true
+	e.publishing(t)
+	e.thread(id).woken.Join(&t.clock)
 }
 
 // waitEvent handles condition variables, semaphores, barriers, futexes and descriptors. Operations that
@@ -49,9 +49,9 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 	switch ev.Op {
 	case trace.OpCondWait:
 		if ev.Result == 0 {
-			t.leave(&e.lock(trace.Object(ev.Aux)).wrote)
+			e.leave(t, &e.lock(trace.Object(ev.Aux)).wrote)
 			queueOf(e.conds, ev.Object).enter(t.id)
-			t.woken = t.woken[:0]
+			t.woken.forget()
 		}
 	case trace.OpCondWake:
 		queueOf(e.conds, ev.Object).remove(t.id)
@@ -85,7 +85,7 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 	case trace.OpFutexWait:
 		if ev.Result == 0 {
 			queueOf(e.futexes, ev.Object).enter(t.id)
-			t.woken = t.woken[:0]
+			t.woken.forget()
 		}
 	case trace.OpFutexWakeup:
 		queueOf(e.futexes, ev.Object).remove(t.id)
@@ -109,7 +109,7 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 
 	case trace.OpSemPost:
 		if ev.Result == 0 {
-			t.leave(releasedAt(e.sems, ev.Object))
+			e.leave(t, releasedAt(e.sems, ev.Object))
 		}
 	case trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait:
 		if ev.Result == 0 {
@@ -122,7 +122,7 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 
 	case trace.OpSignalSend:
 		if ev.Result == 0 {
-			t.leave(releasedAt(e.sems, allSignals))
+			e.leave(t, releasedAt(e.sems, allSignals))
 		}
 	case trace.OpSignalWait:
 		if ev.Result == 0 {
@@ -136,20 +136,19 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 	case trace.OpTimerSet:
 		// The timer's next expiry comes after this.
 		if id := trace.ThreadID(ev.Aux) - 1; id >= 0 {
-			e.thread(id).learn(t.clock)
-			t.tick = true
+			e.tell(t, e.thread(id))
 		}
 	case trace.OpTimerExpire:
-		t.leave(releasedAt(e.sems, allSignals))
+		e.leave(t, releasedAt(e.sems, allSignals))
 
 	case trace.OpCancel:
-		t.leave(releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))
+		e.leave(t, releasedAt(e.sems, cancelOf(trace.ThreadID(ev.Value))))
 	case trace.OpFdWrite, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdConnect, trace.OpFdCtl:
 		if ev.Result == 0 || ev.Result == inProgress {
 			if channel(ev.Object) {
-				t.leave(releasedAt(e.sems, ev.Object))
+				e.leave(t, releasedAt(e.sems, ev.Object))
 			}
-			t.leave(releasedAt(e.sems, allChannels))
+			e.leave(t, releasedAt(e.sems, allChannels))
 		}
 	case trace.OpFdRead, trace.OpFdAccept:
 		if ev.Result == 0 && channel(ev.Object) {
@@ -171,13 +170,13 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 		if b.phase == nil || ev.Value == 1 || b.phase.left {
 			b.phase = &phase{}
 		}
-		b.phase.arrived.Join(t.clock)
+		e.publishing(t)
+		b.phase.arrived.Join(&t.clock)
 		t.phase = b.phase
-		t.tick = true
 	case trace.OpBarrierLeave:
 		if t.phase != nil {
 			t.phase.left = true
-			t.learn(t.phase.arrived)
+			t.learn(&t.phase.arrived)
 			t.phase = nil
 		}
 	case trace.OpBarrierInit, trace.OpBarrierDestroy:
@@ -192,13 +191,13 @@ func (e *Engine) waitEvent(t *thread, ev *trace.Event) {
 func (e *Engine) wokenUp(t *thread, ev *trace.Event) {
 	switch ev.Result {
 	case 0:
-		t.learn(t.woken)
+		t.learn(&t.woken)
 	case ownerDead, notRecoverable: // of the mutex; the wait may have been over either way
 		if ev.Flags&trace.FlagTimeout == 0 {
-			t.learn(t.woken)
+			t.learn(&t.woken)
 		}
 	}
-	t.woken = t.woken[:0]
+	t.woken.forget()
 }
 
 func releasedAt(m map[trace.Object]*released, o trace.Object) *released {

@@ -70,10 +70,10 @@ type Detector struct {
 	found map[[2]uint32]struct{}
 	races []Race
 
-	known   hb.Clock // what all living threads know, as of event knownAt
+	known   *hb.Clock // what all living threads know, as of event knownAt
 	knownAt int
 	epoch   hb.Epoch // of the present event
-	clock   hb.Clock
+	clock   *hb.Clock
 }
 
 // New returns a detector at the start of an execution.
@@ -82,7 +82,7 @@ func New() *Detector { return Bounded(0) }
 // Bounded is New for a detector that forgets all accesses, and looks at no more of them, once
 // to remember them would take more than so many bytes: see Full.
 func Bounded(memory int64) *Detector {
-	d := &Detector{memory: memory, engine: hb.New(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
+	d := &Detector{memory: memory, engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}
 	d.shadow.compactAt = compactAt
 	return d
@@ -117,7 +117,7 @@ func (d *Detector) Event(e *trace.Event) {
 	}
 	d.clock = d.engine.Clock(e.Thread)
 	d.epoch = d.engine.Epoch(e.Thread)
-	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, kind: k})
+	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, thread: e.Thread, kind: k})
 	if d.memory > 0 && d.shadow.bytes > d.memory {
 		// Much of it may have been forgotten since: freed memory is.
 		if d.shadow.bytes = d.shadow.size(); d.shadow.bytes > d.memory/4*3 {
@@ -172,7 +172,7 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 	}
 	for i, side := range [2]*record{old, now} {
 		r.Witness[i] = trace.Access{
-			Thread: side.at.Thread(), Op: r.Pair[i].Op, Site: r.Pair[i].Site, Object: r.Object, Size: r.Size, Stack: side.stack,
+			Thread: side.thread, Op: r.Pair[i].Op, Site: r.Pair[i].Site, Object: r.Object, Size: r.Size, Stack: side.stack,
 		}
 	}
 	if r.Pair[1].compare(r.Pair[0]) < 0 {
@@ -182,11 +182,10 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 }
 
 // everKnown is what all living threads know. It may be out of date, which is safe: it
-// only grows. Computing it takes the square of the number of threads, so it is done again
+// only grows. Computing it takes as long as going through the clocks of all threads, so it is done again
 // only once as many events have passed.
-func (d *Detector) everKnown() hb.Clock {
-	n := d.engine.Threads()
-	if d.events-d.knownAt > n*n/4 {
+func (d *Detector) everKnown() *hb.Clock {
+	if d.events-d.knownAt > d.engine.KnownCost()/4 {
 		d.known, d.knownAt = d.engine.Known(), d.events
 	}
 	return d.known

@@ -485,3 +485,32 @@ func TestRacesOfGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// A pool that has run many tasks, a few at a time, costs no more per task than a small one, and
+// the race of its last two tasks is found.
+func TestManyThreads(t *testing.T) {
+	const tasks, shared, lock = 20_000, trace.Object(64), trace.Object(128)
+	d := New()
+	do := func(thread trace.ThreadID, op trace.Op, o trace.Object, value uint64) {
+		d.Event(&trace.Event{Thread: thread, Op: op, Object: o, Value: value, Size: 8, Site: trace.Site(op)})
+	}
+	for id := trace.ThreadID(1); id <= tasks; id++ {
+		do(0, trace.OpThreadCreate, 0, uint64(id))
+		do(id, trace.OpThreadStart, 0, 0)
+		do(id, trace.OpMutexLock, lock, 0)
+		do(id, trace.OpWrite, shared, 0)
+		do(id, trace.OpMutexUnlock, lock, 0)
+		do(id, trace.OpThreadEnd, 0, 0) // detached: nobody joins it
+	}
+	if races := d.Races(); len(races) != 0 {
+		t.Fatalf("races %v", races)
+	}
+	if cost := d.engine.KnownCost(); cost > 2*tasks {
+		t.Errorf("the clocks have not stayed small: %d", cost)
+	}
+	do(0, trace.OpThreadCreate, 0, tasks+1)
+	do(tasks+1, trace.OpWrite, shared, 0)
+	if races := d.Races(); len(races) != 1 {
+		t.Errorf("races %v, want one", races)
+	}
+}

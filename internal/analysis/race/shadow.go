@@ -1,7 +1,9 @@
 package race
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
@@ -22,6 +24,10 @@ const (
 
 	// compactAt is the number of accesses a granule or node remembers in full.
 	compactAt = 64
+
+	// maxRecords is the number of accesses from which on it forgets the older half: of an
+	// object that tens of thousands of threads have read, each would be compared with all.
+	maxRecords = 256
 )
 
 // span turns an object and a size into bytes that ascend with memory: offsets into a
@@ -30,18 +36,18 @@ func span(o trace.Object, size uint64) (lo, n uint64) {
 	if o.Region() != trace.RegionStack {
 		return uint64(o), size
 	}
-	return uint64(o) ^ offsets, min(size, o.Offset()+1)
+	return uint64(o) ^ offsets(o), min(size, o.Offset()+1)
 }
 
 // offsets are the bits of an object's offset in its region.
-const offsets = 1<<46 - 1
+func offsets(o trace.Object) uint64 { return 1<<o.OffsetBits() - 1 }
 
 // objectAt is the inverse of span, for the bytes [lo, hi).
 func objectAt(lo, hi uint64) trace.Object {
 	if o := trace.Object(lo); o.Region() != trace.RegionStack {
 		return o
 	}
-	return trace.Object(lo ^ offsets)
+	return trace.Object(lo ^ offsets(trace.Object(lo)))
 }
 
 // record is an access that later ones can race with.
@@ -50,7 +56,8 @@ type record struct {
 	event  uint32
 	access uint32 // number of the instruction
 	stack  uint32 // trace.Event.Stack
-	mask   uint8  // bytes of the granule; of a whole node: all
+	thread trace.ThreadID
+	mask   uint8 // bytes of the granule; of a whole node: all
 	kind   kind
 }
 
@@ -242,10 +249,10 @@ func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 	return false
 }
 
-// sameSource reports whether two records are of one instruction, run by one thread. The
-// later stands for both: whatever the earlier races with from then on, it does too.
+// sameSource reports whether two records are of one instruction, run by one thread, or by one
+// after the other. The later stands for both: whatever the earlier races with from then on, it does too.
 func (r *record) sameSource(o *record) bool {
-	return r.access == o.access && r.kind == o.kind && r.at.Thread() == o.at.Thread()
+	return r.access == o.access && r.kind == o.kind && r.at.Chain() == o.at.Chain()
 }
 
 // remember adds r to the records of a granule or node. The masks of records of the same
@@ -317,6 +324,10 @@ func (s *shadow) shrink(d *Detector, records []record) []record {
 			kept = append(kept, records[i])
 		}
 	}
+	if len(kept) >= maxRecords {
+		slices.SortFunc(kept, func(a, b record) int { return cmp.Compare(a.event, b.event) })
+		kept = kept[len(kept)-maxRecords/2:]
+	}
 	return kept
 }
 
@@ -345,11 +356,11 @@ func (n *node) size() int64 {
 	return bytes
 }
 
-// superseded reports whether a later record of r's thread races with all that r does.
+// superseded reports whether a later record of r's chain races with all that r does.
 func superseded(records []record, r *record) bool {
 	for i := range records {
 		o := &records[i]
-		if o.event > r.event && o.at.Thread() == r.at.Thread() && o.kind.covers(r.kind) && r.mask&^o.mask == 0 {
+		if o.event > r.event && o.at.Chain() == r.at.Chain() && o.kind.covers(r.kind) && r.mask&^o.mask == 0 {
 			return true
 		}
 	}

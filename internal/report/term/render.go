@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,11 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	if o.Full {
 		rows = v.Full()
 	}
+	head, middle, tail := rows, []report.Row(nil), []report.Row(nil)
+	if len(rows) > longTable && !o.Full {
+		head, middle, tail = rows[:tableHead], rows[tableHead:len(rows)-tableTail], rows[len(rows)-tableTail:]
+		rows = slices.Concat(head, tail)
+	}
 	d := &drawing{
 		pen: pen{o.Color, o.Unicode}, v: v, layout: newLayout(v, rows, o),
 		out: bufio.NewWriter(w), full: o.Full, blocks: map[int]bool{},
@@ -26,12 +32,39 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	d.spans(rows)
 	d.heading()
 	d.header()
-	for _, l := range d.rows(rows) {
+	for _, l := range d.rows(head) {
+		d.line(l)
+	}
+	if len(middle) > 0 {
+		d.leftOut(middle)
+	}
+	for _, l := range d.rows(tail) {
 		d.line(l)
 	}
 	d.ending()
 	d.legend()
 	return d.out.Flush()
+}
+
+// A table of more than longTable rows is drawn as its first tableHead and last tableTail: what
+// failed is at the end, and nobody reads what a hundred thousand threads did before.
+const (
+	longTable = 3000
+	tableHead = 200
+	tableTail = 800
+)
+
+// leftOut stands for rows that are not drawn.
+func (d *drawing) leftOut(rows []report.Row) {
+	events := 0
+	threads := map[trace.ThreadID]bool{}
+	for i := range rows {
+		events += rows[i].Events
+		threads[rows[i].Thread] = true
+	}
+	d.print("")
+	d.text(fmt.Sprintf("%s of %s are left out here: --full shows them", count(events, "event"), count(len(threads), "thread")), faint, "")
+	d.print("")
 }
 
 type drawing struct {

@@ -151,9 +151,8 @@ func (r *restarts) expand(p *prefix, t *trace.Trace) {
 		}
 		free := !here.Enabled.Has(last)
 		if i >= p.length {
-			for id := range t.Threads {
-				to := trace.ThreadID(id)
-				if to == here.Thread || to == last || !here.Enabled.Has(to) {
+			for to := range here.Enabled.All() {
+				if to == here.Thread || to == last {
 					continue
 				}
 				n := prefix{base: s.steps[:i], length: i + 1, threads: t.Threads,

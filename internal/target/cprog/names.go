@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -122,9 +123,8 @@ func (p program) Site(pc uint64) trace.Site {
 	return trace.Site(pc & (1<<48 - 1)) // module -1: an address outside of every module
 }
 
-// Object names an address. Stacks are those of the threads of one execution; where a
-// stack was used twice, by is preferred, then the younger thread.
-func (p program) Object(addr uint64, threads []abi.ThreadInfo, by uint16) trace.Object {
+// Object names an address.
+func (p program) Object(addr uint64, stacks *wire.Stacks, by trace.ThreadID) trace.Object {
 	switch {
 	case addr == 0:
 		return 0
@@ -139,15 +139,8 @@ func (p program) Object(addr uint64, threads []abi.ThreadInfo, by uint16) trace.
 	if i, base := p.lateIndex(addr); i >= 0 {
 		return trace.MakeObject(trace.RegionGlobal, i, addr-base)
 	}
-	found := -1
-	for i := range threads {
-		th := &threads[i]
-		if addr < th.StackHi && addr >= th.StackHi-th.StackSize && (found < 0 || uint16(found) != by) {
-			found = i
-		}
-	}
-	if found >= 0 {
-		return trace.MakeObject(trace.RegionStack, found, threads[found].StackHi-addr)
+	if th := stacks.Of(addr, by); th != nil {
+		return trace.MakeObject(trace.RegionStack, int(th.Number), th.StackHi-addr)
 	}
 	return trace.MakeObject(trace.RegionOther, int(addr>>46), addr) // 47 bits
 }

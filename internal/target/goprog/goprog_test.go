@@ -488,9 +488,9 @@ func record(p *wiretest.Program) {
 	pc, global := textAddress(), uint64(uintptr(unsafe.Pointer(&fakeGlobal)))+8
 	heap := uint64(trace.MakeObject(trace.RegionHeap, 0, 0x40))
 	fmt.Print(global)
-	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Index: 0, Parent: 0xffffffff, Name: abi.NameMain, Entry: pc})
-	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Index: 1, Parent: 0, Nth: 1, Name: 5, Entry: pc, Flags: 1})
-	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Index: 2, Parent: 0, Nth: 1 << 20, Name: 6, Flags: 8})
+	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 0, Parent: 0xffffffff, Name: abi.NameMain, Entry: pc})
+	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 1, Parent: 0, Nth: 1, Name: 5, Entry: pc, Flags: 1})
+	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 2, Parent: 0, Nth: 1 << 20, Name: 6, Flags: 8})
 	wiretest.Send(p, abi.RecEvents,
 		abi.Event{Thread: 0, Op: uint16(trace.OpThreadStart), Pc: pc, Enabled: 1},
 		abi.Event{Thread: 0, Op: uint16(trace.OpGo), Pc: pc + 4, Value: 1, Enabled: 1},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/target/wire"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -30,7 +29,7 @@ func (p program) Site(pc uint64) trace.Site {
 
 // Object takes what the runtime sends. It names heap and stacks itself; only what lies in
 // the executable's data comes as an address.
-func (p program) Object(sent uint64, _ []abi.ThreadInfo, _ uint16) trace.Object {
+func (p program) Object(sent uint64, _ *wire.Stacks, _ trace.ThreadID) trace.Object {
 	o := trace.Object(sent)
 	if o.Region() == trace.RegionOther && sent >= p.exe.lo && sent < p.exe.hi {
 		return trace.MakeObject(trace.RegionGlobal, 0, sent)

@@ -147,14 +147,14 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
 		Outside: r.Notes&abi.NoteOutside != 0,
 	}
-	var threads []abi.ThreadInfo
+	stacks := &Stacks{}
 	if p.Record {
-		threads = x.recording.threads
+		stacks = &x.recording.who
 	}
 	e := trace.Ending{
 		Kind: trace.Unsupported, Status: r.Status, Thread: trace.ThreadID(r.Thread),
 		Message: x.message, Site: prog.Site(r.Pc),
-		Object: prog.Object(r.Object, threads, uint16(r.Thread)),
+		Object: prog.Object(r.Object, stacks, trace.ThreadID(r.Thread)),
 		Output: x.output,
 	}
 	if int(r.Outcome) < len(kinds) {
@@ -170,7 +170,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		w := &x.waiters[i]
 		e.Waiters = append(e.Waiters, trace.Waiter{
 			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
-			Object: prog.Object(w.Object, threads, uint16(w.Thread)),
+			Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),
 			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
 		})
 	}
@@ -197,8 +197,8 @@ func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Diverge
 	if d.Step < len(p.Script) {
 		d.Expected = p.Script[d.Step]
 	}
-	if r.MetThread != 0xffff || r.MetOp != 0 {
-		d.Met.Thread = trace.ThreadID(int16(r.MetThread))
+	if r.MetThread != ^uint32(0) || r.MetOp != 0 {
+		d.Met.Thread = trace.ThreadID(int32(r.MetThread))
 		d.Met.Op = trace.Op(r.MetOp)
 		d.Met.Site = prog.Site(r.Pc)
 	}

@@ -19,7 +19,7 @@ type flat struct{}
 func (flat) Launch(context.Context) (*Process, error) { return nil, errors.New("not started") }
 func (flat) PC(s trace.Site) uint64                   { return s.Offset() }
 func (flat) Site(pc uint64) trace.Site                { return trace.MakeSite(0, pc) }
-func (flat) Object(addr uint64, _ []abi.ThreadInfo, _ uint16) trace.Object {
+func (flat) Object(addr uint64, _ *Stacks, _ trace.ThreadID) trace.Object {
 	return trace.Object(addr)
 }
 func (flat) Header() trace.Header                                { return trace.Header{} }
@@ -55,6 +55,35 @@ func TestWideEnabledSet(t *testing.T) {
 		}
 	}
 	if want := []trace.ThreadID{1, 64 + 3, 64*3 + 5}; !reflect.DeepEqual(got, want) {
+		t.Errorf("enabled %v, want %v", got, want)
+	}
+}
+
+// A slot that is used again stands for another thread from then on, also where its bit has not
+// changed; a thread's number is its own.
+func TestSlotUsedAgain(t *testing.T) {
+	const yield = uint16(trace.OpYield)
+	slot := func(thread uint32, slot uint64) abi.Event { return abi.Event{Thread: thread, Value: slot} }
+	p := &schedule.Plan{Record: true}
+	x := execution{}
+	x.begin(flat{}, p, 0)
+	if _, err := x.add(abi.RecEvents, bytesOf(
+		slot(0, 0), slot(1, 1),
+		abi.Event{Op: yield, Enabled: 3},
+		abi.Event{Thread: 1, Op: yield, Enabled: 3},
+		slot(100_000, 1),
+		abi.Event{Thread: 100_000, Op: yield, Enabled: 3},
+		abi.Event{Op: yield, Flags: abi.EvNochoice, Enabled: 2},
+		abi.Event{Op: yield, Enabled: 1},
+	)); err != nil {
+		t.Fatal(err)
+	}
+	tr := x.trace(p, trace.Ending{})
+	var got []string
+	for i := range tr.Events {
+		got = append(got, tr.Events[i].Enabled.String())
+	}
+	if want := []string{"{0,1}", "{0,1}", "{0,100000}", "{100000}", "{0}"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("enabled %v, want %v", got, want)
 	}
 }

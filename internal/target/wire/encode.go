@@ -68,7 +68,7 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		if int(s.Thread) >= len(p.Threads) || s.Thread < 0 {
 			return nil, fmt.Errorf("step %d of the schedule names thread %d, but it lists only %d threads", i, s.Thread, len(p.Threads))
 		}
-		st := abi.Step{Thread: uint16(s.Thread), Op: uint16(s.Op), Pc: uint32(prog.PC(s.Site))}
+		st := abi.Step{Thread: uint32(s.Thread), Op: uint16(s.Op), Pc: uint32(prog.PC(s.Site))}
 		switch {
 		case s.Op == trace.OpSelect:
 			st.Aux = uint32(s.Choice)

@@ -23,9 +23,8 @@ type Program interface {
 	// PC is the address that a site has in the running process; Site is the inverse.
 	PC(trace.Site) uint64
 	Site(pc uint64) trace.Site
-	// Object names what a runtime reports as an address. threads are those of the
-	// execution, by is the one that used the address.
-	Object(addr uint64, threads []abi.ThreadInfo, by uint16) trace.Object
+	// Object names what a runtime reports as an address; by is the thread that used it.
+	Object(addr uint64, stacks *Stacks, by trace.ThreadID) trace.Object
 	Header() trace.Header
 	Modules() []trace.Module // that what was named of the present execution refers to
 

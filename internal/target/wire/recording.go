@@ -48,7 +48,7 @@ type recording struct {
 	prog    Program
 	watcher schedule.Watcher
 
-	threads []abi.ThreadInfo
+	who     Stacks
 	stacks  [][]trace.Site
 	events  []trace.Event
 	allocs  []trace.Alloc
@@ -90,18 +90,7 @@ func (r *recording) unseen() {
 	}
 }
 
-func (r *recording) thread(info abi.ThreadInfo) error {
-	i := int(info.Index)
-	if i > len(r.threads) || i >= trace.MaxThreads {
-		return errDamaged
-	}
-	if i == len(r.threads) {
-		r.threads = append(r.threads, info)
-	} else {
-		r.threads[i] = info
-	}
-	return nil
-}
+func (r *recording) thread(info abi.ThreadInfo) error { return r.who.know(info) }
 
 func (r *recording) stack(pcs []uint64) {
 	sites := make([]trace.Site, len(pcs))
@@ -119,6 +108,10 @@ func (r *recording) add(list []abi.Event) error {
 		if n >= len(list)-i {
 			return errDamaged
 		}
+		if a.Op == abi.OpNone {
+			r.who.give(a.Value, trace.ThreadID(a.Thread))
+			continue
+		}
 		words := cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(a)), (1+n)*abi.SizeofEvent))[abi.SizeofEvent/8:]
 		r.event(a, words)
 		i += n
@@ -129,11 +122,11 @@ func (r *recording) add(list []abi.Event) error {
 // place takes in a place in a stack; the events before it may still be on their way.
 func (r *recording) place(l abi.Local) { r.waiting = append(r.waiting, l) }
 
-func (r *recording) placed(by uint16) {
+func (r *recording) placed(by trace.ThreadID) {
 	for len(r.waiting) > 0 && r.waiting[0].Event <= r.sent {
 		l := &r.waiting[0]
 		r.locals = append(r.locals, trace.Local{
-			Object: r.prog.Object(l.Object, r.threads, by), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+			Object: r.prog.Object(l.Object, &r.who, by), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
 		})
 		r.waiting = r.waiting[1:]
 	}
@@ -141,16 +134,16 @@ func (r *recording) placed(by uint16) {
 }
 
 func (r *recording) event(a *abi.Event, words []uint64) {
-	r.placed(a.Thread)
+	by := trace.ThreadID(a.Thread)
+	r.placed(by)
 	ev := trace.Event{
-		Thread: trace.ThreadID(a.Thread), Op: trace.Op(a.Op), Site: r.prog.Site(a.Pc),
-		Object: r.prog.Object(a.Object, r.threads, a.Thread), Aux: a.Aux, Size: a.Size,
+		Thread: by, Op: trace.Op(a.Op), Site: r.prog.Site(a.Pc),
+		Object: r.prog.Object(a.Object, &r.who, by), Aux: a.Aux, Size: a.Size,
 		Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
 	}
-	ev.Enabled.Low = a.Enabled
 	switch ev.Op {
 	case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
-		ev.Aux = uint64(r.prog.Object(a.Aux, r.threads, a.Thread))
+		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
 	extra := ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
 	r.showWatcher(&ev, extra)
@@ -172,11 +165,10 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if r.sparse && (ev.Op == trace.OpMalloc || extra) {
 		return
 	}
-	for len(words) > 0 && words[len(words)-1] == 0 {
-		words = words[:len(words)-1]
-	}
-	if len(words) > 0 {
-		ev.Enabled.High = append([]uint64(nil), words...)
+	if ev.Flags&trace.FlagNoChoice != 0 && len(words) == 0 {
+		ev.Enabled = r.who.alone(a.Enabled)
+	} else {
+		ev.Enabled = r.who.set(a.Enabled, words)
 	}
 	r.events = append(r.events, ev)
 }
@@ -219,10 +211,10 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	if r.cut {
 		tr.Header.MaxAccesses = int(r.most)
 	}
-	for i := range r.threads {
-		th := &r.threads[i]
+	for i := range r.who.threads {
+		th := &r.who.threads[i]
 		thread := trace.Thread{
-			ID: trace.ThreadID(th.Index), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
+			ID: trace.ThreadID(th.Number), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
 			Name: th.Name, Entry: r.prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
 		}
 		if th.Flags&threadClock != 0 {

@@ -29,7 +29,7 @@ func hdOrdered(op uint16, gp *g, addr unsafe.Pointer) {
 		t.last.pc = 0
 	}
 	if op == hdOpAcquire && t.pend.obj == uintptr(addr) && t.pend.op >= hdOpGmutexLock && t.pend.op <= hdOpRwTrylock {
-		hdOwn(uintptr(addr), t.index+1)
+		hdOwn(uintptr(addr), t.number+1)
 	} else if op != hdOpAcquire && t.pend.obj == uintptr(addr) && (t.pend.op == hdOpGmutexUnlock || t.pend.op == hdOpRwUnlock || t.pend.op == hdOpRwRunlock) {
 		hdOwn(uintptr(addr), 0)
 	}

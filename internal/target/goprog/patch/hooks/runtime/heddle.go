@@ -6,6 +6,7 @@
 //	heddle.go         attaching, the beginning and the end of an execution
 //	heddle_wire.go    the two rings
 //	heddle_sched.go   threads and scheduling points
+//	heddle_slot.go    where threads are kept
 //	heddle_hooks.go   the hooks in Go's scheduler
 //	heddle_left.go    goroutines that are left at the end
 //	heddle_policy.go  the stepping policies
@@ -68,8 +69,10 @@ type hdThread struct {
 
 	gp       guintptr
 	goid     uint64 // of gp, which is used again when the goroutine has ended
-	index    uint32
-	parent   uint32
+	index    uint32 // its slot: its place in hd.threads and in sets, used again (heddle_slot.go)
+	number   uint32 // in order of creation: what everything outside of the scheduler calls it by
+	planned  uint32 // its place in the plan's table of names + 1, 0: it is not there
+	parent   uint32 // by its number
 	nth      uint32
 	children uint32
 	state    uint8
@@ -119,8 +122,9 @@ var hd struct {
 	npoints uint32
 
 	threads  *[hdMaxThreads]hdThread
-	nthreads uint32
-	nwords   uint32
+	nthreads uint32 // slots that have been used
+	nwords   uint32 // of sets, for so many
+	born     uint32 // threads that were created: the number of the next
 	olds     uint32 // threads that were there before
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
@@ -151,7 +155,6 @@ var hd struct {
 	pos      uint32
 	devs     uint32
 	devRun   uint32
-	mapping  [hdMaxThreads]uint16 // plan index to thread index + 1
 	prioLow  int64
 	change   [64]uint64
 	nchange  int
@@ -206,6 +209,7 @@ func hdAttach() {
 		hdLeave(hdStateFatal, "no memory for threads")
 	}
 	hd.threads = (*[hdMaxThreads]hdThread)(p)
+	hdSlotInit()
 	hdEventInit()
 	hd.test = mode == "test"
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
@@ -305,7 +309,7 @@ func hdStart(gp *g) {
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
 	hd.watch = hd.npoints > 0 || hd.record && hd.accesses
-	hd.nthreads, hd.nwords, hd.olds = 0, 1, 0
+	hd.nthreads, hd.nwords, hd.born, hd.olds = 0, 1, 0, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
 	hd.ports = 0
@@ -313,7 +317,8 @@ func hdStart(gp *g) {
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
-	clear(hd.mapping[:])
+	hdSlotBegin()
+	hdScriptBegin()
 	hdPolicyBegin()
 	hdEventBegin()
 	// The same time in every process: later ones of a process come an hour apart.
@@ -499,10 +504,10 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if gp := getg().m.curg; gp != nil && gp.hd != nil {
 		t = gp.hd
 	}
-	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.index
+	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.number
 	r.Plan, r.Index, r.Coverage, r.Vtime = hd.plan.Id, hd.index, hd.coverage, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
-	r.Threads, r.Deviations = hd.nthreads, hd.devs
+	r.Threads, r.Deviations = hd.born, hd.devs
 	r.Ident = uint32(hdMix(uint64(outcome)<<32|uint64(uint32(status)), uint64(pc)))
 	if hd.outside {
 		r.Notes |= hdNoteOutside

@@ -9,7 +9,7 @@ const (
 	hdAbiVersion      = 4
 	hdPointsVersion   = 3
 	hdShmFd           = 3
-	hdMaxThreads      = 4096
+	hdMaxThreads      = 16384
 	hdMaxModules      = 256
 	hdMaxLate         = 256
 	hdModulePath      = 512
@@ -219,15 +219,15 @@ const (
 
 // hdEvent is struct hd_event, 64 bytes.
 type hdEvent struct {
-	Thread  uint16 // offset 0
-	Op      uint16 // offset 2
+	Thread  uint32 // offset 0
 	Size    uint32 // offset 4
 	Pc      uint64 // offset 8
 	Object  uint64 // offset 16
 	Value   uint64 // offset 24
 	Aux     uint64 // offset 32
 	Enabled uint64 // offset 40
-	Flags   uint32 // offset 48
+	Op      uint16 // offset 48
+	Flags   uint16 // offset 50
 	Result  int32  // offset 52
 	Stack   uint32 // offset 56
 	Mask    uint32 // offset 60
@@ -237,14 +237,14 @@ type hdEvent struct {
 const (
 	hdSizeofEvent          = 64
 	hdOffsetofEventThread  = 0
-	hdOffsetofEventOp      = 2
 	hdOffsetofEventSize    = 4
 	hdOffsetofEventPc      = 8
 	hdOffsetofEventObject  = 16
 	hdOffsetofEventValue   = 24
 	hdOffsetofEventAux     = 32
 	hdOffsetofEventEnabled = 40
-	hdOffsetofEventFlags   = 48
+	hdOffsetofEventOp      = 48
+	hdOffsetofEventFlags   = 50
 	hdOffsetofEventResult  = 52
 	hdOffsetofEventStack   = 56
 	hdOffsetofEventMask    = 60
@@ -278,21 +278,21 @@ const (
 
 // hdStep is struct hd_step, 16 bytes.
 type hdStep struct {
-	Thread uint16 // offset 0
-	Op     uint16 // offset 2
+	Thread uint32 // offset 0
 	Pc     uint32 // offset 4
 	Aux    uint32 // offset 8
-	Flags  uint32 // offset 12
+	Op     uint16 // offset 12
+	Flags  uint16 // offset 14
 }
 
 // Size and offsets of hdStep as the C compiler has them.
 const (
 	hdSizeofStep         = 16
 	hdOffsetofStepThread = 0
-	hdOffsetofStepOp     = 2
 	hdOffsetofStepPc     = 4
 	hdOffsetofStepAux    = 8
-	hdOffsetofStepFlags  = 12
+	hdOffsetofStepOp     = 12
+	hdOffsetofStepFlags  = 14
 )
 
 // enum hd_step_flags
@@ -397,9 +397,8 @@ type hdResult struct {
 	Output      uint32 // offset 84
 	Notes       uint32 // offset 88
 	Last        uint32 // offset 92
-	MetThread   uint16 // offset 96
-	MetOp       uint16 // offset 98
-	MetPc       uint32 // offset 100
+	MetThread   uint32 // offset 96
+	MetOp       uint32 // offset 100
 }
 
 // Size and offsets of hdResult as the C compiler has them.
@@ -424,8 +423,7 @@ const (
 	hdOffsetofResultNotes       = 88
 	hdOffsetofResultLast        = 92
 	hdOffsetofResultMetThread   = 96
-	hdOffsetofResultMetOp       = 98
-	hdOffsetofResultMetPc       = 100
+	hdOffsetofResultMetOp       = 100
 )
 
 // enum hd_note
@@ -436,7 +434,7 @@ const (
 
 // hdThreadInfo is struct hd_thread_info, 48 bytes.
 type hdThreadInfo struct {
-	Index     uint32 // offset 0
+	Number    uint32 // offset 0
 	Parent    uint32 // offset 4
 	Nth       uint32 // offset 8
 	Flags     uint32 // offset 12
@@ -449,7 +447,7 @@ type hdThreadInfo struct {
 // Size and offsets of hdThreadInfo as the C compiler has them.
 const (
 	hdSizeofThreadInfo            = 48
-	hdOffsetofThreadInfoIndex     = 0
+	hdOffsetofThreadInfoNumber    = 0
 	hdOffsetofThreadInfoParent    = 4
 	hdOffsetofThreadInfoNth       = 8
 	hdOffsetofThreadInfoFlags     = 12

@@ -19,7 +19,11 @@ const (
 	hdRegionHeap  = 2 << 60
 	hdRegionStack = 3 << 60
 	hdObjectBits  = 46
-	hdHeapBits    = 24 // of an offset within a heap object
+	hdIndexBits   = 14
+	// Of threads whose number takes more than that: index in 24 bits, offset in 36.
+	hdRegionFarStack = 4 << 60
+	hdFarBits        = 36
+	hdHeapBits       = 24 // of an offset within a heap object
 )
 
 // hdBig is what recording needs, in memory of its own.
@@ -75,6 +79,15 @@ func hdFlush() {
 	hdEv.n = 0
 }
 
+// hdRecordSlot records that t has its slot from now on.
+func hdRecordSlot(t *hdThread) {
+	if hdEv.n == hdBlock {
+		hdFlush()
+	}
+	hdEv.block[hdEv.n] = hdEvent{Thread: t.number, Value: uint64(t.index)}
+	hdEv.n++
+}
+
 // hdRecord records operation p of thread t.
 func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	ext := 0
@@ -86,8 +99,8 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 	e := &hdEv.block[hdEv.n]
 	hdEv.n++
-	*e = hdEvent{Thread: uint16(t.index), Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: hdObject(p.obj),
-		Value: p.value, Aux: uint64(p.aux), Flags: flags, Result: p.result, Stack: p.stack}
+	*e = hdEvent{Thread: t.number, Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: hdObject(p.obj),
+		Value: p.value, Aux: uint64(p.aux), Flags: uint16(flags), Result: p.result, Stack: p.stack}
 	if p.op >= hdOpAtomicLoad && p.op <= hdOpAtomicCas {
 		e.Flags |= hdEvAtomic | 5<<4 // Go's are sequentially consistent
 		if p.size == 8 {
@@ -161,12 +174,20 @@ func hdObject(addr uintptr) uint64 {
 				t := &hd.threads[i]
 				gp := t.gp.ptr()
 				if gp != nil && t.goid == gp.goid && t.state != hdEnded && addr >= gp.stack.lo && addr < gp.stack.hi {
-					return hdRegionStack | uint64(i)<<hdObjectBits | uint64(gp.stack.hi-addr)
+					return hdStackObject(t.number, uint64(gp.stack.hi-addr))
 				}
 			}
 		}
 	}
 	return hdHeap(addr&^(1<<13-1), uint64(addr&(1<<13-1)))
+}
+
+// hdStackObject is trace.MakeObject of a stack.
+func hdStackObject(thread uint32, off uint64) uint64 {
+	if thread >= 1<<hdIndexBits {
+		return hdRegionFarStack | uint64(thread)<<hdFarBits | off
+	}
+	return hdRegionStack | uint64(thread)<<hdObjectBits | off
 }
 
 // hdHeap names offset off in the object at base by when the object was first touched.
@@ -243,19 +264,22 @@ func hdSendBacktrace(pcs []uintptr) {
 	}
 }
 
-// hdThreads reports all threads of the execution.
+// hdThreads reports all threads of the execution whose slots have not been used again.
 func hdThreads() {
 	for i := range hd.nthreads {
-		t := &hd.threads[i]
-		info := hdThreadInfo{Index: i, Parent: t.parent, Nth: t.nth, Name: t.name, Entry: uint64(t.entry)}
-		if t.state == hdEnded {
-			info.Flags |= 1
-		}
-		if t == hd.clock {
-			info.Flags |= 8
-		}
-		hdOut(hdRecThread, unsafe.Pointer(&info), hdSizeofThreadInfo)
+		hdReport(&hd.threads[i])
 	}
+}
+
+func hdReport(t *hdThread) {
+	info := hdThreadInfo{Number: t.number, Parent: t.parent, Nth: t.nth, Name: t.name, Entry: uint64(t.entry)}
+	if t.state == hdEnded {
+		info.Flags |= 1
+	}
+	if t == hd.clock {
+		info.Flags |= 8
+	}
+	hdOut(hdRecThread, unsafe.Pointer(&info), hdSizeofThreadInfo)
 }
 
 // hdCoverage chains the thread's operation on to those of its object: the sum over all is
@@ -317,7 +341,7 @@ func hdOwn(obj uintptr, owner uint32) {
 	o.obj, o.owner, o.epoch = obj, owner, uint32(hdEv.epoch)
 }
 
-// hdOwner is the index + 1 of the thread that took the lock last and has not let it go.
+// hdOwner is the number + 1 of the thread that took the lock last and has not let it go.
 func hdOwner(obj uintptr) uint32 {
 	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
 	if o.obj != obj || o.epoch != uint32(hdEv.epoch) {

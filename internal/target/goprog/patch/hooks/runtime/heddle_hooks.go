@@ -41,9 +41,9 @@ func hdBorn(gp, parent *g) {
 		// creates has no better parent either.
 		by = hdClock()
 	}
-	if hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.nthreads)) {
+	if hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) {
 		// No go statement: a timer, a coroutine, a bubble of testing/synctest.
-		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.nthreads)}
+		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
 		hdRecord(by, &p, hdEvNochoice)
 	}
 	t := hdChild(gp, by)
@@ -165,6 +165,7 @@ func hdDied(gp *g) {
 		t.state = hdEnded
 		t.held = false
 		hdDel(&hd.enabled, t.index)
+		hdSlotRetire(t)
 	}
 }
 
@@ -183,7 +184,7 @@ func hdCoro(to *g) {
 		hdDel(&hd.enabled, from.index)
 	}
 	if hd.record {
-		p := hdPend{op: hdOpCoroSwitch, pc: from.pend.pc, value: uint64(t.index)}
+		p := hdPend{op: hdOpCoroSwitch, pc: from.pend.pc, value: uint64(t.number)}
 		hdRecord(from, &p, hdEvNochoice)
 	}
 	t.state = hdRunning

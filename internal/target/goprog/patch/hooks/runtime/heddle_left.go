@@ -46,7 +46,7 @@ func hdWaiters(outcome uint32) {
 		if t == hd.clock || t.state == hdEnded || t.index == 0 && outcome == hdOutLeak || t.old && t.pend.op != hdOpResume || outcome == hdOutLeak && !hdLeaked(t) {
 			continue
 		}
-		w := hdWaiter{Thread: i, Op: t.pend.op, Pc: uint64(t.pend.pc), Object: hdObject(t.pend.obj)}
+		w := hdWaiter{Thread: t.number, Op: t.pend.op, Pc: uint64(t.pend.pc), Object: hdObject(t.pend.obj)}
 		if t.pend.op == hdOpResume {
 			w.Op = uint16(t.pend.value)
 		}

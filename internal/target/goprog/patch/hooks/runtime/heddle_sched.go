@@ -32,16 +32,15 @@ func hdThreadOf(gp *g) *hdThread {
 
 // hdAddThread is a new thread; gp is nil for the one that is no goroutine.
 func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr) *hdThread {
-	i := hd.nthreads
-	if i >= hdMaxThreads {
-		hdMessage("more than 4096 goroutines in one execution")
+	i := hdSlotGet()
+	if i == ^uint32(0) {
+		hdMessage(hdTooMany)
 		hdFinish(hdOutUnsupported, 0, created, true)
 		exit(2)
 	}
-	hd.nthreads++
-	hd.nwords = (hd.nthreads + 63) / 64
 	t := &hd.threads[i]
-	*t = hdThread{index: i, parent: parent, nth: nth, name: name, entry: entry, created: created, state: hdReady}
+	*t = hdThread{index: i, number: hd.born, parent: parent, nth: nth, name: name, entry: entry, created: created, state: hdReady}
+	hd.born++
 	t.random = hdMix(hd.plan.Seed+hd.index, name)
 	if gp != nil {
 		t.gp.set(gp)
@@ -50,6 +49,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	}
 	t.prio = hdFresh()
 	hdScriptThread(t)
+	if hd.record {
+		hdRecordSlot(t)
+	}
 	return t
 }
 
@@ -57,7 +59,7 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 // children.
 func hdChild(gp *g, parent *hdThread) *hdThread {
 	parent.children++
-	return hdAddThread(gp, parent.index, parent.children, hdMix(parent.name, uint64(parent.children)), gp.startpc, gp.gopc)
+	return hdAddThread(gp, parent.number, parent.children, hdMix(parent.name, uint64(parent.children)), gp.startpc, gp.gopc)
 }
 
 // hdClock is the thread whose operations are that timers fire.
@@ -295,7 +297,7 @@ func hdCommit(t *hdThread) {
 	p := &t.pend
 	switch p.op {
 	case hdOpGo:
-		p.value = uint64(hd.nthreads)
+		p.value = uint64(hd.born)
 	case hdOpSelect:
 		if t.choice == 0 && p.size > 0 {
 			t.choice = 1 + uint32(hdRandom()>>32%uint64(p.size))

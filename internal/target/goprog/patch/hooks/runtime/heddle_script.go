@@ -12,22 +12,7 @@ func hdStep_(i uint32) *hdStep {
 	return (*hdStep)(add(hd.steps, uintptr(i)*hdSizeofStep))
 }
 
-// hdScriptThread finds the thread among those that the plan speaks of.
-func hdScriptThread(t *hdThread) {
-	for i := range hd.plan.Nthreads {
-		if *(*uint64)(add(hd.names, uintptr(i)*8)) == t.name {
-			hd.mapping[i] = uint16(t.index + 1)
-			return
-		}
-	}
-}
-
-func hdScripted(s *hdStep) *hdThread {
-	if uint32(s.Thread) >= hd.plan.Nthreads || hd.mapping[s.Thread] == 0 {
-		return nil
-	}
-	return &hd.threads[hd.mapping[s.Thread]-1]
-}
+func hdScripted(s *hdStep) *hdThread { return hdPlanned(s.Thread) }
 
 // hdScriptFires reports whether the next step is that a timer fires.
 func hdScriptFires() bool {
@@ -67,16 +52,11 @@ func hdStrict() int32 {
 
 func hdDiverged(t *hdThread) {
 	r := &hd.result
-	r.MetThread = 0xffff
+	r.MetThread = ^uint32(0)
 	pc := uintptr(0)
 	if t != nil {
-		for i := range hd.plan.Nthreads {
-			if hd.mapping[i] == uint16(t.index+1) {
-				r.MetThread = uint16(i)
-			}
-		}
 		pc = t.pend.pc
-		r.MetOp, r.MetPc = t.pend.op, uint32(pc)
+		r.MetThread, r.MetOp = t.planned-1, uint32(t.pend.op)
 	}
 	hdFail(hdOutDiverged, int32(hd.pos), pc)
 }

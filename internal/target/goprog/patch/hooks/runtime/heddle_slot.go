@@ -1,0 +1,142 @@
+//go:build heddle
+
+// Where threads are kept. A slot is a place in hd.threads, and so a bit in every set of
+// threads. It is used again when its goroutine has ended, first of all the one that has been
+// free for longest: which slot a goroutine gets is a function of the schedule. A plan's threads
+// are found by their names.
+package runtime
+
+import "unsafe"
+
+const (
+	hdPlanThreads = 1 << 20 // of a plan's table: trace.MaxThreads
+	hdNameSlots   = 2 * hdPlanThreads
+)
+
+// hdTooMany names hdMaxThreads. (Nothing may be allocated where it is needed.)
+const hdTooMany = "more than 16384 goroutines at one time"
+
+var _ [0]struct{} = [hdMaxThreads - 16384]struct{}{}
+
+// hdSlots is in memory of its own, of which executions touch what they need.
+var hdSlots struct {
+	*hdSlotTables
+	first, n uint32 // of free, which is a ring
+	names    uint32 // of byName that are in use, a power of two
+	indexed  uint64 // id of the plan that byName is for
+	expected uint32 // plan index of the thread that is likely to be created next
+}
+
+type hdSlotTables struct {
+	free    [hdMaxThreads]uint16
+	planned [hdPlanThreads]uint32 // plan index to slot + 1; the thread there may be another one by now
+	byName  [hdNameSlots]uint32   // plan index + 1, by hash
+}
+
+func hdSlotInit() {
+	p, err := mmap(nil, unsafe.Sizeof(hdSlotTables{}), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE, -1, 0)
+	if err != 0 {
+		hdLeave(hdStateFatal, "no memory for the places of goroutines")
+	}
+	hdSlots.hdSlotTables = (*hdSlotTables)(p)
+}
+
+func hdSlotBegin() { hdSlots.first, hdSlots.n = 0, 0 }
+
+// hdSlotRetire is called when t has ended.
+func hdSlotRetire(t *hdThread) {
+	hdSlots.free[(hdSlots.first+hdSlots.n)%hdMaxThreads] = uint16(t.index)
+	hdSlots.n++
+}
+
+// hdSlotGet is a slot for a new thread, ^0 if there is none. Those of the thread that ran last
+// may still be asked about.
+func hdSlotGet() uint32 {
+	for range hdSlots.n {
+		i := uint32(hdSlots.free[hdSlots.first])
+		hdSlots.first = (hdSlots.first + 1) % hdMaxThreads
+		hdSlots.n--
+		t := &hd.threads[i]
+		if t != hd.cur && i != hd.lastRan {
+			if hd.record {
+				hdReport(t)
+			}
+			return i
+		}
+		hdSlotRetire(t)
+	}
+	i := hd.nthreads
+	if i >= hdMaxThreads {
+		return ^uint32(0)
+	}
+	hd.nthreads++
+	if hd.nthreads > 64*hd.nwords {
+		hd.enabled[hd.nwords], hd.decision[hd.nwords] = 0, 0
+		hd.nwords++
+	}
+	return i
+}
+
+// ---- a plan's threads
+
+func hdPlanName(i uint32) uint64 { return *(*uint64)(add(hd.names, uintptr(i)*8)) }
+
+func hdNamePlace(name uint64) uint32 { return uint32(hdMix(name, 0x73)>>32) & (hdSlots.names - 1) }
+
+func hdScriptBegin() {
+	n := min(hd.plan.Nthreads, hdPlanThreads)
+	clear(hdSlots.planned[:n])
+	hdSlots.expected = 0
+	if n == 0 || hdSlots.indexed == hd.plan.Id {
+		return
+	}
+	for hdSlots.names = 64; hdSlots.names < 2*n; {
+		hdSlots.names *= 2
+	}
+	clear(hdSlots.byName[:hdSlots.names])
+	for i := range n {
+		name := hdPlanName(i)
+		h := hdNamePlace(name)
+		for hdSlots.byName[h] != 0 && hdPlanName(hdSlots.byName[h]-1) != name {
+			h = (h + 1) & (hdSlots.names - 1)
+		}
+		if hdSlots.byName[h] == 0 {
+			hdSlots.byName[h] = i + 1
+		}
+	}
+	hdSlots.indexed = hd.plan.Id
+}
+
+// hdScriptThread finds the thread among those that the plan speaks of.
+func hdScriptThread(t *hdThread) {
+	n := min(hd.plan.Nthreads, hdPlanThreads)
+	if n == 0 {
+		return
+	}
+	i := hdSlots.expected
+	if i >= n || hdPlanName(i) != t.name {
+		for h := hdNamePlace(t.name); ; h = (h + 1) & (hdSlots.names - 1) {
+			if hdSlots.byName[h] == 0 {
+				return
+			}
+			if i = hdSlots.byName[h] - 1; hdPlanName(i) == t.name {
+				break
+			}
+		}
+	}
+	hdSlots.expected = i + 1
+	hdSlots.planned[i] = t.index + 1
+	t.planned = i + 1
+}
+
+// hdPlanned is the thread at that place of the plan's table; nil: it is not there yet, or not
+// any more.
+func hdPlanned(i uint32) *hdThread {
+	if i >= min(hd.plan.Nthreads, hdPlanThreads) || hdSlots.planned[i] == 0 {
+		return nil
+	}
+	if t := &hd.threads[hdSlots.planned[i]-1]; t.planned == i+1 {
+		return t
+	}
+	return nil
+}

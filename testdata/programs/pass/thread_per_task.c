@@ -1,0 +1,28 @@
+// heddle: A thread for each of 5,000 requests, eight at a time, joined; all of them add to the total under the lock.
+// kind: clean
+#include <assert.h>
+#include <pthread.h>
+#ifndef TASKS
+#define TASKS 5000
+#endif
+enum { AT_ONCE = 8 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+
+static void *serve(void *arg) {
+  (void)arg;
+  pthread_mutex_lock(&lock);
+  total++;
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+int main(void) {
+  pthread_t worker[AT_ONCE];
+  for (long n = 0; n < TASKS; n += AT_ONCE) {
+    for (int i = 0; i < AT_ONCE; i++) pthread_create(&worker[i], NULL, serve, (void *)(n + i));
+    for (int i = 0; i < AT_ONCE; i++) pthread_join(worker[i], NULL);
+  }
+  assert(total == TASKS);
+  return 0;
+}
