@@ -25,7 +25,8 @@ type findCommand struct {
 	Output          string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl), and the simplified one to FILE with .min before the suffix."`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
-	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
+	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
+	NoEarlyTimeouts bool          `help:"Let none do so." xor:"early"`
 	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
 	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
@@ -60,6 +61,9 @@ type findingJSON struct {
 	Where     string `json:"where"`
 	Strategy  string `json:"strategy"`
 	Execution int    `json:"execution"`
+	// EarlyTimeouts is how many time-outs, sleeps and timers ended while other threads could
+	// run, in the trace that is shown.
+	EarlyTimeouts int `json:"early_timeouts,omitempty"`
 	// Race has both sides of a data race, in the order in which they happened.
 	Race []accessJSON `json:"race,omitempty"`
 }
@@ -90,7 +94,7 @@ type simplifedJSON struct {
 func (c *findCommand) Run(a *app) error {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
+		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
 	}
 	if c.Runs < 0 || c.Time < 0 || c.MaxSteps < 0 {
 		return usage(errors.New("--runs, --time and --max-steps cannot be negative"))
@@ -203,8 +207,8 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 			return err
 		}
 	}
-	if early := earlyTimeouts(shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out, or a timer went off, before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
+	if early := overtakings(shown); early > 0 {
+		fmt.Fprintf(w, "\n%s\nIf your machine never delays a thread for so long, use --no-early-timeouts.\n", earlySentence(early))
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is said after this
@@ -217,18 +221,21 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 	return nil
 }
 
-// earlyTimeouts counts the waits that timed out, and the timers that fired, while somebody
-// else could run.
-func earlyTimeouts(tr *trace.Trace) (n int) {
+// overtakings counts the waits, sleeps and timers of a trace that ended before their time.
+func overtakings(tr *trace.Trace) int {
 	if tr == nil {
 		return 0
 	}
-	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Flags&trace.FlagTimeout != 0 && !e.Enabled.Has(e.Thread) {
-			n++
-		}
+	return tr.Overtakings()
+}
+
+// earlySentence says what a finding depends on that has n overtakings.
+func earlySentence(n int) string {
+	times := "once"
+	if n > 1 {
+		times = thousands(n) + " times"
 	}
-	return n
+	return fmt.Sprintf("Here a time-out, a sleep or a timer ended while other threads could run (%s): they were delayed for as long.", times)
 }
 
 // quoted is a word as a shell must be given it.
@@ -267,8 +274,10 @@ func findResult(r *campaign.Report) findJSON {
 			}
 		}
 		out.Trace = f.Trace
+		out.Finding.EarlyTimeouts = overtakings(f.Recorded)
 	}
 	if s := r.Simplified; s != nil {
+		out.Finding.EarlyTimeouts = overtakings(s.Recorded)
 		out.Simplified = &simplifedJSON{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds}
 	}
 	return out

@@ -130,7 +130,7 @@ func (c *replayCommand) Run(a *app) error {
 // findingOf is the failure that a trace of the target's program shows.
 func findingOf(tr *trace.Trace, t target.Target) *findingJSON {
 	f, where := finding.Of(tr.Ending, tr.Modules), placeNames(t)
-	out := &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	out := &findingJSON{Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
 	for _, x := range tr.Ending.Accesses {
 		out.Race = append(out.Race, accessJSON{x.Op.String(), where(x.Site, false)})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -28,9 +29,11 @@ type Options struct {
 	// MaxSteps is the step budget of an execution, 0 for the target's own.
 	MaxSteps int
 
-	// NoEarlyTimeouts lets a timed wait run out only when nobody can run or virtual time has
-	// passed its deadline. Otherwise every second plan may let it run out at any time.
+	// Time-outs, sleeps and timers may end before their time, and so delay threads that could
+	// run, for schedule.Slack in all. NoEarlyTimeouts rules that out, EarlyTimeouts lifts
+	// the bound.
 	NoEarlyTimeouts bool
+	EarlyTimeouts   bool
 
 	// RacesFail makes an execution that ends well, and whose recorded accesses race, a
 	// finding of kind trace.Race. Every recorded execution is looked at, and more are
@@ -53,6 +56,16 @@ type Options struct {
 	// Where names a place in the program for the report; exact says that it is the
 	// instruction itself and not where a call returns to. Nil for module and offset.
 	Where func(s trace.Site, exact bool) string
+}
+
+func (o *Options) delays() schedule.Delays {
+	switch {
+	case o.NoEarlyTimeouts:
+		return schedule.NoDelays
+	case o.EarlyTimeouts:
+		return schedule.AnyDelays
+	}
+	return schedule.ShortDelays
 }
 
 // SimplifyOptions bound a simplification.
