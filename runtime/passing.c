@@ -14,7 +14,8 @@
 
 enum {
   DRIFT = 10000,             // ns of the first step of time, which doubles up to LARGEST
-  EVERY = 64,                // points that a step takes in a long one
+  EVERY = 64,                // points from one step of time to the next in a long execution
+  SLOWLY = 32,               // each is so small a part of those before
   SHORTEST_SLEEP = 50000,    // ns that Linux adds to a sleep at least (its timer slack)
   NAPS = 32,                 // in a row, from which on they grow
   GROWTH = 16,
@@ -32,9 +33,13 @@ static struct hd_thread *first_deadline(void) {
   return first;
 }
 
+// What it has seen in vain so far says nothing of what it does now.
+static void wake(struct hd_thread *u) { u->idle = u->futile = 0; }
+
 // The deadline of u's wait has passed. A condition wait is not over by that: timing out is
 // an event of its own, which needs no mutex and may come after a signal.
 static void run_out(struct hd_thread *u) {
+  wake(u);
   hd_del(&hd.timers, u->index);
   if (u->pend.op == HD_OP_COND_WAKE) u->due = true;
   else u->timed_out = true;
@@ -61,9 +66,9 @@ HD_COLD void hd_time_expires(void) {
 
 // Steps, and not at once to the next deadline: a thread that spins may look at a clock, and
 // must see the time it waits for before somebody else's later time comes.
-static bool step(uint64_t since) {
-  if (hd.drift_at != since || !hd.drift) {
-    hd.drift_at = since;
+bool hd_time_drifts(void) {
+  if (hd.drift_at != hd.progress_at || !hd.drift) {
+    hd.drift_at = hd.progress_at;
     hd.drift = DRIFT;
   }
   uint64_t until = hd.vtime + hd.drift;
@@ -73,17 +78,13 @@ static bool step(uint64_t since) {
   return false;
 }
 
-bool hd_time_drifts(void) {
-  if (!step(hd.progress_at)) return false;
-  hd.progress_at = hd.points;
-  return true;
-}
-
 // A program may well be written to go on until some time has passed. It is not called a hang
 // for that: time comes in the second half of the budget, though all are at work. This must not
 // depend on the plan's budget, which is another one when the execution is replayed.
 HD_COLD void hd_time_long(void) {
-  if (hd.points % EVERY == 0 && step(HD_LONG)) hd.drift = 0;
+  if (hd.points % EVERY) return;
+  if (!hd.long_since) hd.long_since = hd.vtime;
+  hd.vtime += DRIFT + (hd.vtime - hd.long_since) / SLOWLY;
 }
 
 // ---- time that overtakes
@@ -98,6 +99,7 @@ void hd_overtaken(const struct hd_thread *u) {
 }
 
 void hd_early(struct hd_thread *u) {
+  wake(u);
   u->timed_out = true;
   hd_del(&hd.timers, u->index);
   hd_add(&hd.enabled, u->index);

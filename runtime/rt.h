@@ -185,6 +185,7 @@ struct hd_run {
   uint64_t arrivals;
   uint64_t progress_at;     // points when something last changed for somebody
   uint64_t slack;           // virtual ns that threads may still overtake others by (passing.c)
+  uint64_t long_since;      // hd.vtime when the execution became a long one, 0: it is none
   uint64_t drift, drift_at; // virtual ns of the next step of time while nothing changes; hd.progress_at then
   bool process_exiting;
   int exit_status;

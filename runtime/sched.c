@@ -23,7 +23,7 @@ static inline void count_point(const struct hd_thread *t) {
 static struct hd_thread *choose(void) {
   for (;;) {
     hd.wake_choice = -1;
-    if (HD_UNLIKELY(hd.points >= HD_LONG) && hd.next_deadline != ~0ull) hd_time_long();
+    if (HD_UNLIKELY(hd.points >= HD_LONG)) hd_time_long();
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
       if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
