@@ -158,9 +158,9 @@ HD_EXPORT int getrusage(int who, struct rusage *r) {
 }
 
 // False: a signal handler interrupted it, with *left ns still to sleep.
-static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *left) {
+static bool sleep_until(uint64_t deadline, uint64_t ns, bool absolute, uint64_t pc, uint64_t *left) {
   struct hd_thread *t = hd.cur;
-  struct hd_deadline d = { ns ? hd_nap_end(t, pc, deadline) : deadline };
+  struct hd_deadline d = { absolute && !ns ? deadline : hd_nap_end(t, pc, deadline) };
   hd_pend(t, HD_OP_SLEEP, pc, 0);
   hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
   hd_timer(t, &d);
@@ -180,7 +180,7 @@ int hd_sleep(const struct timespec *req, struct timespec *rem, uint64_t pc) {
   hd_fetch(&for_, req, sizeof for_, pc);
   if (!sensible(&for_)) return EINVAL;
   uint64_t ns = length(&for_), left;
-  if (sleep_until(hd.vtime + ns, ns, pc, &left)) return 0;
+  if (sleep_until(hd.vtime + ns, ns, false, pc, &left)) return 0;
   if (rem) {
     hd_refresh(rem, sizeof *rem, pc);
     split(rem, left);
@@ -203,20 +203,20 @@ HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
   struct hd_deadline d;
   uint64_t left;
   if (!sensible(&until) || !hd_deadline(&d, clock, &until)) return EINVAL;
-  return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, HD_RA, &left) ? 0 : EINTR;
+  return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, true, HD_RA, &left) ? 0 : EINTR;
 }
 
 HD_EXPORT unsigned sleep(unsigned seconds) {
   if (!hd_active()) return REAL(sleep)(seconds);
   uint64_t left;
-  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, HD_RA, &left);
+  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, false, HD_RA, &left);
   return (unsigned)((left + 999999999) / 1000000000);
 }
 
 HD_EXPORT int usleep(__useconds_t us) {
   if (!hd_active()) return REAL(usleep)(us);
   uint64_t left;
-  if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, HD_RA, &left)) return 0;
+  if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, false, HD_RA, &left)) return 0;
   errno = EINTR;
   return -1;
 }
