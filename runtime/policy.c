@@ -48,8 +48,14 @@ static bool monopolises(const struct hd_thread *t) {
   return hd.points - hd.since >= QUANTUM || hd.points > hd.plan.max_steps / 2;
 }
 
+// Threads that spin take turns at each point. Two that retry in the same way may so undo each
+// other's attempts for ever, which no machine does: after a while without progress they get
+// stretches of several points.
+enum { STALEMATE = 500, STRETCH = 8 };
+
 static bool gives_way(const struct hd_thread *t) {
-  return t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || hd_spinning(t) || monopolises(t);
+  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || monopolises(t)) return true;
+  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < STALEMATE) || hd_random() % STRETCH == 0);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {

@@ -251,7 +251,7 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 	behaviours := map[uint64]bool{}
 	for _, policy := range []schedule.Policy{schedule.Fair, schedule.Random, schedule.PCT, schedule.POS} {
 		for seed := range uint64(60) {
-			p := schedule.Plan{Policy: policy, Seed: seed, Depth: 3, Length: base.Points, Record: true, Accesses: seed%7 == 0, Points: points, Timeouts: seed%2 == 0, Spurious: seed%3 == 0}
+			p := schedule.Plan{Policy: policy, Seed: seed, Depth: 3, Length: base.Points, Record: true, Accesses: seed%7 == 0, Points: points, Timeouts: seed%2 == 0, Delays: schedule.AnyDelays, Spurious: seed%3 == 0}
 			first := run(t, tg, p)
 			if first.Ending.Kind != trace.Clean || string(first.Ending.Output) != "1\n" {
 				t.Fatalf("%v seed %d: %v %q %q", policy, seed, first.Ending.Kind, first.Ending.Message, first.Ending.Output)
