@@ -273,7 +273,7 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 					t.Fatalf("%v seed %d: event %d is a spurious wake-up, and the plan allows none", policy, seed, i)
 				}
 			}
-			script := schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Points: points, Record: true, Accesses: p.Accesses, Seed: 999}
+			script := schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Points: points, Record: true, Accesses: p.Accesses, Seed: 999, Delays: p.Delays}
 			for i, where := range []*Target{tg, other} {
 				again := run(t, where, script)
 				if again.Ending.Kind == trace.Diverged {
