@@ -21,19 +21,26 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
   }
 }
 
-// A loop that waits for a timer's signal must see time pass, and need not have another point.
-static void forced_yield(struct hd_thread *t, uint64_t pc) {
-  t->quiet = 0;
-  if (hd.points == t->yielded_at + 1 && t->yields < 20) t->yields++;
-  else t->yields = 0;
-  if (hd.ntimers) hd.vtime += (uint64_t)QUIET << t->yields;
-  t->yielded_at = hd.points;
-  struct hd_pending keep = t->pend;
-  hd_pend(t, HD_OP_YIELD, pc, 0);
-  t->pend.flags = HD_EV_FORCED;
-  hd_point(t);
-  hd_commit(t, 0, 0);
-  t->pend = keep;
+// A long stretch of accesses without a scheduling point: either work, or a loop that waits for
+// what another thread or a handler writes. The access at which it is interrupted is a sample
+// of it. A loop that waits gives the same ones again and again, and while all do only that,
+// time passes for them (progress.c).
+static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  enum { ACCESS_NS = 1, WEIGHT = 4, SKEW = 61 };
+  hd.vtime += (uint64_t)QUIET * ACCESS_NS;
+  t->pend.pc = pc;
+  uint64_t value = op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0;
+  hd_forced_yield(t, pc);
+  t->quiet = t->samples++ % SKEW; // not always the same access of a loop with a few
+  if (op != HD_OP_READ) {
+    hd_progress(t);
+    return;
+  }
+  uint64_t obj = t->pend.obj;
+  t->pend.obj = addr;
+  if (hd_tells_nothing(t, pc, value)) hd_waste(t, pc, WEIGHT, false);
+  else hd_progress(t);
+  t->pend.obj = obj;
 }
 
 // Counts an event that is no scheduling point, and says whether it is one that the plan wants.
@@ -90,7 +97,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     }
     return;
   }
-  if (t->quiet > QUIET && (hd.nlive > 1 || hd.ntimers)) forced_yield(t, pc);
+  if (t->quiet > QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
   if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
 }
 
@@ -98,6 +105,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
   struct hd_thread *t = hd.cur;
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->wrote = HD_WROTE;
   if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
     hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
   if (HD_UNLIKELY(++t->quiet > QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);

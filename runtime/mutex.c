@@ -172,7 +172,7 @@ int hd_mutex_trylock(void *p, uint64_t pc) {
   } else r = robust(m) && hd_mutex_held((uint64_t)m, t) && type_of(m) == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : EBUSY;
   hd_commit(t, 0, r);
   if (!r || r == EOWNERDEAD) hd_update((uint64_t)m);
-  hd_observe(t, pc, (uint64_t)r | m->owner);
+  if (r == EBUSY) hd_observe(t, pc, (uint64_t)r | (uint64_t)m->owner << 32);
   return r;
 }
 

@@ -6,7 +6,16 @@
 //           Nagarakatte, ASPLOS 2010, §3); a thread that yields or spins falls below
 //           all others, or priorities would starve what it waits for
 //   POS     each pending operation has a random priority, drawn anew when an operation
-//           it races with is done (Yuan, Yang, Gu, CAV 2018, algorithm 2)
+//           it races with is done (Yuan, Yang, Gu, CAV 2018, algorithm 2); that of a
+//           thread that yields or spins is below those of all that do not, and drawn from
+//           a window that moves down with each draw. The paper has neither.
+//
+// Fairness. A thread that only yields, spins or polls cannot keep another enabled thread from
+// running. FAIR and PCT serve those that give way in turn; so does POS up to the order within
+// a window, so that after WINDOW / STRIDE further draws one that waits comes before all new
+// ones; RANDOM is fair with probability 1. A thread that does not give way but runs alone
+// for QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
+// In the second half of the budget all policies are FAIR, with a small quantum.
 #include "rt.h"
 
 uint64_t hd_random(void) { // splitmix64
@@ -32,14 +41,21 @@ void hd_policy_thread(struct hd_thread *t) { t->prio = fresh(); }
 
 // A loop that takes a lock to look, and gives it back, does something each time around: it
 // does not count as spinning, and nobody else would ever run. So nobody runs for ever.
-enum { QUANTUM = 10000 };
+enum { QUANTUM = 10000, SMALL_QUANTUM = 200, WINDOW = 64, STRIDE = 8 };
 
 static bool monopolises(const struct hd_thread *t) {
-  return t->index == hd.last && hd.points - hd.since >= QUANTUM;
+  if (t->index != hd.last || HD_LIKELY(hd.points - hd.since < SMALL_QUANTUM)) return false;
+  return hd.points - hd.since >= QUANTUM || hd.points > hd.plan.max_steps / 2;
 }
 
+// Threads that spin take turns at each point. Two that retry in the same way may so undo each
+// other's attempts for ever, which no machine does: after a while without progress they get
+// stretches of several points.
+enum { STALEMATE = 500, STRETCH = 8 };
+
 static bool gives_way(const struct hd_thread *t) {
-  return t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || hd_spinning(t) || monopolises(t);
+  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || monopolises(t)) return true;
+  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < STALEMATE) || hd_random() % STRETCH == 0);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {
@@ -53,7 +69,12 @@ void hd_policy_arrive(struct hd_thread *t) {
     if (gives_way(t)) t->prio = hd.prio_low--;
     break;
   case HD_POLICY_POS:
-    t->prio = gives_way(t) ? (int64_t)(hd_random() >> 44) : fresh();
+    if (gives_way(t)) {
+      hd.prio_low -= STRIDE;
+      t->prio = hd.prio_low - (int64_t)(hd_random() % WINDOW);
+    } else {
+      t->prio = fresh();
+    }
     break;
   }
 }
@@ -133,7 +154,7 @@ static int32_t choose_early(void) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = (hd.timers.w[w] | hd.needers.w[w]) & ~hd.enabled.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      bool early = timeouts && hd_has(&hd.timers, u->index);
+      bool early = timeouts && hd_has(&hd.timers, u->index) && u->pend.op != HD_OP_SLEEP && hd_may_overtake(u);
       if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
       if (hd_random() % ++n) continue;
       pick = u;
@@ -141,6 +162,7 @@ static int32_t choose_early(void) {
     }
   if (!pick) return -1;
   pick->detour = detour;
+  if (detour != HD_OP_SPURIOUS_WAKE) hd_overtaken(pick);
   if (!detour) hd_early(pick);
   return (int32_t)pick->index;
 }
@@ -167,10 +189,12 @@ uint32_t hd_policy_choose(void) {
     if (i >= 0) return (uint32_t)i;
   }
   uint32_t i;
+  bool offered = !fair && HD_UNLIKELY(hd.next_deadline != ~0ull) && hd_sleepers_offer();
   if (fair) i = choose_fair();
   else if (hd.plan.policy == HD_POLICY_RANDOM) i = choose_random();
   else i = choose_highest();
   struct hd_thread *t = &hd_threads[i];
+  if (offered) hd_sleepers_withdraw(t);
   t->detour = 0;
   if (HD_UNLIKELY(hd.npending || t->due)) choose_detour(t, fair);
   return i;

@@ -60,7 +60,7 @@ struct hd_pending {
 
 enum { HD_TID_BASE = 1000 }; // thread identifiers the program sees begin there
 static inline int hd_pid(void) { return HD_TID_BASE; } // the process's is its main thread's
-enum { HD_STALE_SLOTS = 8, HD_SHADOW_MAX = 1024 };
+enum { HD_SEEN_SETS = 4, HD_SEEN_WAYS = 4, HD_SHADOW_MAX = 1024 };
 
 struct hd_frame { uint64_t pc; uintptr_t sp; };
 
@@ -117,10 +117,18 @@ struct hd_thread {
   // policies
   int64_t prio;
   // progress (progress.c)
-  uint64_t seen_pc[HD_STALE_SLOTS], seen_value[HD_STALE_SLOTS];
-  uint32_t stale;          // reads in a row that told the thread nothing new
+  struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
+  uint32_t seen_next;
+  uint32_t stale;          // observations in a row that told the thread nothing new
+  uint32_t idle, futile;   // of those since hd.progress_at was idle_at: see progress.c
+  uint64_t idle_at;
+  uint8_t wrote;           // HD_WROTE_*: it has written to memory
   uint32_t quiet;          // accesses since its last scheduling point
-  uint32_t yields, yielded_at; // forced yields in a row, and hd.points at the last
+  uint32_t samples;        // forced yields so far
+  // looking at clocks and sleeping in loops (time.c, passing.c)
+  uint32_t looks, looks_at; // looks at a clock without a scheduling point between them, and hd.points then
+  uint32_t naps;           // waits with a deadline in a row, at one place and with no progress between them
+  uint64_t nap_pc, nap_began, nap_progress;
   // signal state that belongs to a thread, not to the carrier
   uint64_t sigmask, sigpending;
   // cancellation (cancel.c)
@@ -188,6 +196,9 @@ struct hd_run {
   uint64_t next_deadline;   // no timed wait ends before that
   uint64_t arrivals;
   uint64_t progress_at;     // points when something last changed for somebody
+  uint64_t slack;           // virtual ns that threads may still overtake others by (passing.c)
+  uint64_t long_since;      // hd.vtime when the execution became a long one, 0: it is none
+  uint64_t drift, drift_at; // virtual ns of the next step of time while nothing changes; hd.progress_at then
   bool process_exiting;
   int exit_status;
   uint64_t exit_pc;        // of the call of exit, or main's return; 0 if libc called it itself
@@ -299,6 +310,7 @@ enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
 
 // ---- sched.c
 void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
+void hd_forced_yield(struct hd_thread *t, uint64_t pc); // between two operations of its own
 void hd_block_forever(struct hd_thread *t); // t will never be ready
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // the chosen operation is done
 static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc; } // where what follows is reported
@@ -310,7 +322,7 @@ void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint6
 void hd_update(uint64_t obj);           // obj changed: who is ready now?
 void hd_update_all(void);               // signals changed: the same for everybody
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
-bool hd_time_passes(void);              // to the next deadline; false: nothing waits for time
+bool hd_time_passes(uint64_t until);    // to the next deadline; false: there is none up to then
 bool hd_op_ready(const struct hd_thread *u); // its pending operation
 bool hd_ready(const struct hd_thread *u);    // that, or a detour: it can be chosen
 static inline void hd_pend(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t obj) {
@@ -357,10 +369,25 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // slot of th
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
 int32_t hd_script_choose(void);               // slot of a thread, with its detour set, or -1: the policy decides
-void hd_early(struct hd_thread *t);           // its wait, or its timer, runs out now
 bool hd_spinning(const struct hd_thread *t);
-void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read told t this value
+bool hd_everyone_idle(void);                  // all enabled threads have only spun for a while
+void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read of its pending operation's object told t this value
+bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value); // as before; remembers it
+void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile); // t did something that achieved nothing
 static inline void hd_progress(struct hd_thread *t) { t->stale = 0; hd.progress_at = hd.points; }
+enum { HD_WROTE_SEEN = 1, HD_WROTE_NAP = 2, HD_WROTE = HD_WROTE_SEEN | HD_WROTE_NAP }; // since the last observation, the last nap
+
+// ---- passing.c: virtual time
+enum { HD_LONG = 1 << 19 };                   // points after which an execution is a long one: half of the default budget
+void hd_time_long(void);                      // at each point of a long one
+void hd_time_expires(void);                   // it has passed somebody's deadline
+bool hd_may_overtake(const struct hd_thread *u); // the slack is enough for u's time to come now
+void hd_early(struct hd_thread *u);           // u's wait, sleep or timer ends before its time
+void hd_overtaken(const struct hd_thread *u); // takes that from the slack; before hd_early
+bool hd_sleepers_offer(void);                 // sleepers that may overtake become enabled for a moment
+void hd_sleepers_withdraw(struct hd_thread *chosen);
+bool hd_time_drifts(void);                    // nothing changes: time passes; true: somebody's time has come
+uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline);
 void hd_coverage_reset(void);
 void hd_coverage(struct hd_thread *t, uint64_t value);
 uint64_t hd_random(void);

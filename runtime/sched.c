@@ -14,42 +14,9 @@ static bool any(const struct hd_set *s) {
   return false;
 }
 
-// The deadline of u's wait has passed. A condition wait is not over by that: timing out is
-// an event of its own, which needs no mutex and may come after a signal.
-static void run_out(struct hd_thread *u) {
-  hd_del(&hd.timers, u->index);
-  if (u->pend.op == HD_OP_COND_WAKE) u->due = true;
-  else u->timed_out = true;
-  if (hd_ready(u)) hd_add(&hd.enabled, u->index);
-}
-
-HD_COLD bool hd_time_passes(void) {
-  struct hd_thread *first = NULL;
-  for (uint32_t w = 0; w < hd.nwords; w++)
-    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
-      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (!first || u->deadline < first->deadline) first = u;
-    }
-  if (!first) return false;
-  if (first->deadline > hd.vtime) hd.vtime = first->deadline;
-  if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
-  run_out(first);
-  return true;
-}
-
-// Time has passed the deadline of a wait, because somebody slept or looked at a clock.
-static HD_COLD void expire(void) {
-  hd.next_deadline = ~0ull;
-  for (uint32_t w = 0; w < hd.nwords; w++)
-    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
-      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->deadline <= hd.vtime) run_out(u);
-      else if (u->deadline < hd.next_deadline) hd.next_deadline = u->deadline;
-    }
-}
-
 static inline void count_point(const struct hd_thread *t) {
   hd.points++;
+  hd.vtime += HD_POINT_NS;
   if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
   // Some programs compute for a tenth of a second from one point to the next. Nobody else
   // writes while a thread of the program runs.
@@ -59,10 +26,11 @@ static inline void count_point(const struct hd_thread *t) {
 static struct hd_thread *choose(void) {
   for (;;) {
     hd.wake_choice = -1;
-    if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) expire();
+    if (HD_UNLIKELY(hd.points >= HD_LONG)) hd_time_long();
+    if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
-      if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes()) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
+      if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
@@ -101,6 +69,15 @@ void hd_point(struct hd_thread *t) {
   }
   hd.open = true;
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
+}
+
+void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
+  struct hd_pending keep = t->pend;
+  hd_pend(t, HD_OP_YIELD, pc, 0);
+  t->pend.flags = HD_EV_FORCED;
+  hd_point(t);
+  hd_commit(t, 0, 0);
+  t->pend = keep;
 }
 
 void hd_thread_leave(void) {
@@ -197,7 +174,8 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
 }
 
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
-  done(t, value, result, t->timed_out && t->pend.op != HD_OP_COND_WAKE ? HD_EV_TIMEOUT : 0);
+  bool timeout = t->timed_out && t->pend.op != HD_OP_COND_WAKE && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
+  done(t, value, result, timeout ? HD_EV_TIMEOUT : 0);
   if (t->needs || t->intr || t->owed) hd_need_nothing(t);
 }
 

@@ -93,23 +93,32 @@ static void take_wake(const struct hd_step *s) {
   if (u) hd.wake_choice = (int32_t)u->index;
 }
 
-// A wait with a deadline may run out whenever the schedule says so.
-void hd_early(struct hd_thread *t) {
-  t->timed_out = true;
-  hd_del(&hd.timers, t->index);
-  hd_add(&hd.enabled, t->index);
-  if (t->deadline > hd.vtime) hd.vtime = t->deadline;
+// Whether t's time may come now, though it has not. A strict script repeats what was recorded.
+// A tolerant one may have become another execution: its overtakings keep to the plan's slack,
+// and only where the script had them, or else in a sleep, whose length orders nothing.
+static bool overtakes(const struct hd_thread *t, const struct hd_step *s) {
+  bool recorded = s->flags & HD_STEP_TIMEOUT;
+  if (recorded && hd.plan.script_mode == HD_SCRIPT_STRICT) return true;
+  if (!recorded && (t->pend.op != HD_OP_SLEEP || hd_timer_before(t->deadline))) return false;
+  return hd_may_overtake(t);
 }
 
 // Makes the thread do what the step says, which it matches, if it can now.
 static bool take(struct hd_thread *t, const struct hd_step *s) {
   if (t->pend.op != s->op) {
+    if (s->op == HD_OP_COND_TIMEOUT && !t->due) {
+      if (!overtakes(t, s)) return false;
+      hd_overtaken(t);
+    }
     t->detour = s->op;
   } else {
     if (hd_owes(t)) return false; // a signal comes first
     bool ready = hd_op_ready(t) || (hd_has(&hd.enabled, t->index) && !hd_ready(t)); // or it comes in vain (hd_point)
-    if (!ready && !(s->flags & HD_STEP_TIMEOUT && t->timed && t->pend.op != HD_OP_COND_WAKE)) return false;
-    if (!ready) hd_early(t);
+    if (!ready) {
+      if (!t->timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
+      hd_overtaken(t);
+      hd_early(t);
+    }
     t->detour = 0;
     take_wake(s);
   }

@@ -38,7 +38,7 @@ bool hd_op_possible(const struct hd_thread *u) {
   case HD_OP_FUTEX_WAKEUP: return u->granted || u->timed_out;
   case HD_OP_SIGNAL_WAIT: return hd_signal_ready(u);
   case HD_OP_FD_READ: case HD_OP_FD_WRITE: case HD_OP_FD_POLL: case HD_OP_FD_CONNECT: case HD_OP_FD_ACCEPT: return hd_io_ready(u);
-  case HD_OP_SLEEP: return !hd_timer_before(u->deadline);
+  case HD_OP_SLEEP: return u->timed_out && !hd_timer_before(u->deadline);
   case HD_OP_PROCESS_EXIT: case HD_OP_SIGNAL_RESUME: return false;
   case HD_OP_TIMER_EXPIRE: case HD_OP_THREAD_CREATE: return u->timed_out; // a timer's
   case HD_OP_PROCESS_WAIT: return hd_child_ready(u);

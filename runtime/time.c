@@ -1,8 +1,5 @@
-// time.c: virtual time. It moves when nobody can run, when a sleeper goes on, and a
-// little with each look at a clock, so that a program that waits for time to pass sees it
-// pass. A sleeping thread stays enabled: how long a sleep lasts is the scheduler's choice,
-// because sleeping orders nothing. Only a timer that expires before the sleep is over comes
-// first.
+// time.c: clocks, sleeps and yields, in virtual time. When it passes is in passing.c; a look at
+// a clock takes a little of it, too.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/resource.h>
@@ -14,7 +11,11 @@
 #include "rt.h"
 #include "sync.h"
 
-enum { TICK = 100 }; // ns a look at a clock takes
+enum {
+  TICK = 100,   // ns a look at a clock takes
+  LOOKS = 1000, // in a row from which on they are a wait
+  AGAIN = 64,   // looks between two yields of such a wait
+};
 static const uint64_t REAL_START = 1750000000ull * 1000000000, MONO_START = 1000ull * 1000000000;
 
 static uint64_t origin(int clock) {
@@ -33,7 +34,24 @@ static bool exists(clockid_t clock) {
   return (clock >= 0 && clock <= CLOCK_TAI && clock != 10 /* CLOCK_SGI_CYCLE */) || (clock < 0 && (clock & 7) != 3 && (clock & 3) != 3);
 }
 
-static uint64_t now(void) { return hd.vtime += TICK; }
+// A loop that does nothing but look at a clock waits for a time: like other loops that wait it
+// yields now and then, so that the others come to run, or time can pass.
+static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
+  hd_forced_yield(t, pc);
+  hd_waste(t, pc, 1, false);
+  t->looks = LOOKS - AGAIN;
+  t->looks_at = hd.points;
+}
+
+static uint64_t now(uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (t->looks_at != hd.points) {
+    t->looks_at = hd.points;
+    t->looks = 0;
+  }
+  if (HD_UNLIKELY(++t->looks > LOOKS)) long_look(t, pc);
+  return hd.vtime += TICK;
+}
 
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
   if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= 1000000000) return false;
@@ -60,14 +78,14 @@ HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
   if (!hd_active()) return REAL(clock_gettime)(clock, ts);
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
-  split(ts, origin(clock) + now());
+  split(ts, origin(clock) + now(HD_RA));
   return 0;
 }
 
 HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
   if (!hd_active()) return REAL(gettimeofday)(tv, tz);
   hd_refresh(tv, sizeof *tv, HD_RA);
-  uint64_t at = REAL_START + now();
+  uint64_t at = REAL_START + now(HD_RA);
   tv->tv_sec = (time_t)(at / 1000000000);
   tv->tv_usec = (suseconds_t)(at % 1000000000 / 1000);
   return 0;
@@ -75,19 +93,19 @@ HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
 
 HD_EXPORT time_t time(time_t *out) {
   if (!hd_active()) return REAL(time)(out);
-  time_t t = (time_t)((REAL_START + now()) / 1000000000);
+  time_t t = (time_t)((REAL_START + now(HD_RA)) / 1000000000);
   if (out) *out = t;
   return t;
 }
 
 HD_EXPORT clock_t clock(void) {
-  return hd_active() ? (clock_t)(now() / 1000) : REAL(clock)();
+  return hd_active() ? (clock_t)(now(HD_RA) / 1000) : REAL(clock)();
 }
 
 HD_EXPORT int timespec_get(struct timespec *ts, int base) {
   if (!hd_active()) return REAL(timespec_get)(ts, base);
   if (base != TIME_UTC) return 0;
-  split(ts, REAL_START + now());
+  split(ts, REAL_START + now(HD_RA));
   return base;
 }
 
@@ -118,7 +136,7 @@ HD_EXPORT int clock_getcpuclockid(pid_t pid, clockid_t *clock) {
 // All time is spent computing, none of it in the kernel.
 HD_EXPORT clock_t times(struct tms *t) {
   if (!hd_active()) return REAL(times)(t);
-  uint64_t at = now();
+  uint64_t at = now(HD_RA);
   if (t) {
     hd_refresh(t, sizeof *t, HD_RA);
     *t = (struct tms){ .tms_utime = (clock_t)(at / 10000000) };
@@ -132,7 +150,7 @@ HD_EXPORT int getrusage(int who, struct rusage *r) {
   hd_refresh(r, sizeof *r, HD_RA);
   hd_fill(r, 0, sizeof *r);
   if (who == RUSAGE_CHILDREN) return 0;
-  uint64_t at = now();
+  uint64_t at = now(HD_RA);
   r->ru_utime.tv_sec = (time_t)(at / 1000000000);
   r->ru_utime.tv_usec = (suseconds_t)(at % 1000000000 / 1000);
   r->ru_maxrss = 16 << 10;
@@ -140,16 +158,16 @@ HD_EXPORT int getrusage(int who, struct rusage *r) {
 }
 
 // False: a signal handler interrupted it, with *left ns still to sleep.
-static bool sleep_until(uint64_t deadline, uint64_t ns, uint64_t pc, uint64_t *left) {
+static bool sleep_until(uint64_t deadline, uint64_t ns, bool absolute, uint64_t pc, uint64_t *left) {
   struct hd_thread *t = hd.cur;
+  struct hd_deadline d = { absolute && !ns ? deadline : hd_nap_end(t, pc, deadline) };
   hd_pend(t, HD_OP_SLEEP, pc, 0);
-  t->deadline = deadline;
-  if (HD_UNLIKELY(hd.ntimers)) hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
+  hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
+  hd_timer(t, &d);
   t->intr = HD_INTR_ALWAYS;
   hd_point_cancel(t);
   bool interrupted = t->interrupted;
   *left = interrupted && deadline > hd.vtime ? deadline - hd.vtime : 0;
-  if (!interrupted && deadline > hd.vtime) hd.vtime = deadline;
   hd_commit(t, ns, interrupted ? EINTR : 0);
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   hd_kernel_exit(pc);
@@ -164,7 +182,7 @@ int hd_sleep(const struct timespec *req, struct timespec *rem, uint64_t pc) {
   hd_fetch(&for_, req, sizeof for_, pc);
   if (!sensible(&for_)) return EINVAL;
   uint64_t ns = length(&for_), left;
-  if (sleep_until(hd.vtime + ns, ns, pc, &left)) return 0;
+  if (sleep_until(hd.vtime + ns, ns, false, pc, &left)) return 0;
   if (rem) {
     hd_refresh(rem, sizeof *rem, pc);
     split(rem, left);
@@ -187,29 +205,34 @@ HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
   struct hd_deadline d;
   uint64_t left;
   if (!sensible(&until) || !hd_deadline(&d, clock, &until)) return EINVAL;
-  return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, HD_RA, &left) ? 0 : EINTR;
+  return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, true, HD_RA, &left) ? 0 : EINTR;
 }
 
 HD_EXPORT unsigned sleep(unsigned seconds) {
   if (!hd_active()) return REAL(sleep)(seconds);
   uint64_t left;
-  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, HD_RA, &left);
+  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, false, HD_RA, &left);
   return (unsigned)((left + 999999999) / 1000000000);
 }
 
 HD_EXPORT int usleep(__useconds_t us) {
   if (!hd_active()) return REAL(usleep)(us);
   uint64_t left;
-  if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, HD_RA, &left)) return 0;
+  if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, false, HD_RA, &left)) return 0;
   errno = EINTR;
   return -1;
 }
 
-// A loop that does nothing but yield gets as far as one that reads the same value.
+// A loop that does nothing but yield gets as far as one that reads the same value. Where
+// accesses are not seen, it may have done anything in between.
 void hd_yield(uint64_t pc) {
-  struct hd_thread *t = hd_op(HD_OP_YIELD, pc, 0);
+  struct hd_thread *t = hd.cur;
+  bool looked = t->quiet || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
+  hd_op(HD_OP_YIELD, pc, 0);
   hd_commit(t, 0, 0);
-  hd_observe(t, pc, 0);
+  if (!hd_tells_nothing(t, pc, 0)) hd_progress(t);
+  else if (hd_shm->instrumented == HD_INSTR_TSAN) hd_waste(t, pc, 1, looked);
+  else t->stale++;
   hd_kernel_exit(pc);
 }
 

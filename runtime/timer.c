@@ -97,6 +97,10 @@ static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc
   hd_commit(t, ns, 0);
 }
 
+// When the end of a child that runs now may show. All that run are over by the same times, in
+// no order.
+static uint64_t child_shows(void) { return (hd.vtime / CHILD_TAKES + 2) * CHILD_TAKES; }
+
 // Nobody could go on meanwhile, now or when time has passed.
 static bool nobody_else(const struct hd_thread *u) {
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -118,7 +122,7 @@ void hd_timer_fire(struct hd_thread *u) {
     hd_commit(u, over ? (uint64_t)tm->sig : 0, 0);
     stop(u, tm);
     if (!over) { // others may go on, and time
-      struct hd_deadline d = { hd.vtime + CHILD_TAKES };
+      struct hd_deadline d = { child_shows() };
       hd_timer(u, &d);
     }
     hd_update(HD_TIMERS);
@@ -175,7 +179,7 @@ struct hd_timer *hd_timer_child(int child, uint64_t pc) {
   tm->target = HD_PROCESS;
   tm->child = child;
   make(tm, pc);
-  struct hd_deadline d = { hd.vtime + CHILD_TAKES };
+  struct hd_deadline d = { child_shows() };
   stop(thread_of(tm), tm);
   hd_timer(thread_of(tm), &d);
   hd_update(HD_TIMERS);

@@ -5,13 +5,14 @@ package schedule
 
 import (
 	"context"
+	"time"
 
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // PointsVersion is the meaning of scheduling points this heddle has. A script recorded
 // under another version cannot be followed.
-const PointsVersion = 2
+const PointsVersion = 3
 
 // Step is one choice of a scheduler: which thread does its next operation, and what that
 // operation is expected to be.
@@ -23,7 +24,8 @@ type Step struct {
 	Wake trace.ThreadID
 	// Choice is, for OpSelect, the case to try first, + 1; 0 for any.
 	Choice int
-	// Timeout says that the thread was chosen though its wait was not over: it timed out.
+	// Timeout says that the thread's wait, sleep or timer ended before its time, and so
+	// overtook threads that could have run (trace.Event.Overtakes).
 	Timeout bool
 }
 
@@ -55,6 +57,19 @@ var policyNames = [...]string{"fair", "random", "pct", "pos"}
 
 func (p Policy) String() string { return policyNames[p] }
 
+// Delays bounds how long threads that could run may be kept from it, in virtual time, by the
+// waits, sleeps and timers of others that end meanwhile; docs/signals.md has the model.
+type Delays uint8
+
+const (
+	ShortDelays Delays = iota // Slack in all
+	NoDelays                  // none: time passes only where nobody is overtaken by it
+	AnyDelays                 // no bound
+)
+
+// Slack is what ShortDelays allows in one execution.
+const Slack = 100 * time.Millisecond
+
 // Plan asks for one or more executions.
 type Plan struct {
 	Seed   uint64 // execution i of Repeat uses Seed+i
@@ -71,8 +86,9 @@ type Plan struct {
 
 	Points   []trace.Site // memory instructions that are scheduling points
 	MaxSteps int          // step budget, 0 for the target's own; fair from half of it on
-	Timeouts bool         // explore early time-outs of timed waits, and early timers
-	Spurious bool         // explore spurious wake-ups of condition and futex waits
+	Timeouts bool         // explore early time-outs of timed waits, and early timers, within Delays
+	Delays   Delays
+	Spurious bool // explore spurious wake-ups of condition and futex waits
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
 	Accesses bool // with Record: also accesses that are no points, malloc and free
@@ -153,7 +169,7 @@ func Steps(events []trace.Event) []Step {
 		if e.Flags&trace.FlagNoChoice != 0 {
 			continue
 		}
-		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Flags&trace.FlagTimeout != 0}
+		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Overtakes()}
 		switch e.Op {
 		case trace.OpCondSignal:
 			s.Wake = trace.ThreadID(e.Value) - 1

@@ -112,7 +112,7 @@ type Flags uint32
 
 const (
 	FlagForced   Flags = 1 << 0 // a yield put in by the runtime in a long stretch without points
-	FlagTimeout  Flags = 1 << 1 // chosen though not ready: its wait timed out
+	FlagTimeout  Flags = 1 << 1 // its wait timed out; see Event.Overtakes
 	FlagNoChoice Flags = 1 << 2 // recorded, but not a scheduling point
 	FlagAtomic   Flags = 1 << 3
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
@@ -155,6 +155,20 @@ const TimerLabel = "timer"
 // Early reports whether the thread was chosen though it could not go on by itself: the time
 // of its wait was made to run out, or it woke up spuriously. It need not be in Enabled.
 func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
+
+// Overtakes reports whether a wait, a sleep or a timer ended in the event although its time had
+// not come, while the threads in Enabled could have run: they were delayed for as long.
+func (e *Event) Overtakes() bool { return e.Flags&FlagTimeout != 0 && !e.Enabled.Has(e.Thread) }
+
+// Overtakings counts the events that overtake.
+func (t *Trace) Overtakings() (n int) {
+	for i := range t.Events {
+		if t.Events[i].Overtakes() {
+			n++
+		}
+	}
+	return n
+}
 
 // Thread describes a thread of the execution.
 type Thread struct {

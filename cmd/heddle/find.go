@@ -25,7 +25,8 @@ type findCommand struct {
 	Output          string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
-	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
+	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
+	NoEarlyTimeouts bool          `help:"Let none do so." xor:"early"`
 	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
 	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
@@ -78,6 +79,9 @@ type findingJSON struct {
 	Where     string `json:"where"`
 	Strategy  string `json:"strategy"`
 	Execution int    `json:"execution"`
+	// EarlyTimeouts is how many time-outs, sleeps and timers ended while other threads could
+	// run, in the trace that is shown.
+	EarlyTimeouts int `json:"early_timeouts,omitempty"`
 	// Race has both sides of a data race, in the order in which they happened.
 	Race []accessJSON `json:"race,omitempty"`
 }
@@ -113,7 +117,7 @@ const staleFind = "100000"
 func (c *findCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
+		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
 		StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.SimplifyTime},
 	}
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
@@ -203,18 +207,21 @@ func placeNames(t target.Target) func(trace.Site, bool) string {
 	}
 }
 
-// earlyTimeouts counts the waits that timed out, and the timers that fired, while somebody
-// else could run.
-func earlyTimeouts(tr *trace.Trace) (n int) {
+// overtakings counts the waits, sleeps and timers of a trace that ended before their time.
+func overtakings(tr *trace.Trace) int {
 	if tr == nil {
 		return 0
 	}
-	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Flags&trace.FlagTimeout != 0 && !e.Enabled.Has(e.Thread) {
-			n++
-		}
+	return tr.Overtakings()
+}
+
+// earlySentence says what a finding depends on that has n overtakings.
+func earlySentence(n int) string {
+	times := "once"
+	if n > 1 {
+		times = thousands(n) + " times"
 	}
-	return n
+	return fmt.Sprintf("Here a time-out, a sleep or a timer ended while other threads could run (%s): they were delayed for as long.", times)
 }
 
 // quoted is a word as a shell must be given it.
@@ -251,8 +258,10 @@ func findResult(r *campaign.Report) findJSON {
 			}
 		}
 		out.Trace = f.Trace
+		out.Finding.EarlyTimeouts = overtakings(f.Recorded)
 	}
 	if s := r.Simplified; s != nil {
+		out.Finding.EarlyTimeouts = overtakings(s.Recorded)
 		out.Simplified = &simplifedJSON{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Confirmed}
 	}
 	return out

@@ -102,8 +102,8 @@ func (c *findCommand) printFinding(a *app, r *campaign.Report) error {
 			return err
 		}
 	}
-	if early := earlyTimeouts(shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out, or a timer went off, before its time here (%d in all): any delay is taken to be possible.\nIf it is not, use --no-early-timeouts.\n", early)
+	if early := overtakings(shown); early > 0 {
+		fmt.Fprintf(w, "\n%s\nIf your machine never delays a thread for so long, use --no-early-timeouts.\n", earlySentence(early))
 	}
 	if c.Stats && r.Simplified != nil {
 		fmt.Fprintln(w)

@@ -11,11 +11,12 @@ import (
 type recordCommand struct {
 	programFlags
 	withoutFlags
-	Seed     uint64 `default:"1" help:"Choose another schedule."`
-	Strategy string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
-	Spurious bool   `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
-	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
-	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
+	Seed          uint64 `default:"1" help:"Choose another schedule."`
+	Strategy      string `placeholder:"NAME" help:"Choose the schedule by random, stay, pct or pos; otherwise no thread is preempted."`
+	EarlyTimeouts bool   `help:"Let any time-out, sleep or timer end while other threads could run."`
+	Spurious      bool   `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
+	Accesses      bool   `help:"Record all accesses to memory, not only scheduling points."`
+	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -34,7 +35,7 @@ type recordJSON struct {
 }
 
 func (c *recordCommand) Run(a *app) error {
-	opts := campaign.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious}
+	opts := campaign.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {

@@ -135,7 +135,7 @@ func (c *replayCommand) Run(a *app) error {
 // followed.
 func findingOf(tr *trace.Trace, t target.Target) *findingJSON {
 	f, where := finding.Of(tr.Ending, tr.Modules), placeNames(t)
-	out := &findingJSON{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy}
+	out := &findingJSON{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
 	for _, x := range tr.Ending.Accesses {
 		out.Race = append(out.Race, accessJSON{x.Op.String(), where(x.Site, false)})
 	}

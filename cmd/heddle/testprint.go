@@ -95,8 +95,8 @@ func (s *suite) printFinding(out *testResult) error {
 			return err
 		}
 	}
-	if early := earlyTimeouts(out.shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out before its time here (%d in all), as --early-timeouts asks for.\n", early)
+	if early := overtakings(out.shown); early > 0 {
+		fmt.Fprintf(w, "\n%s\n", earlySentence(early))
 	}
 	if out.Trace == "" {
 		return nil

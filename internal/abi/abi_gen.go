@@ -248,6 +248,12 @@ const (
 	OffsetofEventMask    = 60
 )
 
+// enum hd_time
+const (
+	PointNs = 100
+	SlackNs = 100000000
+)
+
 // enum hd_policy
 const (
 	PolicyFair   = 0
@@ -299,45 +305,47 @@ const (
 	StepTimeout = 2
 )
 
-// Plan is struct hd_plan, 80 bytes.
+// Plan is struct hd_plan, 88 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
-	Repeat       uint32 // offset 16
-	Policy       uint32 // offset 20
-	Flags        uint32 // offset 24
-	ScriptMode   uint32 // offset 28
-	Nsteps       uint32 // offset 32
-	Nthreads     uint32 // offset 36
-	Npoints      uint32 // offset 40
-	SetPoints    uint32 // offset 44
-	MaxSteps     uint32 // offset 48
-	Param0       uint32 // offset 52
-	Param1       uint32 // offset 56
-	ExpectStatus int32  // offset 60
-	SkipAccesses uint64 // offset 64
-	MaxAccesses  uint64 // offset 72
+	Slack        uint64 // offset 16
+	Repeat       uint32 // offset 24
+	Policy       uint32 // offset 28
+	Flags        uint32 // offset 32
+	ScriptMode   uint32 // offset 36
+	Nsteps       uint32 // offset 40
+	Nthreads     uint32 // offset 44
+	Npoints      uint32 // offset 48
+	SetPoints    uint32 // offset 52
+	MaxSteps     uint32 // offset 56
+	Param0       uint32 // offset 60
+	Param1       uint32 // offset 64
+	ExpectStatus int32  // offset 68
+	SkipAccesses uint64 // offset 72
+	MaxAccesses  uint64 // offset 80
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 80
+	SizeofPlan               = 88
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
-	OffsetofPlanRepeat       = 16
-	OffsetofPlanPolicy       = 20
-	OffsetofPlanFlags        = 24
-	OffsetofPlanScriptMode   = 28
-	OffsetofPlanNsteps       = 32
-	OffsetofPlanNthreads     = 36
-	OffsetofPlanNpoints      = 40
-	OffsetofPlanSetPoints    = 44
-	OffsetofPlanMaxSteps     = 48
-	OffsetofPlanParam0       = 52
-	OffsetofPlanParam1       = 56
-	OffsetofPlanExpectStatus = 60
-	OffsetofPlanSkipAccesses = 64
-	OffsetofPlanMaxAccesses  = 72
+	OffsetofPlanSlack        = 16
+	OffsetofPlanRepeat       = 24
+	OffsetofPlanPolicy       = 28
+	OffsetofPlanFlags        = 32
+	OffsetofPlanScriptMode   = 36
+	OffsetofPlanNsteps       = 40
+	OffsetofPlanNthreads     = 44
+	OffsetofPlanNpoints      = 48
+	OffsetofPlanSetPoints    = 52
+	OffsetofPlanMaxSteps     = 56
+	OffsetofPlanParam0       = 60
+	OffsetofPlanParam1       = 64
+	OffsetofPlanExpectStatus = 68
+	OffsetofPlanSkipAccesses = 72
+	OffsetofPlanMaxAccesses  = 80
 )
 
 // enum hd_record

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -20,6 +21,7 @@ import (
 func Follow(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace.Trace, error) {
 	plan := replayPlan(recorded)
 	plan.Mode, plan.Accesses, plan.MaxSteps = schedule.Tolerant, false, 0
+	plan.Delays = strategy.DelaysOf(recorded)
 	if err := fits(t, recorded); err != nil {
 		var other *OtherProgramError
 		if !errors.As(err, &other) {

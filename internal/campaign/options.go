@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -31,9 +32,11 @@ type Options struct {
 	// MaxSteps is the step budget of an execution, 0 for the target's own.
 	MaxSteps int
 
-	// NoEarlyTimeouts lets a timed wait run out only when nobody can run or virtual time has
-	// passed its deadline. Otherwise every second plan may let it run out at any time.
+	// Time-outs, sleeps and timers may end before their time, and so delay threads that could
+	// run, for schedule.Slack in all. NoEarlyTimeouts rules that out, EarlyTimeouts lifts
+	// the bound.
 	NoEarlyTimeouts bool
+	EarlyTimeouts   bool
 
 	// RacesFail makes an execution that ends well, and whose recorded accesses race, a
 	// finding of kind trace.Race. Every recorded execution is looked at, and more are
@@ -58,6 +61,16 @@ type Options struct {
 	Where func(s trace.Site, exact bool) string
 	// Objects names an object of a trace as it was at an event. Nil for region and offset.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
+}
+
+func (o *Options) delays() schedule.Delays {
+	switch {
+	case o.NoEarlyTimeouts:
+		return schedule.NoDelays
+	case o.EarlyTimeouts:
+		return schedule.AnyDelays
+	}
+	return schedule.ShortDelays
 }
 
 // SimplifyOptions bound a simplification.

@@ -97,6 +97,7 @@ func (p *planner) plan(plan schedule.Plan, memory bool, repeat int) schedule.Pla
 	// too, since in the early ones every arm has one plan.
 	p.plans++
 	plan.Timeouts = (p.plans+p.round)%2 == 0 && !p.opts.NoEarlyTimeouts
+	plan.Delays = p.opts.delays()
 	plan.Spurious = p.opts.Spurious
 	if memory {
 		plan.Points = p.points

@@ -79,6 +79,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Seed: seed, Repeat: 1,
 		Mode: schedule.Strict, Script: schedule.ScriptOf(recorded), Threads: recorded.Threads,
 		Policy: schedule.Fair, Points: recorded.Header.Points, ExpectStatus: recorded.Header.ExpectStatus,
+		Delays: schedule.NoDelays, // but for the steps that overtook
 		Record: true,
 	}
 	for i := range recorded.Events {
@@ -137,6 +138,9 @@ type RecordOptions struct {
 	ExpectStatus *int32
 	// Spurious lets condition and futex waits end without a waker.
 	Spurious bool
+	// EarlyTimeouts lets any wait, sleep or timer end before its time; otherwise only sleeps
+	// do, for schedule.Slack in all and under a Strategy.
+	EarlyTimeouts bool
 	// Sparse leaves out accesses that are no scheduling points.
 	Sparse bool
 }
@@ -150,6 +154,9 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	}
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
 	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious
+	if opts.EarlyTimeouts {
+		plan.Timeouts, plan.Delays = true, schedule.AnyDelays
+	}
 	o, err := t.Run(ctx, plan)
 	if err == nil {
 		err = unrecorded(t, &o)

@@ -57,7 +57,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		}
 	}
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
-		Seed: seed, MaxSteps: opts.MaxSteps, MaxExecutions: left, Progress: progress,
+		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(recorded), MaxExecutions: left, Progress: progress,
 	})
 	if err != nil && outOfTime(bounded) {
 		err = nil
@@ -104,6 +104,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 		return recorded, 0, nil
 	}
 	plan := replayPlan(reordered)
+	plan.Delays = strategy.DelaysOf(recorded)
 	plan.Accesses = false // those that were no scheduling points only lengthen what is shown
 	o, err := exec(ctx, plan)
 	if err != nil {

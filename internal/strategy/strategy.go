@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Seen is what earlier executions showed, under the scheduling points that the next plan
@@ -70,7 +72,24 @@ func Describe(p schedule.Plan) string {
 	case p.Policy == schedule.PCT:
 		s += fmt.Sprintf(" depth=%d length=%d", p.Depth, p.Length)
 	}
+	if p.Delays == schedule.AnyDelays {
+		s += " " + anyDelays
+	}
 	return fmt.Sprintf("%s seed=%d", s, p.Seed)
+}
+
+const anyDelays = "early-timeouts"
+
+// DelaysOf is what a plan that continues or varies a recorded execution may have for Delays:
+// nothing overtakes if nothing did there, and otherwise no more than where it was found.
+func DelaysOf(t *trace.Trace) schedule.Delays {
+	switch {
+	case t.Overtakings() == 0:
+		return schedule.NoDelays
+	case slices.Contains(strings.Fields(t.Header.Strategy), anyDelays):
+		return schedule.AnyDelays
+	}
+	return schedule.ShortDelays
 }
 
 var seedIn = regexp.MustCompile(`\bseed=([0-9]+)`)

@@ -242,7 +242,8 @@ enum hd_fd_object {
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {
   HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
-  HD_EV_TIMEOUT   = 1u << 1, // the thread was chosen though its operation was not ready: its wait timed out
+  HD_EV_TIMEOUT   = 1u << 1, // the thread's wait timed out. Where the thread is not in the enabled set, its time had not
+                             // come: it overtook the threads that are. A SLEEP has the flag only then.
   HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
@@ -261,6 +262,14 @@ struct hd_event {
   int32_t  result;   // what the call returns, where it is an int
   uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
   uint32_t mask;     // so many records after this one are no events but more words of enabled, slots 64..
+};
+
+// ---------------------------------------------------------------- virtual time
+//
+// docs/signals.md has the model, runtime/passing.c its implementation for C programs.
+enum hd_time {
+  HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
+  HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
 };
 
 // ---------------------------------------------------------------- plans
@@ -283,7 +292,7 @@ enum hd_plan_flags {
   HD_PLAN_STACKS   = 1u << 2, // send call stacks with events
   HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
-  HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers
+  HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers, within the plan's slack
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
 };
 
@@ -299,7 +308,7 @@ struct hd_step {
 };
 enum hd_step_flags {
   HD_STEP_TEI = 1u << 0,     // first step of a thread execution interval
-  HD_STEP_TIMEOUT = 1u << 1, // the thread's wait times out here
+  HD_STEP_TIMEOUT = 1u << 1, // the thread's wait, sleep or timer ends before its time: it overtakes others
 };
 
 // A plan record in the plan ring: this header, then steps[nsteps],
@@ -307,6 +316,7 @@ enum hd_step_flags {
 struct hd_plan {
   uint64_t id;
   uint64_t seed;       // execution i of the plan uses seed + i
+  uint64_t slack;      // virtual ns that may pass, in all, while threads at work wait for the processor; ~0: no bound
   uint32_t repeat;     // executions to run, >= 1
   uint32_t policy;     // enum hd_policy, once the script has ended
   uint32_t flags;      // enum hd_plan_flags

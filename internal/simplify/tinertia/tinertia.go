@@ -35,6 +35,9 @@ type Options struct {
 	Seed uint64
 	// MaxSteps is the step budget of every execution, 0 for the target's own.
 	MaxSteps int
+	// Delays of every execution. A sleep that has been moved may overtake other threads
+	// within them; waits and timers overtake only where they did in the input.
+	Delays schedule.Delays
 	// MaxExecutions bounds the executions, the one that checks the input included; 0
 	// for DefaultMaxExecutions.
 	MaxExecutions int
@@ -86,6 +89,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			Policy:       schedule.Fair,
 			Points:       in.Trace.Header.Points,
 			MaxSteps:     opts.MaxSteps,
+			Delays:       opts.Delays,
 			Record:       true,
 			ExpectStatus: in.Trace.Header.ExpectStatus,
 		},

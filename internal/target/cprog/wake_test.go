@@ -78,7 +78,7 @@ int main(void) {
 // A timed wait may run out while another thread holds the mutex, and the signal that comes
 // then wakes nobody, or somebody else; without early time-outs it does not run out here.
 func TestTimeoutWhileTheMutexIsHeld(t *testing.T) {
-	tg := start(t, compile(t, `
+	const source = `
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -91,7 +91,8 @@ static atomic_int steps;
 static void *waiter(void *p) {
   struct timespec at;
   clock_gettime(CLOCK_REALTIME, &at);
-  at.tv_sec += 5;
+  at.tv_sec += LATER;
+  at.tv_nsec += 1000000;
   pthread_mutex_lock(&m);
   waits = 1;
   result = pthread_cond_timedwait(&c, &m, &at);
@@ -111,11 +112,23 @@ int main(void) {
   pthread_join(t, NULL);
   printf("%d %d", had, result == ETIMEDOUT);
   return 0;
-}`))
-	for _, early := range []bool{false, true} {
+}`
+	for _, c := range []struct {
+		seconds string
+		plan    schedule.Plan
+		early   bool
+	}{
+		{"0", schedule.Plan{}, false},
+		{"0", schedule.Plan{Timeouts: true}, true},
+		{"0", schedule.Plan{Timeouts: true, Delays: schedule.NoDelays}, false},
+		{"5", schedule.Plan{Timeouts: true}, false}, // no machine suspends main for so long
+		{"5", schedule.Plan{Timeouts: true, Delays: schedule.AnyDelays}, true},
+	} {
+		tg := start(t, compile(t, source, "-DLATER="+c.seconds))
 		late := 0
 		for seed := range uint64(400) {
-			o := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, Record: true, Timeouts: early})
+			c.plan.Policy, c.plan.Seed, c.plan.Record = schedule.Random, seed, true
+			o := run(t, tg, c.plan)
 			if string(o.Ending.Output) != "1 1" {
 				continue
 			}
@@ -132,8 +145,8 @@ int main(void) {
 				t.Fatalf("seed %d: %v", seed, order)
 			}
 		}
-		if early != (late > 0) {
-			t.Errorf("early time-outs %v: %d waits of 400 ran out while the lock was held", early, late)
+		if c.early != (late > 0) {
+			t.Errorf("%s s, %+v: %d waits of 400 ran out while the lock was held", c.seconds, c.plan, late)
 		}
 	}
 }

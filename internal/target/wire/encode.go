@@ -29,6 +29,12 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		Nsteps: uint32(len(p.Script)), Nthreads: uint32(len(p.Threads)),
 		MaxSteps: defaultMaxSteps, ExpectStatus: p.ExpectStatus,
 	}
+	switch p.Delays {
+	case schedule.ShortDelays:
+		h.Slack = uint64(schedule.Slack)
+	case schedule.AnyDelays:
+		h.Slack = math.MaxUint64
+	}
 	if p.MaxSteps > 0 {
 		h.MaxSteps = uint32(p.MaxSteps)
 	}

@@ -18,10 +18,10 @@ static void on_alarm(int sig) {
 int main(void) {
   struct sigaction act = {.sa_handler = on_alarm};
   sigaction(SIGALRM, &act, NULL);
-  alarm(1);
+  ualarm(20000, 0);
   if (!expired) {
     committed = 1;
-    alarm(0);
+    ualarm(0, 0);
   }
   assert(!(committed && rolled_back));
   return 0;

@@ -20,11 +20,11 @@ int main(void) {
   sigemptyset(&set);
   sigaddset(&set, SIGALRM);
   sigaction(SIGALRM, &act, NULL);
-  alarm(1);
+  ualarm(20000, 0);
   sigprocmask(SIG_BLOCK, &set, NULL);
   if (!expired) {
     committed = 1;
-    alarm(0);
+    ualarm(0, 0);
     signal(SIGALRM, SIG_IGN); // a pending one is dropped
   }
   sigprocmask(SIG_UNBLOCK, &set, NULL);

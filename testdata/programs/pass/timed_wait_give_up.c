@@ -29,7 +29,9 @@ static void *customer(void *arg) {
   int rc = 0;
   (void)arg;
   clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += 2;
+  deadline.tv_nsec += 50000000;
+  deadline.tv_sec += deadline.tv_nsec / 1000000000;
+  deadline.tv_nsec %= 1000000000;
   pthread_mutex_lock(&payment.lock);
   while (!payment.charged && rc != ETIMEDOUT)
     rc = pthread_cond_timedwait(&payment.changed, &payment.lock, &deadline);

@@ -23,7 +23,9 @@ static void *consumer(void *arg) {
   struct timespec until;
   (void)arg;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += 1;
+  until.tv_nsec += 50000000;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
   pthread_mutex_lock(&lock);
   while (!kept && pthread_cond_timedwait(&arrived, &lock, &until) != ETIMEDOUT) ;
   if (kept) {

@@ -250,6 +250,12 @@ const (
 	hdOffsetofEventMask    = 60
 )
 
+// enum hd_time
+const (
+	hdPointNs = 100
+	hdSlackNs = 100000000
+)
+
 // enum hd_policy
 const (
 	hdPolicyFair   = 0
@@ -301,45 +307,47 @@ const (
 	hdStepTimeout = 2
 )
 
-// hdPlan is struct hd_plan, 80 bytes.
+// hdPlan is struct hd_plan, 88 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
-	Repeat       uint32 // offset 16
-	Policy       uint32 // offset 20
-	Flags        uint32 // offset 24
-	ScriptMode   uint32 // offset 28
-	Nsteps       uint32 // offset 32
-	Nthreads     uint32 // offset 36
-	Npoints      uint32 // offset 40
-	SetPoints    uint32 // offset 44
-	MaxSteps     uint32 // offset 48
-	Param0       uint32 // offset 52
-	Param1       uint32 // offset 56
-	ExpectStatus int32  // offset 60
-	SkipAccesses uint64 // offset 64
-	MaxAccesses  uint64 // offset 72
+	Slack        uint64 // offset 16
+	Repeat       uint32 // offset 24
+	Policy       uint32 // offset 28
+	Flags        uint32 // offset 32
+	ScriptMode   uint32 // offset 36
+	Nsteps       uint32 // offset 40
+	Nthreads     uint32 // offset 44
+	Npoints      uint32 // offset 48
+	SetPoints    uint32 // offset 52
+	MaxSteps     uint32 // offset 56
+	Param0       uint32 // offset 60
+	Param1       uint32 // offset 64
+	ExpectStatus int32  // offset 68
+	SkipAccesses uint64 // offset 72
+	MaxAccesses  uint64 // offset 80
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 80
+	hdSizeofPlan               = 88
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
-	hdOffsetofPlanRepeat       = 16
-	hdOffsetofPlanPolicy       = 20
-	hdOffsetofPlanFlags        = 24
-	hdOffsetofPlanScriptMode   = 28
-	hdOffsetofPlanNsteps       = 32
-	hdOffsetofPlanNthreads     = 36
-	hdOffsetofPlanNpoints      = 40
-	hdOffsetofPlanSetPoints    = 44
-	hdOffsetofPlanMaxSteps     = 48
-	hdOffsetofPlanParam0       = 52
-	hdOffsetofPlanParam1       = 56
-	hdOffsetofPlanExpectStatus = 60
-	hdOffsetofPlanSkipAccesses = 64
-	hdOffsetofPlanMaxAccesses  = 72
+	hdOffsetofPlanSlack        = 16
+	hdOffsetofPlanRepeat       = 24
+	hdOffsetofPlanPolicy       = 28
+	hdOffsetofPlanFlags        = 32
+	hdOffsetofPlanScriptMode   = 36
+	hdOffsetofPlanNsteps       = 40
+	hdOffsetofPlanNthreads     = 44
+	hdOffsetofPlanNpoints      = 48
+	hdOffsetofPlanSetPoints    = 52
+	hdOffsetofPlanMaxSteps     = 56
+	hdOffsetofPlanParam0       = 60
+	hdOffsetofPlanParam1       = 64
+	hdOffsetofPlanExpectStatus = 68
+	hdOffsetofPlanSkipAccesses = 72
+	hdOffsetofPlanMaxAccesses  = 80
 )
 
 // enum hd_record
