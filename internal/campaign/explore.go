@@ -31,7 +31,8 @@ type campaign struct {
 	races      map[[2]race.Access]race.Race
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
-	outside    bool         // some execution waited for the outside world
+	leaks      leaks
+	outside    bool // some execution waited for the outside world
 }
 
 // failure is an execution that failed, not confirmed yet.
@@ -65,6 +66,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		c.note("accesses to memory are not seen: only synchronisation can be controlled; compile with heddle cc to see data races")
 	}
 	err := c.find(ctx)
+	if err == nil {
+		err = c.reportLeaks(ctx)
+	}
 	r := c.report
 	r.Seconds = time.Since(c.began).Seconds()
 	if r.Seconds > 0 {
@@ -213,6 +217,7 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 		index++
 		c.report.Executions++
 		c.tell(Exploring, false, nil, 0)
+		c.leaks.setAside(p, &o, c.report.Executions)
 		if stop = c.look(q.arm, &o); stop != nil {
 			return false
 		}

@@ -67,7 +67,11 @@ func judged(t target.Target, v verdict) schedule.Executor {
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	t := o.Trace
 	e := &t.Ending
-	if e.Kind != trace.Clean || len(races) == 0 {
+	if len(races) == 0 {
+		return
+	}
+	// A leak hides no race.
+	if withoutLeak(e); e.Kind != trace.Clean {
 		return
 	}
 	r := v.chosen(races)

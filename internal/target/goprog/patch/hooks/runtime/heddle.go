@@ -32,11 +32,11 @@ import (
 )
 
 const (
-	hdWords      = hdMaxThreads / 64
-	hdMapShared  = 1
-	hdMaxSteps   = 1 << 20 // the default step budget, as in internal/target/wire
-	hdFutexWait  = 0
-	hdFutexWake  = 1
+	hdWords     = hdMaxThreads / 64
+	hdMapShared = 1
+	hdMaxSteps  = 1 << 20 // the default step budget, as in internal/target/wire
+	hdFutexWait = 0
+	hdFutexWake = 1
 )
 
 // hdPend is what a goroutine is about to do: the operation it does once it is chosen.
@@ -122,9 +122,9 @@ var hd struct {
 	olds     uint32 // threads that were there before
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
-	cur      *hdThread // who holds the token, or held it last
-	next     *hdThread // chosen, not running yet
-	clock    *hdThread // the one whose operation is that a timer fires
+	cur      *hdThread  // who holds the token, or held it last
+	next     *hdThread  // chosen, not running yet
+	clock    *hdThread  // the one whose operation is that a timer fires
 	settle   hdSettling // the test is over, others are let end
 	lock     mutex
 	inbox    gList
