@@ -126,13 +126,14 @@ var goKinds = map[string]trace.Kind{
 	"leak": trace.Leak, "hang": trace.Hang, "exit": trace.Exit,
 }
 
-// goOptions are those of heddle test.
+// goOptions are those of heddle test --leaks=fail.
 func goOptions(t testing.TB, table *symbol.Table) campaign.Options {
 	t.Helper()
 	opts, err := (&testCommand{Seed: 1, Race: true}).options()
 	if err != nil {
 		t.Fatal(err)
 	}
+	opts.LeakFails = func(campaign.Leak) bool { return true }
 	opts.Where = func(s trace.Site, exact bool) string {
 		frames := table.Call(s)
 		if exact {

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 3
+	AbiVersion      = 4
 	PointsVersion   = 2
 	ShmFd           = 3
 	MaxThreads      = 4096
@@ -270,6 +270,7 @@ const (
 	PlanStop     = 16
 	PlanTimeouts = 32
 	PlanSpurious = 256
+	PlanHaste    = 512
 )
 
 // Step is struct hd_step, 16 bytes.

@@ -203,7 +203,9 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 			return schedule.Plan{}, false
 		}
 		given++
-		return queue[given-1].plan, true
+		p := queue[given-1].plan
+		p.Haste = c.leaks.lingering >= maxLingering
+		return p, true
 	}, func(p schedule.Plan, o schedule.Outcome) bool {
 		for queue[at].plan.Seed != p.Seed {
 			if at, index = at+1, 0; at == given {

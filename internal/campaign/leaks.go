@@ -26,6 +26,9 @@ type Leak struct {
 const (
 	// maxAside bounds the executions that are kept to make sure of leaks.
 	maxAside = 16
+	// maxLingering is how many executions may take their time to tell that a goroutine is
+	// still running after the test. That takes far longer than most tests.
+	maxLingering = 100
 	// leakTime bounds the time to make sure of leaks.
 	leakTime = 10 * time.Second
 )
@@ -40,6 +43,7 @@ type standing struct {
 // leaks are the executions that ended well but for goroutines that were left. Anything is
 // worse than a leak, so these count as good executions while the exploration lasts.
 type leaks struct {
+	lingering  int // executions that left goroutines which were still running
 	executions map[standing]int
 	aside      []*failure // each was the first with some standing
 }
@@ -52,8 +56,13 @@ func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
 	}
 	fresh := false
 	met := map[standing]bool{}
+	running := false
 	for _, w := range o.Ending.Waiters {
 		met[standing{w.Op, w.Site}] = true
+		running = running || w.Ready
+	}
+	if running {
+		l.lingering++
 	}
 	if l.executions == nil {
 		l.executions = map[standing]int{}
@@ -63,6 +72,7 @@ func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
 		fresh = fresh || l.executions[s] == 1
 	}
 	if fresh && len(l.aside) < maxAside {
+		p.Haste = false
 		l.aside = append(l.aside, &failure{plan: p, outcome: *o, number: number})
 	}
 	withoutLeak(&o.Ending)
@@ -98,7 +108,7 @@ func (c *campaign) reportLeaks(ctx context.Context) error {
 			break
 		}
 		p := f.plan
-		p.Record = true
+		p.Record, p.Haste = true, false
 		o, err := c.target.Run(ctx, p)
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 3,
+  HD_ABI_VERSION = 4,
   HD_POINTS_VERSION = 2,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
@@ -272,6 +272,7 @@ enum hd_plan_flags {
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
+  HD_PLAN_HASTE    = 1u << 9, // Go tests: end without a leak if a goroutine that is left may still go on
 };
 
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads

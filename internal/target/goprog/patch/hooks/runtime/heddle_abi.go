@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 3
+	hdAbiVersion      = 4
 	hdPointsVersion   = 2
 	hdShmFd           = 3
 	hdMaxThreads      = 4096
@@ -272,6 +272,7 @@ const (
 	hdPlanStop     = 16
 	hdPlanTimeouts = 32
 	hdPlanSpurious = 256
+	hdPlanHaste    = 512
 )
 
 // hdStep is struct hd_step, 16 bytes.
