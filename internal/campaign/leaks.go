@@ -28,7 +28,7 @@ const (
 	maxAside = 16
 	// maxLingering is how many executions may take their time to tell that a goroutine is
 	// still running after the test. That takes far longer than most tests.
-	maxLingering = 100
+	maxLingering = 4
 	// leakTime bounds the time to make sure of leaks.
 	leakTime = 10 * time.Second
 )
