@@ -90,6 +90,10 @@ type Plan struct {
 	Delays   Delays
 	Spurious bool // explore spurious wake-ups of condition and futex waits
 
+	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
+	// no leak. It changes nothing else of an execution.
+	Haste bool
+
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
 	Accesses bool // with Record: also accesses that are no points, malloc and free
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for

@@ -34,6 +34,7 @@ func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
 	}
 	words := strings.Join(c.Args, " ")
 	var p simprog.Program
+	leaks, stuck := false, false
 	fixed := os.Getenv("HEDDLE_TEST_FAKE_GO") == "fixed"
 	switch {
 	case strings.Contains(words, "LostUpdate") && fixed:
@@ -42,6 +43,11 @@ func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
 		p = simprog.LostUpdate(2)
 	case strings.Contains(words, "ABBA"):
 		p = simprog.ABBA()
+	case strings.Contains(words, "Leak"):
+		leaks = c.Test && !c.NoLeaks
+		p = simprog.LockedUpdate(2)
+	case strings.Contains(words, "Slow"):
+		p, stuck = simprog.LockedUpdate(2), true
 	case strings.Contains(words, "Broken"):
 		return nil, fmt.Errorf("the program %s was lost", filepath.Base(c.Path))
 	default:
@@ -55,13 +61,15 @@ func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
 		defer f.Close()
 		fmt.Fprintf(f, "%s in %s\n", strings.TrimPrefix(words, c.Path+" "), filepath.Base(c.Dir))
 	}
-	return &fakeProgram{simprog.New(p), trace.Module{Path: c.Path, BuildID: fmt.Sprintf("sha256:%x", sha256.Sum256(b)), Program: true}}, nil
+	return &fakeProgram{Target: simprog.New(p), leaks: leaks, stuck: stuck, module: trace.Module{Path: c.Path, BuildID: fmt.Sprintf("sha256:%x", sha256.Sum256(b)), Program: true}}, nil
 }
 
 // fakeProgram is a simulated program that says it is a file.
 type fakeProgram struct {
 	*simprog.Target
 	module trace.Module
+	leaks  bool // every good execution leaves a goroutine behind
+	stuck  bool // no execution ends
 }
 
 func (p *fakeProgram) Header() trace.Header {
@@ -73,6 +81,13 @@ func (p *fakeProgram) Header() trace.Header {
 func (p *fakeProgram) Modules() []trace.Module { return []trace.Module{p.module} }
 
 func (p *fakeProgram) sign(o *schedule.Outcome) {
+	if p.leaks && o.Ending.Kind == trace.Clean {
+		o.Ending.Kind = trace.Leak
+		o.Ending.Waiters = []trace.Waiter{{Thread: 0, Op: trace.OpChanSend, Site: trace.MakeSite(0, 8), Holder: -1}} // the others have ended
+		if o.Trace != nil {
+			o.Trace.Ending = o.Ending
+		}
+	}
 	if o.Trace != nil {
 		h := p.Header()
 		o.Trace.Header.Target, o.Trace.Header.BuildID, o.Trace.Header.Command = h.Target, h.BuildID, h.Command
@@ -87,6 +102,10 @@ func (p *fakeProgram) Run(ctx context.Context, plan schedule.Plan) (schedule.Out
 }
 
 func (p *fakeProgram) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	if p.stuck {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	return p.Target.Stream(ctx, next, func(plan schedule.Plan, o schedule.Outcome) bool {
 		p.sign(&o)
 		return done(plan, o)

@@ -60,6 +60,7 @@ func BenchmarkGoBuilds(b *testing.B) {
 			}
 			n := float64(b.N)
 			b.ReportMetric(gotest/n, "go-test-race/s")
+			b.ReportMetric(in["plain"]/gotest, "vs-go-test-race")
 			for kind := range builds {
 				b.ReportMetric(in[kind]/n, kind+"-in-process/s")
 				b.ReportMetric(fresh[kind]/n, kind+"-fresh/s")

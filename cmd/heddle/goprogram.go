@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ import (
 // goFlags say how a Go program is built and what counts as its failure. They are the same
 // for go test and heddle test.
 type goFlags struct {
-	NoLeaks    bool     `help:"Goroutines that are left when a test ends are no failure."`
+	Leaks      leakMode `default:"note" enum:"note,fail,ignore" placeholder:"HOW" help:"What goroutines are that a test leaves behind: a note, a failure where nothing worse is found (fail), or nothing (ignore)."`
+	NoLeaks    bool     `hidden:"" help:"The same as --leaks=ignore."`
 	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Goroutines that were started in FUNC, or stand in it, may be left; like example.com/pool.(*Pool).worker. Can be repeated."`
 
 	Tags     string   `group:"go" placeholder:"LIST" help:"Build tags."`
@@ -36,6 +38,23 @@ type goFlags struct {
 	P        string   `group:"go" name:"p" placeholder:"N" help:"Build this much in parallel."`
 	Trimpath bool     `group:"go" help:"Build without file system paths."`
 	Vet      string   `group:"go" placeholder:"LIST" help:"Checks that go vet makes before tests are built; off for none."`
+}
+
+// leakMode is a value of --leaks.
+type leakMode string
+
+const (
+	leaksNote   leakMode = "note"
+	leaksFail   leakMode = "fail"
+	leaksIgnore leakMode = "ignore"
+)
+
+// leaks is what --leaks says, or --no-leaks, which command lines in older traces have.
+func (f *goFlags) leaks() leakMode {
+	if f.NoLeaks {
+		return leaksIgnore
+	}
+	return cmp.Or(f.Leaks, leaksNote)
 }
 
 // build are the flags of go build among them.
@@ -64,8 +83,8 @@ func (f *goFlags) build() (words []string) {
 
 // words are all of them that are set.
 func (f *goFlags) words() (words []string) {
-	if f.NoLeaks {
-		words = append(words, "--no-leaks")
+	if mode := f.leaks(); mode != leaksNote {
+		words = append(words, "--leaks="+string(mode))
 	}
 	for _, name := range f.LeakIgnore {
 		words = append(words, "--leak-ignore="+name)

@@ -126,13 +126,14 @@ var goKinds = map[string]trace.Kind{
 	"leak": trace.Leak, "hang": trace.Hang, "exit": trace.Exit,
 }
 
-// goOptions are those of heddle test.
+// goOptions are those of heddle test --leaks=fail.
 func goOptions(t testing.TB, table *symbol.Table) campaign.Options {
 	t.Helper()
 	opts, err := (&testCommand{Seed: 1, Race: true}).options()
 	if err != nil {
 		t.Fatal(err)
 	}
+	opts.LeakFails = func(campaign.Leak) bool { return true }
 	opts.Where = func(s trace.Site, exact bool) string {
 		frames := table.Call(s)
 		if exact {
@@ -168,6 +169,9 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 			table := symbol.New(g.Modules(), symbol.Options{})
 			opts := goOptions(t, table)
 			opts.Time = time.Minute
+			if slices.Equal(p.Kinds, []string{"leak"}) {
+				opts.Runs = 1000 // a leak does not end the search
+			}
 			began := time.Now()
 			r, err := campaign.Find(t.Context(), g, opts, nil)
 			if err != nil || r.Finding == nil {

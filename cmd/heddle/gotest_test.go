@@ -81,7 +81,7 @@ func TestGoPackage(t *testing.T) {
 	if r.Finding.Kind != "test failure" || !strings.Contains(r.Finding.Message, "a deposit was lost") || !strings.Contains(r.Finding.Where, "lost_update_test.go:") {
 		t.Errorf("%+v", r.Finding)
 	}
-	if ok, _ := regexp.MatchString(`^fail/lost_update/testdata/heddle/TestDeposits/[0-9a-f]{16}\.hdl$`, r.Trace); !ok || r.Simplified == nil {
+	if ok, _ := regexp.MatchString(`^fail/lost_update/_heddle/TestDeposits/[0-9a-f]{16}\.hdl$`, r.Trace); !ok || r.Simplified == nil {
 		t.Errorf("kept in %s; %+v", r.Trace, r.Simplified)
 	}
 	tr, err := trace.ReadFile(filepath.Join(dir, r.Trace))

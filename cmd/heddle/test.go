@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,15 +19,16 @@ import (
 type testCommand struct {
 	goFlags
 
-	Seed          uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
-	Strategy      []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
-	EarlyTimeouts bool          `help:"Let every timed wait run out at any time: any delay is taken to be possible."`
-	NoSimplify    bool          `help:"Stop at the trace that was found."`
-	Subtests      bool          `help:"Explore every subtest by itself, too."`
-	Prune         bool          `help:"Remove kept findings that do not fail any more."`
-	MaxSteps      int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
-	Full          bool          `help:"Show every event, and fold nothing."`
-	Watchdog      time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
+	Strategy        []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	EarlyTimeouts   bool          `help:"Let every timed wait run out at any time: any delay is taken to be possible."`
+	NoSimplify      bool          `help:"Stop at the trace that was found."`
+	Subtests        bool          `help:"Explore every subtest by itself, too."`
+	AllowUnfinished bool          `help:"End with 0 though of some tests no execution ended in time, so that nothing can be said about them."`
+	Prune           bool          `help:"Remove kept findings that do not fail any more."`
+	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	Full            bool          `help:"Show every event, and fold nothing."`
+	Watchdog        time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
 	Skip     string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
@@ -47,9 +49,10 @@ type testCommand struct {
 func (c *testCommand) Help() string {
 	return `Builds the packages' tests with heddle in Go's own runtime, and explores the schedules of
 each test by itself: as go test -race would run it, in one order after the other. Finds
-failed tests, panics, deadlocks, data races, and goroutines that are left behind. What was
-found is kept in the package's testdata/heddle and tried first the next time. Flags of go
-test may be written as go test has them, -run X. Ends with 1 if a bug was found.`
+panics, data races, deadlocks and failed tests, and notes goroutines that are left behind.
+Findings are kept in the package's _heddle directory and tried first the next time. Flags of go
+test may be written as go test has them, -run X. Ends with 1 if a bug was found, and with 3
+if some package or test could not be run, or no execution of a test ended in time.`
 }
 
 // staleAfter ends the exploration of a test whose executions show nothing new so many times
@@ -114,7 +117,7 @@ func (c *testCommand) config(binary, dir, run string) goprog.Config {
 	return goprog.Config{
 		Path: binary, Args: append(args, c.binaryArgs()...), Dir: dir, Test: true,
 		Fresh:   strings.HasPrefix(run, "^Example"), // go test never repeats one
-		NoLeaks: c.NoLeaks, LeakIgnore: c.LeakIgnore, EarlyTimers: c.EarlyTimeouts, Watchdog: c.Watchdog,
+		NoLeaks: c.leaks() == leaksIgnore, LeakIgnore: c.LeakIgnore, EarlyTimers: c.EarlyTimeouts, Watchdog: c.Watchdog,
 	}
 }
 
@@ -165,8 +168,9 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	s := &suite{app: a, command: c, builder: b, options: opts, filter: filter, dir: dir}
-	if err := s.run(packages); err != nil {
-		return err
+	err = s.run(packages)
+	if perr := s.printSummary(); perr != nil || err != nil {
+		return cmp.Or(err, perr)
 	}
 	switch {
 	case s.found > 0:
@@ -175,6 +179,9 @@ func (c *testCommand) Run(a *app) error {
 		return errors.New("a package or test could not be run, see above")
 	case s.failed > 0:
 		return fmt.Errorf("%d packages or tests could not be run, see above", s.failed)
+	case s.unfinished > 0 && !c.AllowUnfinished:
+		return fmt.Errorf("no execution of %s ended in time, so nothing can be said about %s: use a longer -timeout, -short, or --allow-unfinished",
+			count(s.unfinished, "test"), map[bool]string{true: "it", false: "them"}[s.unfinished == 1])
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type testJSON struct {
 	RacesIncomplete string         `json:"races_incomplete,omitempty"`
 	Sequential      bool           `json:"sequential,omitempty"`
 	Notes           []string       `json:"notes,omitempty"`
+	Leaks           []leakJSON     `json:"leaks,omitempty"`
 	Finding         *findingJSON   `json:"finding,omitempty"`
 	Known           bool           `json:"known,omitempty"`
 	Changed         bool           `json:"changed,omitempty"`
@@ -32,10 +33,13 @@ type testJSON struct {
 // packageJSON is the line for a package, after those of its tests.
 type packageJSON struct {
 	Package string  `json:"package"`
-	Outcome string  `json:"outcome"` // found, clean, interrupted, no tests, setup failed, build failed, failed
+	Outcome string  `json:"outcome"` // found, clean, unfinished, interrupted, no tests, setup failed, build failed, failed
 	Seconds float64 `json:"seconds"`
 	Tests   int     `json:"tests"`
 	Found   int     `json:"found"`
+	// Unfinished are tests of which no execution ended in time.
+	Unfinished int               `json:"unfinished,omitempty"`
+	Leaks      []packageLeakJSON `json:"leaks,omitempty"`
 	// Executions of all tests.
 	Executions int    `json:"executions"`
 	Error      string `json:"error,omitempty"`
@@ -52,10 +56,15 @@ func (s *suite) printTest(out *testResult) error {
 	if a.JSON {
 		return a.printLine(&out.testJSON)
 	}
-	verdict := map[string]string{"found": "FAIL", "clean": "PASS", "interrupted": "STOP", "unfinished": "SKIP", "failed": "ERROR"}[out.Outcome]
+	verdict := map[string]string{"found": "FAIL", "clean": "PASS", "interrupted": "STOP", "unfinished": "UNFINISHED", "failed": "ERROR"}[out.Outcome]
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
 	for _, n := range out.Notes {
 		fmt.Fprintf(a.stderr, "heddle: note: %s: %s\n", out.Test, n)
+	}
+	for _, l := range out.Leaks {
+		if !l.Known {
+			fmt.Fprintf(w, "    leak: %s\n", l.sentence())
+		}
 	}
 	for _, name := range out.Fixed {
 		fate := "it is left alone; remove it, or use --prune"
@@ -119,6 +128,8 @@ func (out *testResult) sums() string {
 	switch {
 	case out.Known:
 		parts = append(parts, "kept schedule")
+	case out.Outcome == "unfinished":
+		parts = append(parts, "no execution ended")
 	case out.Sequential:
 		parts = append(parts, "one goroutine only")
 	default:
@@ -144,6 +155,11 @@ func (s *suite) printPackage(r *packageJSON) error {
 		if r.Tests == 0 {
 			line += " [no tests to run]"
 		}
+	case "unfinished":
+		line = fmt.Sprintf("FAIL\t%s\t%.3fs", r.Package, r.Seconds)
+		if s.command.AllowUnfinished {
+			line = "ok  " + strings.TrimPrefix(line, "FAIL")
+		}
 	case "interrupted":
 		line = fmt.Sprintf("STOP\t%s\t%.3fs", r.Package, r.Seconds)
 	default:
@@ -151,6 +167,9 @@ func (s *suite) printPackage(r *packageJSON) error {
 		if r.Tests == 0 && r.Error != "" {
 			fmt.Fprintf(a.stderr, "heddle: %s: %s\n", r.Package, r.Error)
 		}
+	}
+	if r.Unfinished > 0 {
+		line += fmt.Sprintf(" [%s unfinished]", count(r.Unfinished, "test"))
 	}
 	_, err := fmt.Fprintln(a.stdout, line)
 	return err

@@ -25,8 +25,15 @@ type suite struct {
 	binaries []func() (string, error)
 	building sync.WaitGroup // in the background
 
-	found  int // bugs
-	failed int // packages and tests that heddle could not run
+	// left are the go statements whose goroutines tests of the package left behind, each with
+	// the names of the tests.
+	left map[string][]string
+
+	found      int // bugs
+	failed     int // packages and tests that heddle could not run
+	unfinished int // tests of which no execution ended
+	leaks      int // go statements whose goroutines were left
+	findings   []*testResult
 }
 
 // run does the packages, one after the other; while the tests of one are explored the next
@@ -115,6 +122,10 @@ func (s *suite) tests(i int, p gotool.Package, r *packageJSON) error {
 		return broken("failed", err)
 	}
 	r.Outcome = "clean"
+	s.left = map[string][]string{}
+	if hasOldKept(p.Dir) {
+		fmt.Fprintf(a.stderr, "heddle: note: %s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s\n", p.ImportPath, oldKeptDir, keptDir)
+	}
 	for _, name := range names {
 		run, ok := s.filter.Select(name)
 		if !ok {
@@ -165,13 +176,16 @@ func (s *suite) unit(u unit, r *packageJSON) error {
 	} else if err != nil {
 		// It says nothing about the other tests.
 		s.failed++
-		r.Outcome = "failed"
+		r.worsen("failed")
 		if out.Outcome != "found" {
 			out.Outcome = "failed"
 		}
 		out.Error = sentence(err)
 		err = nil
-	} else if out.Outcome == "clean" && out.Executions == 0 && !out.Sequential {
+	} else if out.unfinished() {
+		s.unfinished++
+		r.Unfinished++
+		r.worsen("unfinished")
 		out.Outcome = "unfinished"
 		out.Notes = append(out.Notes, fmt.Sprintf("no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.command.Timeout))
 	}
@@ -181,8 +195,10 @@ func (s *suite) unit(u unit, r *packageJSON) error {
 	if out.Outcome == "found" {
 		s.found++
 		r.Found++
-		r.Outcome = "found"
+		r.worsen("found")
+		s.findings = append(s.findings, out)
 	}
+	s.countLeaks(out, r)
 	if perr := s.printTest(out); perr != nil {
 		return perr
 	}
@@ -199,35 +215,49 @@ func (s *suite) explore(u unit, out *testResult) error {
 	t := &built{started, c.words(u.what, u.run), s.dir, a.sign}
 	defer t.Close()
 	k := keptOf(s.builder.cache, u)
-	again, fixed, err := s.retry(t, k, u, out)
-	if again || err != nil {
+	again, err := s.retry(t, k, u, out)
+	if again.finding() && !again.leak() || err != nil {
+		out.takeKept(s, t, again)
 		return err
 	}
 	opts := s.options
 	opts.Where = placeNames(t)
+	if c.leaks() == leaksFail && !again.finding() {
+		// Once for each go statement of the package.
+		opts.LeakFails = func(l campaign.Leak) bool { return s.left[l.Created] == nil }
+	}
 	p := a.progress()
 	p.subject = u.name
 	report, err := campaign.Find(a.ctx, t, opts, p.find)
 	p.done()
 	out.take(report)
-	if report.Finding != nil {
-		out.shown = report.Finding.Recorded
-		if sim := report.Simplified; sim != nil {
-			out.shown = sim.Recorded
+	if report.Finding == nil {
+		if again.finding() {
+			out.takeKept(s, t, again)
+			return err
 		}
+		if err == nil {
+			err = s.settle(again.fixed, out)
+		}
+		return err
 	}
-	if out.shown != nil {
-		name, werr := k.keep(out.shown)
-		if werr != nil {
-			return errors.Join(werr, err)
-		}
-		out.Trace = s.short(name)
-		if out.Simplified != nil {
-			out.Simplified.Trace = out.Trace
-		}
+	out.shown = report.Finding.Recorded
+	if sim := report.Simplified; sim != nil {
+		out.shown = sim.Recorded
 	}
-	if err == nil && report.Finding == nil {
-		err = s.settle(fixed, out)
+	if out.shown == nil {
+		return err
+	}
+	name, note, werr := k.keep(out.shown)
+	if note != "" {
+		out.note("%s", note)
+	}
+	if werr != nil {
+		return errors.Join(werr, err)
+	}
+	out.Trace = s.short(name)
+	if out.Simplified != nil {
+		out.Simplified.Trace = out.Trace
 	}
 	return err
 }
@@ -245,7 +275,11 @@ type testResult struct {
 	testJSON
 	report *campaign.Report // nil where a kept schedule failed again
 	shown  *trace.Trace     // of the finding
-	again  bool             // the finding was known
+}
+
+// unfinished reports whether no execution of the test ended in time.
+func (out *testResult) unfinished() bool {
+	return out.report != nil && out.report.Finding == nil && out.Outcome != "found" && out.report.Executions == 0 && !out.report.Sequential
 }
 
 func (out *testResult) take(r *campaign.Report) {
@@ -258,4 +292,7 @@ func (out *testResult) take(r *campaign.Report) {
 		out.Notes = append(out.Notes, found.Notes...) // else there is but that one
 	}
 	out.Finding, out.Simplified = found.Finding, found.Simplified
+	for _, l := range r.Leaks {
+		out.Leaks = append(out.Leaks, leakJSON{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
+	}
 }

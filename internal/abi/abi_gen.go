@@ -278,6 +278,7 @@ const (
 	PlanStop     = 16
 	PlanTimeouts = 32
 	PlanSpurious = 256
+	PlanHaste    = 512
 )
 
 // Step is struct hd_step, 16 bytes.

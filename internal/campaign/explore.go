@@ -32,7 +32,8 @@ type campaign struct {
 	points     map[trace.Site]bool
 	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
 	cut        bool         // the output of some execution was
-	outside    bool         // some execution waited for the outside world
+	leaks      leaks
+	outside    bool // some execution waited for the outside world
 }
 
 // failure is an execution that failed, not confirmed yet.
@@ -65,6 +66,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		c.note("accesses to memory are not seen: only synchronisation can be controlled; compile with heddle cc to see data races")
 	}
 	err := c.find(ctx)
+	if err == nil {
+		err = c.reportLeaks(ctx)
+	}
 	r := c.report
 	r.Seconds = time.Since(c.began).Seconds()
 	if r.Seconds > 0 {
@@ -211,7 +215,9 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 			return schedule.Plan{}, false
 		}
 		given++
-		return queue[given-1].plan, true
+		p := queue[given-1].plan
+		p.Haste = c.leaks.lingering >= maxLingering
+		return p, true
 	}, func(p schedule.Plan, o schedule.Outcome) bool {
 		for queue[at].plan.Seed != p.Seed {
 			if at, index = at+1, 0; at == given {
@@ -225,6 +231,7 @@ func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, re
 		index++
 		c.report.Executions++
 		c.tell(Exploring, false, nil, 0)
+		c.leaks.setAside(p, &o, c.report.Executions)
 		if stop = c.look(q, &p, &o); stop != nil {
 			return false
 		}

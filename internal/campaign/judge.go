@@ -68,8 +68,13 @@ func judged(t target.Target, v verdict) schedule.Executor {
 
 // race makes a recorded execution that ended well, and has races, a failed one.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
-	e := &o.Trace.Ending
-	if e.Kind != trace.Clean || len(races) == 0 {
+	t := o.Trace
+	e := &t.Ending
+	if len(races) == 0 {
+		return
+	}
+	// A leak hides no race.
+	if withoutLeak(e); e.Kind != trace.Clean {
 		return
 	}
 	r := v.chosen(races)

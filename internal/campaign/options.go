@@ -42,6 +42,9 @@ type Options struct {
 	// finding of kind trace.Race. Every recorded execution is looked at, and more are
 	// recorded where that is cheap.
 	RacesFail bool
+	// LeakFails makes a goroutine that a test left a failure, if nothing worse is found. Nil: it
+	// is none, and Report.Leaks has it.
+	LeakFails func(Leak) bool
 	// StopWhenSequential ends the exploration after the first execution if nothing of it
 	// could have been otherwise (Report.Sequential).
 	StopWhenSequential bool

@@ -61,6 +61,10 @@ type Report struct {
 	NotReproduced int      `json:"notReproduced"`
 	Notes         []string `json:"notes,omitempty"`
 
+	// Leaks are the goroutines that tests left, each of them seen again in a process of its
+	// own.
+	Leaks []Leak `json:"leaks,omitempty"`
+
 	Finding    *Finding    `json:"finding,omitempty"`
 	Simplified *Simplified `json:"simplified,omitempty"`
 }

@@ -194,13 +194,17 @@ func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 // leak identifies what goroutines that were left wait for. Where the test itself ended is
 // no place of it.
 func (f *Finding) leak(e trace.Ending) {
-	switch n := len(e.Waiters); n {
-	case 0:
+	were, them := "were", "them"
+	if len(e.Waiters) == 1 {
+		were, them = "was", "it"
+	}
+	switch {
+	case len(e.Waiters) == 0:
 		f.Message = cmp.Or(f.Message, "goroutines were left")
-	case 1:
-		f.Message = threads(e.Waiters) + " was left"
+	case slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready }):
+		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(e.Waiters), were)
 	default:
-		f.Message = threads(e.Waiters) + " were left"
+		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(e.Waiters), were, them)
 	}
 	f.Site = 0
 	f.waits(e.Waiters, false)

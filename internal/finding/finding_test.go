@@ -168,8 +168,8 @@ func TestOf(t *testing.T) {
 		{failed(trace.Test, 0, "got 3, want 4\nand more", prog(1)), "got 3, want 4", prog(1), []trace.ThreadID{0}},
 		{failed(trace.Panic, 0, "panic: send on closed channel", prog(1)), "panic: send on closed channel", prog(1), []trace.ThreadID{0}},
 		{failed(trace.Fatal, 0, "concurrent map writes", prog(1)), "fatal error: concurrent map writes", prog(1), []trace.ThreadID{0}},
-		{leak(prog(8), waits(2, trace.OpChanSend, prog(1))), "T2 (chan send) was left", prog(1), []trace.ThreadID{2}},
-		{leak(prog(8), waits(2, trace.OpChanSend, prog(1)), waits(3, trace.OpSelect, prog(2))), "T2 (chan send) and T3 (select) were left", prog(1), []trace.ThreadID{2, 3}},
+		{leak(prog(8), waits(2, trace.OpChanSend, prog(1))), "T2 (chan send) was left, and nothing can wake it", prog(1), []trace.ThreadID{2}},
+		{leak(prog(8), waits(2, trace.OpChanSend, prog(1)), waits(3, trace.OpSelect, prog(2))), "T2 (chan send) and T3 (select) were left, and nothing can wake them", prog(1), []trace.ThreadID{2, 3}},
 		{raced(1, prog(1), 2, prog(2)), "data race: write at f, read at g", prog(2), []trace.ThreadID{1, 2}},
 		{trace.Ending{Kind: trace.Clean, Message: "x"}, "", 0, nil},
 	}

@@ -127,6 +127,10 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 	if name := b.roles[w.Thread].name; out.Creator >= 0 && name != "" {
 		who += " " + name
 	}
+	if w.Ready && b.tr.Ending.Kind == trace.Leak {
+		out.Text = who + " was still running: " + p.brief
+		return out
+	}
 	if w.Ready {
 		out.Text = who + " could go on: " + p.brief
 		return out

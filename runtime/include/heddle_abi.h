@@ -294,6 +294,7 @@ enum hd_plan_flags {
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers, within the plan's slack
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
+  HD_PLAN_HASTE    = 1u << 9, // Go tests: end without a leak if a goroutine that is left may still go on
 };
 
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads

@@ -58,6 +58,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Timeouts {
 		h.Flags |= abi.PlanTimeouts
 	}
+	if p.Haste {
+		h.Flags |= abi.PlanHaste
+	}
 	if p.Spurious {
 		h.Flags |= abi.PlanSpurious
 	}

@@ -33,13 +33,11 @@ import (
 )
 
 const (
-	hdWords      = hdMaxThreads / 64
-	hdMapShared  = 1
-	hdMaxSteps   = 1 << 20 // the default step budget, as in internal/target/wire
-	hdFutexWait  = 0
-	hdFutexWake  = 1
-	hdSettleTime = 10e9 // virtual ns that goroutines have to end after a test
-	hdLastFires  = 1000 // timers that may fire in that time
+	hdWords     = hdMaxThreads / 64
+	hdMapShared = 1
+	hdMaxSteps  = 1 << 20 // the default step budget, as in internal/target/wire
+	hdFutexWait = 0
+	hdFutexWake = 1
 )
 
 // hdPend is what a goroutine is about to do: the operation it does once it is chosen.
@@ -128,12 +126,10 @@ var hd struct {
 	olds     uint32 // threads that were there before
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
-	cur      *hdThread // who holds the token, or held it last
-	next     *hdThread // chosen, not running yet
-	clock    *hdThread // the one whose operation is that a timer fires
-	settling bool      // the test is over, others are let end
-	settled  int64     // virtual time when they must have
-	fires    uint32
+	cur      *hdThread  // who holds the token, or held it last
+	next     *hdThread  // chosen, not running yet
+	clock    *hdThread  // the one whose operation is that a timer fires
+	settle   hdSettling // the test is over, others are let end
 	lock     mutex
 	inbox    gList
 	inboxed  atomic.Uint32
@@ -313,7 +309,7 @@ func hdStart(gp *g) {
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
 	hd.ports = 0
-	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0
+	hd.settle, hd.outside, hd.released = hdSettling{}, false, 0
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
@@ -350,42 +346,6 @@ func hdMainG() *g {
 		}
 	}
 	return nil
-}
-
-// hdTestEnd ends the execution in the test's goroutine, after its clean-ups. The other
-// goroutines are let go on until they have ended or will never go on.
-//
-//go:linkname hdTestEnd
-func hdTestEnd() {
-	gp := getg()
-	if !hd.active || gp.hd == nil || gp.hd.index != 0 {
-		return
-	}
-	hdPoint(hdOpTestEnd, 0, 0, 0)
-	hdSettle()
-	if !hd.noLeaks && hdAnyThread(hdLeaked) {
-		GC() // a finalizer may be what ends them
-		hdSettle()
-		if hdAnyThread(hdLeaked) {
-			systemstack(func() { hdFail(hdOutLeak, 0, 0) })
-		}
-	}
-	systemstack(func() {
-		// Goroutines that may be left, and go on at some time, would have a part in every
-		// later execution.
-		last := hdTimer() != 0 && hdAnyThread(hdLeft) && !hd.warm
-		hdFinish(hdOutClean, 0, 0, last)
-		if last {
-			exit(0)
-		}
-	})
-}
-
-// hdSettle lets the other goroutines go on until they have ended or will never go on.
-func hdSettle() {
-	hd.settling = true
-	hd.settled = hd.vnow + hdSettleTime
-	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdFind wakes it
 }
 
 //go:linkname hdMainEnd
@@ -515,6 +475,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if last {
 		r.Last = 1
 	}
+	hd.record = hd.record || hd.settle.recorded
 	switch outcome {
 	case hdOutDeadlock, hdOutLeak, hdOutHang:
 		hdWaiters(outcome)
@@ -523,7 +484,8 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		hdFlush()
 		hdThreads()
 	}
-	stop := hd.plan.Flags&hdPlanStop != 0 && (outcome != hdOutClean || status != hd.plan.ExpectStatus)
+	// A leak does not end a search: internal/target/wire has the same rule.
+	stop := hd.plan.Flags&hdPlanStop != 0 && outcome != hdOutLeak && (outcome != hdOutClean || status != hd.plan.ExpectStatus)
 	if hd.warm {
 		return
 	}

@@ -280,6 +280,7 @@ const (
 	hdPlanStop     = 16
 	hdPlanTimeouts = 32
 	hdPlanSpurious = 256
+	hdPlanHaste    = 512
 )
 
 // hdStep is struct hd_step, 16 bytes.

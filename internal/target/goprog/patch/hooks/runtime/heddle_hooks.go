@@ -41,8 +41,8 @@ func hdBorn(gp, parent *g) {
 		// creates has no better parent either.
 		by = hdClock()
 	}
-	if hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) {
-		// No go statement: a timer, a coroutine, a bubble of testing/synctest.
+	if hd.settle.recorded || hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) {
+		// No go statement that is recorded: a timer, a coroutine, a bubble of testing/synctest.
 		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
 		hdRecord(by, &p, hdEvNochoice)
 	}
@@ -294,25 +294,12 @@ func hdFind() (*g, bool) {
 	if netpollinited() && netpollAnyWaiters() {
 		hdPoll(0)
 	}
-	if hdAny() || hdMayFire() {
+	if hdAny() || hdTimer() != 0 && !hdSettled() {
 		hd.points++
 		hdBudget(hd.cur)
 		return hdRun(hdChoose())
 	}
 	return hdIdle()
-}
-
-// hdMayFire reports whether time may move.
-func hdMayFire() bool {
-	when := hdTimer()
-	if when == 0 {
-		return false
-	}
-	if hd.settling {
-		hd.fires++
-		return when <= hd.settled && hd.fires < hdLastFires
-	}
-	return true
 }
 
 func hdRun(t *hdThread) (*g, bool) {
@@ -344,13 +331,8 @@ func hdIdle() (*g, bool) {
 			outside = true
 		}
 	}
-	if hd.settling && !outside {
-		t := hdMainThread()
-		gp := t.gp.ptr()
-		casgstatus(gp, _Gwaiting, _Grunnable)
-		t.state = hdRunning
-		hd.cur = t
-		return gp, false
+	if hd.settle.phase != hdSettleNone && (!outside || hdSettleWaited()) {
+		return hdSettleOver().gp.ptr(), false
 	}
 	if outside {
 		hd.outside = true

@@ -1,12 +1,151 @@
 //go:build heddle
 
-// Goroutines that are left when an execution ends.
+// Goroutines that are left when a test ends. The others are given time to end: first under
+// the schedule, recorded as everything before; then, if some may still go on, longer under
+// the fair policy and unrecorded, so that a trace does not grow by what no longer matters.
+// A goroutine that is left when nothing can go on any more cannot end. Of one that is left
+// when the time is over only that can be said: it was still running.
 package runtime
 
 import (
 	"internal/stringslite"
 	"unsafe"
 )
+
+// How long goroutines are given after a test, docs/go.md. Time is virtual, in ns.
+const (
+	hdSettleTime   = 10e9
+	hdSettleFires  = 1000 // timers
+	hdSettlePoints = 10000
+
+	hdLingerTime   = 3600e9
+	hdLingerFires  = 10000
+	hdLingerPoints = 100000
+
+	hdSettleReal = 1e9 // real ns that a system call may last when all others are done
+)
+
+// Phases after a test.
+const (
+	hdSettleNone = iota
+	hdSettleRuns
+	hdSettleLingers
+)
+
+type hdSettling struct {
+	phase    uint8
+	recorded bool // recording stopped when goroutines began to linger
+	fires    uint32
+	maxFires uint32
+	points   uint64 // until hd.points is that
+	time     int64  // until hd.vnow is that
+	real     int64  // since when only system calls are under way
+}
+
+// hdTestEnd ends the execution in the test's goroutine, after its clean-ups.
+//
+//go:linkname hdTestEnd
+func hdTestEnd() {
+	gp := getg()
+	if !hd.active || gp.hd == nil || gp.hd.index != 0 {
+		return
+	}
+	hdPoint(hdOpTestEnd, 0, 0, 0)
+	hdSettle(hdSettleRuns)
+	leaks := !hd.noLeaks && hdAnyThread(hdLeaked)
+	if leaks {
+		GC() // a finalizer may be what ends them
+		hdSettle(hdSettleRuns)
+		leaks = hdAnyThread(hdLeaked)
+	}
+	if leaks && !hd.warm && !hdAtRest() {
+		if leaks = hd.plan.Flags&hdPlanHaste == 0; leaks {
+			hdSettle(hdSettleLingers)
+			leaks = hdAnyThread(hdLeaked)
+		}
+	}
+	systemstack(func() {
+		// Goroutines that go on at some time would have a part in every later execution, and
+		// one that was stopped at a scheduling point would keep what it holds. A test that leaves
+		// goroutines often leaves more that its repetition runs into: a port in use, a handler.
+		stopped := hdAnyThread(hdStopped)
+		last := stopped || hd.warm && leaks || hdTimer() != 0 && hdAnyThread(hdLeft) && !hd.warm
+		outcome := uint32(hdOutClean)
+		if leaks && !hd.warm {
+			outcome = hdOutLeak
+		}
+		hdFinish(outcome, 0, 0, last)
+		if last {
+			exit(0)
+		}
+	})
+}
+
+// hdSettle lets the other goroutines go on until nothing can, or the phase's time is over.
+func hdSettle(phase uint8) {
+	s := &hd.settle
+	s.phase, s.fires, s.real = phase, 0, 0
+	switch phase {
+	case hdSettleRuns:
+		s.maxFires, s.points, s.time = hdSettleFires, hd.points+hdSettlePoints, hd.vnow+hdSettleTime
+	case hdSettleLingers:
+		s.maxFires, s.points, s.time = hdLingerFires, hd.points+hdLingerPoints, hd.vnow+hdLingerTime
+		s.recorded, hd.record = hd.record, false
+	}
+	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdSettleOver wakes it
+	s.phase = hdSettleNone
+}
+
+// hdSettled reports whether the time after the test is over.
+func hdSettled() bool {
+	s := &hd.settle
+	if s.phase == hdSettleNone {
+		return false
+	}
+	if s.fires >= s.maxFires || hd.points >= s.points || hd.nthreads >= hdMaxThreads-1 {
+		return true
+	}
+	if hd.vnow > s.time {
+		return true
+	}
+	return !hdAny() && hdTimer() > s.time
+}
+
+// hdSettleWaited reports whether system calls that last have been waited for long enough.
+func hdSettleWaited() bool {
+	now := nanotime()
+	if hd.settle.real == 0 {
+		hd.settle.real = now
+	}
+	return now-hd.settle.real > hdSettleReal
+}
+
+// hdSettleOver makes the test's goroutine the one to go on.
+func hdSettleOver() *hdThread {
+	t := hdMainThread()
+	casgstatus(t.gp.ptr(), _Gwaiting, _Grunnable)
+	t.state = hdRunning
+	hd.cur = t
+	return t
+}
+
+// hdAtRest reports whether nothing could ever go on again, were it not for the test.
+func hdAtRest() bool {
+	return hdTimer() == 0 && !hdAnyThread(hdMayGoOn) && (hd.signals == 0 || !sig.inuse)
+}
+
+// hdMayGoOn reports whether t could go on, or what it waits for comes from outside.
+func hdMayGoOn(t *hdThread) bool {
+	if t.index == 0 || t == hd.clock {
+		return false
+	}
+	return hdStopped(t) || t.state == hdBlocked && t.pend.op == hdOpOutside
+}
+
+// hdStopped reports whether t could go on.
+func hdStopped(t *hdThread) bool {
+	return t.index != 0 && t != hd.clock && (t.state == hdReady || t.state == hdOutside)
+}
 
 // hdAnyThread reports whether any thread is as is says.
 func hdAnyThread(is func(*hdThread) bool) bool {
@@ -39,8 +178,10 @@ func hdLeaked(t *hdThread) bool {
 	return true
 }
 
-// hdWaiters reports the goroutines that have not ended.
+// hdWaiters reports the goroutines that have not ended. After a test, those count as ready
+// of which it is not certain that they can never go on.
 func hdWaiters(outcome uint32) {
+	quiet := outcome == hdOutLeak && hdAtRest()
 	for i := range hd.nthreads {
 		t := &hd.threads[i]
 		if t == hd.clock || t.state == hdEnded || t.index == 0 && outcome == hdOutLeak || t.old && t.pend.op != hdOpResume || outcome == hdOutLeak && !hdLeaked(t) {
@@ -50,7 +191,7 @@ func hdWaiters(outcome uint32) {
 		if t.pend.op == hdOpResume {
 			w.Op = uint16(t.pend.value)
 		}
-		if t.state == hdReady || t.state == hdRunning {
+		if t.state == hdReady || t.state == hdRunning || outcome == hdOutLeak && !quiet {
 			w.Flags = hdWaitReady
 		}
 		if gp := t.gp.ptr(); gp != nil && t.state == hdBlocked {

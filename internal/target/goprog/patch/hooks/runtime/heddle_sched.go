@@ -158,7 +158,7 @@ func hdSwitch(gp *g) {
 // hdArrive is where a thread comes to a scheduling point.
 func hdArrive(t *hdThread) {
 	hd.points++
-	if hd.points-hd.progress > hdHopeless && hd.points-hd.progress > hdHopeless*uint64(hdReadyCount()) && hdTimer() == 0 {
+	if hd.settle.phase == hdSettleNone && hd.points-hd.progress > hdHopeless && hd.points-hd.progress > hdHopeless*uint64(hdReadyCount()) && hdTimer() == 0 {
 		// Everybody who can run has had the chance to change something.
 		hdMessage("no progress")
 		hdFail(hdOutHang, 0, t.pend.pc)
@@ -171,7 +171,7 @@ func hdArrive(t *hdThread) {
 
 // hdBudget ends the execution, at t's operation, if it has gone on for too long.
 func hdBudget(t *hdThread) {
-	if hd.points > uint64(hd.plan.MaxSteps) {
+	if hd.settle.phase == hdSettleNone && hd.points > uint64(hd.plan.MaxSteps) {
 		hdMessage("the step budget is used up")
 		hdFail(hdOutHang, 0, t.pend.pc)
 	}
@@ -243,13 +243,17 @@ func hdMayHurry(when int64) bool {
 // hdChoose picks who does the next operation, and does what that means for the schedule.
 // Somebody can go on, or there is a timer.
 func hdChoose() *hdThread {
+	if hdSettled() {
+		return hdSettleOver()
+	}
+	lingers := hd.settle.phase == hdSettleLingers
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
 		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next when nobody
 		// else can; when the plan says that a timer may be early; and now and then in a long
 		// stretch, or who polls would wait for ever.
 		fire = when <= hd.vnow+hdSlack || hdScriptFires() || !hdAny()
-		if hd.points-hd.timed > hdPatience || hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayHurry(when) {
+		if hd.points-hd.timed > hdPatience || !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayHurry(when) {
 			fire, must = true, true
 		}
 	}
@@ -260,13 +264,15 @@ func hdChoose() *hdThread {
 		hd.decision[w] = hd.enabled[w]
 	}
 	i := int32(-1)
-	if hd.pos < hd.plan.Nsteps {
+	if !lingers && hd.pos < hd.plan.Nsteps {
 		i = hdScriptChoose()
 	}
 	switch {
 	case i >= 0:
 	case must:
 		i = int32(hd.clock.index)
+	case lingers:
+		i = int32(hdChooseFair())
 	default:
 		i = int32(hdPolicyChoose())
 	}
@@ -309,6 +315,7 @@ func hdCommit(t *hdThread) {
 		hd.vnow = max(hd.vnow, when)
 		hd.vfire = when
 		hd.timed = hd.points
+		hd.settle.fires++
 		hdDraw(t)
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
