@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 3
-	PointsVersion   = 2
+	PointsVersion   = 3
 	ShmFd           = 3
 	MaxThreads      = 4096
 	MaxModules      = 256

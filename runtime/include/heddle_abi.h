@@ -18,7 +18,7 @@
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
   HD_ABI_VERSION = 3,
-  HD_POINTS_VERSION = 2,
+  HD_POINTS_VERSION = 3,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 4096,  // threads of one execution
   HD_MAX_MODULES = 256,

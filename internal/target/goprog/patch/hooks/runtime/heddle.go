@@ -75,16 +75,19 @@ type hdThread struct {
 	state    uint8
 	old      bool // it was there before the execution began
 	held     bool // blocked or interrupted by the runtime itself: it keeps the token
-	name     uint64
-	entry    uintptr
-	created  uintptr // the go statement
-	pend     hdPend
-	choice   uint32 // of a select: case to try first
-	prio     int64
-	random   uint64 // its own stream, for select, maps and math/rand
-	stale    uint32
-	quiet    uint32 // accesses since its last scheduling point
-	seen     [8]struct {
+	// finalizes says that it is the runtime's goroutine that runs finalizers, in one of the program's.
+	finalizes bool
+	pointer   bool // its atomic operation on a pointer has had its scheduling point
+	name      uint64
+	entry     uintptr
+	created   uintptr // the go statement
+	pend      hdPend
+	choice    uint32 // of a select: case to try first
+	prio      int64
+	random    uint64 // its own stream, for select, maps and math/rand
+	stale     uint32
+	quiet     uint32 // accesses since its last scheduling point
+	seen      [8]struct {
 		pc    uintptr
 		value uint64
 	}
@@ -169,6 +172,7 @@ var hd struct {
 	procs      int32
 	between    uint64 // random numbers outside of executions
 	ports      int    // that the execution was given
+	allocated  uint64 // bytes, by the goroutines of the execution
 }
 
 // hdAttach is called once the environment is known. A binary that is not started by
@@ -307,7 +311,7 @@ func hdStart(gp *g) {
 	hd.nthreads, hd.nwords, hd.olds = 0, 1, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
-	hd.ports = 0
+	hd.ports, hd.allocated = 0, 0
 	hd.settling, hd.fires, hd.outside, hd.released = false, 0, false, 0
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0

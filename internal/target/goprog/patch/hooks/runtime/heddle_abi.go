@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 3
-	hdPointsVersion   = 2
+	hdPointsVersion   = 3
 	hdShmFd           = 3
 	hdMaxThreads      = 4096
 	hdMaxModules      = 256

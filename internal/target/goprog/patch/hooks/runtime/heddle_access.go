@@ -8,6 +8,7 @@
 package runtime
 
 import (
+	"internal/abi"
 	"internal/runtime/sys"
 	"unsafe"
 )
@@ -32,8 +33,24 @@ func hdWatched() bool {
 	return hd.watch || t.quiet >= hdQuiet
 }
 
-// hdAccess is an access of the instruction that returns to pc, somewhere up the stack. It
-// uses little stack itself: package reflect calls it with next to none left.
+// The compiler calls these hooks at places at which its stack maps are not right: a variable
+// may count as live before its first assignment, as the copy of a big receiver does in a
+// wrapper that takes a pointer. Go's own hooks are assembly that switches to the scheduler's
+// stack, so nobody ever looks. So here: from raceread and its like on, nothing may grow the
+// goroutine's stack (all of it is nosplit, the rest runs on the scheduler's stack), and while
+// such a goroutine waits for its turn the collector looks at the caller's frame
+// conservatively (hdInstrumented).
+
+// hdAccessing is the access that the goroutine with the token is about to do. A closure's
+// arguments would take more stack than package reflect leaves.
+var hdAccessing struct {
+	op              uint16
+	addr, size, pc  uintptr
+	at, fp          uintptr // the frame of whoever called, to find that of pc from
+	forced, changes bool
+}
+
+// hdAccess is an access of the instruction that returns to pc, somewhere up the stack.
 //
 //go:nosplit
 func hdAccess(op uint16, addr, size, pc uintptr) {
@@ -46,55 +63,92 @@ func hdAccess(op uint16, addr, size, pc uintptr) {
 	if md := &firstmoduledata; addr >= md.rodata && addr < md.noptrdata {
 		return
 	}
-	// Not in functions that must not be seen by whoever moves stacks: package reflect's.
-	class, known := hdClassKnown(pc) // not hdClassOfNosplit: a frame less
+	class, known := hdClassKnown(pc)
 	if !known {
 		hdAsked = pc
 		systemstack(hdAsk)
 		class, _ = hdClassKnown(pc)
 	}
-	if class != hdSkipLibrary {
-		hdAccessed(op, addr, size, pc)
+	if class == hdSkipLibrary {
+		return
+	}
+	a := &hdAccessing
+	a.op, a.addr, a.size, a.pc = op, addr, size, pc
+	a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
+	a.forced = false
+	systemstack(hdAccessed)
+	if a.changes {
+		forced := a.forced // others have accesses of their own while this one waits
+		mcall(hdSwitch)
+		if forced {
+			a.op, a.addr, a.size, a.pc = op, addr, size, pc
+			a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
+			systemstack(hdAccessed)
+			if a.changes {
+				mcall(hdSwitch)
+			}
+		}
 	}
 }
 
-func hdAccessed(op uint16, addr, size, pc uintptr) {
-	t := getg().hd
-	at, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
+// hdAccessed runs on the scheduler's stack. It leaves in changes whether another goroutine
+// is to go on, and in forced whether that is for a yield, before the access.
+func hdAccessed() {
+	a := &hdAccessing
+	gp := getg().m.curg
+	t := gp.hd
+	a.changes, a.forced = false, false
+	at, fp := a.at, a.fp
 	for range 12 {
-		if at == pc || at == 0 {
+		if at == a.pc || at == 0 {
 			break
 		}
 		at, fp = hdFrame(fp)
 	}
-	if at != pc {
+	if at != a.pc {
 		fp = 0
 	}
-	if t.quiet >= hdQuiet {
-		hdForced(t, pc, fp)
+	stops := hdStops(gp) != nil
+	if t.quiet >= hdQuiet && stops {
+		if hdStop(t, hdOpGosched, 0, 0, 0, 0, a.pc, fp) {
+			a.changes, a.forced = true, true
+			return
+		}
 	}
-	if !hd.watch {
+	if !hd.watch || t.finalizes {
+		return // what a finalizer does comes after all that the program did with the object
+	}
+	if hdIsPoint(a.pc) && stops {
+		a.changes = hdStop(t, a.op, a.addr, 0, 0, uint32(a.size), a.pc, fp)
 		return
 	}
-	if hdIsPoint(pc) && hdStops(getg()) != nil {
-		hdPointAt(op, addr, 0, 0, uint32(size), pc, fp)
+	if !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
 		return
 	}
-	if !hd.accesses || t.last.pc == pc && t.last.addr == addr {
-		return
-	}
-	systemstack(func() {
-		p := hdPend{op: op, pc: pc, obj: addr, size: uint32(size)}
-		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNochoice)
-		t.last.pc, t.last.addr = pc, addr
-	})
+	p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
+	p.stack = hdStack(gp, a.pc, fp, a.pc)
+	hdRecord(t, &p, hdEvNochoice)
+	t.last.pc, t.last.addr = a.pc, a.addr
 }
 
 // hdForced is a yield of a goroutine that has gone on for long.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
+}
+
+// hdInstrumented reports whether the function around pc is one that the compiler calls for
+// an access: the stack map of its caller is not right there.
+func hdInstrumented(f funcInfo) bool {
+	if !hd.on || !f.valid() {
+		return false
+	}
+	switch f.entry() {
+	case abi.FuncPCABIInternal(raceread), abi.FuncPCABIInternal(racewrite),
+		abi.FuncPCABIInternal(racereadrange), abi.FuncPCABIInternal(racewriterange):
+		return true
+	}
+	return false
 }
 
 // hdClassKnown is hdClassOf(pc) if that has been asked before.

@@ -27,7 +27,28 @@ func hdAtomic(op uint16, addr unsafe.Pointer, size uint32, operand uint64, old u
 	if t == nil || t.goid != gp.goid || gp != gp.m.curg {
 		return
 	}
+	if t.pointer {
+		t.pointer = false
+		return
+	}
 	hdAtomics(t, op, addr, size, operand, old, add, pc, fp)
+}
+
+// hdAtomicPointer is hdAtomic for an operation that stores a pointer, before Go's runtime
+// has told the collector of it: from then on nothing may come in between, and once the
+// pointer is a number (hd_StoreUintptr) nothing keeps what it points to alive.
+func hdAtomicPointer(op uint16, addr *unsafe.Pointer, old, new unsafe.Pointer) {
+	gp := getg()
+	if !hd.active || gp != gp.m.curg {
+		return
+	}
+	t := hdThreadOf(gp)
+	if t == nil {
+		return
+	}
+	t.pointer = false
+	hdAtomics(t, op, unsafe.Pointer(addr), 8, uint64(uintptr(new)), uintptr(old), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
+	t.pointer = true
 }
 
 func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand uint64, old uintptr, add bool, pc, fp uintptr) {

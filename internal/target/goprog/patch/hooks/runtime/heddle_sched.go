@@ -76,7 +76,18 @@ func hdOldThread(gp *g) *hdThread {
 	hd.olds++
 	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)
 	t.old = true
+	t.finalizes = hdFinalizes(gp)
 	return t
+}
+
+// hdFinalizes reports whether gp is one of the runtime's goroutines that run finalizers and
+// cleanups.
+func hdFinalizes(gp *g) bool {
+	switch hdFuncName(gp.startpc) {
+	case "runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups":
+		return true
+	}
+	return false
 }
 
 func hdMainThread() *hdThread { return &hd.threads[0] }
@@ -103,44 +114,48 @@ func hdStops(gp *g) *hdThread {
 // hdPointAt is hdPoint with the place in the runtime, or in a package whose places do not
 // count, from where the program's own instruction is looked for.
 func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) {
-	gp := getg()
-	t := hdStops(gp)
+	t := hdStops(getg())
 	if t == nil {
 		return
 	}
-	var go_ bool
-	systemstack(func() {
-		t.pend = hdPend{op: op, size: size, obj: obj, aux: aux, value: value, pc: hdWhere(pc, fp, hdSkipLibrary)}
-		switch op {
-		case hdOpThreadStart:
-			t.pend.pc = obj
-		case hdOpAtomicRmw:
-			if hd.adds {
-				t.pend.result = 1
-			}
-		}
-		if hd.record {
-			t.pend.stack = hdStack(gp, pc, fp, t.pend.pc)
-		}
-		t.quiet = 0
-		switch op {
-		case hdOpRead, hdOpAtomicLoad, hdOpGosched, hdOpSelect, hdOpChanSend, hdOpChanRecv:
-		default:
-			t.stale = 0
-		}
-		if !hdSpinning(t) {
-			hd.progress = hd.points
-		}
-		hdArrive(t)
-		hd.next = hdChoose()
-		go_ = hd.next == t
-		if go_ {
-			hd.next = nil
-		}
-	})
-	if !go_ {
+	var changes bool
+	systemstack(func() { changes = hdStop(t, op, obj, aux, value, size, pc, fp) })
+	if changes {
 		mcall(hdSwitch)
 	}
+}
+
+// hdStop stops t, which runs, before operation op, on the scheduler's stack. It reports
+// whether another goroutine is to go on; t must then leave with hdSwitch.
+func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) bool {
+	t.pend = hdPend{op: op, size: size, obj: obj, aux: aux, value: value, pc: hdWhere(pc, fp, hdSkipLibrary)}
+	switch op {
+	case hdOpThreadStart:
+		t.pend.pc = obj
+	case hdOpAtomicRmw:
+		if hd.adds {
+			t.pend.result = 1
+		}
+	}
+	if hd.record {
+		t.pend.stack = hdStack(t.gp.ptr(), pc, fp, t.pend.pc)
+	}
+	t.quiet = 0
+	switch op {
+	case hdOpRead, hdOpAtomicLoad, hdOpGosched, hdOpSelect, hdOpChanSend, hdOpChanRecv:
+	default:
+		t.stale = 0
+	}
+	if !hdSpinning(t) {
+		hd.progress = hd.points
+	}
+	hdArrive(t)
+	hd.next = hdChoose()
+	if hd.next == t {
+		hd.next = nil
+		return false
+	}
+	return true
 }
 
 // hdSwitch lets the chosen one run instead of gp, on gp's scheduler stack.
