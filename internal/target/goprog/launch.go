@@ -105,7 +105,7 @@ func early(loaded bool, how, words string) string {
 // repeatable.
 func environment(cfg *Config) []string {
 	env := make([]string, 0, len(cfg.Env)+9)
-	debug, race, gc, limit := "", "", "GOGC=off", "GOMEMLIMIT=3GiB"
+	debug, race := "", ""
 	for _, e := range cfg.Env {
 		name, value, _ := strings.Cut(e, "=")
 		switch name {
@@ -113,11 +113,7 @@ func environment(cfg *Config) []string {
 			debug = value + ","
 		case "GORACE":
 			race = value + " "
-		case "GOGC":
-			gc = e
-		case "GOMEMLIMIT":
-			limit = e
-		case "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_EARLY":
+		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_EARLY":
 		default:
 			env = append(env, e)
 		}
@@ -132,9 +128,9 @@ func environment(cfg *Config) []string {
 	if cfg.EarlyTimers {
 		env = append(env, "HEDDLE_EARLY=all")
 	}
-	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", gc, limit,
+	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", "GOGC=off", "GOMEMLIMIT=off",
 		// The last setting of a name holds.
-		"GODEBUG="+strings.TrimPrefix(debug, ",")+"asyncpreemptoff=1,gcshrinkstackoff=1",
+		"GODEBUG="+strings.TrimPrefix(debug, ",")+"asyncpreemptoff=1,gcshrinkstackoff=1,gcstoptheworld=2",
 		// Otherwise each process of a -race build sleeps for a second when it ends.
 		"GORACE="+race+"atexit_sleep_ms=0")
 }

@@ -105,6 +105,18 @@ var edits = []edit{
 	// accesses.
 	{"runtime/mgcmark.go", "scanframeworker", after, "isDebugCall :=", "isDebugCall = isDebugCall || hdInstrumented(frame.fn)"},
 
+	{"runtime/mgc.go", "(gcTrigger).test", before, "switch t.kind", "if hd.active && t.kind == gcTriggerHeap { return hdCollects() }"},
+	{"runtime/mgc.go", "gcStart", after, "mode := gcBackgroundMode", "hdCollecting()"},
+	{"runtime/mgc.go", "", calls, "Gosched", "hdGosched"},
+	{"runtime/mgcmark.go", "", calls, "Gosched", "hdGosched"},
+	{"sync/pool.go", "poolRaceAddr", entry, "", "if a := heddlePool((*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1]); a != nil { return a }"},
+	// Memory.
+	{"runtime/mcentral.go", "(*mcentral).cacheSpan", entry, "", "hdRetire(c)"},
+	{"runtime/mpagealloc.go", "(*pageAlloc).free", entry, "", "if hdKept(base) { return }"},
+	{"runtime/proc.go", "main", before, "lockOSThread()", "hdEarlyHeap()"},
+	// The machine.
+	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdNumCPU }"},
+
 	// Ends.
 	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
 	{"runtime/panic.go", "fatal", entry, "", "hdFatal(s, true)"},

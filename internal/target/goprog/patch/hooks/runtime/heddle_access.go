@@ -17,10 +17,11 @@ import (
 // made to yield: it may be waiting for somebody.
 const hdQuiet = 20000
 
-// hdWatched reports whether the access that the goroutine is about to do is of interest.
+// hdWatched reports whether the access at addr that the goroutine is about to do is of
+// interest.
 //
 //go:nosplit
-func hdWatched() bool {
+func hdWatched(addr uintptr) bool {
 	if !hd.active {
 		return false
 	}
@@ -30,7 +31,22 @@ func hdWatched() bool {
 		return false
 	}
 	t.quiet++
+	t.trail = (t.trail + uint64(addr)) * 0x9e3779b97f4a7c15
 	return hd.watch || t.quiet >= hdQuiet
+}
+
+// hdWrites is hdWatched for a write.
+//
+//go:nosplit
+func hdWrites(addr uintptr) bool {
+	if !hd.active {
+		return false
+	}
+	gp := getg()
+	if t := gp.hd; t != nil && (addr < gp.stack.lo || addr >= gp.stack.hi) {
+		t.wrote = true
+	}
+	return hdWatched(addr)
 }
 
 // The compiler calls these hooks at places at which its stack maps are not right: a variable
@@ -180,7 +196,13 @@ func hdClassOfNosplit(pc uintptr) uint8 {
 // hdAccessPC is an access that the runtime does for an instruction of the program, which
 // returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
-	if hdWatched() && size > 0 {
+	watched := false
+	if op == hdOpWrite || op == hdOpWriteRange {
+		watched = hdWrites(uintptr(addr))
+	} else {
+		watched = hdWatched(uintptr(addr))
+	}
+	if watched && size > 0 {
 		hdAccess(op, uintptr(addr), size, callpc)
 	}
 }
@@ -188,7 +210,7 @@ func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
 //go:nosplit
 func raceread(addr uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
+	if hdWatched(addr) {
 		hdAccess(hdOpRead, addr, 1, pc)
 	}
 	hdTellRead(addr, pc)
@@ -197,7 +219,7 @@ func raceread(addr uintptr) {
 //go:nosplit
 func racewrite(addr uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
+	if hdWrites(addr) {
 		hdAccess(hdOpWrite, addr, 1, pc)
 	}
 	hdTellWrite(addr, pc)
@@ -206,7 +228,7 @@ func racewrite(addr uintptr) {
 //go:nosplit
 func racereadrange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && size > 0 {
+	if hdWatched(addr) && size > 0 {
 		hdAccess(hdOpReadRange, addr, size, pc)
 	}
 	hdTellReadRange(addr, size, pc)
@@ -215,7 +237,7 @@ func racereadrange(addr, size uintptr) {
 //go:nosplit
 func racewriterange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && size > 0 {
+	if hdWrites(addr) && size > 0 {
 		hdAccess(hdOpWriteRange, addr, size, pc)
 	}
 	hdTellWriteRange(addr, size, pc)
@@ -224,7 +246,7 @@ func racewriterange(addr, size uintptr) {
 //go:nosplit
 func RaceRead(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
+	if hdWatched(uintptr(addr)) {
 		hdAccess(hdOpRead, uintptr(addr), 1, pc)
 	}
 	hdTellRead(uintptr(addr), pc)
@@ -233,7 +255,7 @@ func RaceRead(addr unsafe.Pointer) {
 //go:nosplit
 func RaceWrite(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
+	if hdWrites(uintptr(addr)) {
 		hdAccess(hdOpWrite, uintptr(addr), 1, pc)
 	}
 	hdTellWrite(uintptr(addr), pc)
@@ -242,7 +264,7 @@ func RaceWrite(addr unsafe.Pointer) {
 //go:nosplit
 func RaceReadRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && len > 0 {
+	if hdWatched(uintptr(addr)) && len > 0 {
 		hdAccess(hdOpReadRange, uintptr(addr), uintptr(len), pc)
 	}
 	hdTellReadRange(uintptr(addr), uintptr(len), pc)
@@ -251,7 +273,7 @@ func RaceReadRange(addr unsafe.Pointer, len int) {
 //go:nosplit
 func RaceWriteRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && len > 0 {
+	if hdWrites(uintptr(addr)) && len > 0 {
 		hdAccess(hdOpWriteRange, uintptr(addr), uintptr(len), pc)
 	}
 	hdTellWriteRange(uintptr(addr), uintptr(len), pc)

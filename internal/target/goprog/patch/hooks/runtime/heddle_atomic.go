@@ -55,13 +55,6 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 	gp := getg()
 	t.last.pc = 0
 	t.quiet++
-	if op == hdOpAtomicLoad {
-		if hdStops(gp) != nil && hdClassOfNosplit(pc) != hdSkipLibrary {
-			hdObserve(t, pc, hdLoad(addr, size))
-		}
-	} else {
-		t.stale = 0
-	}
 	if t.quiet >= hdQuiet {
 		hdForced(t, pc, fp)
 	}
@@ -80,6 +73,9 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		})
 	}
 	if !own && hdStops(gp) != nil {
+		if value := hdLoad(addr, size); hdChangesNothing(op, value, operand, uint64(old), add) {
+			hdFruitless(t, value)
+		}
 		hd.adds = add
 		hdPointAt(op, uintptr(addr), old, operand, size, pc, fp)
 		return
@@ -99,6 +95,19 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		p.stack = hdStack(getg().m.curg, pc, fp, pc)
 		hdRecord(t, &p, hdEvNochoice)
 	})
+}
+
+// hdChangesNothing reports whether the operation leaves value as it is.
+func hdChangesNothing(op uint16, value, operand, old uint64, add bool) bool {
+	switch op {
+	case hdOpAtomicLoad:
+		return true
+	case hdOpAtomicCas:
+		return value != old
+	case hdOpAtomicRmw:
+		return add && operand == 0 || !add && operand == value // of And and Or as of Swap
+	}
+	return false
 }
 
 func hdMutexFunc(pc uintptr) bool {
