@@ -25,6 +25,7 @@ type findCommand struct {
 	Output          string        `short:"o" placeholder:"FILE" help:"Write the trace to FILE (otherwise PROGRAM.hdl), and the simplified one to FILE with .min before the suffix."`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	EarlyTimeouts   bool          `help:"Let timed waits, sleeps and timers run out at any time: any delay is taken to be possible."`
 	NoEarlyTimeouts bool          `help:"Let timed waits run out only when nobody can run, or when virtual time has passed their deadline; otherwise any delay is taken to be possible."`
 	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
 	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
@@ -102,7 +103,12 @@ func (c *findCommand) Run(a *app) error {
 		}
 		opts.Strategies = append(opts.Strategies, s)
 	}
-	t, err := a.start(c.Program, c.programFlags, c.Without)
+	if c.EarlyTimeouts && c.NoEarlyTimeouts {
+		return usage(errors.New("--early-timeouts and --no-early-timeouts contradict each other"))
+	}
+	flags := c.programFlags
+	flags.early = c.EarlyTimeouts
+	t, err := a.start(c.Program, flags, c.Without)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (a *app) startGo(what, args []string, dir string, f programFlags) (target.T
 		return nil, a.buildFailed(err)
 	}
 	words := append([]string{binary}, args...)
-	t, err := goPrograms.start(a.ctx, goprog.Config{Path: binary, Args: words, Dir: dir, Stdin: stdin, Watchdog: f.Watchdog})
+	t, err := goPrograms.start(a.ctx, goprog.Config{Path: binary, Args: words, Dir: dir, Stdin: stdin, EarlyTimers: f.early, Watchdog: f.Watchdog})
 	if err != nil {
 		return nil, err
 	}

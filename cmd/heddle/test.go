@@ -18,15 +18,16 @@ import (
 type testCommand struct {
 	goFlags
 
-	Seed          uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
-	Strategy      []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
-	EarlyTimeouts bool          `help:"Let every timed wait run out at any time: any delay is taken to be possible."`
-	NoSimplify    bool          `help:"Stop at the trace that was found."`
-	Subtests      bool          `help:"Explore every subtest by itself, too."`
-	Prune         bool          `help:"Remove kept findings that do not fail any more."`
-	MaxSteps      int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
-	Full          bool          `help:"Show every event, and fold nothing."`
-	Watchdog      time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
+	Strategy        []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	EarlyTimeouts   bool          `help:"Let timed waits, sleeps and timers run out at any time: any delay is taken to be possible. Otherwise they overtake goroutines that work by 100ms in all."`
+	NoEarlyTimeouts bool          `help:"Let them run out only when nobody can run, or when virtual time has passed their deadline."`
+	NoSimplify      bool          `help:"Stop at the trace that was found."`
+	Subtests        bool          `help:"Explore every subtest by itself, too."`
+	Prune           bool          `help:"Remove kept findings that do not fail any more."`
+	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	Full            bool          `help:"Show every event, and fold nothing."`
+	Watchdog        time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
 	Skip     string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
@@ -60,7 +61,10 @@ const staleAfter = 4000
 func (c *testCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: !c.EarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
+		NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
+	}
+	if c.EarlyTimeouts && c.NoEarlyTimeouts {
+		return opts, usage(errors.New("--early-timeouts and --no-early-timeouts contradict each other"))
 	}
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
 		return opts, usage(errors.New("-count, -timeout, -parallel and --max-steps cannot be negative"))

@@ -97,7 +97,7 @@ func (s *suite) printFinding(out *testResult) error {
 		}
 	}
 	if early := earlyTimeouts(out.shown); early > 0 {
-		fmt.Fprintf(w, "\nA timed wait ran out before its time here (%d in all), as --early-timeouts asks for.\n", early)
+		fmt.Fprintf(w, "\nA timed wait, a sleep or a timer overtook a goroutine that could go on here (%d in all), as on a machine under load.\nIf that cannot be, use --no-early-timeouts.\n", early)
 	}
 	if out.Trace == "" {
 		return nil

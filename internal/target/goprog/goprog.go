@@ -28,8 +28,8 @@ type Config struct {
 	// may be, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
-	// EarlyTimers lets any timer fire early in a plan with Timeouts; otherwise only short
-	// ones that call a function.
+	// EarlyTimers lets any timer fire early in a plan with Timeouts; otherwise those do that
+	// overtake goroutines that work by 100 ms in all (docs/go.md).
 	EarlyTimers bool
 	// PerProcess is how many executions Stream does in one process, 0 for 200. What a test
 	// leaves in global variables and timers adds up over them.

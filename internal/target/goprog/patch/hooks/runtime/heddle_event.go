@@ -228,16 +228,14 @@ func hdAllocated(p unsafe.Pointer, size uintptr) {
 }
 
 // hdRenew makes the object at p another than the one that was there before, and has been
-// freed: what was done to that one has nothing to do with this one.
+// freed: what was done to that one has nothing to do with this one. With the race tag no two
+// objects share a block, however small they are.
 func hdRenew(p uintptr) {
 	span := spanOfHeap(p)
 	if span == nil {
 		return
 	}
 	base := span.base() + span.objIndex(p)*span.elemsize
-	if span.spanclass == tinySpanClass && p != base {
-		return // one of several small ones, which share a block
-	}
 	for at := base; at < base+span.elemsize; at += 1 << hdHeapBits {
 		if i := hdObjectSlot(at); i >= 0 && hdEv.objects[i].base == at {
 			hdEv.objects[i].id = 0

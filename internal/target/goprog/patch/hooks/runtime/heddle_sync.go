@@ -64,8 +64,15 @@ func hdWouldWait(c *hchan, send bool) bool {
 	if c == nil {
 		return true
 	}
-	if c.timer != nil || c.closed != 0 {
+	if c.closed != 0 {
 		return false
+	}
+	if t := c.timer; t != nil && c.qcount == 0 {
+		if t.when != 0 && t.when <= hd.vnow {
+			return false // it fires when it is looked at
+		}
+		hd.looked = true // it is in no heap while nobody waits for it
+		return true
 	}
 	if send {
 		return c.qcount == c.dataqsiz && c.recvq.first == nil
