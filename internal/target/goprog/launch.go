@@ -104,7 +104,7 @@ func early(loaded bool, how, words string) string {
 // environment is what a program is started with: the user's, and what makes Go's runtime
 // repeatable.
 func environment(cfg *Config) []string {
-	env := make([]string, 0, len(cfg.Env)+9)
+	env := make([]string, 0, len(cfg.Env)+10)
 	debug, race := "", ""
 	for _, e := range cfg.Env {
 		name, value, _ := strings.Cut(e, "=")
@@ -114,6 +114,10 @@ func environment(cfg *Config) []string {
 		case "GORACE":
 			race = value + " "
 		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_EARLY":
+		case "PWD":
+			if cfg.Dir == "" { // else it is another directory's
+				env = append(env, e)
+			}
 		default:
 			env = append(env, e)
 		}
@@ -121,6 +125,9 @@ func environment(cfg *Config) []string {
 	kind := "main"
 	if cfg.Test {
 		kind = "test"
+	}
+	if cfg.Dir != "" {
+		env = append(env, "PWD="+cfg.Dir)
 	}
 	if len(cfg.LeakIgnore) > 0 {
 		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))
