@@ -76,7 +76,9 @@ func ways[A any](t *testing.T) {
 			go func() { done <- call(b, 3) }()
 			return <-done
 		},
-		func() int { return int(reflect.ValueOf(b).MethodByName("Sum").Call([]reflect.Value{reflect.ValueOf(3)})[0].Int()) },
+		func() int {
+			return int(reflect.ValueOf(b).MethodByName("Sum").Call([]reflect.Value{reflect.ValueOf(3)})[0].Int())
+		},
 		func() int { return reflect.ValueOf(b).MethodByName("Sum").Interface().(func(int) int)(3) },
 		func() int {
 			f := reflect.MakeFunc(reflect.TypeFor[func(box[A], int) int](), func(in []reflect.Value) []reflect.Value {

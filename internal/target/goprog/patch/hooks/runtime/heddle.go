@@ -102,7 +102,8 @@ type hdThread struct {
 	seen         [hdSeenSlots]struct {
 		key, value, trail uint64
 	}
-	last struct { // the access it recorded last
+	access hdAccessing
+	last   struct { // the access it recorded last
 		pc, addr uintptr
 	}
 }

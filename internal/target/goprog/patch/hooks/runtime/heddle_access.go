@@ -57,13 +57,13 @@ func hdWrites(addr uintptr) bool {
 // such a goroutine waits for its turn the collector looks at the caller's frame
 // conservatively (hdInstrumented).
 
-// hdAccessing is the access that the goroutine with the token is about to do. A closure's
-// arguments would take more stack than package reflect leaves.
-var hdAccessing struct {
+// hdAccessing is the access that a goroutine is about to do. It lies in its thread: the
+// arguments of a closure, or variables, would take more stack than package reflect leaves.
+type hdAccessing struct {
 	op              uint16
+	forced, changes bool
 	addr, size, pc  uintptr
 	at, fp          uintptr // the frame of whoever called, to find that of pc from
-	forced, changes bool
 }
 
 // hdAccess is an access of the instruction that returns to pc, somewhere up the stack.
@@ -88,21 +88,13 @@ func hdAccess(op uint16, addr, size, pc uintptr) {
 	if class == hdSkipLibrary {
 		return
 	}
-	a := &hdAccessing
+	a := &getg().hd.access
 	a.op, a.addr, a.size, a.pc = op, addr, size, pc
 	a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
-	a.forced = false
-	systemstack(hdAccessed)
-	if a.changes {
-		forced := a.forced // others have accesses of their own while this one waits
-		mcall(hdSwitch)
-		if forced {
-			a.op, a.addr, a.size, a.pc = op, addr, size, pc
-			a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
-			systemstack(hdAccessed)
-			if a.changes {
-				mcall(hdSwitch)
-			}
+	for again := true; again; again = getg().hd.access.forced { // for a yield, first
+		systemstack(hdAccessed)
+		if getg().hd.access.changes {
+			mcall(hdSwitch)
 		}
 	}
 }
@@ -110,9 +102,9 @@ func hdAccess(op uint16, addr, size, pc uintptr) {
 // hdAccessed runs on the scheduler's stack. It leaves in changes whether another goroutine
 // is to go on, and in forced whether that is for a yield, before the access.
 func hdAccessed() {
-	a := &hdAccessing
 	gp := getg().m.curg
 	t := gp.hd
+	a := &t.access
 	a.changes, a.forced = false, false
 	at, fp := a.at, a.fp
 	for range 12 {
