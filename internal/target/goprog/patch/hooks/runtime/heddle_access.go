@@ -66,10 +66,15 @@ type hdAccessing struct {
 	at, fp          uintptr // the frame of whoever called, to find that of pc from
 }
 
-// hdAccess is an access of the instruction that returns to pc, somewhere up the stack.
+// hdAccessOf is the instruction whose access hdAccess is told of: what returns there.
+var hdAccessOf uintptr
+
+// hdAccess is an access of the instruction hdAccessOf, somewhere up the stack; what is the
+// operation and, from bit 16 on, its size. More arguments would take more stack than there
+// is below package reflect on arm64.
 //
 //go:nosplit
-func hdAccess(op uint16, addr, size, pc uintptr) {
+func hdAccess(what uint64, addr uintptr) {
 	// What lies on a stack is its goroutine's own.
 	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
 		return
@@ -79,17 +84,17 @@ func hdAccess(op uint16, addr, size, pc uintptr) {
 	if md := &firstmoduledata; addr >= md.rodata && addr < md.noptrdata {
 		return
 	}
-	class, known := hdClassKnown(pc)
+	class, known := hdClassKnown(hdAccessOf)
 	if !known {
-		hdAsked = pc
+		hdAsked = hdAccessOf
 		systemstack(hdAsk)
-		class, _ = hdClassKnown(pc)
+		class, _ = hdClassKnown(hdAccessOf)
 	}
 	if class == hdSkipLibrary {
 		return
 	}
 	a := &getg().hd.access
-	a.op, a.addr, a.size, a.pc = op, addr, size, pc
+	a.op, a.addr, a.size, a.pc = uint16(what), addr, uintptr(what>>16), hdAccessOf
 	a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
 	for again := true; again; again = getg().hd.access.forced { // for a yield, first
 		systemstack(hdAccessed)
@@ -176,11 +181,11 @@ func hdAsk() { hdClassOf(hdAsked) }
 //
 //go:nosplit
 func hdClassOfNosplit(pc uintptr) uint8 {
-	class, known := hdClassKnown(pc)
+	class, known := hdClassKnown(hdAccessOf)
 	if !known {
-		hdAsked = pc
+		hdAsked = hdAccessOf
 		systemstack(hdAsk)
-		class, _ = hdClassKnown(pc)
+		class, _ = hdClassKnown(hdAccessOf)
 	}
 	return class
 }
@@ -195,7 +200,8 @@ func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
 		watched = hdWatched(uintptr(addr))
 	}
 	if watched && size > 0 {
-		hdAccess(op, uintptr(addr), size, callpc)
+		hdAccessOf = callpc
+		hdAccess(uint64(op)|uint64(size)<<16, uintptr(addr))
 	}
 }
 
@@ -203,7 +209,8 @@ func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
 func raceread(addr uintptr) {
 	pc := sys.GetCallerPC()
 	if hdWatched(addr) {
-		hdAccess(hdOpRead, addr, 1, pc)
+		hdAccessOf = pc
+		hdAccess(hdOpRead|uint64(1)<<16, addr)
 	}
 	hdTellRead(addr, pc)
 }
@@ -212,7 +219,8 @@ func raceread(addr uintptr) {
 func racewrite(addr uintptr) {
 	pc := sys.GetCallerPC()
 	if hdWrites(addr) {
-		hdAccess(hdOpWrite, addr, 1, pc)
+		hdAccessOf = pc
+		hdAccess(hdOpWrite|uint64(1)<<16, addr)
 	}
 	hdTellWrite(addr, pc)
 }
@@ -221,7 +229,8 @@ func racewrite(addr uintptr) {
 func racereadrange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
 	if hdWatched(addr) && size > 0 {
-		hdAccess(hdOpReadRange, addr, size, pc)
+		hdAccessOf = pc
+		hdAccess(hdOpReadRange|uint64(size)<<16, addr)
 	}
 	hdTellReadRange(addr, size, pc)
 }
@@ -230,7 +239,8 @@ func racereadrange(addr, size uintptr) {
 func racewriterange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
 	if hdWrites(addr) && size > 0 {
-		hdAccess(hdOpWriteRange, addr, size, pc)
+		hdAccessOf = pc
+		hdAccess(hdOpWriteRange|uint64(size)<<16, addr)
 	}
 	hdTellWriteRange(addr, size, pc)
 }
@@ -239,7 +249,8 @@ func racewriterange(addr, size uintptr) {
 func RaceRead(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
 	if hdWatched(uintptr(addr)) {
-		hdAccess(hdOpRead, uintptr(addr), 1, pc)
+		hdAccessOf = pc
+		hdAccess(hdOpRead|uint64(1)<<16, uintptr(addr))
 	}
 	hdTellRead(uintptr(addr), pc)
 }
@@ -248,7 +259,8 @@ func RaceRead(addr unsafe.Pointer) {
 func RaceWrite(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
 	if hdWrites(uintptr(addr)) {
-		hdAccess(hdOpWrite, uintptr(addr), 1, pc)
+		hdAccessOf = pc
+		hdAccess(hdOpWrite|uint64(1)<<16, uintptr(addr))
 	}
 	hdTellWrite(uintptr(addr), pc)
 }
@@ -257,7 +269,8 @@ func RaceWrite(addr unsafe.Pointer) {
 func RaceReadRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
 	if hdWatched(uintptr(addr)) && len > 0 {
-		hdAccess(hdOpReadRange, uintptr(addr), uintptr(len), pc)
+		hdAccessOf = pc
+		hdAccess(hdOpReadRange|uint64(uintptr(len))<<16, uintptr(addr))
 	}
 	hdTellReadRange(uintptr(addr), uintptr(len), pc)
 }
@@ -266,7 +279,8 @@ func RaceReadRange(addr unsafe.Pointer, len int) {
 func RaceWriteRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
 	if hdWrites(uintptr(addr)) && len > 0 {
-		hdAccess(hdOpWriteRange, uintptr(addr), uintptr(len), pc)
+		hdAccessOf = pc
+		hdAccess(hdOpWriteRange|uint64(uintptr(len))<<16, uintptr(addr))
 	}
 	hdTellWriteRange(uintptr(addr), uintptr(len), pc)
 }
