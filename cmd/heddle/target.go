@@ -21,6 +21,7 @@ type programFlags struct {
 	Stdin    string        `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise there is nothing to read."`
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 	isolationFlags
+	early bool // timers of Go programs may fire at any time
 }
 
 // isolationFlags say what lies between one execution of a C or C++ program and the next.

@@ -21,7 +21,8 @@ type testCommand struct {
 
 	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
 	Strategy        []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
-	EarlyTimeouts   bool          `help:"Let every timed wait run out at any time: any delay is taken to be possible."`
+	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other goroutines could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
+	NoEarlyTimeouts bool          `help:"Let none do so." xor:"early"`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	Subtests        bool          `help:"Explore every subtest by itself, too."`
 	AllowUnfinished bool          `help:"End with 0 though of some tests no execution ended in time, so that nothing can be said about them."`
@@ -63,7 +64,7 @@ const staleAfter = 4000
 func (c *testCommand) options() (campaign.Options, error) {
 	opts := campaign.Options{
 		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		NoEarlyTimeouts: !c.EarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
+		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
 	}
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
 		return opts, usage(errors.New("-count, -timeout, -parallel and --max-steps cannot be negative"))
@@ -117,7 +118,7 @@ func (c *testCommand) config(binary, dir, run string) goprog.Config {
 	return goprog.Config{
 		Path: binary, Args: append(args, c.binaryArgs()...), Dir: dir, Test: true,
 		Fresh:   strings.HasPrefix(run, "^Example"), // go test never repeats one
-		NoLeaks: c.leaks() == leaksIgnore, LeakIgnore: c.LeakIgnore, EarlyTimers: c.EarlyTimeouts, Watchdog: c.Watchdog,
+		NoLeaks: c.leaks() == leaksIgnore, LeakIgnore: c.LeakIgnore, Watchdog: c.Watchdog,
 	}
 }
 

@@ -28,9 +28,6 @@ type Config struct {
 	// may be, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
-	// EarlyTimers lets any timer fire early in a plan with Timeouts; otherwise only short
-	// ones that call a function.
-	EarlyTimers bool
 	// PerProcess is how many executions Stream does in one process, 0 for 200. What a test
 	// leaves in global variables and timers adds up over them.
 	PerProcess int

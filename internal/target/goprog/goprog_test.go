@@ -444,7 +444,7 @@ func TestEnvironment(t *testing.T) {
 	got := strings.Split(strings.TrimSpace(string(run(t, tg, schedule.Plan{Record: true}).Ending.Output)), "\n")
 	slices.Sort(got)
 	want := []string{
-		"GODEBUG=x=1,asyncpreemptoff=1,gcshrinkstackoff=1", "GOGC=50", "GOMAXPROCS=1", "GOMEMLIMIT=3GiB", "GORACE=halt_on_error=1 atexit_sleep_ms=0",
+		"GODEBUG=x=1,asyncpreemptoff=1,gcshrinkstackoff=1,gcstoptheworld=2", "GOGC=off", "GOMAXPROCS=1", "GOMEMLIMIT=off", "GORACE=halt_on_error=1 atexit_sleep_ms=0",
 		"GOTRACEBACK=all", "HEDDLE_GO=test", "HEDDLE_LEAK_IGNORE=example.com/p.forever|example.com/p.(*T).run", "MINE=1", fmt.Sprintf("options %d", abi.OptNoLeaks),
 	}
 	if !slices.Equal(got, want) {
@@ -453,7 +453,7 @@ func TestEnvironment(t *testing.T) {
 	cfg = config(t, "warm", "all=env")
 	cfg.Env, cfg.Test = []string{"GOMEMLIMIT=1GiB"}, false
 	text := string(run(t, begin(t, cfg), schedule.Plan{Record: true}).Ending.Output)
-	for _, w := range []string{"GOGC=off\n", "GOMEMLIMIT=1GiB\n", "HEDDLE_GO=main\n", "GODEBUG=asyncpreemptoff=1,gcshrinkstackoff=1\n", fmt.Sprintf("options %d\n", abi.OptNoWarmup)} {
+	for _, w := range []string{"GOGC=off\n", "GOMEMLIMIT=off\n", "HEDDLE_GO=main\n", "GODEBUG=asyncpreemptoff=1,gcshrinkstackoff=1,gcstoptheworld=2\n", fmt.Sprintf("options %d\n", abi.OptNoWarmup)} {
 		if !strings.Contains(text, w) {
 			t.Errorf("%q is missing in %q", w, text)
 		}

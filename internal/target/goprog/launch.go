@@ -104,8 +104,8 @@ func early(loaded bool, how, words string) string {
 // environment is what a program is started with: the user's, and what makes Go's runtime
 // repeatable.
 func environment(cfg *Config) []string {
-	env := make([]string, 0, len(cfg.Env)+9)
-	debug, race, gc, limit := "", "", "GOGC=off", "GOMEMLIMIT=3GiB"
+	env := make([]string, 0, len(cfg.Env)+10)
+	debug, race := "", ""
 	for _, e := range cfg.Env {
 		name, value, _ := strings.Cut(e, "=")
 		switch name {
@@ -113,11 +113,11 @@ func environment(cfg *Config) []string {
 			debug = value + ","
 		case "GORACE":
 			race = value + " "
-		case "GOGC":
-			gc = e
-		case "GOMEMLIMIT":
-			limit = e
-		case "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_EARLY":
+		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE":
+		case "PWD":
+			if cfg.Dir == "" { // else it is another directory's
+				env = append(env, e)
+			}
 		default:
 			env = append(env, e)
 		}
@@ -126,15 +126,15 @@ func environment(cfg *Config) []string {
 	if cfg.Test {
 		kind = "test"
 	}
+	if cfg.Dir != "" {
+		env = append(env, "PWD="+cfg.Dir)
+	}
 	if len(cfg.LeakIgnore) > 0 {
 		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))
 	}
-	if cfg.EarlyTimers {
-		env = append(env, "HEDDLE_EARLY=all")
-	}
-	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", gc, limit,
+	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", "GOGC=off", "GOMEMLIMIT=off",
 		// The last setting of a name holds.
-		"GODEBUG="+strings.TrimPrefix(debug, ",")+"asyncpreemptoff=1,gcshrinkstackoff=1",
+		"GODEBUG="+strings.TrimPrefix(debug, ",")+"asyncpreemptoff=1,gcshrinkstackoff=1,gcstoptheworld=2",
 		// Otherwise each process of a -race build sleeps for a second when it ends.
 		"GORACE="+race+"atexit_sleep_ms=0")
 }

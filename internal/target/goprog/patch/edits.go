@@ -80,6 +80,10 @@ var edits = []edit{
 	{mapFile, "(*Map).CompareAndDelete", entry, "", point(abi.OpSyncMap, "m")},
 	{mapFile, "(*Map).Range", entry, "", point(abi.OpSyncMap, "m")},
 
+	{"runtime/atomic_pointer.go", "sync_atomic_StorePointer", entry, "", "hdAtomicPointer(hdOpAtomicStore, ptr, nil, new)"},
+	{"runtime/atomic_pointer.go", "sync_atomic_SwapPointer", entry, "", "hdAtomicPointer(hdOpAtomicRmw, ptr, nil, new)"},
+	{"runtime/atomic_pointer.go", "sync_atomic_CompareAndSwapPointer", entry, "", "hdAtomicPointer(hdOpAtomicCas, ptr, old, new)"},
+
 	// Time and chance.
 	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
 	{"runtime/time.go", "time_runtimeNano", last, "return nanotime()", "if hd.on { return hdLook() }"},
@@ -96,6 +100,22 @@ var edits = []edit{
 	{"syscall/syscall_unix.go", "Bind", entry, "", "if heddleBind(fd, sa) { return nil }"},
 	{"runtime/debug.go", "GOMAXPROCS", entry, "", "if old, ok := hdProcs(n); ok { return old }"},
 	{"runtime/mgcscavenge.go", "(*scavengerState).wake", entry, "", "if hd.on { return }"},
+
+	// The collector: the stack maps are not right where the compiler calls the hooks for
+	// accesses.
+	{"runtime/mgcmark.go", "scanframeworker", after, "isDebugCall :=", "isDebugCall = isDebugCall || hdInstrumented(frame.fn)"},
+
+	{"runtime/mgc.go", "(gcTrigger).test", before, "switch t.kind", "if hd.active && t.kind == gcTriggerHeap { return hdCollects() }"},
+	{"runtime/mgc.go", "gcStart", after, "mode := gcBackgroundMode", "hdCollecting()"},
+	{"runtime/mgc.go", "", calls, "Gosched", "hdGosched"},
+	{"runtime/mgcmark.go", "", calls, "Gosched", "hdGosched"},
+	{"sync/pool.go", "poolRaceAddr", entry, "", "if a := heddlePool((*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1]); a != nil { return a }"},
+	// Memory.
+	{"runtime/mcentral.go", "(*mcentral).cacheSpan", entry, "", "hdRetire(c)"},
+	{"runtime/mpagealloc.go", "(*pageAlloc).free", entry, "", "if hdKept(base) { return }"},
+	{"runtime/proc.go", "main", before, "lockOSThread()", "hdEarlyHeap()"},
+	// The machine.
+	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdNumCPU }"},
 
 	// Ends.
 	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
@@ -136,6 +156,7 @@ var imports = map[string]string{
 var sanitizerEdits = slices.Concat([]edit{
 	{"runtime/race.go", "racereadrangepc", entry, "", "hdAccessPC(hdOpReadRange, addr, sz, callpc); if hdMute() { return }"},
 	{"runtime/race.go", "racewriterangepc", entry, "", "hdAccessPC(hdOpWriteRange, addr, sz, callpc); if hdMute() { return }"},
+	{"runtime/race.go", "racemalloc", entry, "", "hdAllocated(p, sz)"},
 	{"runtime/race.go", "RaceErrors", entry, "", "if hd.on { return 0 }"}, // or the test would fail, and end, there
 }, without("runtime/race.go", gone, ""), without("runtime/race_amd64.s", text, "runtime·"), without("runtime/race_arm64.s", text, "runtime·"),
 	[]edit{

@@ -72,12 +72,14 @@ func racefini()                                       {}
 func raceproccreate() uintptr                         { return 1 }
 func raceprocdestroy(ctx uintptr)                     {}
 func racemapshadow(addr unsafe.Pointer, size uintptr) {}
-func racemalloc(p unsafe.Pointer, sz uintptr)         {}
-func racefree(p unsafe.Pointer, sz uintptr)           {}
+func racefree(p unsafe.Pointer, sz uintptr)           {} // racemalloc comes before any other use
 func racegoend()                                      {}
 func racectxstart(pc, spawnctx uintptr) uintptr       { return hdTimerCtx }
 func racectxend(racectx uintptr)                      {}
 func racefingo()                                      {}
+
+//go:nosplit
+func racemalloc(p unsafe.Pointer, sz uintptr) { hdAllocated(p, sz) }
 
 func racegostart(pc uintptr) uintptr {
 	if pc == abi.FuncPCABIInternal((*timers).run)+sys.PCQuantum {

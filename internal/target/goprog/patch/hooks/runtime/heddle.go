@@ -13,7 +13,9 @@
 //	heddle_script.go  following a schedule
 //	heddle_event.go   recording: events, stacks, names of objects
 //	heddle_where.go   which instruction of the program an operation belongs to
-//	heddle_clock.go   virtual time, and chance
+//	heddle_progress.go who only waits, and the time model
+//	heddle_heap.go    the collector, and where memory lies
+//	heddle_clock.go   the clock, and chance
 //	heddle_system.go  what only the system knows: threads that wait, signals on their way
 //	heddle_access.go  plain accesses
 //	heddle_atomic.go  sync/atomic
@@ -76,20 +78,33 @@ type hdThread struct {
 	state    uint8
 	old      bool // it was there before the execution began
 	held     bool // blocked or interrupted by the runtime itself: it keeps the token
-	name     uint64
-	entry    uintptr
-	created  uintptr // the go statement
-	pend     hdPend
-	choice   uint32 // of a select: case to try first
-	prio     int64
-	random   uint64 // its own stream, for select, maps and math/rand
-	stale    uint32
-	quiet    uint32 // accesses since its last scheduling point
-	seen     [8]struct {
-		pc    uintptr
-		value uint64
+	// finalizes says that it is the runtime's goroutine that runs finalizers, in one of the program's.
+	finalizes bool
+	pointer   bool // its atomic operation on a pointer has had its scheduling point
+	name      uint64
+	entry     uintptr
+	created   uintptr // the go statement
+	pend      hdPend
+	choice    uint32 // of a select: case to try first
+	prio      int64
+	random    uint64 // its own stream, for select, maps and math/rand
+	quiet     uint32 // accesses since its last scheduling point
+	looks     uint32 // at the clock, since then
+	ran       uint64 // hd.points when it last did an operation, or came to be enabled
+
+	// What it does but wait (heddle_progress.go).
+	stale        uint32 // observations in a row that told it nothing
+	idle, futile uint32
+	idleAt       uint64 // hd.progress that these two are since
+	wrote        bool   // to memory of others, since its last observation
+	fruitless    bool   // what it comes to will get nowhere: it only looks at told
+	told         uint64
+	trail        uint64 // a hash of the addresses it used since its last observation
+	seen         [hdSeenSlots]struct {
+		key, value, trail uint64
 	}
-	last struct { // the access it recorded last
+	access hdAccessing
+	last   struct { // the access it recorded last
 		pc, addr uintptr
 	}
 }
@@ -102,6 +117,7 @@ var hd struct {
 	warm    bool // it is the one that warms up
 	cold    bool // there is none
 	ready   bool // the controller has been told
+	begun   bool // there has been an execution, if only to warm up
 	noLeaks bool
 	length  uint64   // points of the warm-up
 	signals guintptr // the goroutine that hands on signals, not controlled either
@@ -133,42 +149,49 @@ var hd struct {
 	lock     mutex
 	inbox    gList
 	inboxed  atomic.Uint32
+	idleAt   int64 // real time since when no goroutine is enabled, 0 if one is
 	released int64 // real time since when the holder of the token is in a system call
 
-	rng      uint64
-	record   bool
-	accesses bool   // accesses that are no points are wanted, and there have not been enough
-	profiled uint64 // of these, sent and skipped
-	watch    bool   // accesses are of interest: recorded, or some are points
-	points   uint64
-	switches uint32
-	preempt  uint32
-	lastRan  uint32
-	since    uint64 // points when it began to run on end
-	coverage uint64
-	timed    uint64 // hd.points when a timer fired last
-	progress uint64 // hd.points when somebody did more than spin
-	pos      uint32
-	devs     uint32
-	devRun   uint32
-	prioLow  int64
-	change   [64]uint64
-	nchange  int
-	result   hdResult
-	outside  bool
-	adds     bool // the atomic operation that comes to a point adds
-	gcAt     uint64
+	rng        uint64
+	record     bool
+	accesses   bool   // accesses that are no points are wanted, and there have not been enough
+	profiled   uint64 // of these, sent and skipped
+	watch      bool   // accesses are of interest: recorded, or some are points
+	points     uint64
+	switches   uint32
+	preempt    uint32
+	lastRan    uint32
+	since      uint64 // points when it began to run on end
+	coverage   uint64
+	timed      uint64 // hd.points when a timer fired last
+	progress   uint64 // hd.points when somebody did more than wait
+	progressAt int64  // virtual time then
+	drifts     bool   // time, as all only wait
+	looked     bool   // somebody at the clock, since hd.progress
+	slack      int64  // virtual ns that timers may overtake others yet
+	pos        uint32
+	devs       uint32
+	devRun     uint32
+	prioLow    int64
+	change     [64]uint64
+	nchange    int
+	result     hdResult
+	outside    bool
+	adds       bool // the atomic operation that comes to a point adds
+	gcAt       uint64
 
 	vbase int64 // virtual time at vreal
 	vreal int64
 	vnow  int64 // while an execution is active
 	vfire int64 // timers that are due by then may run
 
-	hurry      bool // any timer may fire early
 	leakIgnore string
 	procs      int32
-	between    uint64 // random numbers outside of executions
-	ports      int    // that the execution was given
+	between    uint64  // random numbers outside of executions
+	ports      int     // that the execution was given
+	collectAt  uint64  // what hd.allocated is at the next collection
+	heapFrom   uintptr // where the heap begins from which the program is given memory
+	allocated  uint64  // bytes, by the goroutines of the execution
 }
 
 // hdAttach is called once the environment is known. A binary that is not started by
@@ -211,8 +234,7 @@ func hdAttach() {
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
 	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
 	hd.leakIgnore = gogetenv("HEDDLE_LEAK_IGNORE")
-	hd.hurry = gogetenv("HEDDLE_EARLY") == "all"
-	hd.procs = 4
+	hd.procs = hdNumCPU
 	hd.vreal = nanotime()
 	hd.vbase = 1e9
 	hd.on = true
@@ -288,6 +310,9 @@ func hdBegin() {
 			hd.plan.MaxSteps = uint32(min(max(hdMaxSteps, 8*hd.length), 1<<31))
 		}
 	}
+	hdFreshHeap(!hd.begun)
+	hd.begun = true
+	hdClearPools()
 	gp := getg()
 	systemstack(func() { hdStart(gp) })
 	hdPoint(hdOpThreadStart, hd.entry, 0, 0)
@@ -308,11 +333,12 @@ func hdStart(gp *g) {
 	hd.nthreads, hd.nwords, hd.born, hd.olds = 0, 1, 0, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
-	hd.ports = 0
-	hd.settle, hd.outside, hd.released = hdSettling{}, false, 0
+	hd.ports, hd.allocated, hd.collectAt = 0, 0, hdCollectEvery
+	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
+	hd.slack, hd.drifts, hd.looked = int64(min(p.Slack, 1<<62)), false, false
 	hdSlotBegin()
 	hdScriptBegin()
 	hdPolicyBegin()
@@ -321,7 +347,7 @@ func hdStart(gp *g) {
 	now := hdNanotime()
 	const hour = 3600e9
 	hd.vnow = (now/hour + 1) * hour
-	hd.vfire = hd.vnow
+	hd.vfire, hd.progressAt = hd.vnow, hd.vnow
 	lock(&allglock)
 	for _, old := range allgs {
 		old.hd = nil

@@ -8,6 +8,7 @@
 package runtime
 
 import (
+	"internal/abi"
 	"internal/runtime/sys"
 	"unsafe"
 )
@@ -16,10 +17,11 @@ import (
 // made to yield: it may be waiting for somebody.
 const hdQuiet = 20000
 
-// hdWatched reports whether the access that the goroutine is about to do is of interest.
+// hdWatched reports whether the access at addr that the goroutine is about to do is of
+// interest.
 //
 //go:nosplit
-func hdWatched() bool {
+func hdWatched(addr uintptr) bool {
 	if !hd.active {
 		return false
 	}
@@ -29,14 +31,50 @@ func hdWatched() bool {
 		return false
 	}
 	t.quiet++
+	t.trail = (t.trail + uint64(addr)) * 0x9e3779b97f4a7c15
 	return hd.watch || t.quiet >= hdQuiet
 }
 
-// hdAccess is an access of the instruction that returns to pc, somewhere up the stack. It
-// uses little stack itself: package reflect calls it with next to none left.
+// hdWrites is hdWatched for a write.
 //
 //go:nosplit
-func hdAccess(op uint16, addr, size, pc uintptr) {
+func hdWrites(addr uintptr) bool {
+	if !hd.active {
+		return false
+	}
+	gp := getg()
+	if t := gp.hd; t != nil && (addr < gp.stack.lo || addr >= gp.stack.hi) {
+		t.wrote = true
+	}
+	return hdWatched(addr)
+}
+
+// The compiler calls these hooks at places at which its stack maps are not right: a variable
+// may count as live before its first assignment, as the copy of a big receiver does in a
+// wrapper that takes a pointer. Go's own hooks are assembly that switches to the scheduler's
+// stack, so nobody ever looks. So here: from raceread and its like on, nothing may grow the
+// goroutine's stack (all of it is nosplit, the rest runs on the scheduler's stack), and while
+// such a goroutine waits for its turn the collector looks at the caller's frame
+// conservatively (hdInstrumented).
+
+// hdAccessing is the access that a goroutine is about to do. It lies in its thread: the
+// arguments of a closure, or variables, would take more stack than package reflect leaves.
+type hdAccessing struct {
+	op              uint16
+	forced, changes bool
+	addr, size, pc  uintptr
+	at, fp          uintptr // the frame of whoever called, to find that of pc from
+}
+
+// hdAccessOf is the instruction whose access hdAccess is told of: what returns there.
+var hdAccessOf uintptr
+
+// hdAccess is an access of the instruction hdAccessOf, somewhere up the stack; what is the
+// operation and, from bit 16 on, its size. More arguments would take more stack than there
+// is below package reflect on arm64.
+//
+//go:nosplit
+func hdAccess(what uint64, addr uintptr) {
 	// What lies on a stack is its goroutine's own.
 	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
 		return
@@ -46,41 +84,58 @@ func hdAccess(op uint16, addr, size, pc uintptr) {
 	if md := &firstmoduledata; addr >= md.rodata && addr < md.noptrdata {
 		return
 	}
-	// Not in functions that must not be seen by whoever moves stacks: package reflect's.
-	class, known := hdClassKnown(pc) // not hdClassOfNosplit: a frame less
+	class, known := hdClassKnown(hdAccessOf)
 	if !known {
-		hdAsked = pc
+		hdAsked = hdAccessOf
 		systemstack(hdAsk)
-		class, _ = hdClassKnown(pc)
+		class, _ = hdClassKnown(hdAccessOf)
 	}
-	if class != hdSkipLibrary {
-		hdAccessed(op, addr, size, pc)
+	if class == hdSkipLibrary {
+		return
+	}
+	a := &getg().hd.access
+	a.op, a.addr, a.size, a.pc = uint16(what), addr, uintptr(what>>16), hdAccessOf
+	a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
+	for again := true; again; again = getg().hd.access.forced { // for a yield, first
+		systemstack(hdAccessed)
+		if getg().hd.access.changes {
+			mcall(hdSwitch)
+		}
 	}
 }
 
-func hdAccessed(op uint16, addr, size, pc uintptr) {
-	t := getg().hd
-	at, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
+// hdAccessed runs on the scheduler's stack. It leaves in changes whether another goroutine
+// is to go on, and in forced whether that is for a yield, before the access.
+func hdAccessed() {
+	gp := getg().m.curg
+	t := gp.hd
+	a := &t.access
+	a.changes, a.forced = false, false
+	at, fp := a.at, a.fp
 	for range 12 {
-		if at == pc || at == 0 {
+		if at == a.pc || at == 0 {
 			break
 		}
 		at, fp = hdFrame(fp)
 	}
-	if at != pc {
+	if at != a.pc {
 		fp = 0
 	}
-	if t.quiet >= hdQuiet {
-		hdForced(t, pc, fp)
+	stops := hdStops(gp) != nil
+	if t.quiet >= hdQuiet && stops {
+		if hdStop(t, hdOpGosched, 0, 0, 0, 0, a.pc, fp) {
+			a.changes, a.forced = true, true
+			return
+		}
 	}
-	if !hd.watch {
+	if !hd.watch || t.finalizes {
+		return // what a finalizer does comes after all that the program did with the object
+	}
+	if hdIsPoint(a.pc) && stops {
+		a.changes = hdStop(t, a.op, a.addr, 0, 0, uint32(a.size), a.pc, fp)
 		return
 	}
-	if hdIsPoint(pc) && hdStops(getg()) != nil {
-		hdPointAt(op, addr, 0, 0, uint32(size), pc, fp)
-		return
-	}
-	if !hd.accesses || t.last.pc == pc && t.last.addr == addr {
+	if !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
 		return
 	}
 	nth := hd.profiled
@@ -92,18 +147,30 @@ func hdAccessed(op uint16, addr, size, pc uintptr) {
 		}
 		return
 	}
-	systemstack(func() {
-		p := hdPend{op: op, pc: pc, obj: addr, size: uint32(size)}
-		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNochoice)
-		t.last.pc, t.last.addr = pc, addr
-	})
+	p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
+	p.stack = hdStack(gp, a.pc, fp, a.pc)
+	hdRecord(t, &p, hdEvNochoice)
+	t.last.pc, t.last.addr = a.pc, a.addr
 }
 
 // hdForced is a yield of a goroutine that has gone on for long.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
+}
+
+// hdInstrumented reports whether the function around pc is one that the compiler calls for
+// an access: the stack map of its caller is not right there.
+func hdInstrumented(f funcInfo) bool {
+	if !hd.on || !f.valid() {
+		return false
+	}
+	switch f.entry() {
+	case abi.FuncPCABIInternal(raceread), abi.FuncPCABIInternal(racewrite),
+		abi.FuncPCABIInternal(racereadrange), abi.FuncPCABIInternal(racewriterange):
+		return true
+	}
+	return false
 }
 
 // hdClassKnown is hdClassOf(pc) if that has been asked before.
@@ -123,11 +190,11 @@ func hdAsk() { hdClassOf(hdAsked) }
 //
 //go:nosplit
 func hdClassOfNosplit(pc uintptr) uint8 {
-	class, known := hdClassKnown(pc)
+	class, known := hdClassKnown(hdAccessOf)
 	if !known {
-		hdAsked = pc
+		hdAsked = hdAccessOf
 		systemstack(hdAsk)
-		class, _ = hdClassKnown(pc)
+		class, _ = hdClassKnown(hdAccessOf)
 	}
 	return class
 }
@@ -135,16 +202,24 @@ func hdClassOfNosplit(pc uintptr) uint8 {
 // hdAccessPC is an access that the runtime does for an instruction of the program, which
 // returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
-	if hdWatched() && size > 0 {
-		hdAccess(op, uintptr(addr), size, callpc)
+	watched := false
+	if op == hdOpWrite || op == hdOpWriteRange {
+		watched = hdWrites(uintptr(addr))
+	} else {
+		watched = hdWatched(uintptr(addr))
+	}
+	if watched && size > 0 {
+		hdAccessOf = callpc
+		hdAccess(uint64(op)|uint64(size)<<16, uintptr(addr))
 	}
 }
 
 //go:nosplit
 func raceread(addr uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
-		hdAccess(hdOpRead, addr, 1, pc)
+	if hdWatched(addr) {
+		hdAccessOf = pc
+		hdAccess(hdOpRead|uint64(1)<<16, addr)
 	}
 	hdTellRead(addr, pc)
 }
@@ -152,8 +227,9 @@ func raceread(addr uintptr) {
 //go:nosplit
 func racewrite(addr uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
-		hdAccess(hdOpWrite, addr, 1, pc)
+	if hdWrites(addr) {
+		hdAccessOf = pc
+		hdAccess(hdOpWrite|uint64(1)<<16, addr)
 	}
 	hdTellWrite(addr, pc)
 }
@@ -161,8 +237,9 @@ func racewrite(addr uintptr) {
 //go:nosplit
 func racereadrange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && size > 0 {
-		hdAccess(hdOpReadRange, addr, size, pc)
+	if hdWatched(addr) && size > 0 {
+		hdAccessOf = pc
+		hdAccess(hdOpReadRange|uint64(size)<<16, addr)
 	}
 	hdTellReadRange(addr, size, pc)
 }
@@ -170,8 +247,9 @@ func racereadrange(addr, size uintptr) {
 //go:nosplit
 func racewriterange(addr, size uintptr) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && size > 0 {
-		hdAccess(hdOpWriteRange, addr, size, pc)
+	if hdWrites(addr) && size > 0 {
+		hdAccessOf = pc
+		hdAccess(hdOpWriteRange|uint64(size)<<16, addr)
 	}
 	hdTellWriteRange(addr, size, pc)
 }
@@ -179,8 +257,9 @@ func racewriterange(addr, size uintptr) {
 //go:nosplit
 func RaceRead(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
-		hdAccess(hdOpRead, uintptr(addr), 1, pc)
+	if hdWatched(uintptr(addr)) {
+		hdAccessOf = pc
+		hdAccess(hdOpRead|uint64(1)<<16, uintptr(addr))
 	}
 	hdTellRead(uintptr(addr), pc)
 }
@@ -188,8 +267,9 @@ func RaceRead(addr unsafe.Pointer) {
 //go:nosplit
 func RaceWrite(addr unsafe.Pointer) {
 	pc := sys.GetCallerPC()
-	if hdWatched() {
-		hdAccess(hdOpWrite, uintptr(addr), 1, pc)
+	if hdWrites(uintptr(addr)) {
+		hdAccessOf = pc
+		hdAccess(hdOpWrite|uint64(1)<<16, uintptr(addr))
 	}
 	hdTellWrite(uintptr(addr), pc)
 }
@@ -197,8 +277,9 @@ func RaceWrite(addr unsafe.Pointer) {
 //go:nosplit
 func RaceReadRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && len > 0 {
-		hdAccess(hdOpReadRange, uintptr(addr), uintptr(len), pc)
+	if hdWatched(uintptr(addr)) && len > 0 {
+		hdAccessOf = pc
+		hdAccess(hdOpReadRange|uint64(uintptr(len))<<16, uintptr(addr))
 	}
 	hdTellReadRange(uintptr(addr), uintptr(len), pc)
 }
@@ -206,8 +287,9 @@ func RaceReadRange(addr unsafe.Pointer, len int) {
 //go:nosplit
 func RaceWriteRange(addr unsafe.Pointer, len int) {
 	pc := sys.GetCallerPC()
-	if hdWatched() && len > 0 {
-		hdAccess(hdOpWriteRange, uintptr(addr), uintptr(len), pc)
+	if hdWrites(uintptr(addr)) && len > 0 {
+		hdAccessOf = pc
+		hdAccess(hdOpWriteRange|uint64(uintptr(len))<<16, uintptr(addr))
 	}
 	hdTellWriteRange(uintptr(addr), uintptr(len), pc)
 }

@@ -27,20 +27,34 @@ func hdAtomic(op uint16, addr unsafe.Pointer, size uint32, operand uint64, old u
 	if t == nil || t.goid != gp.goid || gp != gp.m.curg {
 		return
 	}
+	if t.pointer {
+		t.pointer = false
+		return
+	}
 	hdAtomics(t, op, addr, size, operand, old, add, pc, fp)
+}
+
+// hdAtomicPointer is hdAtomic for an operation that stores a pointer, before Go's runtime
+// has told the collector of it: from then on nothing may come in between, and once the
+// pointer is a number (hd_StoreUintptr) nothing keeps what it points to alive.
+func hdAtomicPointer(op uint16, addr *unsafe.Pointer, old, new unsafe.Pointer) {
+	gp := getg()
+	if !hd.active || gp != gp.m.curg {
+		return
+	}
+	t := hdThreadOf(gp)
+	if t == nil {
+		return
+	}
+	t.pointer = false
+	hdAtomics(t, op, unsafe.Pointer(addr), 8, uint64(uintptr(new)), uintptr(old), false, sys.GetCallerPC(), hdDepth(getcallerfp()))
+	t.pointer = true
 }
 
 func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand uint64, old uintptr, add bool, pc, fp uintptr) {
 	gp := getg()
 	t.last.pc = 0
 	t.quiet++
-	if op == hdOpAtomicLoad {
-		if hdStops(gp) != nil && hdClassOfNosplit(pc) != hdSkipLibrary {
-			hdObserve(t, pc, hdLoad(addr, size))
-		}
-	} else {
-		t.stale = 0
-	}
 	if t.quiet >= hdQuiet {
 		hdForced(t, pc, fp)
 	}
@@ -59,6 +73,9 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		})
 	}
 	if !own && hdStops(gp) != nil {
+		if value := hdLoad(addr, size); hdChangesNothing(op, value, operand, uint64(old), add) {
+			hdFruitless(t, value)
+		}
 		hd.adds = add
 		hdPointAt(op, uintptr(addr), old, operand, size, pc, fp)
 		return
@@ -78,6 +95,19 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		p.stack = hdStack(getg().m.curg, pc, fp, pc)
 		hdRecord(t, &p, hdEvNochoice)
 	})
+}
+
+// hdChangesNothing reports whether the operation leaves value as it is.
+func hdChangesNothing(op uint16, value, operand, old uint64, add bool) bool {
+	switch op {
+	case hdOpAtomicLoad:
+		return true
+	case hdOpAtomicCas:
+		return value != old
+	case hdOpAtomicRmw:
+		return add && operand == 0 || !add && operand == value // of And and Or as of Swap
+	}
+	return false
 }
 
 func hdMutexFunc(pc uintptr) bool {

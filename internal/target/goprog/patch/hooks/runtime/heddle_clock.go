@@ -21,14 +21,6 @@ func hdNanotime() int64 {
 	return nanotime()
 }
 
-// hdLook is hdNanotime for a program that looks at the clock, which takes it a microsecond.
-func hdLook() int64 {
-	if hd.active && hdThreadOf(getg()) != nil {
-		hd.vnow += 1000
-	}
-	return hdNanotime()
-}
-
 // hdTimeNow is the time in the form of time.now.
 func hdTimeNow() (sec int64, nsec int32, mono int64) {
 	mono = hdLook()
@@ -93,6 +85,10 @@ func hdStartupRand() {
 		startupRand[i] = byte(i*37 + 11)
 	}
 }
+
+// hdNumCPU is how many processors a program finds, and GOMAXPROCS to begin with: the same on
+// every machine.
+const hdNumCPU = 4
 
 // hdProcs is GOMAXPROCS, which is 1 in truth.
 func hdProcs(n int) (int, bool) {

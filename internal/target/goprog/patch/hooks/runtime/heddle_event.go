@@ -90,6 +90,13 @@ func hdRecordSlot(t *hdThread) {
 
 // hdRecord records operation p of thread t.
 func hdRecord(t *hdThread, p *hdPend, flags uint32) {
+	object := hdObject(p.obj)
+	if object == hdNameless && p.op >= hdOpRead && p.op <= hdOpWriteRange {
+		if flags&hdEvNochoice != 0 {
+			return
+		}
+		object = 0
+	}
 	ext := 0
 	if hd.nwords > 1 && flags&hdEvNochoice == 0 {
 		ext = int(hd.nwords-1+7) / 8
@@ -99,7 +106,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 	e := &hdEv.block[hdEv.n]
 	hdEv.n++
-	*e = hdEvent{Thread: t.number, Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: hdObject(p.obj),
+	*e = hdEvent{Thread: t.number, Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: object,
 		Value: p.value, Aux: uint64(p.aux), Flags: uint16(flags), Result: p.result, Stack: p.stack}
 	if p.op >= hdOpAtomicLoad && p.op <= hdOpAtomicCas {
 		e.Flags |= hdEvAtomic | 5<<4 // Go's are sequentially consistent
@@ -194,19 +201,67 @@ func hdStackObject(thread uint32, off uint64) uint64 {
 func hdHeap(base uintptr, off uint64) uint64 {
 	base += uintptr(off >> hdHeapBits << hdHeapBits)
 	off &= 1<<hdHeapBits - 1
+	i := hdObjectSlot(base)
+	if i < 0 {
+		return hdNameless
+	}
+	o := &hdEv.objects[i]
+	if o.epoch != uint32(hdEv.epoch) {
+		o.epoch, o.base, o.id = uint32(hdEv.epoch), base, 0
+	}
+	if o.id == 0 {
+		hdEv.nobj++
+		o.id = hdEv.nobj
+	}
+	return hdRegionHeap | uint64(o.id)<<hdHeapBits | off
+}
+
+// hdNameless stands for all objects that there is no room to name. Synchronisation on them
+// is taken for one and the same, which orders too much; an access to them is not recorded,
+// or two that have nothing to do with each other would look like a race.
+const hdNameless = hdRegionHeap
+
+// hdObjectSlot is where the name of the object at base is or belongs, -1 if there is no room.
+func hdObjectSlot(base uintptr) int {
 	i := hdMix(uint64(base), 0x6f) % hdObjSlots
 	for range 1 << 10 {
-		o := &hdEv.objects[i]
-		if o.epoch != uint32(hdEv.epoch) {
-			hdEv.nobj++
-			o.epoch, o.base, o.id = uint32(hdEv.epoch), base, hdEv.nobj
-		}
-		if o.base == base {
-			return hdRegionHeap | uint64(o.id)<<hdHeapBits | off
+		if o := &hdEv.objects[i]; o.epoch != uint32(hdEv.epoch) || o.base == base {
+			return int(i)
 		}
 		i = (i + 1) % hdObjSlots
 	}
-	return off // a million others: it goes without a name
+	return -1
+}
+
+// hdAllocated is called when size bytes have been allocated at p.
+//
+//go:nosplit
+func hdAllocated(p unsafe.Pointer, size uintptr) {
+	if !hd.active {
+		return
+	}
+	if gp := getg(); gp.hd != nil && gp.hd.goid == gp.goid {
+		hd.allocated += uint64(size)
+	}
+	if hd.record && hdEv.nobj > 0 {
+		systemstack(func() { hdRenew(uintptr(p)) })
+	}
+}
+
+// hdRenew makes the object at p another than the one that was there before, and has been
+// freed: what was done to that one has nothing to do with this one. With the race tag no two
+// objects share a block, however small they are.
+func hdRenew(p uintptr) {
+	span := spanOfHeap(p)
+	if span == nil {
+		return
+	}
+	base := span.base() + span.objIndex(p)*span.elemsize
+	for at := base; at < base+span.elemsize; at += 1 << hdHeapBits {
+		if i := hdObjectSlot(at); i >= 0 && hdEv.objects[i].base == at {
+			hdEv.objects[i].id = 0
+		}
+	}
 }
 
 // hdStack numbers gp's stack from pc outwards, without the part up to from.

@@ -93,6 +93,7 @@ func hdTake(gp *g) bool {
 			t.pend = hdPend{op: hdOpResume, pc: t.pend.pc, stack: t.pend.stack, obj: t.pend.obj, value: op}
 			hdDraw(t)
 		}
+		hdWakes(t)
 		t.state = hdReady
 		hdAdd(&hd.enabled, t.index)
 	}
@@ -294,12 +295,36 @@ func hdFind() (*g, bool) {
 	if netpollinited() && netpollAnyWaiters() {
 		hdPoll(0)
 	}
+	if hdAny() {
+		hd.idleAt = 0
+	} else if hdAwaitsSystem() {
+		usleep(50)
+		return nil, true
+	}
 	if hdAny() || hdTimer() != 0 && !hdSettled() {
 		hd.points++
 		hdBudget(hd.cur)
 		return hdRun(hdChoose())
 	}
-	return hdIdle()
+	return hdNobody()
+}
+
+// hdSystemWait is for how many real ns a timer waits at most.
+const hdSystemWait = 2e9
+
+// hdAwaitsSystem reports whether the next timer has to wait, though no goroutine is enabled,
+// because one is in a system call: how long that takes is real time, in which as much
+// virtual time may pass.
+func hdAwaitsSystem() bool {
+	when := hdTimer()
+	if when == 0 || hd.settle.phase != hdSettleNone || hdScriptFires() || !hdAnyThread(func(t *hdThread) bool { return t.state == hdOutside }) {
+		return false
+	}
+	now := nanotime()
+	if hd.idleAt == 0 {
+		hd.idleAt = now
+	}
+	return now-hd.idleAt < min(when-hd.vnow, hdSystemWait)
 }
 
 func hdRun(t *hdThread) (*g, bool) {
@@ -323,8 +348,8 @@ func hdPoll(delay int64) bool {
 	return some
 }
 
-// hdIdle is where nobody can go on and no timer is due.
-func hdIdle() (*g, bool) {
+// hdNobody is where nobody can go on and no timer is due.
+func hdNobody() (*g, bool) {
 	outside := false
 	for i := range hd.nthreads {
 		if hd.threads[i].state == hdOutside {

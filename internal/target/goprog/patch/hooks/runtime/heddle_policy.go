@@ -6,13 +6,22 @@ package runtime
 
 import "internal/runtime/sys"
 
-// hdSpin is how many times in a row a thread may read what it has read before until that
-// counts as spinning.
-const hdSpin = 6
-
 // hdQuantum is for how many points a thread may run on end. A loop that takes a lock to look,
 // and gives it back, is no spinning, and nobody else would ever run.
 const hdQuantum = 10000
+
+// hdSmallQuantum is that in the second half of the step budget.
+const hdSmallQuantum = 200
+
+// Fairness. A goroutine that only yields, spins or polls cannot keep another enabled one from
+// running. FAIR and PCT serve those that yield in turn; so does POS up to the order within a
+// window, which moves down with each draw; RANDOM is fair with probability 1. And under all
+// of them nobody waits for more than hdStarved points.
+const (
+	hdStarved = 10000
+	hdWindow  = 64
+	hdStride  = 8
+)
 
 func hdRandom() uint64 { // splitmix64
 	hd.rng += 0x9e3779b97f4a7c15
@@ -36,8 +45,6 @@ func hdPolicyBegin() {
 	}
 }
 
-func hdSpinning(t *hdThread) bool { return t.stale >= hdSpin }
-
 // hdWaits reports whether the thread only waits for others.
 func hdWaits(t *hdThread) bool {
 	return t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdSpinning(t)
@@ -46,7 +53,10 @@ func hdWaits(t *hdThread) bool {
 func hdGivesWay(t *hdThread) bool { return hdWaits(t) || hdMonopolises(t) }
 
 func hdMonopolises(t *hdThread) bool {
-	return t.index == hd.lastRan && hd.points-hd.since >= hdQuantum
+	if t.index != hd.lastRan || hd.points-hd.since < hdSmallQuantum {
+		return false
+	}
+	return hd.points-hd.since >= hdQuantum || hdLate()
 }
 
 // hdArrived is called when the thread that runs has come to a point.
@@ -69,7 +79,8 @@ func hdDraw(t *hdThread) {
 		t.prio = hd.prioLow
 		hd.prioLow--
 	case hd.plan.Policy == hdPolicyPos && way:
-		t.prio = int64(hdRandom() >> 44)
+		hd.prioLow -= hdStride
+		t.prio = hd.prioLow - int64(hdRandom()%hdWindow)
 	case hd.plan.Policy == hdPolicyPos:
 		t.prio = hdFresh()
 	}
@@ -155,8 +166,34 @@ func hdChooseHighest() uint32 {
 	return best.index
 }
 
+// hdLate reports whether the execution is in the second half of its step budget.
+func hdLate() bool { return hd.points > uint64(hd.plan.MaxSteps/2) }
+
+// hdStarving is the enabled goroutine that has waited for longest, if that is too long; nil
+// if none has.
+func hdStarving() *hdThread {
+	var oldest *hdThread
+	for w := range hd.nwords {
+		for m := hd.decision[w]; m != 0; m &= m - 1 {
+			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
+			if oldest == nil || u.ran < oldest.ran {
+				oldest = u
+			}
+		}
+	}
+	if hd.points-oldest.ran < hdStarved {
+		return nil
+	}
+	return oldest
+}
+
 func hdPolicyChoose() uint32 {
-	if hd.points > uint64(hd.plan.MaxSteps/2) {
+	if hd.points%(hdStarved/8) == 0 {
+		if t := hdStarving(); t != nil {
+			return t.index
+		}
+	}
+	if hdLate() {
 		return hdChooseFair()
 	}
 	switch hd.plan.Policy {
@@ -166,16 +203,4 @@ func hdPolicyChoose() uint32 {
 		return hdChooseHighest()
 	}
 	return hdChooseFair()
-}
-
-// hdObserve tells who only waits: a load that gives what the same instruction read before,
-// with nothing else in between, tells the thread nothing new.
-func hdObserve(t *hdThread, pc uintptr, value uint64) {
-	s := &t.seen[(pc^pc>>4)%uintptr(len(t.seen))]
-	if s.pc == pc && s.value == value {
-		t.stale++
-		return
-	}
-	s.pc, s.value = pc, value
-	t.stale = 0
 }

@@ -7,7 +7,6 @@ package runtime
 
 import (
 	"internal/runtime/sys"
-	"unsafe"
 )
 
 //go:nosplit
@@ -77,7 +76,18 @@ func hdOldThread(gp *g) *hdThread {
 	hd.olds++
 	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)
 	t.old = true
+	t.finalizes = hdFinalizes(gp)
 	return t
+}
+
+// hdFinalizes reports whether gp is one of the runtime's goroutines that run finalizers and
+// cleanups.
+func hdFinalizes(gp *g) bool {
+	switch hdFuncName(gp.startpc) {
+	case "runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups":
+		return true
+	}
+	return false
 }
 
 func hdMainThread() *hdThread { return &hd.threads[0] }
@@ -104,44 +114,42 @@ func hdStops(gp *g) *hdThread {
 // hdPointAt is hdPoint with the place in the runtime, or in a package whose places do not
 // count, from where the program's own instruction is looked for.
 func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) {
-	gp := getg()
-	t := hdStops(gp)
+	t := hdStops(getg())
 	if t == nil {
 		return
 	}
-	var go_ bool
-	systemstack(func() {
-		t.pend = hdPend{op: op, size: size, obj: obj, aux: aux, value: value, pc: hdWhere(pc, fp, hdSkipLibrary)}
-		switch op {
-		case hdOpThreadStart:
-			t.pend.pc = obj
-		case hdOpAtomicRmw:
-			if hd.adds {
-				t.pend.result = 1
-			}
-		}
-		if hd.record {
-			t.pend.stack = hdStack(gp, pc, fp, t.pend.pc)
-		}
-		t.quiet = 0
-		switch op {
-		case hdOpRead, hdOpAtomicLoad, hdOpGosched, hdOpSelect, hdOpChanSend, hdOpChanRecv:
-		default:
-			t.stale = 0
-		}
-		if !hdSpinning(t) {
-			hd.progress = hd.points
-		}
-		hdArrive(t)
-		hd.next = hdChoose()
-		go_ = hd.next == t
-		if go_ {
-			hd.next = nil
-		}
-	})
-	if !go_ {
+	var changes bool
+	systemstack(func() { changes = hdStop(t, op, obj, aux, value, size, pc, fp) })
+	if changes {
 		mcall(hdSwitch)
 	}
+}
+
+// hdStop stops t, which runs, before operation op, on the scheduler's stack. It reports
+// whether another goroutine is to go on; t must then leave with hdSwitch.
+func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) bool {
+	t.pend = hdPend{op: op, size: size, obj: obj, aux: aux, value: value, pc: hdWhere(pc, fp, hdSkipLibrary)}
+	switch op {
+	case hdOpThreadStart:
+		t.pend.pc = obj
+	case hdOpAtomicRmw:
+		if hd.adds {
+			t.pend.result = 1
+		}
+	}
+	if hd.record {
+		t.pend.stack = hdStack(t.gp.ptr(), pc, fp, t.pend.pc)
+	}
+	looked := t.quiet > 0
+	t.quiet, t.looks = 0, 0
+	hdJudge(t, op, obj, t.pend.pc, looked)
+	hdArrive(t)
+	hd.next = hdChoose()
+	if hd.next == t {
+		hd.next = nil
+		return false
+	}
+	return true
 }
 
 // hdSwitch lets the chosen one run instead of gp, on gp's scheduler stack.
@@ -158,11 +166,6 @@ func hdSwitch(gp *g) {
 // hdArrive is where a thread comes to a scheduling point.
 func hdArrive(t *hdThread) {
 	hd.points++
-	if hd.settle.phase == hdSettleNone && hd.points-hd.progress > hdHopeless && hd.points-hd.progress > hdHopeless*uint64(hdReadyCount()) && hdTimer() == 0 {
-		// Everybody who can run has had the chance to change something.
-		hdMessage("no progress")
-		hdFail(hdOutHang, 0, t.pend.pc)
-	}
 	hdBudget(t)
 	hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
 	hdArrived(t)
@@ -176,10 +179,6 @@ func hdBudget(t *hdThread) {
 		hdFail(hdOutHang, 0, t.pend.pc)
 	}
 }
-
-// hdHopeless is how many points in a row, for each goroutine that can run, may be spent
-// on spinning.
-const hdHopeless = 4000
 
 func hdReadyCount() int {
 	n := 0
@@ -212,33 +211,10 @@ func hdTimer() int64 {
 	return ts.wakeTime()
 }
 
-// hdSlack is how close a timer may be, in virtual ns, to count as due: no machine wakes
-// anybody on time, and who is served first of those that are close is open.
-const hdSlack = 20e3
-
-// hdPatience is the number of points after which time moves though somebody can go on.
+// hdPatience is the number of points after which, late in an execution, time moves though
+// somebody could go on: who polls in a way that nobody recognises waits for that, or has the
+// step budget run out.
 const hdPatience = 20000
-
-// hdSoon is how early a timer may fire, in virtual ns, unless the user says otherwise: what
-// a machine under load makes of any program.
-const hdSoon = 20e6
-
-// hdMayHurry reports whether the next timer may fire though others could go on. By default
-// only one that calls a function: those that a goroutine waits for, in a sleep or a
-// receive, are most often guards or guesses of how long others take.
-func hdMayHurry(when int64) bool {
-	if hd.hurry {
-		return true
-	}
-	ts := &getg().m.p.ptr().timers
-	if len(ts.heap) == 0 || ts.heap[0].when != when || when-hd.vnow > hdSoon {
-		return false
-	}
-	t := ts.heap[0].timer
-	f := t.f
-	sleep := goroutineReady
-	return !t.isChan && **(**uintptr)(unsafe.Pointer(&f)) != **(**uintptr)(unsafe.Pointer(&sleep))
-}
 
 // hdChoose picks who does the next operation, and does what that means for the schedule.
 // Somebody can go on, or there is a timer.
@@ -249,11 +225,11 @@ func hdChoose() *hdThread {
 	lingers := hd.settle.phase == hdSettleLingers
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
-		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next when nobody
-		// else can; when the plan says that a timer may be early; and now and then in a long
-		// stretch, or who polls would wait for ever.
-		fire = when <= hd.vnow+hdSlack || hdScriptFires() || !hdAny()
-		if hd.points-hd.timed > hdPatience || !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayHurry(when) {
+		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next
+		// when nobody else can go on, and when the plan says that a timer may be early.
+		fire = when <= hd.vnow+hdDue || hdScriptFires() || !hdAny()
+		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayOvertake(when)
+		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPatience {
 			fire, must = true, true
 		}
 	}
@@ -284,9 +260,6 @@ func hdChoose() *hdThread {
 	return t
 }
 
-// hdStepTime is the virtual time that an operation takes, in ns.
-const hdStepTime = 100
-
 // hdCommit makes t the one that runs, and its pending operation an event.
 func hdCommit(t *hdThread) {
 	if hd.lastRan != t.index {
@@ -300,6 +273,8 @@ func hdCommit(t *hdThread) {
 		hd.since = hd.points
 	}
 	hd.vnow += hdStepTime
+	t.ran = hd.points
+	flags := uint32(0)
 	p := &t.pend
 	switch p.op {
 	case hdOpGo:
@@ -312,6 +287,10 @@ func hdCommit(t *hdThread) {
 	case hdOpTimerFire:
 		when := hdTimer()
 		p.value = uint64(when)
+		if hdOvertakes(when) {
+			flags |= hdEvTimeout
+			hdDel(&hd.decision, t.index)
+		}
 		hd.vnow = max(hd.vnow, when)
 		hd.vfire = when
 		hd.timed = hd.points
@@ -322,7 +301,7 @@ func hdCommit(t *hdThread) {
 	}
 	hdCoverage(t)
 	if hd.record {
-		hdRecord(t, p, 0)
+		hdRecord(t, p, flags)
 	}
 	hdDone(t)
 	t.state = hdRunning

@@ -19,8 +19,32 @@ func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 	nested := false
 	systemstack(func() { nested = hdNested(fp) })
 	if !nested {
+		if hdWouldFail(op, obj) {
+			hdFruitless(getg().hd, 0)
+		}
 		hdPointAt(op, uintptr(obj), 0, uint64(value), 0, pc, fp)
 	}
+}
+
+// hdWouldFail reports whether an attempt to lock would fail now. The words are where all
+// releases of Go that heddle knows have them: the state of a Mutex first, also that of the
+// writers' one in an RWMutex, whose count of readers comes after it and two semaphores.
+func hdWouldFail(op uint16, obj unsafe.Pointer) bool {
+	const locked, starving = 1, 4
+	state := func() bool { return *(*int32)(obj)&(locked|starving) != 0 }
+	readers := func() int32 { return *(*int32)(add(obj, 16)) }
+	if obj == nil {
+		return false
+	}
+	switch op {
+	case hdOpGmutexTrylock:
+		return state()
+	case hdOpRwTrylock:
+		return state() || readers() != 0
+	case hdOpRwTryrlock:
+		return readers() < 0
+	}
+	return false
 }
 
 // hdChan stops the goroutine before a send or a receive.
@@ -29,11 +53,9 @@ func hdChan(op uint16, c *hchan, block bool) {
 	if t == nil {
 		return
 	}
-	stale := uint32(0)
 	if !block && hdWouldWait(c, op == hdOpChanSend) {
-		stale = t.stale + 1 // it does nothing but look
+		hdFruitless(t, 0)
 	}
-	t.stale = stale
 	hdPointAt(op, uintptr(unsafe.Pointer(c)), 0, 0, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
@@ -42,8 +64,15 @@ func hdWouldWait(c *hchan, send bool) bool {
 	if c == nil {
 		return true
 	}
-	if c.timer != nil || c.closed != 0 {
+	if c.closed != 0 {
 		return false
+	}
+	if t := c.timer; t != nil && c.qcount == 0 {
+		if t.when != 0 && t.when <= hd.vnow {
+			return false // it fires when it is looked at
+		}
+		hd.looked = true // it is in no heap while nobody waits for it
+		return true
 	}
 	if send {
 		return c.qcount == c.dataqsiz && c.recvq.first == nil
@@ -59,18 +88,19 @@ func hdSelect(cases *scase, sends, recvs int, block bool) {
 	}
 	t.choice = 0
 	n := sends + recvs
-	stale := uint32(0)
 	if !block {
-		stale = t.stale + 1
+		fruitless := true
 		for i := range n {
 			c := (*scase)(add(unsafe.Pointer(cases), uintptr(i)*unsafe.Sizeof(scase{}))).c
 			if !hdWouldWait(c, i < sends) {
-				stale = 0
+				fruitless = false
 				break
 			}
 		}
+		if fruitless {
+			hdFruitless(t, 0)
+		}
 	}
-	t.stale = stale
 	hdPointAt(hdOpSelect, 0, 0, 0, uint32(n), sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 

@@ -22,7 +22,11 @@ var hdPrefixes = [...]struct {
 }{
 	{"runtime.", hdSkipLibrary}, {"sync.", hdSkipLibrary}, {"internal/sync.", hdSkipLibrary},
 	{"reflect.", hdSkipLibrary}, {"sync/atomic.", hdSkipLibrary}, {"internal/race.", hdSkipLibrary}, {"internal/runtime/", hdSkipLibrary},
-	{"time.", hdSkipLibrary}, {"os.", hdSkipOS}, {"log.", hdSkipOS}, {"internal/", hdSkipIO}, {"net.", hdSkipIO},
+	{"time.", hdSkipLibrary},
+	// Where a variable is in the environment depends on what else is there.
+	{"syscall.Getenv", hdSkipLibrary}, {"syscall.Environ", hdSkipLibrary}, {"syscall.Setenv", hdSkipLibrary},
+	{"syscall.Unsetenv", hdSkipLibrary}, {"syscall.Clearenv", hdSkipLibrary},
+	{"os.", hdSkipOS}, {"log.", hdSkipOS}, {"internal/", hdSkipIO}, {"net.", hdSkipIO},
 	{"syscall.", hdSkipIO},
 }
 

@@ -10,3 +10,9 @@ import "unsafe"
 //go:linkname heddlePoint runtime.hdSyncPoint
 //go:noescape
 func heddlePoint(op uint16, obj unsafe.Pointer, value int64)
+
+// heddlePool is what orders the handing on of p by a Pool, nil for what Go would choose.
+//
+//go:linkname heddlePool runtime.hdPool
+//go:noescape
+func heddlePool(p unsafe.Pointer) unsafe.Pointer

@@ -10,6 +10,16 @@ func hdPort(n int) int
 //go:linkname hdPortTaken runtime.hdPortTaken
 func hdPortTaken(n int)
 
+//go:linkname hdEarlyHeap runtime.hdEarlyHeap
+func hdEarlyHeap()
+
+// The copy of the environment is made now, not when the program first asks for a variable:
+// what it takes depends on how big that is.
+func init() {
+	Getenv("HEDDLE_GO")
+	hdEarlyHeap()
+}
+
 // heddleBind binds a socket to a port that is the same in every process, where the system
 // would choose one. It reports whether it did.
 func heddleBind(fd int, sa Sockaddr) bool {

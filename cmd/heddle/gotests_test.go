@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// goTests copies a package of testdata/gotests into a module of its own.
+func goTests(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(repository(t), "testdata", "gotests")
+	if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(source, name))); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(source, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// cleanGoTests runs the tests of a package that has nothing to find.
+func cleanGoTests(t *testing.T, name string, least int, flags ...string) {
+	t.Helper()
+	tests, _ := runTest(t, goTests(t, name), nil, exitNothing, append(flags, "-timeout=0", "./"+name)...)
+	if len(tests) < least {
+		t.Errorf("%d tests ran, want at least %d", len(tests), least)
+	}
+	for _, test := range tests {
+		if test.Finding != nil {
+			t.Errorf("%s: %+v", test.Test, test.Finding)
+		}
+	}
+}
+
+// Correct programs that wait by looking are no hangs, and guards do not fire at goroutines
+// that work. HEDDLE_WHOLE makes it 100,000 executions each.
+func TestGoWaits(t *testing.T) {
+	t.Parallel()
+	count := "-count=150"
+	if os.Getenv("HEDDLE_WHOLE") != "" {
+		count = "-count=100000"
+	}
+	cleanGoTests(t, "waits", 26, count)
+}
+
+func TestGoLivelocks(t *testing.T) {
+	t.Parallel()
+	tests, _ := runTest(t, goTests(t, "livelocks"), nil, exitFound, "--no-simplify", "-count=100", "./livelocks")
+	if len(tests) != 7 {
+		t.Errorf("%d tests ran, want 7", len(tests))
+	}
+	for _, test := range tests {
+		if f := test.Finding; f == nil || f.Kind != "hang" || f.Message != "no progress" {
+			t.Errorf("%s: %+v", test.Test, f)
+		}
+	}
+}
+
+func TestGoWrappers(t *testing.T) {
+	t.Parallel()
+	cleanGoTests(t, "wrappers", 7, "-count=10")
+}
+
+func TestGoReuse(t *testing.T) {
+	t.Parallel()
+	cleanGoTests(t, "reuse", 7, "-count=20")
+}
+
+// A trace replays where the environment, the working directory and what Go is told of the
+// machine are others.
+func TestGoReplaysAnywhere(t *testing.T) {
+	t.Parallel()
+	dir := goTests(t, "anywhere")
+	tests, _ := runTest(t, dir, nil, exitFound, "--no-simplify", "-race=false", "-count=60", "-timeout=0", "./anywhere")
+	big := "BIG=" + strings.Repeat("x", 3000)
+	var many []string
+	for i := range 300 {
+		many = append(many, "V"+strings.Repeat("a", i)+"=1")
+	}
+	found := 0
+	for _, test := range tests {
+		if test.Finding == nil {
+			t.Errorf("%s found nothing", test.Test)
+			continue
+		}
+		found++
+		for what, env := range map[string][]string{
+			"as it is": nil, "big variable": {big}, "many variables": many, "GOGC": {"GOGC=10", "GOMEMLIMIT=20MiB"}, "GOMAXPROCS": {"GOMAXPROCS=7"},
+		} {
+			trace := test.Trace
+			if !filepath.IsAbs(trace) {
+				trace = filepath.Join(dir, trace)
+			}
+			cmd := heddleCommand(t, t.TempDir(), env, "replay", "-q", trace)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			cmd.Run()
+			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != exitFound {
+				t.Errorf("%s, %s: %s", test.Test, what, &out)
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("%d tests failed, want at least 4", found)
+	}
+}

@@ -1,0 +1,3 @@
+module heddle.example/gotests
+
+go 1.24
