@@ -11,7 +11,7 @@ import (
 
 // PointsVersion is the meaning of scheduling points this heddle has. A script recorded
 // under another version cannot be followed.
-const PointsVersion = 2
+const PointsVersion = 3
 
 // Step is one choice of a scheduler: which thread does its next operation, and what that
 // operation is expected to be.
