@@ -100,7 +100,8 @@ type hdThread struct {
 	fruitless    bool   // what it comes to will get nowhere: it only looks at told
 	told         uint64
 	trail        uint64 // a hash of the addresses it used since its last observation
-	seen         [hdSeenSlots]struct {
+	seenNext     uint32
+	seen         [hdSeenSets][hdSeenWays]struct {
 		key, value, trail uint64
 	}
 	access hdAccessing

@@ -190,11 +190,11 @@ func hdAsk() { hdClassOf(hdAsked) }
 //
 //go:nosplit
 func hdClassOfNosplit(pc uintptr) uint8 {
-	class, known := hdClassKnown(hdAccessOf)
+	class, known := hdClassKnown(pc)
 	if !known {
-		hdAsked = hdAccessOf
+		hdAsked = pc
 		systemstack(hdAsk)
-		class, _ = hdClassKnown(hdAccessOf)
+		class, _ = hdClassKnown(pc)
 	}
 	return class
 }

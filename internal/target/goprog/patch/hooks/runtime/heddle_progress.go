@@ -35,7 +35,7 @@ const (
 	hdLooks      = 1000 // looks at the clock in a row from which on they are a wait
 	hdLooksAgain = 64   // looks between two yields of such a wait
 
-	hdSeenSlots = 16
+	hdSeenSets, hdSeenWays = 8, 4 // a loop that waits has few instructions that look
 
 	// Weights of observations: how fast time drifts while all make them. One that takes a
 	// lock to look may be a loop with a job, so it takes 16 times as many.
@@ -62,7 +62,16 @@ func hdWakes(t *hdThread) {
 // hdObserve is called when the instruction at pc is about to tell t value, of obj.
 func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile bool) {
 	key := hdMix(uint64(pc), uint64(obj)) | 1
-	s := &t.seen[key>>8%hdSeenSlots]
+	set := &t.seen[key>>8%hdSeenSets]
+	i := 0
+	for i < hdSeenWays && set[i].key != key {
+		i++
+	}
+	if i == hdSeenWays {
+		i = int(t.seenNext % hdSeenWays)
+		t.seenNext++
+	}
+	s := &set[i]
 	trail := t.trail
 	t.trail = 0
 	if s.key != key || s.value != value {
