@@ -142,7 +142,7 @@ func renumber(t *trace.Trace) {
 		ev := &t.Events[i]
 		ev.Thread, ev.Object = thread(ev.Thread), object(ev.Object)
 		switch ev.Op {
-		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpGo, trace.OpCoroSwitch:
+		case trace.OpThreadCreate, trace.OpThreadCreated, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpGo, trace.OpCoroSwitch:
 			ev.Value = uint64(thread(trace.ThreadID(ev.Value)))
 		case trace.OpCondSignal:
 			if ev.Value > 0 {

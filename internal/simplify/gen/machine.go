@@ -227,7 +227,7 @@ func (m *machine) do(t int, hint *trace.Event) (trace.Event, error) {
 	case trace.OpThreadCreate:
 		m.threads[in.value].created = true
 		ev.Value = in.value
-	case trace.OpThreadJoin:
+	case trace.OpThreadCreated, trace.OpThreadJoin:
 		ev.Value = in.value
 	case trace.OpProcessExit, trace.OpAbort:
 		m.exited = true

@@ -76,6 +76,10 @@ func programs(r *rand.Rand, threads, length int, big bool) [][]instr {
 		}
 		at = boundary(r, progs[parent], at)
 		progs[parent] = insert(progs[parent], at, instr{op: trace.OpThreadCreate, value: uint64(t)})
+		if t%2 == 0 { // recordings have it always, other tools' traces never
+			at++
+			progs[parent] = insert(progs[parent], at, instr{op: trace.OpThreadCreated, value: uint64(t)})
+		}
 		if r.IntN(2) == 0 {
 			progs[parent] = insert(progs[parent], boundary(r, progs[parent], at+1), instr{op: trace.OpThreadJoin, value: uint64(t)})
 		}

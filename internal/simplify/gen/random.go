@@ -98,7 +98,7 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 				children[ev.Thread]++
 				t.Threads = append(t.Threads, trace.Thread{ID: id, Parent: ev.Thread, Nth: children[ev.Thread], Name: ev.Value + 1, Ended: m.threads[ev.Value].ended})
 				ev.Value = uint64(id)
-			case trace.OpThreadJoin:
+			case trace.OpThreadCreated, trace.OpThreadJoin:
 				ev.Value = uint64(run.ids[ev.Value])
 			case trace.OpCondSignal:
 				if ev.Value > 0 {
