@@ -18,9 +18,10 @@ static inline void count_point(const struct hd_thread *t) {
   hd.points++;
   hd.vtime += HD_POINT_NS;
   if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
-  // Some programs compute for a tenth of a second from one point to the next. Nobody else
-  // writes while a thread of the program runs.
-  __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + 1, __ATOMIC_RELAXED);
+  // Some programs compute for a tenth of a second from one point to the next, so each counts;
+  // but not a yield that the runtime put in. Nobody else writes while a thread of the program runs.
+  uint32_t own = !(t->pend.flags & HD_EV_FORCED);
+  __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + own, __ATOMIC_RELAXED);
 }
 
 static struct hd_thread *choose(void) {

@@ -169,6 +169,7 @@ var hd struct {
 	progressAt int64  // virtual time then
 	drifts     bool   // time, as all only wait
 	looked     bool   // somebody at the clock, since hd.progress
+	forced     bool   // the point that a goroutine comes to is a yield that heddle put in
 	slack      int64  // virtual ns that timers may overtake others yet
 	pos        uint32
 	devs       uint32
@@ -339,7 +340,7 @@ func hdStart(gp *g) {
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
-	hd.slack, hd.drifts, hd.looked = int64(min(p.Slack, 1<<62)), false, false
+	hd.slack, hd.drifts, hd.looked, hd.forced = int64(min(p.Slack, 1<<62)), false, false, false
 	hdSlotBegin()
 	hdScriptBegin()
 	hdPolicyBegin()

@@ -123,6 +123,7 @@ func hdAccessed() {
 	}
 	stops := hdStops(gp) != nil
 	if t.quiet >= hdQuiet && stops {
+		hd.forced = true
 		if hdStop(t, hdOpGosched, 0, 0, 0, 0, a.pc, fp) {
 			a.changes, a.forced = true, true
 			return
@@ -156,6 +157,7 @@ func hdAccessed() {
 // hdForced is a yield of a goroutine that has gone on for long.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
+	hd.forced = hdStops(getg()) != nil
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
 }
 

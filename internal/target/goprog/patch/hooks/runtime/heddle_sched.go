@@ -167,7 +167,10 @@ func hdSwitch(gp *g) {
 func hdArrive(t *hdThread) {
 	hd.points++
 	hdBudget(t)
-	hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
+	if !hd.forced { // a sign of life
+		hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
+	}
+	hd.forced = false
 	hdArrived(t)
 	hdDraw(t)
 }
