@@ -281,10 +281,11 @@ static int create(int clock, struct sigevent *event, timer_t *id, uint64_t pc) {
   switch (e.sigev_notify) {
   case SIGEV_NONE: break;
   case SIGEV_THREAD: break;
-  case SIGEV_THREAD_ID:
+  case SIGEV_THREAD_ID: {
     const struct hd_thread *to = hd_thread_numbered(e._sigev_un._tid == hd_pid() ? 0 : (uint32_t)(e._sigev_un._tid - HD_TID_BASE));
     if (!to || to->timer || to->ended) return EINVAL;
     target = to->index;
+  }
     // fall through
   case SIGEV_SIGNAL:
     if (!hd_signal_valid(e.sigev_signo)) return EINVAL;
