@@ -55,7 +55,10 @@ type recording struct {
 	live    map[trace.Object]int // of allocs
 	waiting []abi.Local          // places in stacks, sent before the event that they are for
 	locals  []trace.Local
-	sent    uint64 // events that the runtime has sent
+	types   []typed
+
+	typeBytes int    // that were sent of types
+	sent      uint64 // events that the runtime has sent
 
 	sparse      bool   // only scheduling points are kept
 	kept, most  uint64 // events that are kept though they are no scheduling points
@@ -121,6 +124,21 @@ func (r *recording) add(list []abi.Event) error {
 
 // place takes in a place in a stack; the events before it may still be on their way.
 func (r *recording) place(l abi.Local) { r.waiting = append(r.waiting, l) }
+
+// maxTypes bounds the bytes of a trace that types take; objects after that go without.
+const maxTypes = 1 << 20
+
+func (r *recording) typ(y abi.Type, name string) {
+	if r.typeBytes += abi.SizeofType + len(name); r.typeBytes <= maxTypes {
+		r.types = append(r.types, typed{y, name})
+	}
+}
+
+// typed is what the runtime sent of a type.
+type typed struct {
+	abi.Type
+	name string
+}
 
 func (r *recording) placed(by trace.ThreadID) {
 	for len(r.waiting) > 0 && r.waiting[0].Event <= r.sent {
@@ -206,6 +224,13 @@ func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 // trace is the execution's, which has ended.
 func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Ending: e}
+	for i := range r.types {
+		y := &r.types[i]
+		tr.Types = append(tr.Types, trace.Type{
+			Object: r.prog.Object(y.Object, &r.who, 0), Size: y.Size, Unit: y.Unit, Name: y.name,
+			Descriptor: r.prog.Site(y.Type.Type), Site: r.prog.Site(y.Pc), Channel: y.Flags&abi.TypeChannel != 0,
+		})
+	}
 	tr.Header.Points = p.Points
 	tr.Header.ExpectStatus = p.ExpectStatus
 	if r.cut {

@@ -80,6 +80,11 @@ var edits = []edit{
 	{mapFile, "(*Map).CompareAndDelete", entry, "", point(abi.OpSyncMap, "m")},
 	{mapFile, "(*Map).Range", entry, "", point(abi.OpSyncMap, "m")},
 
+	// Types of objects on the heap.
+	{"runtime/malloc.go", "mallocgc", last, "return x", "if hd.record { hdMade(x, size, typ) }"},
+	{"runtime/slice.go", "growslice", last, "return slice{p, newLen, newcap}", "if hd.record { hdMadeOf(p, et, false) }"},
+	{"runtime/chan.go", "makechan", last, "return c", "if hd.record { hdMadeOf(unsafe.Pointer(c), &t.Type, true) }"},
+
 	// Time and chance.
 	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
 	{"runtime/time.go", "time_runtimeNano", last, "return nanotime()", "if hd.on { return hdLook() }"},

@@ -12,6 +12,7 @@
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
 //	heddle_event.go   recording: events, stacks, names of objects
+//	heddle_types.go   types of objects
 //	heddle_where.go   which instruction of the program an operation belongs to
 //	heddle_clock.go   virtual time, and chance
 //	heddle_system.go  what only the system knows: threads that wait, signals on their way
