@@ -266,5 +266,6 @@ func (t *Type) goOpaque() bool {
 			return true
 		}
 	}
-	return t.Name == "string" && t.Kind == Struct
+	slice := t.Kind == Struct && len(t.fields) == 3 && t.fields[0].name == "array" && t.fields[1].name == "len" && t.fields[2].name == "cap"
+	return slice || t.Name == "string" && t.Kind == Struct
 }
