@@ -69,7 +69,7 @@ func (t *Table) goTypes(types []trace.Type) goTypes {
 // kind is the name of an object of which no more than its type is known; empty for what a
 // programmer has never seen.
 func (o *goObject) kind() string {
-	name := o.Name
+	name := goShort(o.Name) // of a generic type it has the paths of its arguments
 	switch {
 	case o.Unit == 0 || strings.HasPrefix(name, "runtime."):
 		return ""
@@ -150,7 +150,7 @@ func (m *module) goType(addr uint64, name string) *Type {
 		if !ok {
 			continue
 		}
-		if e := at.entry(); e != nil && goShort(at.d.text(e, dwarf.AttrName)) == name {
+		if e := at.entry(); e != nil && goShort(at.d.text(e, dwarf.AttrName)) == goShort(name) {
 			return at.typ()
 		}
 	}
@@ -193,7 +193,7 @@ func (t *Table) goVariable(y trace.Type) string {
 		return ""
 	}
 	names := map[string]bool{}
-	u.goMoved(rd, e, t.frame(y.Site).Line, "*"+y.Name, names, 0)
+	u.goMoved(rd, e, t.frame(y.Site).Line, "*"+goShort(y.Name), names, 0)
 	if len(names) != 1 {
 		return ""
 	}
