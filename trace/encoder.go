@@ -29,6 +29,7 @@ type Encoder struct {
 	closed bool
 	counts tracepb.End
 	locals []*tracepb.Local
+	types  []*tracepb.Type
 	block  blockEncoder
 }
 
@@ -192,6 +193,18 @@ func (e *Encoder) WriteLocals(locals []Local) error {
 	return nil
 }
 
+// WriteTypes adds to the table of what objects on the heap were allocated as. It is written by
+// Close.
+func (e *Encoder) WriteTypes(types []Type) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	for i := range types {
+		e.types = append(e.types, typeRecord(&types[i]))
+	}
+	return nil
+}
+
 // WriteEvent writes the next event. It keeps nothing of ev.
 func (e *Encoder) WriteEvent(ev *Event) error {
 	if err := e.ready(); err != nil {
@@ -270,7 +283,7 @@ func (e *Encoder) Close(ending Ending) error {
 		}
 	}
 	end := endingRecord(&ending)
-	end.Locals = e.locals
+	end.Locals, end.Types = e.locals, e.types
 	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: end}}); err != nil {
 		return err
 	}
@@ -338,7 +351,10 @@ func (e *Encoder) content(t *Trace) error {
 			return err
 		}
 	}
-	return e.WriteLocals(t.Locals)
+	if err := e.WriteLocals(t.Locals); err != nil {
+		return err
+	}
+	return e.WriteTypes(t.Types)
 }
 
 // tablesFit says why neither the file format nor the text form can hold t's tables: both

@@ -80,7 +80,7 @@ func (r *Reader) all() (*Trace, error) {
 	t.Events = slices.Concat(blocks...)
 	t.Modules, t.Threads, t.Stacks, t.Allocs = r.modules, r.threads, r.stacks, r.allocs
 	if err == io.EOF {
-		t.Ending, t.Locals = *r.ending, r.locals
+		t.Ending, t.Locals, t.Types = *r.ending, r.locals, r.types
 		return t, nil
 	}
 	t.cut(fmt.Sprintf("the trace is incomplete: how the execution ended after %d events is not known", len(t.Events)))

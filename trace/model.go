@@ -292,6 +292,18 @@ type Local struct {
 	Event   int // index of the event from which on the name holds
 }
 
+// Type is what an object on the heap of a Go program was allocated as, so that places in it can
+// be named by their fields.
+type Type struct {
+	Object     Object // where the allocation begins
+	Size       uint64 // of the allocation in bytes
+	Unit       uint64 // of the type; a slice's array has several
+	Name       string // as Go's package reflect writes it: `pool.Pool`
+	Descriptor Site   // the type's descriptor in Go's runtime
+	Site       Site   // the instruction that allocated it, a return address; 0 if that is not known
+	Channel    bool   // the object is what a channel of the type consists of
+}
+
 // Header says what was run and how to run it again.
 type Header struct {
 	Heddle        string   // version of heddle that wrote the trace
@@ -328,6 +340,7 @@ type Trace struct {
 	Stacks  [][]Site // Stacks[0] is empty; innermost first, the event's own site excluded
 	Allocs  []Alloc
 	Locals  []Local // in order of Event
+	Types   []Type  // of each object at most one
 	Events  []Event
 	Ending  Ending
 }

@@ -46,6 +46,7 @@ type Reader struct {
 	output  []byte
 	ending  *Ending
 	locals  []Local
+	types   []Type
 }
 
 // Option changes how a trace is read.
@@ -259,6 +260,9 @@ func (r *Reader) Allocs() []Alloc { return r.allocs }
 // Locals is the table of places in stacks. It is there when Ending is.
 func (r *Reader) Locals() []Local { return r.locals }
 
+// Types is the table of what objects on the heap were allocated as. It is there when Ending is.
+func (r *Reader) Types() []Type { return r.types }
+
 // Ending is how the execution ended. It is there once Next has returned io.EOF, or
 // Events has come to its end without an error; before that the second result is false.
 func (r *Reader) Ending() (Ending, bool) {
@@ -354,6 +358,11 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 	case *tracepb.Record_Ending:
 		for _, l := range k.Ending.Locals {
 			if err = add(r, &r.locals, Local{Object(l.Object), Site(l.Site), l.Cfa, l.Sp, int(l.Event)}, 0); err != nil {
+				return dst, err
+			}
+		}
+		for _, y := range k.Ending.Types {
+			if err = add(r, &r.types, typeOf(y), len(y.Name)); err != nil {
 				return dst, err
 			}
 		}

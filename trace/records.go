@@ -281,3 +281,17 @@ func endingOf(p *tracepb.Ending) (Ending, error) {
 	}
 	return e, nil
 }
+
+func typeRecord(y *Type) *tracepb.Type {
+	return &tracepb.Type{
+		Object: uint64(y.Object), Size: y.Size, Unit: y.Unit, Name: []byte(y.Name),
+		Descriptor_: uint64(y.Descriptor), Site: uint64(y.Site), Channel: y.Channel,
+	}
+}
+
+func typeOf(r *tracepb.Type) Type {
+	return Type{
+		Object: Object(r.Object), Size: r.Size, Unit: r.Unit, Name: string(r.Name),
+		Descriptor: Site(r.Descriptor_), Site: Site(r.Site), Channel: r.Channel,
+	}
+}

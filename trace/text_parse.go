@@ -175,6 +175,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.t.Stacks = append(p.t.Stacks, l.sites(nil))
 	case "alloc":
 		p.alloc(l)
+	case "type":
+		p.typ(l)
 	case "local":
 		p.local(l)
 	case "ending":
@@ -261,6 +263,19 @@ func (p *textParser) local(l *textLine) {
 		"event": func(w word) { v.Event = int(value(l, w, parseInt)) },
 	})
 	p.t.Locals = append(p.t.Locals, v)
+}
+
+func (p *textParser) typ(l *textLine) {
+	v := Type{Object: get(l, "object", parseObject)}
+	l.pairs(map[string]func(word){
+		"size":       func(w word) { v.Size = value(l, w, parseUint) },
+		"unit":       func(w word) { v.Unit = value(l, w, parseUint) },
+		"name":       func(w word) { v.Name = l.string(w) },
+		"descriptor": func(w word) { v.Descriptor = value(l, w, parseSite) },
+		"site":       func(w word) { v.Site = value(l, w, parseSite) },
+		"channel":    func(w word) { l.bare(w); v.Channel = true },
+	})
+	p.t.Types = append(p.t.Types, v)
 }
 
 func (p *textParser) event(index string, l *textLine) error {

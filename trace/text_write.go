@@ -187,6 +187,20 @@ func writeTablesText(b *bufio.Writer, t *Trace) {
 	for _, l := range t.Locals {
 		fmt.Fprintf(b, "local %s site=%s cfa=%d sp=%d event=%d\n", printObject(l.Object), printSite(l.Site), l.CFA, l.SP, l.Event)
 	}
+	if len(t.Types) > 0 {
+		b.WriteByte('\n')
+	}
+	for i := range t.Types {
+		y := &t.Types[i]
+		fmt.Fprintf(b, "type %s size=%d unit=%d name=%s descriptor=%s", printObject(y.Object), y.Size, y.Unit, strconv.Quote(y.Name), printSite(y.Descriptor))
+		if y.Site != 0 {
+			fmt.Fprintf(b, " site=%s", printSite(y.Site))
+		}
+		if y.Channel {
+			b.WriteString(" channel")
+		}
+		b.WriteByte('\n')
+	}
 }
 
 // The columns of an event that every line has.

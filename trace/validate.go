@@ -76,7 +76,7 @@ func (e *InvalidError) Error() string {
 //     one of them writes.
 func Validate(t *Trace) error {
 	v := validator{t: t, ops: map[Op]bool{OpNone: false}}
-	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.locals, v.points, v.ending} {
+	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.locals, v.types, v.points, v.ending} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -347,6 +347,25 @@ func (v *validator) locals() error {
 			return invalid(place, "its name holds from event %d on, after one from event %d, where there are %d events", l.Event, last, len(v.t.Events))
 		}
 		last = l.Event
+	}
+	return nil
+}
+
+func (v *validator) types() error {
+	seen := make(map[Object]bool)
+	for i := range v.t.Types {
+		y := &v.t.Types[i]
+		place := fmt.Sprintf("type %d", i)
+		if p := first(v.object(y.Object), v.site(y.Descriptor), v.site(y.Site)); p != "" {
+			return invalid(place, "%s", p)
+		}
+		if y.Name == "" || y.Object.Region() != RegionHeap {
+			return invalid(place, "%s has the type %q, where an object on the heap has one with a name", printObject(y.Object), y.Name)
+		}
+		if seen[y.Object] {
+			return invalid(place, "it is the second of %s", printObject(y.Object))
+		}
+		seen[y.Object] = true
 	}
 	return nil
 }

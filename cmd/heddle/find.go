@@ -93,7 +93,7 @@ type accessJSON struct {
 
 // headline is a failure in one line. Some messages begin with their kind.
 func headline(kind, message string) string {
-	if strings.HasPrefix(message, kind+":") {
+	if strings.HasPrefix(strings.TrimPrefix(message, "uncaught "), kind+":") {
 		return message
 	}
 	return kind + ": " + message

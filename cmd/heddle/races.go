@@ -62,10 +62,8 @@ func objectNames(t target.Target) func(*trace.Trace, trace.Object, uint32, int) 
 		}
 		n := table.Objects(tr).Name(o, size, at)
 		switch {
-		case n.Detail != "" && n.Suffix != "": // the block's number means something in its own trace only
-			return fmt.Sprintf("%s in %s", n.Suffix, n.Detail)
-		case n.Detail != "":
-			return n.Detail
+		case n.Detail != "": // the block's number means something in its own trace only
+			return fmt.Sprintf("block (%s)%s", n.Detail, n.Suffix)
 		}
 		return n.Text
 	}

@@ -361,6 +361,7 @@ const (
 	RecOutput    = 7
 	RecPlanEnd   = 8
 	RecLocal     = 12
+	RecType      = 13
 	RecAgain     = 10
 	RecInput     = 11
 	RecBacktrace = 9
@@ -481,6 +482,32 @@ const (
 	OffsetofLocalCfa    = 16
 	OffsetofLocalSp     = 24
 	OffsetofLocalEvent  = 32
+)
+
+// Type is struct hd_type, 48 bytes.
+type Type struct {
+	Object uint64 // offset 0
+	Size   uint64 // offset 8
+	Type   uint64 // offset 16
+	Pc     uint64 // offset 24
+	Unit   uint64 // offset 32
+	Flags  uint64 // offset 40
+}
+
+// Size and offsets of Type as the C compiler has them.
+const (
+	SizeofType         = 48
+	OffsetofTypeObject = 0
+	OffsetofTypeSize   = 8
+	OffsetofTypeType   = 16
+	OffsetofTypePc     = 24
+	OffsetofTypeUnit   = 32
+	OffsetofTypeFlags  = 40
+)
+
+// enum hd_type_flags
+const (
+	TypeChannel = 1
 )
 
 // enum hd_waiter_flags

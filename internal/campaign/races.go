@@ -47,6 +47,11 @@ func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 	if o.Region() != trace.RegionHeap {
 		return w
 	}
+	for _, y := range t.Types {
+		if y.Object <= o && uint64(o-y.Object) < y.Size {
+			w.Types = []trace.Type{y}
+		}
+	}
 	for i := len(t.Allocs) - 1; i >= 0; i-- {
 		a := t.Allocs[i]
 		if a.Event > at || o < a.Object || uint64(o-a.Object) >= max(a.Size, 1) {

@@ -141,9 +141,9 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 			}
 		}
 		f.identity = "cycle"
-		f.Message = fmt.Sprintf("%s wait for one another", threads(waits))
+		f.Message = fmt.Sprintf("%s wait for one another", threads(waits, true))
 		if len(waits) == 1 {
-			f.Message = fmt.Sprintf("%s waits for itself", threads(waits))
+			f.Message = fmt.Sprintf("%s waits for itself", threads(waits, true))
 		}
 	} else {
 		stuck := func(w trace.Waiter) bool { return !w.Ready }
@@ -153,11 +153,7 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 			waits = slices.DeleteFunc(waits, joins)
 		}
 		f.identity = "waits"
-		verb := "wait"
-		if len(waits) == 1 {
-			verb = "waits"
-		}
-		f.Message = fmt.Sprintf("%s %s for ever", threads(waits), verb)
+		f.Message = neverReturn(waits)
 	}
 	if e.Message != "" && slices.ContainsFunc(waits, func(w trace.Waiter) bool { return w.Op >= trace.OpFdOpen && w.Op <= trace.OpFdCtl }) {
 		// It names the descriptors.
@@ -202,9 +198,9 @@ func (f *Finding) leak(e trace.Ending) {
 	case len(e.Waiters) == 0:
 		f.Message = cmp.Or(f.Message, "goroutines were left")
 	case slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready }):
-		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(e.Waiters), were)
+		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(e.Waiters, true), were)
 	default:
-		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(e.Waiters), were, them)
+		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(e.Waiters, true), were, them)
 	}
 	f.Site = 0
 	f.waits(e.Waiters, false)
@@ -223,11 +219,14 @@ func (f *Finding) race(e trace.Ending) {
 	f.Message = cmp.Or(f.Message, "data race")
 }
 
-// threads names those that wait: "T1 (lock) and T2 (lock)".
-func threads(waits []trace.Waiter) string {
+// threads names those that wait, and the calls that they wait in: "T1 (sem_wait) and T2 (sem_wait)".
+func threads(waits []trace.Waiter, calls bool) string {
 	names := make([]string, len(waits))
 	for i, w := range waits {
-		names[i] = fmt.Sprintf("T%d (%v)", w.Thread, w.Op)
+		names[i] = fmt.Sprintf("T%d", w.Thread)
+		if calls {
+			names[i] += " (" + strings.TrimPrefix(Call(w.Op), "a ") + ")"
+		}
 	}
 	switch n := len(names); {
 	case n == 0:

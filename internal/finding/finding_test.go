@@ -161,15 +161,15 @@ func TestOf(t *testing.T) {
 		{failed(trace.Exception, 0, "std::bad_alloc", 0), "uncaught exception: std::bad_alloc", 0, []trace.ThreadID{0}},
 		{with(cycle(waits(1, trace.OpMutexLock, prog(1)), waits(2, trace.OpMutexLock, prog(2))), func(e *trace.Ending) {
 			e.Waiters = append(e.Waiters, waits(0, trace.OpThreadJoin, prog(9)))
-		}), "T1 (lock) and T2 (lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
-		{cycle(waits(1, trace.OpMutexLock, prog(1))), "T1 (lock) waits for itself", prog(1), []trace.ThreadID{1}},
-		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "T1 (cond wake) waits for ever", prog(1), []trace.ThreadID{1}},
+		}), "T1 (pthread_mutex_lock) and T2 (pthread_mutex_lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
+		{cycle(waits(1, trace.OpMutexLock, prog(1))), "T1 (pthread_mutex_lock) waits for itself", prog(1), []trace.ThreadID{1}},
+		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "T1 never returns from pthread_cond_wait", prog(1), []trace.ThreadID{1}},
 		{trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Ready: true}, {Thread: 1}}}, "the program does not end", 0, []trace.ThreadID{2}},
 		{failed(trace.Test, 0, "got 3, want 4\nand more", prog(1)), "got 3, want 4", prog(1), []trace.ThreadID{0}},
 		{failed(trace.Panic, 0, "panic: send on closed channel", prog(1)), "panic: send on closed channel", prog(1), []trace.ThreadID{0}},
 		{failed(trace.Fatal, 0, "concurrent map writes", prog(1)), "fatal error: concurrent map writes", prog(1), []trace.ThreadID{0}},
-		{leak(prog(8), waits(2, trace.OpChanSend, prog(1))), "T2 (chan send) was left, and nothing can wake it", prog(1), []trace.ThreadID{2}},
-		{leak(prog(8), waits(2, trace.OpChanSend, prog(1)), waits(3, trace.OpSelect, prog(2))), "T2 (chan send) and T3 (select) were left, and nothing can wake them", prog(1), []trace.ThreadID{2, 3}},
+		{leak(prog(8), waits(2, trace.OpChanSend, prog(1))), "T2 (channel send) was left, and nothing can wake it", prog(1), []trace.ThreadID{2}},
+		{leak(prog(8), waits(2, trace.OpChanSend, prog(1)), waits(3, trace.OpSelect, prog(2))), "T2 (channel send) and T3 (select) were left, and nothing can wake them", prog(1), []trace.ThreadID{2, 3}},
 		{raced(1, prog(1), 2, prog(2)), "data race: write at f, read at g", prog(2), []trace.ThreadID{1, 2}},
 		{trace.Ending{Kind: trace.Clean, Message: "x"}, "", 0, nil},
 	}

@@ -38,10 +38,10 @@ func TestLeakMessages(t *testing.T) {
 		waiters []trace.Waiter
 		want    string
 	}{
-		{[]trace.Waiter{stuck}, "T1 (chan send) was left, and nothing can wake it"},
-		{[]trace.Waiter{stuck, stuck}, "T1 (chan send) and T1 (chan send) were left, and nothing can wake them"},
-		{[]trace.Waiter{running}, "T2 (chan send) was still running when the test ended"},
-		{[]trace.Waiter{stuck, running}, "T1 (chan send) and T2 (chan send) were still running when the test ended"},
+		{[]trace.Waiter{stuck}, "T1 (channel send) was left, and nothing can wake it"},
+		{[]trace.Waiter{stuck, stuck}, "T1 (channel send) and T1 (channel send) were left, and nothing can wake them"},
+		{[]trace.Waiter{running}, "T2 (channel send) was still running when the test ended"},
+		{[]trace.Waiter{stuck, running}, "T1 (channel send) and T2 (channel send) were still running when the test ended"},
 		{nil, "goroutines were left"},
 	} {
 		if got := Of(leak(0, c.waiters...), modules).Message; got != c.want {

@@ -55,13 +55,11 @@ func (b *builder) story(o trace.Object) string {
 	return s
 }
 
-// typed is an object's name with its type, where that has a name: `std::mutex queue.mu`.
+// typed is an object's name with its type, where that has a name: `std::mutex queue.mu`; of a
+// heap block, with where it was allocated.
 func (b *builder) typed(o trace.Object) string {
 	n := b.names.Name(o, 0, len(b.tr.Events))
-	if n.Of == "" {
-		return n.Text
-	}
-	return n.Of + " " + n.Text
+	return n.Full()
 }
 
 // title is the failure in one line.

@@ -205,16 +205,16 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
 	case trace.OpCondWake:
 		if cond, waiting := b.held.queued[t]; waiting {
-			return "waits on cond " + b.names.Name(cond, 0, len(b.tr.Events)).Text
+			return "waits in pthread_cond_wait on " + b.names.Name(cond, 0, len(b.tr.Events)).Text
 		}
 		if held := b.heldBy(p.aux, p.target, t); held != "" {
 			return "was woken and waits for " + b.names.Name(p.aux, 0, len(b.tr.Events)).Text + held
 		}
-		return strings.TrimSpace("waits on cond " + name)
+		return strings.TrimSuffix("waits in pthread_cond_wait on "+name, " on ")
 	case trace.OpSemWait, trace.OpSemTimedwait:
-		return "waits on semaphore " + name
+		return "waits in sem_wait on " + name
 	case trace.OpBarrierLeave, trace.OpBarrierWait:
-		return "waits at barrier " + name
+		return "waits in pthread_barrier_wait at " + name
 	case trace.OpFutexWait, trace.OpFutexWakeup:
 		return "waits on futex " + name
 	case trace.OpFdRead:
@@ -228,7 +228,7 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	case trace.OpFdPoll:
 		return "polls, and nothing is ready"
 	case trace.OpCondTimeout:
-		return "waits on cond " + name
+		return "waits in pthread_cond_wait on " + name
 	case trace.OpSpuriousWake:
 		return "waits on " + name
 	case trace.OpSignalDeliver, trace.OpSignalInterrupt:

@@ -22,6 +22,7 @@ type debugInfo struct {
 	walked  bool
 	vars    []variable
 	classes map[string]dieRef
+	goTypes map[uint64]dieRef // by where their descriptors are, see attrGoRuntimeType
 
 	modulePath string
 	// Of what is in a file of its own: see split.go and typeunit.go. root and part are nil

@@ -295,3 +295,54 @@ func TestGoHeapNames(t *testing.T) {
 		}
 	}
 }
+
+// Without debug information an object on Go's heap is named by the runtime's name of its type.
+func TestGoTypeNames(t *testing.T) {
+	at := func(n, off uint64) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, n<<goHeapBits|off) }
+	tr := &trace.Trace{Header: trace.Header{Target: "go"}, Types: []trace.Type{
+		{Object: at(1, 8), Size: 8, Unit: 8, Name: "int"}, // behind the allocator's header
+		{Object: at(2, 0), Size: 48, Unit: 16, Name: "pool.slot"},
+		{Object: at(3, 0), Size: 16, Unit: 16, Name: "pool.Account"},
+		{Object: at(4, 0), Size: 16, Unit: 16, Name: "pool.Account"},
+		{Object: at(5, 0), Size: 144, Unit: 8, Name: "chan int", Channel: true},
+		{Object: at(6, 0), Size: 32, Unit: 32, Name: "struct { F uintptr; X0 *int; X1 *sync.Mutex; X2 string }"},
+		{Object: at(7, 0), Size: 200, Unit: 200, Name: "map.group[string]int"},
+		{Object: at(8, 8), Size: 8, Unit: 8, Name: "runtime.uint64InterfacePtr"},
+		{Object: at(9, 0), Size: 8, Unit: 0, Name: "damaged"},
+	}}
+	objects := New(nil, Options{}).Objects(tr)
+	for _, c := range []struct {
+		o    trace.Object
+		size uint32
+		want string
+	}{
+		{at(1, 8), 8, "*int"},
+		{at(1, 0), 8, "#1"}, // before what was allocated
+		{at(1, 16), 8, "#1+16"},
+		{at(2, 0), 8, "([]pool.slot)[0]"},
+		{at(2, 24), 8, "([]pool.slot)[1]+8"},
+		{at(2, 8), 24, "([]pool.slot)[0..1]+8"},
+		{at(3, 8), 8, "(*pool.Account #3)+8"},
+		{at(4, 0), 0, "*pool.Account #4"},
+		{at(5, 16), 0, "chan int"},
+		{at(6, 8), 8, "(*closure)+8"},
+		{at(7, 80), 8, "map[string]int"},
+		{at(8, 8), 8, "#8+8"},
+		{at(9, 0), 8, "#9"},
+		{at(10, 0), 8, "#10"},
+	} {
+		if n := objects.Name(c.o, c.size, 0); n.Text != c.want {
+			t.Errorf("%#x is %q, want %q", uint64(c.o), n.Text, c.want)
+		}
+	}
+	for name, want := range map[string]string{
+		"example.com/deep/p%2ev2.T":               "p.v2.T",
+		"*example.com/x/pool.Pool":                "*pool.Pool",
+		"map[example.com/a/b.K][]example.com/c.V": "map[b.K][]c.V",
+		"p.Queue[example.com/x/q.T]":              "p.Queue[q.T]",
+	} {
+		if got := goShort(name); got != want {
+			t.Errorf("goShort(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

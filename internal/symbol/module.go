@@ -19,7 +19,9 @@ type module struct {
 	code   symtab
 	data   symtab
 	golang *goTable
-	err    error // why names are missing or poor, nil if all is well
+	// goTypesAt is where Go's linker has put the descriptors of types.
+	goTypesAt uint64
+	err       error // why names are missing or poor, nil if all is well
 }
 
 // load finds and reads the files that describe the module. It never fails: what cannot
@@ -55,6 +57,13 @@ func (m *module) load() {
 		symbols = append(symbols[:len(symbols):len(symbols)], info.symbols...)
 	}
 	m.code, m.data = newSymtabs(symbols)
+	if main.pclntab != nil {
+		for _, s := range symbols {
+			if s.Name == "runtime.types" {
+				m.goTypesAt = s.Value
+			}
+		}
+	}
 	m.golang = main.pclntab
 }
 

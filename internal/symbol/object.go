@@ -12,8 +12,9 @@ import (
 
 // Name is what an object is called.
 type Name struct {
-	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`, and
-	// `#3+8` of a heap object of Go.
+	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`, and of a
+	// heap object of Go `(*pool.Pool).mu`, `([]int)[3]`, the variable `f.n` that was moved to the
+	// heap, or `#3+8` where its type is not known.
 	Text string
 	// Base is the variable or block that Text lies in: `queue`, `block #3`.
 	Base string
@@ -52,6 +53,7 @@ type Objects struct {
 	blocks *blockIndex
 	locals map[trace.Object][]trace.Local // of each object, in order of Event
 	golang bool
+	types  goTypes
 
 	mu    sync.Mutex
 	cache map[objectKey]Name
@@ -76,7 +78,7 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	for _, l := range tr.Locals {
 		locals[l.Object] = append(locals[l.Object], l)
 	}
-	return &Objects{t: t, locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
+	return &Objects{t: t, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
@@ -155,6 +157,9 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 		return o.t.Global(obj.Index(), obj.Offset(), size)
 	case trace.RegionHeap:
 		if n := obj.Offset() >> goHeapBits; o.golang && n > 0 {
+			if n, ok := o.types.name(obj, size); ok {
+				return n
+			}
 			suffix := ""
 			if off := obj.Offset() & (1<<goHeapBits - 1); off > 0 {
 				suffix = fmt.Sprintf("+%d", off)

@@ -19,7 +19,7 @@ func (p place) ofName() string {
 	if p.rest != 0 || p.of == nil || p.of.Kind != Struct && p.of.Kind != Union || p.of.Name == "" {
 		return ""
 	}
-	return p.of.Scope + p.of.Name
+	return p.of.Scope + goShort(p.of.Name)
 }
 
 func (p place) String() string {
@@ -63,6 +63,9 @@ func (t *Type) descend(off, size int64, p *place, hidden bool, depth int) {
 }
 
 func (t *Type) descendField(off, size int64, p *place, hidden bool, depth int) {
+	if !hidden && t.goOpaque() {
+		hidden, p.rest = true, 0
+	}
 	f, bits := t.fieldAt(off, size)
 	if f == nil {
 		return

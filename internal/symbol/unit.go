@@ -109,6 +109,9 @@ func (u *unit) walk(r *dwarf.Reader, c context, depth int) {
 			return
 		}
 		next := c
+		if u.lang == langGo && depth == 0 {
+			u.d.addGoType(e)
+		}
 		switch e.Tag {
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
 			next.inFunc, next.fnOff = true, e.Offset

@@ -350,6 +350,7 @@ enum hd_record {
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
   HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
+  HD_REC_TYPE = 13,    // struct hd_type, then the type's name, ends with a zero byte; before the first event on that object
   HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
   HD_REC_INPUT = 11,   // path of a regular file opened for reading, absolute, ends with a zero byte; when EVENTS is asked for
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
@@ -421,6 +422,18 @@ struct hd_local {
   int64_t cfa;         // object - the frame's canonical frame address
   int64_t sp;          // object - the stack pointer in the function's body
   uint64_t event;      // events of the execution that were sent before it
+};
+// What an object on the heap of a Go program was allocated as.
+struct hd_type {
+  uint64_t object;     // where the allocation begins
+  uint64_t size;       // bytes of the allocation, a multiple of the type's unless CHANNEL
+  uint64_t type;       // address of the type's descriptor in Go's runtime
+  uint64_t pc;         // the instruction of the program that allocated it: a return address, 0 if unknown
+  uint64_t unit;       // bytes of the type
+  uint64_t flags;      // enum hd_type_flags
+};
+enum hd_type_flags {
+  HD_TYPE_CHANNEL = 1, // what a channel of the type consists of
 };
 #define HD_NAME_MAIN 0x6865646c652d6d31ull
 

@@ -869,6 +869,99 @@ func (x *Local) GetEvent() int64 {
 	return 0
 }
 
+// Type is trace.Type.
+type Type struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Object        uint64                 `protobuf:"varint,1,opt,name=object,proto3" json:"object,omitempty"`
+	Size          uint64                 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	Unit          uint64                 `protobuf:"varint,3,opt,name=unit,proto3" json:"unit,omitempty"`
+	Name          []byte                 `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	Descriptor_   uint64                 `protobuf:"varint,5,opt,name=descriptor,proto3" json:"descriptor,omitempty"`
+	Site          uint64                 `protobuf:"varint,6,opt,name=site,proto3" json:"site,omitempty"`
+	Channel       bool                   `protobuf:"varint,7,opt,name=channel,proto3" json:"channel,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Type) Reset() {
+	*x = Type{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Type) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Type) ProtoMessage() {}
+
+func (x *Type) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Type.ProtoReflect.Descriptor instead.
+func (*Type) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Type) GetObject() uint64 {
+	if x != nil {
+		return x.Object
+	}
+	return 0
+}
+
+func (x *Type) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Type) GetUnit() uint64 {
+	if x != nil {
+		return x.Unit
+	}
+	return 0
+}
+
+func (x *Type) GetName() []byte {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *Type) GetDescriptor_() uint64 {
+	if x != nil {
+		return x.Descriptor_
+	}
+	return 0
+}
+
+func (x *Type) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
+func (x *Type) GetChannel() bool {
+	if x != nil {
+		return x.Channel
+	}
+	return false
+}
+
 // EventBlock is a run of events, by columns. A block can be read without those before
 // it. A column that would hold nothing but zeros is left out.
 type EventBlock struct {
@@ -904,7 +997,7 @@ type EventBlock struct {
 
 func (x *EventBlock) Reset() {
 	*x = EventBlock{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +1009,7 @@ func (x *EventBlock) String() string {
 func (*EventBlock) ProtoMessage() {}
 
 func (x *EventBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +1022,7 @@ func (x *EventBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventBlock.ProtoReflect.Descriptor instead.
 func (*EventBlock) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *EventBlock) GetFirst() uint64 {
@@ -1061,7 +1154,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1166,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1179,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Output) GetData() []byte {
@@ -1110,13 +1203,14 @@ type Ending struct {
 	Cycle         []int32                `protobuf:"zigzag32,9,rep,packed,name=cycle,proto3" json:"cycle,omitempty"`
 	Accesses      []*Access              `protobuf:"bytes,10,rep,name=accesses,proto3" json:"accesses,omitempty"`
 	Locals        []*Local               `protobuf:"bytes,11,rep,name=locals,proto3" json:"locals,omitempty"` // trace.Trace.Locals
+	Types         []*Type                `protobuf:"bytes,12,rep,name=types,proto3" json:"types,omitempty"`   // trace.Trace.Types
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1222,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1235,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Ending) GetKind() uint32 {
@@ -1221,6 +1315,13 @@ func (x *Ending) GetLocals() []*Local {
 	return nil
 }
 
+func (x *Ending) GetTypes() []*Type {
+	if x != nil {
+		return x.Types
+	}
+	return nil
+}
+
 // Access is trace.Access.
 type Access struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1236,7 +1337,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1349,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1362,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1322,7 +1423,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1334,7 +1435,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1347,7 +1448,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1414,7 +1515,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1426,7 +1527,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1439,7 +1540,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -1556,7 +1657,17 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x04site\x18\x02 \x01(\x04R\x04site\x12\x10\n" +
 	"\x03cfa\x18\x03 \x01(\x12R\x03cfa\x12\x0e\n" +
 	"\x02sp\x18\x04 \x01(\x12R\x02sp\x12\x14\n" +
-	"\x05event\x18\x05 \x01(\x12R\x05event\"\xf5\x03\n" +
+	"\x05event\x18\x05 \x01(\x12R\x05event\"\xa8\x01\n" +
+	"\x04Type\x12\x16\n" +
+	"\x06object\x18\x01 \x01(\x04R\x06object\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x04R\x04size\x12\x12\n" +
+	"\x04unit\x18\x03 \x01(\x04R\x04unit\x12\x12\n" +
+	"\x04name\x18\x04 \x01(\fR\x04name\x12\x1e\n" +
+	"\n" +
+	"descriptor\x18\x05 \x01(\x04R\n" +
+	"descriptor\x12\x12\n" +
+	"\x04site\x18\x06 \x01(\x04R\x04site\x12\x18\n" +
+	"\achannel\x18\a \x01(\bR\achannel\"\xf5\x03\n" +
 	"\n" +
 	"EventBlock\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x14\n" +
@@ -1579,7 +1690,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xd6\x02\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x03\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -1592,7 +1703,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x05cycle\x18\t \x03(\x11R\x05cycle\x123\n" +
 	"\baccesses\x18\n" +
 	" \x03(\v2\x17.heddle.trace.v1.AccessR\baccesses\x12.\n" +
-	"\x06locals\x18\v \x03(\v2\x16.heddle.trace.v1.LocalR\x06locals\"\x86\x01\n" +
+	"\x06locals\x18\v \x03(\v2\x16.heddle.trace.v1.LocalR\x06locals\x12+\n" +
+	"\x05types\x18\f \x03(\v2\x15.heddle.trace.v1.TypeR\x05types\"\x86\x01\n" +
 	"\x06Access\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\rR\x02op\x12\x12\n" +
@@ -1628,7 +1740,7 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
@@ -1638,12 +1750,13 @@ var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Alloc)(nil),      // 5: heddle.trace.v1.Alloc
 	(*Free)(nil),       // 6: heddle.trace.v1.Free
 	(*Local)(nil),      // 7: heddle.trace.v1.Local
-	(*EventBlock)(nil), // 8: heddle.trace.v1.EventBlock
-	(*Output)(nil),     // 9: heddle.trace.v1.Output
-	(*Ending)(nil),     // 10: heddle.trace.v1.Ending
-	(*Access)(nil),     // 11: heddle.trace.v1.Access
-	(*Waiter)(nil),     // 12: heddle.trace.v1.Waiter
-	(*End)(nil),        // 13: heddle.trace.v1.End
+	(*Type)(nil),       // 8: heddle.trace.v1.Type
+	(*EventBlock)(nil), // 9: heddle.trace.v1.EventBlock
+	(*Output)(nil),     // 10: heddle.trace.v1.Output
+	(*Ending)(nil),     // 11: heddle.trace.v1.Ending
+	(*Access)(nil),     // 12: heddle.trace.v1.Access
+	(*Waiter)(nil),     // 13: heddle.trace.v1.Waiter
+	(*End)(nil),        // 14: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -1652,18 +1765,19 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	4,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
 	5,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
 	6,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
-	8,  // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
-	9,  // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
-	10, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	13, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
-	12, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	11, // 11: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	9,  // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
+	10, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
+	11, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
+	14, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	13, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	12, // 11: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
 	7,  // 12: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	8,  // 13: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -1689,7 +1803,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -160,6 +160,10 @@ func renumber(t *trace.Trace) {
 	for i := range t.Allocs {
 		t.Allocs[i].Thread, t.Allocs[i].Object = thread(t.Allocs[i].Thread), object(t.Allocs[i].Object)
 	}
+	t.Types = slices.Clone(t.Types)
+	for i := range t.Types {
+		t.Types[i].Object = object(t.Types[i].Object)
+	}
 	for i := range t.Locals {
 		t.Locals[i].Object = object(t.Locals[i].Object)
 	}

@@ -112,6 +112,12 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		if x.recording != nil {
 			x.recording.place(l)
 		}
+	case abi.RecType:
+		var y abi.Type
+		if y, err = one[abi.Type](b); err == nil && x.recording != nil {
+			name, _, _ := bytes.Cut(b[abi.SizeofType:], []byte{0})
+			x.recording.typ(y, string(name))
+		}
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:

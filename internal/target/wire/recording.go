@@ -55,7 +55,11 @@ type recording struct {
 	live    map[trace.Object]int // of allocs
 	waiting []abi.Local          // places in stacks, sent before the event that they are for
 	locals  []trace.Local
-	sent    uint64 // events that the runtime has sent
+	types   []abi.Type
+	typeOf  map[uint64]string // names of types, by object; empty for an object that was said to be two things
+
+	typeBytes int    // that were sent of types
+	sent      uint64 // events that the runtime has sent
 
 	sparse      bool   // only scheduling points are kept
 	kept, most  uint64 // events that are kept though they are no scheduling points
@@ -67,7 +71,7 @@ type recording struct {
 func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
 	r := &recording{
 		prog: prog, watcher: p.Watcher, events: events[:0],
-		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, sparse: !p.Accesses,
+		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses,
 	}
 	r.most, r.show = maxAccesses(p, memory)
 	if r.show >= r.most {
@@ -121,6 +125,20 @@ func (r *recording) add(list []abi.Event) error {
 
 // place takes in a place in a stack; the events before it may still be on their way.
 func (r *recording) place(l abi.Local) { r.waiting = append(r.waiting, l) }
+
+// maxTypes bounds the bytes of a trace that types take; objects after that go without.
+const maxTypes = 1 << 20
+
+func (r *recording) typ(y abi.Type, name string) {
+	if _, again := r.typeOf[y.Object]; again {
+		r.typeOf[y.Object] = ""
+		return
+	}
+	if r.typeBytes += abi.SizeofType + len(name); r.typeBytes <= maxTypes {
+		r.types = append(r.types, y)
+		r.typeOf[y.Object] = name
+	}
+}
 
 func (r *recording) placed(by trace.ThreadID) {
 	for len(r.waiting) > 0 && r.waiting[0].Event <= r.sent {
@@ -206,6 +224,16 @@ func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 // trace is the execution's, which has ended.
 func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Ending: e}
+	for i := range r.types {
+		y := &r.types[i]
+		if r.typeOf[y.Object] == "" {
+			continue
+		}
+		tr.Types = append(tr.Types, trace.Type{
+			Object: r.prog.Object(y.Object, &r.who, 0), Size: y.Size, Unit: y.Unit, Name: r.typeOf[y.Object],
+			Descriptor: r.prog.Site(y.Type), Site: r.prog.Site(y.Pc), Channel: y.Flags&abi.TypeChannel != 0,
+		})
+	}
 	tr.Header.Points = p.Points
 	tr.Header.ExpectStatus = p.ExpectStatus
 	if r.cut {

@@ -40,6 +40,11 @@ var edits = []edit{
 	{"runtime/proc.go", "entersyscallblock", entry, "", "hdBlocks()"},
 	{"runtime/proc.go", "schedEnabled", entry, "", "if hdHeld(gp) { return false }"},
 
+	// Types of objects on the heap.
+	{"runtime/malloc.go", "mallocgc", last, "return x", "if hd.record { hdMade(x, size, typ) }"},
+	{"runtime/slice.go", "growslice", last, "return slice{p, newLen, newcap}", "if hd.record { hdMadeOf(p, et, false) }"},
+	{"runtime/chan.go", "makechan", last, "return c", "if hd.record { hdMadeOf(unsafe.Pointer(c), &t.Type, true) }"},
+
 	// Operations.
 	{"runtime/chan.go", "chansend", entry, "", "hdChan(hdOpChanSend, c, block)"},
 	{"runtime/chan.go", "chanrecv", entry, "", "hdChan(hdOpChanRecv, c, block)"},

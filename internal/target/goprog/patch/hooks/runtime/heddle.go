@@ -12,6 +12,7 @@
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
 //	heddle_event.go   recording: events, stacks, names of objects
+//	heddle_types.go   types of objects
 //	heddle_where.go   which instruction of the program an operation belongs to
 //	heddle_progress.go who only waits, and the time model
 //	heddle_heap.go    the collector, and where memory lies

@@ -363,6 +363,7 @@ const (
 	hdRecOutput    = 7
 	hdRecPlanEnd   = 8
 	hdRecLocal     = 12
+	hdRecType      = 13
 	hdRecAgain     = 10
 	hdRecInput     = 11
 	hdRecBacktrace = 9
@@ -483,6 +484,32 @@ const (
 	hdOffsetofLocalCfa    = 16
 	hdOffsetofLocalSp     = 24
 	hdOffsetofLocalEvent  = 32
+)
+
+// hdType is struct hd_type, 48 bytes.
+type hdType struct {
+	Object uint64 // offset 0
+	Size   uint64 // offset 8
+	Type   uint64 // offset 16
+	Pc     uint64 // offset 24
+	Unit   uint64 // offset 32
+	Flags  uint64 // offset 40
+}
+
+// Size and offsets of hdType as the C compiler has them.
+const (
+	hdSizeofType         = 48
+	hdOffsetofTypeObject = 0
+	hdOffsetofTypeSize   = 8
+	hdOffsetofTypeType   = 16
+	hdOffsetofTypePc     = 24
+	hdOffsetofTypeUnit   = 32
+	hdOffsetofTypeFlags  = 40
+)
+
+// enum hd_type_flags
+const (
+	hdTypeChannel = 1
 )
 
 // enum hd_waiter_flags

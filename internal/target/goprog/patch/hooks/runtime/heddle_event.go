@@ -175,7 +175,7 @@ func hdObject(addr uintptr) uint64 {
 		switch span.state.get() {
 		case mSpanInUse:
 			base := span.base() + span.objIndex(addr)*span.elemsize
-			return hdHeap(base, uint64(addr-base))
+			return hdTyped(base, hdHeap(base, uint64(addr-base)))
 		case mSpanManual:
 			for i := range hd.nthreads {
 				t := &hd.threads[i]

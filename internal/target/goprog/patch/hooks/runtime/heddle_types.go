@@ -1,0 +1,139 @@
+//go:build heddle
+
+// Types of objects on the heap. An access tells an address only, but memory is allocated with
+// its type. While an execution is recorded the types are remembered by where the memory lies,
+// and each is sent before the first event on its object.
+package runtime
+
+import (
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+const (
+	hdTypeSlots  = 1 << 16
+	hdTypeProbes = 32
+	hdTypeName   = 200 // bytes of a name at most: structures without one write out their fields
+)
+
+type hdAllocation struct {
+	block   uintptr // of the allocator's
+	at      uintptr // where the memory that was asked for begins
+	size    uintptr
+	typ     uintptr // *_type, 0 if it is not known
+	pc      uintptr
+	epoch   uint32
+	told    uint32 // the object's number when the type was sent last
+	channel bool
+}
+
+type hdAllocationTable struct {
+	_     sys.NotInHeap
+	slots [hdTypeSlots]hdAllocation
+}
+
+var hdAllocations *hdAllocationTable
+
+// hdTypeSlot is where the type of what is in a block is or belongs, nil if there is no room.
+func hdTypeSlot(block uintptr) *hdAllocation {
+	if hdAllocations == nil {
+		p, err := mmap(nil, unsafe.Sizeof(*hdAllocations), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE, -1, 0)
+		if err != 0 {
+			return nil
+		}
+		hdAllocations = (*hdAllocationTable)(p)
+	}
+	i := hdMix(uint64(block), 0x74) % hdTypeSlots
+	for range hdTypeProbes {
+		if a := &hdAllocations.slots[i]; a.epoch != uint32(hdEv.epoch) || a.block == block {
+			return a
+		}
+		i = (i + 1) % hdTypeSlots
+	}
+	return nil
+}
+
+// hdBlockOf is the allocator's block that p lies in, 0 if it is not on the heap.
+func hdBlockOf(p uintptr) uintptr {
+	span := spanOfHeap(p)
+	if span == nil {
+		return 0
+	}
+	return span.base() + span.objIndex(p)*span.elemsize
+}
+
+// hdMade is called when size bytes for values of typ, nil if that is not known, have been
+// allocated at p.
+//
+//go:noinline
+func hdMade(p unsafe.Pointer, size uintptr, typ *_type) {
+	if !hd.active || hd.warm {
+		return
+	}
+	pc, fp := uintptr(0), uintptr(0)
+	if gp := getg(); gp == gp.m.curg {
+		pc, fp = sys.GetCallerPC(), hdDepth(getcallerfp())
+	}
+	systemstack(func() {
+		block := hdBlockOf(uintptr(p))
+		a := hdTypeSlot(block)
+		if block == 0 || a == nil {
+			return
+		}
+		*a = hdAllocation{block: block, at: uintptr(p), size: size, typ: hdLasting(typ), epoch: uint32(hdEv.epoch)}
+		if pc != 0 {
+			a.pc = hdWhere(pc, fp, hdSkipLibrary)
+		}
+	})
+}
+
+// hdLasting is the address of typ if its descriptor is part of the program: others are collected.
+func hdLasting(typ *_type) uintptr {
+	for md := &firstmoduledata; md != nil; md = md.next {
+		if at := uintptr(unsafe.Pointer(typ)); at >= md.types && at < md.etypes {
+			return at
+		}
+	}
+	return 0
+}
+
+// hdMadeOf says more of what has just been allocated at p: an array of elements, or what a
+// channel of the type consists of.
+func hdMadeOf(p unsafe.Pointer, typ *_type, channel bool) {
+	if !hd.active || hd.warm {
+		return
+	}
+	systemstack(func() {
+		a := hdTypeSlot(hdBlockOf(uintptr(p)))
+		if a == nil || a.epoch != uint32(hdEv.epoch) || a.at != uintptr(p) {
+			return
+		}
+		a.typ, a.channel = hdLasting(typ), channel
+	})
+}
+
+// hdTyped sends the type of an object, which lies in block, unless it was sent already. It
+// returns the object.
+func hdTyped(block uintptr, object uint64) uint64 {
+	if !hd.record || hd.warm || hdAllocations == nil {
+		return object
+	}
+	number := uint32(object >> hdHeapBits & (1<<(hdObjectBits-hdHeapBits) - 1))
+	a := hdTypeSlot(block)
+	if number == 0 || a == nil || a.epoch != uint32(hdEv.epoch) || a.typ == 0 || a.told == number || a.at-block >= 1<<hdHeapBits {
+		return object
+	}
+	a.told = number
+	typ := (*_type)(unsafe.Pointer(a.typ))
+	rec := hdType{
+		Object: object>>hdHeapBits<<hdHeapBits | uint64(a.at-block), Size: uint64(a.size),
+		Type: uint64(a.typ), Pc: uint64(a.pc), Unit: uint64(typ.Size_),
+	}
+	if a.channel {
+		rec.Flags = hdTypeChannel
+	}
+	var name [hdTypeName + 1]byte // ends with a zero byte
+	n := copy(name[:hdTypeName], toRType(typ).string())
+	hdOut2(hdRecType, unsafe.Pointer(&rec), hdSizeofType, unsafe.Pointer(&name), uintptr(n)+1)
+	return object
+}
