@@ -17,7 +17,7 @@ func ReadFile(name string, opts ...Option) (*Trace, error) {
 		if _, err := os.Stat(name); err != nil {
 			return nil, err
 		}
-		return nil, &ReadError{Name: name, Reason: ErrIncomplete, Detail: "the heddle that writes this trace is still at work or was stopped: wait for it or record the trace again, or read what there is with trace.ReadPrefix"}
+		return nil, &ReadError{Name: name, Reason: ErrIncomplete, Detail: "the heddle that writes this trace is still at work or was stopped: wait for it, or record the trace again"}
 	}
 	t, err := readFile(name, opts)
 	if err != nil {

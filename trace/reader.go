@@ -496,7 +496,7 @@ func (r *Reader) damaged(err error) error {
 
 func (r *Reader) incomplete(err error) error {
 	return &ReadError{Name: r.name, Reason: ErrIncomplete, Err: err, Events: r.events, Record: r.record,
-		Detail: fmt.Sprintf("the trace ends after %d events without an ending, because its writer was stopped or is still at work, or the file was cut: record it again, or read what there is with trace.ReadPrefix", r.events)}
+		Detail: fmt.Sprintf("the trace ends after %d events without an ending, because its writer was stopped or is still at work, or the file was cut: record it again", r.events)}
 }
 
 func (r *Reader) readError(err error) error {

@@ -130,6 +130,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Exit(exit),
 		kong.Vars{"stale": staleFind},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Help(printHelp),
 	)
 }
 
@@ -157,6 +158,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	if err != nil {
 		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
 		return exitUsage
+	}
+	for _, p := range []program{c.Find.Program, c.Record.Program} {
+		if err := p.misplaced(parsed.Selected()); err != nil {
+			fmt.Fprintf(stderr, "heddle: %s\n", sentence(err))
+			return exitUsage
+		}
 	}
 	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
 	// The collector keeps to it as long as it can, in place of twice what is in use.
@@ -210,4 +217,24 @@ func sentence(err error) string {
 		return "interrupted"
 	}
 	return err.Error()
+}
+
+// printHelp prints kong's help, with the synopsis of commands that take a program as it has to
+// be typed.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	stdout := ctx.Stdout
+	var text bytes.Buffer
+	ctx.Stdout = &text
+	err := kong.DefaultHelpPrinter(options, ctx)
+	ctx.Stdout = stdout
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, synopsis(text.String()))
+	return err
+}
+
+// synopsis mends that of a command that takes a program: heddle's flags come first.
+func synopsis(text string) string {
+	return strings.Replace(text, " <program> [flags]", " [flags] -- <program> [args]", 1)
 }

@@ -61,7 +61,7 @@ func (c *checkDerivationCommand) Run(a *app) error {
 	case out.Holds:
 		fmt.Fprintf(a.stdout, "the derivation holds: %s steps, %d context switches before, %d after\n", thousands(out.Steps), out.Before, out.After)
 	default:
-		fmt.Fprintf(a.stdout, "the derivation does not hold: %s\n", out.Reason)
+		fmt.Fprintf(a.stdout, "%s\n", out.Reason)
 	}
 	if !out.Holds {
 		return errFound

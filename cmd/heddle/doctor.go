@@ -69,7 +69,7 @@ func (d *doctorCommand) Run(a *app) error {
 		return err
 	}
 	if !diag.OK {
-		return fmt.Errorf("this does not work yet: %s (see above)", strings.Join(failed, ", "))
+		return fmt.Errorf("not ready: %s; see the advice above", strings.Join(failed, ", "))
 	}
 	return nil
 }

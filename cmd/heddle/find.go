@@ -26,7 +26,7 @@ type findCommand struct {
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
 	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
-	NoEarlyTimeouts bool          `help:"Let none do so." xor:"early"`
+	NoEarlyTimeouts bool          `help:"Never let one end while another thread could run." xor:"early"`
 	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
 	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
@@ -122,6 +122,9 @@ func (c *findCommand) options() (campaign.Options, error) {
 	}
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
 		return opts, usage(errors.New("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative"))
+	}
+	if e := c.ExpectExit; e != nil && (*e < 0 || *e > 255) {
+		return opts, usage(fmt.Errorf("--expect-exit %d is not an exit status: want 0 to 255", *e))
 	}
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = c.Stale
@@ -221,7 +224,7 @@ func earlySentence(n int) string {
 	if n > 1 {
 		times = thousands(n) + " times"
 	}
-	return fmt.Sprintf("Here a time-out, a sleep or a timer ended while other threads could run (%s): they were delayed for as long.", times)
+	return fmt.Sprintf("A time-out, sleep or timer ended while another thread could run (%s), as on a machine that delays that thread.", times)
 }
 
 // quoted is a word as a shell must be given it.

@@ -82,6 +82,9 @@ func percent(p float64) string {
 }
 
 // printFinding shows a failure: what it is, the execution, and where it is kept.
+// maxDrawn is how many events find draws without being asked: more take seconds, and pages.
+const maxDrawn = 50_000
+
 func (c *findCommand) printFinding(a *app, r *campaign.Report) error {
 	w, f := a.stdout, r.Finding
 	fmt.Fprintln(w, headline(f.Kind, f.Message))
@@ -90,7 +93,7 @@ func (c *findCommand) printFinding(a *app, r *campaign.Report) error {
 	}
 	fmt.Fprintf(w, "  found in execution %s by %s; %.2f s in all; --seed %d finds it again\n", thousands(f.Execution), strategy.Unseeded(f.Strategy), r.Seconds, c.Seed)
 	if !f.Confirmed {
-		fmt.Fprintln(w, "  seen once, and not confirmed")
+		fmt.Fprintln(w, "  seen once; not replayed yet")
 	}
 	fmt.Fprintln(w)
 	shown, replay := f.Recorded, f.Trace
@@ -98,7 +101,9 @@ func (c *findCommand) printFinding(a *app, r *campaign.Report) error {
 		shown, replay = s.Recorded, s.Trace
 	}
 	if shown != nil {
-		if err := a.showTrace(shown, c.Full); err != nil {
+		if n := len(shown.Events); n > maxDrawn && !c.Full {
+			fmt.Fprintf(w, "not drawn here, for its %s; heddle show draws the trace\n", count(n, "event"))
+		} else if err := a.showTrace(shown, c.Full); err != nil {
 			return err
 		}
 	}

@@ -77,14 +77,14 @@ func manPages() ([]manPage, error) {
 		if node != root.Node {
 			page.Name = root.Name + "-" + node.Name
 		}
-		synopsis := root.Name + " <command> [flags]"
+		usage := root.Name + " <command> [flags]"
 		if node != root.Node {
-			synopsis = root.Name + " " + node.Summary()
+			usage = synopsis(root.Name + " " + node.Summary())
 		}
 		man := mangokong.NewManPage(1, &kong.Application{Node: &page}).
 			WithSection("Exit Status", "0: nothing found. 1: a bug was found. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.").
 			WithSection("See Also", seeAlso(root.Node, page.Name))
-		pages = append(pages, manPage{page.Name, heading(page.Name) + body(man.Build(roff.NewDocument()), synopsis)})
+		pages = append(pages, manPage{page.Name, heading(page.Name) + body(man.Build(roff.NewDocument()), usage)})
 	}
 	return pages, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 // program is the part of a command line that belongs to the program under test: what
@@ -19,6 +21,30 @@ func (p program) words() []string {
 		return p[1:]
 	}
 	return p
+}
+
+// misplaced refuses a flag of heddle's among the program's arguments, unless the program
+// stands behind "--": there it would silently do nothing.
+func (p program) misplaced(command *kong.Node) error {
+	if len(p) == 0 || p[0] == "--" {
+		return nil
+	}
+	known := map[string]bool{}
+	for node := command; node != nil; node = node.Parent {
+		for _, f := range node.Flags {
+			known["--"+f.Name] = true
+		}
+	}
+	for _, word := range p[1:] {
+		name, _, _ := strings.Cut(word, "=")
+		if word == "--" {
+			return nil
+		}
+		if known[name] {
+			return usage(fmt.Errorf("%s comes after the program: put it before the program, or write -- before the program if it is the program's own", name))
+		}
+	}
+	return nil
 }
 
 // path finds the program's executable as a shell would.

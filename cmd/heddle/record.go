@@ -74,8 +74,12 @@ func (c *recordCommand) Run(a *app) error {
 		if failed {
 			fmt.Fprintln(a.stdout, headline(out.Finding.Kind, out.Finding.Message))
 		}
-		fmt.Fprintf(a.stdout, "recorded: %s (%s, %s, %s)\n",
-			c.Output, count(out.Cost.Events, "event"), count(out.Cost.Switches, "context switch"), count(out.Cost.Threads, "thread"))
+		ended := ""
+		if !failed && tr.Ending.Status != 0 {
+			ended = fmt.Sprintf("exit status %d, ", tr.Ending.Status)
+		}
+		fmt.Fprintf(a.stdout, "recorded: %s (%s%s, %s, %s)\n",
+			c.Output, ended, count(out.Cost.Events, "event"), count(out.Cost.Switches, "context switch"), count(out.Cost.Threads, "thread"))
 	}
 	if failed {
 		return errFound

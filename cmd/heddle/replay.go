@@ -12,7 +12,7 @@ import (
 )
 
 type replayCommand struct {
-	Times      int           `default:"1" help:"Replay so many times."`
+	Times      int           `default:"1" help:"Number of times to replay."`
 	Full       bool          `help:"Show every event, and fold nothing."`
 	Quiet      bool          `short:"q" help:"Say only how it ended."`
 	Changed    bool          `help:"The program has been changed since: follow the schedule as far as it goes."`

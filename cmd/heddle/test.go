@@ -22,7 +22,7 @@ type testCommand struct {
 	Seed            uint64        `default:"1" help:"Choose another sequence of schedules. The same seed and build give the same first finding."`
 	Strategy        []string      `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
 	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other goroutines could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
-	NoEarlyTimeouts bool          `help:"Let none do so." xor:"early"`
+	NoEarlyTimeouts bool          `help:"Never let one end while another goroutine could run." xor:"early"`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	Subtests        bool          `help:"Explore every subtest by itself, too."`
 	AllowUnfinished bool          `help:"End with 0 though of some tests no execution ended in time, so that nothing can be said about them."`

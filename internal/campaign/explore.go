@@ -85,6 +85,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	switch {
 	case r.Finding != nil:
 		r.Outcome, r.Ended = Bug, ByFailure
+		if r.Finding.Kind == trace.Exit.String() && c.opts.ExpectStatus == nil && c.expect != 0 {
+			c.note("the first execution ended with status %d, which was taken for the right one; --expect-exit=0 makes it a failure", c.expect)
+		}
 	case err == nil && r.Executions == 0:
 		r.Outcome = Unfinished
 	case err == nil:
@@ -135,7 +138,7 @@ func (c *campaign) find(ctx context.Context) error {
 		c.planner.expect = c.expect
 	}
 	c.add(slices.Clone(c.opts.Points))
-	queue := []planned{{plan: c.planner.first()}}
+	queue := []planned{{plan: c.firstPlan()}}
 	exploring := first
 	for {
 		f, rest, err := c.explore(exploring, queue)
@@ -271,6 +274,9 @@ func (c *campaign) look(q *planned, p *schedule.Plan, o *schedule.Outcome) error
 			c.expect, c.expectSet = o.Ending.Status, true
 			c.planner.expect = c.expect
 		}
+	}
+	if err := c.budget(o); err != nil {
+		return err
 	}
 	judge(&o.Ending, c.expect)
 	if o.Outside && !c.outside {

@@ -21,6 +21,9 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 			trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
 			shared[i] = true
 		}
+		if e.Overtakes() { // the finding may depend on it
+			shared[i] = true
+		}
 		touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
 	}
 	for i := range tr.Ending.Waiters { // they had come as far as to the lock
