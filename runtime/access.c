@@ -167,6 +167,7 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
 HD_EXPORT void __tsan_func_exit(void) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd.record)) hd_event_settle(); // a variable of the function's is gone by the next event
   if (t->depth && !--t->depth) t->left_pc = HD_RA;
 }
 

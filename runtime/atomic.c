@@ -18,6 +18,9 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
   return t;
 }
 
+// A compare-exchange that fails is a load, with the memory order that was given for that.
+static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (order & 7) << 4); }
+
 #define ATOMICS(bits, T) \
   HD_EXPORT HD_PROGACCESS T __tsan_atomic##bits##_load(const volatile T *p, int mo) { \
     if (!hd_active()) return __atomic_load_n(p, __ATOMIC_SEQ_CST); \
@@ -41,7 +44,7 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
   RMW(bits, T, fetch_or, old | v) \
   RMW(bits, T, fetch_xor, old ^ v) \
   RMW(bits, T, fetch_nand, (T)~(old & v)) \
-  static HD_PROGACCESS int cas##bits(volatile T *p, T *expected, T v, int mo, uint64_t pc) { \
+  static HD_PROGACCESS int cas##bits(volatile T *p, T *expected, T v, int mo, int fail, uint64_t pc) { \
     if (!hd_active()) return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     struct hd_thread *t = before(HD_OP_ATOMIC_CAS, p, bits / 8, mo, pc); \
     T want = *expected; \
@@ -49,18 +52,19 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
     int ok = __atomic_compare_exchange_n(p, &seen, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     t->pend.aux = (uint64_t)(ok ? v : want); \
     if (ok) hd_progress(t); \
+    else failed(t, fail); \
     hd_commit(t, (uint64_t)seen, ok); \
     if (!ok) { hd_observe(t, pc, (uint64_t)seen); *expected = seen; } \
     return ok; \
   } \
   HD_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *e, T v, int mo, int fail) { \
-    (void)fail; return cas##bits(p, e, v, mo, HD_RA); \
+    return cas##bits(p, e, v, mo, fail, HD_RA); \
   } \
   HD_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *e, T v, int mo, int fail) { \
-    (void)fail; return cas##bits(p, e, v, mo, HD_RA); \
+    return cas##bits(p, e, v, mo, fail, HD_RA); \
   } \
   HD_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T e, T v, int mo, int fail) { \
-    (void)fail; cas##bits(p, &e, v, mo, HD_RA); return e; \
+    cas##bits(p, &e, v, mo, fail, HD_RA); return e; \
   }
 
 #define RMW(bits, T, name, expr) \
@@ -132,7 +136,7 @@ HD_EXPORT void __tsan_atomic128_store(volatile u128 *p, u128 v, int mo) { wide_r
   HD_EXPORT u128 __tsan_atomic128_##name(volatile u128 *p, u128 v, int mo) { return wide_rmw(p, v, kind, HD_OP_ATOMIC_RMW, mo, HD_RA, NULL); }
 WIDE(exchange, 0) WIDE(fetch_add, 1) WIDE(fetch_sub, 2) WIDE(fetch_and, 3) WIDE(fetch_or, 4) WIDE(fetch_xor, 5) WIDE(fetch_nand, 6)
 
-static HD_PROGACCESS int cas128(volatile u128 *p, u128 *expected, u128 v, int mo, uint64_t pc) {
+static HD_PROGACCESS int cas128(volatile u128 *p, u128 *expected, u128 v, int mo, int fail, uint64_t pc) {
   struct hd_thread *t = NULL;
   if (hd_active()) t = before(HD_OP_ATOMIC_CAS, p, 16, mo, pc);
   u128 want = *expected, seen = wide_cas(p, want, v);
@@ -140,14 +144,15 @@ static HD_PROGACCESS int cas128(volatile u128 *p, u128 *expected, u128 v, int mo
   if (t) {
     t->pend.aux = (uint64_t)(ok ? v : want);
     if (ok) hd_progress(t);
+    else failed(t, fail);
     hd_commit(t, (uint64_t)seen, ok);
   }
   if (!ok) *expected = seen;
   return ok;
 }
-HD_EXPORT int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { (void)fail; return cas128(p, e, v, mo, HD_RA); }
-HD_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { (void)fail; return cas128(p, e, v, mo, HD_RA); }
-HD_EXPORT u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 e, u128 v, int mo, int fail) { (void)fail; cas128(p, &e, v, mo, HD_RA); return e; }
+HD_EXPORT int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { return cas128(p, e, v, mo, fail, HD_RA); }
+HD_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { return cas128(p, e, v, mo, fail, HD_RA); }
+HD_EXPORT u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 e, u128 v, int mo, int fail) { cas128(p, &e, v, mo, fail, HD_RA); return e; }
 
 HD_EXPORT void __tsan_atomic_thread_fence(int mo) {
   if (!hd_active()) { __atomic_thread_fence(__ATOMIC_SEQ_CST); return; }

@@ -89,6 +89,7 @@ struct hd_file *hd_files_each(uint32_t *at);   // from *at = 0 on; NULL at the e
 void hd_fd_set(int fd, struct hd_file *f);     // the table alone
 uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
+bool hd_outside_early(int fd);                 // files.c: open from the start, and what it leads to cannot be put back
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
 struct stat;
 void hd_inode_made(const struct stat *);       // the file is new

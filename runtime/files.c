@@ -58,6 +58,8 @@ void hd_files_save(void) {
   hd_sys(SYS_umask, mask_at_main, 0, 0);
 }
 
+bool hd_outside_early(int fd) { return fd > 2 && fd < first_new && hd_is_outside(fd); }
+
 bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup + RESERVED; }
 void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
 void hd_fd_opened(void) { opened = true; }

@@ -90,4 +90,5 @@ void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc) {
     hd_access_range(m->iov[i].iov_base, k, write, pc);
     n -= k;
   }
+  if (write) hd_event_settle(); // what was read is there already
 }

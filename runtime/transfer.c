@@ -140,6 +140,7 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
       w.until = until;
       if (ns) w.intr = HD_INTR_ALWAYS;
     }
+    if (outside && hd_outside_early(fd)) hd_needs(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
     if (outside) hd_children_answer(fd, write);
     bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : outside && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
     struct hd_thread *t = hd_io_point(write ? HD_OP_FD_WRITE : HD_OP_FD_READ, pc, object(fd, f, write, m), fd, m->size, waits ? &w : NULL);

@@ -48,9 +48,7 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		e.atomicLoad(t, ev, acquire)
 	case trace.OpAtomicCas:
 		if ev.Result == 0 {
-			// It lost: a load. Of the orders it was given the event has that of success;
-			// what that acquires, failure acquires too (or is told apart by no program
-			// seen in the wild).
+			// It failed: a load, and the event's order is that of failure.
 			e.atomicLoad(t, ev, acquire)
 			return
 		}
