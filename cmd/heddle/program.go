@@ -23,7 +23,7 @@ func (p program) words() []string {
 	return p
 }
 
-// misplaced refuses a flag of heddle's among the program's arguments, unless the program
+// misplaced refuses one of heddle's flags among the program's arguments, unless the program
 // stands behind "--": there it would silently do nothing.
 func (p program) misplaced(command *kong.Node) error {
 	if len(p) == 0 || p[0] == "--" {

@@ -94,7 +94,7 @@ func (k kept) keep(tr *trace.Trace) (name, note string, err error) {
 	return "", "", fmt.Errorf("the finding cannot be kept: %w", first)
 }
 
-// again is what came of the kept schedules of a test: the worst failure among them, and those
+// again is the result of the kept schedules of a test: the worst failure among them, and those
 // that do not fail any more.
 type again struct {
 	name    string // file of the failure, empty if there is none

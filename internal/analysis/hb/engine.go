@@ -60,7 +60,7 @@ type Engine struct {
 	atomics  map[trace.Object]*released
 	alive    int     // threads that have not ended
 	lax      bool    // ForAccesses
-	over     *thread // whose clock nobody needs after the latest event
+	over     *thread // its clock is not needed after the latest event
 }
 
 // thread is what is known of one thread.
