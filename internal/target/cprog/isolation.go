@@ -48,7 +48,6 @@ func (t *Target) isolate(i Isolation) {
 // again sees whether an execution ended because the program did what needs more isolation,
 // or more threads made beforehand, and provides that.
 func (t *Target) again(p *wire.Process, r *abi.Result, what string) bool {
-	t.used = 0
 	if r.Outcome != abi.OutUnsupported || r.Status == 0 {
 		return false
 	}

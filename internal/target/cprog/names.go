@@ -92,6 +92,9 @@ func (t *Target) lateIndex(addr uint64) (module int, base uint64) {
 	return module, abi.LateBase + i*abi.LateSpan
 }
 
+// Begin forgets which modules the execution before referred to.
+func (p program) Begin() { p.used = 0 }
+
 // Modules are those at main and what the present execution refers to: what others have
 // loaded has no place in its trace.
 func (p program) Modules() []trace.Module { return slices.Clone(p.modules[:p.early+p.used]) }

@@ -58,7 +58,7 @@ int main(void) {
 			tg := start(t, compile(t, strings.NewReplacer("WAIT;", c.wait+";", "DONE;", c.done+";", "BEFORE;", c.before+";", "WAKE;", c.wake+";").Replace(frame)))
 			seen := map[string]int{}
 			for seed := range uint64(150) {
-				first := run(t, tg, schedule.Plan{Policy: schedule.POS, Seed: seed, Record: true})
+				first := run(t, tg, schedule.Plan{Policy: []schedule.Policy{schedule.Random, schedule.POS}[seed%2], Seed: seed, Record: true})
 				if first.Ending.Kind != trace.Clean {
 					t.Fatalf("seed %d: %v %s", seed, first.Ending.Kind, first.Ending.Message)
 				}

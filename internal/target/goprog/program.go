@@ -27,6 +27,9 @@ func (p program) Site(pc uint64) trace.Site {
 	return trace.MakeSite(0, pc)
 }
 
+// Begin has nothing to do: a Go program is one module.
+func (program) Begin() {}
+
 // Object takes what the runtime sends. It names heap and stacks itself; only what lies in
 // the executable's data comes as an address.
 func (p program) Object(sent uint64, _ *wire.Stacks, _ trace.ThreadID) trace.Object {

@@ -27,6 +27,7 @@ type execution struct {
 // begin is called before the first record of an execution of p.
 func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 	x.begun = true
+	prog.Begin()
 	if !p.Record {
 		x.recording = nil
 		return

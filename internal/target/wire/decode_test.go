@@ -24,6 +24,7 @@ func (flat) Object(addr uint64, _ *Stacks, _ trace.ThreadID) trace.Object {
 }
 func (flat) Header() trace.Header                                { return trace.Header{} }
 func (flat) Modules() []trace.Module                             { return []trace.Module{{Program: true}} }
+func (flat) Begin()                                              {}
 func (flat) Ended(_ *Process, _ *schedule.Plan, e *trace.Ending) {}
 
 func bytesOf[T any](v ...T) []byte {

@@ -20,13 +20,16 @@ type Program interface {
 	// Launch gives a process that takes plans and that nobody else has.
 	Launch(context.Context) (*Process, error)
 
+	// Begin is called before anything of the next execution is named, also of one that is
+	// not recorded.
+	Begin()
 	// PC is the address that a site has in the running process; Site is the inverse.
 	PC(trace.Site) uint64
 	Site(pc uint64) trace.Site
 	// Object names what a runtime reports as an address; by is the thread that used it.
 	Object(addr uint64, stacks *Stacks, by trace.ThreadID) trace.Object
 	Header() trace.Header
-	Modules() []trace.Module // that what was named of the present execution refers to
+	Modules() []trace.Module // that what was named since Begin refers to
 
 	// Ended completes an ending with what the records do not say. If the process ends with
 	// an execution that failed or was recorded, it has ended by now.
