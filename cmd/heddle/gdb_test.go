@@ -63,9 +63,9 @@ func TestReplayInGdb(t *testing.T) {
 		"break teller", "continue", "info threads", "bt", "delete 4", "heddle-next", "continue", "info threads", "continue")
 	inOrder(t, text, `at main\.`, `before event 0 of the trace, which has \d+`,
 		`event 0 of the \d+ events of the trace: T0, pthread_create`, `main \(\)`,
-		`event 1 of the \d+ events of the trace: T0, pthread_create`,
+		`event 1 of the \d+ events of the trace: T0, pthread_create returns`,
 		`Breakpoint 4, teller`, `^\* \d .*"T[12]" +teller \(`, `#0  teller \(`,
-		`event 3 of the \d+ events of the trace: T[12], read`, `in teller`,
+		`event 5 of the \d+ events of the trace: T[12], read`, `in teller`,
 		`T0, abort`, `the failure, in the thread that failed`, `in main \(\)`, `assert\(account\.balance == 160\)`,
 		`\* 1 .*\n?.*heddle_at_failure`, `"T1"`, `"T2"`,
 		`exited normally`)
@@ -114,9 +114,9 @@ func TestReplayInLldb(t *testing.T) {
 				"thread list", "frame info", "continue", "heddle-where")
 			inOrder(t, text, `at main\.`, `before event 0 of the trace, which has \d+`,
 				`main at lost_update\.c:28`, `event 0 of the \d+ events of the trace: T0, pthread_create`,
-				`event 1 of the \d+ events of the trace: T0, pthread_create`,
+				`event 1 of the \d+ events of the trace: T0, pthread_create returns`,
 				`stop reason = breakpoint 4`, `^\* thread #\d.*teller\(.*name = 'T[12]'`, `frame #0: .*teller\(`,
-				`frame #\d.*teller\(.*lost_update\.c:21`, `event 3 of the \d+ events of the trace: T[12], read`,
+				`frame #\d.*teller\(.*lost_update\.c:21`, `event 5 of the \d+ events of the trace: T[12], read`,
 				`T0, abort`, `the failure, in the thread that failed`, `main at lost_update\.c:30`,
 				`\* thread #1.*heddle_at_failure`, `name = 'T1'`, `name = 'T2'`, `frame #\d.*main at lost_update\.c:30`,
 				`exited with status = 0`)
