@@ -77,8 +77,21 @@ func TestReplayInGdbOtherFailures(t *testing.T) {
 	dir, file := found(t, "null_publish.c")
 	inOrder(t, inGdb(t, dir, file, "continue", "bt"), "SIGSEGV", `null_publish\.c:\d+`)
 	dir, file = found(t, "abba_deadlock.c")
-	inOrder(t, inGdb(t, dir, file, "continue", "thread apply all bt"), "the failure, in the thread that failed", `abba_deadlock\.c:\d+`,
-		`"T2"`, `in transfer `, `"T1"`, `heddle_at_failure`, `in transfer `, `"abba_deadlock"`, `in main `)
+	text := inGdb(t, dir, file, "continue", "thread apply all bt")
+	inOrder(t, text, "the failure, in the thread that failed", `abba_deadlock\.c:\d+`,
+		`"T2"`, `in transfer `, `"T1"`, `in transfer `, `"abba_deadlock"`, `in main `)
+	inOrder(t, text, `^Thread \d .*"`+lastToLock(t, text)+`"\):\n#0 +heddle_at_failure`, `in transfer `)
+}
+
+// lastToLock is the thread that comes to stand last in a deadlock: that of the last event.
+// Either transfer may be the one, in two traces that are equally short.
+func lastToLock(t *testing.T, text string) string {
+	t.Helper()
+	m := regexp.MustCompile(`events of the trace: (T[12]), lock\n(?:.*\n)*?heddle: the failure`).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("the last event is not the lock of a transfer in\n%s", text)
+	}
+	return m[1]
 }
 
 // lldbs are the lldbs that are installed, of any version.
@@ -125,8 +138,10 @@ func TestReplayInLldb(t *testing.T) {
 				t.Errorf("%q is not said once:\n%s", want, text)
 			}
 			inOrder(t, inDebugger(t, nullDir, flag, null, "continue", "bt"), "SIGSEGV", `null_publish\.c:\d+`)
-			inOrder(t, inDebugger(t, deadDir, flag, deadlock, "continue", "bt all"), "the failure, in the thread that failed", `abba_deadlock\.c:\d+`,
-				`name = 'abba_deadlock'`, `main at`, `name = 'T1'`, `heddle_at_failure`, `transfer\(`, `name = 'T2'`, `transfer\(`)
+			text = inDebugger(t, deadDir, flag, deadlock, "continue", "bt all")
+			inOrder(t, text, "the failure, in the thread that failed", `abba_deadlock\.c:\d+`,
+				`name = 'abba_deadlock'`, `main at`, `name = 'T1'`, `transfer\(`, `name = 'T2'`, `transfer\(`)
+			inOrder(t, text, `thread #\d, name = '`+lastToLock(t, text)+`'.*\n +frame #0: .*heddle_at_failure`, `transfer\(`)
 		})
 	}
 }
