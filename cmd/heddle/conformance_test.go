@@ -114,10 +114,13 @@ func firstDifference(want, got string) string {
 var undecided = []trace.Op{trace.OpFdRead, trace.OpFdWrite, trace.OpFdConnect, trace.OpFdPoll, trace.OpSignalDeliver, trace.OpSignalInterrupt}
 
 // readyDifference is where the runtime and the analysis of orders disagree on who could go
-// on. A wait that ran out was ready in the runtime's eyes, and a join that does not wait
-// always is; of both the analysis knows only what came of it. How much room there is in a
-// channel or a queue of connections, what a poll looks at, and which close is the last, is not in the trace. Nor is what
-// a thread was about to do that took a signal first.
+// on. A join that does not wait is always ready; the analysis knows only what came of it. How
+// much room there is in a channel or a queue of connections, what a poll looks at, and which
+// close is the last, is not in the trace. Nor is what a thread was about to do that took a
+// signal first.
+//
+// Nor is the time: a sleep, and a wait that ran out, may have been over for the runtime
+// before their own event. Where the analysis takes them for ready, the runtime must, too.
 func readyDifference(tr *trace.Trace) string {
 	next := make([]*trace.Event, len(tr.Threads)) // what each thread does next
 	enabled := depend.Enabled(tr)
@@ -128,10 +131,13 @@ func readyDifference(tr *trace.Trace) string {
 		}
 		next[e.Thread] = e
 		for u, n := range next {
-			if n == nil || n.Flags&trace.FlagTimeout != 0 || n.Op == trace.OpThreadJoin || slices.Contains(undecided, n.Op) {
+			if n == nil || n.Op == trace.OpThreadJoin || slices.Contains(undecided, n.Op) {
 				continue
 			}
-			if a, r := enabled[i].Has(trace.ThreadID(u)), e.Enabled.Has(trace.ThreadID(u)); a != r {
+			a, r := enabled[i].Has(trace.ThreadID(u)), e.Enabled.Has(trace.ThreadID(u))
+			// At its own event all is known: whether it overtook is in the trace.
+			timed := n != e && (n.Op == trace.OpSleep || n.Flags&trace.FlagTimeout != 0)
+			if a != r && (a || !timed) {
 				return fmt.Sprintf("event %d (T%d %v): could T%d go on with %v? %v says the analysis, %v the runtime", i, e.Thread, e.Op, u, n.Op, a, r)
 			}
 		}

@@ -62,7 +62,9 @@ func TestFigure1(t *testing.T) {
 			if _, ok := steps[n]; ok {
 				continue
 			}
-			steps[n] = schedule.Step{Thread: ev.Thread, Op: ev.Op, Site: ev.Site, Wake: -1}
+			// Where the figures have the second thread's sleep, the first thread can run: it is
+			// overtaken for the microsecond that the sleep takes.
+			steps[n] = schedule.Step{Thread: ev.Thread, Op: ev.Op, Site: ev.Site, Wake: -1, Timeout: ev.Op == trace.OpSleep}
 			if ev.Op.IsAccess() {
 				points = append(points, ev.Site)
 			}

@@ -13,8 +13,13 @@ import (
 // that were no choice, and threads of which no later event is recorded but which had not
 // ended, are decided by what the trace's own sets and waiters say.
 //
-// A thread whose event came early (trace.Event.Early) is not in its own event's set unless
-// it was ready.
+// When virtual time passes is not in a trace. So a thread that sleeps, or whose wait is about
+// to time out, counts as blocked until its own event, unless a signal or a cancellation ends
+// the wait: such a thread may be missing from a set, and is never there wrongly.
+//
+// A thread whose event came early (trace.Event.Early) is in its own event's set if it was
+// ready, or if the trace's own set has it: a wait whose time had come does not overtake
+// (trace.Event.Overtakes), and one that overtook still does.
 func Enabled(t *trace.Trace) []trace.ThreadSet {
 	s := newReplay(t)
 	out := make([]trace.ThreadSet, len(t.Events))
@@ -26,7 +31,7 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 					out[i].Add(u)
 				}
 			}
-			if !ev.Early() {
+			if !ev.Early() || ev.Enabled.Has(ev.Thread) {
 				out[i].Add(ev.Thread)
 			}
 		}
@@ -154,6 +159,10 @@ func (s *replay) ready(u trace.ThreadID) bool {
 			return int(s.wakes[next]) < s.at
 		case ev.Op == trace.OpThreadJoin && ev.Result == int32(syscall.EBUSY):
 			return true // it does not wait
+		case ev.Result == int32(syscall.EINVAL) && isTimed(ev.Op):
+			return true // no deadline to wait for
+		case ev.Flags&trace.FlagTimeout != 0 && isTransfer(ev.Op):
+			return false // whether it could go on is not in the trace; it could not when it timed out
 		case ev.Result == cancelled && th.cancel:
 			return ev.Op != trace.OpCondWake || s.free(trace.Object(ev.Aux), u)
 		}
@@ -203,7 +212,7 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return value == 0 || (s.signals[0]|th.signals)&signalBit(value) != 0
 	case trace.OpSignalResume:
 		return false // unless interrupted
-	case trace.OpCondTimeout, trace.OpSpuriousWake, trace.OpTimerExpire:
+	case trace.OpCondTimeout, trace.OpSpuriousWake, trace.OpTimerExpire, trace.OpSleep:
 		return false // when time passes is not recorded
 	case trace.OpFdRead, trace.OpFdAccept:
 		// An end and an error come with nothing; they can be had when the trace has them.
@@ -214,6 +223,24 @@ func (s *replay) can(u trace.ThreadID, op trace.Op, at trace.Object, aux, value 
 		return value >= uint64(len(s.threads)) || s.threads[value].ended || s.over(value)
 	}
 	return true
+}
+
+// isTimed reports whether an operation has a deadline, which may be an invalid one.
+func isTimed(op trace.Op) bool {
+	switch op {
+	case trace.OpMutexTimedlock, trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpSemTimedwait:
+		return true
+	}
+	return false
+}
+
+// isTransfer reports whether an operation waits for a descriptor.
+func isTransfer(op trace.Op) bool {
+	switch op {
+	case trace.OpFdRead, trace.OpFdWrite, trace.OpFdPoll, trace.OpFdConnect, trace.OpFdAccept:
+		return true
+	}
+	return false
 }
 
 // free reports whether thread u could have a lock for itself.

@@ -164,6 +164,12 @@ func (m *machine) enabled() []int {
 	return ts
 }
 
+// awake are those of the threads that do not sleep. Any sleep can be over in the machine,
+// which has no clock, but it is known to be only at its own event: where t takes a step.
+func (m *machine) awake(threads []int, t int) []int {
+	return slices.DeleteFunc(slices.Clone(threads), func(u int) bool { return u != t && m.next(u).op == trace.OpSleep })
+}
+
 // canExpire reports whether thread t is in a timed wait that could time out now.
 func (m *machine) canExpire(t int) bool {
 	th := &m.threads[t]

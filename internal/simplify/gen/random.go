@@ -55,6 +55,7 @@ func Random(seed uint64, shape Shape) *Run {
 			t = ready[r.IntN(len(ready))]
 		}
 		last = t
+		ready = m.awake(ready, t)
 		evs, err := m.step(t, nil)
 		if err != nil {
 			panic(err) // the machine chose among those that are ready
@@ -145,7 +146,7 @@ func (run *Run) Replay(order []int32) ([]trace.ThreadSet, error) {
 	for i, step := range order {
 		want := run.steps[step]
 		t := int(want[0].Thread)
-		enabled = append(enabled, run.set(m.enabled()))
+		enabled = append(enabled, run.set(m.awake(m.enabled(), t)))
 		if want[0].Flags&trace.FlagTimeout != 0 {
 			if !m.canExpire(t) {
 				return nil, fmt.Errorf("place %d: step %d timed out, but now its wait is over", i, step)
