@@ -8,7 +8,8 @@
 //
 //	assertion   message and place
 //	signal      number and place
-//	misuse      message, addresses and thread numbers left out, and place
+//	misuse      message, addresses and thread numbers left out, and place; of the unlock of
+//	            a lock that the thread does not hold, who else holds it left out
 //	exception   type; it is reported far from where it was thrown, and the way there is
 //	            part of the schedule
 //	exit        status

@@ -56,7 +56,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		f.identity = fmt.Sprint(e.Status)
 		f.Message = strings.TrimSuffix(name+": "+f.Message, ": ")
 	case trace.Misuse:
-		f.identity = normal(e.Message)
+		f.identity = owner.ReplaceAllString(normal(e.Message), "$1")
 	case trace.Exception:
 		f.identity = normal(e.Message)
 		f.Message = "uncaught exception: " + f.Message
@@ -239,6 +239,10 @@ func threads(waits []trace.Waiter, calls bool) string {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 }
+
+// owner ends the message of an unlock by a thread that does not hold the lock. Whether another
+// thread holds it then depends on the schedule; the bug is that this one does not.
+var owner = regexp.MustCompile(`^(unlock of a [a-z -]+) that (another thread holds|is not held)$`)
 
 var variable = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\bT[0-9]+\b|\bthread [0-9]+\b`)
 

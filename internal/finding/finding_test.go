@@ -75,6 +75,10 @@ func TestSame(t *testing.T) {
 
 		{"misuse of another lock by another thread", failed(trace.Misuse, 0, "unlock of lock 0x5500 by T1, held by thread 2", prog(1)),
 			failed(trace.Misuse, 0, "unlock of lock 0x55f0 by T3, held by thread 1", prog(1)), true},
+		{"unlock of a mutex that another thread holds or none", failed(trace.Misuse, 0, "unlock of a mutex that another thread holds", prog(1)),
+			failed(trace.Misuse, 0, "unlock of a mutex that is not held", prog(1)), true},
+		{"unlock of something else", failed(trace.Misuse, 0, "unlock of a mutex that is not held", prog(1)),
+			failed(trace.Misuse, 0, "unlock of a spin lock that is not held", prog(1)), false},
 		{"other misuse", failed(trace.Misuse, 0, "unlock of a lock not held", prog(1)), failed(trace.Misuse, 0, "destroy of a locked mutex", prog(1)), false},
 		{"misuse elsewhere", failed(trace.Misuse, 0, "unlock of a lock not held", prog(1)), failed(trace.Misuse, 0, "unlock of a lock not held", prog(2)), false},
 

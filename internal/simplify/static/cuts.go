@@ -44,18 +44,11 @@ func (c *chains) tabulate(threads []int, cells int) *table {
 	for i, t := range threads {
 		cut[i] = len(c.of[t])
 	}
-	full := make([]int32, len(c.of)) // what threads outside of the group have done: all
-	for t := range full {
-		full[t] = int32(len(c.of[t]))
-	}
 	ready := make([]bool, w)
 	for x := cells - 1; x >= 0; x-- {
-		for i, t := range threads {
-			full[t] = int32(cut[i])
-		}
 		best, rest := uint16(none16), false
 		for i, t := range threads {
-			ready[i] = cut[i] < len(c.of[t]) && c.ready(t, cut[i], full)
+			ready[i] = cut[i] < len(c.of[t]) && c.readyAmong(threads, i, cut)
 			if cut[i] < len(c.of[t]) {
 				rest = true
 			}

@@ -347,7 +347,8 @@ func TestIsolationIsChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Dir: filepath.Dir(prog), Runtime: lib, Tell: func(s string) { told = append(told, s) }})
+	sign := func(h *trace.Header) { h.Signature = "of isolation " + h.Isolation }
+	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Dir: filepath.Dir(prog), Runtime: lib, Sign: sign, Tell: func(s string) { told = append(told, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,6 +360,9 @@ func TestIsolationIsChosen(t *testing.T) {
 	for i, o := range out {
 		if o.Ending.Kind != trace.Clean || i != 1 && o.Trace.Header.Isolation != "fork" {
 			t.Errorf("%d: %v %q", i, o.Ending.Kind, o.Ending.Message)
+		}
+		if i != 1 && o.Trace.Header.Signature != "of isolation fork" {
+			t.Errorf("%d: the signature is %q", i, o.Trace.Header.Signature)
 		}
 	}
 	if len(told) != 1 || !strings.Contains(told[0], "the program uses fork at ") || !strings.Contains(told[0], "prog.c:32") {

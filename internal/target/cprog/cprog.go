@@ -135,21 +135,25 @@ func (t *Target) describe() error {
 		sum := sha256.Sum256(b)
 		h.BuildID = "sha256:" + hex.EncodeToString(sum[:])
 	}
-	if t.cfg.Sign != nil {
-		t.cfg.Sign(&h)
-	}
 	t.header = h
+	t.sign()
 	return nil
 }
 
-// Header describes the program.
-func (t *Target) Header() trace.Header {
-	h := t.header
+// sign completes the header with what the isolation in use decides: a replay takes it from
+// the trace, so the signature covers it.
+func (t *Target) sign() {
+	t.header.Isolation, t.header.Signature = "", ""
 	if t.isolation != Snapshot {
-		h.Isolation = t.isolation.String()
+		t.header.Isolation = t.isolation.String()
 	}
-	return h
+	if t.cfg.Sign != nil {
+		t.cfg.Sign(&t.header)
+	}
 }
+
+// Header describes the program.
+func (t *Target) Header() trace.Header { return t.header }
 
 // Modules lists what the program has loaded at main, and then what executions have loaded.
 func (t *Target) Modules() []trace.Module { return slices.Clone(t.modules) }

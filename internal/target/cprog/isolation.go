@@ -60,6 +60,7 @@ func (t *Target) again(p *wire.Process, r *abi.Result, what string) bool {
 		return false
 	}
 	t.isolate(needs)
+	t.sign()
 	if t.cfg.Tell != nil {
 		where := ""
 		if frames := symbol.New(t.modules, symbol.Options{}).Call(program{t}.Site(r.Pc)); len(frames) > 0 && frames[0].File != "" {

@@ -1,9 +1,11 @@
 // heddle: A reader takes every failure of read for the end of its input. A signal that comes while it waits ends the read with EINTR, and the last order is never done.
 // kind: assertion
 // finding: done == 2
-// minimum: switches=2 preemptions=1
-// why: The reader must run before main asserts, which takes a switch there and, because main
-//   joins it, one back. It must be interrupted before main's second write, which main could do.
+// minimum: switches=4 preemptions=1
+// why: The handler of a signal that is sent while the reader is not in a read runs before its next
+//   read returns, which then does not fail. So the reader waits in a read when the signal is
+//   sent: it must run before that, which is a preemption of main, and main again, for it waits.
+//   It must run again to be interrupted, and main to assert.
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
