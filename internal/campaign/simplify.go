@@ -38,7 +38,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded))
+	exec := judged(t, verdictOf(recorded, opts.Where))
 	start := recorded
 	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
 	// are then shortened event by event; cut first, there is nothing left to reorder.
@@ -126,6 +126,7 @@ func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = c.opts.MaxSteps
 	}
+	opts.Where = c.opts.Where
 	cost := trace.CostOf(t.Events)
 	c.tell(Simplifying, true, &cost, 0)
 	s, err := Simplify(ctx, c.target, t, opts, func(p tinertia.Progress) { c.tell(Simplifying, false, &p.Cost, p.Executions) })
@@ -151,6 +152,7 @@ func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
 		return err
 	}
 	c.report.Simplified = s
+	c.describe(c.report.Finding, &s.Recorded.Ending, s.Recorded)
 	if c.opts.Keep != nil {
 		var kerr error
 		if s.Trace, kerr = c.opts.Keep(s.Recorded, c.report.Finding.Trace); kerr != nil {
