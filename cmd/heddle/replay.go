@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -98,7 +99,7 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	p.done()
 	// Interrupted, it says what it has so far.
-	interrupted := done > 0 && err != nil && a.ctx.Err() != nil
+	interrupted := done > 0 && errors.Is(err, context.Canceled)
 	if interrupted {
 		err = nil
 	}

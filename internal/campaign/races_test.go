@@ -1,9 +1,9 @@
 package campaign
 
 import (
-	"fmt"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
