@@ -172,7 +172,7 @@ func (b *goBuilder) told(test bool, what []string) (done func()) {
 			return
 		}
 		text, after := "building "+strings.Join(what, " "), laterBuildSilence
-		if _, err := os.Stat(b.stamp()); err != nil {
+		if stamp := b.stamp(); stamp != "" && !there(stamp) {
 			text += "; the first build also compiles Go's standard library, with heddle in it"
 			after = firstBuildSilence
 		}
@@ -368,4 +368,9 @@ func workingDir() (string, error) {
 		return "", fmt.Errorf("the working directory is gone: %w", err)
 	}
 	return dir, nil
+}
+
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
