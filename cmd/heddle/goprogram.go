@@ -160,7 +160,7 @@ func (b *goBuilder) stamp() string {
 
 // How long a build takes before it is mentioned: the first one, and later ones.
 const (
-	firstBuildSilence = time.Second
+	firstBuildSilence = 3 * time.Second
 	laterBuildSilence = 10 * time.Second
 )
 
