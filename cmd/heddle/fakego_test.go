@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -20,7 +22,9 @@ import (
 // fakeGo builds Go packages without an overlay and runs a simulated program in place of
 // each of their tests: what the command does around the program is real. The name of the
 // test says which program. It is used where HEDDLE_TEST_FAKE_GO is set, which has the
-// value "fixed" for programs without the bug.
+// value "fixed" for programs without the bug. Where HEDDLE_TEST_FAKE_INTERRUPT is set, heddle
+// gets a SIGINT in the execution with that number (of those outside of explorations), or in an
+// exploration in which no execution ends (stuck).
 type fakeGo struct{}
 
 func (fakeGo) overlay(context.Context, *gotool.Tool, string, patch.Options) (gotool.Overlay, error) {
@@ -68,6 +72,7 @@ func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
 type fakeProgram struct {
 	*simprog.Target
 	module trace.Module
+	runs   int
 	leaks  bool // every good execution leaves a goroutine behind
 	stuck  bool // no execution ends
 }
@@ -96,6 +101,9 @@ func (p *fakeProgram) sign(o *schedule.Outcome) {
 }
 
 func (p *fakeProgram) Run(ctx context.Context, plan schedule.Plan) (schedule.Outcome, error) {
+	if p.runs++; os.Getenv("HEDDLE_TEST_FAKE_INTERRUPT") == strconv.Itoa(p.runs) {
+		return schedule.Outcome{}, interruptSelf(ctx)
+	}
 	o, err := p.Target.Run(ctx, plan)
 	p.sign(&o)
 	return o, err
@@ -103,6 +111,9 @@ func (p *fakeProgram) Run(ctx context.Context, plan schedule.Plan) (schedule.Out
 
 func (p *fakeProgram) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
 	if p.stuck {
+		if os.Getenv("HEDDLE_TEST_FAKE_INTERRUPT") == "stuck" {
+			return interruptSelf(ctx)
+		}
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -110,4 +121,13 @@ func (p *fakeProgram) Stream(ctx context.Context, next func() (schedule.Plan, bo
 		p.sign(&o)
 		return done(plan, o)
 	})
+}
+
+// interruptSelf is Ctrl-C.
+func interruptSelf(ctx context.Context) error {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +24,7 @@ import (
 // goFlags say how a Go program is built and what counts as its failure. They are the same
 // for go test and heddle test.
 type goFlags struct {
-	Leaks      leakMode `default:"note" enum:"note,fail,ignore" placeholder:"HOW" help:"What goroutines are that a test leaves behind: a note, a failure where nothing worse is found (fail), or nothing (ignore)."`
+	Leaks      leakMode `default:"note" enum:"note,fail,ignore" placeholder:"HOW" help:"Treat goroutines that a test leaves behind as a note (note), as a failure where nothing worse is found (fail), or not at all (ignore)."`
 	NoLeaks    bool     `hidden:"" help:"The same as --leaks=ignore."`
 	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Goroutines that were started in FUNC, or stand in it, may be left; like example.com/pool.(*Pool).worker. Can be repeated."`
 
@@ -139,16 +140,44 @@ func (b *goBuilder) build(ctx context.Context, test bool, f *goFlags, what []str
 		flags = append(flags, "-vet="+f.Vet)
 	}
 	defer b.told(test, what)()
-	return b.tool.Build(ctx, gotool.Build{What: what, Test: test, Flags: flags, Overlay: b.over, Cache: b.cache})
+	binary, err := b.tool.Build(ctx, gotool.Build{What: what, Test: test, Flags: flags, Overlay: b.over, Cache: b.cache})
+	if stamp := b.stamp(); err == nil && stamp != "" {
+		_ = os.WriteFile(stamp, nil, 0o644) // without it a sentence is printed once more
+	}
+	return binary, err
 }
+
+// stamp is a file beside the overlay that is there once something was built with it, so that
+// Go's cache has the standard library; empty without an overlay.
+func (b *goBuilder) stamp() string {
+	for _, f := range b.over.Flags {
+		if name, ok := strings.CutPrefix(f, "-overlay="); ok {
+			return filepath.Join(filepath.Dir(name), "built")
+		}
+	}
+	return ""
+}
+
+// How long a build takes before it is mentioned: the first one, and later ones.
+const (
+	firstBuildSilence = 3 * time.Second
+	laterBuildSilence = 10 * time.Second
+)
 
 // told says once that a build takes long. heddle test has a line for that on a terminal.
 func (b *goBuilder) told(test bool, what []string) (done func()) {
 	done = func() {}
 	b.once.Do(func() {
-		if _, terminal := b.app.terminal(); !test || !terminal {
-			done = b.app.slowly(fmt.Sprintf("building %s with heddle in Go's runtime; the first time that is compiled, too", strings.Join(what, " ")))
+		if _, terminal := b.app.terminal(); test && terminal {
+			return
 		}
+		text, after := "building "+strings.Join(what, " "), laterBuildSilence
+		if stamp := b.stamp(); stamp != "" && !there(stamp) {
+			text += "; the first build also compiles Go's standard library, with heddle in it"
+			after = firstBuildSilence
+		}
+		timer := time.AfterFunc(after, func() { fmt.Fprintf(b.app.stderr, "heddle: %s\n", text) })
+		done = func() { timer.Stop() }
 	})
 	return done
 }
@@ -339,4 +368,9 @@ func workingDir() (string, error) {
 		return "", fmt.Errorf("the working directory is gone: %w", err)
 	}
 	return dir, nil
+}
+
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }

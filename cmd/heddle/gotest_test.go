@@ -318,3 +318,56 @@ func TestGuard(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
+
+// Two goroutines take two locks in opposite orders, and a guard ends the test after ten seconds.
+// Simplified, the failure is still the deadlock: no guard overtakes a goroutine that could run.
+func TestGoSimplifiedGuard(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n",
+		"m_test.go": `package m
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestWatch(t *testing.T) {
+	var a, b sync.Mutex
+	done := make(chan bool, 2)
+	go func() { a.Lock(); b.Lock(); b.Unlock(); a.Unlock(); done <- true }()
+	go func() { b.Lock(); a.Lock(); a.Unlock(); b.Unlock(); done <- true }()
+	for range 2 {
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatal("stuck")
+		}
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, flags := range [][]string{{"--no-early-timeouts"}, nil} {
+		tests, _ := runTest(t, dir, nil, exitFound, append(flags, "-timeout=30s")...)
+		r := tests[0]
+		if r.Finding == nil || r.Finding.Message != "stuck" || r.Simplified == nil {
+			t.Fatalf("%v: %+v", flags, r)
+		}
+		tr, err := trace.ReadFile(filepath.Join(dir, r.Trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := tr.Overtakings(); n != 0 || r.Finding.EarlyTimeouts != 0 || len(tr.Threads) < 4 {
+			t.Errorf("%v: %d overtakings, %d early, %d threads", flags, n, r.Finding.EarlyTimeouts, len(tr.Threads))
+		}
+		if err := os.RemoveAll(filepath.Join(dir, keptDir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -33,11 +34,13 @@ first event that differed if the execution was another one.`
 }
 
 type replayJSON struct {
-	Outcome string       `json:"outcome"` // found, clean
-	Same    bool         `json:"same"`
-	Times   int          `json:"times"`
-	Events  int          `json:"events"`
-	Finding *findingJSON `json:"finding,omitempty"`
+	Outcome string `json:"outcome"` // found, clean
+	Same    bool   `json:"same"`
+	Times   int    `json:"times"`
+	// Interrupted: Times is how many there were by then.
+	Interrupted bool         `json:"interrupted,omitempty"`
+	Events      int          `json:"events"`
+	Finding     *findingJSON `json:"finding,omitempty"`
 	// Differs is set where the replay was not the recorded execution.
 	Differs *differsJSON `json:"differs,omitempty"`
 }
@@ -84,17 +87,28 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	p := a.progress()
 	var again *trace.Trace
-	for i := range c.Times {
-		again, err = campaign.Replay(a.ctx, t, tr)
-		if err != nil {
+	done := 0
+	for done < c.Times {
+		now, rerr := campaign.Replay(a.ctx, t, tr)
+		if err = rerr; err != nil {
 			break
 		}
-		p.line(fmt.Sprintf("replay: %d of %d identical", i+1, c.Times))
+		again = now
+		done++
+		p.line(fmt.Sprintf("replay: %d of %d identical", done, c.Times))
 	}
 	p.done()
+	// Interrupted, it says what it has so far.
+	interrupted := done > 0 && errors.Is(err, context.Canceled)
+	if interrupted {
+		err = nil
+	}
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
 		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events)}
+		if interrupted {
+			out.Times, out.Interrupted = done, true
+		}
 		if failed {
 			out.Outcome = "found"
 			out.Finding = findingOf(tr, t)
@@ -120,7 +134,10 @@ func (c *replayCommand) Run(a *app) error {
 			}
 		}
 		times := ""
-		if c.Times > 1 {
+		switch {
+		case interrupted:
+			times = fmt.Sprintf(" %s of %s times, then interrupted", thousands(done), thousands(c.Times))
+		case c.Times > 1:
 			times = fmt.Sprintf(" %s times", thousands(c.Times))
 		}
 		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, thousands(len(tr.Events)))

@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -63,8 +64,12 @@ func (a *app) drawing(full bool) term.Options {
 	return o
 }
 
+// showTrace draws an execution. Its schedule is described without the seed of its plan, which
+// beside --seed would only confuse.
 func (a *app) showTrace(tr *trace.Trace, full bool) error {
-	return term.Render(a.screen, viewOf(tr, nil), a.drawing(full))
+	v := viewOf(tr, nil)
+	v.Strategy = strategy.Unseeded(v.Strategy)
+	return term.Render(a.screen, v, a.drawing(full))
 }
 
 // showSummary prints what the tables of FSE'10 print.

@@ -68,7 +68,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	}
 	defer t.Close()
 	p := a.progress()
-	s, err := campaign.Simplify(a.ctx, t, tr, campaign.SimplifyOptions{Executions: c.Executions, Time: c.Time}, func(s tinertia.Progress) {
+	s, err := campaign.Simplify(a.ctx, t, tr, campaign.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: placeNames(t)}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", count(s.Executions, "execution"), s.Iteration, count(s.Cost.Switches, "switch"), count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()
@@ -78,6 +78,9 @@ func (c *simplifyCommand) Run(a *app) error {
 	var diverged *campaign.DivergedError
 	if errors.As(err, &diverged) {
 		return err
+	}
+	if a.ctx.Err() != nil && trace.CostOf(s.Recorded.Events).Compare(trace.CostOf(tr.Events)) >= 0 {
+		return errors.New("interrupted before a simpler execution was found: nothing is written")
 	}
 	if c.Output == "" {
 		c.Output = derivedName(c.Trace, "min")

@@ -83,9 +83,10 @@ func (c *simplifyCommand) runStatic(a *app) error {
 	}
 	if d := out.Derivation; d != nil {
 		fmt.Fprintf(a.stdout, "BinTrcRed: %d context switches before, %d after, %s steps\n", d.Before, d.After, thousands(d.Steps))
-		p := d.Phases
-		fmt.Fprintf(a.stdout, "  counting %v, semantics %v, connectivity %v, reduction %v, counting %v, semantics %v\n",
-			p.CountBefore, p.SemanticsBefore, p.Connectivity, p.Reduction, p.CountAfter, p.SemanticsAfter)
+		if p := d.Phases; c.Stats {
+			fmt.Fprintf(a.stdout, "  counting %v, semantics %v, connectivity %v, reduction %v, counting %v, semantics %v\n",
+				p.CountBefore, p.SemanticsBefore, p.Connectivity, p.Reduction, p.CountAfter, p.SemanticsAfter)
+		}
 		fmt.Fprintf(a.stdout, "derivation: %s\ncheck:      heddle check derivation %s %s\n", d.File, c.Trace, d.File)
 	}
 	if out.Trace != "" {

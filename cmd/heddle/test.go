@@ -25,10 +25,11 @@ type testCommand struct {
 	NoEarlyTimeouts bool          `help:"Never let one end while another goroutine could run." xor:"early"`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
 	Subtests        bool          `help:"Explore every subtest by itself, too."`
-	AllowUnfinished bool          `help:"End with 0 though of some tests no execution ended in time, so that nothing can be said about them."`
+	AllowUnfinished bool          `help:"Accept tests of which no execution ended in time: exit with 0 though nothing can be said about them."`
 	Prune           bool          `help:"Remove kept findings that do not fail any more."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full            bool          `help:"Show every event, and fold nothing."`
+	Stats           bool          `help:"Print what simplifying did, in tables."`
 	Watchdog        time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 
 	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
@@ -170,12 +171,15 @@ func (c *testCommand) Run(a *app) error {
 	}
 	s := &suite{app: a, command: c, builder: b, options: opts, filter: filter, dir: dir}
 	err = s.run(packages)
-	if perr := s.printSummary(); perr != nil || err != nil {
-		return cmp.Or(err, perr)
-	}
+	err = cmp.Or(err, s.printSummary())
 	switch {
 	case s.found > 0:
+		if err != nil {
+			fmt.Fprintf(a.stderr, "heddle: %s\n", sentence(err))
+		}
 		return errFound
+	case err != nil:
+		return err
 	case s.failed == 1:
 		return errors.New("a package or test could not be run, see above")
 	case s.failed > 0:

@@ -187,7 +187,7 @@ func (a *app) follow(t target.Target, tr *trace.Trace) (met *trace.Trace, change
 	case err == nil:
 		return met, false, nil
 	case errors.As(err, &other), errors.As(err, &diverged):
-		met, err = campaign.Follow(a.ctx, t, tr)
+		met, err = campaign.Follow(a.ctx, t, tr, placeNames(t))
 		return met, true, err
 	}
 	return nil, false, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -92,9 +93,9 @@ func (s *suite) printFinding(out *testResult) error {
 	if out.Known {
 		fmt.Fprintf(w, "  found before, and not fixed\n\n")
 	} else {
-		fmt.Fprintf(w, "  found in execution %s by %s\n\n", thousands(f.Execution), f.Strategy)
+		fmt.Fprintf(w, "  found in execution %s by %s; --seed %d finds it again\n\n", thousands(f.Execution), strategy.Unseeded(f.Strategy), s.command.Seed)
 	}
-	if out.report != nil && out.report.Simplified != nil {
+	if s.command.Stats && out.report != nil && out.report.Simplified != nil {
 		if err := a.showSummary(out.report.Simplified.Details); err != nil {
 			return err
 		}

@@ -84,7 +84,9 @@ func (s *suite) pkg(i int, p gotool.Package) error {
 	r := packageJSON{Package: p.ImportPath}
 	err := s.tests(i, p, &r)
 	if cerr := s.app.ctx.Err(); cerr != nil {
-		r.Outcome = "interrupted"
+		if r.Found == 0 {
+			r.Outcome = "interrupted"
+		}
 		err = cerr
 	}
 	r.Seconds = time.Since(began).Seconds()

@@ -90,22 +90,28 @@ func (c *campaign) followed(ctx context.Context, f *failure, o *schedule.Outcome
 
 // found is the finding that an outcome is.
 func (c *campaign) found(f *failure, o *schedule.Outcome) *Finding {
-	now := finding.Of(o.Ending, c.target.Modules()) // with a stack, where the first had none
-	r := &Finding{
-		Kind: now.Kind.String(), Message: now.Message, Where: c.where(now.Site, now.Exact),
-		Strategy: strategy.Describe(f.plan), Execution: f.number, Threads: []int{},
-	}
-	if as := o.Ending.Accesses; len(as) == 2 {
+	r := &Finding{Strategy: strategy.Describe(f.plan), Execution: f.number}
+	c.describe(r, &o.Ending, o.Trace)
+	return r
+}
+
+// describe says in r how an execution failed; t is its recording, nil if there is none. The
+// simplified execution may fail with other values, and with a race in the other order: what is
+// said is of the one that is shown.
+func (c *campaign) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
+	now := finding.Of(*e, c.target.Modules()) // with a stack, where the first had none
+	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, c.where(now.Site, now.Exact)
+	r.Race, r.Threads = nil, []int{}
+	if as := e.Accesses; len(as) == 2 {
 		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, c.where(a.Site, false)} }
 		r.Race = &Race{First: side(as[0]), Second: side(as[1]), Object: uint64(as[0].Object), Size: as[0].Size}
-		if o.Trace != nil {
-			r.Race.Name = c.object(witness(o.Trace, as[0].Object, len(o.Trace.Events)), as[0].Object, as[0].Size)
+		if t != nil {
+			r.Race.Name = c.object(witness(t, as[0].Object, len(t.Events)), as[0].Object, as[0].Size)
 		}
 	}
-	for _, t := range now.Threads {
-		r.Threads = append(r.Threads, int(t))
+	for _, id := range now.Threads {
+		r.Threads = append(r.Threads, int(id))
 	}
-	return r
 }
 
 // keep writes the trace of the finding.

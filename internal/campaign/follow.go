@@ -15,10 +15,11 @@ import (
 // Follow runs the schedule of a recording as closely as the program lets it (FSE'10
 // §4.2.1) and returns what came of it. It is for a program that has been changed since:
 // where the recording is of another build, its instructions are first looked for in an
-// execution of this one. Whether the failure comes again is the caller's to see.
+// execution of this one. Whether the failure comes again is the caller's to see. named is as
+// Options.Where.
 //
 // The error is that of trace.CheckPoints, an *UnsupportedError, or the target's.
-func Follow(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace.Trace, error) {
+func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named func(trace.Site, bool) string) (*trace.Trace, error) {
 	plan := replayPlan(recorded)
 	plan.Mode, plan.Accesses, plan.MaxSteps = schedule.Tolerant, false, 0
 	plan.Delays = strategy.DelaysOf(recorded)
@@ -34,8 +35,8 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 		plan.Script = translated(plan.Script, siteMap(recorded, now))
 		plan.Points = schedule.PointsOf(plan.Script)
 	}
-	v := verdictOf(recorded)
-	v.where = func(s trace.Site) string { return place(t.Modules(), s) }
+	v := verdictOf(recorded, nil)
+	v.where = func(s trace.Site) string { return where(named, t.Modules(), s, false) }
 	o, err := judged(t, v)(ctx, plan)
 	if err == nil {
 		err = unrecorded(t, &o)

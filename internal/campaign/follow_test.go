@@ -42,12 +42,12 @@ func TestFollow(t *testing.T) {
 	bug := report.Simplified.Recorded
 
 	// The same program: the same execution.
-	met, err := Follow(t.Context(), simprog.New(simprog.LostUpdate(2)), bug)
+	met, err := Follow(t.Context(), simprog.New(simprog.LostUpdate(2)), bug, nil)
 	if err != nil || met.Ending.Kind != bug.Ending.Kind || trace.CostOf(met.Events) != trace.CostOf(bug.Events) {
 		t.Errorf("%+v, %v; want %+v", met.Ending, err, bug.Ending)
 	}
 	// Changed: none of the recorded instructions is there, the bug is.
-	met, err = Follow(t.Context(), simprog.New(changedUpdate(false)), bug)
+	met, err = Follow(t.Context(), simprog.New(changedUpdate(false)), bug, nil)
 	if err != nil || met.Ending.Kind != trace.Assertion || met.Ending.Message != "counter == limit" {
 		t.Errorf("%+v, %v", met.Ending, err)
 	}
@@ -55,14 +55,14 @@ func TestFollow(t *testing.T) {
 		t.Errorf("what was met does not replay: %v", err)
 	}
 	// Fixed.
-	met, err = Follow(t.Context(), simprog.New(changedUpdate(true)), bug)
+	met, err = Follow(t.Context(), simprog.New(changedUpdate(true)), bug, nil)
 	if err != nil || met.Ending.Kind.Failed() {
 		t.Errorf("%+v, %v", met.Ending, err)
 	}
 	// Of another kind of points.
 	other := *bug
 	other.Header.PointsVersion += 7
-	if _, err := Follow(t.Context(), simprog.New(simprog.LostUpdate(2)), &other); err == nil {
+	if _, err := Follow(t.Context(), simprog.New(simprog.LostUpdate(2)), &other, nil); err == nil {
 		t.Error("a trace with other scheduling points is followed")
 	}
 }

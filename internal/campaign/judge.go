@@ -34,11 +34,12 @@ type verdict struct {
 	where func(trace.Site) string // for the message
 }
 
-// verdictOf is the verdict that a recording was made under.
-func verdictOf(recorded *trace.Trace) verdict {
+// verdictOf is the verdict that a recording was made under. named names places of the program,
+// nil for module and offset.
+func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdict {
 	return verdict{
 		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
-		where: func(s trace.Site) string { return place(recorded.Modules, s) },
+		where: func(s trace.Site) string { return where(named, recorded.Modules, s, false) },
 	}
 }
 
@@ -85,10 +86,11 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	if int(second.Stack) < len(o.Trace.Stacks) {
 		e.Stack = append(e.Stack, o.Trace.Stacks[second.Stack]...)
 	}
-	if v.like != nil && samePair(v.like.Accesses, r) {
+	if v.like != nil && sameOrder(v.like.Accesses, e.Accesses) {
 		e.Message = v.like.Message
 	} else {
-		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", r.Pair[0].Op, v.where(r.Pair[0].Site), r.Pair[1].Op, v.where(r.Pair[1].Site))
+		first := &r.Witness[0]
+		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site), second.Op, v.where(second.Site))
 	}
 	o.Ending = *e
 }
@@ -101,6 +103,11 @@ func (v *verdict) chosen(races []race.Race) race.Race {
 		}
 	}
 	return slices.MinFunc(races, func(a, b race.Race) int { return cmp.Or(a.Second-b.Second, a.First-b.First, a.Compare(b)) })
+}
+
+// sameOrder reports whether two pairs of accesses are of the same instructions in the same order.
+func sameOrder(as, bs []trace.Access) bool {
+	return slices.EqualFunc(as, bs, func(a, b trace.Access) bool { return a.Site == b.Site && a.Op == b.Op })
 }
 
 // samePair reports whether the accesses are those of the race, whichever came first.

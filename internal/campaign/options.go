@@ -84,6 +84,8 @@ type SimplifyOptions struct {
 	// NoStatic begins with the recorded execution itself and not with its independent
 	// operations reordered.
 	NoStatic bool
+	// Where is as in Options, whose own goes with a campaign.
+	Where func(s trace.Site, exact bool) string
 }
 
 // Progress is told now and then while Find or Simplify works. It is called from one

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,8 +128,37 @@ func TestTheSameRaceCounts(t *testing.T) {
 	}
 	second := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
 	(&verdict{where: where, like: &other}).race(&second, races)
-	if e := second.Ending; e.Message != "that one" || e.Accesses[0].Site != trace.MakeSite(0, 2) || e.Site != trace.MakeSite(0, 4) || e.Thread != 1 {
+	if e := second.Ending; e.Message != "data race: write at module 0+0x2, write at module 0+0x4" || e.Accesses[0].Site != trace.MakeSite(0, 2) || e.Site != trace.MakeSite(0, 4) || e.Thread != 1 {
 		t.Errorf("%+v", e)
+	}
+	slices.Reverse(other.Accesses)
+	third := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
+	(&verdict{where: where, like: &other}).race(&third, races)
+	if got := third.Ending.Message; got != "that one" {
+		t.Error(got)
+	}
+}
+
+// TestRaceMessageOrder: the message names the accesses in the order in which they happened, which
+// the drawing shows.
+func TestRaceMessageOrder(t *testing.T) {
+	where := func(s trace.Site) string { return place(nil, s) }
+	for _, ops := range [][2]trace.Op{{trace.OpRead, trace.OpWrite}, {trace.OpWrite, trace.OpRead}} {
+		for _, sites := range [][2]uint64{{1, 2}, {2, 1}} {
+			at := func(i int) trace.Event {
+				return trace.Event{Thread: trace.ThreadID(i), Op: ops[i], Object: 64, Site: trace.MakeSite(0, sites[i]), Size: 4}
+			}
+			tr := &trace.Trace{
+				Threads: []trace.Thread{{ID: 0, Parent: -1}, {ID: 1, Nth: 1}},
+				Events:  []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0), at(1)},
+			}
+			o := schedule.Outcome{Trace: tr}
+			(&verdict{where: where}).race(&o, race.Check(tr))
+			want := fmt.Sprintf("data race: %v at module 0+%#x, %v at module 0+%#x", ops[0], sites[0], ops[1], sites[1])
+			if o.Ending.Message != want {
+				t.Errorf("%s, want %s", o.Ending.Message, want)
+			}
+		}
 	}
 }
 

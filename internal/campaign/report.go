@@ -76,7 +76,8 @@ type Unseen struct {
 	Below float64 `json:"below,omitempty"`
 }
 
-// Finding is the failure that was found.
+// Finding is the failure that was found. Where it was simplified, Message, Where, Threads and
+// Race are those of the simplified execution.
 type Finding struct {
 	// Confirmed: the execution was run again, recorded, and its trace followed to the same
 	// end. Otherwise there was no time to, and Report.Notes says why.

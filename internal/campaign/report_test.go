@@ -2,11 +2,13 @@ package campaign
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/target/simprog"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -70,4 +72,86 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%#x: %q, want %q", test.site, got, test.want)
 		}
 	}
+}
+
+// TestFindingIsTheSimplifiedOne: the simplified execution may fail with another value, and with a
+// race in the other order; the report says what its trace shows.
+func TestFindingIsTheSimplifiedOne(t *testing.T) {
+	const want = 8
+	counts := &meddler{
+		Target: simprog.New(simprog.Program{Name: "counts", Main: func(t *simprog.Thread) {
+			n := t.Var(0)
+			var threads []*simprog.Thread
+			for range 4 {
+				threads = append(threads, t.Go(func(t *simprog.Thread) {
+					for range want / 4 {
+						t.Store(n, t.Load(n)+1)
+					}
+				}))
+			}
+			for _, u := range threads {
+				t.Join(u)
+			}
+			got := t.Load(n)
+			t.Assert(got == want, fmt.Sprintf("n = %d", got))
+		}}),
+		after: func(_ *schedule.Plan, o *schedule.Outcome) { // a test's message is not its identity
+			for _, e := range endings(o) {
+				if e.Kind == trace.Assertion {
+					e.Kind = trace.Test
+				}
+			}
+		},
+	}
+	differ := 0
+	for seed := range uint64(20) {
+		r := find(t, counts, Options{Seed: seed, Runs: 1000})
+		if r.Finding == nil || r.Simplified == nil {
+			t.Fatalf("%+v", r)
+		}
+		if r.Finding.Recorded.Ending.Message != r.Simplified.Recorded.Ending.Message {
+			differ++
+		}
+		if got := r.Simplified.Recorded.Ending.Message; r.Finding.Message != got {
+			t.Errorf("the finding says %q, its simplified trace %q", r.Finding.Message, got)
+		}
+	}
+	if differ == 0 {
+		t.Error("no simplification changed the message: this test shows nothing")
+	}
+
+	// A write and a read without a lock: whichever comes first is simpler.
+	races := simprog.New(simprog.Program{Name: "races", Main: func(t *simprog.Thread) {
+		x, y := t.Var(0), t.Var(0)
+		one := t.Go(func(t *simprog.Thread) {
+			t.Store(y, 1)
+			t.Write(x, 1)
+		})
+		t.Load(y)
+		t.Load(y)
+		t.Read(x)
+		t.Join(one)
+	}})
+	for seed := range uint64(10) {
+		r := find(t, races, Options{Seed: seed, Runs: 1000, RacesFail: true})
+		if r.Finding == nil || r.Finding.Race == nil {
+			t.Fatalf("%+v", r)
+		}
+		shown := r.Finding.Recorded
+		if r.Simplified != nil {
+			shown = r.Simplified.Recorded
+		}
+		race, as := r.Finding.Race, shown.Ending.Accesses
+		if race.First.Op != as[0].Op.String() || race.Second.Op != as[1].Op.String() || r.Finding.Message != shown.Ending.Message ||
+			!strings.HasPrefix(r.Finding.Message, fmt.Sprintf("data race: %v at ", as[0].Op)) {
+			t.Errorf("%q, %+v; its trace has %+v", r.Finding.Message, race, as)
+		}
+	}
+}
+
+func endings(o *schedule.Outcome) []*trace.Ending {
+	if o.Trace == nil {
+		return []*trace.Ending{&o.Ending}
+	}
+	return []*trace.Ending{&o.Ending, &o.Trace.Ending}
 }

@@ -38,7 +38,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded))
+	exec := judged(t, verdictOf(recorded, opts.Where))
 	start := recorded
 	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
 	// are then shortened event by event; cut first, there is nothing left to reorder.
@@ -97,7 +97,7 @@ const StaticMerge tinertia.Operation = "static-merge"
 // merged is the recorded execution with its independent operations reordered so that
 // there are fewer context switches, executed; the recorded one where that gains nothing
 // or, which the dependences rule out unless the program talks to the outside world, it
-// does not fail in the same way.
+// does not fail in the same way. A timer that overtook nobody must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	reordered, r := static.Reordered(recorded)
 	if r.After >= r.Before {
@@ -110,7 +110,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	if err != nil {
 		return nil, 1, err
 	}
-	if o.Trace == nil || !same(o.Ending) || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
+	if o.Trace == nil || !same(o.Ending) || o.Trace.Overtakings() > recorded.Overtakings() || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
 		return recorded, 1, nil
 	}
 	o.Trace.Header = recorded.Header
@@ -126,6 +126,7 @@ func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = c.opts.MaxSteps
 	}
+	opts.Where = c.opts.Where
 	cost := trace.CostOf(t.Events)
 	c.tell(Simplifying, true, &cost, 0)
 	s, err := Simplify(ctx, c.target, t, opts, func(p tinertia.Progress) { c.tell(Simplifying, false, &p.Cost, p.Executions) })
@@ -151,6 +152,7 @@ func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
 		return err
 	}
 	c.report.Simplified = s
+	c.describe(c.report.Finding, &s.Recorded.Ending, s.Recorded)
 	if c.opts.Keep != nil {
 		var kerr error
 		if s.Trace, kerr = c.opts.Keep(s.Recorded, c.report.Finding.Trace); kerr != nil {

@@ -182,7 +182,8 @@ func hdLook() int64 {
 func hdMayOvertake(when int64) bool { return when-hd.vnow <= hd.slack }
 
 // hdOvertakes reports whether a timer that fires now, and is due at when, overtakes
-// somebody, and takes it off the slack.
+// somebody, and takes it off the slack. The time of the step has been added to hd.vnow; hdChoose
+// counts with it, so that every timer that is not due yet is marked as overtaking.
 func hdOvertakes(when int64) bool {
 	if when <= hd.vnow || !hdAny() {
 		return false

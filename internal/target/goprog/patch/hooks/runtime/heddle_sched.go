@@ -229,8 +229,9 @@ func hdChoose() *hdThread {
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
 		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next
-		// when nobody else can go on, and when the plan says that a timer may be early.
-		fire = when <= hd.vnow+hdDue || hdScriptFires() || !hdAny()
+		// when nobody else can go on, and when the plan or its script says that a timer may be
+		// early.
+		fire = when <= hd.vnow+hdStepTime+hdDue || hdScriptOvertakes(when) || !hdAny()
 		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayOvertake(when)
 		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPatience {
 			fire, must = true, true

@@ -19,6 +19,14 @@ func hdScriptFires() bool {
 	return hd.pos < hd.plan.Nsteps && hdStep_(hd.pos).Op == hdOpTimerFire
 }
 
+// hdScriptOvertakes reports whether the next step is that a timer, due at when, fires though
+// others can go on. A strict script repeats what was recorded. A tolerant one may have become
+// another execution: its overtakings keep to the plan's slack, and come only where the script
+// had them.
+func hdScriptOvertakes(when int64) bool {
+	return hdScriptFires() && hdStep_(hd.pos).Flags&hdStepTimeout != 0 && (hd.plan.ScriptMode == hdScriptStrict || hdMayOvertake(when))
+}
+
 func hdMatches(t *hdThread, s *hdStep) bool {
 	return t.pend.op == s.Op && uint32(t.pend.pc) == s.Pc
 }
