@@ -75,7 +75,7 @@ demo: build need-cc
 	@PATH="$(CURDIR)/bin:$$PATH" sh cmd/heddle/testdata/demo.sh
 
 test: need-go need-cc
-	$(GO) test -timeout 30m $(PKG)
+	$(GO) test -timeout 60m $(PKG)
 
 bench: need-go need-cc
 	$(GO) test -run '^$$' -bench . -benchtime 1s $(PKG)

@@ -221,12 +221,15 @@ func TestDocumentedBlocksRun(t *testing.T) {
 			cmd := exec.Command("bash", "-euo", "pipefail", "-c", b.text)
 			cmd.Dir = dirs[b.file]
 			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(heddle)+":"+os.Getenv("PATH"), "HEDDLE_CACHE="+cache)
-			out, err := cmd.CombinedOutput()
+			// Progress and notes, on the standard error, depend on what is in caches.
+			var out, notes strings.Builder
+			cmd.Stdout, cmd.Stderr = &out, &notes
+			err := cmd.Run()
 			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
-				t.Fatalf("%v, want exit status %d\n%s", err, want, out)
+				t.Fatalf("%v, want exit status %d\n%s%s", err, want, &out, &notes)
 			}
-			if b.next != nil && b.next.info == "text" && !matchesOutput(b.next.text, string(out)) {
-				t.Errorf("the output is not what %v says:\n%s", b.next, out)
+			if b.next != nil && b.next.info == "text" && !matchesOutput(b.next.text, out.String()) {
+				t.Errorf("the output is not what %v says:\n%s%s", b.next, &out, &notes)
 			}
 		})
 	}

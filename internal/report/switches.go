@@ -80,7 +80,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Reason, s.Text = Yielded, who+" is the clock"
 	case b.switched(last, i):
 		s.Reason, s.Text = Blocked, who+" switches to another coroutine"
-	case s.Preemptive && (from.Op == trace.OpYield || from.Op == trace.OpSleep || from.Op == trace.OpGosched):
+	case s.Preemptive && (from.Op == trace.OpYield || from.Op == trace.OpGosched):
 		s.Reason, s.Text = Yielded, fmt.Sprintf("%s PREEMPTED at its %s", who, from.Op)
 	case s.Preemptive:
 		s.Reason, s.Text = Preempted, who+" PREEMPTED"
@@ -89,7 +89,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		}
 	case from.Op == trace.OpThreadEnd || from.Op == trace.OpProcessExit:
 		s.Reason, s.Text = Ended, who+" ended"
-	case from.Op == trace.OpSleep || from.Op == trace.OpGsleep:
+	case from.Op == trace.OpGsleep: // in C the event is the end of the sleep
 		s.Reason, s.Text = Blocked, who+" sleeps"
 	case !known && next < 0 && b.tr.Threads[s.From].Ended:
 		s.Reason, s.Text = Ended, who+" ended"

@@ -224,7 +224,8 @@ int main(void) {
 			tg := start(t, compile(t, strings.NewReplacer("WAIT;", c.wait+";", "HOLDS", c.holds).Replace(frame)))
 			seen := map[string]int{}
 			for seed := range uint64(150) {
-				first := run(t, tg, schedule.Plan{Policy: schedule.POS, Seed: seed, Record: true})
+				// POS ranks a thread that sleeps below those that work: the handler would always be late.
+				first := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, Record: true})
 				if first.Ending.Kind != trace.Clean {
 					t.Fatalf("seed %d: %v %s", seed, first.Ending.Kind, first.Ending.Message)
 				}
