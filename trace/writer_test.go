@@ -163,7 +163,7 @@ func TestKilledWriter(t *testing.T) {
 	_, err := ReadFile(name)
 	wantError(t, err, os.ErrNotExist, name, "bug.hdl.incomplete does", "run again")
 	_, err = ReadFile(name + IncompleteExt)
-	wantError(t, err, ErrIncomplete, name+IncompleteExt, "trace.ReadPrefix")
+	wantError(t, err, ErrIncomplete, name+IncompleteExt, "record the trace again")
 	got, err := ReadPrefix(name + IncompleteExt)
 	wantError(t, err, ErrIncomplete, name+IncompleteExt)
 	if got == nil || len(got.Events) < flushed {

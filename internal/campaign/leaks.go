@@ -134,7 +134,11 @@ func (c *campaign) reportLeaks(ctx context.Context) error {
 			leak.Executions = max(leak.Executions, c.leaks.executions[s])
 		}
 		if fails && c.report.Finding == nil {
-			if _, err := c.confirm(ctx, f); err != nil {
+			// The exploration may have used up its time already.
+			bounded, cancel := limited(ctx, leakTime)
+			_, err := c.confirm(bounded, f)
+			cancel()
+			if err != nil && !outOfTime(bounded) {
 				return err
 			}
 		}

@@ -123,7 +123,9 @@ func TestHardLeft(t *testing.T) {
 	})
 	plan := schedule.Plan{Policy: schedule.Random, Seed: 5}
 	alone := run(t, tg, plan)
-	if alone.Ending.Kind != trace.Clean || tg.Cold() {
+	// Goroutines that are left and may go on would run into the next execution, so each has a
+	// process of its own: Cold. What it shows must be the same as alone.
+	if alone.Ending.Kind != trace.Clean {
 		t.Fatalf("%v %s, cold %t", alone.Ending.Kind, alone.Ending.Message, tg.Cold())
 	}
 	plan.Seed, plan.Repeat = 0, 12
