@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -61,7 +62,7 @@ func TestTracesNameNoFile(t *testing.T) {
 	}
 	site := trace.MakeSite(0, 16)
 	tr := &trace.Trace{
-		Header:  trace.Header{Target: "c", Command: []string{at("fifo")}, Dir: dir, PointsVersion: 2},
+		Header:  trace.Header{Target: "c", Command: []string{at("fifo")}, Dir: dir, PointsVersion: schedule.PointsVersion},
 		Modules: []trace.Module{{Path: at("fifo"), Program: true}},
 		Threads: []trace.Thread{{ID: 0, Parent: -1}},
 		Stacks:  [][]trace.Site{nil},
@@ -72,8 +73,8 @@ func TestTracesNameNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"show", at("names.hdl")}, {"show", at("fifo")}, {"replay", at("names.hdl")}, {"replay", at("fifo")},
-		{"simplify", at("names.hdl")}, {"simplify", at("fifo")}, {"convert", at("names.hdl"), at("out.txt")},
+		{"show", at("names.hdl")}, {"show", at("fifo")}, {"replay", "--trust", at("names.hdl")}, {"replay", at("fifo")},
+		{"simplify", "--trust", at("names.hdl")}, {"simplify", at("fifo")}, {"convert", at("names.hdl"), at("out.txt")},
 		{"convert", at("fifo"), at("out.txt")}, {"convert", "/dev/zero", at("out.std")},
 	} {
 		cmd := exec.Command("heddle", args...)
