@@ -114,7 +114,7 @@ func firstDifference(want, got string) string {
 var undecided = []trace.Op{trace.OpFdRead, trace.OpFdWrite, trace.OpFdConnect, trace.OpFdPoll, trace.OpSignalDeliver, trace.OpSignalInterrupt}
 
 // readyDifference is where the runtime and the analysis of orders disagree on who could go
-// on. A join that does not wait is always ready; the analysis knows only what came of it. How
+// on. A join that does not wait is always ready; the analysis knows only its result. How
 // much room there is in a channel or a queue of connections, what a poll looks at, and which
 // close is the last, is not in the trace. Nor is what a thread was about to do that took a
 // signal first.

@@ -97,7 +97,7 @@ const StaticMerge tinertia.Operation = "static-merge"
 // merged is the recorded execution with its independent operations reordered so that
 // there are fewer context switches, executed; the recorded one where that gains nothing
 // or, which the dependences rule out unless the program talks to the outside world, it
-// does not fail in the same way. A timer that overtook nobody must not do so in its new place.
+// does not fail in the same way. A timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	reordered, r := static.Reordered(recorded)
 	if r.After >= r.Before {

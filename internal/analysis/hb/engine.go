@@ -241,11 +241,11 @@ func (e *Engine) ends(t *thread) {
 		e.chains.give(t.chain, t.clock.Time(t.chain))
 	}
 	if t.goroutine {
-		e.over = t // nobody joins it
+		e.over = t // detached: never joined
 	}
 }
 
-// shed drops the clock of a thread that has ended but for its own time: nobody will join it.
+// shed drops the clock of a thread that has ended but for its own time: it will never be joined.
 func (t *thread) shed() {
 	own := t.clock.Time(t.chain)
 	if t.clock = (Clock{}); t.named {

@@ -500,7 +500,7 @@ func TestManyThreads(t *testing.T) {
 		do(id, trace.OpMutexLock, lock, 0)
 		do(id, trace.OpWrite, shared, 0)
 		do(id, trace.OpMutexUnlock, lock, 0)
-		do(id, trace.OpThreadEnd, 0, 0) // detached: nobody joins it
+		do(id, trace.OpThreadEnd, 0, 0) // detached: never joined
 	}
 	if races := d.Races(); len(races) != 0 {
 		t.Fatalf("races %v", races)

@@ -47,7 +47,7 @@ func Render(w io.Writer, v *report.View, o Options) error {
 }
 
 // A table of more than longTable rows is drawn as its first tableHead and last tableTail: what
-// failed is at the end, and nobody reads what a hundred thousand threads did before.
+// failed is at the end, and what a hundred thousand threads did before is not read.
 const (
 	longTable = 3000
 	tableHead = 200
