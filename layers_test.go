@@ -14,43 +14,37 @@ import (
 
 const module = "github.com/heddle-dev/heddle"
 
-// layers is the order of the packages, lowest first. A package imports only packages of
-// lower layers, never of its own, except its parent directory's. Whatever lies below a
-// directory of the layer before "children" and is not named here belongs to "children".
-// A new package that no line covers fails the test: give it a place.
+// layers orders the packages, lowest first. A package imports only packages of lower
+// layers, except that it may import the package of a parent directory. The test fails for a
+// package without a place and for a place without a package.
 var layers = [][]string{
 	{".", "internal/abi", "internal/regular", "trace/tracepb"},
 	{"trace"},
 	{"schedule"},
-	{"internal/symbol"},
-	{"internal/analysis/hb", "internal/analysis/lockset"},
-	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/depend"},
-	{"internal/finding", "internal/observe"},
-	{"internal/canon", "internal/std", "internal/strategy", "internal/simplify", "internal/target", "internal/target/wire", "internal/report", "internal/toolchain", "internal/gotool", "internal/goprograms"},
-	{"children"},
-	{"internal/campaign"},
+	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain", "internal/gotool"},
+	{"internal/target/cprog", "internal/target/goprog"},
+	{"internal/analysis/hb", "internal/analysis/depend"},
+	{"internal/analysis/race"},
+	{"internal/finding", "internal/observe", "internal/rapid"},
+	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
+	{"internal/report/term", "internal/simplify/stmt"},
+	{"internal/simplify/bintrcred", "internal/simplify/proof"},
+	{"internal/simplify/staticbench"},
+	{"internal/engine"},
+	{"internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 
-const children = 8 // index into layers
+// testSupport is the directory of packages that only tests may import.
+const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
 var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "cmd", "internal/abi/gen"}
 
-// layerOf is a package's place in the table, -1 if it has none.
+// layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {
-	for i, layer := range layers {
-		if slices.Contains(layer, pkg) {
-			return i
-		}
-	}
-	for _, parent := range layers[children-1] {
-		if strings.HasPrefix(pkg, parent+"/") {
-			return children
-		}
-	}
-	return -1
+	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, pkg) })
 }
 
 // mayImport reports whether the table lets from import to; both are in it.
@@ -108,6 +102,11 @@ func TestLayers(t *testing.T) {
 	for _, complaint := range violations(ours) {
 		t.Error(complaint)
 	}
+	for _, pkg := range slices.Concat(layers...) {
+		if !slices.ContainsFunc(ours, func(p listed) bool { dir, _ := local(p.ImportPath); return dir == pkg }) {
+			t.Errorf("layers names %s, which does not exist", pkg)
+		}
+	}
 }
 
 // violations checks packages against the table.
@@ -121,6 +120,8 @@ func violations(packages []listed) (complaints []string) {
 		for _, imported := range p.Imports {
 			if to, ok := local(imported); ok && layerOf(to) >= 0 && !mayImport(from, to) {
 				complaints = append(complaints, fmt.Sprintf("%s imports %s, which is not in a lower layer", from, to))
+			} else if ok && strings.HasPrefix(to, testSupport) && !strings.HasPrefix(from, testSupport) {
+				complaints = append(complaints, fmt.Sprintf("%s imports %s, which is for tests only", from, to))
 			}
 			if imported == "os/exec" && !slices.ContainsFunc(startsProcesses, func(dir string) bool { return from == dir || strings.HasPrefix(from, dir+"/") }) {
 				complaints = append(complaints, fmt.Sprintf("%s imports os/exec, but it must not start programs", from))
@@ -141,25 +142,27 @@ func TestLayersNoticeViolations(t *testing.T) {
 		{"trace", module + "/schedule", false},
 		{"internal/abi", module + "/trace", false},
 		{"internal/analysis/race", module + "/internal/analysis/hb", true},
-		{"internal/analysis/race", module + "/internal/analysis/depend", false},
-		{"internal/analysis/hb", module + "/internal/analysis/lockset", false},
-		{"internal/simplify/tinertia", module + "/internal/simplify", true},
-		{"internal/simplify", module + "/internal/simplify/tinertia", false},
+		{"internal/analysis/hb", module + "/internal/analysis/race", false},
+		{"internal/analysis/hb", module + "/internal/analysis/depend", false},
 		{"internal/simplify/tinertia", module + "/internal/simplify/static", false},
-		{"internal/simplify/static/inner", module + "/internal/simplify/static", true},
-		{"internal/target", module + "/internal/analysis/race", true},
-		{"internal/strategy", module + "/internal/target", false},
-		{"internal/target/cprog", module + "/internal/toolchain", true},
-		{"internal/report/html", module + "/internal/campaign", false},
-		{"internal/campaign", module + "/internal/report/term", true},
-		{"cmd/heddle", module + "/internal/campaign", true},
+		{"internal/target/ipc", module + "/internal/target", true},
+		{"internal/target", module + "/internal/target/ipc", false},
+		{"internal/target/cprog", module + "/internal/target/ipc", true},
+		{"internal/target/cprog", module + "/internal/target/goprog", false},
+		{"internal/target", module + "/internal/analysis/race", false},
+		{"internal/target/cprog", module + "/internal/analysis/hb", false},
+		{"internal/strategy", module + "/internal/engine", false},
+		{"internal/report", module + "/internal/engine", false},
+		{"internal/engine", module + "/internal/simplify/static", true},
+		{"cmd/heddle", module + "/internal/engine", true},
+		{"cmd/heddle", module + "/internal/testing/simprog", false},
+		{"internal/testing/reporttest", module + "/internal/analysis/depend", true},
 		{"internal/util", "fmt", false},
 		{"internal/analysis/other", "fmt", false},
 		{"cmd/other", "fmt", false},
 		{"internal/report", "os/exec", false},
 		{"internal/simplify/tinertia", "os/exec", false},
 		{"internal/target/cprog", "os/exec", true},
-		{"internal/targetting", "os/exec", false},
 	} {
 		p := listed{ImportPath: module + "/" + test.from, Imports: []string{test.imported}}
 		if got := violations([]listed{p}); (len(got) == 0) != test.ok {

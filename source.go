@@ -1,9 +1,9 @@
-// Package heddle carries the source of the C runtime, so that a heddle that came from
-// go install can build it for the user's compiler. It is no programming interface; the
+// Package heddle carries the source of both runtimes, so that a heddle installed by
+// go install can compile them with the user's tools. It is not a programming interface; the
 // public packages are trace and schedule.
 //
-// The embedding is done here and not in runtime/, because Go refuses a package directory
-// that holds C files without cgo.
+// The files are embedded here rather than in runtime/ because Go refuses a package
+// directory that holds C files without cgo.
 package heddle
 
 import (
@@ -12,14 +12,23 @@ import (
 )
 
 //go:embed runtime/*.c runtime/*.S runtime/*.h runtime/*.def runtime/include/*.h
-var source embed.FS
+var cSource embed.FS
 
-// RuntimeSource is the directory runtime/ of this repository: the C and assembler files,
-// and the headers they include.
-func RuntimeSource() fs.FS {
-	sub, err := fs.Sub(source, "runtime")
+//go:embed runtime/go
+var goSource embed.FS
+
+// CRuntime returns runtime/ without the Go runtime: the C and assembler files and the
+// headers they include.
+func CRuntime() fs.FS { return below(cSource, "runtime") }
+
+// GoRuntime returns runtime/go: heddle's additions to Go's standard library, a directory
+// for each variant of each package.
+func GoRuntime() fs.FS { return below(goSource, "runtime/go") }
+
+func below(source embed.FS, dir string) fs.FS {
+	sub, err := fs.Sub(source, dir)
 	if err != nil {
-		panic(err) // "runtime" is a valid path
+		panic(err) // dir is a valid path
 	}
 	return sub
 }

@@ -13,7 +13,7 @@ static uint32_t rec_size;
 
 // A wait that the other side ends. The waiter announces itself before it looks again,
 // the waker looks for waiters after it has published: sequentially consistent on both
-// sides, or each could miss the other (Go: internal/target/wire/ring.go).
+// sides, or each could miss the other (Go: internal/target/ipc/ring.go).
 static void ring_wait(uint32_t *waiters, uint32_t *seq, uint64_t *word, uint64_t not_value) {
   for (int spin = 0; spin < 200; spin++) {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != not_value) return;

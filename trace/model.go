@@ -315,7 +315,7 @@ type Header struct {
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value
 	EnvDigest     string   // of the rest of the environment
-	Surroundings  []string // what else the program may have looked at, NAME=hash (internal/target/wire)
+	Surroundings  []string // what else the program may have looked at, NAME=hash (internal/target/ipc)
 	BuildID       string   // of the program; or "sha256:" and its hash where it has no build id
 	Strategy      string   // how the schedule was found, e.g. "pct depth=3 seed=17"
 	Points        []Site   // memory instructions that were scheduling points

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"path/filepath"
 
-	"github.com/heddle-dev/heddle/internal/simplify/gen"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/bintrcred/bench"
+	"github.com/heddle-dev/heddle/internal/simplify/staticbench"
+	"github.com/heddle-dev/heddle/internal/simplify/synthetic"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -25,8 +25,8 @@ type benchStaticCommand struct {
 }
 
 type benchJSON struct {
-	Rows   []bench.Row       `json:"rows,omitempty"`
-	Growth []bench.GrowthRow `json:"growth,omitempty"`
+	Rows   []staticbench.Row       `json:"rows,omitempty"`
+	Growth []staticbench.GrowthRow `json:"growth,omitempty"`
 }
 
 func (c *benchStaticCommand) Run(a *app) error {
@@ -38,12 +38,12 @@ func (c *benchStaticCommand) Run(a *app) error {
 	defer p.done()
 	if c.Growth {
 		source := func(events, threads int) iter.Seq[*trace.Event] {
-			return gen.Large{Events: events, Threads: threads, Conflict: c.Conflict, Locks: c.Locks}.All()
+			return synthetic.Workload{Events: events, Threads: threads, Conflict: c.Conflict, Locks: c.Locks}.All()
 		}
-		if err := (gen.Large{Threads: 2, Conflict: c.Conflict, Locks: c.Locks}).Check(); err != nil {
+		if err := (synthetic.Workload{Threads: 2, Conflict: c.Conflict, Locks: c.Locks}).Check(); err != nil {
 			return usage(err)
 		}
-		err := bench.Growth(c.Events, c.Width, source, func(r bench.GrowthRow) {
+		err := staticbench.Growth(c.Events, c.Width, source, func(r staticbench.GrowthRow) {
 			out.Growth = append(out.Growth, r)
 			p.line(fmt.Sprintf("bench: %s events, %d threads", thousands(r.Events), r.Threads))
 		})
@@ -54,9 +54,9 @@ func (c *benchStaticCommand) Run(a *app) error {
 		if a.JSON {
 			return a.printJSON(out)
 		}
-		return bench.PrintGrowth(a.stdout, out.Growth)
+		return staticbench.PrintGrowth(a.stdout, out.Growth)
 	}
-	inputs, err := bench.Builtin()
+	inputs, err := staticbench.Builtin()
 	if err != nil {
 		return err
 	}
@@ -65,11 +65,11 @@ func (c *benchStaticCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		inputs = append(inputs, bench.Input{Name: filepath.Base(name), Trace: in.trace})
+		inputs = append(inputs, staticbench.Input{Name: filepath.Base(name), Trace: in.trace})
 	}
 	for _, in := range inputs {
 		p.line("bench: " + in.Name)
-		row, err := bench.Measure(in, c.Runs)
+		row, err := staticbench.Measure(in, c.Runs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.Name, err)
 		}
@@ -79,5 +79,5 @@ func (c *benchStaticCommand) Run(a *app) error {
 	if a.JSON {
 		return a.printJSON(out)
 	}
-	return bench.Print(a.stdout, out.Rows)
+	return staticbench.Print(a.stdout, out.Rows)
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/regular"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/proof"
+	"github.com/heddle-dev/heddle/internal/simplify/proof"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 )
 
 type checkCommands struct {

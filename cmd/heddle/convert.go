@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/heddle-dev/heddle/internal/std"
+	"github.com/heddle-dev/heddle/internal/rapid"
 )
 
 type convertCommand struct {
@@ -13,18 +13,18 @@ type convertCommand struct {
 
 func (c *convertCommand) Help() string {
 	return `The suffixes of the names tell the formats: .hdl is heddle's, .txt its text form, .std and
-.std.gz are RAPID's. What a format cannot express is listed.`
+.rapid.gz are RAPID's. What a format cannot express is listed.`
 }
 
 type convertJSON struct {
-	Trace  string     `json:"trace"`
-	Events int        `json:"events"`
-	Lost   []std.Loss `json:"lost"`
+	Trace  string       `json:"trace"`
+	Events int          `json:"events"`
+	Lost   []rapid.Loss `json:"lost"`
 }
 
 func (c *convertCommand) Run(a *app) error {
 	if _, known := formatNamed(c.To); !known {
-		return usage(fmt.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .std.gz", c.To))
+		return usage(fmt.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .rapid.gz", c.To))
 	}
 	if err := notInput(c.To, c.From); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (c *convertCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	out := convertJSON{c.To, len(in.trace.Events), append(append([]std.Loss{}, in.lost...), lost...)}
+	out := convertJSON{c.To, len(in.trace.Events), append(append([]rapid.Loss{}, in.lost...), lost...)}
 	if a.JSON {
 		return a.printJSON(out)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -36,7 +36,7 @@ func (a *app) debug(t target.Target, tr *trace.Trace) error {
 	if err != nil {
 		return errors.New("dlv is not in PATH: install it with go install github.com/go-delve/delve/cmd/dlv@latest")
 	}
-	plan, err := campaign.ReplayPlan(t, tr)
+	plan, err := engine.ReplayPlan(t, tr)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -114,11 +114,11 @@ type simplifedJSON struct {
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
 const staleFind = "100000"
 
-func (c *findCommand) options() (campaign.Options, error) {
-	opts := campaign.Options{
+func (c *findCommand) options() (engine.Options, error) {
+	opts := engine.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
 		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
-		StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.SimplifyTime},
+		StopWhenSequential: true, Simplify: engine.SimplifyOptions{Time: c.SimplifyTime},
 	}
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
 		return opts, usage(errors.New("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative"))
@@ -156,7 +156,7 @@ func (c *findCommand) Run(a *app) error {
 	opts.Keep, opts.Where, opts.Objects = files.keep, placeNames(t), objectNames(t)
 
 	p := a.progress()
-	report, err := campaign.Find(a.ctx, t, opts, p.find)
+	report, err := engine.Find(a.ctx, t, opts, p.find)
 	p.done()
 	if report.Finding == nil {
 		report.Notes = append(report.Notes, ignoredNotes(t)...)
@@ -164,7 +164,7 @@ func (c *findCommand) Run(a *app) error {
 	if c.Runs == 1 && len(c.Strategy) > 0 {
 		report.Notes = append(report.Notes, "--strategy has no effect with --runs 1: the first execution is one without preemptions")
 	}
-	if err != nil && report.Finding == nil && report.Outcome != campaign.Interrupted {
+	if err != nil && report.Finding == nil && report.Outcome != engine.Interrupted {
 		return err
 	}
 	if perr := c.print(a, report); perr != nil {
@@ -176,7 +176,7 @@ func (c *findCommand) Run(a *app) error {
 			fmt.Fprintf(a.stderr, "heddle: %s\n", sentence(err))
 		}
 		return errFound
-	case report.Executions == 0 && report.Outcome == campaign.Interrupted:
+	case report.Executions == 0 && report.Outcome == engine.Interrupted:
 		return errors.New("interrupted before an execution had ended: nothing can be said about the program")
 	case report.Executions == 0:
 		return fmt.Errorf("no execution ended in %.1f s: nothing can be said about the program; give it longer with --time, or less to do", report.Seconds)
@@ -237,7 +237,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func findResult(r *campaign.Report) findJSON {
+func findResult(r *engine.Report) findJSON {
 	out := findJSON{
 		Outcome: "clean", Ended: string(r.Ended), Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Newest: r.Newest,
 		Points: r.Points, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesIncomplete: r.RacesIncomplete,
@@ -247,7 +247,7 @@ func findResult(r *campaign.Report) findJSON {
 		out.Outcome = "found"
 	case r.Executions == 0:
 		out.Outcome = "unfinished"
-	case r.Outcome == campaign.Interrupted:
+	case r.Outcome == engine.Interrupted:
 		out.Outcome = "interrupted"
 	}
 	if u := r.Unseen; u != nil {
@@ -256,7 +256,7 @@ func findResult(r *campaign.Report) findJSON {
 	if f := r.Finding; f != nil {
 		out.Finding = &findingJSON{Confirmed: f.Confirmed, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution}
 		if f.Race != nil {
-			for _, side := range []campaign.Access{f.Race.First, f.Race.Second} {
+			for _, side := range []engine.Access{f.Race.First, f.Race.Second} {
 				out.Finding.Race = append(out.Finding.Race, accessJSON{side.Op, side.Where})
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 )
 
@@ -32,7 +32,7 @@ func BenchmarkFind(b *testing.B) {
 				b.Fatal(err)
 			}
 			began := time.Now()
-			r, err := campaign.Find(b.Context(), tg, campaign.Options{Seed: uint64(i + 1), Time: 10 * time.Second}, nil)
+			r, err := engine.Find(b.Context(), tg, engine.Options{Seed: uint64(i + 1), Time: 10 * time.Second}, nil)
 			tg.Close()
 			if err != nil || r.Finding == nil || r.Simplified == nil {
 				b.Errorf("%s, seed %d: not found within 10 s (%v)", p.name, i+1, err)

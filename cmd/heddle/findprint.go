@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/strategy"
 )
 
-func (c *findCommand) print(a *app, r *campaign.Report) error {
+func (c *findCommand) print(a *app, r *engine.Report) error {
 	if a.JSON {
 		out := findResult(r)
 		out.Seed = c.Seed
@@ -28,33 +28,33 @@ func (c *findCommand) print(a *app, r *campaign.Report) error {
 }
 
 // printNothing says how far a search without a finding has come.
-func (c *findCommand) printNothing(w io.Writer, r *campaign.Report) {
+func (c *findCommand) printNothing(w io.Writer, r *engine.Report) {
 	how := "no failure in "
 	if r.NotReproduced > 0 {
 		how = "no failure that comes again in "
 	}
-	if r.Outcome == campaign.Interrupted {
+	if r.Outcome == engine.Interrupted {
 		how = "interrupted; " + strings.Replace(how, "failure", "failure so far", 1)
 	}
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, count(r.Executions, "execution"), r.Seconds)
 	switch r.Ended {
-	case campaign.Sequential:
+	case engine.Sequential:
 		fmt.Fprint(w, ": it has one thread and no choice, so every execution is like this one")
-	case campaign.Stale:
+	case engine.Stale:
 		fmt.Fprintf(w, ": ended early, since the last %s showed nothing new (--stale)", thousands(r.Executions-r.Newest))
 	}
 	fmt.Fprintln(w)
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", count(r.NotReproduced, "execution"))
 	}
-	if r.Ended != campaign.Sequential {
+	if r.Ended != engine.Sequential {
 		printCovered(w, r)
 	}
 	printRaces(w, racesSeen(r))
 }
 
 // printCovered says what was seen, and what may not have been.
-func printCovered(w io.Writer, r *campaign.Report) {
+func printCovered(w io.Writer, r *engine.Report) {
 	fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n",
 		count(r.Behaviours, "distinct behaviour"), thousands(r.Newest), count(r.Points, "memory scheduling point"))
 	if r.Unseen == nil {
@@ -85,7 +85,7 @@ func percent(p float64) string {
 // maxDrawn is how many events find draws without being asked: more take seconds, and pages.
 const maxDrawn = 50_000
 
-func (c *findCommand) printFinding(a *app, r *campaign.Report) error {
+func (c *findCommand) printFinding(a *app, r *engine.Report) error {
 	w, f := a.stdout, r.Finding
 	fmt.Fprintln(w, headline(f.Kind, f.Message))
 	if f.Where != "" {
@@ -131,7 +131,7 @@ func (c *findCommand) printFinding(a *app, r *campaign.Report) error {
 }
 
 // unsimplified says what is missing of a simplification.
-func unsimplified(s *campaign.Simplified) string {
+func unsimplified(s *engine.Simplified) string {
 	out := ""
 	if !s.Complete {
 		out += " (not to the end; heddle simplify goes on from it)"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/trace"
@@ -40,7 +40,7 @@ func (a *app) debugGdb(t target.Target, tr *trace.Trace, name string) error {
 	if err != nil {
 		return fmt.Errorf("%s is not in PATH: install it, or name another gdb or lldb with --gdb=PROGRAM", name)
 	}
-	plan, err := campaign.ReplayPlan(t, tr)
+	plan, err := engine.ReplayPlan(t, tr)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/goprograms"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/testing/goprograms"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )

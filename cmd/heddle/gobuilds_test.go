@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
-	"github.com/heddle-dev/heddle/internal/goprograms"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/testing/goprograms"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -152,7 +152,7 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 					of   schedule.Outcome
 					site func(trace.Site) (trace.Site, bool)
 				}{{"followed with the race detector", a, recorded, forth}, {"followed without", b, own, back}} {
-					o, err := campaign.ReplayElsewhere(t.Context(), f.in, f.of.Trace, f.site)
+					o, err := engine.ReplayElsewhere(t.Context(), f.in, f.of.Trace, f.site)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -177,7 +177,7 @@ func testGoRaceReport(t *testing.T, a, b *goprog.Target, forth func(trace.Site) 
 	table := symbol.New(b.Modules(), symbol.Options{})
 	opts := goOptions(t, table)
 	opts.Time = time.Minute
-	r, err := campaign.Find(t.Context(), b, opts, nil)
+	r, err := engine.Find(t.Context(), b, opts, nil)
 	if err != nil || r.Finding == nil || r.Simplified == nil {
 		t.Fatalf("%v, notes %q", err, r.Notes)
 	}
@@ -186,7 +186,7 @@ func testGoRaceReport(t *testing.T, a, b *goprog.Target, forth func(trace.Site) 
 			t.Logf("found %v: no data race to report", tr.Ending.Kind)
 			continue
 		}
-		o, err := campaign.ReplayElsewhere(t.Context(), a, tr, forth)
+		o, err := engine.ReplayElsewhere(t.Context(), a, tr, forth)
 		if err != nil {
 			t.Fatal(err)
 		}

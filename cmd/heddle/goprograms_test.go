@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
-	"github.com/heddle-dev/heddle/internal/goprograms"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/testing/goprograms"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -127,13 +127,13 @@ var goKinds = map[string]trace.Kind{
 }
 
 // goOptions are those of heddle test --leaks=fail.
-func goOptions(t testing.TB, table *symbol.Table) campaign.Options {
+func goOptions(t testing.TB, table *symbol.Table) engine.Options {
 	t.Helper()
 	opts, err := (&testCommand{Seed: 1, Race: true}).options()
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.LeakFails = func(campaign.Leak) bool { return true }
+	opts.LeakFails = func(engine.Leak) bool { return true }
 	opts.Where = func(s trace.Site, exact bool) string {
 		frames := table.Call(s)
 		if exact {
@@ -173,7 +173,7 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 				opts.Runs = 1000 // a leak does not end the search
 			}
 			began := time.Now()
-			r, err := campaign.Find(t.Context(), g, opts, nil)
+			r, err := engine.Find(t.Context(), g, opts, nil)
 			if err != nil || r.Finding == nil {
 				t.Fatalf("not found in %d executions, %v: %v, notes %q", r.Executions, time.Since(began), err, r.Notes)
 			}
@@ -200,7 +200,7 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 			}
 			for i := range times {
 				for _, tr := range []*trace.Trace{f.Recorded, r.Simplified.Recorded} {
-					if _, err := campaign.Replay(context.Background(), g, tr); err != nil {
+					if _, err := engine.Replay(context.Background(), g, tr); err != nil {
 						t.Fatalf("replay %d: %v", i, err)
 					}
 				}
@@ -218,7 +218,7 @@ func testGoPassing(t *testing.T, b builtGo, executions int) {
 			g := b.start(t, name)
 			opts := goOptions(t, symbol.New(g.Modules(), symbol.Options{}))
 			opts.Runs, opts.Stale, opts.NoSimplify = executions, 0, true
-			r, err := campaign.Find(t.Context(), g, opts, nil)
+			r, err := engine.Find(t.Context(), g, opts, nil)
 			switch {
 			case err != nil:
 				t.Fatal(err)

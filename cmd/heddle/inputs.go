@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/regular"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
-	"github.com/heddle-dev/heddle/internal/std"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -18,7 +18,7 @@ type format uint8
 
 const (
 	formatHeddle     format = iota // .hdl, and every other name
-	formatSTD                      // .std, .std.gz: RAPID's
+	formatSTD                      // .std, .rapid.gz: RAPID's
 	formatText                     // .txt: the text form of heddle's
 	formatStatements               // .stmt: the language of El-Zawawy and Alanazi
 )
@@ -31,7 +31,7 @@ func formatOf(name string) format {
 // formatNamed is formatOf, and whether the suffix is one that heddle knows.
 func formatNamed(name string) (f format, known bool) {
 	switch {
-	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
+	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".rapid.gz"):
 		return formatSTD, true
 	case strings.HasSuffix(name, ".txt"):
 		return formatText, true
@@ -44,8 +44,8 @@ func formatNamed(name string) (f format, known bool) {
 // input is a trace in any format but statements.
 type input struct {
 	trace *trace.Trace
-	names *std.Names // of an STD trace
-	lost  []std.Loss
+	names *rapid.Names // of an STD trace
+	lost  []rapid.Loss
 }
 
 func readAny(name string) (input, error) {
@@ -61,7 +61,7 @@ func readAny(name string) (input, error) {
 	defer file.Close()
 	switch f {
 	case formatSTD:
-		r, err := std.Read(file, name)
+		r, err := rapid.Read(file, name)
 		if err != nil {
 			return input{}, fmt.Errorf("%s: %w", name, err)
 		}
@@ -101,20 +101,20 @@ func readStatements(name string) (*stmt.Trace, error) {
 }
 
 // writeAny writes a trace in the format of the name. It returns what that cannot say.
-func writeAny(name string, in input) ([]std.Loss, error) {
+func writeAny(name string, in input) ([]rapid.Loss, error) {
 	f := formatOf(name)
 	switch f {
 	case formatHeddle:
 		return nil, trace.WriteFile(name, in.trace)
 	case formatStatements:
-		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
+		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .rapid.gz or .txt")
 	}
-	var lost []std.Loss
+	var lost []rapid.Loss
 	err := writeWhole(name, func(w io.Writer) error {
 		if f == formatText {
 			return trace.WriteText(w, in.trace)
 		}
-		written, err := std.Write(w, in.trace, std.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.names})
+		written, err := rapid.Write(w, in.trace, rapid.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.names})
 		if err == nil {
 			lost = written.Lost
 		}

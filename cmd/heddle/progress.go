@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 )
 
 // progress writes a line that tells how far a long command has got: one that is written
@@ -43,7 +43,7 @@ func (a *app) terminal() (f *os.File, ok bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-func (p *progress) find(s campaign.Progress) {
+func (p *progress) find(s engine.Progress) {
 	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
 		s.Phase, count(s.Executions, "execution"), thousands(int(s.PerSecond)), count(s.Behaviours, "distinct behaviour"), count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {

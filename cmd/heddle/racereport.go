@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
@@ -24,7 +24,7 @@ func (a *app) raceReport(t target.Target, tr *trace.Trace, watchdog time.Duratio
 	if tr.Header.Target != "go" {
 		return errors.New("--race-report is for traces of Go programs")
 	}
-	plan, err := campaign.ReplayPlan(t, tr) // refuses a trace of another build
+	plan, err := engine.ReplayPlan(t, tr) // refuses a trace of another build
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a *app) raceReport(t target.Target, tr *trace.Trace, watchdog time.Duratio
 		return err
 	}
 	defer detector.Close()
-	o, err := campaign.ReplayElsewhere(a.ctx, detector, tr, sites.Site)
+	o, err := engine.ReplayElsewhere(a.ctx, detector, tr, sites.Site)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
@@ -18,7 +18,7 @@ type raceJSON struct {
 }
 
 // racesSeen are the races of a report, those of the finding included.
-func racesSeen(r *campaign.Report) []raceJSON {
+func racesSeen(r *engine.Report) []raceJSON {
 	out := []raceJSON{}
 	for _, x := range r.Races {
 		out = append(out, raceJSON{accessJSON{x.First.Op, x.First.Where}, accessJSON{x.Second.Op, x.Second.Where}, x.Name})

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -35,7 +35,7 @@ type recordJSON struct {
 }
 
 func (c *recordCommand) Run(a *app) error {
-	opts := campaign.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
+	opts := engine.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {
@@ -52,7 +52,7 @@ func (c *recordCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	tr, err := campaign.Record(a.ctx, t, opts)
+	tr, err := engine.Record(a.ctx, t, opts)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
@@ -89,7 +89,7 @@ func (c *replayCommand) Run(a *app) error {
 	var again *trace.Trace
 	done := 0
 	for done < c.Times {
-		now, rerr := campaign.Replay(a.ctx, t, tr)
+		now, rerr := engine.Replay(a.ctx, t, tr)
 		if err = rerr; err != nil {
 			break
 		}
@@ -114,7 +114,7 @@ func (c *replayCommand) Run(a *app) error {
 			out.Finding = findingOf(tr, t)
 			out.Finding.Confirmed = err == nil
 		}
-		var d *campaign.DivergedError
+		var d *engine.DivergedError
 		if errors.As(err, &d) {
 			out.Differs = &differsJSON{d.Event, d.Field, d.RecordedText, d.MetText, d.Changed}
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -68,14 +68,14 @@ func (c *simplifyCommand) Run(a *app) error {
 	}
 	defer t.Close()
 	p := a.progress()
-	s, err := campaign.Simplify(a.ctx, t, tr, campaign.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: placeNames(t)}, func(s tinertia.Progress) {
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: placeNames(t)}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", count(s.Executions, "execution"), s.Iteration, count(s.Cost.Switches, "switch"), count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()
 	if s == nil {
 		return err
 	}
-	var diverged *campaign.DivergedError
+	var diverged *engine.DivergedError
 	if errors.As(err, &diverged) {
 		return err
 	}

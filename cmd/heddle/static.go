@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/simplify/bintrcred"
 	"github.com/heddle-dev/heddle/internal/simplify/static"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/bintrcred"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 )
 
 // staticJSON is what simplify --static --json prints.

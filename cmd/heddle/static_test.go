@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 )
 
@@ -22,16 +22,16 @@ func TestStaticMergingFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(2) {
-			r, err := campaign.Find(t.Context(), tg, campaign.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious"), RacesFail: slices.Contains(e.options, "--races-fail")}, nil)
+			r, err := engine.Find(t.Context(), tg, engine.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious"), RacesFail: slices.Contains(e.options, "--races-fail")}, nil)
 			if err != nil || r.Finding == nil || r.Finding.Recorded == nil {
 				t.Errorf("%s: not found (%v)", e.name, err)
 				continue
 			}
-			a, err := campaign.Simplify(t.Context(), tg, r.Finding.Recorded, campaign.SimplifyOptions{}, nil)
+			a, err := engine.Simplify(t.Context(), tg, r.Finding.Recorded, engine.SimplifyOptions{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := campaign.Simplify(t.Context(), tg, r.Finding.Recorded, campaign.SimplifyOptions{NoStatic: true}, nil)
+			b, err := engine.Simplify(t.Context(), tg, r.Finding.Recorded, engine.SimplifyOptions{NoStatic: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestStaticMergingFirst(t *testing.T) {
 			t.Logf("%s seed %d: %d/%d in %d with, %d/%d in %d without", e.name, seed+1, a.Switches, a.Preemptions, a.Executions, b.Switches, b.Preemptions, b.Executions)
 			with += a.Executions
 			without += b.Executions
-			if len(a.Details.Operations) > 0 && a.Details.Operations[0].Operation == campaign.StaticMerge {
+			if len(a.Details.Operations) > 0 && a.Details.Operations[0].Operation == engine.StaticMerge {
 				used++
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
@@ -62,10 +62,10 @@ if some package or test could not be run, or no execution of a test ended in tim
 const staleAfter = 4000
 
 // options are those of each test's campaign.
-func (c *testCommand) options() (campaign.Options, error) {
-	opts := campaign.Options{
+func (c *testCommand) options() (engine.Options, error) {
+	opts := engine.Options{
 		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: campaign.SimplifyOptions{Time: c.Timeout},
+		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: engine.SimplifyOptions{Time: c.Timeout},
 	}
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
 		return opts, usage(errors.New("-count, -timeout, -parallel and --max-steps cannot be negative"))

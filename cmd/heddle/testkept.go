@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -180,14 +180,14 @@ func (c *testCommand) concerns(tr *trace.Trace, run string) bool {
 // as closely as the program lets it.
 func (a *app) follow(t target.Target, tr *trace.Trace) (met *trace.Trace, changed bool, err error) {
 	relocate(tr, t.Modules())
-	met, err = campaign.Replay(a.ctx, t, tr)
-	var other *campaign.OtherProgramError
-	var diverged *campaign.DivergedError
+	met, err = engine.Replay(a.ctx, t, tr)
+	var other *engine.OtherProgramError
+	var diverged *engine.DivergedError
 	switch {
 	case err == nil:
 		return met, false, nil
 	case errors.As(err, &other), errors.As(err, &diverged):
-		met, err = campaign.Follow(a.ctx, t, tr, placeNames(t))
+		met, err = engine.Follow(a.ctx, t, tr, placeNames(t))
 		return met, true, err
 	}
 	return nil, false, err

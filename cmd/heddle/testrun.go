@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/campaign"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -18,7 +18,7 @@ type suite struct {
 	app     *app
 	command *testCommand
 	builder *goBuilder
-	options campaign.Options
+	options engine.Options
 	filter  *gotool.Filter
 	dir     string // where heddle was called
 	// binaries are the packages' test binaries, each built when it is asked for first.
@@ -226,11 +226,11 @@ func (s *suite) explore(u unit, out *testResult) error {
 	opts.Where = placeNames(t)
 	if c.leaks() == leaksFail && !again.finding() {
 		// Once for each go statement of the package.
-		opts.LeakFails = func(l campaign.Leak) bool { return s.left[l.Created] == nil }
+		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
 	}
 	p := a.progress()
 	p.subject = u.name
-	report, err := campaign.Find(a.ctx, t, opts, p.find)
+	report, err := engine.Find(a.ctx, t, opts, p.find)
 	p.done()
 	out.take(report)
 	if report.Finding == nil {
@@ -275,8 +275,8 @@ func (s *suite) short(name string) string {
 // testResult is what came of one test.
 type testResult struct {
 	testJSON
-	report *campaign.Report // nil where a kept schedule failed again
-	shown  *trace.Trace     // of the finding
+	report *engine.Report // nil where a kept schedule failed again
+	shown  *trace.Trace   // of the finding
 }
 
 // unfinished reports whether no execution of the test ended in time.
@@ -284,7 +284,7 @@ func (out *testResult) unfinished() bool {
 	return out.report != nil && out.report.Finding == nil && out.Outcome != "found" && out.report.Executions == 0 && !out.report.Sequential
 }
 
-func (out *testResult) take(r *campaign.Report) {
+func (out *testResult) take(r *engine.Report) {
 	found := findResult(r)
 	out.report = r
 	out.Outcome, out.Behaviours, out.Points = found.Outcome, found.Behaviours, found.Points

@@ -16,7 +16,7 @@ func TestGeneratedIsCurrent(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, file := range map[string]string{"abi_gen.go": "abi_gen.go", "op_gen.go": "../../trace/op_gen.go",
-		"heddle_abi.go": "../target/goprog/patch/hooks/runtime/heddle_abi.go"} {
+		"heddle_abi.go": "../../runtime/go/runtime/heddle_abi.go"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heddle-dev/heddle/internal/report/reporttest"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/testing/reporttest"
 	"github.com/heddle-dev/heddle/trace"
 )
 

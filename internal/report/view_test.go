@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/heddle-dev/heddle/internal/report/reporttest"
+	"github.com/heddle-dev/heddle/internal/testing/reporttest"
 	"github.com/heddle-dev/heddle/trace"
 )
 

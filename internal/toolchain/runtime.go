@@ -58,7 +58,7 @@ type Runtime struct {
 func Build(ctx context.Context, opt Options) (Runtime, error) {
 	source := opt.Source
 	if source == nil {
-		source = heddle.RuntimeSource()
+		source = heddle.CRuntime()
 	}
 	files, err := readSource(source)
 	if err != nil {

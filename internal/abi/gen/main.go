@@ -25,7 +25,7 @@ func main() {
 	out := flag.String("out", "", "write the files into this directory instead of their places")
 	flag.Parse()
 	abiFile, opFile := filepath.Join(*root, "internal/abi/abi_gen.go"), filepath.Join(*root, "trace/op_gen.go")
-	hookFile := filepath.Join(*root, "internal/target/goprog/patch/hooks/runtime/heddle_abi.go")
+	hookFile := filepath.Join(*root, "runtime/go/runtime/heddle_abi.go")
 	if *out != "" {
 		abiFile, opFile, hookFile = filepath.Join(*out, "abi_gen.go"), filepath.Join(*out, "op_gen.go"), filepath.Join(*out, "heddle_abi.go")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/heddle-dev/heddle/internal/report"
-	"github.com/heddle-dev/heddle/internal/report/reporttest"
+	"github.com/heddle-dev/heddle/internal/testing/reporttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

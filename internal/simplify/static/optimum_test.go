@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
-	"github.com/heddle-dev/heddle/internal/simplify/gen"
+	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -78,7 +78,7 @@ func TestOptimumIsTheFewest(t *testing.T) {
 	exact := map[string]int{}
 	cut := 0
 	for seed := range uint64(600) {
-		run := gen.Random(seed, gen.Shape{Threads: 2 + int(seed%3), Length: 2 + int(seed%4), Stay: int(seed % 3 * 20)})
+		run := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%3), Length: 2 + int(seed%4), Stay: int(seed % 3 * 20)})
 		g := depend.Build(run.Trace)
 		if g.Len() > 22 {
 			continue
@@ -139,7 +139,7 @@ func TestVertexCover(t *testing.T) {
 		{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}}, // a ring of five needs three
 	}
 	check := func(name string, n int, edges [][2]int, l Limits) {
-		tr, err := gen.Cover(n, edges)
+		tr, err := tracegen.Cover(n, edges)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,11 +160,11 @@ func TestVertexCover(t *testing.T) {
 	}
 	for seed := range uint64(40) {
 		n := 3 + int(seed%9)
-		check(fmt.Sprint("random ", seed), n, gen.RandomGraph(seed, n, 0.1+float64(seed%8)/10), DefaultLimits)
+		check(fmt.Sprint("random ", seed), n, tracegen.RandomGraph(seed, n, 0.1+float64(seed%8)/10), DefaultLimits)
 	}
 	for seed := range uint64(2) {
 		// 3^14 cuts are too many for the table.
-		check(fmt.Sprint("large ", seed), 14, gen.RandomGraph(seed, 14, 0.2), DefaultLimits)
+		check(fmt.Sprint("large ", seed), 14, tracegen.RandomGraph(seed, 14, 0.2), DefaultLimits)
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/simplify/bintrcred"
+	"github.com/heddle-dev/heddle/internal/simplify/proof"
 	"github.com/heddle-dev/heddle/internal/simplify/static"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/bintrcred"
-	"github.com/heddle-dev/heddle/internal/simplify/static/stmt/proof"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"

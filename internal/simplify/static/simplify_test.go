@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
-	"github.com/heddle-dev/heddle/internal/simplify/gen"
+	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -12,7 +12,7 @@ import (
 func TestMerge(t *testing.T) {
 	better, preemptions := 0, 0
 	for seed := range uint64(400) {
-		run := gen.Random(seed, gen.Shape{Threads: 1 + int(seed%5), Length: 3 + int(seed%13), Stay: int(seed % 8 * 12)})
+		run := tracegen.Random(seed, tracegen.Shape{Threads: 1 + int(seed%5), Length: 3 + int(seed%13), Stay: int(seed % 8 * 12)})
 		tr := run.Trace
 		before := trace.CostOf(tr.Events)
 		g := depend.Build(tr)
@@ -89,7 +89,7 @@ func TestNothing(t *testing.T) {
 func TestWithoutOptimum(t *testing.T) {
 	linear, all := 0, 0
 	for seed := range uint64(300) {
-		run := gen.Random(seed, gen.Shape{Threads: 3 + int(seed%4), Length: 20, Stay: int(seed % 5 * 12)})
+		run := tracegen.Random(seed, tracegen.Shape{Threads: 3 + int(seed%4), Length: 20, Stay: int(seed % 5 * 12)})
 		g := depend.Build(run.Trace)
 		a, b := Simplify(g, Effort{}), Simplify(g, Effort{Starts: 16, Work: 1 << 20})
 		linear += a.After

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
-	"github.com/heddle-dev/heddle/internal/simplify/gen"
+	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 )
 
 // methods are what is held to the same promises.
@@ -18,7 +18,7 @@ var methods = map[string]func(*depend.Graph) []int32{
 func TestSameExecution(t *testing.T) {
 	before, after := 0, map[string]int{}
 	for seed := range uint64(2000) {
-		run := gen.Random(seed, gen.Shape{Threads: 1 + int(seed%6), Length: 3 + int(seed%29), Stay: int(seed % 8 * 12), Big: seed%13 == 0})
+		run := tracegen.Random(seed, tracegen.Shape{Threads: 1 + int(seed%6), Length: 3 + int(seed%29), Stay: int(seed % 8 * 12), Big: seed%13 == 0})
 		g := depend.Build(run.Trace)
 		n := Switches(g, Recorded(g))
 		before += n

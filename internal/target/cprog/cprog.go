@@ -11,7 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/target"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -57,7 +57,7 @@ type Config struct {
 // Target is a C or C++ program, ready at main. It implements target.Target.
 type Target struct {
 	cfg     Config
-	loop    wire.Loop
+	loop    ipc.Loop
 	header  trace.Header
 	modules []trace.Module
 	loaded  []loaded
@@ -76,7 +76,7 @@ type Target struct {
 var _ target.Target = (*Target)(nil)
 
 // RefusedError says why heddle cannot run a program.
-type RefusedError = wire.RefusedError
+type RefusedError = ipc.RefusedError
 
 // Start launches the program and waits until it stands at main. A *RefusedError says
 // that heddle cannot carry the program, a *WithoutError what is wrong with Config.Without,
@@ -95,7 +95,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{cfg: cfg}
-	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
+	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
 	t.isolate(max(cfg.Isolation, Snapshot))
 	if cfg.Threads {
 		t.isolate(Process)
@@ -115,8 +115,8 @@ func (t *Target) describe() error {
 		Heddle: t.cfg.Version, Target: "c", PointsVersion: schedule.PointsVersion,
 		Command: append([]string{t.cfg.Path}, t.cfg.Args[1:]...), Dir: t.cfg.Dir, Stdin: t.cfg.Stdin,
 		Instrumented: t.loop.Process().Shm().Instrumented == abi.InstrTsan,
-		EnvDigest:    wire.EnvDigest(t.cfg.Env),
-		Surroundings: wire.Surroundings(t.cfg.Env),
+		EnvDigest:    ipc.EnvDigest(t.cfg.Env),
+		Surroundings: ipc.Surroundings(t.cfg.Env),
 		Without:      t.cfg.Without,
 	}
 	if t.cfg.Args[0] != t.cfg.Path {
@@ -130,7 +130,7 @@ func (t *Target) describe() error {
 	if h.BuildID == "" {
 		b, err := os.ReadFile(t.cfg.Path)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", t.cfg.Path, wire.Plain(err))
+			return fmt.Errorf("cannot read %s: %w", t.cfg.Path, ipc.Plain(err))
 		}
 		sum := sha256.Sum256(b)
 		h.BuildID = "sha256:" + hex.EncodeToString(sum[:])
@@ -164,7 +164,7 @@ func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPa
 // Pid is the process id of the program, for measurements.
 func (t *Target) Pid() int { return t.loop.Process().Pid() }
 
-// Still is wire.Loop's.
+// Still is ipc.Loop's.
 func (t *Target) Still() time.Duration { return t.loop.Still() }
 
 // Close ends the program.

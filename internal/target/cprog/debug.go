@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 )
 
@@ -135,7 +135,7 @@ func (t *Target) Debug(ctx context.Context, debugger Debugger, plan schedule.Pla
 	cmd := debugger.command(file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
-		return schedule.Outcome{}, false, fmt.Errorf("cannot start %s: %w", debugger.Path, wire.Plain(err))
+		return schedule.Outcome{}, false, fmt.Errorf("cannot start %s: %w", debugger.Path, ipc.Plain(err))
 	}
 	over := make(chan error, 1)
 	go func() { over <- cmd.Wait() }()
@@ -158,7 +158,7 @@ func (t *Target) Debug(ctx context.Context, debugger Debugger, plan schedule.Pla
 	}
 	outcome := make(chan result, 1)
 	go func() {
-		loop := wire.Loop{Program: launched{d, proc}, Watchdog: math.MaxInt64 / 2}
+		loop := ipc.Loop{Program: launched{d, proc}, Watchdog: math.MaxInt64 / 2}
 		o, err := loop.Run(running, plan)
 		outcome <- result{o, err}
 	}()
@@ -178,7 +178,7 @@ func traced(pid int) bool {
 // launched is a program whose one process has been launched.
 type launched struct {
 	program
-	proc *wire.Process
+	proc *ipc.Process
 }
 
-func (l launched) Launch(context.Context) (*wire.Process, error) { return l.proc, nil }
+func (l launched) Launch(context.Context) (*ipc.Process, error) { return l.proc, nil }

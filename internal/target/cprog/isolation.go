@@ -5,7 +5,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/symbol"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
 // Isolation is what lies between one execution and the next, so that the next finds nothing
@@ -47,7 +47,7 @@ func (t *Target) isolate(i Isolation) {
 
 // again sees whether an execution ended because the program did what needs more isolation,
 // or more threads made beforehand, and provides that.
-func (t *Target) again(p *wire.Process, r *abi.Result, what string) bool {
+func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
 	if r.Outcome != abi.OutUnsupported || r.Status == 0 {
 		return false
 	}

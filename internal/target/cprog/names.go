@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -127,7 +127,7 @@ func (p program) Site(pc uint64) trace.Site {
 }
 
 // Object names an address.
-func (p program) Object(addr uint64, stacks *wire.Stacks, by trace.ThreadID) trace.Object {
+func (p program) Object(addr uint64, stacks *ipc.Stacks, by trace.ThreadID) trace.Object {
 	switch {
 	case addr == 0:
 		return 0

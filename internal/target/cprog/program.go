@@ -11,7 +11,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/heddle-dev/heddle/internal/abi"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -20,7 +20,7 @@ import (
 type program struct{ *Target }
 
 // Launch starts the program with the runtime loaded.
-func (p program) Launch(ctx context.Context) (*wire.Process, error) {
+func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 	c := &p.cfg
 	var options uint32
 	switch p.isolation {
@@ -32,12 +32,12 @@ func (p program) Launch(ctx context.Context) (*wire.Process, error) {
 	if c.Threads {
 		options |= abi.OptThreads
 	}
-	proc, err := wire.Launch(ctx, &wire.Command{
+	proc, err := ipc.Launch(ctx, &ipc.Command{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors, Options: options,
 		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,
 	})
-	if errors.Is(err, wire.ErrCold) {
-		err = &wire.RefusedError{Reason: fmt.Sprintf("it has not come to main after %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}
+	if errors.Is(err, ipc.ErrCold) {
+		err = &ipc.RefusedError{Reason: fmt.Sprintf("it has not come to main after %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}
 	}
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func environment(c *Config) []string {
 }
 
 // Ended gives an exception's type the name it has in the source, and says what would help.
-func (program) Ended(_ *wire.Process, _ *schedule.Plan, e *trace.Ending) {
+func (program) Ended(_ *ipc.Process, _ *schedule.Plan, e *trace.Ending) {
 	switch {
 	case e.Kind == trace.Exception:
 		e.Message = typeName(e.Message)

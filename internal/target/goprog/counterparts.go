@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/regular"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -48,7 +48,7 @@ func NewCounterparts(from, to string) (*Counterparts, error) {
 func functions(path string) (*gosym.Table, error) {
 	e, err := regular.OpenELF(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
+		return nil, fmt.Errorf("cannot read %s: %w", path, ipc.Plain(err))
 	}
 	defer e.Close()
 	text, table := e.Section(".text"), e.Section(".gopclntab")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 )
 
@@ -19,12 +19,12 @@ func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Pla
 	c.Early = func(_ bool, how string, _ string) string {
 		return fmt.Sprintf("the debugger ended before the execution began (%s)", how)
 	}
-	p, err := wire.Launch(ctx, c)
+	p, err := ipc.Launch(ctx, c)
 	if err != nil {
 		return err
 	}
 	p.Budget = 1
-	loop := wire.Loop{Program: debugged{program{t}, p}, Watchdog: math.MaxInt64 / 2}
+	loop := ipc.Loop{Program: debugged{program{t}, p}, Watchdog: math.MaxInt64 / 2}
 	// The outcome is on the screen; one that does not come, because the debugger was left
 	// before the end, is as good.
 	_, _ = loop.Run(ctx, plan)
@@ -36,7 +36,7 @@ func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Pla
 // debugged is a program whose one process has been launched.
 type debugged struct {
 	program
-	proc *wire.Process
+	proc *ipc.Process
 }
 
-func (d debugged) Launch(context.Context) (*wire.Process, error) { return d.proc, nil }
+func (d debugged) Launch(context.Context) (*ipc.Process, error) { return d.proc, nil }

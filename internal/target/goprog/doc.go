@@ -1,6 +1,6 @@
 // Package goprog runs Go programs and tests whose Go runtime was built with heddle's
 // overlay. Such a program speaks the same protocol over the same shared memory as a C
-// program under heddle's runtime (internal/target/wire). What differs:
+// program under heddle's runtime (internal/target/ipc). What differs:
 //
 // There is no memory snapshot. A test is repeated by running its function again, after one
 // execution that warms up what is made at first use; a program's main runs once in a

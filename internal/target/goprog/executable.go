@@ -9,7 +9,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
 // executable is what a program's file says. It is not position-independent: addresses in
@@ -23,7 +23,7 @@ type executable struct {
 func inspect(path string) (executable, error) {
 	f, err := regular.Open(path)
 	if err != nil {
-		return executable{}, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
+		return executable{}, fmt.Errorf("cannot read %s: %w", path, ipc.Plain(err))
 	}
 	defer f.Close()
 	e, err := elf.NewFile(f)
@@ -50,7 +50,7 @@ func inspect(path string) (executable, error) {
 	if x.buildID = symbol.BuildID(e); x.buildID == "" {
 		h := sha256.New()
 		if _, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<62)); err != nil {
-			return executable{}, fmt.Errorf("cannot read %s: %w", path, wire.Plain(err))
+			return executable{}, fmt.Errorf("cannot read %s: %w", path, ipc.Plain(err))
 		}
 		x.buildID = "sha256:" + hex.EncodeToString(h.Sum(nil))
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/abi"
-	"github.com/heddle-dev/heddle/internal/target/wire/wiretest"
+	"github.com/heddle-dev/heddle/internal/testing/ipctest"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -38,7 +38,7 @@ func fake(before string, at []string) {
 		fmt.Println("no tests to run")
 		os.Exit(0)
 	}
-	p := wiretest.Open()
+	p := ipctest.Open()
 	cold := p.Shm.Options&abi.OptNoWarmup != 0
 	if os.Getenv("HEDDLE_GO") == "test" && !cold {
 		fmt.Println("what the warm-up writes")
@@ -91,7 +91,7 @@ func fake(before string, at []string) {
 			}
 			execute(p, &plan, &r, what)
 			p.Beat()
-			wiretest.Send(p, abi.RecResult, r)
+			ipctest.Send(p, abi.RecResult, r)
 			if r.Last != 0 {
 				die(what)
 			}
@@ -99,7 +99,7 @@ func fake(before string, at []string) {
 				break
 			}
 		}
-		wiretest.Send(p, abi.RecPlanEnd, plan.Id)
+		ipctest.Send(p, abi.RecPlanEnd, plan.Id)
 	}
 }
 
@@ -108,7 +108,7 @@ type failure struct{ n int }
 func (f failure) Error() string { return fmt.Sprintf("broken\nin %d ways", f.n) }
 
 // execute does what an execution does up to its result.
-func execute(p *wiretest.Program, plan *wiretest.Plan, r *abi.Result, what string) {
+func execute(p *ipctest.Program, plan *ipctest.Plan, r *abi.Result, what string) {
 	what, arg, _ := strings.Cut(what, ":")
 	switch what {
 	case "clean":
@@ -118,11 +118,11 @@ func execute(p *wiretest.Program, plan *wiretest.Plan, r *abi.Result, what strin
 		fmt.Println("=== RUN   TestIt")
 		fmt.Println("before the failure")
 		r.Outcome = abi.OutTest
-		wiretest.Send(p, abi.RecMessage, "it_test.go:7: got 1, want 2")
+		ipctest.Send(p, abi.RecMessage, "it_test.go:7: got 1, want 2")
 	case "report": // the package's report comes before the controller looks
 		fmt.Println("in the test")
 		r.Outcome = abi.OutTest
-		wiretest.Send(p, abi.RecMessage, "failed")
+		ipctest.Send(p, abi.RecMessage, "failed")
 		fmt.Println("--- FAIL: TestIt (0.00s)\n    it_test.go:7: failed\n=== RUN   TestIt\nthe next one")
 	case "panic", "nil", "again":
 		fmt.Println("=== RUN   TestOther\nof an execution before")
@@ -132,7 +132,7 @@ func execute(p *wiretest.Program, plan *wiretest.Plan, r *abi.Result, what strin
 		r.Outcome, r.Last = abi.OutFatal, 1
 	case "leak":
 		r.Outcome, r.Notes = abi.OutLeak, abi.NoteOutside
-		wiretest.Send(p, abi.RecWaiter, abi.Waiter{Thread: 1, Op: uint16(trace.OpChanRecv), Pc: textAddress(), Object: uint64(trace.MakeObject(trace.RegionHeap, 0, 64))})
+		ipctest.Send(p, abi.RecWaiter, abi.Waiter{Thread: 1, Op: uint16(trace.OpChanRecv), Pc: textAddress(), Object: uint64(trace.MakeObject(trace.RegionHeap, 0, 64))})
 	case "exit":
 		n, _ := strconv.Atoi(arg)
 		fmt.Print("bye")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/target"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -48,14 +48,14 @@ type Target struct {
 	header    trace.Header
 	cold      bool // executions get a process each, without warm-up
 	spare     *spare
-	loop      wire.Loop
+	loop      ipc.Loop
 	streaming bool // executions follow one another in a process
 }
 
 var _ target.Target = (*Target)(nil)
 
 // RefusedError says why heddle cannot run a program.
-type RefusedError = wire.RefusedError
+type RefusedError = ipc.RefusedError
 
 // Start launches the program and waits until it takes plans. A *RefusedError says that
 // heddle cannot carry the program, in one sentence.
@@ -76,11 +76,11 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	t := &Target{cfg: cfg, exe: exe, cold: !cfg.Test || cfg.Fresh}
 	// Which executions have run in a process must not depend on time: those that nobody
 	// waits for any more are never run.
-	t.loop = wire.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Drain: 0}
+	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Drain: 0}
 	t.header = trace.Header{
 		Heddle: cfg.Version, Target: "go", PointsVersion: schedule.PointsVersion,
 		Command: append([]string{cfg.Path}, cfg.Args[1:]...), Dir: cfg.Dir, Stdin: cfg.Stdin,
-		EnvDigest: wire.EnvDigest(cfg.Env), BuildID: exe.buildID, Instrumented: true,
+		EnvDigest: ipc.EnvDigest(cfg.Env), BuildID: exe.buildID, Instrumented: true,
 	}
 	if cfg.Build != "" {
 		t.header.BuildID = cfg.Build

@@ -18,8 +18,8 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/symbol"
-	"github.com/heddle-dev/heddle/internal/target/wire"
-	"github.com/heddle-dev/heddle/internal/target/wire/wiretest"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
+	"github.com/heddle-dev/heddle/internal/testing/ipctest"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -307,7 +307,7 @@ func TestLost(t *testing.T) {
 			func() error { _, err := streamed(t, tg, 0, schedule.Plan{Seed: 1, Repeat: 9}); return err },
 		} {
 			err := do()
-			var lost *wire.LostError
+			var lost *ipc.LostError
 			if !errors.As(err, &lost) || !strings.Contains(err.Error(), c.how) || !strings.Contains(lost.Words, c.words) || !strings.Contains(err.Error(), "not a finding") {
 				t.Errorf("%s: %v", c.what, err)
 			}
@@ -483,15 +483,15 @@ func worker() { fakeGlobal[1]++ }
 func textAddress() uint64 { return uint64(reflect.ValueOf(worker).Pointer()) }
 
 // record sends an execution of two goroutines and the clock.
-func record(p *wiretest.Program) {
+func record(p *ipctest.Program) {
 	worker()
 	pc, global := textAddress(), uint64(uintptr(unsafe.Pointer(&fakeGlobal)))+8
 	heap := uint64(trace.MakeObject(trace.RegionHeap, 0, 0x40))
 	fmt.Print(global)
-	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 0, Parent: 0xffffffff, Name: abi.NameMain, Entry: pc})
-	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 1, Parent: 0, Nth: 1, Name: 5, Entry: pc, Flags: 1})
-	wiretest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 2, Parent: 0, Nth: 1 << 20, Name: 6, Flags: 8})
-	wiretest.Send(p, abi.RecEvents,
+	ipctest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 0, Parent: 0xffffffff, Name: abi.NameMain, Entry: pc})
+	ipctest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 1, Parent: 0, Nth: 1, Name: 5, Entry: pc, Flags: 1})
+	ipctest.Send(p, abi.RecThread, abi.ThreadInfo{Number: 2, Parent: 0, Nth: 1 << 20, Name: 6, Flags: 8})
+	ipctest.Send(p, abi.RecEvents,
 		abi.Event{Thread: 0, Op: uint16(trace.OpThreadStart), Pc: pc, Enabled: 1},
 		abi.Event{Thread: 0, Op: uint16(trace.OpGo), Pc: pc + 4, Value: 1, Enabled: 1},
 		abi.Event{Thread: 0, Op: uint16(trace.OpWrite), Pc: pc + 8, Object: global, Size: 1, Enabled: 3},

@@ -11,14 +11,14 @@ import (
 	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/abi"
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
 // launch starts a process that stands where its next execution begins. If its warm-up
 // fails, the target is cold from then on.
-func (t *Target) launch(ctx context.Context) (*wire.Process, error) {
+func (t *Target) launch(ctx context.Context) (*ipc.Process, error) {
 	p, err := launch(ctx, &t.cfg, t.cold)
-	if errors.Is(err, wire.ErrCold) && !t.cold {
+	if errors.Is(err, ipc.ErrCold) && !t.cold {
 		t.cold = true
 		p, err = launch(ctx, &t.cfg, true)
 	}
@@ -27,7 +27,7 @@ func (t *Target) launch(ctx context.Context) (*wire.Process, error) {
 
 // launch leaves a cold program's error as it is: it is for the target's own goroutine to
 // make it cold.
-func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) {
+func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 	budget := cfg.PerProcess
 	if cold {
 		budget = 1
@@ -36,8 +36,8 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) 
 	if err := scratch(c); err != nil {
 		return nil, err
 	}
-	p, err := wire.Launch(ctx, c)
-	if errors.Is(err, wire.ErrCold) && cold {
+	p, err := ipc.Launch(ctx, c)
+	if errors.Is(err, ipc.ErrCold) && cold {
 		err = errors.New("the program reports that its warm-up failed, but it was to have none: a bug in heddle")
 	}
 	if err != nil {
@@ -48,8 +48,8 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*wire.Process, error) 
 }
 
 // command says how a process is started.
-func command(cfg *Config, cold bool) *wire.Command {
-	c := &wire.Command{
+func command(cfg *Config, cold bool) *ipc.Command {
+	c := &ipc.Command{
 		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
 		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words,
 	}
@@ -67,7 +67,7 @@ func command(cfg *Config, cold bool) *wire.Command {
 
 // scratch gives the process a directory for temporary files to itself: their names are the
 // same in every process, and several may be under way.
-func scratch(c *wire.Command) error {
+func scratch(c *ipc.Command) error {
 	var id [4]byte
 	rand.Read(id[:])
 	c.Scratch = filepath.Join(tempDir(c.Env), fmt.Sprintf("heddle-%x", id))

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -14,7 +14,7 @@ import (
 type program struct{ *Target }
 
 // Launch gives a process that has done nothing but warm up.
-func (p program) Launch(ctx context.Context) (*wire.Process, error) { return p.take(ctx) }
+func (p program) Launch(ctx context.Context) (*ipc.Process, error) { return p.take(ctx) }
 
 // PC is the address of an instruction: its offset.
 func (p program) PC(s trace.Site) uint64 { return s.Offset() }
@@ -32,7 +32,7 @@ func (program) Begin() {}
 
 // Object takes what the runtime sends. It names heap and stacks itself; only what lies in
 // the executable's data comes as an address.
-func (p program) Object(sent uint64, _ *wire.Stacks, _ trace.ThreadID) trace.Object {
+func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Object {
 	o := trace.Object(sent)
 	if o.Region() == trace.RegionOther && sent >= p.exe.lo && sent < p.exe.hi {
 		return trace.MakeObject(trace.RegionGlobal, 0, sent)
@@ -44,7 +44,7 @@ func (p program) Object(sent uint64, _ *wire.Stacks, _ trace.ThreadID) trace.Obj
 // one another in a process without waiting for the controller, whose output is whose can
 // only be told for the last of them, from what package testing writes before each test;
 // else the output is left out.
-func (p program) Ended(proc *wire.Process, plan *schedule.Plan, e *trace.Ending) {
+func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) {
 	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
 	if proc.Scratch != "" {
 		// The user's name for it, and the same in every process.

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/heddle-dev/heddle/internal/target/wire"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
 // spare is a process that is started, and warmed up, before it is needed.
 type spare struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when proc and err are set
-	proc   *wire.Process
+	proc   *ipc.Process
 	err    error
 }
 
@@ -28,7 +28,7 @@ func (t *Target) prepare() {
 }
 
 // ready is a spare of a process that was started already.
-func ready(p *wire.Process) *spare {
+func ready(p *ipc.Process) *spare {
 	s := &spare{cancel: func() {}, done: make(chan struct{}), proc: p}
 	close(s.done)
 	return s
@@ -44,7 +44,7 @@ func (s *spare) drop() {
 }
 
 // take gives the spare away, for good, and has the next one started.
-func (t *Target) take(ctx context.Context) (*wire.Process, error) {
+func (t *Target) take(ctx context.Context) (*ipc.Process, error) {
 	if t.spare == nil {
 		t.prepare()
 	}
@@ -58,7 +58,7 @@ func (t *Target) take(ctx context.Context) (*wire.Process, error) {
 	s.cancel()
 	p, err := s.proc, s.err
 	switch {
-	case errors.Is(err, wire.ErrCold):
+	case errors.Is(err, ipc.ErrCold):
 		t.cold = true
 		p, err = t.launch(ctx)
 	case err == nil && !p.Alive():

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/std"
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/testdata/static/go/programs"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -21,12 +21,12 @@ func main() {
 	flag.Parse()
 	for _, p := range programs.All {
 		t := programs.Record(strings.ToLower(p.Name), p.Yield, *seed, p.Run)
-		name := filepath.Join(*out, strings.ToLower(p.Name)+".std.gz")
+		name := filepath.Join(*out, strings.ToLower(p.Name)+".rapid.gz")
 		f, err := os.Create(name)
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, err := std.Write(f, t, std.Options{Gzip: true}); err != nil {
+		if _, err := rapid.Write(f, t, rapid.Options{Gzip: true}); err != nil {
 			log.Fatal(err)
 		}
 		if err := f.Close(); err != nil {

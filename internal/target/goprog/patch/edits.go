@@ -7,7 +7,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 )
 
-// edits are heddle's insertions into Go's sources; what they call is below hooks/. The
+// edits are heddle's insertions into Go's sources; what they call is in runtime/go. The
 // comments say what each is for.
 var edits = []edit{
 	// Who a goroutine is, and the beginning.
@@ -184,7 +184,7 @@ func without(file string, at place, prefix string) (edits []edit) {
 	return edits
 }
 
-// added are heddle's own files: the folder below hooks, and the package they go into. Of
+// added are heddle's own files: the directory in runtime/go, and the package they go into. Of
 // plain and sanitizer a build has one.
 var added = map[string]string{
 	"runtime": "runtime", "plain": "runtime", "sanitizer": "runtime",

@@ -8,7 +8,6 @@ package patch
 import (
 	"context"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,10 +18,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/heddle-dev/heddle"
 )
 
-//go:embed hooks
-var hooks embed.FS
+// hooks are heddle's own files (runtime/go).
+var hooks = heddle.GoRuntime()
 
 // Options say which of the builds an overlay is for. Both have the same scheduling points,
 // at the same instructions of the program.
@@ -156,7 +157,7 @@ func patched(goroot string, opts Options) ([]patchedFile, error) {
 		}
 		out = append(out, patchedFile{name, b})
 	}
-	err := fs.WalkDir(hooks, "hooks", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(hooks, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -164,7 +165,7 @@ func patched(goroot string, opts Options) ([]patchedFile, error) {
 		if folder == "plain" && opts.Sanitizer || folder == "sanitizer" && !opts.Sanitizer {
 			return nil
 		}
-		b, err := hooks.ReadFile(name)
+		b, err := fs.ReadFile(hooks, name)
 		if err != nil {
 			return err
 		}

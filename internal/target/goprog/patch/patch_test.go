@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -197,7 +198,7 @@ func TestUnsupported(t *testing.T) {
 // heddle has just those functions of sync/atomic that the race detector's assembly has, and
 // those that the runtime has in Go in terms of others.
 func TestAtomics(t *testing.T) {
-	b, err := hooks.ReadFile("hooks/runtime/heddle_atomic.go")
+	b, err := fs.ReadFile(hooks, "runtime/heddle_atomic.go")
 	if err != nil {
 		t.Fatal(err)
 	}

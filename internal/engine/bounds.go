@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/target"
+)
+
+// Grace is how long a confirmation may go on after the time limit or an interrupt. Most
+// take milliseconds: a failure should not go unconfirmed because it came last.
+const Grace = 2 * time.Second
+
+// restless is a target that tells for how long the execution under way has given no sign of
+// life, so far that its watchdog will end it if it goes on like that. It may be called from any
+// goroutine.
+type restless interface{ Still() time.Duration }
+
+// errTime is why a context ended whose time limit was reached.
+var errTime = errors.New("time limit reached")
+
+// limited ends after d, with errTime as the cause; d of 0 is no limit.
+func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, d, errTime)
+}
+
+// outOfTime reports whether ctx ended because of a time limit.
+func outOfTime(ctx context.Context) bool { return ctx.Err() != nil && context.Cause(ctx) == errTime }
+
+// outlasting ends Grace after ctx does, with the same cause.
+func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(Grace):
+		case <-later.Done():
+		}
+		cancel(context.Cause(ctx))
+	})
+	return later, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// forFirst is limited for the first execution. If it gives no sign of life when the time is
+// over it goes on until it does, or the watchdog has judged it: without that nothing at all
+// could be said of a program that hangs.
+func forFirst(ctx context.Context, t target.Target, d time.Duration) (context.Context, context.CancelFunc) {
+	r, ok := t.(restless)
+	if !ok || d <= 0 {
+		return limited(ctx, d)
+	}
+	first, cancel := context.WithCancelCause(ctx)
+	go func() {
+		// A sign of life makes it less still than before, or not still at all for some time.
+		const every, zeros = 100 * time.Millisecond, 5
+		last, none := time.Duration(0), 0
+		for wait := d; ; wait = every {
+			select {
+			case <-first.Done():
+				return
+			case <-time.After(wait):
+			}
+			now := r.Still()
+			if none++; now > 0 {
+				none = 0
+			}
+			if now < last/2 || none == zeros {
+				cancel(errTime)
+				return
+			}
+			last = now
+		}
+	}()
+	return first, func() { cancel(nil) }
+}

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// until waits for ctx as a target does whose execution does not end.
+func until(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// patient is a target that can be made to take its time.
+type patient struct {
+	meddler
+	slow func(context.Context, schedule.Plan) error
+}
+
+func (p *patient) Run(ctx context.Context, plan schedule.Plan) (schedule.Outcome, error) {
+	if err := p.slow(ctx, plan); err != nil {
+		return schedule.Outcome{}, err
+	}
+	return p.meddler.Run(ctx, plan)
+}
+
+func (p *patient) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	if err := p.slow(ctx, schedule.Plan{}); err != nil {
+		return err
+	}
+	return p.meddler.Stream(ctx, next, done)
+}
+
+// stuck is a target that tells how long it has been still.
+type stuck struct {
+	target.Target
+	still func() time.Duration
+}
+
+func (s *stuck) Still() time.Duration { return s.still() }
+
+// TestUnfinished: an exploration in which no execution ended says nothing of the program.
+func TestUnfinished(t *testing.T) {
+	target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error { return until(ctx) }}
+	began := time.Now()
+	r, err := Find(context.Background(), target, Options{Time: 10 * time.Millisecond}, nil)
+	if err != nil || r.Outcome != Unfinished || r.Ended != ByTime || r.Executions != 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	// While it gives no sign of life the watchdog has its time.
+	began = time.Now()
+	still := &stuck{target, func() time.Duration { return time.Since(began) % (2 * time.Second) }}
+	r, err = Find(context.Background(), still, Options{Time: 10 * time.Millisecond}, nil)
+	if took := time.Since(began); err != nil || r.Outcome != Unfinished || took < 2*time.Second {
+		t.Errorf("%v, %+v, took %v", err, r, took)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	r, err = Find(ctx, target, Options{}, nil)
+	if !errors.Is(err, context.Canceled) || r.Outcome != Interrupted || r.Executions != 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestNotConfirmed: a failure that is interrupted, or out of time, while it is being made
+// sure of is found, not confirmed, and its trace is written.
+func TestNotConfirmed(t *testing.T) {
+	for _, interrupt := range []bool{false, true} {
+		for _, test := range []struct {
+			name  string
+			stuck func(schedule.Plan) bool // what does not end
+			trace bool
+		}{
+			{"recording", func(p schedule.Plan) bool { return p.Record && p.Mode == schedule.NoScript }, false},
+			{"replay", func(p schedule.Plan) bool { return p.Mode == schedule.Strict }, true},
+		} {
+			t.Run(fmt.Sprintf("%s/%v", test.name, interrupt), func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				confirming := false
+				opts := Options{Seed: 3, Time: 300 * time.Millisecond}
+				if interrupt {
+					opts.Time = 0
+				}
+				// The failing execution is not recorded when it is found.
+				target := &patient{meddler{Target: simprog.New(simprog.LostUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
+					if p.Mode == schedule.NoScript && o.Ending.Kind.Failed() && !confirming {
+						confirming = true
+						o.Trace = nil
+					}
+				}}, nil}
+				target.slow = func(ctx context.Context, p schedule.Plan) error {
+					if !confirming || !test.stuck(p) {
+						return nil
+					}
+					if interrupt {
+						cancel()
+					}
+					return until(ctx)
+				}
+				file := filepath.Join(t.TempDir(), "bug.hdl")
+				opts.Keep = keepIn(file, "")
+				began := time.Now()
+				r, err := Find(ctx, target, opts, nil)
+				if interrupt != errors.Is(err, context.Canceled) || !interrupt && err != nil {
+					t.Errorf("error %v", err)
+				}
+				if r.Outcome != Bug || r.Finding.Confirmed || r.Simplified != nil || r.Finding.Kind != "assertion" || r.Finding.Execution == 0 {
+					t.Fatalf("%+v, %+v", r, r.Finding)
+				}
+				why := map[bool]string{false: "time limit reached", true: "interrupted"}[interrupt]
+				if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "not confirmed: "+why+" before ") }) {
+					t.Errorf("notes %q", r.Notes)
+				}
+				if took := time.Since(began); took > 30*time.Second {
+					t.Errorf("took %v", took)
+				}
+				if got := r.Finding.Trace != ""; got != test.trace {
+					t.Fatalf("trace %q", r.Finding.Trace)
+				}
+				if !test.trace {
+					return
+				}
+				tr, err := trace.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Replay(context.Background(), simprog.New(simprog.LostUpdate(2)), tr); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// TestErrorWhileConfirming: heddle's own failure does not make a failure of the program go
+// unsaid.
+func TestErrorWhileConfirming(t *testing.T) {
+	lost := errors.New("the target was lost")
+	target := &meddler{Target: simprog.New(simprog.ABBA()), before: func(p schedule.Plan) error {
+		if p.Mode == schedule.Strict {
+			return lost
+		}
+		return nil
+	}}
+	r, err := Find(context.Background(), target, Options{}, nil)
+	if !errors.Is(err, lost) || r.Outcome != Bug || r.Finding.Confirmed || r.Finding.Recorded == nil {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestSimplifyTime: simplification that takes long ends at its own limit or that of the
+// whole, with the best so far.
+func TestSimplifyTime(t *testing.T) {
+	for _, opts := range []Options{
+		{Seed: 1, Simplify: SimplifyOptions{Time: 200 * time.Millisecond}},
+		{Seed: 1, Time: 500 * time.Millisecond},
+	} {
+		target := &meddler{Target: simprog.New(simprog.LostUpdate(6)), after: func(p *schedule.Plan, _ *schedule.Outcome) {
+			if p.Mode == schedule.Tolerant {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}}
+		began := time.Now()
+		r := find(t, target, opts)
+		if took := time.Since(began); r.Outcome != Bug || !r.Finding.Confirmed || took > 20*time.Second {
+			t.Fatalf("%v, %+v", took, r)
+		}
+		if s := r.Simplified; s == nil || s.Complete || !s.Confirmed {
+			t.Errorf("%+v %q", s, r.Notes)
+		}
+	}
+}
+
+// TestEnds: a report says why the exploration ended.
+func TestEnds(t *testing.T) {
+	for _, test := range []struct {
+		opts Options
+		want End
+	}{
+		{Options{Runs: 10}, ByRuns},
+		{Options{Time: 20 * time.Millisecond}, ByTime},
+		{Options{Stale: 300}, Stale},
+	} {
+		if r := find(t, simprog.New(simprog.LockedUpdate(2)), test.opts); r.Ended != test.want || r.Outcome != Nothing || r.Newest == 0 || r.Unseen == nil {
+			t.Errorf("want %s: %+v", test.want, r)
+		}
+	}
+	if r := find(t, simprog.New(simprog.ABBA()), Options{NoSimplify: true}); r.Ended != ByFailure {
+		t.Errorf("%+v", r)
+	}
+}

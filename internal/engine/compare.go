@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/target/ipc"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// DivergedError says where a replay left its recording.
+type DivergedError struct {
+	// Event is the index of the first event that differed; the number of events that
+	// were recorded if the replay went on, or ended otherwise, after all of them.
+	Event int
+	// Field is what differed: "thread", "op", "site", …, "ending", or "event" where one
+	// side has none.
+	Field string
+	// Recorded and Met are the two events, nil where there is none.
+	Recorded, Met *trace.Event
+	// RecordedText and MetText are both sides in words.
+	RecordedText, MetText string
+	// Changed are things outside of the program that were different when it was recorded, in
+	// words: a likely cause.
+	Changed []string
+}
+
+func (e *DivergedError) Error() string {
+	place := fmt.Sprintf("event %d", e.Event)
+	if e.Field == "ending" {
+		place = "the end"
+	}
+	s := fmt.Sprintf("the replay differs from the recording at %s (%s): recorded %s, met %s", place, e.Field, e.RecordedText, e.MetText)
+	if len(e.Changed) > 0 {
+		s += "; changed since the recording: " + strings.Join(e.Changed, ", ")
+	}
+	return s
+}
+
+// same compares two recordings of what should be the same execution. The error is nil or
+// names the first event that differed.
+func same(recorded, met *trace.Trace) *DivergedError {
+	for i := range recorded.Events {
+		a := &recorded.Events[i]
+		if i == len(met.Events) {
+			return &DivergedError{Event: i, Field: "event", Recorded: a, RecordedText: eventText(recorded, a), MetText: "the end: " + endingText(met)}
+		}
+		if b := &met.Events[i]; true {
+			if field, x, y := difference(recorded, met, a, b); field != "" {
+				return &DivergedError{Event: i, Field: field, Recorded: a, Met: b, RecordedText: eventText(recorded, a) + x, MetText: eventText(met, b) + y}
+			}
+		}
+	}
+	n := len(recorded.Events)
+	if len(met.Events) > n {
+		b := &met.Events[n]
+		return &DivergedError{Event: n, Field: "event", Met: b, RecordedText: "the end: " + endingText(recorded), MetText: eventText(met, b)}
+	}
+	a, b := &recorded.Ending, &met.Ending
+	// When the watchdog comes is a matter of time: at which instruction of the loop, and after
+	// how much output, differs from one run to the next.
+	stopped := a.Kind == trace.Hang && strings.HasPrefix(a.Message, "watchdog:")
+	if a.Kind != b.Kind || a.Status != b.Status || a.Message != b.Message || a.Thread != b.Thread || !stopped && (a.Site != b.Site || a.Object != b.Object) || !slices.EqualFunc(a.Accesses, b.Accesses, sameAccess) {
+		return &DivergedError{Event: n, Field: "ending", RecordedText: endingText(recorded), MetText: endingText(met)}
+	}
+	outputA, outputB := a.Output, b.Output
+	if n := min(len(outputA), len(outputB), ipc.OutputKept/2); stopped {
+		outputA, outputB = outputA[:n], outputB[:n]
+	}
+	if !bytes.Equal(outputA, outputB) {
+		at := 0
+		for at < len(a.Output) && at < len(b.Output) && a.Output[at] == b.Output[at] {
+			at++
+		}
+		return &DivergedError{Event: n, Field: "ending", RecordedText: outputText(a.Output, at), MetText: outputText(b.Output, at)}
+	}
+	return nil
+}
+
+// sameAccess compares two sides of a race. Their stacks' numbers may differ.
+func sameAccess(a, b trace.Access) bool {
+	a.Stack, b.Stack = 0, 0
+	return a == b
+}
+
+// difference names the first field in which two events differ, and adds to both sides
+// what their texts do not say.
+func difference(ta, tb *trace.Trace, a, b *trace.Event) (field, x, y string) {
+	number := func(name string, x, y uint64) (string, string, string) {
+		return name, fmt.Sprintf(" with %s %#x", name, x), fmt.Sprintf(" with %s %#x", name, y)
+	}
+	switch {
+	case a.Thread != b.Thread:
+		return "thread", "", ""
+	case a.Op != b.Op:
+		return "op", "", ""
+	case a.Site != b.Site:
+		return "site", "", ""
+	case a.Object != b.Object:
+		return "object", "", ""
+	case a.Size != b.Size:
+		return number("size", uint64(a.Size), uint64(b.Size))
+	case a.Flags != b.Flags:
+		return number("flags", uint64(a.Flags), uint64(b.Flags))
+	case a.Result != b.Result:
+		return "result", fmt.Sprintf(" with result %d", a.Result), fmt.Sprintf(" with result %d", b.Result)
+	case a.Value != b.Value:
+		return number("value", a.Value, b.Value)
+	case a.Aux != b.Aux:
+		return number("aux", a.Aux, b.Aux)
+	case !a.Enabled.Equal(b.Enabled):
+		return "enabled", " with enabled threads " + setText(a.Enabled), " with enabled threads " + setText(b.Enabled)
+	case !slices.Equal(stack(ta, a), stack(tb, b)):
+		return "stack", " called from " + stackText(ta, a), " called from " + stackText(tb, b)
+	}
+	return "", "", ""
+}
+
+func stack(t *trace.Trace, e *trace.Event) []trace.Site {
+	if int(e.Stack) < len(t.Stacks) {
+		return t.Stacks[e.Stack]
+	}
+	return nil
+}
+
+func eventText(t *trace.Trace, e *trace.Event) string {
+	s := fmt.Sprintf("T%d %v at %s", e.Thread, e.Op, place(t.Modules, e.Site))
+	if e.Object != 0 {
+		s += " of " + objectText(t, e.Object)
+	}
+	return s
+}
+
+func objectText(t *trace.Trace, o trace.Object) string {
+	switch o.Region() {
+	case trace.RegionGlobal:
+		return place(t.Modules, trace.MakeSite(o.Index(), o.Offset()))
+	case trace.RegionHeap:
+		return fmt.Sprintf("heap+%#x", o.Offset())
+	case trace.RegionStack:
+		return fmt.Sprintf("stack of T%d-%#x", o.Index(), o.Offset())
+	}
+	return fmt.Sprintf("%#x", o.Offset())
+}
+
+func stackText(t *trace.Trace, e *trace.Event) string {
+	var places []string
+	for _, s := range stack(t, e) {
+		places = append(places, place(t.Modules, s))
+	}
+	if len(places) == 0 {
+		return "nowhere"
+	}
+	return strings.Join(places, ", ")
+}
+
+func setText(s trace.ThreadSet) string {
+	var threads []string
+	for t := range trace.ThreadID(64 * (1 + len(s.High))) {
+		if s.Has(t) {
+			threads = append(threads, fmt.Sprintf("T%d", t))
+		}
+	}
+	return "{" + strings.Join(threads, " ") + "}"
+}
+
+func endingText(t *trace.Trace) string {
+	e := &t.Ending
+	s := fmt.Sprintf("%v (status %d) by T%d at %s", e.Kind, e.Status, e.Thread, place(t.Modules, e.Site))
+	if e.Message != "" {
+		s += fmt.Sprintf(": %q", e.Message)
+	}
+	return s
+}
+
+func outputText(output []byte, at int) string {
+	return fmt.Sprintf("output %q at byte %d", output[at:min(len(output), at+40)], at)
+}
+
+// diverged is the difference that the target found itself: the strict script could not be
+// followed. Step n of the script is the n-th choice of the recording.
+func diverged(recorded *trace.Trace, met *trace.Trace, d *schedule.Divergence) *DivergedError {
+	e := &DivergedError{Event: len(recorded.Events), Field: "event", RecordedText: "the end: " + endingText(recorded), MetText: "no thread that could run"}
+	step := 0
+	for i := range recorded.Events {
+		if recorded.Events[i].Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		if step == d.Step {
+			e.Event, e.Recorded, e.RecordedText = i, &recorded.Events[i], eventText(recorded, &recorded.Events[i])
+			break
+		}
+		step++
+	}
+	if d.Met.Thread < 0 {
+		return e
+	}
+	m := &trace.Event{Thread: d.Met.Thread, Op: d.Met.Op, Site: d.Met.Site}
+	e.Met, e.MetText = m, eventText(met, m)
+	if r := e.Recorded; r != nil {
+		switch {
+		case r.Thread != m.Thread:
+			e.Field = "thread"
+		case r.Op != m.Op:
+			e.Field = "op"
+		case r.Site != m.Site:
+			e.Field = "site"
+		default:
+			// The same operation, but the recorded one did not wait.
+			e.Field = "enabled"
+			e.MetText += ", which could not run"
+		}
+	}
+	return e
+}

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// ReplayElsewhere follows the schedule of a recording, choice by choice, in another build of
+// the same source, which behaves alike but is observed in another way. where tells which
+// instruction of that build is that of a site; false for none. The outcome is recorded and
+// not judged. If the execution was another one, its ending is Diverged.
+func ReplayElsewhere(ctx context.Context, t target.Target, recorded *trace.Trace, where func(trace.Site) (trace.Site, bool)) (schedule.Outcome, error) {
+	if err := trace.CheckPoints(recorded.Header, schedule.PointsVersion); err != nil {
+		return schedule.Outcome{}, err
+	}
+	plan := replayPlan(recorded)
+	plan.Accesses = false
+	plan.Points = slices.Clone(plan.Points)
+	for i := range plan.Script {
+		s := &plan.Script[i]
+		site, ok := where(s.Site)
+		if !ok {
+			return schedule.Outcome{}, &ElsewhereError{s.Op, place(recorded.Modules, s.Site)}
+		}
+		s.Site = site
+	}
+	// Points that the schedule does not come to need not be there.
+	known := plan.Points[:0]
+	for _, s := range plan.Points {
+		if site, ok := where(s); ok {
+			known = append(known, site)
+		}
+	}
+	plan.Points = known
+	return t.Run(ctx, plan)
+}
+
+// ElsewhereError says that a build has no instruction that goes with one of the recorded
+// build.
+type ElsewhereError struct {
+	Op    trace.Op
+	Where string
+}
+
+func (e *ElsewhereError) Error() string {
+	return fmt.Sprintf("the schedule has %v at %s, which the other build has not, or not in the same place", e.Op, e.Where)
+}

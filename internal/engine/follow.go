@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Follow runs the schedule of a recording as closely as the program lets it (FSE'10
+// §4.2.1) and returns what came of it. It is for a program that has been changed since:
+// where the recording is of another build, its instructions are first looked for in an
+// execution of this one. Whether the failure comes again is the caller's to see. named is as
+// Options.Where.
+//
+// The error is that of trace.CheckPoints, an *UnsupportedError, or the target's.
+func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named func(trace.Site, bool) string) (*trace.Trace, error) {
+	plan := replayPlan(recorded)
+	plan.Mode, plan.Accesses, plan.MaxSteps = schedule.Tolerant, false, 0
+	plan.Delays = strategy.DelaysOf(recorded)
+	if err := fits(t, recorded); err != nil {
+		var other *OtherProgramError
+		if !errors.As(err, &other) {
+			return nil, err
+		}
+		now, err := Record(ctx, t, RecordOptions{ExpectStatus: &recorded.Header.ExpectStatus})
+		if err != nil {
+			return nil, err
+		}
+		plan.Script = translated(plan.Script, siteMap(recorded, now))
+		plan.Points = schedule.PointsOf(plan.Script)
+	}
+	v := verdictOf(recorded, nil)
+	v.where = func(s trace.Site) string { return where(named, t.Modules(), s, false) }
+	o, err := judged(t, v)(ctx, plan)
+	if err == nil {
+		err = unrecorded(t, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Trace.Header.Strategy = recorded.Header.Strategy
+	o.Trace.Header.ExpectStatus = recorded.Header.ExpectStatus
+	return o.Trace, nil
+}
+
+// instruction is a site with what is done there.
+type instruction struct {
+	op   trace.Op
+	site trace.Site
+}
+
+// translated is a script with the instructions of another build. Steps whose instruction
+// is not known there are left out.
+func translated(script []schedule.Step, sites map[instruction]trace.Site) []schedule.Step {
+	var out []schedule.Step
+	for _, s := range script {
+		if site, ok := sites[instruction{s.Op, s.Site}]; ok {
+			s.Site = site
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// siteMap finds the instructions of one recording in a recording of another build: threads
+// of one name do mostly the same operations in the same order, so those of both are
+// aligned, and each instruction goes with the one it is aligned with most often.
+func siteMap(from, to *trace.Trace) map[instruction]trace.Site {
+	votes := map[instruction]map[trace.Site]int{}
+	theirs := map[uint64][]instruction{}
+	done := operations(to)
+	for i := range to.Threads {
+		theirs[to.Threads[i].Name] = done[to.Threads[i].ID]
+	}
+	for id, ours := range operations(from) {
+		name := from.Threads[id].Name
+		for _, pair := range aligned(ours, theirs[name]) {
+			a, b := ours[pair[0]], theirs[name][pair[1]]
+			if votes[a] == nil {
+				votes[a] = map[trace.Site]int{}
+			}
+			votes[a][b.site]++
+		}
+	}
+	sites := make(map[instruction]trace.Site, len(votes))
+	for a, counts := range votes {
+		best := slices.SortedFunc(maps.Keys(counts), func(x, y trace.Site) int {
+			if counts[x] != counts[y] {
+				return counts[y] - counts[x]
+			}
+			return int(int64(x) - int64(y))
+		})
+		sites[a] = best[0]
+	}
+	return sites
+}
+
+// longest bounds the operations of a thread that are aligned, and so the time and memory
+// that takes.
+const longest = 2000
+
+// operations are what each thread did.
+func operations(t *trace.Trace) map[trace.ThreadID][]instruction {
+	out := map[trace.ThreadID][]instruction{}
+	for i := range t.Events {
+		if e := &t.Events[i]; len(out[e.Thread]) < longest {
+			out[e.Thread] = append(out[e.Thread], instruction{e.Op, e.Site})
+		}
+	}
+	return out
+}
+
+// aligned is a longest common subsequence of two sequences of operations, as pairs of
+// indices, the earliest one where there are several.
+func aligned(a, b []instruction) (pairs [][2]int) {
+	// length[i][j] is that of the subsequences of a[i:] and b[j:].
+	width := len(b) + 1
+	length := make([]uint16, (len(a)+1)*width)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i].op == b[j].op {
+				length[i*width+j] = length[(i+1)*width+j+1] + 1
+			} else {
+				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i].op == b[j].op:
+			pairs = append(pairs, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[(i+1)*width+j] >= length[i*width+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}

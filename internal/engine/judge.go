@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/observe"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// judge makes an ending with an unexpected exit status a failure. Targets leave that
+// open: see the package's doc.
+func judge(e *trace.Ending, expect int32) {
+	if e.Kind == trace.Clean && e.Status != expect {
+		e.Kind = trace.Exit
+		e.Message = fmt.Sprintf("exit status %d, expected %d", e.Status, expect)
+	}
+}
+
+// verdict is what makes an execution a failed one.
+type verdict struct {
+	expect int32 // exit status of a good execution
+	// races: an execution that ends well, and whose accesses race, has failed. Then it is
+	// recorded with its accesses.
+	races bool
+	// like is the race to look for first, nil for none: in an execution with several it
+	// must not be luck which one counts.
+	like  *trace.Ending
+	where func(trace.Site) string // for the message
+}
+
+// verdictOf is the verdict that a recording was made under. named names places of the program,
+// nil for module and offset.
+func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdict {
+	return verdict{
+		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
+		where: func(s trace.Site) string { return where(named, recorded.Modules, s, false) },
+	}
+}
+
+// judged is the target as an executor whose outcomes have been judged.
+func judged(t target.Target, v verdict) schedule.Executor {
+	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
+		p.ExpectStatus = v.expect
+		var seen *observe.Observer
+		if v.races {
+			seen = new(observe.Observer)
+			p.Record, p.Accesses, p.Watcher = true, true, seen
+		}
+		o, err := t.Run(ctx, p)
+		if err != nil {
+			return o, err
+		}
+		judge(&o.Ending, v.expect)
+		if o.Trace != nil {
+			judge(&o.Trace.Ending, v.expect)
+			if v.races {
+				v.race(&o, seen.Seen().Races)
+			}
+		}
+		return o, nil
+	}
+}
+
+// race makes a recorded execution that ended well, and has races, a failed one.
+func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
+	t := o.Trace
+	e := &t.Ending
+	if len(races) == 0 {
+		return
+	}
+	// A leak hides no race.
+	if withoutLeak(e); e.Kind != trace.Clean {
+		return
+	}
+	r := v.chosen(races)
+	second := &r.Witness[1]
+	e.Kind, e.Accesses = trace.Race, r.Witness[:]
+	e.Thread, e.Site, e.Object = second.Thread, second.Site, r.Object
+	e.Stack = []trace.Site{second.Site}
+	if int(second.Stack) < len(o.Trace.Stacks) {
+		e.Stack = append(e.Stack, o.Trace.Stacks[second.Stack]...)
+	}
+	if v.like != nil && sameOrder(v.like.Accesses, e.Accesses) {
+		e.Message = v.like.Message
+	} else {
+		first := &r.Witness[0]
+		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site), second.Op, v.where(second.Site))
+	}
+	o.Ending = *e
+}
+
+// chosen is the race that counts: the one that is looked for, else the one that shows first.
+func (v *verdict) chosen(races []race.Race) race.Race {
+	if v.like != nil {
+		if i := slices.IndexFunc(races, func(r race.Race) bool { return samePair(v.like.Accesses, r) }); i >= 0 {
+			return races[i]
+		}
+	}
+	return slices.MinFunc(races, func(a, b race.Race) int { return cmp.Or(a.Second-b.Second, a.First-b.First, a.Compare(b)) })
+}
+
+// sameOrder reports whether two pairs of accesses are of the same instructions in the same order.
+func sameOrder(as, bs []trace.Access) bool {
+	return slices.EqualFunc(as, bs, func(a, b trace.Access) bool { return a.Site == b.Site && a.Op == b.Op })
+}
+
+// samePair reports whether the accesses are those of the race, whichever came first.
+func samePair(as []trace.Access, r race.Race) bool {
+	is := func(a trace.Access, b race.Access) bool { return a.Site == b.Site && a.Op == b.Op }
+	return len(as) == 2 && (is(as[0], r.Pair[0]) && is(as[1], r.Pair[1]) || is(as[0], r.Pair[1]) && is(as[1], r.Pair[0]))
+}
+
+// sequential reports whether nothing of a recorded execution could have been otherwise: at
+// no time could more than one thread run, no select had more than one case, and nothing was
+// there that comes when it likes: a timer, a signal, a child process. Being wrong here would
+// cost findings, so in doubt it is not.
+func sequential(t *trace.Trace) bool {
+	if t.Header.Target != "go" && len(t.Threads) > 1 {
+		return false
+	}
+	return !slices.ContainsFunc(t.Events, func(e trace.Event) bool {
+		switch e.Op {
+		case trace.OpSelect:
+			return e.Size > 1
+		case trace.OpTimerReset, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete,
+			trace.OpSignalSend, trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalSuspend, trace.OpSignalAction,
+			trace.OpProcessStart, trace.OpProcessWait, trace.OpProcessSignal, trace.OpOutside, trace.OpSpuriousWake:
+			return true
+		}
+		return e.Enabled.Len() > 1
+	})
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// raced is a race that some recorded execution showed. Naming its object takes symbols, so that
+// is left for the end of the campaign; what it needs of the execution is kept in the witness.
+type raced struct {
+	race.Race
+	sides   [2]race.Access // in the order in which they happened
+	witness *trace.Trace
+}
+
+// saw keeps the races of a recorded execution that are not known yet.
+func (c *campaign) saw(t *trace.Trace, races []race.Race) {
+	for _, r := range races {
+		if _, ok := c.races[r.Pair]; ok {
+			continue
+		}
+		x := raced{Race: r, witness: witness(t, r.Object, r.Second)}
+		for i, a := range r.Witness {
+			x.sides[i] = race.Access{Site: a.Site, Op: a.Op}
+		}
+		c.races[r.Pair] = x
+	}
+}
+
+// witness is a trace with what it takes to name an object of t as it was at an event: as if
+// the object's block had been the only one.
+func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
+	w := &trace.Trace{Modules: t.Modules, Threads: t.Threads, Stacks: [][]trace.Site{nil}}
+	w.Header.Target, w.Header.BuildID = t.Header.Target, t.Header.BuildID
+	if t.Header.MaxAccesses > 0 {
+		return w // the detector counted events that the trace has not: at is another one there
+	}
+	for _, l := range t.Locals {
+		if l.Object == o && l.Event <= at {
+			l.Event = 0
+			w.Locals = []trace.Local{l}
+		}
+	}
+	if o.Region() != trace.RegionHeap {
+		return w
+	}
+	for _, y := range t.Types {
+		if y.Object <= o && uint64(o-y.Object) < y.Size {
+			w.Types = []trace.Type{y}
+		}
+	}
+	for i := len(t.Allocs) - 1; i >= 0; i-- {
+		a := t.Allocs[i]
+		if a.Event > at || o < a.Object || uint64(o-a.Object) >= max(a.Size, 1) {
+			continue
+		}
+		if int(a.Stack) < len(t.Stacks) {
+			w.Stacks = append(w.Stacks, t.Stacks[a.Stack])
+			a.Stack = 1
+		}
+		a.Event, a.Freed = 0, -1
+		w.Allocs = []trace.Alloc{a}
+		break
+	}
+	return w
+}
+
+// named are the races seen, ordered by their instructions. Several pairs of instructions may
+// be called the same; they are one race to a reader.
+func (c *campaign) named() []Race {
+	out := []Race{} // "[]" in JSON
+	type text struct{ a, whereA, b, whereB, name string }
+	told := map[text]bool{}
+	for _, x := range slices.SortedFunc(maps.Values(c.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
+		side := func(a race.Access) Access { return Access{a.Op.String(), a.Site, c.where(a.Site, false)} }
+		r := Race{First: side(x.sides[0]), Second: side(x.sides[1]), Object: uint64(x.Object), Name: c.object(x.witness, x.Object, x.Size), Size: x.Size}
+		key := text{r.First.Op, r.First.Where, r.Second.Op, r.Second.Where, r.Name}
+		if key.a+key.whereA > key.b+key.whereB {
+			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA
+		}
+		if !told[key] {
+			told[key] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// object is Options.Objects or its default.
+func (c *campaign) object(t *trace.Trace, o trace.Object, size uint32) string {
+	if c.opts.Objects != nil {
+		return c.opts.Objects(t, o, size, 0)
+	}
+	return objectText(t, o)
+}

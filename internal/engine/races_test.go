@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/observe"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// lateRace races only if the second thread comes before the first has set the flag: then
+// both write x. Nothing else goes wrong.
+//
+//go:noinline
+func lateRace() simprog.Program {
+	return simprog.Program{Name: "late-race", Main: func(t *simprog.Thread) {
+		x, flag, m := t.Var(0), t.Var(0), t.Mutex()
+		one := t.Go(func(t *simprog.Thread) {
+			t.Write(x, 1)
+			t.Lock(m)
+			t.Write(flag, 1)
+			t.Unlock(m)
+		})
+		two := t.Go(func(t *simprog.Thread) {
+			t.Lock(m)
+			set := t.Read(flag)
+			t.Unlock(m)
+			if set == 0 {
+				t.Write(x, 2)
+			}
+		})
+		t.Join(one)
+		t.Join(two)
+	}}
+}
+
+// TestRacesFail: a race that no other failure follows from is found, confirmed,
+// simplified and replayed, and both sides are told.
+func TestRacesFail(t *testing.T) {
+	if r := find(t, simprog.New(lateRace()), Options{Runs: 3000}); r.Outcome != Nothing {
+		t.Fatalf("without RacesFail: %+v", r.Finding)
+	}
+	for seed := range uint64(5) {
+		file := filepath.Join(t.TempDir(), "race.hdl")
+		where := func(s trace.Site, exact bool) string { return "writer" }
+		r := find(t, simprog.New(lateRace()), Options{Seed: seed, Runs: 3000, RacesFail: true, Keep: keepIn(file, ""), Where: where})
+		if r.Outcome != Bug || r.Finding.Kind != "data race" || r.Finding.Message != "data race: write at writer, write at writer" {
+			t.Fatalf("seed %d: %+v, finding %+v", seed, r, r.Finding)
+		}
+		f := r.Finding
+		if f.Execution == 1 || f.Race == nil || f.Race.First.Op != "write" || f.Race.Second.Op != "write" || f.Race.First.Site == f.Race.Second.Site {
+			t.Errorf("seed %d: execution %d, race %+v", seed, f.Execution, f.Race)
+		}
+		text, err := json.Marshal(r)
+		if err != nil || !strings.Contains(string(text), `"race":{"first":{"op":"write"`) {
+			t.Errorf("JSON %s, %v", text, err)
+		}
+		written, err := trace.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range []*trace.Trace{written, r.Simplified.Recorded} {
+			if err := trace.Validate(tr); err != nil {
+				t.Error(err)
+			}
+			e := &tr.Ending
+			if e.Kind != trace.Race || len(e.Accesses) != 2 || e.Site != e.Accesses[1].Site || e.Thread != e.Accesses[1].Thread || len(e.Stack) == 0 || e.Stack[0] != e.Site {
+				t.Errorf("seed %d: %+v", seed, e)
+			}
+			if e.Message != f.Message {
+				t.Errorf("seed %d: message %q", seed, e.Message)
+			}
+			if _, err := Replay(context.Background(), simprog.New(lateRace()), tr); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		}
+		// main|T2|T1, and main ends: T2 merely comes first.
+		if s := r.Simplified; !s.Complete || s.Preemptions != 0 || s.Switches > 3 {
+			t.Errorf("seed %d: simplified to %d switches, %d preemptions", seed, s.Switches, s.Preemptions)
+		}
+	}
+}
+
+// TestRealFailuresComeFirst: a race does not hide that an assertion failed.
+func TestRealFailuresComeFirst(t *testing.T) {
+	asserts := simprog.Program{Name: "asserts", Main: func(t *simprog.Thread) {
+		x := t.Var(0)
+		one := t.Go(func(t *simprog.Thread) { t.Write(x, 1) })
+		t.Write(x, 2)
+		t.Join(one)
+		t.Assert(false, "never")
+	}}
+	if r := find(t, simprog.New(asserts), Options{Runs: 10, RacesFail: true}); r.Finding == nil || r.Finding.Kind != "assertion" {
+		t.Errorf("%+v", r.Finding)
+	}
+}
+
+// TestTheSameRaceCounts: of several races of an execution, the one that is looked for.
+func TestTheSameRaceCounts(t *testing.T) {
+	at := func(id trace.ThreadID, op trace.Op, object, site uint64) trace.Event {
+		return trace.Event{Thread: id, Op: op, Object: trace.Object(object), Site: trace.MakeSite(0, site), Size: 4}
+	}
+	tr := &trace.Trace{
+		Threads: []trace.Thread{{ID: 0, Parent: -1}, {ID: 1, Nth: 1}},
+		Events: []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0, trace.OpWrite, 64, 1), at(0, trace.OpWrite, 128, 2),
+			at(1, trace.OpRead, 64, 3), at(1, trace.OpWrite, 128, 4)},
+	}
+	races := race.Check(tr)
+	where := func(s trace.Site) string { return place(nil, s) }
+	first := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
+	(&verdict{where: where}).race(&first, races)
+	if got := first.Ending.Message; got != "data race: write at module 0+0x1, read at module 0+0x3" {
+		t.Error(got)
+	}
+	slices.Reverse(races)
+	other := trace.Ending{Message: "that one", Accesses: []trace.Access{{Op: trace.OpWrite, Site: trace.MakeSite(0, 4)}, {Op: trace.OpWrite, Site: trace.MakeSite(0, 2)}}}
+	(&verdict{where: where, like: &other}).race(&first, races)
+	if first.Ending.Message == "that one" {
+		t.Error("an execution that has failed is judged again")
+	}
+	second := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
+	(&verdict{where: where, like: &other}).race(&second, races)
+	if e := second.Ending; e.Message != "data race: write at module 0+0x2, write at module 0+0x4" || e.Accesses[0].Site != trace.MakeSite(0, 2) || e.Site != trace.MakeSite(0, 4) || e.Thread != 1 {
+		t.Errorf("%+v", e)
+	}
+	slices.Reverse(other.Accesses)
+	third := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
+	(&verdict{where: where, like: &other}).race(&third, races)
+	if got := third.Ending.Message; got != "that one" {
+		t.Error(got)
+	}
+}
+
+// TestRaceMessageOrder: the message names the accesses in the order in which they happened, which
+// the drawing shows.
+func TestRaceMessageOrder(t *testing.T) {
+	where := func(s trace.Site) string { return place(nil, s) }
+	for _, ops := range [][2]trace.Op{{trace.OpRead, trace.OpWrite}, {trace.OpWrite, trace.OpRead}} {
+		for _, sites := range [][2]uint64{{1, 2}, {2, 1}} {
+			at := func(i int) trace.Event {
+				return trace.Event{Thread: trace.ThreadID(i), Op: ops[i], Object: 64, Site: trace.MakeSite(0, sites[i]), Size: 4}
+			}
+			tr := &trace.Trace{
+				Threads: []trace.Thread{{ID: 0, Parent: -1}, {ID: 1, Nth: 1}},
+				Events:  []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0), at(1)},
+			}
+			o := schedule.Outcome{Trace: tr}
+			(&verdict{where: where}).race(&o, race.Check(tr))
+			want := fmt.Sprintf("data race: %v at module 0+%#x, %v at module 0+%#x", ops[0], sites[0], ops[1], sites[1])
+			if o.Ending.Message != want {
+				t.Errorf("%s, want %s", o.Ending.Message, want)
+			}
+		}
+	}
+}
+
+// TestRecordedShare: where races are failures and recordings are short, half of the
+// executions are recorded; else a handful a round.
+func TestRecordedShare(t *testing.T) {
+	for _, c := range []struct {
+		opts     Options
+		events   int
+		from, to float64
+	}{
+		{Options{RacesFail: true}, 100, 0.3, 0.7},
+		{Options{RacesFail: true}, cheapEvents, 0, 0.1},
+		{Options{}, 100, 0, 0.1},
+	} {
+		p := newPlanner(&c.opts)
+		p.first()
+		p.grown([]trace.Site{1})
+		recorded, all, both := 0, 0, map[[2]bool]bool{}
+		for range 8 {
+			p.recorded(observe.Observation{Events: c.events}, 1)
+			for _, q := range p.nextRound() {
+				all += q.plan.Repeat
+				if q.plan.Record {
+					recorded += q.plan.Repeat
+				}
+				if q.plan.Record != q.plan.Accesses {
+					t.Fatal("recorded without accesses")
+				}
+				if q.plan.Repeat > 1 {
+					both[[2]bool{q.plan.Record, q.plan.Timeouts}] = true
+				}
+			}
+		}
+		if share := float64(recorded) / float64(all); share < c.from || share > c.to {
+			t.Errorf("%+v, %d events: %.2f of %d executions are recorded", c.opts, c.events, share, all)
+		}
+		if c.from > 0 && len(both) != 4 {
+			t.Errorf("recordings and early time-outs go together: %v", both)
+		}
+	}
+}
+
+// TestStopWhenSequential: without a choice one execution is enough, and only where that is
+// asked for.
+func TestStopWhenSequential(t *testing.T) {
+	alone := simprog.Program{Name: "alone", Main: func(t *simprog.Thread) {
+		m := t.Mutex()
+		t.Lock(m)
+		t.Unlock(m)
+	}}
+	r := find(t, simprog.New(alone), Options{Runs: 50, StopWhenSequential: true})
+	if !r.Sequential || r.Executions != 1 || r.Outcome != Nothing || r.Ended != Sequential {
+		t.Errorf("%+v", r)
+	}
+	if r := find(t, simprog.New(alone), Options{Runs: 50}); r.Sequential || r.Executions != 50 {
+		t.Errorf("not asked for: %+v", r)
+	}
+	if r := find(t, simprog.New(lateRace()), Options{Runs: 50, StopWhenSequential: true}); r.Sequential || r.Executions != 50 {
+		t.Errorf("there is a choice: %+v", r)
+	}
+	if sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 2, Enabled: trace.ThreadSet{Low: 1}}}}) {
+		t.Error("a select of two cases is a choice")
+	}
+	for _, op := range []trace.Op{trace.OpTimerSet, trace.OpSignalAction, trace.OpSignalSend, trace.OpProcessStart, trace.OpOutside} {
+		if sequential(&trace.Trace{Threads: make([]trace.Thread, 1), Events: []trace.Event{{Op: op, Enabled: trace.ThreadSet{Low: 1}}}}) {
+			t.Errorf("%v may come at another time", op)
+		}
+	}
+	if !sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 1, Enabled: trace.ThreadSet{Low: 1}}}}) {
+		t.Error("a select of one case is none")
+	}
+}

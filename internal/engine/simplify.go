@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/simplify/static"
+	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Simplify looks for an execution with fewer context switches that fails as the recorded
+// one does, and follows the result strictly from its script to make sure of it.
+//
+// If it is cut short, by the options, an error or the context, the result is the simplest
+// execution found so far and Complete is false; following it may take Grace longer. The error
+// is nil after running into the options' bounds; else it is that of the target or the context,
+// tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
+// *DivergedError if the result does not replay. The result is nil where there is nothing
+// to show.
+func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
+	if !recorded.Ending.Kind.Failed() {
+		return nil, fmt.Errorf("there is no failure in the trace to keep: the execution ended with %v", recorded.Ending.Kind)
+	}
+	if err = fits(t, recorded); err != nil {
+		return nil, err
+	}
+	bounded, cancel := limited(ctx, opts.Time)
+	defer cancel()
+	goal := finding.Of(recorded.Ending, t.Modules())
+	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
+	began := time.Now()
+	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
+	exec := judged(t, verdictOf(recorded, opts.Where))
+	start := recorded
+	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
+	// are then shortened event by event; cut first, there is nothing left to reorder.
+	left := opts.Executions
+	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
+		executed := 0
+		start, executed, err = merged(bounded, exec, recorded, same)
+		if left > 0 {
+			left -= executed
+		}
+		switch {
+		case err != nil && outOfTime(bounded):
+			start = recorded
+		case err != nil:
+			return nil, err
+		}
+	}
+	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
+		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(recorded), MaxExecutions: left, Progress: progress,
+	})
+	if err != nil && outOfTime(bounded) {
+		err = nil
+	}
+	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) {
+		return nil, err
+	}
+	if start != recorded {
+		details.StartedFrom(recorded, StaticMerge)
+	}
+	result := details.Trace
+	result.Header.Strategy = "simplified from " + recorded.Header.Strategy
+	result.Header.ExpectStatus = recorded.Header.ExpectStatus
+	s = &Simplified{
+		Events: details.After.Events, Threads: details.After.Threads,
+		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
+		Executions: details.Table2.Executions, Complete: details.Complete,
+		Details: details, Recorded: result,
+	}
+	if err == nil || bounded.Err() != nil {
+		last, cancel := outlasting(bounded)
+		defer cancel()
+		_, replayed := Replay(last, t, result)
+		s.Confirmed = replayed == nil
+		if replayed != nil && (last.Err() == nil || err == nil && !outOfTime(last)) {
+			err = replayed
+		}
+	}
+	s.Seconds = time.Since(began).Seconds()
+	return s, err
+}
+
+// StaticMerge is what reordering independent operations is called among the operations of
+// a simplification. It needs no execution but the one that records its result.
+const StaticMerge tinertia.Operation = "static-merge"
+
+// merged is the recorded execution with its independent operations reordered so that
+// there are fewer context switches, executed; the recorded one where that gains nothing
+// or, which the dependences rule out unless the program talks to the outside world, it
+// does not fail in the same way. A timer that overtook no thread must not do so in its new place.
+func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
+	reordered, r := static.Reordered(recorded)
+	if r.After >= r.Before {
+		return recorded, 0, nil
+	}
+	plan := replayPlan(reordered)
+	plan.Delays = strategy.DelaysOf(recorded)
+	plan.Accesses = false // those that were no scheduling points only lengthen what is shown
+	o, err := exec(ctx, plan)
+	if err != nil {
+		return nil, 1, err
+	}
+	if o.Trace == nil || !same(o.Ending) || o.Trace.Overtakings() > recorded.Overtakings() || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
+		return recorded, 1, nil
+	}
+	o.Trace.Header = recorded.Header
+	return o.Trace, 1, nil
+}
+
+// simplify simplifies the finding.
+func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
+	if len(schedule.ScriptOf(t)) == 0 {
+		return nil // it fails before there is anything to schedule
+	}
+	opts := c.opts.Simplify
+	if opts.MaxSteps == 0 {
+		opts.MaxSteps = c.opts.MaxSteps
+	}
+	opts.Where = c.opts.Where
+	cost := trace.CostOf(t.Events)
+	c.tell(Simplifying, true, &cost, 0)
+	s, err := Simplify(ctx, c.target, t, opts, func(p tinertia.Progress) { c.tell(Simplifying, false, &p.Cost, p.Executions) })
+	var d *DivergedError
+	switch {
+	case errors.Is(err, tinertia.ErrNotReproduced):
+		c.note("not simplified: %v", err)
+		return nil
+	case errors.As(err, &d):
+		// It was executed, but from another script: better none than one that does not
+		// replay.
+		c.note("not simplified: the simplified execution does not replay: %v", d)
+		return nil
+	case s == nil && err != nil:
+		c.note("not simplified: %s", reason(ctx, err))
+		return err
+	case s == nil:
+		c.note("not simplified: %v", errTime)
+		return nil
+	}
+	if s.Switches == cost.Switches && s.Preemptions == cost.Preemptions && s.Events == cost.Events && !s.Complete {
+		c.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
+		return err
+	}
+	c.report.Simplified = s
+	c.describe(c.report.Finding, &s.Recorded.Ending, s.Recorded)
+	if c.opts.Keep != nil {
+		var kerr error
+		if s.Trace, kerr = c.opts.Keep(s.Recorded, c.report.Finding.Trace); kerr != nil {
+			return kerr
+		}
+	}
+	return err
+}

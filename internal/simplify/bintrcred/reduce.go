@@ -1,0 +1,152 @@
+package bintrcred
+
+import (
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/simplify/static"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+)
+
+// maxRounds bounds the reduction. Gains end after a few rounds; a cycle of rounds that
+// gains less than one switch in enough is the last.
+const (
+	maxRounds = 16
+	enough    = 1000
+)
+
+// Reduce reduces a trace by the rules of Figure 4, made sound: see stmt.Rule. The order
+// that it returns keeps every dependence and has no more context switches than the trace,
+// nor than static.SimTrace makes of it; the derivation shows the first two.
+//
+// The differences from print are these. What is swapped is a whole interval of a thread,
+// never a statement out of one; a swap is made only past units that are not connected with
+// what moves; and (S) does not swap its halves, which hardly ever are unconnected, but
+// joins each thread's last interval in the first half with its first in the second, by
+// moving either past what lies between. Where halving gains nothing more, the trace is
+// parted at one end instead of in the middle (stmt.Forward, stmt.Backward), which also
+// lets a part of an interval move; and the whole is repeated until it gains next to nothing.
+func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
+	g := stmt.Graph(t)
+	r := newReducer(t, g, quads)
+	r.improve(t.Recorded())
+	if other := static.SimTrace(g); t.Switches(other) < t.Switches(r.order) {
+		// Another start leads further: derive it, and go on from there.
+		s := newReducer(t, g, quads)
+		s.line(t.Recorded(), other)
+		s.improve(other)
+		r = s
+	}
+	d := &stmt.Derivation{
+		Units: t.Len(), Statements: len(t.Stmts), Trace: t.Digest(),
+		Segments: segments(quads), Rounds: r.rounds,
+		Before: t.Switches(t.Recorded()), After: t.Switches(r.order), Result: stmt.OrderDigest(r.order),
+	}
+	d.Seal = d.Sealed()
+	return r.order, d
+}
+
+type reducer struct {
+	t      *stmt.Trace
+	g      *depend.Graph
+	succs  *depend.Succs
+	quads  []Quad
+	lead   []int32 // the unit before in the thread, -1 for none
+	follow []int32 // and after
+	order  []int32
+	rounds []stmt.Round
+}
+
+func newReducer(t *stmt.Trace, g *depend.Graph, quads []Quad) *reducer {
+	r := &reducer{t: t, g: g, succs: g.Succs(), quads: quads, lead: make([]int32, t.Len()), follow: make([]int32, t.Len())}
+	last := make([]int32, len(t.Threads))
+	for th := range last {
+		last[th] = -1
+	}
+	for u := range int32(t.Len()) {
+		th := t.Of[u]
+		r.lead[u], r.follow[u] = last[th], -1
+		if last[th] >= 0 {
+			r.follow[last[th]] = u
+		}
+		last[th] = u
+	}
+	return r
+}
+
+// improve reduces from an order until that gains next to nothing.
+func (r *reducer) improve(order []int32) {
+	r.order = order
+	rounds := 0
+	for rounds < maxRounds {
+		before := r.t.Switches(r.order)
+		for rounds < maxRounds {
+			start := r.t.Switches(r.order)
+			r.round(stmt.Binary, r.binary)
+			rounds++
+			if now := r.t.Switches(r.order); start-now <= now/enough {
+				break
+			}
+		}
+		r.round(stmt.Backward, r.backward)
+		r.round(stmt.Forward, r.forward)
+		rounds += 2
+		if now := r.t.Switches(r.order); before-now <= now/enough {
+			break
+		}
+	}
+}
+
+// round does one round and notes it if it did anything.
+func (r *reducer) round(shape stmt.Shape, do func() ([]int32, []stmt.Step)) {
+	order, steps := do()
+	if len(steps) > 0 {
+		r.order = order
+		r.rounds = append(r.rounds, stmt.Round{Shape: shape, Steps: steps})
+	}
+}
+
+// line derives an order from another.
+func (r *reducer) line(from, to []int32) {
+	// behind[u] is the unit after u in the list that is being rearranged, at[u] the one
+	// before; index n is its end.
+	n := int32(len(from))
+	behind, at := make([]int32, n+1), make([]int32, n+1)
+	prev := n
+	pieces := int32(0)
+	for _, u := range from {
+		if prev == n || r.t.Of[prev] != r.t.Of[u] {
+			pieces++
+		}
+		behind[prev], at[u] = u, prev
+		prev = u
+	}
+	behind[prev], at[n] = n, prev
+	var steps []stmt.Step
+	last := n // what has its place
+	for i := 0; i < len(to); {
+		first := to[i]
+		if behind[last] == first {
+			last = first
+			i++
+			continue
+		}
+		end, count := first, int32(1)
+		for i++; i < len(to) && to[i] == r.follow[end] && behind[end] == to[i]; i++ {
+			end = to[i]
+			count++
+		}
+		after := last
+		if last == n {
+			after = -1
+		}
+		steps = append(steps, stmt.Step{Rule: stmt.Line, Hi: pieces, Unit: first, Count: count, After: after})
+		p, q := at[first], behind[end]
+		behind[p], at[q] = q, p
+		q = behind[last]
+		behind[last], at[first] = first, last
+		behind[end], at[q] = q, end
+		last = end
+	}
+	if len(steps) > 0 {
+		r.rounds = append(r.rounds, stmt.Round{Shape: stmt.Straight, Steps: steps})
+	}
+}

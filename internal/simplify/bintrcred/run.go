@@ -1,0 +1,60 @@
+package bintrcred
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+)
+
+// Phases are the times of the paper's six phases (§IV), as in its Table I: counting the
+// switches before, the semantics before (SRb), the connectivity analysis (CR), the
+// reduction (TR), counting the switches after, the semantics after (SRa).
+type Phases struct {
+	CountBefore, SemanticsBefore, Connectivity, Reduction, CountAfter, SemanticsAfter time.Duration
+}
+
+// Result is what BinTrcRed makes of a trace.
+type Result struct {
+	Order      []int32
+	Before     int // context switches, CSb
+	After      int // CSa
+	Derivation *stmt.Derivation
+	Phases     Phases
+}
+
+// Run reduces a trace and shows on it that the paper's theorems hold: it executes it
+// before and after, and compares the states (Theorem 2) and the context switches (Theorem
+// 1). The error says that the trace cannot be executed, or, which would be an error of
+// heddle, that a theorem does not hold.
+func Run(t *stmt.Trace) (*Result, error) {
+	res := &Result{}
+	recorded := t.Recorded()
+	clock := func(d *time.Duration, f func()) {
+		start := time.Now()
+		f()
+		*d = time.Since(start)
+	}
+	var before, after *stmt.State
+	var err error
+	var quads []Quad
+	clock(&res.Phases.CountBefore, func() { res.Before = t.Switches(recorded) })
+	clock(&res.Phases.Connectivity, func() { quads = Connect(t) })
+	clock(&res.Phases.SemanticsBefore, func() { before, err = stmt.Run(t, recorded) })
+	if err != nil {
+		return nil, fmt.Errorf("the trace is not an execution: %w", err)
+	}
+	clock(&res.Phases.Reduction, func() { res.Order, res.Derivation = Reduce(t, quads) })
+	clock(&res.Phases.CountAfter, func() { res.After = t.Switches(res.Order) })
+	clock(&res.Phases.SemanticsAfter, func() { after, err = stmt.Run(t, res.Order) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the reduced trace is not an execution (theorem 2): %w", err)
+	case res.After > res.Before:
+		return nil, fmt.Errorf("the reduced trace has %d context switches, the trace %d (theorem 1)", res.After, res.Before)
+	}
+	if d := t.Diff(before, after); d != "" {
+		return nil, fmt.Errorf("the reduced trace is another execution (theorem 2): %s", d)
+	}
+	return res, nil
+}

@@ -1,0 +1,238 @@
+package ipc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// execution gathers the records of one execution until its result comes.
+type execution struct {
+	*recording // nil if the plan wants none
+	waiters    []abi.Waiter
+	backtrace  []uint64
+	message    string
+	output     []byte
+	inputs     []string // paths of files that the program opened for reading
+	begun      bool
+}
+
+// begin is called before the first record of an execution of p.
+func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
+	x.begun = true
+	prog.Begin()
+	if !p.Record {
+		x.recording = nil
+		return
+	}
+	var room []trace.Event
+	if x.recording != nil {
+		room = x.recording.events
+	}
+	x.recording = newRecording(prog, p, memory, room)
+}
+
+// reset forgets the records. The recording stays for its room.
+func (x *execution) reset() { *x = execution{recording: x.recording} }
+
+// Of abi.ThreadInfo.Flags.
+const (
+	threadEnded = 1
+	threadTimer = 16
+	threadClock = 8 // time itself, which is nobody's thread
+)
+
+func cast[T any](b []byte) []T {
+	var z T
+	n := len(b) / int(unsafe.Sizeof(z))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
+}
+
+// one is the value that a record consists of.
+func one[T any](b []byte) (v T, err error) {
+	if list := cast[T](b); len(list) > 0 {
+		return list[0], nil
+	}
+	return v, errDamaged
+}
+
+// counted is the list of n values of size bytes that follows two words, the second of which
+// is n.
+func counted(b []byte, size int) ([]byte, error) {
+	if len(b) >= 8 {
+		if n := int(binary.NativeEndian.Uint32(b[4:])); n <= (len(b)-8)/size {
+			return b[8 : 8+n*size], nil
+		}
+	}
+	return nil, errDamaged
+}
+
+var errDamaged = errors.New("the runtime sent a record that is too short: something has written into heddle's memory")
+
+// add takes one record; result is set for the one that ends the execution.
+func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
+	switch kind {
+	case abi.RecResult:
+		var r abi.Result
+		if r, err = one[abi.Result](b); err == nil {
+			return &r, nil
+		}
+	case abi.RecAgain:
+		x.reset()
+	case abi.RecEvents:
+		if x.recording != nil {
+			err = x.recording.add(cast[abi.Event](b))
+		}
+	case abi.RecStack:
+		var pcs []byte
+		if pcs, err = counted(b, 8); x.recording != nil {
+			x.recording.stack(cast[uint64](pcs))
+		}
+	case abi.RecThread:
+		var th abi.ThreadInfo
+		if th, err = one[abi.ThreadInfo](b); err == nil && x.recording != nil {
+			err = x.recording.thread(th)
+		}
+	case abi.RecWaiter:
+		var w abi.Waiter
+		w, err = one[abi.Waiter](b)
+		x.waiters = append(x.waiters, w)
+	case abi.RecLocal:
+		var l abi.Local
+		l, err = one[abi.Local](b)
+		if x.recording != nil {
+			x.recording.place(l)
+		}
+	case abi.RecType:
+		var y abi.Type
+		if y, err = one[abi.Type](b); err == nil && x.recording != nil {
+			name, _, _ := bytes.Cut(b[abi.SizeofType:], []byte{0})
+			x.recording.typ(y, string(name))
+		}
+	case abi.RecBacktrace:
+		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
+	case abi.RecMessage:
+		text, _, _ := bytes.Cut(b, []byte{0})
+		x.message = string(text)
+	case abi.RecInput:
+		path, _, _ := bytes.Cut(b, []byte{0})
+		x.inputs = append(x.inputs, string(path))
+	case abi.RecOutput:
+		var text []byte
+		text, err = counted(b, 1)
+		x.output = append(x.output, text...)
+	default:
+		err = fmt.Errorf("the runtime sent a record of unknown type %d", kind)
+	}
+	return nil, err
+}
+
+var kinds = [...]trace.Kind{
+	abi.OutClean: trace.Clean, abi.OutAssert: trace.Assertion, abi.OutSignal: trace.Signal,
+	abi.OutDeadlock: trace.Deadlock, abi.OutHang: trace.Hang, abi.OutMisuse: trace.Misuse,
+	abi.OutException: trace.Exception, abi.OutUnsupported: trace.Unsupported, abi.OutDiverged: trace.Diverged,
+	abi.OutTest: trace.Test, abi.OutPanic: trace.Panic, abi.OutFatal: trace.Fatal, abi.OutLeak: trace.Leak,
+	abi.OutExit: trace.Exit,
+}
+
+// outcome turns the records of an execution into what the controller works with. Index is
+// that of the part of the plan that proc was given.
+func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
+	o := schedule.Outcome{
+		Index: int(r.Index), Coverage: r.Coverage,
+		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
+		Threads: int(r.Threads), Deviations: int(r.Deviations),
+		Outside: r.Notes&abi.NoteOutside != 0,
+	}
+	stacks := &Stacks{}
+	if p.Record {
+		stacks = &x.recording.who
+	}
+	e := trace.Ending{
+		Kind: trace.Unsupported, Status: r.Status, Thread: trace.ThreadID(r.Thread),
+		Message: x.message, Site: prog.Site(r.Pc),
+		Object: prog.Object(r.Object, stacks, trace.ThreadID(r.Thread)),
+		Output: x.output,
+	}
+	if int(r.Outcome) < len(kinds) {
+		e.Kind = kinds[r.Outcome]
+	}
+	if e.Kind.Failed() {
+		o.Ident = uint64(r.Ident)
+	}
+	for _, pc := range x.backtrace {
+		e.Stack = append(e.Stack, prog.Site(pc))
+	}
+	for i := range x.waiters {
+		w := &x.waiters[i]
+		e.Waiters = append(e.Waiters, trace.Waiter{
+			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
+			Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),
+			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
+		})
+	}
+	if e.Kind == trace.Deadlock {
+		e.Cycle = cycle(e.Waiters)
+	}
+	if e.Kind == trace.Diverged {
+		o.Diverged = divergence(prog, p, r)
+	}
+	prog.Ended(proc, p, &e)
+	o.Ending = e
+	if p.Record {
+		if r.Notes&abi.NoteAccesses != 0 {
+			x.recording.unseen()
+		}
+		o.Trace = x.recording.trace(p, e)
+		o.Trace.Header.Surroundings = append(slices.Clip(o.Trace.Header.Surroundings), inputs(x.inputs)...)
+	}
+	return o
+}
+
+func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Divergence {
+	d := &schedule.Divergence{Step: int(r.Status), Met: schedule.Step{Thread: -1, Wake: -1}}
+	if d.Step < len(p.Script) {
+		d.Expected = p.Script[d.Step]
+	}
+	if r.MetThread != ^uint32(0) || r.MetOp != 0 {
+		d.Met.Thread = trace.ThreadID(int32(r.MetThread))
+		d.Met.Op = trace.Op(r.MetOp)
+		d.Met.Site = prog.Site(r.Pc)
+	}
+	return d
+}
+
+// cycle finds threads that wait for one another in a ring, beginning with the lowest.
+func cycle(waiters []trace.Waiter) []trace.ThreadID {
+	next := map[trace.ThreadID]trace.ThreadID{}
+	for _, w := range waiters {
+		if w.Holder >= 0 {
+			next[w.Thread] = w.Holder
+		}
+	}
+	for _, w := range waiters {
+		seen := []trace.ThreadID{w.Thread}
+		for at := w.Thread; ; {
+			n, ok := next[at]
+			if !ok || len(seen) > len(waiters) {
+				break
+			}
+			if n == w.Thread {
+				return seen
+			}
+			seen = append(seen, n)
+			at = n
+		}
+	}
+	return nil
+}

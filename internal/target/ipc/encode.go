@@ -1,0 +1,108 @@
+package ipc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+const defaultMaxSteps = 1 << 20
+
+// sentPoints are the scheduling points that a process was given last.
+type sentPoints struct {
+	any    bool
+	points []trace.Site
+}
+
+// encode turns executions first to first+repeat of a plan into a record of the plan ring.
+// The points are left out if the process has them from the plan before, sent.
+func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory int64, sent *sentPoints) ([]byte, error) {
+	h := abi.Plan{
+		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),
+		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
+		Nsteps: uint32(len(p.Script)), Nthreads: uint32(len(p.Threads)),
+		MaxSteps: defaultMaxSteps, ExpectStatus: p.ExpectStatus,
+	}
+	switch p.Delays {
+	case schedule.ShortDelays:
+		h.Slack = uint64(schedule.Slack)
+	case schedule.AnyDelays:
+		h.Slack = math.MaxUint64
+	}
+	if p.MaxSteps > 0 {
+		h.MaxSteps = uint32(p.MaxSteps)
+	}
+	switch p.Policy {
+	case schedule.Random:
+		h.Param0 = uint32(math.Min(p.Stay, 1) * 65535)
+	case schedule.PCT:
+		h.Param0, h.Param1 = uint32(p.Depth), uint32(p.Length)
+	}
+	if p.Record {
+		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput
+	}
+	if p.Accesses || p.Watcher != nil {
+		h.Flags |= abi.PlanAccesses
+		h.SkipAccesses = uint64(p.SkipAccesses)
+		h.MaxAccesses = max(maxAccesses(p, memory))
+	}
+	if p.Stop {
+		h.Flags |= abi.PlanStop
+	}
+	if p.Timeouts {
+		h.Flags |= abi.PlanTimeouts
+	}
+	if p.Haste {
+		h.Flags |= abi.PlanHaste
+	}
+	if p.Spurious {
+		h.Flags |= abi.PlanSpurious
+	}
+	setPoints := !sent.any || !slices.Equal(sent.points, p.Points)
+	if setPoints {
+		h.SetPoints = 1
+		h.Npoints = uint32(len(p.Points))
+	}
+	b := make([]byte, 0, abi.SizeofPlan+len(p.Script)*abi.SizeofStep+8*(len(p.Threads)+len(p.Points)))
+	b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&h)), abi.SizeofPlan)...)
+	last := trace.ThreadID(-1)
+	for i := range p.Script {
+		s := &p.Script[i]
+		if int(s.Thread) >= len(p.Threads) || s.Thread < 0 {
+			return nil, fmt.Errorf("step %d of the schedule names thread %d, but it lists only %d threads", i, s.Thread, len(p.Threads))
+		}
+		st := abi.Step{Thread: uint32(s.Thread), Op: uint16(s.Op), Pc: uint32(prog.PC(s.Site))}
+		switch {
+		case s.Op == trace.OpSelect:
+			st.Aux = uint32(s.Choice)
+		case s.Wake >= 0:
+			st.Aux = uint32(s.Wake) + 1
+		}
+		if s.Thread != last {
+			st.Flags |= abi.StepTei
+		}
+		if s.Timeout {
+			st.Flags |= abi.StepTimeout
+		}
+		last = s.Thread
+		b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&st)), abi.SizeofStep)...)
+	}
+	for i := range p.Threads {
+		b = binary.NativeEndian.AppendUint64(b, p.Threads[i].Name)
+	}
+	if setPoints {
+		for _, s := range p.Points {
+			b = binary.NativeEndian.AppendUint64(b, prog.PC(s))
+		}
+	}
+	if len(b) > planRingSize/2 {
+		return nil, fmt.Errorf("a schedule of %d steps is too long for heddle (limit %d)", len(p.Script), planRingSize/2/abi.SizeofStep)
+	}
+	return b, nil
+}

@@ -1,0 +1,443 @@
+package ipc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
+
+const (
+	planRingSize   = 64 << 20
+	resultRingSize = 64 << 20
+	addrNoRandom   = 0x0040000 // ADDR_NO_RANDOMIZE
+)
+
+// Command says how a process is started and what its silence means.
+type Command struct {
+	Path    string
+	Args    []string // Args[0] as the program will see it
+	Dir     string   // working directory, empty for the current one
+	Env     []string // the whole environment
+	Stdin   []byte   // what the program reads
+	Donors  int      // abi.Shm.Donors
+	Options uint32   // abi.Shm.Options
+	// Append keeps the program's output in the order written, whoever writes it, for
+	// Process.Output. Otherwise the runtime takes care of the file by itself.
+	Append bool
+	// Terminal leaves heddle's own standard files and its terminal to the process, for a
+	// debugger. There is no output to be had then.
+	Terminal bool
+	// Bound ends the process when this one ends. For runtimes that do not look after that
+	// by themselves.
+	Bound bool
+	// Quit is sent to a program that does not answer. If QuitEnds the program ends of it,
+	// otherwise its runtime ends the execution as a hang and goes on.
+	Quit     syscall.Signal
+	QuitEnds bool
+	// WarmUp is how long the program may go without a sign of life before it is ready,
+	// from when its runtime has begun; then Launch returns ErrCold. 0 is for ever.
+	WarmUp time.Duration
+	// Scratch is a directory that is removed when the process is closed; empty for none.
+	Scratch string
+	// Early is the sentence for a program that ended before it was ready: before its
+	// runtime had begun, or loaded. words are its last.
+	Early func(loaded bool, how, words string) string
+	// Words finds in the program's output what is worth telling of a program that ended
+	// without a reason. Nil where the output is not for the controller to read.
+	Words func(output []byte) string
+}
+
+// Process is one launched program with its shared memory, ready to take plans.
+type Process struct {
+	// Budget is how many executions the process may be asked for, 0 for any number. Who
+	// launched it sets it.
+	Budget int
+	// Closing, if it is set, is shown the shared memory when the process has ended and before
+	// the memory is given back.
+	Closing func(*abi.Shm)
+	// Mark is for a Program's own use: where in the output the first execution begins.
+	Mark int64
+	// Scratch is that of its Command.
+	Scratch string
+
+	cmd      *exec.Cmd
+	early    func(loaded bool, how, words string) string
+	words    func(output []byte) string
+	quit     syscall.Signal
+	quitEnds bool
+	out      *os.File
+	mem      []byte
+	shm      *abi.Shm
+	plans    Ring
+	results  Ring
+	asked    int // executions asked for so far
+	sent     sentPoints
+	dead     chan struct{} // closed when the program has been waited for
+	waitErr  error
+}
+
+// ErrCold is what Launch returns for a program whose warm-up failed (abi.StateCold).
+var ErrCold = errors.New("the execution that was to warm up the program failed")
+
+// Launch starts the program and waits until its runtime takes plans. A *RefusedError says
+// that heddle cannot carry the program, in one sentence.
+func Launch(ctx context.Context, c *Command) (*Process, error) {
+	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds, Scratch: c.Scratch}
+	shmFile, err := p.share(c)
+	if err != nil {
+		return nil, err
+	}
+	defer shmFile.Close()
+	if p.out, err = memfile("heddle-output", nil); err != nil {
+		p.unmap()
+		return nil, err
+	}
+	if c.Append {
+		if _, err := unix.FcntlInt(p.out.Fd(), unix.F_SETFL, unix.O_APPEND); err != nil {
+			p.unmap()
+			return nil, fmt.Errorf("cannot prepare a memory file: %w", err)
+		}
+	}
+	in, err := memfile("heddle-input", c.Stdin)
+	if err != nil {
+		p.unmap()
+		return nil, err
+	}
+	defer in.Close()
+
+	p.cmd = exec.Command(c.Path)
+	p.cmd.Args = append([]string{c.Args[0]}, c.Args[1:]...)
+	p.cmd.Dir = c.Dir
+	p.cmd.Env = c.Env
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, p.out, p.out
+	if c.Terminal {
+		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	}
+	p.cmd.ExtraFiles = []*os.File{shmFile} // abi.ShmFd
+	// Its own process group: Ctrl-C is heddle's to handle.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.Terminal}
+	if c.Bound {
+		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
+	if err := startFixed(p.cmd); err != nil {
+		p.unmap()
+		if errors.Is(err, syscall.E2BIG) {
+			return nil, tooLong(c)
+		}
+		return nil, fmt.Errorf("cannot start %s: %w", c.Path, Plain(err))
+	}
+	go func() {
+		p.waitErr = p.cmd.Wait()
+		// Who waits for a result looks again, and finds it gone.
+		wake(&p.shm.ResultRing.HeadWaiters, &p.shm.ResultRing.HeadSeq)
+		close(p.dead)
+	}()
+	if err := p.handshake(ctx, c.WarmUp); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Wait waits until the process has ended by itself.
+func (p *Process) Wait() { <-p.dead }
+
+// startFixed starts cmd with a fixed address layout where the system allows it. The
+// personality belongs to the thread that forks; nothing heddle prints or stores depends
+// on it, it only makes runs more alike.
+func startFixed(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	old, _, errno := syscall.RawSyscall(syscall.SYS_PERSONALITY, 0xffffffff, 0, 0)
+	if errno == 0 {
+		if _, _, e := syscall.RawSyscall(syscall.SYS_PERSONALITY, old|addrNoRandom, 0, 0); e == 0 {
+			defer syscall.RawSyscall(syscall.SYS_PERSONALITY, old, 0, 0)
+		}
+	}
+	return cmd.Start()
+}
+
+// tooLong says why the kernel refuses the arguments and the environment of a command.
+func tooLong(c *Command) error {
+	const longest = 128 << 10 // with its zero: MAX_ARG_STRLEN
+	bytes := 0
+	for i, a := range c.Args {
+		if len(a) >= longest {
+			return fmt.Errorf("cannot start %s: argument %d has %d bytes, and Linux allows one argument %d: pass it in a file", c.Path, i, len(a), longest-1)
+		}
+		bytes += len(a) + 1
+	}
+	for _, v := range c.Env {
+		if len(v) >= longest {
+			name, _, _ := strings.Cut(v, "=")
+			return fmt.Errorf("cannot start %s: the environment variable %s has %d bytes, and Linux allows one variable %d: shorten it", c.Path, name, len(v), longest-1)
+		}
+		bytes += len(v) + 1
+	}
+	return fmt.Errorf("cannot start %s: arguments and environment have %d bytes, more than the kernel allows a program: shorten them, or raise the limit on the stack (ulimit -s), a quarter of which they may take", c.Path, bytes)
+}
+
+// Plain drops the path from a file error: the sentence around it names it.
+func Plain(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+func memfile(name string, content []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a memory file: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if len(content) > 0 {
+		if _, err := f.WriteAt(content, 0); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("cannot fill a memory file: %w", err)
+		}
+	}
+	return f, nil
+}
+
+func (p *Process) share(c *Command) (*os.File, error) {
+	const page = 4096
+	planOff := (abi.SizeofShm + page - 1) &^ (page - 1)
+	resultOff := planOff + planRingSize
+	total := resultOff + resultRingSize
+	f, err := memfile("heddle", nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(int64(total)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("cannot make %d MB of shared memory: %w", total>>20, err)
+	}
+	p.mem, err = unix.Mmap(int(f.Fd()), 0, total, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("cannot map %d MB of shared memory: %w", total>>20, err)
+	}
+	s := (*abi.Shm)(unsafe.Pointer(&p.mem[0]))
+	s.Magic, s.Abi = abi.Magic, abi.AbiVersion
+	s.SizeEvent, s.SizePlan, s.SizeResult, s.SizeShm = abi.SizeofEvent, abi.SizeofPlan, abi.SizeofResult, abi.SizeofShm
+	s.Total = uint64(total)
+	s.PlanOff, s.PlanSize = uint64(planOff), planRingSize
+	s.ResultOff, s.ResultSize = uint64(resultOff), resultRingSize
+	s.Donors, s.Options = uint32(c.Donors), c.Options
+	p.shm, p.plans, p.results = View(p.mem)
+	return f, nil
+}
+
+// View is what is in a mapping of the shared memory whose fields "set before start" are
+// set.
+func View(mem []byte) (s *abi.Shm, plans, results Ring) {
+	s = (*abi.Shm)(unsafe.Pointer(&mem[0]))
+	plans = Ring{&s.PlanRing, mem[s.PlanOff : s.PlanOff+s.PlanSize]}
+	results = Ring{&s.ResultRing, mem[s.ResultOff : s.ResultOff+s.ResultSize]}
+	return s, plans, results
+}
+
+func (p *Process) state() uint32 { return atomic.LoadUint32(&p.shm.State) }
+
+func (p *Process) message() string {
+	b := p.shm.Message[:]
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+func (p *Process) handshake(ctx context.Context, warmUp time.Duration) error {
+	var still stillness
+	for {
+		switch s := p.state(); s {
+		case abi.StateReady:
+			if got := int(p.shm.Points); got != abi.PointsVersion {
+				return fmt.Errorf("the runtime has scheduling points of version %d, this heddle %d: remove the cache directory and try again", got, abi.PointsVersion)
+			}
+			return nil
+		case abi.StateRefused, abi.StateFatal, abi.StateCold:
+			return p.failure()
+		case abi.StateLoaded:
+			if warmUp > 0 && still.since(p) > warmUp {
+				return ErrCold
+			}
+			fallthrough
+		default:
+			futexWait(&p.shm.State, s, 20*time.Millisecond)
+		}
+		select {
+		case <-p.dead:
+			return p.failure()
+		case <-ctx.Done():
+			return ctx.Err()
+		default:
+		}
+	}
+}
+
+// failure says why the program is not running any more. It is never the program's bug.
+func (p *Process) failure() error {
+	switch p.state() {
+	case abi.StateRefused:
+		return &RefusedError{p.message()}
+	case abi.StateFatal:
+		return fmt.Errorf("heddle's runtime failed: %s", p.message())
+	case abi.StateCold:
+		return ErrCold
+	}
+	<-p.dead
+	how := "ended"
+	if p.waitErr != nil {
+		how = p.waitErr.Error()
+	}
+	words := ""
+	if p.words != nil {
+		const most = 1 << 20
+		end := p.OutputSize()
+		words = p.words(p.Output(max(0, end-most), end))
+	}
+	switch s := p.state(); s {
+	case abi.StateEmpty, abi.StateLoaded:
+		return &RefusedError{p.early(s == abi.StateLoaded, how, words)}
+	}
+	return &LostError{how, words}
+}
+
+// RefusedError says why heddle cannot run a program.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// LostError says that the program's process vanished.
+type LostError struct {
+	How   string
+	Words string // the program's last, if Command.Words finds any
+}
+
+func (e *LostError) Error() string {
+	s := "the program's process was lost (" + e.How + "): this is a failure of heddle or of its surroundings, not a finding"
+	if e.Words != "" {
+		s += "; its last words were:\n" + e.Words
+	}
+	return s
+}
+
+// Shm is the shared memory, until Close.
+func (p *Process) Shm() *abi.Shm { return p.shm }
+
+// Pid is the process id.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Alive is false once the process has ended.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.dead:
+		return false
+	default:
+		return true
+	}
+}
+
+// Failure waits for the end of the process and says why it came, as an error of heddle's.
+func (p *Process) Failure() error {
+	<-p.dead
+	return p.failure()
+}
+
+// OutputSize is the number of bytes written to standard output and error so far.
+func (p *Process) OutputSize() int64 {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(p.out.Fd()), &st); err != nil {
+		return 0
+	}
+	return st.Size
+}
+
+// Output is a part of what was written, nil if there is nothing. Of more than OutputKept bytes
+// it is the end, and says so.
+func (p *Process) Output(from, to int64) []byte {
+	if to <= from {
+		return nil
+	}
+	if left := to - from - OutputKept; left > 0 {
+		return append(fmt.Appendf(nil, "[heddle: %d bytes of output left out]\n", left), p.Output(from+left, to)...)
+	}
+	b := make([]byte, to-from)
+	n, _ := p.out.ReadAt(b, from)
+	return b[:n]
+}
+
+// OutputKept is the most that is kept of an execution's output. C programs' runtime keeps half
+// of it from the beginning.
+const OutputKept = 2 * abi.OutputKept
+
+// trim gives back the memory of output that nobody will ask for, while it is written: all but
+// the beginning and the end. The file keeps its size. It is called every now and then.
+func (p *Process) trim() {
+	const recent = 64 << 20
+	if end := p.OutputSize() - recent; end > OutputKept {
+		_ = unix.Fallocate(int(p.out.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, OutputKept, end-OutputKept)
+	}
+}
+
+// spent reports whether the process must not be asked for another execution.
+func (p *Process) spent() bool { return p.Budget > 0 && p.asked >= p.Budget }
+
+// settle waits until the process, which is about to end, has ended, so that all of its
+// output is there.
+func (p *Process) settle() {
+	select {
+	case <-p.dead:
+	case <-time.After(5 * time.Second):
+		p.kill()
+	}
+}
+
+// kill ends the process and those it started.
+func (p *Process) kill() {
+	if p.Alive() {
+		unix.Kill(-p.Pid(), unix.SIGKILL)
+		p.cmd.Process.Kill()
+		<-p.dead
+	}
+}
+
+// Close ends the process and gives back its memory. It may be called again.
+func (p *Process) Close() {
+	if p.mem == nil {
+		return
+	}
+	atomic.StoreUint32(&p.shm.Stop, 1)
+	p.kill()
+	if p.Closing != nil {
+		p.Closing(p.shm)
+	}
+	p.unmap()
+}
+
+func (p *Process) unmap() {
+	if p.Scratch != "" {
+		os.RemoveAll(p.Scratch) // what cannot be removed is the program's own doing
+	}
+	if p.out != nil {
+		p.out.Close()
+	}
+	unix.Munmap(p.mem)
+	p.mem, p.shm = nil, nil
+}

@@ -1,0 +1,270 @@
+package ipc
+
+import (
+	"unsafe"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Shares of the memory that a Loop may use. A program can access memory millions of times a
+// second, so accesses that are no scheduling points are what a recording consists of. Of these a
+// trace keeps the first so many; the watcher is shown more, and has a share of its own.
+const (
+	memoryPerKept  = 1024 // bytes of Loop.Memory for an event kept: 88, twice while the list grows, and what reads the trace
+	memoryPerShown = 128  // for one that is shown: this bounds how long an execution takes
+	watcherShare   = 4    // a fourth is the watcher's
+)
+
+// maxAccesses are how many accesses that are no scheduling points a plan keeps in its trace,
+// and how many its watcher is shown.
+func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
+	of := func(per int64) uint64 {
+		if memory <= 0 {
+			return 1 << 62
+		}
+		return uint64(max(memory/per, 1))
+	}
+	if p.Accesses {
+		switch {
+		case p.MaxAccesses > 0:
+			kept = uint64(p.MaxAccesses)
+		case p.MaxAccesses < 0:
+			kept = 1 << 62
+		default:
+			kept = of(memoryPerKept)
+		}
+	}
+	if p.Watcher != nil {
+		shown = of(memoryPerShown)
+	}
+	return kept, shown
+}
+
+// recording makes the trace of one execution, event by event, and shows the events to the
+// plan's watcher.
+type recording struct {
+	prog    Program
+	watcher schedule.Watcher
+
+	who     Stacks
+	stacks  [][]trace.Site
+	events  []trace.Event
+	allocs  []trace.Alloc
+	live    map[trace.Object]int // of allocs
+	waiting []abi.Local          // places in stacks, sent before the event that they are for
+	locals  []trace.Local
+	types   []abi.Type
+	typeOf  map[uint64]string // names of types, by object; empty for an object that was said to be two things
+
+	typeBytes int    // that were sent of types
+	sent      uint64 // events that the runtime has sent
+
+	sparse      bool   // only scheduling points are kept
+	kept, most  uint64 // events that are kept though they are no scheduling points
+	cut         bool   // there were more than most
+	shown, show uint64 // accesses that the watcher has seen, and is to see
+	hidden      bool   // there were more than show
+}
+
+func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
+	r := &recording{
+		prog: prog, watcher: p.Watcher, events: events[:0],
+		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses,
+	}
+	r.most, r.show = maxAccesses(p, memory)
+	if r.show >= r.most {
+		r.show = 1 << 62 // the runtime sends no more
+	}
+	if r.watcher != nil {
+		r.watcher.Begin(memory / watcherShare)
+		if p.SkipAccesses > 0 {
+			r.watcher.Unseen()
+		}
+	}
+	return r
+}
+
+// unseen tells the watcher, once, that it is shown no more accesses.
+func (r *recording) unseen() {
+	if r.watcher != nil && !r.hidden {
+		r.hidden = true
+		r.watcher.Unseen()
+	}
+}
+
+func (r *recording) thread(info abi.ThreadInfo) error { return r.who.know(info) }
+
+func (r *recording) stack(pcs []uint64) {
+	sites := make([]trace.Site, len(pcs))
+	for i, pc := range pcs {
+		sites[i] = r.prog.Site(pc)
+	}
+	r.stacks = append(r.stacks, sites)
+}
+
+// add takes the next events. The words of a large enabled set follow their event.
+func (r *recording) add(list []abi.Event) error {
+	for i := 0; i < len(list); i++ {
+		a := &list[i]
+		n := int(a.Mask)
+		if n >= len(list)-i {
+			return errDamaged
+		}
+		if a.Op == abi.OpNone {
+			r.who.give(a.Value, trace.ThreadID(a.Thread))
+			continue
+		}
+		words := cast[uint64](unsafe.Slice((*byte)(unsafe.Pointer(a)), (1+n)*abi.SizeofEvent))[abi.SizeofEvent/8:]
+		r.event(a, words)
+		i += n
+	}
+	return nil
+}
+
+// place takes in a place in a stack; the events before it may still be on their way.
+func (r *recording) place(l abi.Local) { r.waiting = append(r.waiting, l) }
+
+// maxTypes bounds the bytes of a trace that types take; objects after that go without.
+const maxTypes = 1 << 20
+
+func (r *recording) typ(y abi.Type, name string) {
+	if _, again := r.typeOf[y.Object]; again {
+		r.typeOf[y.Object] = ""
+		return
+	}
+	if r.typeBytes += abi.SizeofType + len(name); r.typeBytes <= maxTypes {
+		r.types = append(r.types, y)
+		r.typeOf[y.Object] = name
+	}
+}
+
+func (r *recording) placed(by trace.ThreadID) {
+	for len(r.waiting) > 0 && r.waiting[0].Event <= r.sent {
+		l := &r.waiting[0]
+		r.locals = append(r.locals, trace.Local{
+			Object: r.prog.Object(l.Object, &r.who, by), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+		})
+		r.waiting = r.waiting[1:]
+	}
+	r.sent++
+}
+
+func (r *recording) event(a *abi.Event, words []uint64) {
+	by := trace.ThreadID(a.Thread)
+	r.placed(by)
+	ev := trace.Event{
+		Thread: by, Op: trace.Op(a.Op), Site: r.prog.Site(a.Pc),
+		Object: r.prog.Object(a.Object, &r.who, by), Aux: a.Aux, Size: a.Size,
+		Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
+	}
+	switch ev.Op {
+	case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
+		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
+	}
+	extra := ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
+	r.showWatcher(&ev, extra)
+	if extra && !r.sparse {
+		if r.kept++; r.kept > r.most {
+			// Those after it would say little without those in between.
+			r.sparse, r.cut = true, true
+		}
+	}
+	switch ev.Op {
+	case trace.OpMalloc:
+		r.alloc(&ev)
+	case trace.OpFree:
+		if n, ok := r.live[ev.Object]; ok {
+			r.allocs[n].Freed = len(r.events)
+			delete(r.live, ev.Object)
+		}
+	}
+	if r.sparse && (ev.Op == trace.OpMalloc || extra) {
+		return
+	}
+	if ev.Flags&trace.FlagNoChoice != 0 && len(words) == 0 {
+		ev.Enabled = r.who.alone(a.Enabled)
+	} else {
+		ev.Enabled = r.who.set(a.Enabled, words)
+	}
+	r.events = append(r.events, ev)
+}
+
+// maxAllocs bounds the heap blocks that are named by where they came from; those after it go
+// without.
+const maxAllocs = 1 << 21
+
+func (r *recording) alloc(ev *trace.Event) {
+	if len(r.allocs) >= maxAllocs {
+		delete(r.live, ev.Object)
+		return
+	}
+	r.live[ev.Object] = len(r.allocs)
+	r.allocs = append(r.allocs, trace.Alloc{
+		Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack,
+		Event: len(r.events), Freed: -1,
+	})
+}
+
+// showWatcher shows an event to the watcher. An extra one is none of the trace's scheduling points.
+func (r *recording) showWatcher(ev *trace.Event, extra bool) {
+	if r.watcher == nil {
+		return
+	}
+	if extra {
+		if r.shown++; r.shown > r.show && ev.Op != trace.OpMalloc {
+			r.unseen()
+			return
+		}
+	}
+	r.watcher.Event(ev)
+}
+
+// trace is the execution's, which has ended.
+func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
+	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Ending: e}
+	for i := range r.types {
+		y := &r.types[i]
+		if r.typeOf[y.Object] == "" {
+			continue
+		}
+		tr.Types = append(tr.Types, trace.Type{
+			Object: r.prog.Object(y.Object, &r.who, 0), Size: y.Size, Unit: y.Unit, Name: r.typeOf[y.Object],
+			Descriptor: r.prog.Site(y.Type), Site: r.prog.Site(y.Pc), Channel: y.Flags&abi.TypeChannel != 0,
+		})
+	}
+	tr.Header.Points = p.Points
+	tr.Header.ExpectStatus = p.ExpectStatus
+	if r.cut {
+		tr.Header.MaxAccesses = int(r.most)
+	}
+	for i := range r.who.threads {
+		th := &r.who.threads[i]
+		thread := trace.Thread{
+			ID: trace.ThreadID(th.Number), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
+			Name: th.Name, Entry: r.prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
+		}
+		if th.Flags&threadClock != 0 {
+			thread.Label = trace.ClockLabel
+		}
+		if th.Flags&threadTimer != 0 {
+			thread.Label = trace.TimerLabel
+		}
+		tr.Threads = append(tr.Threads, thread)
+	}
+	tr.Events = r.take()
+	tr.Modules = r.prog.Modules() // with those that were met
+	return tr
+}
+
+// take are the events. A short list is copied, and its room used again for the next execution.
+func (r *recording) take() []trace.Event {
+	const short = 1 << 14
+	events := r.events
+	if len(events) > short {
+		r.events = nil
+		return events
+	}
+	return append(make([]trace.Event, 0, len(events)), events...)
+}

@@ -1,0 +1,142 @@
+//go:build heddle
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// The futexes are shared with the controller: runtime.futexsleep would use private ones.
+// A wait ends after a tenth of a second at most.
+func hdFutex(word *uint32, op uintptr, value uint32) {
+	ts := timespec{tv_nsec: 100e6}
+	hdFutexCall(word, op, value, &ts)
+}
+
+//go:noescape
+func hdFutexCall(word *uint32, op uintptr, value uint32, timeout *timespec)
+
+// hdWait waits until *word is not value any more, which the other side brings about. The
+// waiter announces itself before it looks again, the waker looks for waiters after it has
+// published (internal/target/ipc, ring).
+func hdWait(waiters, seq *uint32, word *uint64, value uint64) {
+	for range 200 {
+		if atomic.Load64(word) != value {
+			return
+		}
+		procyield(10)
+	}
+	s := atomic.Load(seq)
+	atomic.Store(waiters, 1)
+	if atomic.Load64(word) != value || atomic.Load(&hd.shm.Stop) != 0 {
+		return
+	}
+	hdFutex(seq, hdFutexWait, s)
+}
+
+func hdWake(waiters, seq *uint32) {
+	if atomic.Load(waiters) != 0 {
+		atomic.Store(waiters, 0)
+		atomic.Xadd(seq, 1)
+		hdFutex(seq, hdFutexWake, 1)
+	}
+}
+
+// hdNextPlan makes hd.plan and hd.index the execution to do next.
+func hdNextPlan() {
+	if hd.planned {
+		return // the plan goes on
+	}
+	s := hd.shm
+	r := &s.PlanRing
+	for {
+		if atomic.Load(&s.Stop) != 0 {
+			hdState(hdStateEnded)
+			exit(0)
+		}
+		head := atomic.Load64(&r.Head)
+		if head == r.Tail {
+			hdWait(&r.HeadWaiters, &r.HeadSeq, &r.Head, head)
+			continue
+		}
+		h := (*hdRecHeader)(add(unsafe.Pointer(s), uintptr(s.PlanOff+r.Tail%s.PlanSize)))
+		hd.plans = uint64(h.Size)
+		if h.Type != hdRecPad {
+			p := add(unsafe.Pointer(h), hdSizeofRecHeader)
+			hd.planAt = uintptr(p)
+			hd.plan = *(*hdPlan)(p)
+			hd.planned = true
+			hd.index = 0
+			return
+		}
+		hdReleasePlan()
+	}
+}
+
+func hdReleasePlan() {
+	r := &hd.shm.PlanRing
+	atomic.Store64(&r.Tail, r.Tail+hd.plans)
+	hdWake(&r.TailWaiters, &r.TailSeq)
+}
+
+func hdEndPlan() {
+	id := hd.plan.Id
+	hd.planned = false
+	hdReleasePlan()
+	hdOut(hdRecPlanEnd, unsafe.Pointer(&id), 8)
+}
+
+// hdOut sends one record.
+func hdOut(kind uint32, data unsafe.Pointer, n uintptr) { hdOut2(kind, data, n, nil, 0) }
+
+func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uintptr) {
+	if hd.warm {
+		return
+	}
+	s := hd.shm
+	r := &s.ResultRing
+	need := uint64(hdSizeofRecHeader+na+nb+7) &^ 7
+	head := r.Head
+	pos, pad := head%s.ResultSize, uint64(0)
+	if pos+need > s.ResultSize {
+		pad = s.ResultSize - pos
+	}
+	for {
+		tail := atomic.Load64(&r.Tail)
+		if head+pad+need-tail <= s.ResultSize {
+			break
+		}
+		hdWait(&r.TailWaiters, &r.TailSeq, &r.Tail, tail)
+		if atomic.Load(&s.Stop) != 0 {
+			exit(0)
+		}
+	}
+	at := func(pos uint64) *hdRecHeader {
+		return (*hdRecHeader)(add(unsafe.Pointer(s), uintptr(s.ResultOff+pos)))
+	}
+	if pad > 0 {
+		*at(pos) = hdRecHeader{Size: uint32(pad), Type: hdRecPad}
+		head += pad
+		pos = 0
+	}
+	h := at(pos)
+	*h = hdRecHeader{Size: uint32(need), Type: kind}
+	p := add(unsafe.Pointer(h), hdSizeofRecHeader)
+	memmove(p, a, na)
+	if nb > 0 {
+		memmove(add(p, na), b, nb)
+	}
+	// The head moves when the record is whole, so a death in between leaves the
+	// controller only whole records.
+	atomic.Store64(&r.Head, head+need)
+	hdWake(&r.HeadWaiters, &r.HeadSeq)
+}
+
+func hdMessage(text string) {
+	if len(text) > 4000 {
+		text = text[:4000]
+	}
+	zero := byte(0)
+	hdOut2(hdRecMessage, unsafe.Pointer(unsafe.StringData(text)), uintptr(len(text)), unsafe.Pointer(&zero), 1)
+}
