@@ -1,9 +1,9 @@
-// mode.c: was this process started by heddle, and what is it doing now.
+// attach.c: was this process started by heddle, and what is it doing now.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum hd_mode hd_mode;
 

@@ -1,8 +1,8 @@
-// exec.c: the carrier's loop: take a plan, run main as often as it asks for, report, put
+// carrier.c: the carrier's loop: take a plan, run main as often as it asks for, report, put
 // everything back. Or have a child process run it, which needs nothing put back.
 #define _GNU_SOURCE
 #include <signal.h>
-#include "fd.h"
+#include "io/fd.h"
 
 int (*hd_program_main)(int, char **, char **);
 int hd_argc;

@@ -1,8 +1,8 @@
-// debug.c: what a debugger is shown (internal/target/cprog/gdb.go has its commands). Only
+// debugger.c: what a debugger is shown (internal/target/cprog/gdb.go has its commands). Only
 // where threads are the kernel's: a debugger knows nothing of fibers.
 #define _GNU_SOURCE
 #include <sys/prctl.h>
-#include "rt.h"
+#include "core/rt.h"
 
 #define SHOWN HD_EXPORT __attribute__((used))
 

@@ -2,7 +2,7 @@
 // let the time of a condition wait run out, wake up without a waker, or run a signal
 // handler. Each is an event of its own and a choice like any other; a script names it by
 // its operation.
-#include "rt.h"
+#include "core/rt.h"
 
 static bool waits_unwoken(const struct hd_thread *t) { return t->needs && !t->granted && !t->timed_out; }
 

@@ -1,5 +1,5 @@
-// sync.c: when is a pending operation ready, for every kind of operation that can wait.
-#include "fd.h"
+// enabled.c: when is a pending operation ready, for every kind of operation that can wait.
+#include "io/fd.h"
 
 // The objects are in the program's memory, which may be gone. Then the thread goes on, and
 // meets the fault, or is told of the misuse, in its own call.

@@ -1,6 +1,6 @@
 // event.c: recording. Events are gathered and sent in blocks; call stacks are sent once
 // each and then named by number.
-#include "rt.h"
+#include "core/rt.h"
 
 enum { BLOCK = 512, STACKS = 1 << 12, DEPTH = 48 };
 static struct hd_event block[BLOCK];

@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "rt.h"
+#include "core/rt.h"
 
 struct hd_donor *hd_donors; // HD_MAX_THREADS of them
 uint32_t hd_ndonors;

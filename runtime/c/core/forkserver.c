@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include "rt.h"
+#include "core/rt.h"
 
 uint32_t hd_isolation;
 static long child;

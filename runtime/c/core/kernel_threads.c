@@ -1,4 +1,4 @@
-// kernel.c: threads of the program on kernel threads of their own, instead of all on the
+// kernel_threads.c: threads of the program on kernel threads of their own, instead of all on the
 // carrier's: what a debugger needs to show them. The donor that lends a thread its stack
 // and thread control block then runs it, too. Still only one runs at a time: who is chosen
 // is woken, who chose waits. Nothing else differs, so executions are the same.
@@ -6,7 +6,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include "rt.h"
+#include "core/rt.h"
 
 bool hd_threads_real;
 static uint32_t main_turn;

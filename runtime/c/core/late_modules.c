@@ -1,11 +1,11 @@
-// late.c: modules that are loaded while the program runs, and what their addresses are
+// late_modules.c: modules that are loaded while the program runs, and what their addresses are
 // called. Where one is loaded depends on what else is, so the controller knows each by a
 // place of its own (HD_LATE_BASE): events, stacks and outcomes leave with such addresses,
 // points and scripts come with them. A module that was unloaded keeps its name until
 // something else is at its place: a thread may still be in it.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "loader.h"
+#include "loader/loader.h"
 
 bool hd_late;
 uint32_t hd_loading;
@@ -163,7 +163,7 @@ void hd_tls_init(uintptr_t fs) {
   init((void *)fs, true);
 }
 
-// The loader's own list is whole whenever somebody else can run (loader.c).
+// The loader's own list is whole whenever somebody else can run (loader/loader.c).
 void hd_late_look(void) {
   bool changed = false;
   REAL(dl_iterate_phdr)(counts, &changed);

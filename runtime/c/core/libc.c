@@ -1,13 +1,13 @@
-// real.c: libc's own functions behind the ones the runtime stands in for.
+// libc.c: libc's own functions behind the ones the runtime stands in for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include "rt.h"
+#include "core/rt.h"
 
 struct hd_real hd_real;
 
 static const struct { const char *name; uint32_t offset; } names[] = {
 #define HD_REAL(ret, name, args) { #name, offsetof(struct hd_real, name) },
-#include "real.def"
+#include "core/libc.def"
 #undef HD_REAL
 };
 

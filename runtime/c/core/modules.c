@@ -1,10 +1,10 @@
-// points.c: the modules at main, and which of their memory instructions are scheduling points:
+// modules.c: the modules at main, and which of their memory instructions are scheduling points:
 // a bit for each byte of text.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
-#include "loader.h"
+#include "loader/loader.h"
 
 enum { BASE_TEXTS = HD_TEXTS - HD_MAX_LATE, TEXT_MAX = 256 << 20 };
 struct hd_text hd_texts[HD_TEXTS];
@@ -69,7 +69,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
     rt_lo = m->text_lo;
     rt_hi = m->text_hi;
   } else if (m->base == getauxval(AT_BASE)) {
-    ld_lo = m->text_lo; // nobody may be stopped within it (loader.c)
+    ld_lo = m->text_lo; // nobody may be stopped within it (loader/loader.c)
     ld_hi = m->text_hi;
   } else if (hd_ntexts < BASE_TEXTS && m->text_hi - m->text_lo < TEXT_MAX) {
     struct hd_text *t = &hd_texts[hd_ntexts++];

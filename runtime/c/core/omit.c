@@ -1,8 +1,8 @@
-// without.c: synchronisation calls that are left out, to see whether the program needs
+// omit.c: synchronisation calls that are left out, to see whether the program needs
 // them. The controller names their return addresses. A lock that was not taken is not
 // given back either: what a thread has "taken" so is remembered until it lets it go.
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum { HASH = HD_MAX_IGNORED_SITES * 4, OWED = 4096 };
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unwind.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { ALT_STACK = 256 << 10, WATCHDOG = SIGURG };
 
@@ -162,7 +162,7 @@ static bool progaccess(uint64_t pc) {
   return pc >= (uint64_t)__start_hd_progaccess && pc < (uint64_t)__stop_hd_progaccess;
 }
 
-// A load that may fault (sync.h): goes on behind it.
+// A load that may fault (sync/sync.h): goes on behind it.
 static bool fix_up(greg_t *ip) {
   struct fixup { int32_t at, to; };
   extern const struct fixup __start_hd_fixups[] __attribute__((visibility("hidden")));

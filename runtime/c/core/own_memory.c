@@ -1,7 +1,7 @@
-// map.c: the runtime's own memory, which is never put back between executions.
+// own_memory.c: the runtime's own memory, which is never put back between executions.
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include "rt.h"
+#include "core/rt.h"
 
 // Shared, because the snapshot takes private mappings only: the kernel may merge a
 // private one with a neighbour of the program's, a shared one never. Without a snapshot

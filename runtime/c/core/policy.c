@@ -16,7 +16,7 @@
 // ones; RANDOM is fair with probability 1. A thread that does not give way but runs alone
 // for QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
 // In the second half of the budget all policies are FAIR, with a small quantum.
-#include "rt.h"
+#include "core/rt.h"
 
 uint64_t hd_random(void) { // splitmix64
   uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;

@@ -5,7 +5,7 @@
 //
 // Two counters say more, each counted since anything last changed for anybody:
 //   idle    such observations. When every enabled thread has IDLE of them, nobody loses by it
-//           if virtual time passes (passing.c).
+//           if virtual time passes (virtual_time.c).
 //   futile  those of a thread that looked at something that others can change, so not the yields
 //           of a loop that does nothing else, which may be a delay of a fixed length. When every
 //           enabled thread has PATIENCE of them, and all together have had HOPELESS points each,
@@ -15,7 +15,7 @@
 // A thread that writes to memory between its observations may be achieving something that
 // only shows later. It spins as far as the policies are concerned, but is neither idle nor
 // futile; if it really waits, the step budget ends that.
-#include "rt.h"
+#include "core/rt.h"
 
 enum { SPIN = 6, IDLE = 16, PATIENCE = 2000, HOPELESS = 4000 };
 

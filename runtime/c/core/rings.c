@@ -1,7 +1,7 @@
-// shm.c: the two rings, and how the runtime says that it cannot go on.
+// rings.c: the two rings, and how the runtime says that it cannot go on.
 #include <linux/futex.h>
 #include <stdarg.h>
-#include "rt.h"
+#include "core/rt.h"
 
 enum { WAKE_BYTES = 512 << 10 };
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "heddle_abi.h"
-#include "sys.h"
+#include "core/sys.h"
 
 #define HD_EXPORT __attribute__((visibility("default")))
 #define HD_COLD __attribute__((cold, noinline))
@@ -26,7 +26,7 @@
 #define HD_PROGACCESS __attribute__((section("hd_progaccess"), noipa))
 #endif
 
-// ---- mode (mode.c)
+// ---- mode (attach.c)
 enum hd_mode {
   HD_UNKNOWN,  // nothing has been asked yet
   HD_PASSIVE,  // not started by heddle: every hook forwards to libc
@@ -89,8 +89,8 @@ struct hd_thread {
   void *sp;                // saved stack pointer while not running
   uintptr_t fs;            // FS base, which is also its pthread_t
   struct hd_donor *donor;  // NULL for main
-  // identity (thread.c)
-  uint32_t index;          // its slot: its place in hd_threads and in sets, used again (slot.c)
+  // identity (threads/thread.c)
+  uint32_t index;          // its slot: its place in hd_threads and in sets, used again (slots.c)
   uint32_t number;         // in order of creation: what everything outside of the scheduler calls it by
   uint32_t parent, nth, children; // parent by its number
   uint32_t referred;       // pending operations of others that hold a pointer to it
@@ -108,11 +108,11 @@ struct hd_thread {
   bool due;                // condition wait: the deadline has passed, COND_TIMEOUT can happen
   uint8_t intr;            // enum hd_intr, while an interruptible call is pending
   bool interrupted;        // a handler has run in it: it is to fail with EINTR
-  uint8_t owed;            // enum hd_owed: a handler runs before its call goes on (deliver.c)
+  uint8_t owed;            // enum hd_owed: a handler runs before its call goes on (signals/delivery.c)
   uint16_t detour;         // once chosen: what it does before its pending operation, HD_OP_*, or 0
   uint64_t deadline;       // virtual ns
   uint64_t arrival;        // when it enqueued, for first-in-first-out waking
-  struct hd_io_wait *io;   // what an operation on a descriptor waits for (fd.h)
+  struct hd_io_wait *io;   // what an operation on a descriptor waits for (io/fd.h)
   uint32_t nfiles, nrandom; // channels it made, random words it drew
   // policies
   int64_t prio;
@@ -125,17 +125,17 @@ struct hd_thread {
   uint8_t wrote;           // HD_WROTE_*: it has written to memory
   uint32_t quiet;          // accesses since its last scheduling point
   uint32_t samples;        // forced yields so far
-  // looking at clocks and sleeping in loops (time.c, passing.c)
+  // looking at clocks and sleeping in loops (time/clocks.c, virtual_time.c)
   uint32_t looks, looks_at; // looks at a clock without a scheduling point between them, and hd.points then
   uint32_t naps;           // waits with a deadline in a row, at one place and with no progress between them
   uint64_t nap_pc, nap_began, nap_progress;
   // signal state that belongs to a thread, not to the carrier
   uint64_t sigmask, sigpending;
-  // cancellation (cancel.c)
+  // cancellation (threads/cancellation.c)
   uint8_t cancel;          // HD_CANCEL_*
   bool cancelable;         // the pending operation is a cancellation point
-  uint64_t robust;         // the robust mutex it took last of those it holds (mutex.c)
-  // what programs may ask of a thread and nothing comes of (attributes.c)
+  uint64_t robust;         // the robust mutex it took last of those it holds (sync/mutex.c)
+  // what programs may ask of a thread and nothing comes of (threads/attributes.c)
   uintptr_t stack_lo, stack_hi; // the stack it runs on, where that is not its donor's
   char label[16];
   int sched_policy, sched_priority;
@@ -148,8 +148,8 @@ struct hd_thread {
   struct hd_suspended *granting;  // hd_grant is for this wait
   uint64_t fault_pc;       // of the last fault its own handler was called for
   uint32_t faults, fault_at; // how many there were of it in a row; hd.points at the last
-  struct hd_timer *timer;  // it is no thread but a timer (timer.c)
-  // C++ thread_local destructors registered by this thread, newest first (thread.c)
+  struct hd_timer *timer;  // it is no thread but a timer (time/timers.c)
+  // C++ thread_local destructors registered by this thread, newest first (threads/thread.c)
   struct hd_tls_dtor *dtors;
   // shadow call stack from __tsan_func_entry
   uint64_t left_pc;        // where its outermost instrumented function returned
@@ -167,7 +167,7 @@ static inline void hd_del(struct hd_set *s, uint32_t i) { s->w[i >> 6] &= ~(1ull
 
 // ---- one execution
 struct hd_run {
-  // plan (exec.c)
+  // plan (carrier.c)
   struct hd_plan plan;
   const struct hd_step *steps;
   const uint64_t *names;    // plan index -> thread name
@@ -196,7 +196,7 @@ struct hd_run {
   uint64_t next_deadline;   // no timed wait ends before that
   uint64_t arrivals;
   uint64_t progress_at;     // points when something last changed for somebody
-  uint64_t slack;           // virtual ns that threads may still overtake others by (passing.c)
+  uint64_t slack;           // virtual ns that threads may still overtake others by (virtual_time.c)
   uint64_t long_since;      // hd.vtime when the execution became a long one, 0: it is none
   uint64_t drift, drift_at; // virtual ns of the next step of time while nothing changes; hd.progress_at then
   bool process_exiting;
@@ -212,7 +212,7 @@ struct hd_run {
   uint32_t *plan_to_slot;   // plan index -> slot + 1; the thread there may be another one by now
   int32_t wake_choice;      // slot of the thread the script wants woken, -1: none said
   bool open;                // cur was chosen and its operation is not committed yet
-  // coverage (coverage.c)
+  // coverage (signature.c)
   uint64_t coverage;
   // outcome (outcome.c)
   struct hd_result result;
@@ -220,7 +220,7 @@ struct hd_run {
 extern struct hd_run hd;
 extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them by slot, mapped, not restored
 
-// ---- shm.c: shared memory and rings
+// ---- rings.c: shared memory and rings
 extern struct hd_shm *hd_shm;
 extern long hd_controller; // its process id: when somebody else is the parent, it has died
 void *hd_out_begin(uint32_t type, uint32_t payload); // room for a record; waits if the ring is full
@@ -233,10 +233,10 @@ HD_COLD _Noreturn void hd_refuse(const char *fmt, ...); // state REFUSED, proces
 HD_COLD _Noreturn void hd_fatal(const char *fmt, ...);  // state FATAL, process ends
 int hd_format(char *buf, int size, const char *fmt, __builtin_va_list ap); // %s %d %u %x %lx %c
 
-// ---- map.c
+// ---- own_memory.c
 void *hd_map(uint64_t bytes, const char *what); // zeroed, private, never restored; fatal on failure
 
-// ---- fiber.S, fiber.c
+// ---- arch/x86_64/fiber.S, fiber.c
 void hd_fiber_switch(void **save_sp, void *load_sp);
 _Noreturn void hd_fiber_jump(void *load_sp);
 extern char hd_fiber_entry[];
@@ -246,9 +246,9 @@ struct hd_donor {
   uintptr_t lo, hi;   // its stack
   uintptr_t sp;       // where a fiber may start
   uint32_t state;     // 0 being made, 1 parked
-  uint32_t park;      // futex; kernel.c: 1 when it is this one's turn
-  void *base;         // kernel.c: where its own thread stands beneath the program's frames
-  struct hd_thread *next; // kernel.c: whose turn it is once this thread is back there
+  uint32_t park;      // futex; kernel_threads.c: 1 when it is this one's turn
+  void *base;         // kernel_threads.c: where its own thread stands beneath the program's frames
+  struct hd_thread *next; // kernel_threads.c: whose turn it is once this thread is back there
   bool used;          // ran a fiber in this execution
   struct hd_thread *owner; // thread that has it now, NULL: free
 };
@@ -260,12 +260,12 @@ void hd_fiber_start(struct hd_thread *t, uintptr_t sp); // t will begin in hd_th
 _Noreturn void hd_to_carrier(void);     // leave the program, go on in the carrier's loop
 uint64_t hd_default_stack(void);
 
-// ---- kernel.c: each thread on a kernel thread of its own, of which one runs
+// ---- kernel_threads.c: each thread on a kernel thread of its own, of which one runs
 extern bool hd_threads_real;
 void hd_hand_over(struct hd_thread *from, struct hd_thread *to);
 _Noreturn void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to);
 _Noreturn void hd_seat_wait(struct hd_donor *d); // a donor's own thread, for good
-void hd_debug_begin(void);                    // debug.c; an execution is about to begin
+void hd_debug_begin(void);                    // debugger.c; an execution is about to begin
 void hd_debug_event(const struct hd_thread *t, uint32_t flags);
 void hd_debug_failure(void);
 static inline void hd_switch(struct hd_thread *from, struct hd_thread *to) {
@@ -279,18 +279,18 @@ static inline _Noreturn void hd_switch_leave(struct hd_thread *from, struct hd_t
   hd_fiber_jump(to->sp);
 }
 
-// ---- snapshot.c
+// ---- memory/snapshot.c
 void hd_snapshot_take(uintptr_t main_sp);
 uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)); // number of mappings
 void hd_snapshot_restore(void);
 void hd_snapshot_restore_donor(struct hd_donor *d);
 extern uint32_t hd_snapshot_pages;
 
-// ---- alloc.c
+// ---- memory/malloc.c
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc); // as malloc, called at pc
 void hd_release(void *p, uint64_t pc);                     // as free
 
-// ---- heap.c
+// ---- memory/heap.c
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
 void hd_heap_free(void *p, uint64_t pc);
 uint64_t hd_heap_size(void *p);         // usable bytes
@@ -347,7 +347,7 @@ static inline struct hd_thread *hd_op(uint16_t op, uint64_t pc, uint64_t obj) {
   return t;
 }
 
-// ---- cancel.c
+// ---- threads/cancellation.c
 enum { HD_CANCEL_PENDING = 1, HD_CANCEL_DISABLED = 2, HD_CANCEL_ASYNC = 4, HD_CANCEL_LEAVING = 8 };
 // Would the thread act on a cancellation now, if it came to a cancellation point?
 static inline bool hd_cancel_due(const struct hd_thread *u) {
@@ -359,7 +359,7 @@ _Noreturn void hd_cancel_act(struct hd_thread *t);
 void hd_point_cancel(struct hd_thread *t);   // both, for operations that have nothing to undo
 void hd_cancel_async(struct hd_thread *t);   // t was chosen
 
-// ---- policy.c, script.c, progress.c, coverage.c
+// ---- policy.c, script.c, progress.c, signature.c
 void hd_policy_begin(void);
 void hd_policy_thread(struct hd_thread *t);   // t was created
 void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
@@ -377,7 +377,7 @@ void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile); /
 static inline void hd_progress(struct hd_thread *t) { t->stale = 0; hd.progress_at = hd.points; }
 enum { HD_WROTE_SEEN = 1, HD_WROTE_NAP = 2, HD_WROTE = HD_WROTE_SEEN | HD_WROTE_NAP }; // since the last observation, the last nap
 
-// ---- passing.c: virtual time
+// ---- virtual_time.c: virtual time
 enum { HD_LONG = 1 << 19 };                   // points after which an execution is a long one: half of the default budget
 void hd_time_long(void);                      // at each point of a long one
 void hd_time_expires(void);                   // it has passed somebody's deadline
@@ -411,32 +411,32 @@ void hd_event_forget(void);                   // or do not
 
 // ---- outcome.c
 void hd_outcome_install(void);                // signal handlers and their stack
-void hd_signals_reset(void);                  // signals.c
-void hd_signals_gone(struct hd_thread *t);    // signals.c: what was sent to t alone, or is to be, is for nobody
+void hd_signals_reset(void);                  // signals/signals.c
+void hd_signals_gone(struct hd_thread *t);    // signals/signals.c: what was sent to t alone, or is to be, is for nobody
 
-// ---- signals.c, deliver.c, fault.c
+// ---- signals/signals.c, signals/delivery.c, signals/fault.c
 void hd_signals_main(struct hd_thread *main); // what was set before main
 bool hd_signal_ignored(int sig);              // by the program
 bool hd_signal_handled(int sig);              // by a handler of its own
 int hd_signal_due(const struct hd_thread *t); // a signal that can be delivered to it, or 0
 bool hd_signal_for(const struct hd_thread *t); // one that nobody else could have
-void hd_owe(struct hd_thread *t);             // deliver.c: it waits: what is due comes first
+void hd_owe(struct hd_thread *t);             // signals/delivery.c: it waits: what is due comes first
 bool hd_owes(const struct hd_thread *t);      // and has not come yet
 void hd_signals_arrive(void);                 // the same for all: time enough has passed
-bool hd_op_possible(const struct hd_thread *u); // sync.c: its pending operation, but for that
-void hd_kernel_exit(uint64_t pc);             // deliver.c: the end of a call that went into the kernel
+bool hd_op_possible(const struct hd_thread *u); // enabled.c: its pending operation, but for that
+void hd_kernel_exit(uint64_t pc);             // signals/delivery.c: the end of a call that went into the kernel
 bool hd_signal_restarts(int sig);             // SA_RESTART
 bool hd_interruptible(const struct hd_thread *t, int sig);
-void hd_io_leave(struct hd_thread *t);        // wait.c: a handler begins to run in its call
-void hd_io_enter(struct hd_thread *t);        // wait.c: the call begins again
-bool hd_io_begun(const struct hd_thread *t);  // wait.c: it is too late for a handler to come before the call
+void hd_io_leave(struct hd_thread *t);        // io/blocking.c: a handler begins to run in its call
+void hd_io_enter(struct hd_thread *t);        // io/blocking.c: the call begins again
+bool hd_io_begun(const struct hd_thread *t);  // io/blocking.c: it is too late for a handler to come before the call
 void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present call returns
 void hd_deliver_aside(struct hd_thread *t, uint16_t op); // SIGNAL_DELIVER or SIGNAL_INTERRUPT, before its pending operation
 void hd_signal_abort(uint64_t pc);            // runs the program's handler of SIGABRT, if there is one
 void hd_signal_kernel(int sig);               // the kernel sends it to the running thread: pending
 bool hd_fault(int sig, void *info, void *context); // have the program's handler run; false: it cannot
 
-// ---- timer.c
+// ---- time/timers.c
 void hd_timers_reset(void);
 void hd_timers_gone(const struct hd_thread *t); // t gets no signals of timers any more
 void hd_timer_fire(struct hd_thread *u);      // it was chosen
@@ -450,18 +450,18 @@ HD_COLD void hd_needs(uint32_t isolation, const char *what); // ends the executi
 uint32_t hd_holder(const struct hd_thread *u);
 void hd_report_waiters(void);
 uint64_t hd_text_hash(const char *s);
-const char *hd_text(const char *fmt, ...);       // process.c: in a buffer of its own, for messages
+const char *hd_text(const char *fmt, ...);       // process/exit.c: in a buffer of its own, for messages
 const char *hd_base_name(const char *path);
 uint64_t hd_word_at(uint64_t addr, uint32_t size); // outcome.c: of memory that may be gone; then 0
 
-// ---- slot.c: places in hd_threads, and the donors that go with them
+// ---- slots.c: places in hd_threads, and the donors that go with them
 void hd_slots_begin(void);                    // an execution begins
 // For a new thread that runs on a donor, or (donor NULL) runs no code. Ends the execution if there are no more.
 struct hd_thread *hd_slot_get(struct hd_donor **donor);
 void hd_slot_retire(struct hd_thread *t);     // it has ended, and the program cannot refer to it any more
 struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: there was none, or its slot has been used again
 
-// ---- thread.c
+// ---- threads/thread.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code); // code: it runs some
 void hd_thread_report(const struct hd_thread *t); // while events are asked for
 void hd_thread_tell(const struct hd_thread *t);   // if they are: those after this can name its stack, those before it must not
@@ -472,7 +472,7 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
 bool hd_threads_controlled(void);
 
-// early.c: threads before main
+// threads/before_main.c: threads before main
 bool hd_before_main(void);
 int hd_early_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);
 int hd_early_detach(uintptr_t id);
@@ -489,10 +489,10 @@ void hd_run_tls_dtors(struct hd_thread *t);   // C++ thread_local
 void hd_keys_save(void);
 void hd_keys_restore(void);
 
-// ---- attributes.c
+// ---- threads/attributes.c
 void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, const void *attr);
 
-// ---- process.c
+// ---- process/exit.c
 _Noreturn void hd_exit(int status, uint64_t pc); // exit(), called at pc
 _Noreturn void hd_exit_chosen(struct hd_thread *t, int status);
 
@@ -502,7 +502,7 @@ extern uint32_t hd_isolation; // enum hd_isolation, from before the first mappin
 uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *p, uint64_t index), const struct hd_plan *p, uint64_t index);
 bool hd_fork_signal(int sig);                 // pass it on to the child that runs, if there is one
 
-// ---- children.c: processes that the program starts
+// ---- process/children.c: processes that the program starts
 void hd_children_init(void);
 void hd_children_watched(uint64_t pc);        // SIGCHLD gets a handler
 void hd_children_reset(void);
@@ -512,13 +512,13 @@ bool hd_child_ready(const struct hd_thread *u); // it waits for one
 bool hd_children_outside(void);               // nobody can run: false if nobody waits for a child, either
 void hd_children_end(void);                   // of the execution
 void hd_outcome_remove(void);                 // outcome.c: give the runtime's signals back
-void hd_signals_release(uint64_t mask);       // signals.c: what the program set is the kernel's from now on
-void hd_shared_end(void);                     // shared.c: of the execution
-void *hd_map_place(uint64_t bytes);           // files.c: where a mapping that may be anywhere goes
-extern bool hd_shared_early;                  // files.c: there is shared memory from before main
-void hd_files_release(void);                  // files.c: close heddle's own
+void hd_signals_release(uint64_t mask);       // signals/signals.c: what the program set is the kernel's from now on
+void hd_shared_end(void);                     // files/shared_memory.c: of the execution
+void *hd_map_place(uint64_t bytes);           // files/files.c: where a mapping that may be anywhere goes
+extern bool hd_shared_early;                  // files/files.c: there is shared memory from before main
+void hd_files_release(void);                  // files/files.c: close heddle's own
 
-// ---- exec.c
+// ---- carrier.c
 extern int (*hd_program_main)(int, char **, char **);
 extern int hd_argc; extern char **hd_argv, **hd_envp;
 int hd_main(int argc, char **argv, char **envp);
@@ -526,18 +526,18 @@ void hd_begin_threads(void);
 extern uintptr_t hd_main_sp;                  // program main starts below this
 extern uintptr_t hd_main_fs;
 
-// ---- start.c: the first stack, as the kernel laid it out
+// ---- process/initial_stack.c: the first stack, as the kernel laid it out
 void hd_start_init(char **envp);
 struct hd_extent { uintptr_t lo, hi; }; // whole pages; empty if lo >= hi
 extern struct hd_extent hd_padding[3];  // nothing there changes during an execution
 void hd_start_grow(uintptr_t sp);       // maps as much below sp as the program may use
 uint64_t hd_start_stack(void);          // how much that was, 0: it is not known
 
-// ---- chance.c: what differs between processes is the same for the program
+// ---- process/nondeterminism.c: what differs between processes is the same for the program
 enum { HD_CPUS = 4 };
 void hd_chance_init(void);
 
-// ---- files.c: descriptors, mappings, captured output
+// ---- files/files.c: descriptors, mappings, captured output
 void hd_files_save(void);
 void hd_files_restore(void);
 void hd_files_output(void);                   // send what was written
@@ -545,7 +545,7 @@ uint32_t hd_files_written(void);
 void hd_maps_save(void);
 void hd_maps_restore(void);
 
-// ---- points.c: which memory instructions are scheduling points
+// ---- modules.c: which memory instructions are scheduling points
 struct hd_text { uint64_t lo, len; uint8_t *bits; };
 enum { HD_TEXTS = 64 + HD_MAX_LATE };
 extern struct hd_text hd_texts[HD_TEXTS];
@@ -563,27 +563,27 @@ bool hd_in_runtime(uint64_t pc);
 bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
 
-// ---- late.c: what the controller calls an address that is in no module of main's
+// ---- late_modules.c: what the controller calls an address that is in no module of main's
 extern bool hd_late;     // modules have come or gone in this execution
 extern uint32_t hd_loading; // threads that are inside the loader, in a constructor or destructor for instance
 uint64_t hd_late_name(uint64_t address);
 static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }
-void *hd_area_own(uint64_t bytes); // area.c: where a mapping of the runtime's own goes, NULL: anywhere
-void hd_tls_init(uintptr_t fs); // late.c: thread-local storage of a thread that begins anew
-extern uint64_t hd_tls_at_main; // points.c: bytes below the thread control block
+void *hd_area_own(uint64_t bytes); // memory/address_space.c: where a mapping of the runtime's own goes, NULL: anywhere
+void hd_tls_init(uintptr_t fs); // late_modules.c: thread-local storage of a thread that begins anew
+extern uint64_t hd_tls_at_main; // modules.c: bytes below the thread control block
 bool hd_known(uint64_t address); // is it in a module, or was it?
-// loader.c: a library loaded during the run stays until what is held is dropped, and for as
+// loader/loader.c: a library loaded during the run stays until what is held is dropped, and for as
 // long after that as nobody calls dlclose. NULL: it is none.
 void *hd_library_hold(void *in, uint64_t pc);
 void hd_library_drop(void *held);
 void hd_late_look(void); // have modules come or gone?
-void hd_loader_reset(void); // loader.c: an execution begins
-bool hd_loader_busy(void);  // loader.c: another thread has the loader's lock
-void *hd_loader_cxx(const char *name); // loader.c: of the C++ library that came with a plug-in
-void hd_loader_pass(uint64_t pc); // loader.c: waits while another thread has the loader's lock
+void hd_loader_reset(void); // loader/loader.c: an execution begins
+bool hd_loader_busy(void);  // loader/loader.c: another thread has the loader's lock
+void *hd_loader_cxx(const char *name); // loader/loader.c: of the C++ library that came with a plug-in
+void hd_loader_pass(uint64_t pc); // loader/loader.c: waits while another thread has the loader's lock
 const char *hd_late_gone(uint64_t address); // the path of the module that was there, NULL: none was
 
-// ---- without.c: calls that are left out. Each hook asks first; where nothing is to be left
+// ---- omit.c: calls that are left out. Each hook asks first; where nothing is to be left
 // out that is one comparison.
 extern uint32_t hd_nignored;
 void hd_without_begin(void); // an execution begins
@@ -603,11 +603,11 @@ static inline bool hd_skip_unlock(const void *object, uint32_t held) {
 }
 
 struct dl_phdr_info;
-// ---- real.c: libc's own functions
+// ---- libc.c: libc's own functions
 struct hd_cookie { void *f[4]; }; // cookie_io_functions_t
 struct hd_real {
 #define HD_REAL(ret, name, args) ret (*name) args;
-#include "real.def"
+#include "core/libc.def"
 #undef HD_REAL
 };
 extern struct hd_real hd_real;

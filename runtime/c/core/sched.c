@@ -3,7 +3,7 @@
 // set of enabled threads is exact at every choice, and an operation and its event are
 // one step for all others.
 #include <errno.h>
-#include "fd.h"
+#include "io/fd.h"
 
 struct hd_run hd;
 struct hd_thread *hd_threads;

@@ -8,7 +8,7 @@
 // thread that is blocked, ended, not yet created, or off its path only waits for others
 // gives up the rest of its interval. Missed signals that now find a waiter wake one at random
 // (policy.c), and when the script has ended the policy goes on.
-#include "rt.h"
+#include "core/rt.h"
 
 enum { LOOK_AHEAD = 4096, DEVIATION_MAX = 10000 };
 

@@ -1,8 +1,8 @@
-// coverage.c: a hash that is the same for executions which order conflicting operations
+// signature.c: a hash that is the same for executions which order conflicting operations
 // the same way. Each object has a running hash; an operation that changes it chains
 // itself on, one that only reads contributes what it saw. The sum over all operations
 // does not depend on the order of independent ones.
-#include "rt.h"
+#include "core/rt.h"
 
 enum { SLOTS = 1 << 12 };
 static struct { uint64_t obj, hash; uint32_t epoch; } *table;

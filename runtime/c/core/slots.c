@@ -1,4 +1,4 @@
-// slot.c: where threads are kept. A slot is a place in hd_threads, and so a bit in every set
+// slots.c: where threads are kept. A slot is a place in hd_threads, and so a bit in every set
 // of threads; one that runs code has a donor with it. Both are used again once the thread
 // has ended and the program cannot refer to it: it was joined, or is detached.
 //
@@ -7,7 +7,7 @@
 // is the address of the donor's control block, so the identifier of a thread that is gone
 // stays nobody else's until as many others are gone: until then its use is found to be a
 // misuse. After that it is another thread's, as with libc.
-#include "rt.h"
+#include "core/rt.h"
 
 enum { QUARANTINE = 64 };
 

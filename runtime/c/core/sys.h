@@ -18,7 +18,7 @@ static inline long hd_sys6(long n, long a, long b, long c, long d, long e, long 
 #define hd_sys4(n, a, b, c, d) hd_sys6((n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 // Compilers call memcpy and memset on their own, to copy and to clear structs. These calls must
-// not reach the functions that the runtime stands in for (mem.c), which are accesses of the
+// not reach the functions that the runtime stands in for (memory/memcpy.c), which are accesses of the
 // program's.
 #ifndef HD_STANDS_IN_FOR_MEM
 __asm__(".set memcpy, hd_memcpy\n\t.set memmove, hd_memmove\n\t.set memset, hd_memset");

@@ -1,4 +1,4 @@
-// passing.c: when virtual time passes. Threads that can run get on as they would on a machine:
+// virtual_time.c: when virtual time passes. Threads that can run get on as they would on a machine:
 // a scheduling point takes HD_POINT_NS. Otherwise time passes freely, to the next deadline,
 // when nobody is enabled, and step by step while every enabled thread only spins or yields
 // (progress.c) or the execution is already a long one.
@@ -10,7 +10,7 @@
 // are in one of some dozens, in plans with TIMEOUTS (policy.c). A sleep does not overtake
 // timers that are due before it ends. The event has TIMEOUT set and its thread is not in the
 // enabled set; a script repeats it by its TIMEOUT steps.
-#include "rt.h"
+#include "core/rt.h"
 
 enum {
   DRIFT = 10000,             // ns of the first step of time, which doubles up to LARGEST

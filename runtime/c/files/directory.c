@@ -1,11 +1,11 @@
-// dir.c: directories are read in the order of names. The order that the file system has them
+// directory.c: directories are read in the order of names. The order that the file system has them
 // in depends on what was in it before, and so on earlier executions.
 //
 // libc's own stream stays underneath, for its descriptor.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { MAX_DIRS = 256 };
 struct listing { void *dir; struct dirent **entry; uint32_t n, at, room; };

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "fd.h"
-#include "loader.h"
-#include "undo.h"
+#include "io/fd.h"
+#include "loader/loader.h"
+#include "files/undo.h"
 
 // heddle's own descriptors: copies of 0, 1 and 2, the placeholders, the working directory,
 // and the file that stands for /dev/urandom. Below 64 the kernel's table stays small and quick.

@@ -1,4 +1,4 @@
-// shared.c: shared memory by name and by number. Named objects are files, which are undone
+// shared_memory.c: shared memory by name and by number. Named objects are files, which are undone
 // as such (undo.c). Those of System V stay in the kernel until somebody removes them: here
 // the execution that made them. The program knows these by numbers of heddle's, because the
 // kernel's would be others in each execution.
@@ -8,7 +8,7 @@
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 static bool path_of(char *out, uint64_t room, const char *name) {
   static const char dir[] = "/dev/shm/";

@@ -13,8 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include <utime.h>
-#include "fd.h"
-#include "undo.h"
+#include "io/fd.h"
+#include "files/undo.h"
 
 enum { MAX_UNDO = 8192, MAX_KEPT = 4096, TEXT = 8 << 20, PATH = 4096 };
 static const uint64_t MOST = 64ull << 20, MOST_ALL = 512ull << 20;

@@ -2,7 +2,7 @@
 #ifndef HD_UNDO_H
 #define HD_UNDO_H
 #include <sys/stat.h>
-#include "rt.h"
+#include "core/rt.h"
 
 // Before a file is opened: keeps what the opening, and writing to it, will change. After it:
 // fd is the descriptor, AT_FDCWD if it was opened and the descriptor is not known, else an error.

@@ -1,10 +1,10 @@
-// wait.c: operations on descriptors as scheduling. A thread that would block is not
+// blocking.c: operations on descriptors as scheduling. A thread that would block is not
 // enabled; whenever somebody has done something with a descriptor it is asked again.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include "fd.h"
+#include "io/fd.h"
 
 uint64_t hd_io_event;
 #define EVENT ((uint64_t)&hd_io_event)

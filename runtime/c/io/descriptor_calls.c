@@ -1,4 +1,4 @@
-// fdctl.c: what is done to descriptors themselves: close, dup, fcntl, ioctl, lseek. heddle's
+// descriptor_calls.c: what is done to descriptors themselves: close, dup, fcntl, ioctl, lseek. heddle's
 // own descriptors do not exist for the program: naming one gives EBADF, and where a number of
 // theirs is asked for they move away.
 #define _GNU_SOURCE
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 static uint64_t object(int fd, const struct hd_file *f) {
   if (!f) return hd_kernel_object(fd);

@@ -1,10 +1,10 @@
-// fd.c: which descriptor leads to what: open file descriptions, their streams, and the
+// descriptors.c: which descriptor leads to what: open file descriptions, their streams, and the
 // placeholders that keep their numbers in the kernel.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { MAX_FILES = 4096, MAX_STREAMS = 4096, MAX_INODES = 1024 };
 static const uint64_t ARENA = 4ull << 30; // of address space, for what is in pipes and sockets

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include "fd.h"
-#include "signals.h"
+#include "io/fd.h"
+#include "signals/signals.h"
 
 // What the arrival of data, and of room, is an edge for.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };

@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 struct hd_file;
 
@@ -89,29 +89,29 @@ struct hd_file *hd_files_each(uint32_t *at);   // from *at = 0 on; NULL at the e
 void hd_fd_set(int fd, struct hd_file *f);     // the table alone
 uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
-bool hd_outside_early(int fd);                 // files.c: open from the start, and what it leads to cannot be put back
+bool hd_outside_early(int fd);                 // files/files.c: open from the start, and what it leads to cannot be put back
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
 struct stat;
 void hd_inode_made(const struct stat *);       // the file is new
 void hd_standard_named(void);                  // before the first execution
-int hd_open_at(int dir, const char *path, int flags, unsigned mode, uint64_t pc); // files.c: openat
-bool hd_reserved_fd(int fd);                   // files.c: one of heddle's own
-void hd_unreserve(void);                       // files.c: the program wants such a number: all of them move up
-void hd_touched(int fd);                       // files.c: 0, 1 or 2 may have been closed or replaced
+int hd_open_at(int dir, const char *path, int flags, unsigned mode, uint64_t pc); // files/files.c: openat
+bool hd_reserved_fd(int fd);                   // files/files.c: one of heddle's own
+void hd_unreserve(void);                       // files/files.c: the program wants such a number: all of them move up
+void hd_touched(int fd);                       // files/files.c: 0, 1 or 2 may have been closed or replaced
 void hd_fd_reset(void);                        // a new execution begins
 void hd_placeholders_make(void);
 int *hd_placeholders(void);                    // heddle's own, three
 enum { HD_FD_PATH = 28 };
 const char *hd_fd_path(char *out, int fd);     // its name below /proc
-void hd_fd_opened(void);                       // files.c: there are descriptors to close after this execution
-void hd_fd_mode_set(void);                     // files.c: flags of a descriptor may be others
+void hd_fd_opened(void);                       // files/files.c: there are descriptors to close after this execution
+void hd_fd_mode_set(void);                     // files/files.c: flags of a descriptor may be others
 
 static inline uint32_t hd_room(const struct hd_stream *s) { return s->cap - s->len; }
 static inline void hd_became_readable(struct hd_file *f) { if (f) f->in_seq++; }
 static inline void hd_became_writable(struct hd_file *f) { if (f) f->out_seq++; }
 static inline void hd_ended(struct hd_file *f) { if (f) f->end_seq++; }
 
-// ---- wait.c: blocking
+// ---- blocking.c: blocking
 //
 // What a thread in one of these calls waits for. It lies on the thread's stack.
 struct hd_io_wait {
@@ -167,7 +167,7 @@ void hd_stream_get(struct hd_stream *s, struct hd_msg *m, uint64_t n, bool peek)
 void hd_stream_drop(struct hd_stream *s, uint64_t n);
 void hd_stream_put_own(struct hd_stream *s, const void *p, uint64_t n);
 void hd_stream_look(const struct hd_stream *s, void *p, uint64_t n);
-void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc); // access.c
+void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc); // memory/access.c
 struct hd_packet { struct hd_addr from; uint64_t n; }; // before the bytes of a packet
 enum { HD_PACKET_HEAD = sizeof(struct hd_packet) };
 bool hd_touch(const void *p, uint64_t size, uint64_t pc); // fault here, as the program, if p cannot be read; always true
@@ -180,7 +180,7 @@ bool hd_sock_ready(struct hd_file *f, bool write, uint64_t size);
 static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return w->entered ? w->file : hd_file_of(w->fd); }
 void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc); // the buffers, as accesses to memory
 
-long hd_close(int fd, uint64_t pc);     // fdctl.c: close
+long hd_close(int fd, uint64_t pc);     // descriptor_calls.c: close
 
 // ---- stdio.c: FILE streams
 extern uint8_t hd_stdio_moved;          // descriptors 0, 1, 2 (bits) that may lead elsewhere now
@@ -193,10 +193,10 @@ void *hd_stdio_child(int fd, const char *mode, int child, uint64_t pc);
 int hd_stdio_child_of(const void *f);   // popen's child, or 0
 
 void hd_pipes_inherited(void);          // pipe.c: a child process is about to be started
-void hd_children_answer(int fd, bool write); // children.c: give them a moment to make fd ready
-void hd_child_output(int number, int fd, uint64_t n); // children.c: and this one to print n bytes, or to end
+void hd_children_answer(int fd, bool write); // process/children.c: give them a moment to make fd ready
+void hd_child_output(int number, int fd, uint64_t n); // process/children.c: and this one to print n bytes, or to end
 
-// ---- poll.c, epoll.c, timerfd.c, socket.c, sockdata.c
+// ---- poll.c, epoll.c, timerfd.c, socket.c, socket_data.c
 short hd_file_mask(struct hd_file *f); // POLL* that hold now
 short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
 bool hd_is_outside(int fd);            // the kernel's, and not always ready
@@ -214,9 +214,9 @@ bool hd_addr_unlink(const char *path);                              // was a soc
 int hd_addr_get(const struct sockaddr *sa, socklen_t len, struct hd_addr *a); // 0 or -errno
 void hd_addr_put(const struct hd_addr *a, int domain, struct sockaddr *sa, socklen_t *len);
 void hd_addr_reset(void);
-void hd_dirs_reset(void);                                           // dir.c
+void hd_dirs_reset(void);                                           // files/directory.c
 bool hd_addr_known(const struct hd_addr *a);                        // the name of an AF_UNIX socket that may be closed
-bool hd_sock_flag(const struct hd_sock *s, int level, int name);      // sockopt.c
+bool hd_sock_flag(const struct hd_sock *s, int level, int name);      // socket_options.c
 enum { HD_SOCK_BUFFER = 212992 };                                   // bytes under way in one direction
 short hd_epoll_mask(struct hd_file *f);
 void hd_epoll_forget(struct hd_file *f, int fd); // f was closed; f NULL: the kernel's fd was
@@ -224,5 +224,5 @@ uint64_t hd_epoll_expires(struct hd_file *f);
 uint64_t hd_timerfd_count(const struct hd_file *f); // expirations not read yet
 void hd_timerfd_taken(struct hd_file *f);
 uint64_t hd_file_expires(struct hd_file *f); // virtual time at which time alone makes it readable, ~0 never
-uint64_t hd_clock_origin(int clock);   // time.c
+uint64_t hd_clock_origin(int clock);   // time/clocks.c
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { PIPE_SIZE = 65536 }; // what the kernel gives, counted in bytes instead of pages
 

@@ -5,8 +5,8 @@
 #include <sys/select.h>
 #include <time.h>
 #include <stdlib.h>
-#include "fd.h"
-#include "signals.h"
+#include "io/fd.h"
+#include "signals/signals.h"
 
 struct set { struct pollfd *fds; uint32_t n; };
 

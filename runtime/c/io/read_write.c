@@ -1,10 +1,10 @@
-// rw.c: read, write and their family.
+// read_write.c: read, write and their family.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 static long one(int fd, bool write, const void *buf, size_t n, long offset, uint64_t pc) {
   struct iovec v = { (void *)buf, n };

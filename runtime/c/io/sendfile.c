@@ -6,7 +6,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { PIECE = 65536, MOST = 0x7ffff000 };
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
-#include "fd.h"
+#include "io/fd.h"
 
 struct hd_file *hd_socket_of(int fd, long *err) {
   struct hd_file *f = hd_file_of(fd);

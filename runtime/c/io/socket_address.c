@@ -1,4 +1,4 @@
-// address.c: a network inside the process: who is bound to which address. Loopback and
+// socket_address.c: a network inside the process: who is bound to which address. Loopback and
 // AF_UNIX sockets of a program under control connect to each other here and never reach the
 // kernel, so that ports are free again at once after an execution, and two processes under
 // control do not meet.
@@ -8,7 +8,7 @@
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { MAX_NAMES = 256, EPHEMERAL = 40000 };
 // Names of AF_UNIX sockets in the file system stay when the socket is closed.

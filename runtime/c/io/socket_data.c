@@ -1,7 +1,7 @@
-// sockdata.c: what goes through sockets, and what a poll says of them.
+// socket_data.c: what goes through sockets, and what a poll says of them.
 #define _GNU_SOURCE
 #include <errno.h>
-#include "fd.h"
+#include "io/fd.h"
 
 static struct hd_file *destination(struct hd_file *f, const struct hd_addr *to) {
   if (f->out) return f->out->reader;

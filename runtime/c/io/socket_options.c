@@ -1,9 +1,9 @@
-// sockopt.c: options of sockets: those that mean something here, and those that are only kept.
+// socket_options.c: options of sockets: those that mean something here, and those that are only kept.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/time.h>
-#include "fd.h"
+#include "io/fd.h"
 
 bool hd_sock_flag(const struct hd_sock *s, int level, int name) {
   for (uint32_t i = 0; i < s->nopts; i++)

@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { MOST = 256, BUFFER = 4096 /* what the kernel says of pipes and sockets */ };
 enum { UNBUFFERED = 0x2, BY_LINE = 0x200, USER_LOCK = 0x8000 }; // libc's _flags

@@ -1,7 +1,7 @@
 // stream.c: the bytes and packets between two ends. All copying from and to the program's
 // buffers is here.
 #define _GNU_SOURCE
-#include "fd.h"
+#include "io/fd.h"
 
 static HD_PROGACCESS void copy_in(char *dst, const struct iovec *v, uint64_t skip, uint64_t n) {
   hd_copy(dst, (const char *)v->iov_base + skip, n);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/timerfd.h>
 #include <time.h>
-#include "fd.h"
+#include "io/fd.h"
 
 uint64_t hd_timerfd_count(const struct hd_file *f) {
   if (!f->expires || hd.vtime < f->expires) return 0;

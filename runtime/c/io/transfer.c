@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 enum { MOST = 0x7ffff000 }; // the kernel moves no more in one call
 

@@ -1,4 +1,4 @@
-// loader.S: functions of the loader that look at who called them.
+// entry.S: functions of the loader that look at who called them.
 	.text
 
 // The call goes on, unchanged, where hd_loader_entry says.

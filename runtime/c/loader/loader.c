@@ -11,8 +11,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/auxv.h>
-#include "loader.h"
-#include "sync.h"
+#include "loader/loader.h"
+#include "sync/sync.h"
 
 pthread_mutex_t hd_loader_locks[2];
 
@@ -95,7 +95,7 @@ static void end(uint64_t pc) {
 //
 // Where a name without a slash is looked for depends on which module calls dlopen. It must
 // not be the runtime, so the call is made to look as if it returned into the caller's
-// module: to a return instruction there, which then returns here (loader.S).
+// module: to a return instruction there, which then returns here (entry.S).
 extern void *hd_call_from(uint64_t ret, void *function, const void *a, long b);
 
 static HD_PROGACCESS bool searched(const char *path) {
@@ -259,7 +259,7 @@ static void *own_dlsym(void *handle, const char *name) {
   return runtimes(found, name);
 }
 
-// ---- entries that keep their caller's address (loader.S)
+// ---- entries that keep their caller's address (entry.S)
 struct entry { const char *name; void *real; };
 enum { DLOPEN, DLMOPEN, DLSYM };
 

@@ -1,7 +1,7 @@
 // access.c: the calls that -fsanitize=thread makes of gcc and clang put before plain
 // memory accesses, and their shadow call stack. Leaf code: this is where most of a
 // program's time under heddle goes.
-#include "rt.h"
+#include "core/rt.h"
 
 enum { QUIET = 20000, FILTER = 1 << 12 };
 
@@ -24,7 +24,7 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
 // A long stretch of accesses without a scheduling point: either work, or a loop that waits for
 // what another thread or a handler writes. The access at which it is interrupted is a sample
 // of it. A loop that waits gives the same ones again and again, and while all do only that,
-// time passes for them (progress.c).
+// time passes for them (core/progress.c).
 static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   enum { ACCESS_NS = 1, WEIGHT = 4, SKEW = 61 };
   hd.vtime += (uint64_t)QUIET * ACCESS_NS;
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (HD_UNLIKELY(++t->quiet > QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
 }
 
-// memcpy and its kin, from mem.c, and free, from alloc.c.
+// memcpy and its kin, from memcpy.c, and free, from malloc.c.
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
   if (size) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
 }

@@ -1,14 +1,14 @@
-// area.c: where the loader maps what a program loads while it runs. It asks the kernel for
+// address_space.c: where the loader maps what a program loads while it runs. It asks the kernel for
 // any place, and the kernel gives the highest gap that is large enough: one that depends on
 // what the runtime has mapped before, which is not the same under each isolation. Pointers
 // into a library would be other numbers then. So before the first dlopen all of the address
 // space above a fixed line is filled, and gaps begin at that line.
 //
-// The address is a help and no need: modules are named independently of it (late.c).
+// The address is a help and no need: modules are named independently of it (core/late_modules.c).
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "loader.h"
+#include "loader/loader.h"
 
 // The kernel's own place for mappings is within a terabyte of the top, and everything that a
 // process maps until main within another.

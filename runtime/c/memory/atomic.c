@@ -1,7 +1,7 @@
 // atomic.c: atomic operations of every width. Each is a scheduling point and is done here,
 // on the program's behalf; executions are sequentially consistent, the memory order is
 // recorded for the analyses.
-#include "rt.h"
+#include "core/rt.h"
 
 typedef unsigned __int128 u128;
 

@@ -5,8 +5,8 @@
 // the quarantine is full.
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum {
   CLASSES = 96,

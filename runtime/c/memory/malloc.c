@@ -1,9 +1,9 @@
-// alloc.c: malloc and its family.
+// malloc.c: malloc and its family.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include "rt.h"
+#include "core/rt.h"
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);

@@ -1,8 +1,8 @@
-// mem.c: gcc leaves memcpy, memmove and memset as calls into libc, clang calls
+// memcpy.c: gcc leaves memcpy, memmove and memset as calls into libc, clang calls
 // __tsan_memcpy and its kin: both are accesses to ranges.
 #define HD_STANDS_IN_FOR_MEM
 #include <stddef.h>
-#include "rt.h"
+#include "core/rt.h"
 
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);
 
@@ -56,7 +56,7 @@ HD_EXPORT void *__tsan_memcpy(void *dst, const void *src, size_t n) { return do_
 HD_EXPORT void *__tsan_memmove(void *dst, const void *src, size_t n) { return do_move(dst, src, n, HD_RA); }
 HD_EXPORT void *__tsan_memset(void *dst, int c, size_t n) { return do_set(dst, c, n, HD_RA); }
 
-// What compilers call in the runtime's other files (sys.h).
+// What compilers call in the runtime's other files (core/sys.h).
 void *hd_memcpy(void *dst, const void *src, size_t n) {
   hd_copy(dst, src, n);
   return dst;

@@ -10,7 +10,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "rt.h"
+#include "core/rt.h"
 
 enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
 

@@ -16,8 +16,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "fd.h"
-#include "signals.h"
+#include "io/fd.h"
+#include "signals/signals.h"
 
 extern char **environ;
 

@@ -1,11 +1,11 @@
-// ids.c: who the process is. glibc's functions have every thread change its own credentials,
+// credentials.c: who the process is. glibc's functions have every thread change its own credentials,
 // by a signal that each must take: threads that are no kernel threads never would. All of
 // them have the credentials of the one they run on.
 #define _GNU_SOURCE
 #include <grp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 // Whether the kernel is to be asked for all threads at once. What it grants stays granted:
 // the next execution needs a process of its own.

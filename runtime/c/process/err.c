@@ -6,7 +6,7 @@
 #include <error.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include "rt.h"
+#include "core/rt.h"
 
 HD_EXPORT void verr(int status, const char *fmt, va_list ap) {
   REAL(vwarn)(fmt, ap);

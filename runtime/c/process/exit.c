@@ -1,7 +1,7 @@
-// process.c: how the program starts and ends.
+// exit.c: how the program starts and ends.
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include "rt.h"
+#include "core/rt.h"
 
 // At exit the loader runs the destructors of all modules, once it has had its lock.
 static void (*rtld_end)(void);
@@ -22,7 +22,7 @@ HD_EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, ch
 }
 
 // exit runs the program's handlers as part of the execution: other threads go on while
-// it does. The last handler of all is the runtime's (mode.c).
+// it does. The last handler of all is the runtime's (core/attach.c).
 //
 // The thread has PROCESS_EXIT pending and has been chosen.
 static void begin_exit(struct hd_thread *t, int status) {

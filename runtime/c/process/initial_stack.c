@@ -1,4 +1,4 @@
-// start.c: the first stack, as the kernel laid it out. From the top down it holds the path of
+// initial_stack.c: the first stack, as the kernel laid it out. From the top down it holds the path of
 // the executable, the environment's strings, those of the arguments, and then the vectors of
 // pointers to them. So whatever their size is moves everything below: the stack of main and of
 // constructors, and the vectors themselves. The controller (internal/target/cprog/padding.go)
@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "rt.h"
+#include "core/rt.h"
 
 enum { PAGE = 4096, PATH_PAGES = 3 };
 struct hd_extent hd_padding[3];
@@ -90,7 +90,7 @@ void hd_start_init(char **envp) {
 //
 // The kernel maps it as it is used, up to a limit that counts from its top, arguments, environment
 // and padding included. All of what the program may use is mapped now, so that what an execution
-// leaves deep down is found again (snapshot.c), and padding takes nothing away from it.
+// leaves deep down is found again (memory/snapshot.c), and padding takes nothing away from it.
 void hd_start_grow(uintptr_t sp) {
   enum { MOST = 8 << 20, SPARE = 64 << 10 };
   if (stack_size || !top) return;

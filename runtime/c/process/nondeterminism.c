@@ -1,4 +1,4 @@
-// chance.c: what would differ from one execution or process to the next by chance: random
+// nondeterminism.c: what would differ from one execution or process to the next by chance: random
 // numbers, identifiers, the machine. A program under control gets the same every time.
 //
 // Out of reach: the instructions rdrand, rdseed and rdtsc, cpuid, and the kernel's vDSO called
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 // The words that a thread draws depend on nothing but the thread and how many it drew.
 static uint64_t word(void) {

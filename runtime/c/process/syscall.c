@@ -21,7 +21,7 @@
 #include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
-#include "fd.h"
+#include "io/fd.h"
 
 static HD_COLD _Noreturn void refuse(const char *fmt, ...) {
   static char what[96];

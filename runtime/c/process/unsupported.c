@@ -1,5 +1,5 @@
 // unsupported.c: the C side of unsupported.S.
-#include "rt.h"
+#include "core/rt.h"
 
 struct record { const char *name; void *real; uint64_t isolation; };
 

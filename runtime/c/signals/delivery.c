@@ -1,4 +1,4 @@
-// deliver.c: running the program's signal handlers. A handler runs on the stack of the
+// delivery.c: running the program's signal handlers. A handler runs on the stack of the
 // thread that takes the signal, at a scheduling point of it, with whatever the thread was
 // about to do put aside; or, for a signal that a thread sends itself or unblocks, before
 // that call returns.
@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <ucontext.h>
-#include "rt.h"
-#include "signals.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "signals/signals.h"
+#include "sync/sync.h"
 
 // ---- which
 static int due(const struct hd_thread *t) {
@@ -223,7 +223,7 @@ static const uint64_t MAGIC = 0x686564646c6d736bull;
 struct jump { uint64_t regs[8]; int saved; sigset_t mask; };
 _Static_assert(offsetof(struct jump, mask) == offsetof(struct __jmp_buf_tag, __saved_mask), "libc's jump buffer");
 
-// Called by __sigsetjmp (jump.S) before libc's, whose address it returns.
+// Called by __sigsetjmp (arch/x86_64/jump.S) before libc's, whose address it returns.
 __attribute__((visibility("hidden"))) HD_PROGACCESS void *hd_before_sigsetjmp(struct jump *env, int save) {
   if (save && hd_active()) {
     uint64_t *words = (uint64_t *)&env->mask;

@@ -1,13 +1,13 @@
 // fault.c: faults that the program handles itself. The kernel calls the runtime's handler
-// (outcome.c) on the carrier's stack for signals; the program's must run on the thread's
+// (core/outcome.c) on the carrier's stack for signals; the program's must run on the thread's
 // own, where other threads may be scheduled and where it may be left by a jump. So the
 // runtime's handler puts what the kernel saved there and returns into hd_handle_fault.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
 #include <ucontext.h>
-#include "rt.h"
-#include "signals.h"
+#include "core/rt.h"
+#include "signals/signals.h"
 
 enum { AGAIN = 100, RED_ZONE = 128, ROOM = 16 << 10, FX_SIZE = 512, XSTATE_MAGIC = 0x46505853 };
 

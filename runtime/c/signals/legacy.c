@@ -1,10 +1,10 @@
-// oldsignals.c: the signal calls of System V and of BSD, in terms of POSIX's, as glibc has
+// legacy.c: the signal calls of System V and of BSD, in terms of POSIX's, as glibc has
 // them. BSD's masks are of 32 bits: they say nothing of the signals above.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
-#include "rt.h"
-#include "signals.h"
+#include "core/rt.h"
+#include "signals/signals.h"
 
 // sigset's disposition that blocks, in headers only for X/Open programs.
 #define HOLD ((void (*)(int))2)

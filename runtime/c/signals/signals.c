@@ -1,16 +1,16 @@
 // signals.c: signals the program sends itself. None reaches it from outside while it is
 // controlled. Dispositions, masks and pending signals are the program's own business and
 // are kept here, not in the kernel, whose state would outlive the execution. Handlers run in
-// deliver.c.
+// delivery.c.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-#include "rt.h"
-#include "signals.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "signals/signals.h"
+#include "sync/sync.h"
 
 enum { REALTIME = 32, QUEUE = 256 };
 

@@ -3,7 +3,7 @@
 #define HD_SIGNALS_H
 #include <signal.h>
 #include <ucontext.h>
-#include "rt.h"
+#include "core/rt.h"
 
 enum { HD_PROCESS = ~0u };
 
@@ -39,15 +39,15 @@ HD_COLD _Noreturn void hd_signal_fatal(int sig, uint64_t pc);    // its default 
 void hd_mask_for_call(const sigset_t *mask, uint64_t pc);
 void hd_mask_back(uint64_t pc);
 
-// ---- deliver.c
+// ---- delivery.c
 // Runs a handler on the thread's stack, or its alternative one. context: what the handler
 // is given; its signal mask is in force afterwards.
 void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *context);
 bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp);
 
-// ---- timer.c
+// ---- time/timers.c
 void hd_timer_taken(struct hd_timer *tm, siginfo_t *info); // its signal is being delivered
 struct hd_timer *hd_timer_child(int child, uint64_t pc);   // a timer that fires when the child ends
 void hd_timer_forget(struct hd_timer *tm);                 // it has been waited for
-bool hd_child_over(int child, bool patient, struct hd_signal *s); // children.c: has it ended? Then its signal
+bool hd_child_over(int child, bool patient, struct hd_signal *s); // process/children.c: has it ended? Then its signal
 #endif

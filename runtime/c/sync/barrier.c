@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144 };
 struct barrier { uint32_t in, round, count; int shared; uint32_t out, destroyed; };

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 static int code(int err) {
   switch (err) {

@@ -1,13 +1,13 @@
 // cond.c: condition variables, modelled whole: a wait releases the mutex and enqueues in
 // one event, and takes the mutex again in another. Between them it is woken, by somebody or
 // by itself: running out of time and waking up spuriously are events that need no mutex
-// (detour.c). The object itself holds only its
+// (core/detour.c). The object itself holds only its
 // clock (glibc's bit) and whether it was destroyed; who waits is in the threads.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144, CLOCK_BIT = 2 };
 struct cond { uint32_t pad[9]; uint32_t wrefs; uint32_t signals0, destroyed; };

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <time.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 static HD_PROGACCESS uint32_t word_at(volatile uint32_t *p) { return *p; }
 

@@ -7,8 +7,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKED = (1 << CEILING_SHIFT) - 1 };
 enum { SOUND, INCONSISTENT, LOST }; // the state a robust mutex guards

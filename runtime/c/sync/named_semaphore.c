@@ -1,4 +1,4 @@
-// semnamed.c: semaphores with names. They are the program's own, in its heap, and gone with
+// named_semaphore.c: semaphores with names. They are the program's own, in its heap, and gone with
 // the execution: the kernel's files, which other processes may have open, are not touched.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <semaphore.h>
 #include <stdarg.h>
-#include "fd.h"
-#include "sync.h"
+#include "io/fd.h"
+#include "sync/sync.h"
 
 enum { MOST = 256 };
 static struct named {

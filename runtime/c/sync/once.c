@@ -3,8 +3,8 @@
 // when done, a guard's first byte is 1 when done. Running is odd.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 static void usable(int *state, uint64_t pc) {
   hd_check_live(state, pc);

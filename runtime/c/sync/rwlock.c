@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144 };
 struct rwlock { uint32_t readers, destroyed, writer, queued; };

@@ -1,12 +1,12 @@
-// sem.c: semaphores; those with names are opened in semnamed.c. The count is where glibc keeps
+// semaphore.c: semaphores; those with names are opened in named_semaphore.c. The count is where glibc keeps
 // it (first word), a mark for one that was destroyed or closed in a word that glibc leaves
 // alone.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144, CLOSED = 0x434c4f53 };
 struct sem { uint32_t value, waiters; int shared; uint32_t pad, destroyed; };

@@ -1,10 +1,10 @@
-// spin.c: spin locks. 1 is unlocked, as in glibc on x86-64. A thread that would spin is
+// spinlock.c: spin locks. 1 is unlocked, as in glibc on x86-64. A thread that would spin is
 // not enabled until the lock is free.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 static int value_of(volatile int *p, uint64_t pc) {
   hd_check_live((void *)p, pc);

@@ -3,18 +3,18 @@
 #define HD_SYNC_H
 #include <semaphore.h>
 #include <time.h>
-#include "rt.h"
+#include "core/rt.h"
 
 struct hd_deadline { uint64_t vtime; };
 #define HD_BAD_TIME (~0ull) // a deadline that is no valid time, where that matters only if it is needed
 // The clocks that glibc waits by; with others the functions that take one fail.
 static inline bool hd_wait_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 
-// time.c
+// time/clocks.c
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
 void hd_timer(struct hd_thread *t, const struct hd_deadline *d);                // t's pending wait may run out
 
-// signals.c
+// signals/signals.c
 bool hd_signal_ready(const struct hd_thread *u);
 
 // mutex.c; objects by address
@@ -44,7 +44,7 @@ void hd_yield(uint64_t pc);
 // rwlock.c
 bool hd_rwlock_free(uint64_t l, bool write);
 
-// sem.c, semnamed.c
+// semaphore.c, named_semaphore.c
 void hd_sem_closed(sem_t *s, bool closed);
 void hd_semnamed_reset(void);
 bool hd_semnamed_used(void);
@@ -52,11 +52,11 @@ bool hd_semnamed_used(void);
 // futex.c
 long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout, uint32_t bits, uint64_t pc);
 
-// sync.c
+// core/enabled.c
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
 void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
 void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copy; the same
-// stream.c: bytes from and to the program's memory, where a fault is the program's, at the place of the pending operation.
+// io/stream.c: bytes from and to the program's memory, where a fault is the program's, at the place of the pending operation.
 void hd_from_program(void *to, const void *from, uint64_t n);
 void hd_to_program(void *to, const void *from, uint64_t n);
 static inline bool hd_freed(uint64_t p) {
@@ -71,7 +71,7 @@ void hd_memory_gone(uint64_t at, uint64_t bytes); // freed or unmapped: who wait
 
 // The word at an address in the program's memory, or gone if that cannot be read: for
 // looking at an object on behalf of a thread that does not run. A fault here goes on behind
-// the load (outcome.c), which has not changed the register then.
+// the load (core/outcome.c), which has not changed the register then.
 static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
   __asm__ volatile("1: movl (%1), %0\n2:\n"
                    ".pushsection hd_fixups, \"a\"\n.balign 4\n.long 1b - ., 2b - .\n.popsection"

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, const void *attr) {
   hd_copy(u->label, parent->label, sizeof u->label);

@@ -1,9 +1,9 @@
-// early.c: threads that the program or a library starts before main, in a constructor. What
+// before_main.c: threads that the program or a library starts before main, in a constructor. What
 // they do is controlled from main on, so they begin with it: main's first operations create
 // them, with the identifiers that the constructors were given.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "rt.h"
+#include "core/rt.h"
 
 enum { MOST = 256 };
 static struct {

@@ -1,4 +1,4 @@
-// cancel.c: cancellation. A request is a mark on a thread. It acts on it at a cancellation
+// cancellation.c: cancellation. A request is a mark on a thread. It acts on it at a cancellation
 // point: an operation whose wait it ends, or that it comes to. Then the thread unwinds as
 // for pthread_exit, which is libc's doing: the program's cleanup handlers, in either form,
 // and C++ destructors run as they would without heddle.
@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "rt.h"
+#include "core/rt.h"
 
 // pthread.h declares them only for code that is compiled without exceptions.
 extern void __pthread_register_cancel_defer(__pthread_unwind_buf_t *);

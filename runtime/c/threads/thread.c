@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 // pthread.h declares it only for code that is compiled without exceptions.
 extern void __pthread_register_cancel(__pthread_unwind_buf_t *);

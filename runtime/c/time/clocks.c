@@ -1,4 +1,4 @@
-// time.c: clocks, sleeps and yields, in virtual time. When it passes is in passing.c; a look at
+// clocks.c: clocks, sleeps and yields, in virtual time. When it passes is in virtual_time.c; a look at
 // a clock takes a little of it, too.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include <time.h>
-#include "rt.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "sync/sync.h"
 
 enum {
   TICK = 100,   // ns a look at a clock takes

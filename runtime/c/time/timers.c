@@ -1,4 +1,4 @@
-// timer.c: alarm, interval timers and POSIX timers, all in virtual time. A timer is an
+// timers.c: alarm, interval timers and POSIX timers, all in virtual time. A timer is an
 // actor of its own: it has a thread's index and events, so its expiry is a choice like any
 // other, but no stack and no code. It fires when virtual time has passed it, or earlier where
 // the plan lets time-outs come early. Processor time is virtual time, too.
@@ -9,9 +9,9 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-#include "rt.h"
-#include "signals.h"
-#include "sync.h"
+#include "core/rt.h"
+#include "signals/signals.h"
+#include "sync/sync.h"
 
 enum { MAX_TIMERS = 64, INTERVAL_TIMERS = 3, SECOND = 1000000000, NOBODY = HD_PROCESS - 1, CHILD_TAKES = 1000000 /* ns that pass until a child's end may show */ };
 
