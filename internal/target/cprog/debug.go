@@ -20,7 +20,7 @@ import (
 )
 
 // These define heddle-where, heddle-next and heddle-frame, attach, and run to main. The
-// symbols are those of runtime/debug.c.
+// symbols are those of runtime/c/core/debugger.c.
 //
 //go:embed heddle.gdb
 var gdbCommands string
