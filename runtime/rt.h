@@ -389,7 +389,7 @@ void hd_sleepers_withdraw(struct hd_thread *chosen);
 bool hd_time_drifts(void);                    // nothing changes: time passes; true: somebody's time has come
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline);
 void hd_coverage_reset(void);
-void hd_coverage(struct hd_thread *t, uint64_t value);
+void hd_coverage(struct hd_thread *t);
 uint64_t hd_random(void);
 static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15ull;
@@ -522,7 +522,6 @@ void hd_files_release(void);                  // files.c: close heddle's own
 extern int (*hd_program_main)(int, char **, char **);
 extern int hd_argc; extern char **hd_argv, **hd_envp;
 int hd_main(int argc, char **argv, char **envp);
-void hd_begin_threads(void);
 extern uintptr_t hd_main_sp;                  // program main starts below this
 extern uintptr_t hd_main_fs;
 

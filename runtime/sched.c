@@ -169,7 +169,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
     hd.last = t->index;
     hd.since = hd.points;
   }
-  hd_coverage(t, value);
+  hd_coverage(t);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);
 }

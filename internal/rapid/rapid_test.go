@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -305,12 +306,12 @@ func TestRobust(t *testing.T) {
 func TestLarge(t *testing.T) {
 	l := synthetic.Workload{Events: 20000, Threads: 6, Conflict: 0.2, Section: 0.1}
 	var out bytes.Buffer
-	w, err := WriteSeq(&out, l.All(), Options{Gzip: true})
+	w, err := write(&out, l.All(), func(id trace.ThreadID) string { return "T" + strconv.Itoa(int(id)) }, false, Options{Gzip: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	back := read(t, out.String()).Trace
-	a, b := depend.Build(l.Trace()), depend.Build(back)
+	a, b := depend.Build(tracegen.Synthetic(l)), depend.Build(back)
 	if w.Lines < 20000 || a.Edges() == 0 || b.Edges() != a.Edges() {
 		t.Errorf("%d lines, %d dependences, there were %d", w.Lines, b.Edges(), a.Edges())
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -484,7 +485,7 @@ func TestGoOrdersReplay(t *testing.T) {
 		g := Build(tr)
 		for range 5 {
 			order := randomOrder(g, r)
-			if err := g.Check(order); err != nil {
+			if err := ordertest.Check(g, g.Thread, order); err != nil {
 				t.Fatal(err)
 			}
 			again := newGoMachine(progs)
