@@ -7,7 +7,7 @@
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
-# make e2e      the test programs by themselves, and real programs (from Debian's sources)
+# make e2e      the test programs without heddle, and real programs (from Debian's sources)
 
 GO ?= go
 # A list of packages to test or measure instead of all: make test PKG=./trace

@@ -258,7 +258,7 @@ func TestStrategiesBeatStress(t *testing.T) {
 	}
 }
 
-// flaky fails now and then for no reason that a schedule could repeat, and has a real bug
+// flaky fails at random for no reason that a schedule could repeat, and has a real bug
 // besides if told so.
 func flaky(bug bool) simprog.Program {
 	executions := 0

@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 		{"T0|r(V1)|\n", `the place "" is no number`},
 		{"T0|r(V1)|-1\n", `the place "-1" is no number`},
 		{"T0|r(V1)|x.c:7\n", `the place "x.c:7" is no number`},
-		{"T0|r(V1)|281474976710656\n", "is no number from 0 to 281474976710655"},
+		{"T0|r(V1)|281474976710656\n", "is not a number from 0 to 281474976710655"},
 		{"|r(V1)|1\n", "the thread has no name"},
 		{"T 0|r(V1)|1\n", `the thread "T 0" has a blank in it`},
 		{"T0|r()|1\n", "what r is done to has no name"},
@@ -281,7 +281,7 @@ func TestWriteKeepsOrder(t *testing.T) {
 }
 
 // TestRobust: the next owner has the lock of one that died; a lock that cannot be recovered
-// is nobody's.
+// has no owner.
 func TestRobust(t *testing.T) {
 	const m = trace.Object(8)
 	tr := &trace.Trace{Threads: []trace.Thread{{ID: 0, Parent: -1, Name: 1}}, Events: []trace.Event{

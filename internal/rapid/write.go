@@ -22,7 +22,7 @@ type Options struct {
 	Names *Names
 }
 
-// Written is what came of it.
+// Written is the result of Write.
 type Written struct {
 	Lines int
 	// Lost is what STD could not say.
@@ -368,7 +368,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 		w.alone(ev, "sync", nil)
 	default:
 		if ev.Op >= trace.OpGo {
-			lose("operations of Go, which order nothing by themselves: left out")
+			lose("operations of Go, which order nothing on their own: left out")
 			return
 		}
 		if ev.Object == 0 {

@@ -1,7 +1,7 @@
 package depend
 
 // Graph is the dependence graph of a trace. Its nodes are the events, numbered in the
-// order they happened; an event that was no scheduling point and follows one of its own
+// order they happened; an event that was not a scheduling point and follows one of its own
 // thread belongs to that one's node, because nothing can come between them.
 //
 // There is an edge from an earlier to a later node of another thread where the later

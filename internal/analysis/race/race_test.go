@@ -21,7 +21,7 @@ type memory struct {
 	large  bool     // ranges of many sizes, and blocks freed and allocated
 }
 
-// execution draws threads that access memory, now and then under a lock or after a
+// execution draws threads that access memory, sometimes under a lock or after a
 // release store. Only its length shrinks.
 func execution(t *rapid.T, m memory) *trace.Trace {
 	seed := rapid.Uint64().Draw(t, "seed")
@@ -333,7 +333,7 @@ func TestLargeRangesAreCheap(t *testing.T) {
 	}
 }
 
-// TestKnownAccessesAreForgotten: what all living threads know takes no memory for ever.
+// TestKnownAccessesAreForgotten: what all living threads know takes no memory forever.
 func TestKnownAccessesAreForgotten(t *testing.T) {
 	d := New()
 	object := trace.MakeObject(trace.RegionHeap, 0, 64)

@@ -98,7 +98,7 @@ func (p *parser) line(line string) error {
 		v, err := strconv.ParseInt(m[3], 10, 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is no number of 64 bits", m[3])
+			return fmt.Errorf("%s is not a 64-bit number", m[3])
 		case !nameForm.MatchString(m[2]) || m[1] != "" && !nameForm.MatchString(m[1]):
 			return fmt.Errorf("let wants the name of a variable")
 		case m[1] != "":
@@ -157,7 +157,7 @@ func (p *parser) stmt(thread, text string) error {
 			return err
 		}
 		if !nameForm.MatchString(args[0]) {
-			return fmt.Errorf("%q is no name of a local variable", args[0])
+			return fmt.Errorf("%q is not the name of a local variable", args[0])
 		}
 		s.Local = p.local(thread, args[0])
 		first, last, isRange := strings.Cut(args[1], "..")
@@ -166,7 +166,7 @@ func (p *parser) stmt(thread, text string) error {
 		}
 		for _, n := range []string{first, last} {
 			if !nameForm.MatchString(n) {
-				return fmt.Errorf("%q is no name of a global variable", n)
+				return fmt.Errorf("%q is not the name of a global variable", n)
 			}
 			if _, known := p.globals[n]; isRange && !known {
 				return fmt.Errorf("%q was not named before: a range is of globals between two that were", n)
@@ -187,7 +187,7 @@ func (p *parser) stmt(thread, text string) error {
 			return err
 		}
 		if !nameForm.MatchString(args[0]) {
-			return fmt.Errorf("%q is no name of a global", args[0])
+			return fmt.Errorf("%q is not the name of a global", args[0])
 		}
 		s.Lo = p.global(args[0])
 		s.Hi = s.Lo + 1
@@ -199,7 +199,7 @@ func (p *parser) stmt(thread, text string) error {
 			return err
 		}
 		if !nameForm.MatchString(args[0]) {
-			return fmt.Errorf("%q is no name of a thread", args[0])
+			return fmt.Errorf("%q is not the name of a thread", args[0])
 		}
 		if args[0] == thread {
 			return fmt.Errorf("thread %s cannot do that to itself", thread)

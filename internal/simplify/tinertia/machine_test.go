@@ -22,7 +22,7 @@ const (
 	kIf                    // go on if variable a is b (not: isn't b), otherwise to
 	kGoto                  // no operation
 	kFail                  // failed assertion
-	kCrash                 // write that ends in a signal, which is no choice
+	kCrash                 // write that ends in a signal, which is not a scheduling decision
 	kLock                  // a
 	kUnlock                // a
 	kWait                  // on condition a, with mutex b: two operations

@@ -97,7 +97,7 @@ def heddle_next(debugger, process, result):
         debugger.HandleCommand("frame select")
         if not stopped_at(thread, failure):  # Stops has said it
             result.AppendMessage(where(process))
-    event.SetEnabled(False)  # not earlier: then it is no reason to have stopped
+    event.SetEnabled(False)  # not earlier: then it did not cause the stop
 
 
 def resume(debugger, process):
