@@ -1,4 +1,4 @@
-// Package schedule says which execution is wanted (Plan) and what came of it (Outcome).
+// Package schedule says which execution is wanted (Plan) and how it went (Outcome).
 // Strategies and the simplifier turn outcomes into plans; a target turns plans into
 // outcomes. Neither knows the other: between them there is only an Executor.
 package schedule
@@ -37,7 +37,7 @@ const (
 	NoScript Mode = iota
 	// Strict: any difference ends the execution as trace.Diverged. For replay.
 	Strict
-	// Tolerant follows the script interval by interval and puts up with changed control
+	// Tolerant follows the script interval by interval and tolerates changed control
 	// flow, blocked threads and condition variables (FSE'10 §4.2.1), then goes on with
 	// the policy. For simplification.
 	Tolerant

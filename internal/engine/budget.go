@@ -20,7 +20,7 @@ const (
 type budgetError struct{ points int }
 
 func (e budgetError) Error() string {
-	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing can be said about the program: give it less to do, or a larger budget with --max-steps", e.points)
+	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less to do, or a larger budget with --max-steps", e.points)
 }
 
 // unbounded reports whether the first execution decides about the budget. Go programs have a

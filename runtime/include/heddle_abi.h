@@ -129,7 +129,7 @@ enum hd_class {
   HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
   HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = number of the thread */ \
   HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
-  HD_OP(COND_TIMEOUT,  128, "cond timeout",       NONE)  /* a condition wait's time is over: it leaves the queue, and takes aux again in its COND_WAKE */ \
+  HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
   HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NOCHOICE for a fault */ \
   HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* the same inside a call that then fails with EINTR */ \
@@ -237,7 +237,7 @@ enum hd_fd_object {
 // and while it can be referred to a slot: its place in sets of threads. Slots are used again.
 // All fields that name a thread hold its number, only the words of hd_event.enabled are by
 // slot. Among the events, before any that the new owner of a slot is enabled at, one with op
-// HD_OP_NONE says who it is: thread = number, value = slot. It is no event of the trace.
+// HD_OP_NONE says who it is: thread = number, value = slot. It is not an event of the trace.
 //
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {

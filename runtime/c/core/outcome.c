@@ -66,7 +66,7 @@ static bool peek(void *to, uint64_t addr, uint64_t n) {
   return hd_sys6(SYS_process_vm_readv, hd_sys(SYS_getpid, 0, 0, 0), (long)&local, 1, (long)&remote, 1, 0) == (long)n;
 }
 
-// ---- who waits for whom
+// ---- the waits-for graph
 //
 // The objects are the program's and may be gone by now: asked of the kernel, not touched.
 uint64_t hd_word_at(uint64_t addr, uint32_t size) {
@@ -182,7 +182,7 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
   if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
 }
 
-// A call of something that is no code: the place is the call, and the stack begins there.
+// A call of something that is not code: the place is the call, and the stack begins there.
 static void step_back(ucontext_t *c, const siginfo_t *info) {
   greg_t *reg = c->uc_mcontext.gregs;
   if (info->si_code <= 0 || (greg_t)(uintptr_t)info->si_addr != reg[REG_RIP] || hd_late_gone((uint64_t)reg[REG_RIP])) return;
@@ -254,7 +254,7 @@ static void on_watchdog(int sig, siginfo_t *info, void *context) {
   // In a system call: libc itself has called the loader, whose lock another fiber has.
   if (hd_loader_busy() && (hd_word_at(pc - 2, 2) == 0x050f)) {
     watchdog = false;
-    hd_unsupported("a function of libc that waits for the loader's lock by itself, while another thread runs a constructor");
+    hd_unsupported("a function of libc that waits for the loader's lock on its own, while another thread runs a constructor");
   }
   hd_hang(pc + 1, 0);
 }

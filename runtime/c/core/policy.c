@@ -11,9 +11,9 @@
 //           a window that moves down with each draw. The paper has neither.
 //
 // Fairness. A thread that only yields, spins or polls cannot keep another enabled thread from
-// running. FAIR and PCT serve those that give way in turn; so does POS up to the order within
+// running. FAIR and PCT serve yielding threads in turn; so does POS up to the order within
 // a window, so that after WINDOW / STRIDE further draws one that waits comes before all new
-// ones; RANDOM is fair with probability 1. A thread that does not give way but runs alone
+// ones; RANDOM is fair with probability 1. A thread that does not yield but runs alone
 // for QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
 // In the second half of the budget all policies are FAIR, with a small quantum.
 #include "core/rt.h"
@@ -40,7 +40,7 @@ void hd_policy_begin(void) {
 void hd_policy_thread(struct hd_thread *t) { t->prio = fresh(); }
 
 // A loop that takes a lock to look, and gives it back, does something each time around: it
-// does not count as spinning, and nobody else would ever run. So nobody runs for ever.
+// does not count as spinning, and nobody else would ever run. So nobody runs forever.
 enum { QUANTUM = 10000, SMALL_QUANTUM = 200, WINDOW = 64, STRIDE = 8 };
 
 static bool monopolises(const struct hd_thread *t) {
@@ -49,7 +49,7 @@ static bool monopolises(const struct hd_thread *t) {
 }
 
 // Threads that spin take turns at each point. Two that retry in the same way may so undo each
-// other's attempts for ever, which no machine does: after a while without progress they get
+// other's attempts forever, which no machine does: after a while without progress they get
 // stretches of several points.
 enum { STALEMATE = 500, STRETCH = 8 };
 
@@ -62,7 +62,7 @@ void hd_policy_arrive(struct hd_thread *t) {
   switch (hd.plan.policy) {
   case HD_POLICY_PCT:
     for (uint32_t i = 0; i < hd.nchange; i++)
-      if (hd.change[i] == hd.points) { // below initial priorities, above who gives way
+      if (hd.change[i] == hd.points) { // below initial priorities, above yielding threads
         t->prio = 1 + i;
         hd.change[i] = 0; // a thread created at this point keeps its own
       }

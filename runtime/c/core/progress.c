@@ -1,7 +1,7 @@
 // progress.c: who is only waiting. An observation is what a read, a failed attempt or a yield
 // tells a thread. One that tells it what the same instruction told it before, with no write
 // or other effect of the thread in between, tells it nothing new. A thread that makes several
-// of these in a row spins, and gives way to the others as if it yielded.
+// of these in a row spins, and then counts as yielding to the others.
 //
 // Two counters say more, each counted since anything last changed for anybody:
 //   idle    such observations. When every enabled thread has IDLE of them, nobody loses by it

@@ -135,7 +135,7 @@ struct hd_thread {
   uint8_t cancel;          // HD_CANCEL_*
   bool cancelable;         // the pending operation is a cancellation point
   uint64_t robust;         // the robust mutex it took last of those it holds (sync/mutex.c)
-  // what programs may ask of a thread and nothing comes of (threads/attributes.c)
+  // what programs may set for a thread and ask for again (threads/attributes.c)
   uintptr_t stack_lo, stack_hi; // the stack it runs on, where that is not its donor's
   char label[16];
   int sched_policy, sched_priority;
@@ -148,7 +148,7 @@ struct hd_thread {
   struct hd_suspended *granting;  // hd_grant is for this wait
   uint64_t fault_pc;       // of the last fault its own handler was called for
   uint32_t faults, fault_at; // how many there were of it in a row; hd.points at the last
-  struct hd_timer *timer;  // it is no thread but a timer (time/timers.c)
+  struct hd_timer *timer;  // not a thread but a timer (timer.c)
   // C++ thread_local destructors registered by this thread, newest first (threads/thread.c)
   struct hd_tls_dtor *dtors;
   // shadow call stack from __tsan_func_entry
@@ -255,7 +255,7 @@ struct hd_donor {
 extern struct hd_donor *hd_donors;
 extern uint32_t hd_ndonors;
 void hd_donors_make(uint32_t n);        // real threads, parked; before the snapshot
-struct hd_donor *hd_donor_get(void);    // one that has not been used in this execution, NULL if there is none
+struct hd_donor *hd_donor_get(void);    // one that has not been used in this execution, NULL if none exists
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp); // t will begin in hd_thread_main
 _Noreturn void hd_to_carrier(void);     // leave the program, go on in the carrier's loop
 uint64_t hd_default_stack(void);
@@ -317,12 +317,12 @@ static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc;
 void hd_commit_failed(void);            // it failed: the choice must be in the trace all the same
 // The chosen thread did op (at the place of its pending operation) and goes on waiting.
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags);
-// An event that was no choice.
+// An event that was not a scheduling decision.
 void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value);
 void hd_update(uint64_t obj);           // obj changed: who is ready now?
 void hd_update_all(void);               // signals changed: the same for everybody
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
-bool hd_time_passes(uint64_t until);    // to the next deadline; false: there is none up to then
+bool hd_time_passes(uint64_t until);    // to the next deadline; false: no deadline up to then
 bool hd_op_ready(const struct hd_thread *u); // its pending operation
 bool hd_ready(const struct hd_thread *u);    // that, or a detour: it can be chosen
 static inline void hd_pend(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t obj) {
@@ -389,7 +389,7 @@ void hd_sleepers_withdraw(struct hd_thread *chosen);
 bool hd_time_drifts(void);                    // nothing changes: time passes; true: somebody's time has come
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline);
 void hd_coverage_reset(void);
-void hd_coverage(struct hd_thread *t, uint64_t value);
+void hd_coverage(struct hd_thread *t);
 uint64_t hd_random(void);
 static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15ull;
@@ -459,7 +459,7 @@ void hd_slots_begin(void);                    // an execution begins
 // For a new thread that runs on a donor, or (donor NULL) runs no code. Ends the execution if there are no more.
 struct hd_thread *hd_slot_get(struct hd_donor **donor);
 void hd_slot_retire(struct hd_thread *t);     // it has ended, and the program cannot refer to it any more
-struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: there was none, or its slot has been used again
+struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: never started, or its slot has been used again
 
 // ---- threads/thread.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code); // code: it runs some
@@ -506,7 +506,7 @@ bool hd_fork_signal(int sig);                 // pass it on to the child that ru
 void hd_children_init(void);
 void hd_children_watched(uint64_t pc);        // SIGCHLD gets a handler
 void hd_children_reset(void);
-bool hd_child_kill(int pid, int sig, uint64_t pc, int *err); // false: it is no child
+bool hd_child_kill(int pid, int sig, uint64_t pc, int *err); // false: not a child
 int hd_child_number(int pid);                 // in HD_CHILD mode: the kernel's
 bool hd_child_ready(const struct hd_thread *u); // it waits for one
 bool hd_children_outside(void);               // nobody can run: false if nobody waits for a child, either
@@ -522,7 +522,6 @@ void hd_files_release(void);                  // files/files.c: close heddle's o
 extern int (*hd_program_main)(int, char **, char **);
 extern int hd_argc; extern char **hd_argv, **hd_envp;
 int hd_main(int argc, char **argv, char **envp);
-void hd_begin_threads(void);
 extern uintptr_t hd_main_sp;                  // program main starts below this
 extern uintptr_t hd_main_fs;
 

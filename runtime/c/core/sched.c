@@ -112,7 +112,7 @@ void hd_need_nothing(struct hd_thread *t) {
   }
 }
 
-// A wait that a cancellation is about to end uses up nobody's wake-up.
+// A wait that a cancellation is about to end must not consume a wake-up.
 bool hd_waits(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
   bool cancelled = hd_cancel_due(u);
   u->granting = NULL;
@@ -169,7 +169,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
     hd.last = t->index;
     hd.since = hd.points;
   }
-  hd_coverage(t, value);
+  hd_coverage(t);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);
 }

@@ -14,8 +14,7 @@ void hd_coverage_reset(void) {
   hd.coverage = 0;
 }
 
-void hd_coverage(struct hd_thread *t, uint64_t value) {
-  (void)value;
+void hd_coverage(struct hd_thread *t) {
   uint64_t obj = hd_name(t->pend.obj);
   uint32_t i = (uint32_t)(hd_mix(obj, 0x51) >> 20) % SLOTS;
   // Displaced objects lose their history: a few more executions look alike.

@@ -316,7 +316,7 @@ void hd_files_release(void) { hd_sys(SYS_close_range, backup, backup + RESERVED 
 // ---- mappings
 //
 // The program's own are seen as they are made. Libraries map memory behind the back of
-// interposition (a library loaded inside libc): now and then the list of mappings is
+// interposition (a library loaded inside libc): periodically the list of mappings is
 // compared with what it was, and if it ever differs, after every execution from then on.
 enum { MAX_MAPS = 4096 };
 static struct { uintptr_t lo, hi; } made[MAX_MAPS];

@@ -1,6 +1,6 @@
 // fd.h: the descriptors that the runtime models. Pipes, sockets, eventfds, timerfds and
 // epoll sets live in here, not in the kernel: their state comes and goes with the execution,
-// nothing of it depends on the machine, and who waits for whom is known. The program's
+// nothing of it depends on the machine, and the waits-for relation is known. The program's
 // descriptor is a placeholder in the kernel, so that numbers are given out as ever; a call
 // that gets past the runtime fails on it with EBADF.
 //
@@ -142,7 +142,7 @@ void hd_io_only_point(uint16_t op, uint64_t pc);
 bool hd_io_ready(const struct hd_thread *u);
 void hd_io_rearm(void);                 // a timerfd was set: deadlines of waiters have moved
 bool hd_io_outside(void);               // nobody can run: waits for other processes; false: nobody waits for one
-const char *hd_io_waits(void);          // who waits for which descriptor, NULL: nobody
+const char *hd_io_waits(void);          // the waiters for each descriptor, NULL: nobody
 uint32_t hd_io_kernel_fds(const struct hd_io_wait *w, struct pollfd *out, uint32_t max); // poll.c
 void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, void (*say)(const char *fmt, ...));
 static inline long hd_errno_result(long r) {
@@ -201,7 +201,7 @@ short hd_file_mask(struct hd_file *f); // POLL* that hold now
 short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
 bool hd_is_outside(int fd);            // the kernel's, and not always ready
 #define HD_BAD_NS (~0ull - 1)
-uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, for ever; HD_BAD_NS: not valid
+uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, forever; HD_BAD_NS: not valid
 short hd_sock_mask(struct hd_file *f);
 struct hd_file *hd_socket_of(int fd, long *err); // NULL: *err is -EBADF or -ENOTSOCK
 void hd_sock_closed(struct hd_file *f);

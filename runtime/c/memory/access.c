@@ -43,7 +43,7 @@ static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint
   t->pend.obj = obj;
 }
 
-// Counts an event that is no scheduling point, and says whether it is one that the plan wants.
+// Counts an event that is not a scheduling point, and says whether it is one that the plan wants.
 HD_COLD bool hd_profiles(void) {
   uint64_t nth = hd.nprofiled++;
   if (nth < hd.plan.skip_accesses) {

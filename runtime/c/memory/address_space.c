@@ -4,7 +4,7 @@
 // into a library would be other numbers then. So before the first dlopen all of the address
 // space above a fixed line is filled, and gaps begin at that line.
 //
-// The address is a help and no need: modules are named independently of it (core/late_modules.c).
+// The address is an optimisation only: modules are named independently of it (core/late_modules.c).
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>

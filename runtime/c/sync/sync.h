@@ -6,7 +6,7 @@
 #include "core/rt.h"
 
 struct hd_deadline { uint64_t vtime; };
-#define HD_BAD_TIME (~0ull) // a deadline that is no valid time, where that matters only if it is needed
+#define HD_BAD_TIME (~0ull) // a deadline that is not a valid time, where that matters only if it is needed
 // The clocks that glibc waits by; with others the functions that take one fail.
 static inline bool hd_wait_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 
@@ -67,7 +67,7 @@ static inline bool hd_freed(uint64_t p) {
 static inline void hd_check_live(const void *p, uint64_t pc) {
   if (hd_freed((uint64_t)p)) hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
 }
-void hd_memory_gone(uint64_t at, uint64_t bytes); // freed or unmapped: who waits for an object there goes on, to be reported
+void hd_memory_gone(uint64_t at, uint64_t bytes); // freed or unmapped: threads that wait for an object there go on, to be reported
 
 // The word at an address in the program's memory, or gone if that cannot be read: for
 // looking at an object on behalf of a thread that does not run. A fault here goes on behind

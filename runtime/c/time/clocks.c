@@ -35,7 +35,7 @@ static bool exists(clockid_t clock) {
 }
 
 // A loop that does nothing but look at a clock waits for a time: like other loops that wait it
-// yields now and then, so that the others come to run, or time can pass.
+// yields from time to time, so that the others come to run, or time can pass.
 static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
   hd_forced_yield(t, pc);
   hd_waste(t, pc, 1, false);

@@ -117,7 +117,7 @@ var hd struct {
 	test    bool // executions are those of a test; else of main
 	active  bool // an execution is under way
 	warm    bool // it is the one that warms up
-	cold    bool // there is none
+	cold    bool // no warm process
 	ready   bool // the controller has been told
 	begun   bool // there has been an execution, if only to warm up
 	noLeaks bool

@@ -65,7 +65,7 @@ func hdArrived(t *hdThread) {
 		return
 	}
 	for i := range hd.nchange {
-		if at := hd.change[i]; at != 0 && at <= hd.points { // below initial priorities, above who gives way
+		if at := hd.change[i]; at != 0 && at <= hd.points { // below initial priorities, above yielding threads
 			t.prio = int64(1 + i)
 			hd.change[i] = 0
 		}

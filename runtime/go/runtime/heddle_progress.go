@@ -162,7 +162,7 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 func hdFruitless(t *hdThread, value uint64) { t.fruitless, t.told = true, value }
 
 // hdLook is hdNanotime for a program that looks at the clock. A loop that does nothing else
-// waits, so it yields now and then.
+// waits, so it yields from time to time.
 func hdLook() int64 {
 	if t := hdThreadOf(getg()); hd.active && t != nil {
 		hd.vnow += hdStepTime

@@ -19,7 +19,7 @@ type Reading struct {
 }
 
 // Printed reduces a trace by the rules of Figure 4 as they are printed, which do not ask
-// whether what they swap is connected. It is here to show what comes of that, and is used
+// whether what they swap is connected. It is here to show what that leads to, and is used
 // for nothing else.
 func Printed(t *stmt.Trace, r Reading) []int32 {
 	quads := Connect(t)
@@ -47,7 +47,7 @@ type printer struct {
 	r Reading
 }
 
-// reduce is the system: what comes of statements after a join-point.
+// reduce is the system: it returns the statements after a join-point, reduced.
 func (p *printer) reduce(before Quad, in []noted) []noted {
 	switch len(in) {
 	case 0, 1: // (base0)
