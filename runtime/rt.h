@@ -204,7 +204,7 @@ struct hd_run {
   uint64_t exit_pc;        // of the call of exit, or main's return; 0 if libc called it itself
   // policy (policy.c)
   int64_t prio_low;
-  uint32_t change[16];      // PCT change points
+  uint32_t change[HD_CHANGE_POINTS]; // PCT change points, 0: used
   uint32_t nchange;
   // script (script.c)
   uint32_t pos;             // next step
@@ -534,7 +534,6 @@ void hd_start_grow(uintptr_t sp);       // maps as much below sp as the program 
 uint64_t hd_start_stack(void);          // how much that was, 0: it is not known
 
 // ---- chance.c: what differs between processes is the same for the program
-enum { HD_CPUS = 4 };
 void hd_chance_init(void);
 
 // ---- files.c: descriptors, mappings, captured output

@@ -38,7 +38,6 @@ import (
 const (
 	hdWords     = hdMaxThreads / 64
 	hdMapShared = 1
-	hdMaxSteps  = 1 << 20 // the default step budget, as in internal/target/ipc
 	hdFutexWait = 0
 	hdFutexWake = 1
 )
@@ -176,7 +175,7 @@ var hd struct {
 	devs       uint32
 	devRun     uint32
 	prioLow    int64
-	change     [64]uint64
+	change     [hdChangePoints]uint64
 	nchange    int
 	result     hdResult
 	outside    bool
@@ -237,7 +236,7 @@ func hdAttach() {
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
 	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
 	hd.leakIgnore = gogetenv("HEDDLE_LEAK_IGNORE")
-	hd.procs = hdNumCPU
+	hd.procs = hdCpus
 	hd.vreal = nanotime()
 	hd.vbase = 1e9
 	hd.on = true

@@ -6,23 +6,10 @@ package runtime
 
 import "internal/runtime/sys"
 
-// hdQuantum is for how many points a thread may run on end. A loop that takes a lock to look,
-// and gives it back, is no spinning, and nobody else would ever run.
-const hdQuantum = 10000
-
-// hdSmallQuantum is that in the second half of the step budget.
-const hdSmallQuantum = 200
-
 // Fairness. A goroutine that only yields, spins or polls cannot keep another enabled one from
 // running. FAIR and PCT serve those that yield in turn; so does POS up to the order within a
 // window, which moves down with each draw; RANDOM is fair with probability 1. And under all
 // of them nobody waits for more than hdStarved points.
-const (
-	hdStarved = 10000
-	hdWindow  = 64
-	hdStride  = 8
-)
-
 func hdRandom() uint64 { // splitmix64
 	hd.rng += 0x9e3779b97f4a7c15
 	z := hd.rng
@@ -53,7 +40,7 @@ func hdWaits(t *hdThread) bool {
 func hdGivesWay(t *hdThread) bool { return hdWaits(t) || hdMonopolises(t) }
 
 func hdMonopolises(t *hdThread) bool {
-	if t.index != hd.lastRan || hd.points-hd.since < hdSmallQuantum {
+	if t.index != hd.lastRan || hd.points-hd.since < hdShortQuantum {
 		return false
 	}
 	return hd.points-hd.since >= hdQuantum || hdLate()
@@ -79,8 +66,8 @@ func hdDraw(t *hdThread) {
 		t.prio = hd.prioLow
 		hd.prioLow--
 	case hd.plan.Policy == hdPolicyPos && way:
-		hd.prioLow -= hdStride
-		t.prio = hd.prioLow - int64(hdRandom()%hdWindow)
+		hd.prioLow -= hdPosStride
+		t.prio = hd.prioLow - int64(hdRandom()%hdPosWindow)
 	case hd.plan.Policy == hdPolicyPos:
 		t.prio = hdFresh()
 	}
@@ -188,7 +175,7 @@ func hdStarving() *hdThread {
 }
 
 func hdPolicyChoose() uint32 {
-	if hd.points%(hdStarved/8) == 0 {
+	if hd.points%hdStarvedEvery == 0 {
 		if t := hdStarving(); t != nil {
 			return t.index
 		}

@@ -3,11 +3,6 @@
 // Following a schedule, as in the C runtime (runtime/script.c), where the paper is named.
 package runtime
 
-const (
-	hdLookAhead    = 4096
-	hdDeviationMax = 10000
-)
-
 func hdStep_(i uint32) *hdStep {
 	return (*hdStep)(add(hd.steps, uintptr(i)*hdSizeofStep))
 }
@@ -111,7 +106,7 @@ func hdTolerant() int32 {
 		}
 		// Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
 		hd.devRun++
-		if hdWaits(t) || hd.devRun > hdDeviationMax {
+		if hdWaits(t) || hd.devRun > hdPatience {
 			hdNextInterval()
 			continue
 		}
