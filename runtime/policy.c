@@ -1,4 +1,5 @@
-// policy.c: the stepping policies, and no others: everything else is made of plans.
+// policy.c: the stepping policies of docs/scheduler.md, and no others: everything else is made
+// of plans.
 //   FAIR    non-preemptive; leaves a thread only when it blocks, yields, spins, or has run
 //           for HD_QUANTUM points on end
 //   RANDOM  uniform among enabled threads, or mostly staying with the one that runs
@@ -15,6 +16,8 @@
 // a window, so that after HD_POS_WINDOW / HD_POS_STRIDE further draws one that waits comes before all new
 // ones; RANDOM is fair with probability 1. A thread that does not give way but runs alone
 // for HD_QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
+// An enabled thread that has waited for HD_STARVED points goes first, or two others that run in
+// turn could keep it waiting.
 // In the second half of the budget all policies are FAIR, with a small quantum.
 #include "rt.h"
 
@@ -37,7 +40,10 @@ void hd_policy_begin(void) {
   }
 }
 
-void hd_policy_thread(struct hd_thread *t) { t->prio = fresh(); }
+void hd_policy_thread(struct hd_thread *t) {
+  t->prio = fresh();
+  t->ran = hd.points;
+}
 
 // A loop that takes a lock to look, and gives it back, does something each time around: it
 // does not count as spinning, and nobody else would ever run. So nobody runs for ever.
@@ -103,9 +109,9 @@ static uint32_t next_after(uint32_t i) {
 
 static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd.ntimers)) // whose time has come fires
+  if (HD_UNLIKELY(hd.ntimers)) // one whose time has come fires; but others come to run, however short its periods
     for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (hd_threads[i].timer && hd_has(&hd.enabled, i)) return i;
+      if (hd_threads[i].timer && i != hd.last && hd_has(&hd.enabled, i)) return i;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
@@ -134,6 +140,17 @@ static uint32_t choose_highest(void) {
       if (!best || u->prio > best->prio) best = u;
     }
   return best->index;
+}
+
+// The enabled thread that has waited longest, if that is too long; or NULL.
+static HD_COLD struct hd_thread *starving(void) {
+  struct hd_thread *first = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!first || u->ran < first->ran) first = u;
+    }
+  return hd.points - first->ran >= HD_STARVED ? first : NULL;
 }
 
 // One choice in 64 goes, with TIMEOUTS, to a wait with a deadline or a timer whose time has
@@ -179,6 +196,11 @@ static void choose_detour(struct hd_thread *t, bool fair) {
 
 uint32_t hd_policy_choose(void) {
   bool fair = hd.points > hd.plan.max_steps / 2 || hd.plan.policy == HD_POLICY_FAIR;
+  struct hd_thread *starved = !fair && HD_UNLIKELY(!(hd.points & (HD_STARVED_EVERY - 1))) ? starving() : NULL;
+  if (HD_UNLIKELY(starved != NULL)) {
+    starved->detour = hd_detour_needed(starved);
+    return starved->index;
+  }
   if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && hd.points <= hd.plan.max_steps / 2) {
     int32_t i = choose_early();
     if (i >= 0) return (uint32_t)i;

@@ -116,6 +116,7 @@ struct hd_thread {
   uint32_t nfiles, nrandom; // channels it made, random words it drew
   // policies
   int64_t prio;
+  uint32_t ran;            // hd.points when it last did an operation, or became enabled
   // progress (progress.c)
   struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
   uint32_t seen_next;

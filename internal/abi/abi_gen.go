@@ -260,7 +260,7 @@ const (
 	Quantum        = 10000
 	ShortQuantum   = 200
 	Starved        = 10000
-	StarvedEvery   = 1250
+	StarvedEvery   = 1024
 	ChangePoints   = 64
 	PosWindow      = 64
 	PosStride      = 8

@@ -281,7 +281,7 @@ enum hd_scheduler {
   HD_QUANTUM = 10000,         // points that a thread runs on end before it counts as yielding
   HD_SHORT_QUANTUM = 200,     // the same in the second half of the step budget
   HD_STARVED = 10000,         // points that an enabled thread waits before it goes first
-  HD_STARVED_EVERY = HD_STARVED / 8, // points from one look for such threads to the next
+  HD_STARVED_EVERY = 1024,    // points from one look for such threads to the next, a power of two
   HD_CHANGE_POINTS = 64,      // PCT: change points at most
   HD_POS_WINDOW = 64,         // POS: priorities of yielding threads are drawn from so many,
   HD_POS_STRIDE = 8,          // and the window moves down by so many with each draw

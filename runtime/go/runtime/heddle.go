@@ -159,6 +159,7 @@ var hd struct {
 	profiled   uint64 // of these, sent and skipped
 	watch      bool   // accesses are of interest: recorded, or some are points
 	points     uint64
+	budget     uint64 // points after which the execution is a hang
 	switches   uint32
 	preempt    uint32
 	lastRan    uint32

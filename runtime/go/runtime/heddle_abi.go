@@ -262,7 +262,7 @@ const (
 	hdQuantum        = 10000
 	hdShortQuantum   = 200
 	hdStarved        = 10000
-	hdStarvedEvery   = 1250
+	hdStarvedEvery   = 1024
 	hdChangePoints   = 64
 	hdPosWindow      = 64
 	hdPosStride      = 8

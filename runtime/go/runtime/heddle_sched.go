@@ -171,13 +171,12 @@ func hdArrive(t *hdThread) {
 		hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
 	}
 	hd.forced = false
-	hdArrived(t)
-	hdDraw(t)
+	hdPolicyArrive(t)
 }
 
 // hdBudget ends the execution, at t's operation, if it has gone on for too long.
 func hdBudget(t *hdThread) {
-	if hd.settle.phase == hdSettleNone && hd.points > uint64(hd.plan.MaxSteps) {
+	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
 		hdMessage("the step budget is used up")
 		hdFail(hdOutHang, 0, t.pend.pc)
 	}
@@ -232,7 +231,7 @@ func hdChoose() *hdThread {
 		// when nobody else can go on, and when the plan or its script says that a timer may be
 		// early.
 		fire = when <= hd.vnow+hdPointNs+hdDue || hdScriptOvertakes(when) || !hdAny()
-		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayOvertake(when)
+		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()%hdEarlyTimerOdds == 0 && hdMayOvertake(when)
 		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPolled {
 			fire, must = true, true
 		}
@@ -299,7 +298,7 @@ func hdCommit(t *hdThread) {
 		hd.vfire = when
 		hd.timed = hd.points
 		hd.settle.fires++
-		hdDraw(t)
+		hdPolicyArrive(t)
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
 	}
