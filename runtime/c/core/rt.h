@@ -116,6 +116,7 @@ struct hd_thread {
   uint32_t nfiles, nrandom; // channels it made, random words it drew
   // policies
   int64_t prio;
+  uint32_t ran;            // hd.points when it last did an operation, or became enabled
   // progress (progress.c)
   struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
   uint32_t seen_next;
@@ -204,7 +205,7 @@ struct hd_run {
   uint64_t exit_pc;        // of the call of exit, or main's return; 0 if libc called it itself
   // policy (policy.c)
   int64_t prio_low;
-  uint32_t change[16];      // PCT change points
+  uint32_t change[HD_CHANGE_POINTS]; // PCT change points, 0: used
   uint32_t nchange;
   // script (script.c)
   uint32_t pos;             // next step
@@ -533,7 +534,6 @@ void hd_start_grow(uintptr_t sp);       // maps as much below sp as the program 
 uint64_t hd_start_stack(void);          // how much that was, 0: it is not known
 
 // ---- process/nondeterminism.c: what differs between processes is the same for the program
-enum { HD_CPUS = 4 };
 void hd_chance_init(void);
 
 // ---- files/files.c: descriptors, mappings, captured output

@@ -145,8 +145,12 @@ static inline void update(bool all, uint64_t obj) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       if (!all && u->needs != obj && u->needs2 != obj) continue;
       if (HD_UNLIKELY(hd.npending)) hd_owe(u);
-      if (hd_ready(u)) hd_add(&hd.enabled, u->index);
-      else hd_del(&hd.enabled, u->index);
+      if (!hd_ready(u)) {
+        hd_del(&hd.enabled, u->index);
+      } else if (!hd_has(&hd.enabled, u->index)) {
+        hd_add(&hd.enabled, u->index);
+        u->ran = hd.points;
+      }
     }
 }
 
@@ -169,6 +173,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
     hd.last = t->index;
     hd.since = hd.points;
   }
+  t->ran = hd.points;
   hd_coverage(t);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);

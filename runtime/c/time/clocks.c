@@ -11,11 +11,6 @@
 #include "core/rt.h"
 #include "sync/sync.h"
 
-enum {
-  TICK = 100,   // ns a look at a clock takes
-  LOOKS = 1000, // in a row from which on they are a wait
-  AGAIN = 64,   // looks between two yields of such a wait
-};
 static const uint64_t REAL_START = 1750000000ull * 1000000000, MONO_START = 1000ull * 1000000000;
 
 static uint64_t origin(int clock) {
@@ -39,7 +34,7 @@ static bool exists(clockid_t clock) {
 static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
   hd_forced_yield(t, pc);
   hd_waste(t, pc, 1, false);
-  t->looks = LOOKS - AGAIN;
+  t->looks = HD_LOOKS - HD_LOOKS_AGAIN;
   t->looks_at = hd.points;
 }
 
@@ -49,8 +44,8 @@ static uint64_t now(uint64_t pc) {
     t->looks_at = hd.points;
     t->looks = 0;
   }
-  if (HD_UNLIKELY(++t->looks > LOOKS)) long_look(t, pc);
-  return hd.vtime += TICK;
+  if (HD_UNLIKELY(++t->looks > HD_LOOKS)) long_look(t, pc);
+  return hd.vtime += HD_CLOCK_NS;
 }
 
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
