@@ -73,6 +73,8 @@ const Slack = abi.SlackNs * time.Nanosecond
 
 // Plan asks for one or more executions.
 type Plan struct {
+	// Tag is the caller's own: targets give the plan back with each outcome, and the tag in it.
+	Tag    uint64
 	Seed   uint64 // execution i of Repeat uses Seed+i
 	Repeat int    // number of executions; 0 means 1
 
@@ -134,7 +136,6 @@ type Watcher interface {
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending
-	Ident       uint64 // hash naming the failure, for quick comparison; 0 when clean
 	Coverage    uint64 // same for executions that order conflicting operations the same way
 	Points      int
 	Switches    int
@@ -149,6 +150,16 @@ type Outcome struct {
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot put back: only what Run gives is exact.
 	Shared bool
+}
+
+// Ends reports whether o is the outcome of the last execution of p: all that Repeat asks for
+// have been done, or Stop ends it. A leak does not stop a plan; the runtimes have the same rule.
+func (p *Plan) Ends(o *Outcome) bool {
+	if o.Index+1 >= p.Repeat {
+		return true
+	}
+	failed := o.Ending.Kind != trace.Leak && (o.Ending.Kind != trace.Clean || o.Ending.Status != p.ExpectStatus)
+	return p.Stop && failed
 }
 
 // Divergence is the first difference between a strict script and its execution.
