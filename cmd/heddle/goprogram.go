@@ -197,13 +197,8 @@ func (b *built) Header() trace.Header {
 	return h
 }
 
-// Still is that of the target, where it tells.
-func (b *built) Still() time.Duration {
-	if t, ok := b.Target.(interface{ Still() time.Duration }); ok {
-		return t.Still()
-	}
-	return 0
-}
+// Unwrap implements target.Wrapper.
+func (b *built) Unwrap() target.Target { return b.Target }
 
 func (b *built) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	o, err := b.Target.Run(ctx, p)
@@ -271,7 +266,7 @@ func (a *app) recordedGo(tr *trace.Trace, opts patch.Options) (cfg goprog.Config
 		return cfg, err
 	}
 	if len(what) == 0 {
-		return cfg, fmt.Errorf("the trace does not say how to build its program: there is none in %q", strings.Join(h.Command, " "))
+		return cfg, fmt.Errorf("the trace does not say how to build its program: no build command in %q", strings.Join(h.Command, " "))
 	}
 	b, err := a.goBuilder(dir, opts)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Shares of the memory that a Loop may use. A program can access memory millions of times a
-// second, so accesses that are no scheduling points are what a recording consists of. Of these a
+// second, so accesses that are not scheduling points are what a recording consists of. Of these a
 // trace keeps the first so many; the watcher is shown more, and has a share of its own.
 const (
 	memoryPerKept  = 1024 // bytes of Loop.Memory for an event kept: 88, twice while the list grows, and what reads the trace
@@ -17,7 +17,7 @@ const (
 	watcherShare   = 4    // a fourth is the watcher's
 )
 
-// maxAccesses are how many accesses that are no scheduling points a plan keeps in its trace,
+// maxAccesses are how many accesses that are not scheduling points a plan keeps in its trace,
 // and how many its watcher is shown.
 func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
 	of := func(per int64) uint64 {
@@ -62,7 +62,7 @@ type recording struct {
 	sent      uint64 // events that the runtime has sent
 
 	sparse      bool   // only scheduling points are kept
-	kept, most  uint64 // events that are kept though they are no scheduling points
+	kept, most  uint64 // events that are kept though they are not scheduling points
 	cut         bool   // there were more than most
 	shown, show uint64 // accesses that the watcher has seen, and is to see
 	hidden      bool   // there were more than show
