@@ -100,9 +100,15 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 		t.ended = true
 		x.progress(t)
 	case trace.OpThreadCreate:
-		created = x.newThread(t, o.body)
-		t.child = created
+		t.child = x.newThread(t, o.body)
 		e.Value = uint64(t.child.id)
+		if o.body == nil {
+			t.child.timer = true
+			t.child.next = operation{op: trace.OpTimerExpire}
+			x.timers++
+			break
+		}
+		created = t.child
 		x.progress(t)
 	case trace.OpThreadJoin:
 		e.Value = uint64(o.other.id)

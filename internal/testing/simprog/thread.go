@@ -265,12 +265,13 @@ func (t *Thread) Sleep(ns int64) {
 
 // Timer sets a timer that expires once, after some virtual ns, and tells nobody.
 func (t *Thread) Timer(ns int64) {
-	timer := t.x.newThread(t, nil)
-	timer.timer = true
-	timer.next = operation{op: trace.OpTimerExpire}
-	t.x.timers++
-	t.do(operation{op: trace.OpTimerSet, site: t.site(), other: timer, value: ns})
+	at := t.site()
+	t.do(operation{op: trace.OpThreadCreate, site: at})
+	t.do(operation{op: trace.OpTimerSet, site: at, other: t.child, value: ns})
 }
+
+// Step does an operation that changes nothing.
+func (t *Thread) Step(op trace.Op) { t.do(operation{op: op, site: t.site()}) }
 
 // Signal wakes one thread that waits.
 func (t *Thread) Signal(c *Cond) { t.do(operation{op: trace.OpCondSignal, site: t.site(), cond: c}) }
