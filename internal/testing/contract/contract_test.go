@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -176,20 +177,12 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 	plan.Record = true
 	var seen []*recording
 	if c.Points || c.Script != nil {
-		accesses := map[int]bool{}
-		for _, f := range c.Program.Functions {
-			for _, o := range f.Ops {
-				if o.Word == "read" || o.Word == "write" {
-					accesses[o.Line] = true
-				}
-			}
-		}
 		known := map[trace.Site]bool{}
 		for seed := range uint64(12) {
 			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points, MaxSteps: 50000}
 			o := execute(t, tg, p)
 			for _, e := range o.Trace.Events {
-				if e.Op.IsAccess() && accesses[line(e.Site)] && !known[e.Site] {
+				if e.Op.IsAccess() && c.accesses(line(e.Site)) && !known[e.Site] {
 					known[e.Site] = true
 					plan.Points = append(plan.Points, e.Site)
 				}
@@ -257,12 +250,80 @@ func TestCorpus(t *testing.T) {
 				})
 			}
 			// Where operations do not block, the machine's threads can be those of Go.
-			if want, ok := c.Expected["go"]; ok && !c.Program.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "sleep", "timer") {
+			if want, ok := c.Expected["go"]; ok && !c.Program.blocks() {
 				t.Run("sim as go", func(t *testing.T) {
 					r, o := follow(t, c, "sim", simprog.New(Sim(c, true)))
 					check(t, want, r, o)
 				})
 			}
 		})
+	}
+}
+
+// TestSeeds: the same seed gives the same decisions in the C runtime and in the simulated
+// machine, and where operations do not block also in Go: random draws are made in the same
+// order, for every policy and every program of the corpus.
+func TestSeeds(t *testing.T) {
+	all := cases(t)
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Expected["c"].known && c.Expected["sim"].known {
+				agree(t, c, "c", startC(t, c, all), simprog.New(Sim(c, false)), seeds)
+			}
+			if c.Expected["go"].known && !c.Program.blocks() {
+				agree(t, c, "go", startGo(t, c, all), simprog.New(Sim(c, true)), seeds/4)
+			}
+		})
+	}
+}
+
+func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds uint64) {
+	t.Helper()
+	line, simLine := lines(c, lang, real.Modules()), lines(c, "sim", nil)
+	var points, simPoints []trace.Site
+	add := func(all *[]trace.Site, o schedule.Outcome, line func(trace.Site) int) {
+		for _, e := range o.Trace.Events {
+			if e.Op.IsAccess() && c.accesses(line(e.Site)) && !slices.Contains(*all, e.Site) {
+				*all = append(*all, e.Site)
+			}
+		}
+	}
+	different := 0
+	for policy := range schedule.POS + 1 {
+		for seed := range seeds {
+			p := schedule.Plan{
+				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
+				Timeouts: seed%2 == 1, Spurious: seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true, Accesses: true,
+			}
+			if lang == "go" {
+				p.Timeouts, p.Spurious = false, false // Go has none of these waits, and draws nothing
+			}
+			q := p
+			p.Points, q.Points = points, simPoints
+			got, want := execute(t, real, p), execute(t, sim, q)
+			add(&points, got, line)
+			add(&simPoints, want, simLine)
+			a, err := c.read(got.Trace, line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := c.read(want.Trace, simLine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, y := Format(a.turns)+fmt.Sprint(got.Ending.Kind, stats(got)), Format(b.turns)+fmt.Sprint(want.Ending.Kind, stats(want))
+			if x != y {
+				if different++; different < 3 {
+					t.Errorf("%s, policy %v, seed %d, %+v:\n%s\nin the simulated machine\n%s", lang, policy, seed, p, x, y)
+				}
+			}
+		}
+	}
+	if different > 0 {
+		t.Errorf("%d of %d executions differ", different, 4*seeds)
 	}
 }

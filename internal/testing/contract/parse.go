@@ -26,7 +26,8 @@ type Case struct {
 
 // Expected is what a language is expected to do.
 type Expected struct {
-	Turns []Turn
+	known bool
+	Turns []Turn         // nil if they do not matter
 	End   string         // "clean 0", "hang", …; empty if it does not matter
 	Stats map[string]int // points, switches, preemptions, deviations
 }
@@ -106,7 +107,7 @@ func Load(file string) (*Case, error) {
 					c.None[lang] = strings.TrimSpace(text)
 					continue
 				}
-				var e Expected
+				e := Expected{known: true}
 				if e.Turns, text, err = turns(string(f.Data)); err == nil {
 					err = e.parse(text)
 				}
@@ -160,6 +161,24 @@ func (p *Program) uses(words ...string) bool {
 	for _, f := range p.Functions {
 		for _, o := range f.Ops {
 			if slices.Contains(words, o.Word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blocks reports whether some operation of the program may have to wait for another thread or
+// for time. Goroutines that do come to another operation, their resumption.
+func (p *Program) blocks() bool {
+	return p.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "signal", "broadcast", "sleep", "timer")
+}
+
+// accesses reports whether the operation at a line of the program is a plain access.
+func (c *Case) accesses(line int) bool {
+	for _, f := range c.Program.Functions {
+		for _, o := range f.Ops {
+			if o.Line == line && (o.Word == "read" || o.Word == "write") {
 				return true
 			}
 		}
