@@ -169,9 +169,10 @@ func (p *Program) uses(words ...string) bool {
 }
 
 // blocks reports whether some operation of the program may have to wait for another thread or
-// for time. Goroutines that do come to another operation, their resumption.
+// for time. Goroutines that do come to another operation, their resumption. One that spins
+// counts as waiting: in Go an observation counts when the goroutine comes to it.
 func (p *Program) blocks() bool {
-	return p.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "signal", "broadcast", "sleep", "timer")
+	return p.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "signal", "broadcast", "sleep", "timer", "spin", "poll")
 }
 
 // accesses reports whether the operation at a line of the program is a plain access.
