@@ -109,10 +109,10 @@ func (x *execution) early(u *Thread) {
 	x.time = max(x.time, u.deadline)
 }
 
-// timerBefore reports whether a timer is set to expire before a time.
+// timerBefore reports whether a timer is set to a time before that and has not expired.
 func (x *execution) timerBefore(time int64) bool {
 	for _, t := range x.threads {
-		if t.timer && t.timed && t.deadline < time {
+		if t.timer && (t.timed || t.timedOut) && t.deadline < time {
 			return true
 		}
 	}
