@@ -115,20 +115,25 @@ func (c *Case) script(seen []*recording) (steps []schedule.Step, threads []trace
 		for _, w := range turn.Words {
 			word, early := strings.CutSuffix(w, "!")
 			word, to, _ := strings.Cut(word, ">")
-			p := place{thread: turn.Thread, word: word}
+			p, before := place{thread: turn.Thread, word: word}, at[turn.Thread]
 			var line int
 			if name, where, ok := strings.Cut(word, "@"); ok {
 				p.word = name
 				fmt.Sscan(where, &line)
 				p.line = line
 			} else {
-				p.line = nextLine(sites, at[turn.Thread], p)
+				p.line = nextLine(sites, before, p)
 			}
-			at[turn.Thread] = p
 			step, ok := sites[p]
+			if wait, waits := sites[place{p.thread, "wait", before.line}]; !ok && waits && (word == "spurious" || word == "timeout") {
+				step, ok = wait, true // rare, but at the same place
+				step.Op = map[string]trace.Op{"spurious": trace.OpSpuriousWake, "timeout": trace.OpCondTimeout}[word]
+				p.line = before.line
+			}
 			if !ok {
 				return nil, nil, fmt.Errorf("script: no execution has met %+v", p)
 			}
+			at[turn.Thread] = p
 			k, ok := index[turn.Thread]
 			if !ok {
 				return nil, nil, fmt.Errorf("script: no execution has met thread %s", turn.Thread)
