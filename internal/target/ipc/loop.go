@@ -121,7 +121,7 @@ type stream struct {
 	done    func(schedule.Plan, schedule.Outcome) bool
 	queue   []job
 	sent    int // the process has been given the first so many
-	more    bool
+	more    bool // next may have a plan: it is asked after each outcome
 	stopped bool // by done: what comes now is not wanted
 	dog     watchdog
 }
@@ -295,6 +295,7 @@ func (s *stream) hang() {
 func (s *stream) ended(o schedule.Outcome, last bool) {
 	j := &s.queue[0]
 	s.x.reset()
+	s.more = true
 	j.done = o.Index + 1
 	j.over = j.plan.Ends(&o)
 	if !s.stopped && !s.done(j.plan, o) {
