@@ -23,8 +23,8 @@ type exploration struct {
 	*search
 	ctx context.Context
 
-	mu      sync.Mutex
-	changed sync.Cond // there are more plans, or it is over
+	mu      sync.Locker // protects what follows and the search; it does nothing for a single worker
+	changed *sync.Cond  // there are more plans, or it is over
 	over    bool      // nothing more is given out
 	failure *failure
 	err     error
@@ -34,8 +34,11 @@ type exploration struct {
 // have not been observed by then remain in flight.
 func (s *search) explore(ctx context.Context) (*failure, error) {
 	s.flight.rewind()
-	x := &exploration{search: s, ctx: ctx}
-	x.changed.L = &x.mu
+	x := &exploration{search: s, ctx: ctx, mu: alone{}}
+	if len(s.workers) > 1 {
+		x.mu = new(sync.Mutex)
+	}
+	x.changed = sync.NewCond(x.mu)
 	if len(s.workers) == 1 {
 		x.work(s.workers[0])
 	} else {
@@ -57,6 +60,12 @@ func (s *search) explore(ctx context.Context) (*failure, error) {
 	}
 	return nil, ctx.Err()
 }
+
+// alone is the lock of a worker that has nobody to keep out.
+type alone struct{}
+
+func (alone) Lock()   {}
+func (alone) Unlock() {}
 
 // work lets a worker carry out plans until the exploration is over.
 func (x *exploration) work(w Worker) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
@@ -20,7 +21,7 @@ type search struct {
 	report   *Report
 	progress func(Progress)
 	began    time.Time
-	told     time.Time // when progress was told last
+	due      atomic.Bool // progress may be reported again
 
 	setting    strategy.Setting
 	strategy   strategy.Strategy
@@ -55,6 +56,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 		s.strategy = strategy.NewPortfolio(s.setting, opts.Samplers...)
 	}
 	s.stage = s.strategy.Stage()
+	s.due.Store(true)
 	if opts.ExpectStatus != nil {
 		s.expect, s.expectSet = *opts.ExpectStatus, true
 	}
@@ -129,13 +131,16 @@ func (s *search) note(format string, args ...any) {
 
 // tell reports progress; it is dropped if something was told a moment ago.
 func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
-	if s.progress == nil || !now && time.Since(s.told) < 100*time.Millisecond {
+	if s.progress == nil || !now && !s.due.Load() {
 		return
 	}
-	s.told = time.Now()
+	// A timer, because to ask for the time would cost more than the rest of what is done for an
+	// execution.
+	s.due.Store(false)
+	time.AfterFunc(100*time.Millisecond, func() { s.due.Store(true) })
 	p := Progress{
 		Phase: phase, Executions: s.report.Executions + more, Behaviours: s.behaviours.len(), Points: s.stage.Points,
-		Round: s.stage.Round, Elapsed: s.told.Sub(s.began), Cost: cost,
+		Round: s.stage.Round, Elapsed: time.Since(s.began), Cost: cost,
 	}
 	if seconds := p.Elapsed.Seconds(); seconds > 0 {
 		p.PerSecond = float64(p.Executions) / seconds

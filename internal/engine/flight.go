@@ -15,6 +15,7 @@ type flight struct {
 	tag   uint64    // of the next plan
 	// unseen is how many executions the plans ask for that have not been observed.
 	unseen int
+	spare  []*flying // that have been dropped, to be used again
 }
 
 // flying is a plan in flight.
@@ -39,7 +40,12 @@ func (f *flight) add(r strategy.Request) {
 	r.Plan.Repeat = max(1, r.Plan.Repeat)
 	f.tag++
 	f.unseen += r.Plan.Repeat
-	f.plans = append(f.plans, &flying{request: r})
+	p := new(flying)
+	if n := len(f.spare); n > 0 {
+		p, f.spare = f.spare[n-1], f.spare[:n-1]
+	}
+	p.request = r
+	f.plans = append(f.plans, p)
 }
 
 // take gives out the next plan, if there is one that no worker has.
@@ -74,6 +80,8 @@ func (f *flight) drop() {
 	f.plans[0] = nil
 	f.plans = f.plans[1:]
 	f.taken--
+	*p = flying{}
+	f.spare = append(f.spare, p)
 }
 
 // rewind takes all plans back from the workers. What of them has not been observed is to be run

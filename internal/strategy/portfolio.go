@@ -199,7 +199,6 @@ func watched(r *Request) { r.Plan.Record, r.Plan.Accesses, r.Observe = true, tru
 
 // nextRound is the next round's plans: recorded executions, then the batches.
 func (p *Portfolio) nextRound() []Request {
-	var plans []Request
 	n := lastBatch
 	if p.round < 6 {
 		n = firstBatch << p.round
@@ -208,7 +207,9 @@ func (p *Portfolio) nextRound() []Request {
 	if len(p.points) == 0 {
 		arms = arms[:len(arms)/2]
 	}
-	for i := range p.recordings() {
+	recorded := p.recordings()
+	plans := make([]Request, 0, recorded+len(arms)*(n+sameParameters-1)/sameParameters)
+	for i := range recorded {
 		// Every arm gets its turn over the rounds; memory points first, where what is
 		// still hidden is more likely to show.
 		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
