@@ -25,7 +25,7 @@ type exploration struct {
 
 	mu      sync.Locker // protects what follows and the search; it does nothing for a single worker
 	changed *sync.Cond  // there are more plans, or it is over
-	over    bool      // nothing more is given out
+	over    bool        // nothing more is given out
 	failure *failure
 	err     error
 }

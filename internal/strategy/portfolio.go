@@ -146,13 +146,16 @@ func within(round []Request, left int) []Request {
 
 // Observe implements Strategy.
 func (p *Portfolio) Observe(o *Observation) {
+	if o.Last && o.Request.Key != First {
+		p.flying--
+	}
 	out := o.Outcome
+	if out == nil {
+		return
+	}
 	// A race is what a recorded execution that ended well is made of.
 	well := !out.Ending.Kind.Failed() || out.Ending.Kind == trace.Race
 	if o.Request.Key != First {
-		if o.Last {
-			p.flying--
-		}
 		a := p.arms[o.Request.Key]
 		a.executions++
 		if o.New {

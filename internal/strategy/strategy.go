@@ -120,7 +120,8 @@ type Observation struct {
 	Index int
 	Last  bool
 	// Outcome is judged: its kind says whether the execution is a failure. A failure that does
-	// not come again is observed like any other, and the search goes on.
+	// not come again is observed like any other, and the search goes on. It is nil where the
+	// plan ended before this execution was made; Last is true then.
 	Outcome *schedule.Outcome
 	// Seen is what the execution showed; nil if the plan did not ask for it, or if the
 	// execution could not be recorded.
