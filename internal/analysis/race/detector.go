@@ -88,8 +88,8 @@ func Bounded(memory int64) *Detector {
 	return d
 }
 
-// Event takes the next event. Threads that no event created must have been seen, or
-// announced to Engine, before another thread's accesses that race with theirs.
+// Event takes the next event. A thread that no event created must have been seen
+// before another thread's accesses that race with theirs.
 func (d *Detector) Event(e *trace.Event) {
 	d.engine.Event(e)
 	index := d.events
@@ -130,9 +130,6 @@ func (d *Detector) Event(e *trace.Event) {
 // Full is the number of events after which the detector's memory was used up, 0 if it was not.
 // Races with accesses that came later are not found.
 func (d *Detector) Full() int { return d.full }
-
-// Engine is the happens-before of the execution so far.
-func (d *Detector) Engine() *hb.Engine { return d.engine }
 
 // Races are the races found so far, ordered by Pair.
 func (d *Detector) Races() []Race {

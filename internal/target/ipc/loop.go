@@ -120,7 +120,7 @@ type stream struct {
 	next    func() (schedule.Plan, bool)
 	done    func(schedule.Plan, schedule.Outcome) bool
 	queue   []job
-	sent    int // the process has been given the first so many
+	sent    int  // the process has been given the first so many
 	more    bool // next may have a plan: it is asked after each outcome
 	stopped bool // by done: what comes now is not wanted
 	dog     watchdog
