@@ -134,7 +134,7 @@ func (c *findCommand) options() (engine.Options, error) {
 		if err != nil {
 			return opts, usage(err)
 		}
-		opts.Strategies = append(opts.Strategies, s)
+		opts.Samplers = append(opts.Samplers, s)
 	}
 	return opts, nil
 }

@@ -78,7 +78,7 @@ func (c *testCommand) options() (engine.Options, error) {
 		if err != nil {
 			return opts, usage(err)
 		}
-		opts.Strategies = append(opts.Strategies, s)
+		opts.Samplers = append(opts.Samplers, s)
 	}
 	return opts, nil
 }
