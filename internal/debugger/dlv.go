@@ -1,4 +1,4 @@
-package main
+package debugger
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -22,14 +23,11 @@ type debuggable interface {
 	Debug(ctx context.Context, debugger []string, plan schedule.Plan) error
 }
 
-// debug replays a trace in delve. The process stops where it failed, by breakpoints in a
+// Dlv replays a trace in delve. The process stops where it failed, by breakpoints in a
 // file of commands; what comes then is the user's.
-func (a *app) debug(t target.Target, tr *trace.Trace) error {
-	var program debuggable
-	if b, ok := t.(*built); ok {
-		program, ok = b.Target.(debuggable)
-	}
-	if program == nil {
+func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
+	program, ok := t.(debuggable)
+	if !ok {
 		return errors.New("--dlv is for traces of Go programs")
 	}
 	dlv, err := exec.LookPath("dlv")
@@ -53,7 +51,7 @@ func (a *app) debug(t target.Target, tr *trace.Trace) error {
 		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
 	}
 	// Ctrl-C stops the program in the debugger, and not heddle.
-	return program.Debug(context.WithoutCancel(a.ctx), []string{dlv, "exec", programOf(t), "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
+	return program.Debug(context.WithoutCancel(ctx), []string{dlv, "exec", launch.ProgramFile(t), "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
 }
 
 // dlvCommands let a program run to its failure: to the place in the source, if there is

@@ -1,21 +1,20 @@
-package main
+package doctor
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/internal/machine"
 )
 
 // machineChecks are about the kernel and the processor.
-func machineChecks() []check {
-	return []check{
+func machineChecks() []Check {
+	return []Check{
 		platformCheck(),
 		fsgsbaseCheck(),
 		layoutCheck(),
@@ -26,38 +25,38 @@ func machineChecks() []check {
 	}
 }
 
-func platformCheck() check {
+func platformCheck() Check {
 	detail := runtime.GOOS + "/" + runtime.GOARCH
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		detail += ", kernel " + unix.ByteSliceToString(u.Release[:])
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return check{"platform", bad, detail, "heddle's runtime exists for 64-bit x86 Linux only."}
+		return Check{"platform", Bad, detail, "heddle's runtime exists for 64-bit x86 Linux only."}
 	}
-	return check{Name: "platform", Grade: good, Detail: detail}
+	return Check{Name: "platform", Grade: Good, Detail: detail}
 }
 
 // fsgsbaseCheck asks whether programs may write the FS base themselves (Linux 5.9 and a
 // processor since 2012), which is how a fiber takes up its thread's identity.
-func fsgsbaseCheck() check {
+func fsgsbaseCheck() Check {
 	const name = "fsgsbase"
 	const atHWCAP2, hwcap2FSGSBASE = 26, 1 << 1
 	auxv, err := os.ReadFile("/proc/self/auxv")
 	if err != nil {
-		return check{name, poor, "not known: " + err.Error(), "Without it a switch between threads costs a system call."}
+		return Check{name, Poor, "not known: " + err.Error(), "Without it a switch between threads costs a system call."}
 	}
 	for ; len(auxv) >= 16; auxv = auxv[16:] {
 		if binary.LittleEndian.Uint64(auxv) == atHWCAP2 && binary.LittleEndian.Uint64(auxv[8:])&hwcap2FSGSBASE != 0 {
-			return check{Name: name, Grade: good, Detail: "usable"}
+			return Check{Name: name, Grade: Good, Detail: "usable"}
 		}
 	}
-	return check{name, poor, "not usable", "A switch between threads costs a system call: fewer executions per second."}
+	return Check{name, Poor, "not usable", "A switch between threads costs a system call: fewer executions per second."}
 }
 
 // layoutCheck asks whether address randomisation can be switched off. A personality
 // belongs to a kernel thread, and it is put back before another goroutine gets this one.
-func layoutCheck() check {
+func layoutCheck() Check {
 	const name = "fixed addresses"
 	const addrNoRandomize, query = 0x0040000, 0xffffffff
 	runtime.LockOSThread()
@@ -68,14 +67,14 @@ func layoutCheck() check {
 		unix.RawSyscall(unix.SYS_PERSONALITY, old, 0, 0)
 	}
 	if errno != 0 {
-		return check{name, poor, "forbidden here: " + errno.Error(),
+		return Check{name, Poor, "forbidden here: " + errno.Error(),
 			"Containers often forbid personality(ADDR_NO_RANDOMIZE). Schedules replay without it, but a program that prints addresses or hashes them may differ from run to run."}
 	}
-	return check{Name: name, Grade: good, Detail: "address randomisation can be switched off"}
+	return Check{Name: name, Grade: Good, Detail: "address randomisation can be switched off"}
 }
 
 // sharedMemoryCheck makes the kind of file through which heddle talks to the runtime.
-func sharedMemoryCheck() check {
+func sharedMemoryCheck() Check {
 	const name = "shared memory"
 	fd, err := unix.MemfdCreate("heddle-doctor", unix.MFD_CLOEXEC)
 	if err == nil {
@@ -88,9 +87,9 @@ func sharedMemoryCheck() check {
 		}
 	}
 	if err != nil {
-		return check{name, bad, "not available: " + err.Error(), "heddle talks to the program through a memory file (memfd_create): allow it in this container."}
+		return Check{name, Bad, "not available: " + err.Error(), "heddle talks to the program through a memory file (memfd_create): allow it in this container."}
 	}
-	return check{Name: name, Grade: good, Detail: "memory files can be made and mapped"}
+	return Check{Name: name, Grade: Good, Detail: "memory files can be made and mapped"}
 }
 
 // pageScan is struct pm_scan_arg of <linux/fs.h>.
@@ -101,11 +100,11 @@ type pageScan struct {
 
 // pagemapCheck asks how much the kernel tells about pages. The runtime looks there for
 // the pages that are present when it copies a program's memory.
-func pagemapCheck() check {
+func pagemapCheck() Check {
 	const name = "page map"
 	f, err := os.Open("/proc/self/pagemap")
 	if err != nil {
-		return check{name, poor, "not readable: " + err.Error(), "More memory than needed is copied between executions: fewer executions per second."}
+		return Check{name, Poor, "not readable: " + err.Error(), "More memory than needed is copied between executions: fewer executions per second."}
 	}
 	defer f.Close()
 	const pagemapScan = 0xc0606610 // _IOWR('f', 16, struct pm_scan_arg)
@@ -116,20 +115,20 @@ func pagemapCheck() check {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), pagemapScan, uintptr(unsafe.Pointer(&arg)))
 	runtime.KeepAlive(page)
 	if errno != 0 {
-		return check{Name: name, Grade: good, Detail: "readable, without PAGEMAP_SCAN (Linux 6.7)"}
+		return Check{Name: name, Grade: Good, Detail: "readable, without PAGEMAP_SCAN (Linux 6.7)"}
 	}
-	return check{Name: name, Grade: good, Detail: "readable, with PAGEMAP_SCAN"}
+	return Check{Name: name, Grade: Good, Detail: "readable, with PAGEMAP_SCAN"}
 }
 
-func coresCheck() check {
+func coresCheck() Check {
 	detail := fmt.Sprintf("%d", runtime.NumCPU())
 	if quota, ok := cpuQuota("/sys/fs/cgroup/cpu.max"); ok && quota < float64(runtime.NumCPU()) {
 		detail += fmt.Sprintf(", limited to %.3g by a control group", quota)
 	}
 	if runtime.NumCPU() < 2 {
-		return check{"cores", poor, detail, "heddle and the program take turns on one core: fewer executions per second."}
+		return Check{"cores", Poor, detail, "heddle and the program take turns on one core: fewer executions per second."}
 	}
-	return check{Name: "cores", Grade: good, Detail: detail}
+	return Check{Name: "cores", Grade: Good, Detail: detail}
 }
 
 // cpuQuota is the share of processors that a control group allows.
@@ -148,36 +147,19 @@ func cpuQuota(file string) (float64, bool) {
 // littleMemory is what heddle, a program's snapshot and a queue of events fit in.
 const littleMemory = 512 << 20
 
-func memoryCheck() check {
+func memoryCheck() Check {
 	const name = "memory"
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return check{name, poor, "not known: " + err.Error(), "It cannot be said whether there is enough."}
-	}
-	available, ok := memoryField(text, "MemAvailable:")
+	available, ok := machine.MemoryInfo("MemAvailable:")
 	if !ok {
-		return check{name, poor, "not known: /proc/meminfo has no MemAvailable", "It cannot be said whether there is enough."}
+		return Check{name, Poor, "not known: /proc/meminfo has no MemAvailable", "It cannot be said whether there is enough."}
 	}
 	detail := fmt.Sprintf("%d MB available", available>>20)
-	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if n, err := strconv.ParseUint(strings.TrimSpace(string(limit)), 10, 64); err == nil {
-			detail += fmt.Sprintf(", limited to %d MB by a control group", n>>20)
-			available = min(available, n)
-		}
+	if limit, ok := machine.MemoryLimit(); ok {
+		detail += fmt.Sprintf(", limited to %d MB by a control group", limit>>20)
+		available = min(available, limit)
 	}
 	if available < littleMemory {
-		return check{name, poor, detail, "Large programs may be killed for want of memory."}
+		return Check{name, Poor, detail, "Large programs may be killed for want of memory."}
 	}
-	return check{Name: name, Grade: good, Detail: detail}
-}
-
-// memoryField reads a number of bytes from the text of /proc/meminfo.
-func memoryField(text []byte, name string) (uint64, bool) {
-	for line := range bytes.Lines(text) {
-		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			kb, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(rest)), "kB")), 10, 64)
-			return kb << 10, err == nil
-		}
-	}
-	return 0, false
+	return Check{Name: name, Grade: Good, Detail: detail}
 }

@@ -1,4 +1,4 @@
-package main
+package kept
 
 import (
 	"bytes"
@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-// hasOldKept reports whether a package has findings where earlier versions kept them.
-func hasOldKept(pkg string) bool {
+// HasOld reports whether a package has findings where earlier versions kept them.
+func HasOld(pkg string) bool {
 	files, _ := oldKept(pkg)
 	return len(files) > 0
 }
@@ -21,7 +23,7 @@ func hasOldKept(pkg string) bool {
 // the inner ones first. Names are relative to the package's directory.
 func oldKept(pkg string) (files, dirs []string) {
 	root := os.DirFS(pkg)
-	_ = fs.WalkDir(root, filepath.ToSlash(oldKeptDir), func(name string, e fs.DirEntry, err error) error {
+	_ = fs.WalkDir(root, filepath.ToSlash(OldDir), func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil: // not there, or not to be read
 		case e.IsDir():
@@ -42,9 +44,9 @@ func moveKept(pkg string) (note string) {
 	moved := 0
 	var first error
 	for _, name := range files {
-		rel, err := filepath.Rel(filepath.ToSlash(oldKeptDir), name)
+		rel, err := filepath.Rel(filepath.ToSlash(OldDir), name)
 		if err == nil {
-			err = moveFile(filepath.Join(pkg, name), filepath.Join(pkg, keptDir, rel))
+			err = moveFile(filepath.Join(pkg, name), filepath.Join(pkg, Dir, rel))
 		}
 		if err == nil {
 			moved++
@@ -53,13 +55,13 @@ func moveKept(pkg string) (note string) {
 		}
 	}
 	if moved > 0 {
-		note = fmt.Sprintf("%s moved from %s to %s: tests that walk testdata would read them", count(moved, "kept finding"), oldKeptDir, keptDir)
+		note = fmt.Sprintf("%s moved from %s to %s: tests that walk testdata would read them", wording.Count(moved, "kept finding"), OldDir, Dir)
 	}
 	if first != nil {
 		if note != "" {
 			note += "; "
 		}
-		note += fmt.Sprintf("a kept finding stays in %s: %v", oldKeptDir, first)
+		note += fmt.Sprintf("a kept finding stays in %s: %v", OldDir, first)
 	}
 	// Directories that hold anything else are not removed.
 	for _, name := range append(dirs, "testdata") {

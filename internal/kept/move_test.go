@@ -1,4 +1,4 @@
-package main
+package kept
 
 import (
 	"os"
@@ -32,12 +32,12 @@ func TestMoveKept(t *testing.T) {
 		})
 		return names
 	}
-	if note := moveKept(pkg); note != "" || hasOldKept(pkg) || len(left()) != 1 {
+	if note := moveKept(pkg); note != "" || HasOld(pkg) || len(left()) != 1 {
 		t.Errorf("nothing to move: %q, %q", note, left())
 	}
 	write("testdata/heddle/TestA/1.hdl", "one")
 	write("testdata/heddle/TestA/sub/2.hdl", "two")
-	if !hasOldKept(pkg) {
+	if !HasOld(pkg) {
 		t.Error("not seen")
 	}
 	if note := moveKept(pkg); note != "2 kept findings moved from testdata/heddle to _heddle: tests that walk testdata would read them" {

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,135 +22,77 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// goFlags say how a Go program is built and what counts as its failure. They are the same
-// for go test and heddle test.
-type goFlags struct {
-	Leaks      leakMode `default:"note" enum:"note,fail,ignore" placeholder:"HOW" help:"Treat goroutines that a test leaves behind as a note (note), as a failure where nothing worse is found (fail), or not at all (ignore)."`
-	NoLeaks    bool     `hidden:"" help:"The same as --leaks=ignore."`
-	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Goroutines that were started in FUNC, or stand in it, may be left; like example.com/pool.(*Pool).worker. Can be repeated."`
+// Builder builds Go programs with one go command.
+type Builder struct {
+	Cache string // the cache directory
 
-	Tags     string   `group:"go" placeholder:"LIST" help:"Build tags."`
-	Mod      string   `group:"go" placeholder:"MODE" help:"Module mode."`
-	Modfile  string   `group:"go" placeholder:"FILE" help:"Use this in place of go.mod."`
-	Overlay  string   `group:"go" placeholder:"FILE" help:"Replace files in the build."`
-	Ldflags  []string `group:"go" name:"ldflags" sep:"none" placeholder:"ARGS" help:"For the linker."`
-	Gcflags  []string `group:"go" name:"gcflags" sep:"none" placeholder:"ARGS" help:"For the compiler."`
-	Asmflags []string `group:"go" name:"asmflags" sep:"none" placeholder:"ARGS" help:"For the assembler."`
-	PGO      string   `group:"go" name:"pgo" placeholder:"FILE" help:"Profile for the compiler."`
-	P        string   `group:"go" name:"p" placeholder:"N" help:"Build this much in parallel."`
-	Trimpath bool     `group:"go" help:"Build without file system paths."`
-	Vet      string   `group:"go" placeholder:"LIST" help:"Checks that go vet makes before tests are built; off for none."`
+	tool     *gotool.Tool
+	over     gotool.Overlay
+	launcher *Launcher
+	once     sync.Once
 }
 
-// leakMode is a value of --leaks.
-type leakMode string
-
-const (
-	leaksNote   leakMode = "note"
-	leaksFail   leakMode = "fail"
-	leaksIgnore leakMode = "ignore"
-)
-
-// leaks is what --leaks says, or --no-leaks, which command lines in older traces have.
-func (f *goFlags) leaks() leakMode {
-	if f.NoLeaks {
-		return leaksIgnore
-	}
-	return cmp.Or(f.Leaks, leaksNote)
-}
-
-// build are the flags of go build among them.
-func (f *goFlags) build() (words []string) {
-	add := func(name string, values ...string) {
-		for _, v := range values {
-			if v != "" {
-				words = append(words, "-"+name+"="+v)
-			}
-		}
-	}
-	add("tags", f.Tags)
-	add("mod", f.Mod)
-	add("modfile", f.Modfile)
-	add("overlay", f.Overlay)
-	add("ldflags", f.Ldflags...)
-	add("gcflags", f.Gcflags...)
-	add("asmflags", f.Asmflags...)
-	add("pgo", f.PGO)
-	add("p", f.P)
-	if f.Trimpath {
-		words = append(words, "-trimpath")
-	}
-	return words
-}
-
-// words are all of them that are set.
-func (f *goFlags) words() (words []string) {
-	if mode := f.leaks(); mode != leaksNote {
-		words = append(words, "--leaks="+string(mode))
-	}
-	for _, name := range f.LeakIgnore {
-		words = append(words, "--leak-ignore="+name)
-	}
-	if f.Vet != "" {
-		words = append(words, "-vet="+f.Vet)
-	}
-	return append(words, f.build()...)
-}
-
-// goBuilder builds Go programs with one go command.
-type goBuilder struct {
-	tool  *gotool.Tool
-	over  gotool.Overlay
-	cache string
-	app   *app
-	once  sync.Once
-}
-
-// goBuilder makes ready to build in dir.
-func (a *app) goBuilder(dir string, opts patch.Options) (*goBuilder, error) {
-	tool, err := gotool.Find(a.ctx, a.Go, dir)
+// Builder makes ready to build in dir. env are variables to set for the go command beside
+// heddle's own environment.
+func (l *Launcher) Builder(ctx context.Context, dir string, env []string, opts patch.Options) (*Builder, error) {
+	tool, err := gotool.Find(ctx, l.GoTool, dir)
 	if err != nil {
 		return nil, err
 	}
 	if err := tool.Supported(); err != nil {
 		return nil, err
 	}
+	tool.Env = env
 	if opts.Sanitizer {
-		if err := tool.RaceDetector(a.ctx); err != nil {
+		if err := tool.RaceDetector(ctx); err != nil {
 			return nil, err
 		}
 	}
-	cache, err := toolchain.CacheDir(a.Cache)
+	cache, err := toolchain.CacheDir(l.Cache)
 	if err != nil {
 		return nil, err
 	}
-	if err := tool.Settle(a.ctx, cache); err != nil {
+	if err := tool.Settle(ctx, cache); err != nil {
 		return nil, err
 	}
-	over, err := goPrograms.overlay(a.ctx, tool, cache, opts)
+	over, err := l.Support.Overlay(ctx, tool, cache, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &goBuilder{tool: tool, over: over, cache: cache, app: a}, nil
+	return &Builder{Cache: cache, tool: tool, over: over, launcher: l}, nil
 }
 
-// build builds a test binary or a program.
-func (b *goBuilder) build(ctx context.Context, test bool, f *goFlags, what []string) (string, error) {
-	flags := f.build()
-	if test && f.Vet != "" {
-		flags = append(flags, "-vet="+f.Vet)
+// List are the packages that patterns name, as gotool.Tool.List has them. flags are those of
+// the build.
+func (b *Builder) List(ctx context.Context, flags, patterns []string) ([]gotool.Package, error) {
+	if err := checkPackages(patterns); err != nil {
+		return nil, err
 	}
-	defer b.told(test, what)()
-	binary, err := b.tool.Build(ctx, gotool.Build{What: what, Test: test, Flags: flags, Overlay: b.over, Cache: b.cache})
+	return b.tool.List(ctx, flags, patterns)
+}
+
+// Build builds the test binary or program of a recipe and returns its path. What a failing go
+// command printed goes to Launcher.Output.
+func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
+	test, flags := r.Kind == trace.RecipeTest, slices.Clone(r.Flags)
+	if test && r.Vet != "" {
+		flags = append(flags, "-vet="+r.Vet)
+	}
+	defer b.told(test, r.Packages)()
+	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
 	if stamp := b.stamp(); err == nil && stamp != "" {
 		_ = os.WriteFile(stamp, nil, 0o644) // without it a sentence is printed once more
+	}
+	var failed *gotool.BuildError
+	if errors.As(err, &failed) {
+		fmt.Fprint(b.launcher.Output, failed.Output)
 	}
 	return binary, err
 }
 
 // stamp is a file beside the overlay that is there once something was built with it, so that
 // Go's cache has the standard library; empty without an overlay.
-func (b *goBuilder) stamp() string {
+func (b *Builder) stamp() string {
 	for _, f := range b.over.Flags {
 		if name, ok := strings.CutPrefix(f, "-overlay="); ok {
 			return filepath.Join(filepath.Dir(name), "built")
@@ -164,19 +107,19 @@ const (
 	laterBuildSilence = 10 * time.Second
 )
 
-// told says once that a build takes long. heddle test has a line for that on a terminal.
-func (b *goBuilder) told(test bool, what []string) (done func()) {
+// told says once that a build takes long. Launcher.Quiet says that of a test is reported otherwise.
+func (b *Builder) told(test bool, what []string) (done func()) {
 	done = func() {}
 	b.once.Do(func() {
-		if _, terminal := b.app.terminal(); test && terminal {
+		if test && b.launcher.Quiet {
 			return
 		}
 		text, after := "building "+strings.Join(what, " "), laterBuildSilence
-		if stamp := b.stamp(); stamp != "" && !there(stamp) {
+		if stamp := b.stamp(); stamp != "" && !exists(stamp) {
 			text += "; the first build also compiles Go's standard library, with heddle in it"
 			after = firstBuildSilence
 		}
-		timer := time.AfterFunc(after, func() { fmt.Fprintf(b.app.stderr, "heddle: %s\n", text) })
+		timer := time.AfterFunc(after, func() { b.launcher.Say(text) })
 		done = func() { timer.Stop() }
 	})
 	return done
@@ -186,9 +129,9 @@ func (b *goBuilder) told(test bool, what []string) (done func()) {
 // file in the cache, which another machine has not.
 type built struct {
 	target.Target
-	command []string // a command line of heddle
-	dir     string   // where to give it
-	sign    func(*trace.Header)
+	recipe *trace.Recipe
+	dir    string // where it is built
+	sign   func(*trace.Header)
 }
 
 func (b *built) Header() trace.Header {
@@ -225,78 +168,143 @@ func (b *built) complete(o *schedule.Outcome) {
 }
 
 func (b *built) name(h *trace.Header) {
-	h.Command, h.Dir = b.command, b.dir
+	h.Command, h.Recipe, h.Dir = nil, b.recipe, b.dir
 	b.sign(h)
+}
+
+// Debug does one execution under a debugger, where the target can.
+func (b *built) Debug(ctx context.Context, debugger []string, p schedule.Plan) error {
+	t, ok := b.Target.(interface {
+		Debug(context.Context, []string, schedule.Plan) error
+	})
+	if !ok {
+		return errors.New("this program cannot be run in a debugger")
+	}
+	return t.Debug(ctx, debugger, p)
+}
+
+// startGo builds a program from Go source and makes it ready.
+func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, stdin []byte, how How) (target.Target, error) {
+	b, err := l.Builder(ctx, dir, nil, patch.Options{})
+	if err != nil {
+		return nil, err
+	}
+	packages, err := b.List(ctx, nil, r.Packages)
+	if err != nil {
+		return nil, err
+	}
+	switch p := packages[0]; {
+	case len(packages) > 1:
+		return nil, fmt.Errorf("%s names %d packages: name one program", strings.Join(r.Packages, " "), len(packages))
+	case p.Err != "":
+		return nil, fmt.Errorf("%s cannot be built: %s", p.ImportPath, p.Err)
+	case p.Name != "main":
+		return nil, fmt.Errorf("%s is package %s and no program: its tests can be run with heddle test", p.ImportPath, p.Name)
+	}
+	binary, err := b.Build(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return l.startBuilt(ctx, r, dir, configOf(r, binary, dir, stdin, how))
+}
+
+// StartTest makes ready what a recipe selects of a test binary, which was built from dir.
+func (l *Launcher) StartTest(ctx context.Context, r *trace.Recipe, binary, dir string, p gotool.Package, how How) (target.Target, error) {
+	return l.startBuilt(ctx, r, dir, configOf(r, binary, p.Dir, nil, how))
+}
+
+func (l *Launcher) startBuilt(ctx context.Context, r *trace.Recipe, dir string, cfg goprog.Config) (target.Target, error) {
+	t, err := l.startSupported(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &built{t, r, dir, l.sign}, nil
+}
+
+// startSupported starts a program as heddle was told to.
+func (l *Launcher) startSupported(ctx context.Context, cfg goprog.Config) (target.Target, error) {
+	cfg.Memory, cfg.Version = l.Memory, l.Version
+	return l.Support.Start(ctx, cfg)
+}
+
+// DefaultParallel is how many parallel tests are under way at once unless a recipe says
+// otherwise: the same on every machine, or a trace would not replay on another.
+const DefaultParallel = 8
+
+// configOf says how to run what a recipe builds so that it repeats what the recipe selects.
+// dir is the working directory.
+func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
+	if r.Kind == trace.RecipeProgram {
+		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, Watchdog: how.Watchdog}
+	}
+	args := []string{
+		binary, "-test.run=" + r.Run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
+		fmt.Sprintf("-test.parallel=%d", cmp.Or(r.Parallel, DefaultParallel)),
+	}
+	return goprog.Config{
+		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,
+		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats one
+		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, Watchdog: how.Watchdog,
+	}
+}
+
+// BinaryArgs are the arguments of a test binary that are the user's.
+func BinaryArgs(r *trace.Recipe) (args []string) {
+	if r.Short {
+		args = append(args, "-test.short")
+	}
+	if r.Skip != "" {
+		args = append(args, "-test.skip="+r.Skip)
+	}
+	return append(args, r.Args...)
 }
 
 // startRecordedGo builds the Go program of a trace again and makes it ready. The trace then
 // names the file that was built, if it is the same program.
-func (a *app) startRecordedGo(tr *trace.Trace, watchdog time.Duration) (target.Target, error) {
-	cfg, err := a.recordedGo(tr, patch.Options{})
+func (l *Launcher) startRecordedGo(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
+	cfg, r, err := l.recordedGo(ctx, tr, patch.Options{}, how)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Watchdog = watchdog
-	t, err := goPrograms.start(a.ctx, a.bounded(cfg))
+	t, err := l.startSupported(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	relocate(tr, t.Modules())
-	return &built{t, tr.Header.Command, tr.Header.Dir, a.sign}, nil
+	return &built{t, r, tr.Header.Dir, l.sign}, nil
 }
 
 // recordedGo builds the program of a trace.
-func (a *app) recordedGo(tr *trace.Trace, opts patch.Options) (cfg goprog.Config, err error) {
+func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.Options, how How) (cfg goprog.Config, r *trace.Recipe, err error) {
 	h := &tr.Header
-	c, err := parseRecorded(h.Command)
-	if err != nil {
-		return cfg, fmt.Errorf("the trace does not say how to build its program: %w", err)
-	}
 	dir, err := sourceDir(h.Dir)
 	if err != nil {
-		return cfg, err
+		return cfg, nil, err
 	}
-	if !a.signed(h) {
-		if err := c.harmless(); err != nil {
-			return cfg, err
+	if r, err = RecipeOf(h, dir); err != nil {
+		return cfg, nil, fmt.Errorf("the trace does not say how to build its program: %w", err)
+	}
+	if !l.signed(h) {
+		if err := harmless(r); err != nil {
+			return cfg, nil, err
 		}
 	}
-	test := h.Command[1] == "test"
-	f, what, args := &c.Test.goFlags, c.Test.Packages, []string(nil)
-	if !test {
-		f = &goFlags{}
-		what, args = goWords(dir, c.Find.Program.words())
-	}
-	if err := checkPackages(what); err != nil {
-		return cfg, err
-	}
-	if len(what) == 0 {
-		return cfg, fmt.Errorf("the trace does not say how to build its program: there is none in %q", strings.Join(h.Command, " "))
-	}
-	b, err := a.goBuilder(dir, opts)
+	b, err := l.Builder(ctx, dir, r.Env, opts)
 	if err != nil {
-		return cfg, err
+		return cfg, nil, err
 	}
-	packages, err := b.tool.List(a.ctx, f.build(), what)
+	packages, err := b.List(ctx, r.Flags, r.Packages)
 	if err != nil {
-		return cfg, err
+		return cfg, nil, err
 	}
-	binary, err := b.build(a.ctx, test, f, what)
-	switch {
-	case err != nil:
-		return cfg, a.buildFailed(err)
-	case test:
-		return c.Test.config(binary, packages[0].Dir, c.Test.Pattern), nil
+	binary, err := b.Build(ctx, r)
+	if err != nil {
+		return cfg, nil, err
 	}
-	return goprog.Config{Path: binary, Args: append([]string{binary}, args...), Dir: dir, Stdin: h.Stdin}, nil
-}
-
-// parseRecorded reads the command line in a trace's header.
-func parseRecorded(words []string) (*commandLine, error) {
-	if len(words) < 3 || words[0] != "heddle" || words[1] != "test" && words[1] != "find" {
-		return nil, fmt.Errorf("%q is no command line of heddle test or heddle find", strings.Join(words, " "))
+	if r.Kind == trace.RecipeTest {
+		dir = packages[0].Dir
 	}
-	return parseQuietly(words)
+	return configOf(r, binary, dir, h.Stdin, how), r, nil
 }
 
 // sourceDir is the directory from which a trace's program is built: the recorded one, or
@@ -305,7 +313,7 @@ func sourceDir(recorded string) (string, error) {
 	if info, err := os.Stat(recorded); err == nil && info.IsDir() {
 		return recorded, nil
 	}
-	return workingDir()
+	return WorkingDir()
 }
 
 // relocate lets a trace name the file that holds its program now, if it is the same build.
@@ -317,9 +325,9 @@ func relocate(tr *trace.Trace, now []trace.Module) {
 	}
 }
 
-// findable sees to it that the names and lines of a Go trace can be looked up: its program
+// Findable sees to it that the names and lines of a Go trace can be looked up: its program
 // lies in the cache, which may have been emptied.
-func (a *app) findable(tr *trace.Trace) {
+func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 	if tr.Header.Target != "go" {
 		return
 	}
@@ -329,9 +337,9 @@ func (a *app) findable(tr *trace.Trace) {
 			continue
 		}
 		var cfg goprog.Config
-		err := a.trust(tr) // building runs commands, too
+		err := l.trust(ctx, tr) // building runs commands, too
 		if err == nil {
-			cfg, err = a.recordedGo(tr, patch.Options{})
+			cfg, _, err = l.recordedGo(ctx, tr, patch.Options{}, How{})
 		}
 		if err == nil {
 			now := *m
@@ -340,8 +348,8 @@ func (a *app) findable(tr *trace.Trace) {
 				*m = now
 			}
 		}
-		if err != nil && a.ctx.Err() == nil {
-			fmt.Fprintf(a.stderr, "heddle: note: places in the program have no names: %v\n", err)
+		if err != nil && ctx.Err() == nil {
+			l.Note(fmt.Sprintf("places in the program have no names: %v", err))
 		}
 	}
 }
@@ -353,24 +361,7 @@ func readable(m trace.Module) error {
 	return errors.Join(table.Problems()...)
 }
 
-// buildFailed prints what the go command said, and returns the sentence.
-func (a *app) buildFailed(err error) error {
-	var failed *gotool.BuildError
-	if errors.As(err, &failed) {
-		fmt.Fprint(a.stderr, failed.Output)
-	}
-	return err
-}
-
-func workingDir() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("the working directory is gone: %w", err)
-	}
-	return dir, nil
-}
-
-func there(name string) bool {
+func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"context"
@@ -13,20 +13,19 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 )
 
-// goSupport puts heddle into Go programs and starts them.
-type goSupport interface {
-	// overlay makes the files that put heddle into the runtime of the tool's release.
-	overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error)
-	start(context.Context, goprog.Config) (target.Target, error)
+// Support puts heddle into Go programs and starts them.
+type Support interface {
+	// Overlay makes the files that put heddle into the runtime of the tool's release.
+	Overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error)
+	// Start makes a program ready that was built with that overlay.
+	Start(context.Context, goprog.Config) (target.Target, error)
 }
 
-// goPrograms is the support that there is; tests put another one there.
-var goPrograms goSupport = patched{}
+// Patched is the production Support: an overlay over Go's own runtime.
+type Patched struct{}
 
-// patched is an overlay over Go's own runtime.
-type patched struct{}
-
-func (patched) overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error) {
+// Overlay implements Support.
+func (Patched) Overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return gotool.Overlay{}, fmt.Errorf("the cache directory cannot be made (%w): set HEDDLE_CACHE to a directory that can", err)
 	}
@@ -37,8 +36,8 @@ func (patched) overlay(ctx context.Context, t *gotool.Tool, cache string, opts p
 	return gotool.Overlay{Flags: o.Flags, Env: o.Env}, nil
 }
 
-func (patched) start(ctx context.Context, c goprog.Config) (target.Target, error) {
-	c.Version = currentVersion().Version
+// Start implements Support.
+func (Patched) Start(ctx context.Context, c goprog.Config) (target.Target, error) {
 	t, err := goprog.Start(ctx, c)
 	var refused *goprog.RefusedError
 	if errors.As(err, &refused) {

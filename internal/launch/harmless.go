@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"fmt"
@@ -6,41 +6,66 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/trace"
 )
 
-// harmless refuses, in the recorded command line of somebody else, what makes the go command or
-// a test binary do more than build and run the program: flags of compiler, linker and tests can
-// write any file (-gcflags=-o=, -args -test.coverprofile=), run any program (-ldflags=-extld=)
-// or put other code in (-overlay). Flags that are no flags of heddle test do not parse at all.
-func (c *commandLine) harmless() error {
-	f := &c.Test.goFlags
-	one := func(value string) []string {
-		if value == "" {
-			return nil
-		}
-		return []string{value}
+// harmlessFlags are the build flags that heddle takes from the recipes of others, each with the
+// values that it may have. Flags of compiler, linker and tests can write any file
+// (-gcflags=-o=, -args -test.coverprofile=), run any program (-ldflags=-extld=) or put other
+// code in (-overlay).
+var harmlessFlags = map[string]func(value string) bool{
+	"tags":     regexp.MustCompile(`^[\pL\pN_., ]*$`).MatchString,
+	"mod":      func(v string) bool { return slices.Contains([]string{"readonly", "vendor", "mod"}, v) },
+	"modfile":  filepath.IsLocal,
+	"ldflags":  harmlessLinking,
+	"gcflags":  regexp.MustCompile(`^([\pL\pN_./]+=)?(-(N|l|m|B|race|d=checkptr(=\d)?|S)( |$))*$`).MatchString,
+	"pgo":      func(v string) bool { return v == "off" || v == "auto" || filepath.IsLocal(v) },
+	"p":        regexp.MustCompile(`^\d{1,4}$`).MatchString,
+	"trimpath": func(v string) bool { return v == "" },
+}
+
+// harmlessEnv is the same for environment variables.
+var harmlessEnv = map[string]func(value string) bool{
+	"CGO_ENABLED":  regexp.MustCompile(`^[01]$`).MatchString,
+	"GOAMD64":      regexp.MustCompile(`^v[1-4]$`).MatchString,
+	"GOEXPERIMENT": regexp.MustCompile(`^[a-z0-9,]*$`).MatchString,
+}
+
+var (
+	harmlessVet = regexp.MustCompile(`^[a-z0-9,]*$`).MatchString
+	// harmlessArg refuses the flags of a test binary itself.
+	harmlessArg = func(v string) bool { return !strings.HasPrefix(strings.TrimLeft(v, "-"), "test.") || v[0] != '-' }
+)
+
+// harmless refuses, in the recipe of somebody else, what makes the go command or a test binary
+// do more than build and run the program.
+func harmless(r *trace.Recipe) error {
+	refused := func(what string) error {
+		return fmt.Errorf("the trace was not recorded by you on this machine, and asks for %s, which heddle does not take from others: it could write files or run programs; record the bug again", what)
 	}
-	for _, flag := range []struct {
-		name   string
-		values []string
-		allow  func(string) bool
-	}{
-		{"tags", one(f.Tags), regexp.MustCompile(`^[\pL\pN_., ]*$`).MatchString},
-		{"mod", one(f.Mod), func(v string) bool { return slices.Contains([]string{"readonly", "vendor", "mod"}, v) }},
-		{"modfile", one(f.Modfile), filepath.IsLocal},
-		{"overlay", one(f.Overlay), func(string) bool { return false }},
-		{"ldflags", f.Ldflags, harmlessLinking},
-		{"gcflags", f.Gcflags, regexp.MustCompile(`^([\pL\pN_./]+=)?(-(N|l|m|B|race|d=checkptr(=\d)?|S)( |$))*$`).MatchString},
-		{"asmflags", f.Asmflags, func(string) bool { return false }},
-		{"pgo", one(f.PGO), func(v string) bool { return v == "off" || v == "auto" || filepath.IsLocal(v) }},
-		{"p", one(f.P), regexp.MustCompile(`^\d{1,4}$`).MatchString},
-		{"vet", one(f.Vet), regexp.MustCompile(`^[a-z0-9,]+$`).MatchString},
-		{"args", c.Test.Args, func(v string) bool { return !strings.HasPrefix(strings.TrimLeft(v, "-"), "test.") || v[0] != '-' }},
-	} {
-		for _, v := range flag.values {
-			if !flag.allow(v) {
-				return fmt.Errorf("the trace was not recorded by you on this machine, and asks for -%s=%s, which heddle does not take from others: it could write files or run programs; record the bug again", flag.name, v)
-			}
+	for _, flag := range r.Flags {
+		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "-"), "=")
+		if allow := harmlessFlags[name]; allow == nil || !allow(value) || !strings.HasPrefix(flag, "-") {
+			return refused(flag)
+		}
+	}
+	for _, variable := range r.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		if allow := harmlessEnv[name]; allow == nil || !allow(value) {
+			return refused(variable)
+		}
+	}
+	if !harmlessVet(r.Vet) {
+		return refused("-vet=" + r.Vet)
+	}
+	if r.Kind != trace.RecipeTest {
+		return nil
+	}
+	for _, arg := range r.Args {
+		if !harmlessArg(arg) {
+			return refused("-args=" + arg)
 		}
 	}
 	return nil
@@ -70,7 +95,7 @@ func harmlessLinking(value string) bool {
 func checkPackages(what []string) error {
 	for _, w := range what {
 		if strings.HasPrefix(w, "-") {
-			return usage(fmt.Errorf("%q is no package: its name begins with a dash", w))
+			return usage.Errorf("%q is no package: its name begins with a dash", w)
 		}
 	}
 	return nil

@@ -1,87 +1,67 @@
-package main
+package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-type raceReportJSON struct {
-	Outcome string   `json:"outcome"` // found, clean
-	Choices int      `json:"choices"` // of the schedule, all followed
-	Reports []string `json:"reports"` // as Go's race detector words them
+// RaceReports are what Go's own race detector says of an execution.
+type RaceReports struct {
+	Choices int      // length of the schedule, all of which was followed
+	Reports []string // as the detector words them
 }
 
-// raceReport builds the program of a trace with Go's own race detector, follows the trace's
-// schedule there and prints what the detector reports. t is the program as it was recorded.
-func (a *app) raceReport(t target.Target, tr *trace.Trace, watchdog time.Duration) error {
+// RaceReports builds the program of a trace with Go's race detector and follows the trace's
+// schedule there. t is the program as it was recorded. building is told when the build begins
+// and returns what to call when it has ended.
+func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.Trace, how How, building func() (done func())) (*RaceReports, error) {
 	if tr.Header.Target != "go" {
-		return errors.New("--race-report is for traces of Go programs")
+		return nil, errors.New("--race-report is for traces of Go programs")
 	}
 	plan, err := engine.ReplayPlan(t, tr) // refuses a trace of another build
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := a.progress()
-	p.line("build: with Go's race detector")
-	cfg, err := a.recordedGo(tr, patch.Options{Sanitizer: true})
-	p.done()
+	done := building()
+	cfg, _, err := l.recordedGo(ctx, tr, patch.Options{Sanitizer: true}, how)
+	done()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sites, err := goprog.NewCounterparts(programOf(t), cfg.Path)
+	sites, err := goprog.NewCounterparts(ProgramFile(t), cfg.Path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cfg.Watchdog = watchdog
-	detector, err := goPrograms.start(a.ctx, a.bounded(cfg))
+	detector, err := l.startSupported(ctx, cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer detector.Close()
-	o, err := engine.ReplayElsewhere(a.ctx, detector, tr, sites.Site)
+	o, err := engine.ReplayElsewhere(ctx, detector, tr, sites.Site)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.Ending.Kind == trace.Diverged {
 		at := 0
 		if o.Diverged != nil {
 			at = o.Diverged.Step
 		}
-		return fmt.Errorf("with Go's race detector the program took another course, at choice %s of %s: the two builds differ there, as a package that uses cgo does",
-			thousands(at+1), thousands(len(plan.Script)))
+		return nil, fmt.Errorf("with Go's race detector the program took another course, at choice %s of %s: the two builds differ there, as a package that uses cgo does",
+			wording.Thousands(at+1), wording.Thousands(len(plan.Script)))
 	}
-	out := raceReportJSON{Outcome: "clean", Choices: len(plan.Script), Reports: goprog.RaceReports(o.Ending.Output)}
-	if len(out.Reports) > 0 {
-		out.Outcome = "found"
-	}
-	if a.JSON {
-		if out.Reports == nil {
-			out.Reports = []string{}
-		}
-		if err := a.printJSON(out); err != nil {
-			return err
-		}
-	} else {
-		for _, r := range out.Reports {
-			fmt.Fprintf(a.stdout, "%s\n", r)
-		}
-		fmt.Fprintf(a.stdout, "followed the schedule with Go's race detector: %s choices, %s\n", thousands(out.Choices), count(len(out.Reports), "data race"))
-	}
-	if len(out.Reports) > 0 {
-		return errFound
-	}
-	return nil
+	return &RaceReports{Choices: len(plan.Script), Reports: goprog.RaceReports(o.Ending.Output)}, nil
 }
 
-// programOf is the file of a target's program.
-func programOf(t target.Target) string {
+// ProgramFile is the file of a target's program.
+func ProgramFile(t target.Target) string {
 	for _, m := range t.Modules() {
 		if m.Program {
 			return m.Path

@@ -1,7 +1,7 @@
-package main
+package launch
 
 import (
-	"bufio"
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,12 +11,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/heddle-dev/heddle/internal/regular"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -28,21 +27,26 @@ import (
 const keyFile, keySize = "trust.key", 32
 
 // sign gives a header its signature. Where there can be no key it goes without.
-func (a *app) sign(h *trace.Header) { h.Signature, _ = a.signature(h) }
+func (l *Launcher) sign(h *trace.Header) { h.Signature, _ = l.signature(h) }
 
 // signed reports whether this user's heddle has recorded what a replay of the header runs.
-func (a *app) signed(h *trace.Header) bool {
-	s, err := a.signature(h)
+func (l *Launcher) signed(h *trace.Header) bool {
+	s, err := l.signature(h)
 	return err == nil && hmac.Equal([]byte(s), []byte(h.Signature))
 }
 
-func (a *app) signature(h *trace.Header) (string, error) {
-	key, err := a.key()
+func (l *Launcher) signature(h *trace.Header) (string, error) {
+	key, err := l.key()
 	if err != nil {
 		return "", err
 	}
 	// What decides what is run. The environment is heddle's own: a trace cannot set it.
-	what, err := json.Marshal([]any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Without)})
+	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Without)}
+	if r := h.Recipe; r != nil { // else as it was before there were recipes
+		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
+			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
+	}
+	what, err := json.Marshal(run)
 	if err != nil {
 		return "", err
 	}
@@ -60,8 +64,8 @@ func bytesOf(words []string) (out [][]byte) {
 }
 
 // key is the user's, made when it is first asked for.
-func (a *app) key() ([]byte, error) {
-	dir, err := toolchain.CacheDir(a.Cache)
+func (l *Launcher) key() ([]byte, error) {
+	dir, err := toolchain.CacheDir(l.Cache)
 	if err != nil {
 		return nil, err
 	}
@@ -113,48 +117,35 @@ func readKey(name string) ([]byte, error) {
 }
 
 // trust makes sure that the user wants to run what a trace says.
-func (a *app) trust(tr *trace.Trace) error {
+func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 	h := &tr.Header
-	if a.Trust || a.signed(h) {
+	if l.Trusted || l.signed(h) {
 		return nil
 	}
 	what := "run"
 	if h.Target == "go" {
 		what = "build and run what is named by"
 	}
-	var words []string
-	for _, w := range h.Command {
-		words = append(words, quoted(w))
-	}
-	command := strings.Join(words, " ")
+	command := wording.QuotedWords(report.CommandLine(h))
 	if h.Dir != "" {
-		command += ", in " + quoted(h.Dir)
+		command += ", in " + wording.Quoted(h.Dir)
+	}
+	if r := h.Recipe; r != nil && len(r.Env) > 0 {
+		command += ", with " + wording.QuotedWords(r.Env)
 	}
 	if len(h.Stdin) > 0 {
-		command += fmt.Sprintf(", with %s bytes of input", thousands(len(h.Stdin)))
+		command += fmt.Sprintf(", with %s bytes of input", wording.Thousands(len(h.Stdin)))
 	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) || !a.onTerminal() || a.JSON {
+	if l.Confirm == nil {
 		return fmt.Errorf("the trace was not recorded by you on this machine, and would %s %s: if you want that, give --trust", what, command)
 	}
-	fmt.Fprintf(a.stderr, "heddle: the trace was not recorded by you on this machine. It would %s\n  %s\nGo on? [y/N] ", what, command)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-a.ctx.Done():
-		return a.ctx.Err()
-	case line := <-answer:
-		if line == "y" || line == "yes" {
-			a.Trust = true // not asked twice
-			return nil
-		}
+	yes, err := l.Confirm(ctx, fmt.Sprintf("the trace was not recorded by you on this machine. It would %s\n  %s", what, command))
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		return errors.New("not run")
 	}
-	return errors.New("not run")
-}
-
-func (a *app) onTerminal() bool {
-	f, ok := a.tty.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	l.Trusted = true // not asked twice
+	return nil
 }

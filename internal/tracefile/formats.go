@@ -1,4 +1,6 @@
-package main
+// Package tracefile reads and writes trace files: in all formats, told by their names, and
+// under the names that heddle gives them.
+package tracefile
 
 import (
 	"errors"
@@ -13,80 +15,82 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A format of traces, told by the name's suffix.
-type format uint8
+// Format is a format of traces, told by the name's suffix.
+type Format uint8
 
 const (
-	formatHeddle     format = iota // .hdl, and every other name
-	formatSTD                      // .std, .rapid.gz: RAPID's
-	formatText                     // .txt: the text form of heddle's
-	formatStatements               // .stmt: the language of El-Zawawy and Alanazi
+	Heddle     Format = iota // .hdl, and every other name
+	STD                      // .std, .rapid.gz: RAPID's
+	Text                     // .txt: the text form of heddle's
+	Statements               // .stmt: the language of El-Zawawy and Alanazi
 )
 
-func formatOf(name string) format {
-	f, _ := formatNamed(name)
+// FormatOf tells a format by a file's name.
+func FormatOf(name string) Format {
+	f, _ := FormatNamed(name)
 	return f
 }
 
-// formatNamed is formatOf, and whether the suffix is one that heddle knows.
-func formatNamed(name string) (f format, known bool) {
+// FormatNamed is FormatOf, and whether the suffix is one that heddle knows.
+func FormatNamed(name string) (f Format, known bool) {
 	switch {
 	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".rapid.gz"):
-		return formatSTD, true
+		return STD, true
 	case strings.HasSuffix(name, ".txt"):
-		return formatText, true
+		return Text, true
 	case strings.HasSuffix(name, ".stmt"):
-		return formatStatements, true
+		return Statements, true
 	}
-	return formatHeddle, strings.HasSuffix(name, ".hdl")
+	return Heddle, strings.HasSuffix(name, ".hdl")
 }
 
-// input is a trace in any format but statements.
-type input struct {
-	trace *trace.Trace
-	names *rapid.Names // of an STD trace
-	lost  []rapid.Loss
+// Input is a trace in any format but statements.
+type Input struct {
+	Trace *trace.Trace
+	Names *rapid.Names // of an STD trace
+	Lost  []rapid.Loss
 }
 
-func readAny(name string) (input, error) {
-	f := formatOf(name)
-	if f == formatHeddle {
-		tr, err := readTrace(name)
-		return input{trace: tr}, err
+// ReadAny reads a trace in the format of its name.
+func ReadAny(name string) (Input, error) {
+	f := FormatOf(name)
+	if f == Heddle {
+		tr, err := Read(name)
+		return Input{Trace: tr}, err
 	}
 	file, err := regular.Open(name)
 	if err != nil {
-		return input{}, err
+		return Input{}, err
 	}
 	defer file.Close()
 	switch f {
-	case formatSTD:
+	case STD:
 		r, err := rapid.Read(file, name)
 		if err != nil {
-			return input{}, fmt.Errorf("%s: %w", name, err)
+			return Input{}, fmt.Errorf("%s: %w", name, err)
 		}
-		return input{r.Trace, r.Names, r.Lost}, nil
-	case formatText:
+		return Input{r.Trace, r.Names, r.Lost}, nil
+	case Text:
 		tr, err := trace.ParseText(file)
 		if err == nil {
 			err = trace.Validate(tr)
 		}
 		if err != nil {
-			return input{}, fmt.Errorf("%s: %w", name, err)
+			return Input{}, fmt.Errorf("%s: %w", name, err)
 		}
-		return input{trace: tr}, nil
+		return Input{Trace: tr}, nil
 	}
-	return input{}, fmt.Errorf("%s holds statements, which only simplify --static and check derivation read", name)
+	return Input{}, fmt.Errorf("%s holds statements, which only simplify --static and check derivation read", name)
 }
 
-// readStatements reads a trace as statements, from any format.
-func readStatements(name string) (*stmt.Trace, error) {
-	if formatOf(name) != formatStatements {
-		in, err := readAny(name)
+// ReadStatements reads a trace as statements, from any format.
+func ReadStatements(name string) (*stmt.Trace, error) {
+	if FormatOf(name) != Statements {
+		in, err := ReadAny(name)
 		if err != nil {
 			return nil, err
 		}
-		return stmt.FromTrace(in.trace), nil
+		return stmt.FromTrace(in.Trace), nil
 	}
 	file, err := regular.Open(name)
 	if err != nil {
@@ -100,21 +104,21 @@ func readStatements(name string) (*stmt.Trace, error) {
 	return t, nil
 }
 
-// writeAny writes a trace in the format of the name. It returns what that cannot say.
-func writeAny(name string, in input) ([]rapid.Loss, error) {
-	f := formatOf(name)
+// WriteAny writes a trace in the format of the name. It returns what that cannot say.
+func WriteAny(name string, in Input) ([]rapid.Loss, error) {
+	f := FormatOf(name)
 	switch f {
-	case formatHeddle:
-		return nil, trace.WriteFile(name, in.trace)
-	case formatStatements:
+	case Heddle:
+		return nil, trace.WriteFile(name, in.Trace)
+	case Statements:
 		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .rapid.gz or .txt")
 	}
 	var lost []rapid.Loss
-	err := writeWhole(name, func(w io.Writer) error {
-		if f == formatText {
-			return trace.WriteText(w, in.trace)
+	err := WriteWhole(name, func(w io.Writer) error {
+		if f == Text {
+			return trace.WriteText(w, in.Trace)
 		}
-		written, err := rapid.Write(w, in.trace, rapid.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.names})
+		written, err := rapid.Write(w, in.Trace, rapid.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.Names})
 		if err == nil {
 			lost = written.Lost
 		}
@@ -123,8 +127,8 @@ func writeAny(name string, in input) ([]rapid.Loss, error) {
 	return lost, err
 }
 
-// writeWhole writes a file whole or not at all, as trace files are.
-func writeWhole(name string, write func(io.Writer) error) error {
+// WriteWhole writes a file whole or not at all, as trace files are.
+func WriteWhole(name string, write func(io.Writer) error) error {
 	tmp := name + ".incomplete"
 	file, err := os.Create(tmp)
 	if err != nil {
@@ -142,4 +146,16 @@ func writeWhole(name string, write func(io.Writer) error) error {
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil
+}
+
+// Read reads a trace file of heddle's and checks that it makes sense.
+func Read(name string) (*trace.Trace, error) {
+	tr, err := trace.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := trace.Validate(tr); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return tr, nil
 }

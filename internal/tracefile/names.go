@@ -1,15 +1,17 @@
-package main
+package tracefile
 
 import (
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/usage"
 )
 
-// derivedName is the name of a trace made from another one by a step ("min", "static"),
+// Derived is the name of a trace made from another one by a step ("min", "static"),
 // beside it: a.hdl gives a.min.hdl, that a.min2.hdl, and so on.
-func derivedName(name, step string) string {
+func Derived(name, step string) string {
 	suffix := ""
 	for _, s := range []string{".hdl", ".std", ".std.gz", ".txt"} {
 		if strings.HasSuffix(name, s) {
@@ -26,14 +28,14 @@ func derivedName(name, step string) string {
 	return base + "." + step + suffix
 }
 
-// notInput refuses an output that is the input.
-func notInput(output, input string) error {
+// NotInput refuses an output that is the input.
+func NotInput(output, input string) error {
 	in, err := os.Stat(input)
 	if err != nil {
 		return nil // reading it says why
 	}
 	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
-		return usage(fmt.Errorf("%s is the trace to read: give the result another name", output))
+		return usage.Errorf("%s is the trace to read: give the result another name", output)
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
-package main
+package tracefile
 
 import "testing"
 
-func TestDerivedName(t *testing.T) {
+func TestDerived(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, step, want string }{
 		{"a.hdl", "min", "a.min.hdl"},
@@ -16,8 +16,8 @@ func TestDerivedName(t *testing.T) {
 		{"a.min.hdl", "static", "a.min.static.hdl"},
 		{"a", "min", "a.min"},
 	} {
-		if got := derivedName(test.name, test.step); got != test.want {
-			t.Errorf("derivedName(%q, %q) = %q, want %q", test.name, test.step, got, test.want)
+		if got := Derived(test.name, test.step); got != test.want {
+			t.Errorf("Derived(%q, %q) = %q, want %q", test.name, test.step, got, test.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package tracefile
 
 import (
 	"errors"
@@ -9,28 +9,33 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// traceFiles names and writes the traces of a command. A name that the user gave is used as
+// Writer names and writes the traces of a command. A name that the user gave is used as
 // it is, and a trace that has it is replaced. Otherwise the first free one of PROGRAM.hdl,
 // PROGRAM.2.hdl, … is taken at the moment of writing, so that nothing is replaced and heddles
 // that run side by side do not get in each other's way.
-type traceFiles struct {
-	app   *app
+type Writer struct {
+	// Cache is the cache directory as the user named it, Note takes a sentence for the user.
+	// The caller sets both.
+	Cache string
+	Note  func(string)
+
 	name  string
 	given bool // by the user
 }
 
-// newTraceFiles checks what can be checked before the work is done: given is -o, name the
+// NewWriter checks what can be checked before the work is done: given is -o, name the
 // name otherwise. more are names that go with a given one.
-func (a *app) newTraceFiles(given, name string, more ...string) (*traceFiles, error) {
-	f := &traceFiles{app: a, name: name}
+func NewWriter(given, name string, more ...string) (*Writer, error) {
+	f := &Writer{name: name}
 	if given != "" {
 		f.name, f.given = given, true
 		for _, n := range append(more, given) {
 			if err := replaceable(n); err != nil {
-				return nil, usage(err)
+				return nil, usage.Wrap(err)
 			}
 		}
 	}
@@ -68,15 +73,15 @@ func writable(name string) error {
 	return os.Remove(f.Name())
 }
 
-// keep is campaign.Options.Keep. If the trace cannot be written where it should be it is
+// Keep is engine.Options.Keep. If the trace cannot be written where it should be it is
 // written to a place that takes it, which is said: a finding may have taken hours.
-func (f *traceFiles) keep(tr *trace.Trace, original string) (string, error) {
+func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
 	name := f.name
 	var err error
 	switch {
 	case original != "":
 		tr.Header.Original = original
-		name = derivedName(original, "min")
+		name = Derived(original, "min")
 		err = trace.WriteFile(name, tr)
 	case f.given:
 		err = trace.WriteFile(name, tr)
@@ -89,7 +94,7 @@ func (f *traceFiles) keep(tr *trace.Trace, original string) (string, error) {
 	for _, dir := range f.elsewhere() {
 		there, werr := writeNumbered(filepath.Join(dir, filepath.Base(name)), tr)
 		if werr == nil {
-			fmt.Fprintf(f.app.stderr, "heddle: note: cannot write %s (%v): the trace is in %s\n", name, err, there)
+			f.Note(fmt.Sprintf("cannot write %s (%v): the trace is in %s", name, err, there))
 			return there, nil
 		}
 	}
@@ -97,9 +102,9 @@ func (f *traceFiles) keep(tr *trace.Trace, original string) (string, error) {
 }
 
 // elsewhere are directories to write a trace to that cannot be written where it should be.
-func (f *traceFiles) elsewhere() []string {
+func (f *Writer) elsewhere() []string {
 	dirs := []string{os.TempDir()}
-	if cache, err := toolchain.CacheDir(f.app.Cache); err == nil {
+	if cache, err := toolchain.CacheDir(f.Cache); err == nil {
 		dirs = append(dirs, cache)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -113,7 +118,7 @@ func (f *traceFiles) elsewhere() []string {
 func writeNumbered(name string, tr *trace.Trace) (string, error) {
 	for n := 1; ; n++ {
 		try := numbered(name, n)
-		if _, err := os.Lstat(derivedName(try, "min")); err == nil {
+		if _, err := os.Lstat(Derived(try, "min")); err == nil {
 			continue
 		}
 		if err := trace.WriteNew(try, tr); !errors.Is(err, fs.ErrExist) {
