@@ -1,4 +1,6 @@
-package main
+// Package gotest explores the tests of Go packages, each by itself, as go test would run them
+// one after the other. Findings are kept, and tried first the next time.
+package gotest
 
 import (
 	"context"
@@ -10,17 +12,65 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/kept"
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// suite is a heddle test under way.
+// Options say what to test, and how.
+type Options struct {
+	Recipe   trace.Recipe   // of all tests; its packages are patterns, its Run may be empty
+	Explore  engine.Options // of each test
+	How      launch.How
+	Dir      string // where the packages are named
+	Subtests bool   // explore each subtest by itself, too
+	Failfast bool   // end with the first test that fails
+	Prune    bool   // remove kept findings that do not fail any more
+}
+
+// Events are told of what happens. An error that one of them returns ends everything.
+type Events interface {
+	// Building is called when a package's test binary is waited for.
+	Building(pkg string) (done func())
+	// Begin is called before a test is explored.
+	Begin(test string)
+	// Exploring is called before a search; progress is told how far it got, until done is.
+	Exploring(test string) (progress func(engine.Progress), done func())
+	// Test is called with the result of each test, Package after those of a package.
+	Test(*result.Test) error
+	Package(*result.Package) error
+}
+
+// Run explores the tests that the options select. The totals are returned with an error, too.
+func Run(ctx context.Context, l *launch.Launcher, opts Options, events Events) (*result.Totals, error) {
+	totals := new(result.Totals)
+	filter, err := gotool.NewFilter(opts.Recipe.Run, opts.Recipe.Skip)
+	if err != nil {
+		return totals, usage.Wrap(err)
+	}
+	b, err := l.Builder(ctx, opts.Dir, nil, patch.Options{})
+	if err != nil {
+		return totals, err
+	}
+	packages, err := b.List(ctx, opts.Recipe.Flags, opts.Recipe.Packages)
+	if err != nil {
+		return totals, err
+	}
+	s := &suite{launcher: l, builder: b, options: opts, events: events, filter: filter, totals: totals}
+	return totals, s.run(ctx, packages)
+}
+
+// suite is a Run under way.
 type suite struct {
-	app     *app
-	command *testCommand
-	builder *goBuilder
-	options engine.Options
-	filter  *gotool.Filter
-	dir     string // where heddle was called
+	launcher *launch.Launcher
+	builder  *launch.Builder
+	options  Options
+	events   Events
+	filter   *gotool.Filter
 	// binaries are the packages' test binaries, each built when it is asked for first.
 	binaries []func() (string, error)
 	building sync.WaitGroup // in the background
@@ -29,48 +79,44 @@ type suite struct {
 	// the names of the tests.
 	left map[string][]string
 
-	found      int // bugs
-	failed     int // packages and tests that heddle could not run
-	unfinished int // tests of which no execution ended
-	leaks      int // go statements whose goroutines were left
-	findings   []*testResult
+	totals *result.Totals
 }
 
 // run does the packages, one after the other; while the tests of one are explored the next
 // is built.
-func (s *suite) run(packages []gotool.Package) error {
-	ctx, cancel := context.WithCancel(s.app.ctx)
+func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
+	background, cancel := context.WithCancel(ctx)
 	defer s.building.Wait()
 	defer cancel()
 	for _, p := range packages {
 		s.binaries = append(s.binaries, sync.OnceValues(func() (string, error) {
-			return s.builder.build(ctx, true, &s.command.goFlags, s.what(p))
+			return s.builder.Build(background, s.recipe(p, ""))
 		}))
 	}
 	for i, p := range packages {
-		if err := s.pkg(i, p); err != nil {
+		if err := s.pkg(ctx, i, p); err != nil {
 			return err
 		}
-		if s.command.Failfast && s.found > 0 {
+		if s.options.Failfast && s.totals.Found > 0 {
 			return nil
 		}
 	}
 	return nil
 }
 
-// what is how the go command calls a package: a list of .go files is one, too.
-func (s *suite) what(p gotool.Package) []string {
-	if p.ImportPath == "command-line-arguments" {
-		return s.command.Packages
+// recipe is that of the tests of a package which run selects.
+func (s *suite) recipe(p gotool.Package, run string) *trace.Recipe {
+	r := s.options.Recipe
+	r.Run = run
+	if p.ImportPath != "command-line-arguments" { // else it is a list of .go files
+		r.Packages = []string{p.ImportPath}
 	}
-	return []string{p.ImportPath}
+	return &r
 }
 
 // binary is a package's test binary. The next one is built from now on.
 func (s *suite) binary(i int, p gotool.Package) (string, error) {
-	progress := s.app.progress()
-	progress.begin(fmt.Sprintf("build: %s", p.ImportPath))
-	defer progress.done()
+	defer s.events.Building(p.ImportPath)()
 	binary, err := s.binaries[i]()
 	if i+1 < len(s.binaries) {
 		s.building.Go(func() { _, _ = s.binaries[i+1]() })
@@ -79,18 +125,18 @@ func (s *suite) binary(i int, p gotool.Package) (string, error) {
 }
 
 // pkg does one package. The error ends everything.
-func (s *suite) pkg(i int, p gotool.Package) error {
+func (s *suite) pkg(ctx context.Context, i int, p gotool.Package) error {
 	began := time.Now()
-	r := packageJSON{Package: p.ImportPath}
-	err := s.tests(i, p, &r)
-	if cerr := s.app.ctx.Err(); cerr != nil {
+	r := result.Package{Package: p.ImportPath}
+	err := s.tests(ctx, i, p, &r)
+	if cerr := ctx.Err(); cerr != nil {
 		if r.Found == 0 {
-			r.Outcome = "interrupted"
+			r.Outcome = result.Interrupted
 		}
 		err = cerr
 	}
 	r.Seconds = time.Since(began).Seconds()
-	if perr := s.printPackage(&r); perr != nil {
+	if perr := s.events.Package(&r); perr != nil {
 		return perr
 	}
 	return err
@@ -98,53 +144,51 @@ func (s *suite) pkg(i int, p gotool.Package) error {
 
 // tests builds a package and does its tests. What is wrong with the package alone is said
 // in r.
-func (s *suite) tests(i int, p gotool.Package, r *packageJSON) error {
-	a, c := s.app, s.command
+func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Package) error {
 	broken := func(outcome string, err error) error {
-		s.failed++
+		s.totals.Failed++
 		r.Outcome, r.Error = outcome, err.Error()
 		return nil
 	}
 	switch {
 	case p.Err != "":
-		fmt.Fprintf(a.stderr, "# %s\n%s\n", p.ImportPath, p.Err)
-		return broken("setup failed", errors.New(p.Err))
+		fmt.Fprintf(s.launcher.Output, "# %s\n%s\n", p.ImportPath, p.Err)
+		return broken(result.SetupFailed, errors.New(p.Err))
 	case !p.Tests:
-		r.Outcome = "no tests"
+		r.Outcome = result.NoTests
 		return nil
 	}
-	what := s.what(p)
 	binary, err := s.binary(i, p)
 	if err != nil {
-		return broken("build failed", a.buildFailed(err))
+		return broken(result.BuildFailed, err)
 	}
-	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: c.binaryArgs()}
-	names, err := plain.Tests(a.ctx)
+	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe)}
+	names, err := plain.Tests(ctx)
 	if err != nil {
-		return broken("failed", err)
+		return broken(result.Failed, err)
 	}
-	r.Outcome = "clean"
+	r.Outcome = result.Clean
 	s.left = map[string][]string{}
-	if hasOldKept(p.Dir) {
-		fmt.Fprintf(a.stderr, "heddle: note: %s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s\n", p.ImportPath, oldKeptDir, keptDir)
+	if kept.HasOld(p.Dir) {
+		s.launcher.Note(fmt.Sprintf("%s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s", p.ImportPath, kept.OldDir, kept.Dir))
 	}
 	for _, name := range names {
 		run, ok := s.filter.Select(name)
 		if !ok {
 			continue
 		}
-		units := []unit{{pkg: p, what: what, binary: binary, name: name, run: run}}
-		if c.Subtests {
-			subtests, err := plain.Subtests(a.ctx, name, run)
+		units := []unit{{pkg: p, recipe: s.recipe(p, run), binary: binary, name: name}}
+		if s.options.Subtests {
+			subtests, err := plain.Subtests(ctx, name, run)
 			if err != nil {
-				return broken("failed", err)
+				return broken(result.Failed, err)
 			}
 			for _, sub := range subtests {
-				units = append(units, unit{pkg: p, what: what, binary: binary, name: sub, run: gotool.Only(sub)})
+				units = append(units, unit{pkg: p, recipe: s.recipe(p, gotool.Only(sub)), binary: binary, name: sub})
 			}
 		}
 		for _, u := range units {
-			if err := s.unit(u, r); err != nil || c.Failfast && r.Found > 0 {
+			if err := s.unit(ctx, u, r); err != nil || s.options.Failfast && r.Found > 0 {
 				return err
 			}
 		}
@@ -155,87 +199,83 @@ func (s *suite) tests(i int, p gotool.Package, r *packageJSON) error {
 // unit is a test that is explored by itself.
 type unit struct {
 	pkg    gotool.Package
-	what   []string // to build
+	recipe *trace.Recipe
 	binary string
 	name   string // full name: a subtest's has slashes
-	run    string // -test.run
 }
 
 // unit does one test and adds it to its package's sums.
-func (s *suite) unit(u unit, r *packageJSON) error {
-	a := s.app
-	if s.command.V && !a.JSON {
-		fmt.Fprintf(a.stdout, "=== RUN   %s\n", u.name)
-	}
+func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
+	s.events.Begin(u.name)
 	began := time.Now()
-	out := &testResult{testJSON: testJSON{Package: u.pkg.ImportPath, Test: u.name}}
-	err := s.explore(u, out)
-	if cerr := a.ctx.Err(); cerr != nil {
-		if out.Outcome != "found" {
-			out.Outcome = "interrupted"
+	out := &result.Test{Package: u.pkg.ImportPath, Test: u.name}
+	err := s.explore(ctx, u, out)
+	if cerr := ctx.Err(); cerr != nil {
+		if out.Outcome != result.Found {
+			out.Outcome = result.Interrupted
 		}
 		err = cerr
 	} else if err != nil {
 		// It says nothing about the other tests.
-		s.failed++
-		r.worsen("failed")
-		if out.Outcome != "found" {
-			out.Outcome = "failed"
+		s.totals.Failed++
+		r.Worsen(result.Failed)
+		if out.Outcome != result.Found {
+			out.Outcome = result.Failed
 		}
-		out.Error = sentence(err)
+		out.Error = err.Error()
+		if errors.Is(err, context.Canceled) {
+			out.Error = "interrupted"
+		}
 		err = nil
-	} else if out.unfinished() {
-		s.unfinished++
+	} else if unfinished(out) {
+		s.totals.Unfinished++
 		r.Unfinished++
-		r.worsen("unfinished")
-		out.Outcome = "unfinished"
-		out.Notes = append(out.Notes, fmt.Sprintf("no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.command.Timeout))
+		r.Worsen(result.Unfinished)
+		out.Outcome = result.Unfinished
+		note(out, "no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.options.Explore.Time)
 	}
 	out.Seconds = time.Since(began).Seconds()
 	r.Tests++
 	r.Executions += out.Executions
-	if out.Outcome == "found" {
-		s.found++
+	if out.Outcome == result.Found {
+		s.totals.Found++
 		r.Found++
-		r.worsen("found")
-		s.findings = append(s.findings, out)
+		r.Worsen(result.Found)
+		s.totals.Findings = append(s.totals.Findings, out)
 	}
 	s.countLeaks(out, r)
-	if perr := s.printTest(out); perr != nil {
+	if perr := s.events.Test(out); perr != nil {
 		return perr
 	}
 	return err
 }
 
 // explore tries what was found before, and then looks for something new.
-func (s *suite) explore(u unit, out *testResult) error {
-	a, c := s.app, s.command
-	started, err := goPrograms.start(a.ctx, a.bounded(c.config(u.binary, u.pkg.Dir, u.run)))
+func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
+	t, err := s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.How)
 	if err != nil {
 		return err
 	}
-	t := &built{started, c.words(u.what, u.run), s.dir, a.sign}
 	defer t.Close()
-	k := keptOf(s.builder.cache, u)
-	again, err := s.retry(t, k, u, out)
+	k := kept.Of(s.builder.Cache, u.pkg.Dir, u.pkg.ImportPath, u.name)
+	again, err := s.retry(ctx, t, k, u, out)
 	if again.finding() && !again.leak() || err != nil {
-		out.takeKept(s, t, again)
+		s.takeKept(t, again, out)
 		return err
 	}
-	opts := s.options
-	opts.Where = placeNames(t)
-	if c.leaks() == leaksFail && !again.finding() {
+	opts := s.options.Explore
+	opts.Where = report.NewRunning(t.Modules).Place
+	if s.leaksFail() && !again.finding() {
 		// Once for each go statement of the package.
 		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
 	}
-	p := a.progress()
-	p.subject = u.name
-	report, err := engine.Find(a.ctx, t, opts, p.find)
-	p.done()
-	out.take(report)
-	if report.Finding == nil {
+	progress, done := s.events.Exploring(u.name)
+	found, err := engine.Find(ctx, t, opts, progress)
+	done()
+	take(out, found)
+	if found.Finding == nil {
 		if again.finding() {
-			out.takeKept(s, t, again)
+			s.takeKept(t, again, out)
 			return err
 		}
 		if err == nil {
@@ -243,16 +283,16 @@ func (s *suite) explore(u unit, out *testResult) error {
 		}
 		return err
 	}
-	out.shown = report.Finding.Recorded
-	if sim := report.Simplified; sim != nil {
-		out.shown = sim.Recorded
+	out.Shown = found.Finding.Recorded
+	if sim := found.Simplified; sim != nil {
+		out.Shown = sim.Recorded
 	}
-	if out.shown == nil {
+	if out.Shown == nil {
 		return err
 	}
-	name, note, werr := k.keep(out.shown)
-	if note != "" {
-		out.note("%s", note)
+	name, moved, werr := k.Keep(out.Shown)
+	if moved != "" {
+		note(out, "%s", moved)
 	}
 	if werr != nil {
 		return errors.Join(werr, err)
@@ -264,37 +304,37 @@ func (s *suite) explore(u unit, out *testResult) error {
 	return err
 }
 
+// leaksFail reports whether goroutines that are left behind are failures.
+func (s *suite) leaksFail() bool { return s.options.Recipe.Leaks == launch.LeaksFail }
+
 // short is a file's name as the user would write it.
 func (s *suite) short(name string) string {
-	if rel, err := filepath.Rel(s.dir, name); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(s.options.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return name
 }
 
-// testResult is what came of one test.
-type testResult struct {
-	testJSON
-	report *engine.Report // nil where a kept schedule failed again
-	shown  *trace.Trace   // of the finding
-}
-
 // unfinished reports whether no execution of the test ended in time.
-func (out *testResult) unfinished() bool {
-	return out.report != nil && out.report.Finding == nil && out.Outcome != "found" && out.report.Executions == 0 && !out.report.Sequential
+func unfinished(out *result.Test) bool {
+	return out.Report != nil && out.Report.Finding == nil && out.Outcome != result.Found && out.Report.Executions == 0 && !out.Report.Sequential
 }
 
-func (out *testResult) take(r *engine.Report) {
-	found := findResult(r)
-	out.report = r
-	out.Outcome, out.Behaviours, out.Points = found.Outcome, found.Behaviours, found.Points
-	out.Executions += found.Executions
-	out.RacesIncomplete = found.RacesIncomplete
+// take adds the result of a search to that of the test.
+func take(out *result.Test, r *engine.Report) {
+	found, tried := result.Of(r), out.Executions
+	out.Report = r
+	out.Search = found.Search
+	out.Executions += tried
 	if out.Sequential = r.Sequential; !r.Sequential {
 		out.Notes = append(out.Notes, found.Notes...) // else there is but that one
 	}
 	out.Finding, out.Simplified = found.Finding, found.Simplified
 	for _, l := range r.Leaks {
-		out.Leaks = append(out.Leaks, leakJSON{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
+		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
 	}
+}
+
+func note(out *result.Test, format string, args ...any) {
+	out.Notes = append(out.Notes, fmt.Sprintf(format, args...))
 }

@@ -231,6 +231,9 @@ func (l *Launcher) startSupported(ctx context.Context, cfg goprog.Config) (targe
 // otherwise: the same on every machine, or a trace would not replay on another.
 const DefaultParallel = 8
 
+// Parallel is how many parallel tests of a recipe are under way at once.
+func Parallel(r *trace.Recipe) int { return cmp.Or(r.Parallel, DefaultParallel) }
+
 // configOf says how to run what a recipe builds so that it repeats what the recipe selects.
 // dir is the working directory.
 func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
@@ -239,7 +242,7 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog
 	}
 	args := []string{
 		binary, "-test.run=" + r.Run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
-		fmt.Sprintf("-test.parallel=%d", cmp.Or(r.Parallel, DefaultParallel)),
+		fmt.Sprintf("-test.parallel=%d", Parallel(r)),
 	}
 	return goprog.Config{
 		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,

@@ -1,52 +1,47 @@
-package main
+package result
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/heddle-dev/heddle/internal/finding"
-	"github.com/heddle-dev/heddle/trace"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // packageOutcomes are the outcomes of a package's tests, from the least to the one that the
 // package has if one of its tests has it.
-var packageOutcomes = []string{"clean", "unfinished", "failed", "found"}
+var packageOutcomes = []string{Clean, Unfinished, Failed, Found}
 
-// worsen gives the package the outcome of one of its tests, if that is worse than its own.
-func (r *packageJSON) worsen(outcome string) {
+// Worsen gives the package the outcome of one of its tests, if that is worse than its own.
+func (r *Package) Worsen(outcome string) {
 	if slices.Index(packageOutcomes, outcome) > slices.Index(packageOutcomes, r.Outcome) {
 		r.Outcome = outcome
 	}
 }
 
-// severity orders findings, the worst first.
-func (f *findingJSON) severity() int {
-	for k := trace.Kind(0); k <= trace.Race; k++ {
-		if k.String() == f.Kind {
-			return finding.Severity(k)
-		}
-	}
-	return finding.Severity(trace.Clean)
+// Totals are the sums over all packages of heddle test.
+type Totals struct {
+	Found      int // bugs
+	Failed     int // packages and tests that heddle could not run
+	Unfinished int // tests of which no execution ended
+	Leaks      int // go statements whose goroutines were left
+	Findings   []*Test
 }
 
-// printSummary lists what was found in all packages, the worst first, and what is left open.
-func (s *suite) printSummary() error {
-	a, w := s.app, s.app.stdout
-	if a.JSON {
-		return nil
-	}
-	if len(s.findings) > 0 {
-		slices.SortStableFunc(s.findings, func(x, y *testResult) int { return x.Finding.severity() - y.Finding.severity() })
-		fmt.Fprintf(w, "\n%s found, the worst first:\n", count(len(s.findings), "bug"))
-		for _, out := range s.findings {
-			fmt.Fprintf(w, "  %s %s: %s\n", out.Package, out.Test, headline(out.Finding.Kind, out.Finding.Message))
+// Totals lists what was found in all packages, the worst first, and what is left open.
+func (p *Printer) Totals(t *Totals) error {
+	w := p.Words
+	if len(t.Findings) > 0 {
+		slices.SortStableFunc(t.Findings, func(x, y *Test) int { return x.Finding.severity() - y.Finding.severity() })
+		fmt.Fprintf(w, "\n%s found, the worst first:\n", wording.Count(len(t.Findings), "bug"))
+		for _, out := range t.Findings {
+			fmt.Fprintf(w, "  %s %s: %s\n", out.Package, out.Test, out.Finding.Headline())
 		}
 	}
-	if s.unfinished > 0 {
-		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing can be said\n", count(s.unfinished, "test"))
+	if t.Unfinished > 0 {
+		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing can be said\n", wording.Count(t.Unfinished, "test"))
 	}
-	if s.leaks > 0 && s.command.leaks() == leaksNote {
-		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore is silent\n", count(s.leaks, "place"))
+	if t.Leaks > 0 && p.LeaksNoted {
+		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore is silent\n", wording.Count(t.Leaks, "place"))
 	}
 	return nil
 }
