@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"internal/result", "internal/tracefile"},
 	{"internal/launch", "internal/kept"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
-	{"internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/figure5", "internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 

@@ -35,7 +35,7 @@ func (c *findCommand) Help() string {
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
 uncaught exception, another exit status; with --races-fail a data race as well. Writes the
 trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
-was found, 0 if none was, and 3 if no execution ended, so that nothing can be said.`
+was found, 0 if none was, and 3 if no execution ended, so nothing is known.`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
@@ -104,9 +104,9 @@ func (c *findCommand) Run(a *app) error {
 		}
 		return errFound
 	case found.Executions == 0 && found.Outcome == engine.Interrupted:
-		return errors.New("interrupted before an execution had ended: nothing can be said about the program")
+		return errors.New("interrupted before an execution had ended: nothing is known about the program")
 	case found.Executions == 0:
-		return fmt.Errorf("no execution ended in %.1f s: nothing can be said about the program; give it longer with --time, or less to do", found.Seconds)
+		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; give it longer with --time, or less to do", found.Seconds)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ type spuriousFlag struct {
 }
 
 type racesFlag struct {
-	RacesFail bool `help:"Call a data race a failure, too, whatever comes of it."`
+	RacesFail bool `help:"Call a data race a failure, too, even if the program goes on to succeed."`
 }
 
 // searchFlags steer a search.

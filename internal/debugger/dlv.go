@@ -18,15 +18,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// debuggable is a target that can do an execution under a debugger.
-type debuggable interface {
-	Debug(ctx context.Context, debugger []string, plan schedule.Plan) error
-}
-
 // Dlv replays a trace in delve. The process stops where it failed, by breakpoints in a
 // file of commands; what comes then is the user's.
 func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
-	program, ok := t.(debuggable)
+	program, ok := target.As[target.DebugLaunchable](t)
 	if !ok {
 		return errors.New("--dlv is for traces of Go programs")
 	}

@@ -11,14 +11,13 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
-	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // Gdb replays a trace in gdb or lldb, which stands at main then; what comes next is the
 // user's. output is what the program wrote, if it ended.
 func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (output []byte, err error) {
-	program, ok := t.(*cprog.Target)
+	program, ok := target.As[target.Debuggable](t)
 	if !ok {
 		return nil, errors.New("--gdb is for traces of C and C++ programs; --dlv is for Go")
 	}
@@ -32,7 +31,7 @@ func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (ou
 	}
 	t.Close() // the debugger gets a process of its own
 	// Ctrl-C stops the program in the debugger, and not heddle.
-	o, ended, err := program.Debug(context.WithoutCancel(ctx), cprog.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
+	o, ended, err := program.Debug(context.WithoutCancel(ctx), target.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
 	if err != nil {
 		return nil, err
 	}

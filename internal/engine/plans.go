@@ -197,7 +197,7 @@ func set(memory bool) int {
 	return 0
 }
 
-// grown tells the planner that there are more memory points. Lengths of executions with
+// grown tells the planner of further memory points. Lengths of executions with
 // the old ones no longer count; those of the last recordings with the new ones do.
 func (p *planner) grown(points []trace.Site) {
 	p.points = points

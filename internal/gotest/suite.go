@@ -1,4 +1,4 @@
-// Package gotest explores the tests of Go packages, each by itself, as go test would run them
+// Package gotest explores the tests of Go packages, each alone, as go test would run them
 // one after the other. Findings are kept, and tried first the next time.
 package gotest
 
@@ -27,7 +27,7 @@ type Options struct {
 	Explore  engine.Options // of each test
 	How      launch.How
 	Dir      string // where the packages are named
-	Subtests bool   // explore each subtest by itself, too
+	Subtests bool   // explore each subtest alone, too
 	Failfast bool   // end with the first test that fails
 	Prune    bool   // remove kept findings that do not fail any more
 }
@@ -196,7 +196,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	return nil
 }
 
-// unit is a test that is explored by itself.
+// unit is a test that is explored alone.
 type unit struct {
 	pkg    gotool.Package
 	recipe *trace.Recipe

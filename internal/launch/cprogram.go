@@ -130,11 +130,11 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 
 // OmittedNotes say what became of the calls that were to be left out.
 func OmittedNotes(t target.Target) (notes []string) {
-	c, ok := t.(*cprog.Target)
+	c, ok := target.As[target.Omitter](t)
 	if !ok {
 		return nil
 	}
-	for _, i := range c.Ignored() {
+	for _, i := range c.Omitted() {
 		if i.Times == 0 {
 			notes = append(notes, fmt.Sprintf("no execution reached %s: this says nothing about whether it is needed", i.Call))
 		} else {

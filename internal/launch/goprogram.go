@@ -140,13 +140,8 @@ func (b *built) Header() trace.Header {
 	return h
 }
 
-// Still is that of the target, where it tells.
-func (b *built) Still() time.Duration {
-	if t, ok := b.Target.(interface{ Still() time.Duration }); ok {
-		return t.Still()
-	}
-	return 0
-}
+// Unwrap implements target.Wrapper.
+func (b *built) Unwrap() target.Target { return b.Target }
 
 func (b *built) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	o, err := b.Target.Run(ctx, p)
@@ -170,17 +165,6 @@ func (b *built) complete(o *schedule.Outcome) {
 func (b *built) name(h *trace.Header) {
 	h.Command, h.Recipe, h.Dir = nil, b.recipe, b.dir
 	b.sign(h)
-}
-
-// Debug does one execution under a debugger, where the target can.
-func (b *built) Debug(ctx context.Context, debugger []string, p schedule.Plan) error {
-	t, ok := b.Target.(interface {
-		Debug(context.Context, []string, schedule.Plan) error
-	})
-	if !ok {
-		return errors.New("this program cannot be run in a debugger")
-	}
-	return t.Debug(ctx, debugger, p)
 }
 
 // startGo builds a program from Go source and makes it ready.

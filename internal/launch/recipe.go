@@ -38,7 +38,7 @@ func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
 	case r.Leaks != "" && r.Leaks != LeaksFail && r.Leaks != LeaksIgnore:
 		return nil, fmt.Errorf("it treats goroutines that are left behind as %q, which this heddle does not know", r.Leaks)
 	case len(r.Packages) == 0:
-		return nil, fmt.Errorf("there is none in %q", strings.Join(report.CommandLine(h), " "))
+		return nil, fmt.Errorf("no packages in %q", strings.Join(report.CommandLine(h), " "))
 	}
 	return r, checkPackages(r.Packages)
 }

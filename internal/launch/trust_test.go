@@ -72,7 +72,7 @@ func TestRecipeRefused(t *testing.T) {
 	for want, r := range map[string]trace.Recipe{
 		`it was built by "cargo", which this heddle does not know`:                          {Kind: trace.RecipeTest, Tool: "cargo", Packages: []string{"p"}},
 		`it is a "fuzz", which this heddle does not know`:                                   {Kind: "fuzz", Tool: "go", Packages: []string{"p"}},
-		`there is none in "heddle find --"`:                                                 {Kind: trace.RecipeProgram, Tool: "go"},
+		`no packages in "heddle find --"`:                                                   {Kind: trace.RecipeProgram, Tool: "go"},
 		`it treats goroutines that are left behind as "x", which this heddle does not know`: {Kind: trace.RecipeTest, Tool: "go", Packages: []string{"p"}, Leaks: "x"},
 	} {
 		if _, err := RecipeOf(&trace.Header{Recipe: &r}, "."); err == nil || err.Error() != want {

@@ -41,7 +41,7 @@ func memory() uint64 {
 	return total + total/8
 }
 
-// MemoryInfo is a line of /proc/meminfo, in bytes. It is not ok where there is none.
+// MemoryInfo is a line of /proc/meminfo, in bytes. ok is false if the file lacks the line.
 func MemoryInfo(name string) (n uint64, ok bool) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -56,7 +56,7 @@ func MemoryInfo(name string) (n uint64, ok bool) {
 	return 0, false
 }
 
-// MemoryLimit is what a control group allows, in bytes. It is not ok where it allows everything.
+// MemoryLimit is what a control group allows, in bytes. ok is false if it allows everything.
 func MemoryLimit() (n uint64, ok bool) {
 	text, err := os.ReadFile("/sys/fs/cgroup/memory.max")
 	if err != nil {

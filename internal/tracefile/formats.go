@@ -20,7 +20,7 @@ type Format uint8
 
 const (
 	Heddle     Format = iota // .hdl, and every other name
-	STD                      // .std, .rapid.gz: RAPID's
+	STD                      // .std, .std.gz: RAPID's
 	Text                     // .txt: the text form of heddle's
 	Statements               // .stmt: the language of El-Zawawy and Alanazi
 )
@@ -34,7 +34,7 @@ func FormatOf(name string) Format {
 // FormatNamed is FormatOf, and whether the suffix is one that heddle knows.
 func FormatNamed(name string) (f Format, known bool) {
 	switch {
-	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".rapid.gz"):
+	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
 		return STD, true
 	case strings.HasSuffix(name, ".txt"):
 		return Text, true
@@ -111,7 +111,7 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	case Heddle:
 		return nil, trace.WriteFile(name, in.Trace)
 	case Statements:
-		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .rapid.gz or .txt")
+		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
 	}
 	var lost []rapid.Loss
 	err := WriteWhole(name, func(w io.Writer) error {

@@ -261,9 +261,9 @@ type Header struct {
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`                             // calls that the execution ignored, CALL@FILE:LINE
-	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are no scheduling points were recorded up to so many; 0: all
+	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are not scheduling points were recorded up to so many; 0: all
 	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
-	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // what the program was called by, where that is not command[0]
+	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // the name the program was started as, where that is not command[0]
 	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"`                   // NAME=hash
 	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                               // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
@@ -1135,7 +1135,7 @@ type EventBlock struct {
 	CodeFlags []uint32 `protobuf:"varint,8,rep,packed,name=code_flags,json=codeFlags,proto3" json:"code_flags,omitempty"`
 	// One value for each event: its code, and the difference of object, value, aux and
 	// stack to the event before it in the block that has the same thread and code (to 0, if
-	// there is none).
+	// none exists).
 	Code   []uint32 `protobuf:"varint,9,rep,packed,name=code,proto3" json:"code,omitempty"`
 	Object []int64  `protobuf:"zigzag64,10,rep,packed,name=object,proto3" json:"object,omitempty"`
 	Value  []int64  `protobuf:"zigzag64,11,rep,packed,name=value,proto3" json:"value,omitempty"`

@@ -13,7 +13,7 @@ type policy struct {
 	x       *execution
 	kind    schedule.Policy
 	current *Thread
-	// yielded: the current thread gave way.
+	// yielded: the current thread yielded.
 	yielded bool
 	changes []int // PCT: points at which the running thread's priority falls, ascending
 	lowest  int64 // PCT: below all priorities given out
@@ -87,7 +87,7 @@ func (p *policy) lower(t *Thread) {
 	t.priority = p.lowest
 }
 
-// roundRobin stays with the current thread while it can run and has not given way.
+// roundRobin stays with the current thread while it can run and has not yielded.
 func (p *policy) roundRobin(can []*Thread) *Thread {
 	if p.current == nil {
 		return can[0]

@@ -101,7 +101,7 @@ func matches(t *Thread, step *schedule.Step) bool {
 
 // tolerant follows the script interval by interval (FSE'10 §4.2.1): a thread that does
 // something else runs on until it rejoins its interval; one that is blocked, gone, or does
-// not rejoin gives way to the next interval. It returns nil at the script's end.
+// not rejoin yields to the next interval. It returns nil at the script's end.
 func (s *script) tolerant(x *execution, can, timed []*Thread) *Thread {
 	for s.at < len(s.steps) {
 		end := s.at + 1

@@ -201,7 +201,7 @@ func TestCoverageNamesEquivalence(t *testing.T) {
 				target := New(program)
 				p := plans(t, points)
 				p.Accesses, p.Timeouts = false, false
-				p.Points = points // an access that is no point moves along with the operation before it
+				p.Points = points // an access that is not a scheduling point moves along with the operation before it
 				first := run(t, target, p)
 				var candidates []int
 				events := first.Trace.Events

@@ -254,7 +254,7 @@ func (t *Thread) Exit(status int) {
 	t.do(operation{op: trace.OpProcessExit, site: site(), value: int64(status)})
 }
 
-// Crash ends the execution with a fatal signal, at once: it is no scheduling point.
+// Crash ends the execution with a fatal signal, at once: it is not a scheduling point.
 func (t *Thread) Crash(signal int) {
 	t.next = operation{op: trace.OpSignal, site: site(), value: int64(signal)}
 	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
