@@ -55,7 +55,7 @@ func fromCommandLine(words []string, dir string) (*trace.Recipe, error) {
 			return fromTestLine(words[2:])
 		}
 	}
-	return nil, fmt.Errorf("%q is no command line of heddle test or heddle find", strings.Join(words, " "))
+	return nil, fmt.Errorf("%q is not a command line that heddle wrote", strings.Join(words, " "))
 }
 
 func fromTestLine(words []string) (*trace.Recipe, error) {
