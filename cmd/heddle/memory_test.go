@@ -23,11 +23,6 @@ func TestMemorySize(t *testing.T) {
 			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for machine, want := range map[uint64]int64{64 << 30: 2 << 30, 8 << 30: 2 << 30, 7 << 30: 1 << 30, 1 << 30: 256 << 20, 1: 16 << 20} {
-		if got := defaultMemory(machine); got != want {
-			t.Errorf("a machine of %d: %d, want %d", machine, got, want)
-		}
-	}
 }
 
 // peak runs heddle as a process, and returns its output and the most memory, in MB, that it,
