@@ -282,7 +282,7 @@ func FuzzParse(f *testing.F) {
 		script, ths, err := Parse(s)
 		if err != nil {
 			if !errors.Is(err, ErrString) {
-				t.Errorf("error %v is no ErrString", err)
+				t.Errorf("error %v is not an ErrString", err)
 			}
 			return
 		}

@@ -11,7 +11,7 @@ import (
 // harmless refuses, in the recorded command line of somebody else, what makes the go command or
 // a test binary do more than build and run the program: flags of compiler, linker and tests can
 // write any file (-gcflags=-o=, -args -test.coverprofile=), run any program (-ldflags=-extld=)
-// or put other code in (-overlay). Flags that are no flags of heddle test do not parse at all.
+// or put other code in (-overlay). Flags that are not flags of heddle test do not parse at all.
 func (c *commandLine) harmless() error {
 	f := &c.Test.goFlags
 	one := func(value string) []string {
@@ -70,7 +70,7 @@ func harmlessLinking(value string) bool {
 func checkPackages(what []string) error {
 	for _, w := range what {
 		if strings.HasPrefix(w, "-") {
-			return usage(fmt.Errorf("%q is no package: its name begins with a dash", w))
+			return usage(fmt.Errorf("%q is not a package: its name begins with a dash", w))
 		}
 	}
 	return nil

@@ -294,7 +294,7 @@ func (a *app) recordedGo(tr *trace.Trace, opts patch.Options) (cfg goprog.Config
 // parseRecorded reads the command line in a trace's header.
 func parseRecorded(words []string) (*commandLine, error) {
 	if len(words) < 3 || words[0] != "heddle" || words[1] != "test" && words[1] != "find" {
-		return nil, fmt.Errorf("%q is no command line of heddle test or heddle find", strings.Join(words, " "))
+		return nil, fmt.Errorf("%q is not a command line of heddle test or heddle find", strings.Join(words, " "))
 	}
 	return parseQuietly(words)
 }

@@ -30,7 +30,7 @@ type campaign struct {
 	behaviours behaviours
 	races      map[[2]race.Access]raced
 	points     map[trace.Site]bool
-	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
+	fresh      []trace.Site // racing instructions, and those a handler may come between, that are not points yet
 	cut        bool         // the output of some execution was
 	leaks      leaks
 	outside    bool // some execution waited for the outside world

@@ -349,8 +349,8 @@ func TestNotAProgram(t *testing.T) {
 	}
 	for path, words := range map[string]string{
 		filepath.Join(t.TempDir(), "gone"): "no such file",
-		text:                               "is no program for this machine",
-		"/bin/sh":                          "is no Go program",
+		text:                               "is not a program for this machine",
+		"/bin/sh":                          "is not a Go program",
 	} {
 		if _, err := Start(t.Context(), Config{Path: path, Args: []string{"x"}}); err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want %q", path, err, words)

@@ -7,7 +7,7 @@ package runtime
 import "internal/runtime/sys"
 
 // hdQuantum is for how many points a thread may run on end. A loop that takes a lock to look,
-// and gives it back, is no spinning, and nobody else would ever run.
+// and gives it back, is not a spinning, and nobody else would ever run.
 const hdQuantum = 10000
 
 // hdSmallQuantum is that in the second half of the step budget.
