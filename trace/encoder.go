@@ -282,7 +282,7 @@ func (e *Encoder) Close(ending Ending) error {
 			return err
 		}
 	}
-	end := endingRecord(&ending)
+	end := EndingToProto(&ending)
 	end.Locals, end.Types = e.locals, e.types
 	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: end}}); err != nil {
 		return err

@@ -111,12 +111,12 @@ var channelKinds = [...]string{
 type Flags uint32
 
 const (
-	FlagForced   Flags = 1 << 0 // a yield put in by the runtime in a long stretch without points
-	FlagTimeout  Flags = 1 << 1 // its wait timed out; see Event.Overtakes
-	FlagNoChoice Flags = 1 << 2 // recorded, but not a scheduling point
-	FlagAtomic   Flags = 1 << 3
+	FlagForced   Flags = abi.EvForced   // a yield put in by the runtime in a long stretch without points
+	FlagTimeout  Flags = abi.EvTimeout  // its wait timed out; see Event.Overtakes
+	FlagNoChoice Flags = abi.EvNochoice // recorded, but not a scheduling point
+	FlagAtomic   Flags = abi.EvAtomic
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
-	FlagOrder Flags = 7 << 4
+	FlagOrder Flags = abi.EvOrderMask
 )
 
 // Event is one operation of a thread as recorded. See the operation table (Op) for what

@@ -366,7 +366,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 				return dst, err
 			}
 		}
-		ending, eerr := endingOf(k.Ending)
+		ending, eerr := EndingFromProto(k.Ending)
 		if eerr != nil {
 			return dst, r.damaged(eerr)
 		}

@@ -198,8 +198,9 @@ func allocOf(p *tracepb.Alloc) Alloc {
 	}
 }
 
-// endingRecord leaves out the output, which has its own records.
-func endingRecord(e *Ending) *tracepb.Ending {
+// EndingToProto returns the ending as its message, without the output, which has its own
+// records in a trace file and its own field in an outcome.
+func EndingToProto(e *Ending) *tracepb.Ending {
 	p := &tracepb.Ending{
 		Kind:    uint32(e.Kind),
 		Status:  e.Status,
@@ -236,7 +237,8 @@ func endingRecord(e *Ending) *tracepb.Ending {
 	return p
 }
 
-func endingOf(p *tracepb.Ending) (Ending, error) {
+// EndingFromProto is the inverse of EndingToProto. It refuses numbers that no ending has.
+func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 	if p.Kind > 255 {
 		return Ending{}, fmt.Errorf("%d is not a kind of ending", p.Kind)
 	}

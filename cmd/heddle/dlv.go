@@ -17,19 +17,11 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// debuggable is a target that can do an execution under a debugger.
-type debuggable interface {
-	Debug(ctx context.Context, debugger []string, plan schedule.Plan) error
-}
-
 // debug replays a trace in delve. The process stops where it failed, by breakpoints in a
 // file of commands; what comes then is the user's.
 func (a *app) debug(t target.Target, tr *trace.Trace) error {
-	var program debuggable
-	if b, ok := t.(*built); ok {
-		program, ok = b.Target.(debuggable)
-	}
-	if program == nil {
+	program, ok := target.As[target.DebugLaunchable](t)
+	if !ok {
 		return errors.New("--dlv is for traces of Go programs")
 	}
 	dlv, err := exec.LookPath("dlv")

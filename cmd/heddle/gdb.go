@@ -12,7 +12,6 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
-	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -32,7 +31,7 @@ func (d *debuggerFlag) Decode(ctx *kong.DecodeContext) error {
 // debugGdb replays a trace in gdb or lldb, which stands at main then; what comes next is the
 // user's.
 func (a *app) debugGdb(t target.Target, tr *trace.Trace, name string) error {
-	program, ok := t.(*cprog.Target)
+	program, ok := target.As[target.Debuggable](t)
 	if !ok {
 		return errors.New("--gdb is for traces of C and C++ programs; --dlv is for Go")
 	}
@@ -46,7 +45,7 @@ func (a *app) debugGdb(t target.Target, tr *trace.Trace, name string) error {
 	}
 	t.Close() // the debugger gets a process of its own
 	// Ctrl-C stops the program in the debugger, and not heddle.
-	o, ended, err := program.Debug(context.WithoutCancel(a.ctx), cprog.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
+	o, ended, err := program.Debug(context.WithoutCancel(a.ctx), target.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
 	if err != nil {
 		return err
 	}

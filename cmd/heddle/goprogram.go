@@ -197,13 +197,8 @@ func (b *built) Header() trace.Header {
 	return h
 }
 
-// Still is that of the target, where it tells.
-func (b *built) Still() time.Duration {
-	if t, ok := b.Target.(interface{ Still() time.Duration }); ok {
-		return t.Still()
-	}
-	return 0
-}
+// Unwrap implements target.Wrapper.
+func (b *built) Unwrap() target.Target { return b.Target }
 
 func (b *built) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	o, err := b.Target.Run(ctx, p)

@@ -145,11 +145,11 @@ func (a *app) launch(cfg cprog.Config) (target.Target, error) {
 
 // ignoredNotes say what became of the calls that were to be left out.
 func ignoredNotes(t target.Target) (notes []string) {
-	c, ok := t.(*cprog.Target)
+	c, ok := target.As[target.Omitter](t)
 	if !ok {
 		return nil
 	}
-	for _, i := range c.Ignored() {
+	for _, i := range c.Omitted() {
 		if i.Times == 0 {
 			notes = append(notes, fmt.Sprintf("no execution reached %s: this says nothing about whether it is needed", i.Call))
 		} else {

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -12,7 +13,7 @@ import (
 // what it took. That it runs out then says nothing about a program that is just long.
 const (
 	firstSteps = 1 << 23
-	usualSteps = 1 << 20 // the budget where a plan names none
+	usualSteps = abi.MaxSteps // the budget where a plan names none
 	roomSteps  = 8
 )
 

@@ -272,6 +272,36 @@ enum hd_time {
   HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
 };
 
+// ---------------------------------------------------------------- the scheduler
+//
+// Numbers of the scheduler contract (docs/scheduler.md), the same in the C runtime, in the Go
+// runtime's hooks and in the simulated machine. A point is a scheduling point.
+enum hd_scheduler {
+  HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
+  HD_QUANTUM = 10000,         // points that a thread runs on end before it counts as yielding
+  HD_SHORT_QUANTUM = 200,     // the same in the second half of the step budget
+  HD_STARVED = 10000,         // points that an enabled thread waits before it goes first
+  HD_STARVED_EVERY = 1024,    // points from one look for such threads to the next, a power of two
+  HD_CHANGE_POINTS = 64,      // PCT: change points at most
+  HD_POS_WINDOW = 64,         // POS: priorities of yielding threads are drawn from so many,
+  HD_POS_STRIDE = 8,          // and the window moves down by so many with each draw
+  HD_STALEMATE = 500,         // points without progress after which spinning threads get stretches
+  HD_STRETCH = 8,             // points of a stretch on average
+  HD_EARLY_ODDS = 64,         // one decision in so many ends a wait early, or spuriously
+  HD_EARLY_TIMER_ODDS = 16,   // the same for time in programs with timers
+  HD_LOOK_AHEAD = 4096,       // tolerant script: steps searched for the pending operation
+  HD_PATIENCE = 10000,        // tolerant script: operations on end off the path of an interval
+  HD_SPIN = 6,                // fruitless observations on end that make a spinning thread
+  HD_IDLE = 16,               // of each enabled thread, before virtual time drifts
+  HD_FUTILE = 2000,           // of each enabled thread, before an execution may be a hang
+  HD_HOPELESS = 4000,         // points for each enabled thread without progress, likewise
+  HD_CLOCK_NS = 100,          // virtual ns that a look at a clock takes
+  HD_LOOKS = 1000,            // looks at a clock on end that make a wait
+  HD_LOOKS_AGAIN = 64,        // looks from one yield of such a wait to the next
+  HD_QUIET = 20000,           // memory accesses without a point before the runtime puts in a yield
+  HD_CPUS = 4,                // processors that a program finds
+};
+
 // ---------------------------------------------------------------- plans
 enum hd_policy {
   HD_POLICY_FAIR = 0,   // non-preemptive; round robin on block, yield and stale spinning

@@ -4,7 +4,7 @@ import lldb
 
 
 def symbol(target, name):
-    """The address of one of the runtime's symbols (runtime/debug.c)."""
+    """The address of one of the runtime's symbols (runtime/c/core/debugger.c)."""
     for context in target.FindSymbols(name):
         address = context.symbol.addr.GetLoadAddress(target)
         if address != lldb.LLDB_INVALID_ADDRESS:

@@ -52,7 +52,10 @@ type Target struct {
 	streaming bool // executions follow one another in a process
 }
 
-var _ target.Target = (*Target)(nil)
+var (
+	_ target.Target          = (*Target)(nil)
+	_ target.DebugLaunchable = (*Target)(nil)
+)
 
 // RefusedError says why heddle cannot run a program.
 type RefusedError = ipc.RefusedError

@@ -167,9 +167,6 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	if int(r.Outcome) < len(kinds) {
 		e.Kind = kinds[r.Outcome]
 	}
-	if e.Kind.Failed() {
-		o.Ident = uint64(r.Ident)
-	}
 	for _, pc := range x.backtrace {
 		e.Stack = append(e.Stack, prog.Site(pc))
 	}

@@ -296,9 +296,7 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	j := &s.queue[0]
 	s.x.reset()
 	j.done = o.Index + 1
-	// A leak does not end a plan; the hooks for Go have the same rule.
-	failed := o.Ending.Kind != trace.Leak && (o.Ending.Kind != trace.Clean || o.Ending.Status != j.plan.ExpectStatus)
-	j.over = j.done >= j.plan.Repeat || j.plan.Stop && failed
+	j.over = j.plan.Ends(&o)
 	if !s.stopped && !s.done(j.plan, o) {
 		s.stopped = true
 		s.queue = s.queue[:s.sent]

@@ -72,9 +72,6 @@ func (x *execution) run() schedule.Outcome {
 	x.ending.Output = x.output
 	o := &x.outcome
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
-	if x.ending.Kind.Failed() {
-		o.Ident = mix(uint64(x.ending.Kind), uint64(x.ending.Status), uint64(x.ending.Site))
-	}
 	if x.record {
 		o.Trace = x.trace()
 	}

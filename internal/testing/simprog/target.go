@@ -70,7 +70,7 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 			if !done(p, o) {
 				return nil
 			}
-			if p.Stop && (o.Ending.Kind != trace.Clean || o.Ending.Status != p.ExpectStatus) {
+			if p.Ends(&o) {
 				break
 			}
 		}

@@ -120,7 +120,7 @@ var edits = []edit{
 	{"runtime/mpagealloc.go", "(*pageAlloc).free", entry, "", "if hdKept(base) { return }"},
 	{"runtime/proc.go", "main", before, "lockOSThread()", "hdEarlyHeap()"},
 	// The machine.
-	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdNumCPU }"},
+	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdCpus }"},
 
 	// Ends.
 	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
