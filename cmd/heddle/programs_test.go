@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/testing/expect"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -120,6 +121,7 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 	if filepath.Ext(e.source) == ".cc" {
 		command, env = "c++", "HEDDLE_CXX="+strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(compiler)
 	}
+	need.Tool(t, strings.TrimPrefix(strings.TrimPrefix(env, "HEDDLE_CC="), "HEDDLE_CXX="))
 	made := [][]string{append([]string{"-o", out}, e.flags...)}
 	if e.plugin != "" {
 		made = append(made, []string{"-o", filepath.Join(filepath.Dir(out), e.plugin), "-shared", "-fPIC", "-DPLUGIN"})
@@ -164,10 +166,6 @@ var compilers = []struct{ name, opt string }{{"gcc", "-O1"}, {"clang", "-O2"}}
 // simplified to the minimum it states, and replays identically a thousand times.
 func TestFailingPrograms(t *testing.T) {
 	for _, c := range compilers {
-		if _, err := exec.LookPath(c.name); err != nil {
-			t.Errorf("%s is not installed: heddle must be tested with it", c.name)
-			continue
-		}
 		for _, e := range expectations(t, "fail") {
 			t.Run(c.name+"/"+e.name, func(t *testing.T) {
 				t.Parallel()

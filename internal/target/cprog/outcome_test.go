@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -146,7 +147,7 @@ int main(void) {
 func TestCxx(t *testing.T) {
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "prog")
-	cmd := exec.Command("g++", "-std=c++20", "-g", "-O1", "-pthread", "-fsanitize=thread", "-x", "c++", "-o", prog, "-")
+	cmd := exec.Command(need.Tool(t, "g++"), "-std=c++20", "-g", "-O1", "-pthread", "-fsanitize=thread", "-x", "c++", "-o", prog, "-")
 	cmd.Stdin = strings.NewReader(`
 #include <atomic>
 #include <cassert>
