@@ -40,7 +40,7 @@ func cleanGoTests(t *testing.T, name string, least int, flags ...string) {
 	}
 }
 
-// Correct programs that wait by looking are no hangs, and guards do not fire at goroutines
+// Correct programs that wait by looking are not hangs, and guards do not fire at goroutines
 // that work. HEDDLE_WHOLE makes it 100,000 executions each.
 func TestGoWaits(t *testing.T) {
 	t.Parallel()
