@@ -1,7 +1,7 @@
 // libc.c: libc's own functions behind the ones the runtime stands in for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include "core/rt.h"
+#include "core/libc.h"
 
 struct hd_real hd_real;
 

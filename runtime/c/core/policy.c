@@ -16,7 +16,12 @@
 // ones; RANDOM is fair with probability 1. A thread that does not give way but runs alone
 // for QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
 // In the second half of the budget all policies are FAIR, with a small quantum.
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/policy.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 
 uint64_t hd_random(void) { // splitmix64
   uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;
@@ -54,7 +59,7 @@ static bool monopolises(const struct hd_thread *t) {
 enum { STALEMATE = 500, STRETCH = 8 };
 
 static bool gives_way(const struct hd_thread *t) {
-  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || monopolises(t)) return true;
+  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->wait.interrupted) || monopolises(t)) return true;
   return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < STALEMATE) || hd_random() % STRETCH == 0);
 }
 
@@ -108,7 +113,7 @@ static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
   if (HD_UNLIKELY(hd.ntimers)) // whose time has come fires
     for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (hd_threads[i].timer && hd_has(&hd.enabled, i)) return i;
+      if (hd_threads[i].fires && hd_has(&hd.enabled, i)) return i;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
@@ -174,8 +179,8 @@ static void choose_detour(struct hd_thread *t, bool fair) {
   t->detour = hd_detour_needed(t);
   int sig = hd_signal_due(t);
   if (!sig) return;
-  bool ready = hd_op_ready(t);
-  if ((ready || t->due) && (fair ? t->interrupted : hd_random() & 1)) return; // later
+  bool ready = hd_op_enabled(t);
+  if ((ready || t->wait.due) && (fair ? t->wait.interrupted : hd_random() & 1)) return; // later
   bool can = hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT);
   bool must = !hd_detour_possible(t, HD_OP_SIGNAL_DELIVER);
   if (must && !can && ready) return;
@@ -196,7 +201,7 @@ uint32_t hd_policy_choose(void) {
   struct hd_thread *t = &hd_threads[i];
   if (offered) hd_sleepers_withdraw(t);
   t->detour = 0;
-  if (HD_UNLIKELY(hd.npending || t->due)) choose_detour(t, fair);
+  if (HD_UNLIKELY(hd.npending || t->wait.due)) choose_detour(t, fair);
   return i;
 }
 
@@ -215,7 +220,7 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
       struct hd_thread *u = &hd_threads[i];
       if (!hd.nsuspended && (u->pend.op != op || u->pend.obj != obj)) continue;
       uint64_t arrival;
-      if (!hd_waits(u, (uint16_t)op, obj, &arrival)) continue;
+      if (!hd_can_wake(u, (uint16_t)op, obj, &arrival)) continue;
       if ((int32_t)i == hd.wake_choice) return i;
       n++;
       if (!pick || (first_come ? arrival < first : hd_random() % n == 0)) {

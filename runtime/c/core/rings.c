@@ -1,7 +1,7 @@
 // rings.c: the two rings, and how the runtime says that it cannot go on.
 #include <linux/futex.h>
 #include <stdarg.h>
-#include "core/rt.h"
+#include "core/rings.h"
 
 enum { WAKE_BYTES = 512 << 10 };
 
@@ -17,7 +17,7 @@ static uint32_t rec_size;
 static void ring_wait(uint32_t *waiters, uint32_t *seq, uint64_t *word, uint64_t not_value) {
   for (int spin = 0; spin < 200; spin++) {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != not_value) return;
-    __builtin_ia32_pause();
+    hd_pause();
   }
   uint32_t s = __atomic_load_n(seq, __ATOMIC_SEQ_CST);
   __atomic_store_n(waiters, 1, __ATOMIC_SEQ_CST);
@@ -145,6 +145,21 @@ int hd_format(char *buf, int size, const char *fmt, va_list ap) {
 #undef PUT
   buf[n] = 0;
   return n;
+}
+
+const char *hd_base_name(const char *path) {
+  const char *b = path;
+  for (const char *p = path; *p; p++) if (*p == '/') b = p + 1;
+  return b;
+}
+
+const char *hd_text(const char *fmt, ...) {
+  static char buf[512];
+  va_list ap;
+  va_start(ap, fmt);
+  hd_format(buf, sizeof buf, fmt, ap);
+  va_end(ap);
+  return buf;
 }
 
 static HD_COLD _Noreturn void leave(uint32_t state, const char *fmt, va_list ap) {

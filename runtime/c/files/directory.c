@@ -5,14 +5,20 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/registration.h"
+#include "memory/heap.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "files/files.h"
 
 enum { MAX_DIRS = 256 };
 struct listing { void *dir; struct dirent **entry; uint32_t n, at, room; };
 static struct listing listings[MAX_DIRS]; // what they point to is in the program's heap
 static uint32_t nlistings;
 
-void hd_dirs_reset(void) { nlistings = 0; }
+static void begin(void) { nlistings = 0; }
 
 static struct listing *listing_of(void *dir) {
   for (uint32_t i = 0; i < nlistings; i++)
@@ -126,3 +132,5 @@ HD_EXPORT void seekdir(DIR *dir, long at) {
   if (!l) REAL(seekdir)(dir, at);
   else l->at = at < 0 || at > (long)l->n ? l->n : (uint32_t)at;
 }
+
+const struct hd_registration hd_directories = { .begin = begin };

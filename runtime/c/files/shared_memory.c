@@ -8,7 +8,15 @@
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/mappings.h"
+#include "io/blocking.h"
+#include "files/files.h"
 
 static bool path_of(char *out, uint64_t room, const char *name) {
   static const char dir[] = "/dev/shm/";
@@ -51,7 +59,7 @@ static int real_id(int id) { return id > 0 && (uint32_t)id <= nsegments ? segmen
 HD_EXPORT int shmget(key_t key, size_t size, int flags) {
   if (!hd_active()) return REAL(shmget)(key, size, flags);
   hd.cur->pend.pc = HD_RA;
-  hd_needs(HD_ISOLATION_FORK, "shmget");
+  hd_require_isolation(HD_ISOLATION_FORK, "shmget");
   struct hd_thread *t = hd_op(HD_OP_FD_CTL, HD_RA, 0);
   bool create = key == IPC_PRIVATE || flags & IPC_CREAT;
   long id = hd_sys(SYS_shmget, key, size, create && key != IPC_PRIVATE ? flags | IPC_EXCL : flags);
@@ -72,7 +80,7 @@ HD_EXPORT int shmget(key_t key, size_t size, int flags) {
 HD_EXPORT void *shmat(int id, const void *at, int flags) {
   if (!hd_active()) return REAL(shmat)(id, at, flags);
   hd.cur->pend.pc = HD_RA;
-  hd_needs(HD_ISOLATION_FORK, "shmat");
+  hd_require_isolation(HD_ISOLATION_FORK, "shmat");
   struct shmid_ds ds;
   int real = real_id(id);
   if (!at && real >= 0 && hd_sys(SYS_shmctl, real, IPC_STAT, &ds) >= 0) at = hd_map_place(ds.shm_segsz);
@@ -91,8 +99,10 @@ HD_EXPORT int shmctl(int id, int command, struct shmid_ds *ds) {
 }
 
 // The end of an execution. What is attached goes with the process.
-void hd_shared_end(void) {
+static void end(void) {
   for (uint32_t i = 0; i < nsegments; i++)
     if (segment[i].made) hd_sys(SYS_shmctl, segment[i].id, IPC_RMID, NULL);
   nsegments = 0;
 }
+
+const struct hd_registration hd_shared_memory = { .end = end };

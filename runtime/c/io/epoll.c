@@ -6,8 +6,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/run.h"
 #include "signals/signals.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
 
 // What the arrival of data, and of room, is an edge for.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };

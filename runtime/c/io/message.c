@@ -2,7 +2,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "io/stream.h"
 
 static long send_to(int fd, const void *buf, size_t n, int flags, const struct sockaddr *sa, socklen_t len, uint64_t pc) {
   hd.cur->pend.pc = pc;

@@ -3,7 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/stream.h"
 
 enum { PIPE_SIZE = 65536 }; // what the kernel gives, counted in bytes instead of pages
 
@@ -74,7 +80,7 @@ void hd_pipes_inherited(void) {
   if (!pipes) return;
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
-    if (u != hd.cur && !u->ended && u->io) hd_unsupported("starting a process that inherits pipes while another thread waits for a descriptor");
+    if (u != hd.cur && !u->ended && u->wait.io) hd_unsupported("starting a process that inherits pipes while another thread waits for a descriptor");
   }
   for (int fd = 0; fd < HD_MAX_FD; fd++) {
     struct hd_file *f = hd_file_of(fd);

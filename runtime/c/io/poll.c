@@ -5,8 +5,17 @@
 #include <sys/select.h>
 #include <time.h>
 #include <stdlib.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
 #include "signals/signals.h"
+#include "time/time.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 struct set { struct pollfd *fds; uint32_t n; };
 
@@ -70,7 +79,7 @@ uint32_t hd_io_kernel_fds(const struct hd_io_wait *w, struct pollfd *out, uint32
   return n;
 }
 
-void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, void (*say)(const char *fmt, ...)) {
+void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say) {
   struct set *s = w->arg;
   if (w->ready != ready) return;
   say("T%u polls", thread);
@@ -123,7 +132,7 @@ static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {
   enum { MOST = 1024 };
   hd.cur->pend.pc = pc;
   if (n > MOST) hd_unsupported("poll of more than 1024 descriptors");
-  if (!n && ns != ~0ull && !hd.cur->masked) return doze(ns, pc);
+  if (!n && ns != ~0ull && !hd.cur->signals.masked) return doze(ns, pc);
   struct pollfd *copy = __builtin_alloca(n * sizeof *copy);
   hd_from_program(copy, fds, n * sizeof *copy);
   struct set s = { copy, (uint32_t)n };
@@ -149,7 +158,7 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
       if (FD_ISSET(fd, &want[k])) events |= bits[k];
     if (events) fds[s.n++] = (struct pollfd){ .fd = fd, .events = events };
   }
-  long r = !s.n && ns != ~0ull && !hd.cur->masked ? doze(ns, pc) : look(&s, ns, pc);
+  long r = !s.n && ns != ~0ull && !hd.cur->signals.masked ? doze(ns, pc) : look(&s, ns, pc);
   if (r < 0) return r;
   long count = 0;
   hd_fill(want, 0, sizeof want);

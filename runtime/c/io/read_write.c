@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "io/stream.h"
 
 static long one(int fd, bool write, const void *buf, size_t n, long offset, uint64_t pc) {
   struct iovec v = { (void *)buf, n };

@@ -6,7 +6,13 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "memory/heap.h"
+#include "io/descriptors.h"
+#include "io/stream.h"
 
 enum { PIECE = 65536, MOST = 0x7ffff000 };
 

@@ -3,7 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "signals/signals.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 struct hd_file *hd_socket_of(int fd, long *err) {
   struct hd_file *f = hd_file_of(fd);

@@ -3,7 +3,12 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/time.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 bool hd_sock_flag(const struct hd_sock *s, int level, int name) {
   for (uint32_t i = 0; i < s->nopts; i++)

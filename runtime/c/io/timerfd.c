@@ -3,7 +3,12 @@
 #include <errno.h>
 #include <sys/timerfd.h>
 #include <time.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "core/virtual_time.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
 
 uint64_t hd_timerfd_count(const struct hd_file *f) {
   if (!f->expires || hd.vtime < f->expires) return 0;

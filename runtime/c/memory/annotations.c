@@ -2,7 +2,7 @@
 // for. Annotations tell a detector about synchronisation it cannot see; they change
 // nothing here: what is annotated with is made of operations that are seen.
 #include <stdlib.h>
-#include "core/rt.h"
+#include "core/base.h"
 
 #define NOTHING(name) HD_EXPORT void name(void) {}
 NOTHING(AnnotateBenignRace) NOTHING(AnnotateBenignRaceSized) NOTHING(AnnotateCondVarSignal)

@@ -6,7 +6,8 @@
 #include <error.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "threads/threads.h"
 
 HD_EXPORT void verr(int status, const char *fmt, va_list ap) {
   REAL(vwarn)(fmt, ap);

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/run.h"
+#include "threads/threads.h"
+#include "process/process.h"
 
 // The words that a thread draws depend on nothing but the thread and how many it drew.
 static uint64_t word(void) {
@@ -27,7 +30,7 @@ static HD_PROGACCESS void draw(char *p, uint64_t n) {
   }
 }
 
-void hd_chance_init(void) {
+void hd_nondeterminism_init(void) {
   uint64_t *p = (uint64_t *)getauxval(AT_RANDOM); // libc has taken its own from it already
   if (p) { p[0] = 0x6865646c65000001; p[1] = 0x72616e646f6d0002; }
 }

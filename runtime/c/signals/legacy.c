@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/run.h"
 #include "signals/signals.h"
 
 // sigset's disposition that blocks, in headers only for X/Open programs.
@@ -70,7 +72,7 @@ HD_EXPORT int siggetmask(void) { return hd_controlled() ? change(SIG_BLOCK, 0, H
 // BSD's gives the whole mask.
 static int suspend(int what, bool one_signal, uint64_t pc) {
   if (one_signal && !hd_signal_valid(what)) return result(EINVAL);
-  return hd_signal_suspend(true, one_signal ? hd.cur->sigmask & ~hd_bit(what) : (uint32_t)what, pc);
+  return hd_signal_suspend(true, one_signal ? hd.cur->signals.mask & ~hd_bit(what) : (uint32_t)what, pc);
 }
 
 HD_EXPORT int __sigpause(int what, int one_signal) {

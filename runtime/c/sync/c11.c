@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "threads/threads.h"
+#include "time/time.h"
 #include "sync/sync.h"
 
 static int code(int err) {

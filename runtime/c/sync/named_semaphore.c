@@ -6,7 +6,14 @@
 #include <limits.h>
 #include <semaphore.h>
 #include <stdarg.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/heap.h"
 #include "sync/sync.h"
 
 enum { MOST = 256 };
@@ -18,7 +25,7 @@ static struct named {
 } all[MOST];
 static uint32_t n;
 
-void hd_semnamed_reset(void) { n = 0; }
+static void begin(void) { n = 0; }
 bool hd_semnamed_used(void) { return n > 0; }
 
 // The name without slashes in front; 0 or errno.
@@ -140,3 +147,5 @@ HD_EXPORT int sem_unlink(const char *text) {
   if (err) errno = err;
   return err ? -1 : 0;
 }
+
+const struct hd_registration hd_named_semaphores = { .begin = begin };

@@ -3,7 +3,12 @@
 // when done, a guard's first byte is 1 when done. Running is odd.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
 #include "sync/sync.h"
 
 static void usable(int *state, uint64_t pc) {
@@ -16,7 +21,7 @@ static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
   usable(state, pc);
   hd_pend(t, HD_OP_ONCE_BEGIN, pc, obj);
-  hd_need(t, obj, 0);
+  hd_block_on(t, obj, 0);
   hd_point(t);
   usable(state, pc);
   bool run = *state != done;
@@ -101,3 +106,14 @@ HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
   }
   end(state, 0, HD_RA, (uint64_t)state);
 }
+
+// ---- what the scheduler is told
+static bool begin_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || !(hd_word_or(u->pend.obj, 0) & 1); }
+static uint32_t runs_it(const struct hd_thread *u, uint64_t *object) {
+  (void)object;
+  return (uint32_t)u->pend.aux;
+}
+
+static const struct hd_operation operations[] = { { .op = HD_OP_ONCE_BEGIN, .enabled = begin_enabled, .holder = runs_it } };
+
+const struct hd_registration hd_onces = { HD_OPERATIONS(operations) };

@@ -8,26 +8,24 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include <time.h>
-#include "core/rt.h"
-#include "sync/sync.h"
+#include "core/cancellation.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
+#include "signals/signals.h"
+#include "time/time.h"
 
 enum {
   TICK = 100,   // ns a look at a clock takes
   LOOKS = 1000, // in a row from which on they are a wait
   AGAIN = 64,   // looks between two yields of such a wait
 };
-static const uint64_t REAL_START = 1750000000ull * 1000000000, MONO_START = 1000ull * 1000000000;
-
-static uint64_t origin(int clock) {
-  if (clock < 0) return 1000000; // a process's or thread's own
-  switch (clock) {
-  case CLOCK_REALTIME: case CLOCK_REALTIME_COARSE: case CLOCK_TAI: case CLOCK_REALTIME_ALARM: return REAL_START;
-  case CLOCK_PROCESS_CPUTIME_ID: case CLOCK_THREAD_CPUTIME_ID: return 1000000;
-  default: return MONO_START;
-  }
-}
-
-uint64_t hd_clock_origin(int clock) { return origin(clock); }
 
 // The clocks there are. Those of processes and threads by number count as this process's.
 static bool exists(clockid_t clock) {
@@ -39,34 +37,18 @@ static bool exists(clockid_t clock) {
 static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
   hd_forced_yield(t, pc);
   hd_waste(t, pc, 1, false);
-  t->looks = LOOKS - AGAIN;
-  t->looks_at = hd.points;
+  t->clock.looks = LOOKS - AGAIN;
+  t->clock.looks_at = hd.points;
 }
 
 static uint64_t now(uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  if (t->looks_at != hd.points) {
-    t->looks_at = hd.points;
-    t->looks = 0;
+  if (t->clock.looks_at != hd.points) {
+    t->clock.looks_at = hd.points;
+    t->clock.looks = 0;
   }
-  if (HD_UNLIKELY(++t->looks > LOOKS)) long_look(t, pc);
+  if (HD_UNLIKELY(++t->clock.looks > LOOKS)) long_look(t, pc);
   return hd.vtime += TICK;
-}
-
-bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
-  if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= 1000000000) return false;
-  uint64_t at = abs->tv_sec < 0 ? 0 : (uint64_t)abs->tv_sec * 1000000000ull + (uint64_t)abs->tv_nsec;
-  uint64_t from = origin(clock);
-  d->vtime = at > from ? at - from : 0;
-  return true;
-}
-
-void hd_timer(struct hd_thread *t, const struct hd_deadline *d) {
-  t->timed = true;
-  t->timed_out = false;
-  t->deadline = d->vtime;
-  if (d->vtime < hd.next_deadline) hd.next_deadline = d->vtime;
-  hd_add(&hd.timers, t->index);
 }
 
 static void split(struct timespec *ts, uint64_t ns) {
@@ -78,14 +60,14 @@ HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
   if (!hd_active()) return REAL(clock_gettime)(clock, ts);
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
-  split(ts, origin(clock) + now(HD_RA));
+  split(ts, hd_clock_origin(clock) + now(HD_RA));
   return 0;
 }
 
 HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
   if (!hd_active()) return REAL(gettimeofday)(tv, tz);
   hd_refresh(tv, sizeof *tv, HD_RA);
-  uint64_t at = REAL_START + now(HD_RA);
+  uint64_t at = hd_clock_origin(CLOCK_REALTIME) + now(HD_RA);
   tv->tv_sec = (time_t)(at / 1000000000);
   tv->tv_usec = (suseconds_t)(at % 1000000000 / 1000);
   return 0;
@@ -93,7 +75,7 @@ HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
 
 HD_EXPORT time_t time(time_t *out) {
   if (!hd_active()) return REAL(time)(out);
-  time_t t = (time_t)((REAL_START + now(HD_RA)) / 1000000000);
+  time_t t = (time_t)((hd_clock_origin(CLOCK_REALTIME) + now(HD_RA)) / 1000000000);
   if (out) *out = t;
   return t;
 }
@@ -105,7 +87,7 @@ HD_EXPORT clock_t clock(void) {
 HD_EXPORT int timespec_get(struct timespec *ts, int base) {
   if (!hd_active()) return REAL(timespec_get)(ts, base);
   if (base != TIME_UTC) return 0;
-  split(ts, REAL_START + now(HD_RA));
+  split(ts, hd_clock_origin(CLOCK_REALTIME) + now(HD_RA));
   return base;
 }
 
@@ -128,7 +110,7 @@ HD_EXPORT int clock_getres(clockid_t clock, struct timespec *ts) {
 
 HD_EXPORT int clock_getcpuclockid(pid_t pid, clockid_t *clock) {
   if (!hd_active()) return REAL(clock_getcpuclockid)(pid, clock);
-  if (pid && pid != getpid()) return ESRCH;
+  if (pid && pid != hd_pid()) return ESRCH;
   *clock = CLOCK_PROCESS_CPUTIME_ID;
   return 0;
 }
@@ -141,7 +123,7 @@ HD_EXPORT clock_t times(struct tms *t) {
     hd_refresh(t, sizeof *t, HD_RA);
     *t = (struct tms){ .tms_utime = (clock_t)(at / 10000000) };
   }
-  return (clock_t)((MONO_START + at) / 10000000);
+  return (clock_t)((hd_clock_origin(CLOCK_MONOTONIC) + at) / 10000000);
 }
 
 HD_EXPORT int getrusage(int who, struct rusage *r) {
@@ -162,11 +144,11 @@ static bool sleep_until(uint64_t deadline, uint64_t ns, bool absolute, uint64_t 
   struct hd_thread *t = hd.cur;
   struct hd_deadline d = { absolute && !ns ? deadline : hd_nap_end(t, pc, deadline) };
   hd_pend(t, HD_OP_SLEEP, pc, 0);
-  hd_need(t, HD_TIMERS, 0); // those that expire before it fire before it ends
+  hd_block_on(t, HD_TIMERS, 0); // those that expire before it fire before it ends
   hd_timer(t, &d);
-  t->intr = HD_INTR_ALWAYS;
+  t->wait.intr = HD_INTR_ALWAYS;
   hd_point_cancel(t);
-  bool interrupted = t->interrupted;
+  bool interrupted = t->wait.interrupted;
   *left = interrupted && deadline > hd.vtime ? deadline - hd.vtime : 0;
   hd_commit(t, ns, interrupted ? EINTR : 0);
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
@@ -227,12 +209,12 @@ HD_EXPORT int usleep(__useconds_t us) {
 // accesses are not seen, it may have done anything in between.
 void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  bool looked = t->quiet || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
+  bool looked = t->progress.quiet || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
   hd_op(HD_OP_YIELD, pc, 0);
   hd_commit(t, 0, 0);
   if (!hd_tells_nothing(t, pc, 0)) hd_progress(t);
   else if (hd_shm->instrumented == HD_INSTR_TSAN) hd_waste(t, pc, 1, looked);
-  else t->stale++;
+  else t->progress.stale++;
   hd_kernel_exit(pc);
 }
 
@@ -243,3 +225,13 @@ static int yield(uint64_t pc) {
 }
 HD_EXPORT int sched_yield(void) { return yield(HD_RA); }
 HD_EXPORT int pthread_yield(void) { return yield(HD_RA); }
+
+// ---- what the scheduler is told
+static bool sleep_over(const struct hd_thread *u) { return u->wait.timed_out && !hd_timer_before(u->wait.deadline); }
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_SLEEP, .enabled = sleep_over },
+  { .op = HD_OP_YIELD, .async_cancel = true },
+};
+
+const struct hd_registration hd_clocks = { HD_OPERATIONS(operations) };
