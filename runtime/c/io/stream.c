@@ -1,6 +1,7 @@
 // stream.c: the bytes and packets between two ends.
 #define _GNU_SOURCE
 #include "core/event.h"
+#include "memory/access.h"
 #include "io/descriptors.h"
 #include "io/stream.h"
 

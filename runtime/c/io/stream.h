@@ -18,7 +18,6 @@ void hd_stream_get(struct hd_stream *s, struct hd_msg *m, uint64_t n, bool peek)
 void hd_stream_drop(struct hd_stream *s, uint64_t n);
 void hd_stream_put_own(struct hd_stream *s, const void *p, uint64_t n);
 void hd_stream_look(const struct hd_stream *s, void *p, uint64_t n);
-void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc); // memory/access.c
 struct hd_packet { struct hd_addr from; uint64_t n; }; // before the bytes of a packet
 enum { HD_PACKET_HEAD = sizeof(struct hd_packet) };
 long hd_transfer(int fd, bool write, struct hd_msg *m, uint64_t pc); // reads or writes; bytes, or -errno

@@ -11,7 +11,6 @@
 #include "core/sched.h"
 #include "memory/access.h"
 #include "memory/heap.h"
-#include "io/stream.h"
 
 enum { QUIET = 20000, FILTER = 1 << 12 };
 

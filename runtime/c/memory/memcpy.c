@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include "core/libc.h"
 #include "core/run.h"
-#include "io/stream.h"
+#include "memory/access.h"
 
 // Copying for the program, also before libc can be asked for its own functions.
 static HD_PROGACCESS void copy(void *dst, const void *src, size_t n) { hd_copy(dst, src, n); }

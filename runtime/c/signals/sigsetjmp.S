@@ -2,3 +2,4 @@
 #include "arch/asm.h"
 	.text
 	returns_twice __sigsetjmp, hd_before_sigsetjmp
+	same	sigsetjmp, __sigsetjmp
