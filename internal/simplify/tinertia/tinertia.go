@@ -41,7 +41,8 @@ type Options struct {
 	// MaxExecutions bounds the executions, the one that checks the input included; 0
 	// for DefaultMaxExecutions.
 	MaxExecutions int
-	// Operations are those to use, nil for all. Paper() gives the algorithm as published.
+	// Operations are those to use, nil for all. The algorithm as published has RemoveLast,
+	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
 	// History keeps the trace of every accepted candidate in Result.Steps.
 	History bool
@@ -110,7 +111,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	if err == nil {
 		drift = firstDifference(s.cur.steps, newSequence(first).steps)
 		if drift >= 0 {
-			// The recording cannot be had again, so it is no use as the result.
+			// The recording cannot be had again, so it cannot be the result.
 			before = first
 			s.setCurrent(first)
 		}

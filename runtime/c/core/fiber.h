@@ -24,7 +24,7 @@ extern struct hd_host *hd_early_host;   // to be used for main's next thread (th
 // addresses of their stacks.
 #define HD_STACKS_BASE 0x210000000000ull
 void hd_hosts_make(uint32_t n);         // real threads, parked; before the snapshot
-struct hd_host *hd_host_get(void);      // one that has not been used in this execution, NULL if there is none
+struct hd_host *hd_host_get(void);      // one that has not been used in this execution, NULL if none exists
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)); // t begins in entry, which must not return
 uint64_t hd_default_stack(void);
 uint64_t hd_stack_size(const struct hd_thread *t);

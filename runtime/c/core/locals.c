@@ -6,7 +6,7 @@
 // its return address, and that is looked for from the caller's frame down: between the two
 // lies only what the caller pushed. Just below its stack pointer is the return address of the
 // call that it is in, of a function without access hooks perhaps. Where a function moved its
-// stack pointer since, that is no address of code, and the place has no name.
+// stack pointer since, that is not an address of code, and the place has no name.
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/modules.h"

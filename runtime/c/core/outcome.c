@@ -73,7 +73,7 @@ void hd_unwinder_warm(void) {
   _Unwind_Backtrace(frame, &w);
 }
 
-// ---- who waits for whom
+// ---- the waits-for graph
 //
 // The objects are the program's and may be gone by now: asked of the kernel, not touched.
 uint64_t hd_word_at(uint64_t addr, uint32_t size) {

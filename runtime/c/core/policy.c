@@ -1,6 +1,7 @@
-// policy.c: the stepping policies, and no others: everything else is made of plans.
+// policy.c: the stepping policies of docs/scheduler.md, and no others: everything else is made
+// of plans.
 //   FAIR    non-preemptive; leaves a thread only when it blocks, yields, spins, or has run
-//           for QUANTUM points on end
+//           for HD_QUANTUM points on end
 //   RANDOM  uniform among enabled threads, or mostly staying with the one that runs
 //   PCT     random priorities, d-1 change points (Burckhardt, Kothari, Musuvathi,
 //           Nagarakatte, ASPLOS 2010, §3); a thread that yields or spins falls below
@@ -11,10 +12,12 @@
 //           a window that moves down with each draw. The paper has neither.
 //
 // Fairness. A thread that only yields, spins or polls cannot keep another enabled thread from
-// running. FAIR and PCT serve those that give way in turn; so does POS up to the order within
-// a window, so that after WINDOW / STRIDE further draws one that waits comes before all new
-// ones; RANDOM is fair with probability 1. A thread that does not give way but runs alone
-// for QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
+// running. FAIR and PCT serve yielding threads in turn; so does POS up to the order within
+// a window, so that after HD_POS_WINDOW / HD_POS_STRIDE further draws one that waits comes before all new
+// ones; RANDOM is fair with probability 1. A thread that does not yield but runs alone
+// for HD_QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
+// An enabled thread that has waited for HD_STARVED points goes first, or two others that run in
+// turn could keep it waiting.
 // In the second half of the budget all policies are FAIR, with a small quantum.
 #include "core/interrupts.h"
 #include "core/policy.h"
@@ -42,32 +45,32 @@ void hd_policy_begin(void) {
   }
 }
 
-void hd_policy_thread(struct hd_thread *t) { t->prio = fresh(); }
+void hd_policy_thread(struct hd_thread *t) {
+  t->prio = fresh();
+  t->ran = hd.points;
+}
 
 // A loop that takes a lock to look, and gives it back, does something each time around: it
-// does not count as spinning, and nobody else would ever run. So nobody runs for ever.
-enum { QUANTUM = 10000, SMALL_QUANTUM = 200, WINDOW = 64, STRIDE = 8 };
-
+// does not count as spinning, and nobody else would ever run. So nobody runs forever.
 static bool monopolises(const struct hd_thread *t) {
-  if (t->index != hd.last || HD_LIKELY(hd.points - hd.since < SMALL_QUANTUM)) return false;
-  return hd.points - hd.since >= QUANTUM || hd.points > hd.plan.max_steps / 2;
+  if (t->index != hd.last || HD_LIKELY(hd.points - hd.since < HD_SHORT_QUANTUM)) return false;
+  return hd.points - hd.since >= HD_QUANTUM || hd.points > hd.plan.max_steps / 2;
 }
 
 // Threads that spin take turns at each point. Two that retry in the same way may so undo each
-// other's attempts for ever, which no machine does: after a while without progress they get
+// other's attempts forever, which no machine does: after a while without progress they get
 // stretches of several points.
-enum { STALEMATE = 500, STRETCH = 8 };
-
 static bool gives_way(const struct hd_thread *t) {
   if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->wait.interrupted) || monopolises(t)) return true;
-  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < STALEMATE) || hd_random() % STRETCH == 0);
+  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || hd_random() % HD_STRETCH == 0);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {
   switch (hd.plan.policy) {
   case HD_POLICY_PCT:
     for (uint32_t i = 0; i < hd.nchange; i++)
-      if (hd.change[i] == hd.points) { // below initial priorities, above who gives way
+      // One that a timer's expiry stood at falls to the next thread that arrives.
+      if (hd.change[i] && hd.change[i] <= hd.points) { // below initial priorities, above yielding threads
         t->prio = 1 + i;
         hd.change[i] = 0; // a thread created at this point keeps its own
       }
@@ -75,8 +78,8 @@ void hd_policy_arrive(struct hd_thread *t) {
     break;
   case HD_POLICY_POS:
     if (gives_way(t)) {
-      hd.prio_low -= STRIDE;
-      t->prio = hd.prio_low - (int64_t)(hd_random() % WINDOW);
+      hd.prio_low -= HD_POS_STRIDE;
+      t->prio = hd.prio_low - (int64_t)(hd_random() % HD_POS_WINDOW);
     } else {
       t->prio = fresh();
     }
@@ -111,9 +114,9 @@ static uint32_t next_after(uint32_t i) {
 
 static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd.ntimers)) // whose time has come fires
+  if (HD_UNLIKELY(hd.ntimers)) // one whose time has come fires; but others come to run, however short its periods
     for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (hd_threads[i].fires && hd_has(&hd.enabled, i)) return i;
+      if (hd_threads[i].fires && i != hd.last && hd_has(&hd.enabled, i)) return i;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
@@ -144,14 +147,23 @@ static uint32_t choose_highest(void) {
   return best->index;
 }
 
+// The enabled thread that has waited longest, if that is too long; or NULL.
+static HD_COLD struct hd_thread *starving(void) {
+  struct hd_thread *first = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!first || u->ran < first->ran) first = u;
+    }
+  return hd.points - first->ran >= HD_STARVED ? first : NULL;
+}
+
 // One choice in 64 goes, with TIMEOUTS, to a wait with a deadline or a timer whose time has
 // not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
 // may have few choices besides; there it is one in 16.
-enum { RARELY = 63, SELDOM = 15 };
-
 static int32_t choose_early(void) {
-  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & (hd.ntimers ? SELDOM : RARELY));
-  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & RARELY);
+  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
+  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & (HD_EARLY_ODDS - 1));
   if (!timeouts && !spurious) return -1;
   uint32_t n = 0;
   struct hd_thread *pick = NULL;
@@ -189,6 +201,11 @@ static void choose_detour(struct hd_thread *t, bool fair) {
 
 uint32_t hd_policy_choose(void) {
   bool fair = hd.points > hd.plan.max_steps / 2 || hd.plan.policy == HD_POLICY_FAIR;
+  struct hd_thread *starved = !fair && HD_UNLIKELY(!(hd.points & (HD_STARVED_EVERY - 1))) ? starving() : NULL;
+  if (HD_UNLIKELY(starved != NULL)) {
+    starved->detour = hd_detour_needed(starved);
+    return starved->index;
+  }
   if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && hd.points <= hd.plan.max_steps / 2) {
     int32_t i = choose_early();
     if (i >= 0) return (uint32_t)i;

@@ -1,14 +1,14 @@
 // progress.c: who is only waiting. An observation is what a read, a failed attempt or a yield
 // tells a thread. One that tells it what the same instruction told it before, with no write
 // or other effect of the thread in between, tells it nothing new. A thread that makes several
-// of these in a row spins, and gives way to the others as if it yielded.
+// of these in a row spins, and then counts as yielding to the others.
 //
 // Two counters say more, each counted since anything last changed for anybody:
-//   idle    such observations. When every enabled thread has IDLE of them, nobody loses by it
+//   idle    such observations. When every enabled thread has HD_IDLE of them, nobody loses by it
 //           if virtual time passes (virtual_time.c).
 //   futile  those of a thread that looked at something that others can change, so not the yields
 //           of a loop that does nothing else, which may be a delay of a fixed length. When every
-//           enabled thread has PATIENCE of them, and all together have had HOPELESS points each,
+//           enabled thread has HD_FUTILE of them, and all together have had HD_HOPELESS points each,
 //           nobody will ever get further, and that is a hang. So no thread is called stuck
 //           that has not had the chance to run; that it gets it is for the policies (policy.c).
 //
@@ -20,9 +20,7 @@
 #include "core/run.h"
 #include "core/virtual_time.h"
 
-enum { SPIN = 6, IDLE = 16, PATIENCE = 2000, HOPELESS = 4000 };
-
-bool hd_spinning(const struct hd_thread *t) { return t->progress.stale >= SPIN; }
+bool hd_spinning(const struct hd_thread *t) { return t->progress.stale >= HD_SPIN; }
 
 // Each enabled thread has done so much since anything changed; *n is their number.
 static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
@@ -38,13 +36,13 @@ static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
 
 bool hd_everyone_idle(void) {
   uint32_t n;
-  return everyone(IDLE, 0, &n);
+  return everyone(HD_IDLE, 0, &n);
 }
 
 static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   if (!hd_everyone_idle() || hd_time_drifts()) return;
   uint32_t n;
-  if (!everyone(IDLE, PATIENCE, &n) || hd.points - hd.progress_at <= (uint64_t)HOPELESS * n) return;
+  if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (uint64_t)HD_HOPELESS * n) return;
   if (hd_time_passes(~0ull)) hd_progress(t);
   else hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
 }
@@ -63,7 +61,7 @@ void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {
   uint32_t before = t->progress.idle;
   t->progress.idle += weight;
   t->progress.futile += futile;
-  if (HD_UNLIKELY((before ^ t->progress.idle) & ~(uint32_t)(IDLE - 1))) look_around(t, pc);
+  if (HD_UNLIKELY((before ^ t->progress.idle) & ~(uint32_t)(HD_IDLE - 1))) look_around(t, pc);
 }
 
 // The same instruction at another address is another observation: a loop over an array does

@@ -69,7 +69,7 @@ void hd_out_end(void) {
   struct hd_ring *r = &hd_shm->result_ring;
   __atomic_store_n(&r->head, r->head + rec_size, __ATOMIC_SEQ_CST);
   // Results of clean executions come by the hundred thousand; waking the controller for
-  // each would cost more than the execution. It looks by itself now and then.
+  // each would cost more than the execution. It looks on its own from time to time.
   bool dull = open_rec->type == HD_REC_RESULT && ((struct hd_result *)(open_rec + 1))->outcome == HD_OUT_CLEAN;
   if (!dull || r->head - __atomic_load_n(&r->tail, __ATOMIC_RELAXED) > WAKE_BYTES) ring_wake(&r->head_waiters, &r->head_seq);
 }

@@ -47,7 +47,7 @@ struct hd_run {
   uint64_t exit_pc;         // of the call of exit, or main's return; 0 if libc called it itself
   // ---- policy (policy.c)
   int64_t prio_low;
-  uint32_t change[16];      // PCT change points
+  uint32_t change[HD_CHANGE_POINTS]; // PCT change points, 0: used
   uint32_t nchange;
   // ---- script (script.c)
   uint32_t pos;             // next step

@@ -130,7 +130,7 @@ void hd_unblock(struct hd_thread *t) {
   }
 }
 
-// A wait that a cancellation is about to end uses up nobody's wake-up.
+// A wait that a cancellation is about to end must not consume a wake-up.
 bool hd_can_wake(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
   bool cancelled = hd_cancel_due(u);
   u->signals.waking = NULL;
@@ -163,8 +163,12 @@ static inline void update(bool all, uint64_t obj) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       if (!all && u->wait.on != obj && u->wait.on2 != obj) continue;
       if (HD_UNLIKELY(hd.npending)) hd_owe(u);
-      if (hd_enabled(u)) hd_add(&hd.enabled, u->index);
-      else hd_del(&hd.enabled, u->index);
+      if (!hd_enabled(u)) {
+        hd_del(&hd.enabled, u->index);
+      } else if (!hd_has(&hd.enabled, u->index)) {
+        hd_add(&hd.enabled, u->index);
+        u->ran = hd.points;
+      }
     }
 }
 
@@ -204,6 +208,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
     hd.last = t->index;
     hd.since = hd.points;
   }
+  t->ran = hd.points;
   hd_signature(t);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);

@@ -11,7 +11,7 @@ static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc;
 void hd_commit_failed(void);            // it failed: the choice must be in the trace all the same
 // The chosen thread did op (at the place of its pending operation) and goes on waiting.
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags);
-// An event that was no choice.
+// An event that was not a scheduling decision.
 void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value);
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: go elsewhere
 // The common case: an operation that is always enabled.
@@ -32,7 +32,7 @@ void hd_update_all(void);               // signals changed: the same for everybo
 bool hd_can_wake(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival);
 void hd_wake(struct hd_thread *u);      // u's wait is over; call hd_update for its object after
 bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op); // by a pending op
-void hd_memory_gone(uint64_t at, uint64_t bytes); // freed or unmapped: who waits for an object there goes on, to be reported
+void hd_memory_gone(uint64_t at, uint64_t bytes); // freed or unmapped: threads that wait for an object there go on, to be reported
 
 // ---- enabled.c
 bool hd_enabled(const struct hd_thread *u);     // it can be chosen: for its operation, or a detour

@@ -18,8 +18,6 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 
-enum { LOOK_AHEAD = 4096, DEVIATION_MAX = 10000 };
-
 // A budget that is as long as a strict script ends with it. Points do not tell when: they are
 // counted as threads arrive, steps as they are taken, and not every step is arrived at.
 static bool ends_with_script;
@@ -171,7 +169,7 @@ static int32_t tolerant(void) {
     }
     if (!hd_has(&hd.enabled, t->index)) { next_interval(); continue; }
     // Off the path. Does the rest of the interval expect this operation?
-    uint32_t end = hd.plan.nsteps - hd.pos < LOOK_AHEAD ? hd.plan.nsteps : hd.pos + LOOK_AHEAD;
+    uint32_t end = hd.plan.nsteps - hd.pos < HD_LOOK_AHEAD ? hd.plan.nsteps : hd.pos + HD_LOOK_AHEAD;
     for (uint32_t j = hd.pos + 1; j < end && !(hd.steps[j].flags & HD_STEP_TEI); j++)
       if (matches(t, &hd.steps[j]) && take(t, &hd.steps[j])) {
         hd.deviations += j - hd.pos;
@@ -181,7 +179,7 @@ static int32_t tolerant(void) {
       }
     // Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
     bool waits = t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
-    if (waits || ++hd.dev_run > DEVIATION_MAX) { next_interval(); continue; }
+    if (waits || ++hd.dev_run > HD_PATIENCE) { next_interval(); continue; }
     hd.deviations++;
     hd.wake_choice = -1;
     t->detour = hd_detour_needed(t);

@@ -35,7 +35,7 @@ static void put(struct queue *q, uint32_t slot) {
   q->slots[(q->first + q->n++) % HD_MAX_THREADS] = (uint16_t)slot;
 }
 
-// The first that nobody's pending operation is about, whose stack nobody is on. (A timer may
+// The first that no pending operation refers to and whose stack no thread is on. (A timer may
 // start a thread while the scheduler is still on the stack of one that ended.)
 static struct hd_thread *take(struct queue *q) {
   for (uint32_t k = q->n; k--;) {

@@ -86,6 +86,7 @@ struct hd_thread {
   struct hd_wait wait;
   uint16_t detour;         // policy.c, script.c: what it does once chosen, before its pending operation; HD_OP_* or 0
   int64_t prio;            // policy.c
+  uint32_t ran;            // sched.c: hd.points when it last did an operation, or became enabled
 
   // ---- core: progress.c; wrote and quiet are set by memory/access.c
   struct {

@@ -8,7 +8,7 @@ void hd_slots_begin(void);                    // an execution begins
 // For a new thread that runs on a host, or (host NULL) runs no code. Ends the execution if there are no more.
 struct hd_thread *hd_slot_get(struct hd_host **host);
 void hd_slot_retire(struct hd_thread *t);     // it has ended, and the program cannot refer to it any more
-struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: there was none, or its slot has been reused
+struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: never started, or its slot has been reused
 
 // ---- threads.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code); // code: it runs some

@@ -40,7 +40,10 @@ static struct hd_thread *first_deadline(void) {
 }
 
 // What it has seen in vain so far says nothing of what it does now.
-static void wake(struct hd_thread *u) { u->progress.idle = u->progress.futile = 0; }
+static void wake(struct hd_thread *u) {
+  u->progress.idle = u->progress.futile = 0;
+  u->ran = hd.points;
+}
 
 // The deadline of u's wait has passed. A condition wait is not over by that: timing out is
 // an event of its own, which needs no mutex and may come after a signal.

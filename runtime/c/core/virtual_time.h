@@ -5,7 +5,7 @@
 #include "core/run.h"
 
 enum { HD_LONG = 1 << 19 };                   // points after which an execution is a long one: half of the default budget
-bool hd_time_passes(uint64_t until);          // to the next deadline; false: there is none up to then
+bool hd_time_passes(uint64_t until);          // to the next deadline; false: no deadline up to then
 void hd_time_long(void);                      // at each point of a long one
 void hd_time_expires(void);                   // it has passed somebody's deadline
 bool hd_may_overtake(const struct hd_thread *u); // the slack is enough for u's time to come now
@@ -20,7 +20,7 @@ bool hd_timer_before(uint64_t vtime);         // a timer is set to expire before
 
 // ---- deadlines.c
 struct hd_deadline { uint64_t vtime; };
-#define HD_BAD_TIME (~0ull)                   // a deadline that is no valid time, where that matters only if it is needed
+#define HD_BAD_TIME (~0ull)                   // a deadline that is not a valid time, where that matters only if it is needed
 // The clocks that glibc waits by; with others the functions that take one fail.
 static inline bool hd_wait_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 uint64_t hd_clock_origin(int clock);          // the clock's ns at virtual time 0

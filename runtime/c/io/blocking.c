@@ -160,7 +160,7 @@ static bool outside(void) {
     long r = hd_sys(SYS_poll, fds, n, slice);
     if (r > 0) break;
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
-    // This is no hang: the watchdog must know.
+    // This is not a hang: the watchdog must know.
     __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
     if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
   }

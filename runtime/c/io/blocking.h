@@ -38,7 +38,7 @@ void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say);
 short hd_file_mask(struct hd_file *f); // POLL* that hold now
 short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
 #define HD_BAD_NS (~0ull - 1)
-uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, for ever; HD_BAD_NS: not valid
+uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, forever; HD_BAD_NS: not valid
 uint64_t hd_file_expires(struct hd_file *f); // virtual time at which time alone makes it readable, ~0 never
 
 // ---- epoll.c

@@ -1,6 +1,6 @@
 // descriptors.h: the descriptors that the runtime models. Pipes, sockets, eventfds, timerfds and
 // epoll sets live in here, not in the kernel: their state comes and goes with the execution,
-// nothing of it depends on the machine, and who waits for whom is known. The program's
+// nothing of it depends on the machine, and the waits-for relation is known. The program's
 // descriptor is a placeholder in the kernel, so that numbers are given out as ever; a call
 // that gets past the runtime fails on it with EBADF.
 //

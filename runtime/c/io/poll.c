@@ -88,7 +88,7 @@ void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say) {
   if (!s->n) say(" nothing");
 }
 
-// Returns the number of descriptors with revents. ns ~0: for ever.
+// Returns the number of descriptors with revents. ns ~0: forever.
 static long look(struct set *s, uint64_t ns, uint64_t pc) {
   bool outside = false;
   for (uint32_t i = 0; i < s->n; i++) outside |= s->fds[i].fd >= 0 && !hd_file_of(s->fds[i].fd) && hd_is_outside(s->fds[i].fd);

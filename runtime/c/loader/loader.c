@@ -7,7 +7,7 @@
 // runs. What the locks order is then seen like any other lock, and so are deadlocks.
 //
 // What only looks something up, dlsym for instance, takes a lock only if somebody else has
-// it: alone it is no scheduling point.
+// it: alone it is not a scheduling point.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/auxv.h>
@@ -86,7 +86,7 @@ static void pass(int which, uint64_t pc) {
 // In a system call: libc itself has called the loader, whose lock another fiber has.
 static const char *stuck(uint64_t pc) {
   if (!hd_loading || !taken(HD_LOADER_LOCK) || !hd_is_syscall(hd_word_at(pc - HD_SYSCALL_SIZE, HD_SYSCALL_SIZE))) return NULL;
-  return "a function of libc that waits for the loader's lock by itself, while another thread runs a constructor";
+  return "a function of libc that waits for the loader's lock on its own, while another thread runs a constructor";
 }
 
 
@@ -229,7 +229,7 @@ static int nth(struct dl_phdr_info *info, size_t size, void *arg) {
 }
 
 // The program is called back with the counterpart held, and not the loader's own lock.
-// Before the first dlopen there is nothing to keep apart, and it is no scheduling point.
+// Before the first dlopen there is nothing to keep apart, and it is not a scheduling point.
 HD_EXPORT int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *arg) {
   if (!hd_active()) return REAL(dl_iterate_phdr)(f, arg);
   uint64_t pc = HD_RA;

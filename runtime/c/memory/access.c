@@ -12,7 +12,7 @@
 #include "memory/access.h"
 #include "memory/heap.h"
 
-enum { QUIET = 20000, FILTER = 1 << 12 };
+enum { FILTER = 1 << 12 };
 
 // Accesses already reported since anything last ordered them.
 static struct { uint64_t pc, addr, epoch; uint32_t thread, op; } *filter;
@@ -36,7 +36,7 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
 // time passes for them (core/progress.c).
 static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   enum { ACCESS_NS = 1, WEIGHT = 4, SKEW = 61 };
-  hd.vtime += (uint64_t)QUIET * ACCESS_NS;
+  hd.vtime += (uint64_t)HD_QUIET * ACCESS_NS;
   t->pend.pc = pc;
   uint64_t value = op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0;
   hd_forced_yield(t, pc);
@@ -52,7 +52,7 @@ static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint
   t->pend.obj = obj;
 }
 
-// Counts an event that is no scheduling point, and says whether it is one that the plan wants.
+// Counts an event that is not a scheduling point, and says whether it is one that the plan wants.
 HD_COLD bool hd_profiles(void) {
   uint64_t nth = hd.nprofiled++;
   if (nth < hd.plan.skip_accesses) {
@@ -106,7 +106,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     }
     return;
   }
-  if (t->progress.quiet > QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
+  if (t->progress.quiet > HD_QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
   if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
 }
 
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
   if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
     hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
-  if (HD_UNLIKELY(++t->progress.quiet > QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+  if (HD_UNLIKELY(++t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
 }
 
 // memcpy and its kin, from memcpy.c, and free, from malloc.c.

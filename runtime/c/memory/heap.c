@@ -143,7 +143,7 @@ void hd_heap_free(void *p, uint64_t pc) {
   if (!inside || h->state != LIVE) {
     if (hd_mode != HD_ACTIVE) return;
     hd_misuse(pc, (uint64_t)p, inside && h->state == FREED ? "free of memory that was freed already"
-                                                           : "free of an address that is no heap block");
+                                                           : "free of an address that is not a heap block");
   }
   uint64_t rounded = 0;
   uint32_t cls = h->size <= heap_size ? class_of(h->size, &rounded) : CLASSES + 1;

@@ -16,8 +16,8 @@
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// The recorded event tells the analyses where a block's life begins and ends. It is no
-// scheduling point, and neither is free, unless something was seen to race with it.
+// The recorded event tells the analyses where a block's life begins and ends. It is not
+// a scheduling point, and neither is free, unless something was seen to race with it.
 static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   if (HD_LIKELY(!hd.record) || !hd_active()) return;
   if (hd.accesses) hd_profiles(); // it is sent in any case

@@ -1,7 +1,7 @@
 // mappings.c: mappings of the program's, and undoing them.
 //
 // The program's own are seen as they are made. Libraries map memory behind the back of
-// interposition (a library loaded inside libc): now and then the list of mappings is
+// interposition (a library loaded inside libc): periodically the list of mappings is
 // compared with what it was, and if it ever differs, after every execution from then on.
 #define _GNU_SOURCE
 #include <errno.h>

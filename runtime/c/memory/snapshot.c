@@ -234,7 +234,7 @@ static void restore_host(struct hd_host *d) {
   if (HD_UNLIKELY(hd_late)) {
     // The table has grown since, and so may have the storage that lies below the thread's
     // control block. libc does with both what it does for a new thread on a used stack; what
-    // was there at main is then put back, because libc has set up some of it by itself.
+    // was there at main is then put back, because libc has set up some of it since.
     *dtv = now;
     tls_init(d->fs);
     now = *dtv;

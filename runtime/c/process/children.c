@@ -1,4 +1,4 @@
-// children.c: processes that the program starts. They run by themselves, uncontrolled, with
+// children.c: processes that the program starts. They run uncontrolled, with
 // nothing of heddle's; that an execution has started some cannot be undone, so it must be
 // in a process of its own (HD_ISOLATION_FORK).
 //
@@ -158,7 +158,7 @@ static bool ended(long pid) {
 }
 
 // Which child a wait is for: the one named; of any the one that was started first, because
-// which ends first is chance; but one that has ended if that one has not. -1: there is none.
+// which ends first is chance; but one that has ended if that one has not. -1: none has.
 static int wanted(pid_t which, bool any_ended) {
   if (which > 0) {
     uint32_t i = (uint32_t)which - FIRST;
@@ -182,12 +182,12 @@ static void rest(struct patience *p) {
   p->passed += p->slice;
   if (p->slice < 2 * MS) p->slice *= 2;
   if (p->passed - p->told < 50 * MS) return;
-  p->told = p->passed; // this is no hang: the watchdog must know
+  p->told = p->passed; // this is not a hang: the watchdog must know
   __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
   if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
 }
 
-// Waits for the child's end, for at most so many ns; most < 0 for ever.
+// Waits for the child's end, for at most so many ns; most < 0 forever.
 static bool wait_really(long pid, long most) {
   for (struct patience p = { 0 }; !ended(pid); rest(&p))
     if (most >= 0 && p.passed >= most) return false;

@@ -1,5 +1,5 @@
 // credentials.c: who the process is. glibc's functions have every thread change its own credentials,
-// by a signal that each must take: threads that are no kernel threads never would. All of
+// by a signal that each must take: fibers are not kernel threads and never receive it. All of
 // them have the credentials of the one they run on.
 #define _GNU_SOURCE
 #include <grp.h>

@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "core/libc.h"
 #include "core/run.h"
-#include "threads/threads.h"
 #include "process/process.h"
 
 // The words that a thread draws depend on nothing but the thread and how many it drew.

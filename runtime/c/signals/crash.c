@@ -28,7 +28,7 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
   if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
 }
 
-// A call of something that is no code: the place is the call, and the stack begins there.
+// A call of something that is not code: the place is the call, and the stack begins there.
 static void step_back(ucontext_t *c, const siginfo_t *info) {
   uint64_t pc = hd_context_pc(c), sp = hd_context_sp(c), back;
   if (info->si_code <= 0 || (uint64_t)info->si_addr != pc || hd_late_gone(pc)) return;

@@ -360,7 +360,7 @@ void hd_signal_kernel(int sig) {
 static int kill_thread(pthread_t id, int sig, int code, union sigval value, uint64_t pc) {
   if (sig != 0 && !hd_signal_valid(sig)) return EINVAL;
   struct hd_thread *u = hd_thread_of(id);
-  if (!u || u->joined) hd_misuse(pc, id, "a signal for an identifier that is no thread's");
+  if (!u || u->joined) hd_misuse(pc, id, "a signal for an identifier that names no thread");
   if (sig == 0) return u->ended && code != SI_TKILL ? ESRCH : 0;
   return hd_signal_send(u, sig, code, value, pc);
 }

@@ -1,8 +1,8 @@
 // cond.c: condition variables, modelled whole: a wait releases the mutex and enqueues in
 // one event, and takes the mutex again in another. Between them it is woken, by somebody or
-// by itself: running out of time and waking up spuriously are events that need no mutex
+// on its own: running out of time and waking up spuriously are events that need no mutex
 // (core/detour.c). The object itself holds only its
-// clock (glibc's bit) and whether it was destroyed; who waits is in the threads.
+// clock (glibc's bit) and whether it was destroyed; its waiters are in the threads.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

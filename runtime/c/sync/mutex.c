@@ -257,7 +257,7 @@ HD_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m) {
   return hd_active() ? hd_mutex_destroy(m, HD_RA) : REAL(pthread_mutex_destroy)(m);
 }
 
-// The ceiling is kept and given back; nobody's priority matters here. It is changed by who
+// The ceiling is kept and returned; priorities do not matter here. It is changed by who
 // has the mutex.
 static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
   struct mutex *m = usable(p, pc);

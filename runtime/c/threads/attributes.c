@@ -1,4 +1,4 @@
-// attributes.c: what a program may set of a thread and ask for again, and nothing comes of:
+// attributes.c: what a program may set for a thread and ask for again; no effect on scheduling:
 // its name, processors and priority. It is kept per thread here, because the kernel's idea of
 // it is the carrier's, and would outlive the execution.
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, c
 static struct hd_thread *thread_of(pthread_t id, uint64_t pc) {
   hd.cur->pend.pc = pc; // where a bad pointer is reported
   struct hd_thread *u = hd_thread_of(id);
-  if (!u || u->joined) hd_misuse(pc, id, "use of an identifier that is no thread's");
+  if (!u || u->joined) hd_misuse(pc, id, "use of an identifier that names no thread");
   return u;
 }
 

@@ -17,7 +17,7 @@ extern void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t *);
 
 HD_EXPORT int pthread_cancel(pthread_t id) {
   if (!hd_active()) return REAL(pthread_cancel)(id);
-  static const char nobody[] = "pthread_cancel of an identifier that is no thread's";
+  static const char nobody[] = "pthread_cancel of an identifier that names no thread";
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(HD_RA, id, nobody);
   u->referred++;

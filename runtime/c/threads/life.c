@@ -197,7 +197,7 @@ static struct hd_thread *check_id(pthread_t id, uint64_t pc, const char *what) {
 
 // until NULL: as long as it takes.
 int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try) {
-  struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that is no thread's");
+  struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that names no thread");
   if (ret) hd_refresh(ret, sizeof *ret, pc);
   if (hd_omits(pc)) {
     if (ret) hd_to_program(ret, &(void *){ NULL }, sizeof *ret);
@@ -258,7 +258,7 @@ HD_EXPORT int pthread_clockjoin_np(pthread_t id, void **ret, clockid_t clock, co
 }
 
 int hd_thread_detach(uintptr_t id, uint64_t pc) {
-  struct hd_thread *u = check_id(id, pc, "detach of an identifier that is no thread's");
+  struct hd_thread *u = check_id(id, pc, "detach of an identifier that names no thread");
   u->referred++;
   struct hd_thread *t = hd_op(HD_OP_THREAD_DETACH, pc, id);
   u->referred--;

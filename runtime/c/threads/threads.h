@@ -27,7 +27,6 @@ _Noreturn void hd_early_join(void);
 extern const struct hd_registration hd_threads_before_main;
 
 // ---- attributes.c
-enum { HD_CPUS = 4 };                         // processors that the program sees
 void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, const void *attr);
 
 // ---- process_exit.c

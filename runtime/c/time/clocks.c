@@ -21,23 +21,17 @@
 #include "signals/signals.h"
 #include "time/time.h"
 
-enum {
-  TICK = 100,   // ns a look at a clock takes
-  LOOKS = 1000, // in a row from which on they are a wait
-  AGAIN = 64,   // looks between two yields of such a wait
-};
-
 // The clocks there are. Those of processes and threads by number count as this process's.
 static bool exists(clockid_t clock) {
   return (clock >= 0 && clock <= CLOCK_TAI && clock != 10 /* CLOCK_SGI_CYCLE */) || (clock < 0 && (clock & 7) != 3 && (clock & 3) != 3);
 }
 
 // A loop that does nothing but look at a clock waits for a time: like other loops that wait it
-// yields now and then, so that the others come to run, or time can pass.
+// yields from time to time, so that the others come to run, or time can pass.
 static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
   hd_forced_yield(t, pc);
   hd_waste(t, pc, 1, false);
-  t->clock.looks = LOOKS - AGAIN;
+  t->clock.looks = HD_LOOKS - HD_LOOKS_AGAIN;
   t->clock.looks_at = hd.points;
 }
 
@@ -47,8 +41,8 @@ static uint64_t now(uint64_t pc) {
     t->clock.looks_at = hd.points;
     t->clock.looks = 0;
   }
-  if (HD_UNLIKELY(++t->clock.looks > LOOKS)) long_look(t, pc);
-  return hd.vtime += TICK;
+  if (HD_UNLIKELY(++t->clock.looks > HD_LOOKS)) long_look(t, pc);
+  return hd.vtime += HD_CLOCK_NS;
 }
 
 static void split(struct timespec *ts, uint64_t ns) {
