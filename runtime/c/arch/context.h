@@ -11,7 +11,7 @@ uint64_t hd_context_sp(const ucontext_t *c);
 void hd_context_set(ucontext_t *c, uint64_t pc, uint64_t sp);
 // Makes the handler's return call f(arg) on the stack that ends at top, as if nothing were on it.
 void hd_context_call(ucontext_t *c, void *f, void *arg, uintptr_t top);
-// At a load of hd_word_or's that faulted: goes on behind it. False: it is no such load.
+// At a load of hd_word_or's that faulted: goes on behind it. False: the fault was elsewhere.
 bool hd_context_fix_up(ucontext_t *c);
 
 // A context has a part that lies outside of ucontext_t (floating-point state): extra bytes,

@@ -12,7 +12,7 @@ struct hd_run {
   uint64_t rng;
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and has not had as many as it wants
-  uint64_t nprofiled;       // memory/access.c: events that are no scheduling points: sent, and skipped
+  uint64_t nprofiled;       // memory/access.c: events other than scheduling points: sent, and skipped
   // ---- threads (slots.c, threads.c)
   struct hd_thread *cur;    // the one that runs (sched.c)
   uint32_t nthreads, nwords, nlive; // slots that have been used, words of sets that takes, threads that have not ended

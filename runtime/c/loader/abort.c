@@ -1,4 +1,4 @@
-// abort.c: failures that the program reports by itself.
+// abort.c: failures that the program reports: assertions and abort.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include "core/libc.h"
