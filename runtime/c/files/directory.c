@@ -93,8 +93,7 @@ HD_EXPORT DIR *opendir(const char *path) {
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   return track(REAL(opendir)(path));
 }
-HD_EXPORT DIR *fdopendir(int fd) {
-  if (!hd_active()) return REAL(fdopendir)(fd);
+HD_INTERPOSE(DIR *, fdopendir, (int fd), (fd)) {
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   return track(REAL(fdopendir)(fd));
@@ -105,8 +104,7 @@ HD_EXPORT struct dirent *readdir(DIR *dir) {
   return l->at < l->n ? l->entry[l->at++] : NULL;
 }
 HD_EXPORT struct dirent64 *readdir64(DIR *dir) { return (struct dirent64 *)readdir(dir); }
-HD_EXPORT int closedir(DIR *dir) {
-  if (!hd_active()) return REAL(closedir)(dir);
+HD_INTERPOSE(int, closedir, (DIR *dir), (dir)) {
   hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
   struct listing *l = listing_of(dir);
   if (l) {

@@ -32,16 +32,14 @@ static bool path_of(char *out, uint64_t room, const char *name) {
   return true;
 }
 
-HD_EXPORT int shm_open(const char *name, int flags, mode_t mode) {
-  if (!hd_active()) return REAL(shm_open)(name, flags, mode);
+HD_INTERPOSE(int, shm_open, (const char *name, int flags, mode_t mode), (name, flags, mode)) {
   char path[300];
   hd.cur->pend.pc = HD_RA;
   if (!path_of(path, sizeof path, name)) return (int)hd_errno_result(-EINVAL);
   return hd_open_at(AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode, HD_RA);
 }
 
-HD_EXPORT int shm_unlink(const char *name) {
-  if (!hd_active()) return REAL(shm_unlink)(name);
+HD_INTERPOSE(int, shm_unlink, (const char *name), (name)) {
   char path[300];
   hd.cur->pend.pc = HD_RA;
   if (!path_of(path, sizeof path, name)) return (int)hd_errno_result(-ENOENT);
@@ -56,8 +54,7 @@ static uint32_t nsegments;
 // The kernel's number, -1 if it is none of the program's.
 static int real_id(int id) { return id > 0 && (uint32_t)id <= nsegments ? segment[id - 1].id : -1; }
 
-HD_EXPORT int shmget(key_t key, size_t size, int flags) {
-  if (!hd_active()) return REAL(shmget)(key, size, flags);
+HD_INTERPOSE(int, shmget, (key_t key, size_t size, int flags), (key, size, flags)) {
   hd.cur->pend.pc = HD_RA;
   hd_require_isolation(HD_ISOLATION_FORK, "shmget");
   struct hd_thread *t = hd_op(HD_OP_FD_CTL, HD_RA, 0);
@@ -77,8 +74,7 @@ HD_EXPORT int shmget(key_t key, size_t size, int flags) {
   return (int)i + 1;
 }
 
-HD_EXPORT void *shmat(int id, const void *at, int flags) {
-  if (!hd_active()) return REAL(shmat)(id, at, flags);
+HD_INTERPOSE(void *, shmat, (int id, const void *at, int flags), (id, at, flags)) {
   hd.cur->pend.pc = HD_RA;
   hd_require_isolation(HD_ISOLATION_FORK, "shmat");
   struct shmid_ds ds;
@@ -89,8 +85,7 @@ HD_EXPORT void *shmat(int id, const void *at, int flags) {
   return (void *)p;
 }
 
-HD_EXPORT int shmctl(int id, int command, struct shmid_ds *ds) {
-  if (!hd_active()) return REAL(shmctl)(id, command, ds);
+HD_INTERPOSE(int, shmctl, (int id, int command, struct shmid_ds *ds), (id, command, ds)) {
   if (command != IPC_STAT && command != IPC_SET && command != IPC_RMID) {
     hd.cur->pend.pc = HD_RA;
     hd_unsupported("shmctl other than IPC_STAT, IPC_SET and IPC_RMID");

@@ -182,8 +182,7 @@ uint64_t hd_ns_of(const struct timespec *ts) {
   return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-HD_EXPORT int poll(struct pollfd *fds, nfds_t n, int ms) {
-  if (!hd_active()) return REAL(poll)(fds, n, ms);
+HD_INTERPOSE(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms)) {
   return (int)hd_errno_result(do_poll(fds, n, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
 }
 HD_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size) {
@@ -200,15 +199,14 @@ static int masked_poll(struct pollfd *fds, nfds_t n, const struct timespec *ts, 
   hd_mask_back(pc);
   return (int)hd_errno_result(r);
 }
-HD_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask) {
-  return hd_active() ? masked_poll(fds, n, ts, mask, HD_RA) : REAL(ppoll)(fds, n, ts, mask);
+HD_INTERPOSE(int, ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask), (fds, n, ts, mask)) {
+  return masked_poll(fds, n, ts, mask, HD_RA);
 }
 HD_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask, size_t size) {
   if (size / sizeof *fds < n) abort();
   return hd_active() ? masked_poll(fds, n, ts, mask, HD_RA) : REAL(ppoll)(fds, n, ts, mask);
 }
-HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *tv) {
-  if (!hd_active()) return REAL(select)(n, in, out, except, tv);
+HD_INTERPOSE(int, select, (int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *tv), (n, in, out, except, tv)) {
   uint64_t ns = ~0ull, began = hd.vtime;
   if (tv) {
     struct timeval t;
@@ -225,8 +223,7 @@ HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct time
   }
   return (int)hd_errno_result(r);
 }
-HD_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *ts, const sigset_t *mask) {
-  if (!hd_active()) return REAL(pselect)(n, in, out, except, ts, mask);
+HD_INTERPOSE(int, pselect, (int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *ts, const sigset_t *mask), (n, in, out, except, ts, mask)) {
   hd.cur->pend.pc = HD_RA;
   uint64_t ns = hd_ns_of(ts);
   if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);

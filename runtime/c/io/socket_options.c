@@ -86,13 +86,11 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
 }
 
 #define RETURN(x) return hd_errno_result(x)
-HD_EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t len) {
-  if (!hd_active()) return REAL(setsockopt)(fd, level, name, value, len);
+HD_INTERPOSE(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len)) {
   hd.cur->pend.pc = HD_RA;
   RETURN((int)set_option(fd, level, name, value, len));
 }
-HD_EXPORT int getsockopt(int fd, int level, int name, void *value, socklen_t *len) {
-  if (!hd_active()) return REAL(getsockopt)(fd, level, name, value, len);
+HD_INTERPOSE(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len), (fd, level, name, value, len)) {
   hd.cur->pend.pc = HD_RA;
   RETURN((int)get_option(fd, level, name, value, len));
 }

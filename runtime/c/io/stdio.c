@@ -103,7 +103,7 @@ static FILE *open_channel(int fd, const char *mode, FILE *plain, uint64_t pc) {
   c->memory = hd_alloc(sizeof *c->memory, 16, pc);
   if (!c->memory) return NULL;
   c->memory->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-  FILE *f = REAL(fopencookie)(c, mode, (struct hd_cookie){ { cookie_read, cookie_write, cookie_seek, cookie_close } });
+  FILE *f = REAL(fopencookie)(c, mode, (cookie_io_functions_t){ cookie_read, cookie_write, cookie_seek, cookie_close });
   if (!f) return NULL;
   f->_flags |= USER_LOCK;
   int how = plain && plain->_flags & UNBUFFERED ? _IONBF : plain && plain->_flags & BY_LINE ? _IOLBF : _IOFBF;
@@ -201,8 +201,7 @@ bool hd_stdio_close(void *stream, uint64_t pc, int *result) {
   return true;
 }
 
-HD_EXPORT FILE *fdopen(int fd, const char *mode) {
-  if (!hd_active()) return REAL(fdopen)(fd, mode);
+HD_INTERPOSE(FILE *, fdopen, (int fd, const char *mode), (fd, mode)) {
   hd.cur->pend.pc = HD_RA;
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
   struct hd_file *g = hd_file_of(fd);

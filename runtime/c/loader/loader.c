@@ -189,8 +189,7 @@ void hd_library_drop(void *held) {
   if (ndropped < DROPPED) dropped[ndropped++] = held; // or it stays
 }
 
-HD_EXPORT int dlclose(void *handle) {
-  if (!hd_active()) return REAL(dlclose)(handle);
+HD_INTERPOSE(int, dlclose, (void *handle), (handle)) {
   uint64_t pc = HD_RA;
   hd.cur->pend.pc = pc;
   begin(pc);
@@ -230,8 +229,7 @@ static int nth(struct dl_phdr_info *info, size_t size, void *arg) {
 
 // The program is called back with the counterpart held, and not the loader's own lock.
 // Before the first dlopen there is nothing to keep apart, and it is not a scheduling point.
-HD_EXPORT int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *arg) {
-  if (!hd_active()) return REAL(dl_iterate_phdr)(f, arg);
+HD_INTERPOSE(int, dl_iterate_phdr, (int (*f)(struct dl_phdr_info *, size_t, void *), void *arg), (f, arg)) {
   uint64_t pc = HD_RA;
   bool locked = hd_late;
   if (locked) lock(HD_LOADER_LIST, pc);

@@ -2,6 +2,7 @@
 // __tsan_memcpy and its kin: both are accesses to ranges.
 #define HD_INTERPOSES_MEMCPY
 #include <stddef.h>
+#include <string.h>
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/access.h"
@@ -17,7 +18,7 @@ static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
   }
-  if (HD_LIKELY(hd_real.memcpy != NULL)) return hd_real.memcpy(dst, src, n);
+  if (HD_LIKELY(hd_real.memcpy != NULL)) return ((__typeof__(memcpy) *)hd_real.memcpy)(dst, src, n);
   copy(dst, src, n);
   return dst;
 }
@@ -28,7 +29,7 @@ static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
   }
-  if (HD_LIKELY(hd_real.memmove != NULL)) return hd_real.memmove(dst, src, n);
+  if (HD_LIKELY(hd_real.memmove != NULL)) return ((__typeof__(memmove) *)hd_real.memmove)(dst, src, n);
   if ((char *)dst > (const char *)src && (char *)dst < (const char *)src + n) copy_down(dst, src, n);
   else copy(dst, src, n);
   return dst;
@@ -39,7 +40,7 @@ static inline void *do_set(void *dst, int c, size_t n, uint64_t pc) {
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
   }
-  if (HD_LIKELY(hd_real.memset != NULL)) return hd_real.memset(dst, c, n);
+  if (HD_LIKELY(hd_real.memset != NULL)) return ((__typeof__(memset) *)hd_real.memset)(dst, c, n);
   fill(dst, c, n);
   return dst;
 }

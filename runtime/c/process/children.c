@@ -116,19 +116,15 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   return started(t, pid);
 }
 
-HD_EXPORT pid_t fork(void) {
-  return hd_active() ? do_fork("fork", HD_RA, REAL(fork)) : REAL(fork)();
-}
-HD_EXPORT pid_t _Fork(void) {
-  return hd_active() ? do_fork("_Fork", HD_RA, REAL(_Fork)) : REAL(_Fork)();
-}
+HD_INTERPOSE(pid_t, fork, (void), ()) { return do_fork("fork", HD_RA, REAL(fork)); }
+HD_INTERPOSE(pid_t, _Fork, (void), ()) { return do_fork("_Fork", HD_RA, REAL(_Fork)); }
 // A child that shares memory until it calls exec may do nothing else with it anyway.
 HD_EXPORT pid_t vfork(void) {
   return hd_active() ? do_fork("vfork", HD_RA, REAL(fork)) : REAL(fork)();
 }
 
-typedef int spawn_function(pid_t *, const char *, const void *, const void *, char *const *, char *const *);
-static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid, const char *path, const void *actions, const void *attr, char *const *argv, char *const *envp) {
+typedef __typeof__(posix_spawn) spawn_function;
+static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
   struct hd_thread *t = start_point(what, pc);
   pid_t p;
   int err = real(&p, path, actions, attr, argv, envp);
@@ -137,13 +133,11 @@ static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid
   if (pid) hd_to_program(pid, &number, sizeof number);
   return 0;
 }
-HD_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
-  if (!hd_active()) return REAL(posix_spawn)(pid, path, actions, attr, argv, envp);
-  return spawn("posix_spawn", HD_RA, hd_real.posix_spawn, pid, path, actions, attr, argv, envp);
+HD_INTERPOSE(int, posix_spawn, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp), (pid, path, actions, attr, argv, envp)) {
+  return spawn("posix_spawn", HD_RA, REAL(posix_spawn), pid, path, actions, attr, argv, envp);
 }
-HD_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
-  if (!hd_active()) return REAL(posix_spawnp)(pid, path, actions, attr, argv, envp);
-  return spawn("posix_spawnp", HD_RA, hd_real.posix_spawnp, pid, path, actions, attr, argv, envp);
+HD_INTERPOSE(int, posix_spawnp, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp), (pid, path, actions, attr, argv, envp)) {
+  return spawn("posix_spawnp", HD_RA, REAL(posix_spawnp), pid, path, actions, attr, argv, envp);
 }
 
 // ---- waiting
@@ -341,12 +335,11 @@ HD_EXPORT pid_t waitpid(pid_t which, int *status, int options) {
 HD_EXPORT pid_t wait3(int *status, int options, struct rusage *usage) {
   return hd_active() ? wait_and_store(-1, status, options, usage, HD_RA) : REAL(wait4)(-1, status, options, usage);
 }
-HD_EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage) {
-  return hd_active() ? wait_and_store(which, status, options, usage, HD_RA) : REAL(wait4)(which, status, options, usage);
+HD_INTERPOSE(pid_t, wait4, (pid_t which, int *status, int options, struct rusage *usage), (which, status, options, usage)) {
+  return wait_and_store(which, status, options, usage, HD_RA);
 }
 
-HD_EXPORT int waitid(idtype_t what, id_t id, siginfo_t *out, int options) {
-  if (!hd_active()) return REAL(waitid)((int)what, id, out, options);
+HD_INTERPOSE(int, waitid, (idtype_t what, id_t id, siginfo_t *out, int options), (what, id, out, options)) {
   siginfo_t info, told;
   hd.cur->pend.pc = HD_RA;
   if (options & (WSTOPPED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WSTOPPED, WCONTINUED)");
@@ -414,8 +407,7 @@ HD_EXPORT int kill(int pid, int sig) {
 }
 
 // ---- the shell
-HD_EXPORT int system(const char *command) {
-  if (!hd_active()) return REAL(system)(command);
+HD_INTERPOSE(int, system, (const char *command), (command)) {
   char *argv[] = { "sh", "-c", (char *)command, NULL };
   pid_t pid;
   if (!command) return 1;
@@ -432,8 +424,7 @@ HD_EXPORT int system(const char *command) {
   return r < 0 ? waited(r) : status_of(&info);
 }
 
-HD_EXPORT FILE *popen(const char *command, const char *how) {
-  if (!hd_active()) return REAL(popen)(command, how);
+HD_INTERPOSE(FILE *, popen, (const char *command, const char *how), (command, how)) {
   char mode[8];
   hd.cur->pend.pc = HD_RA;
   if (!hd_fetch_string(mode, how, sizeof mode) || (*mode != 'r' && *mode != 'w')) return errno = EINVAL, NULL;
@@ -459,8 +450,7 @@ HD_EXPORT FILE *popen(const char *command, const char *how) {
   hd_fd_opened();
   return hd_stdio_child(ours, reads ? "r" : "w", started(t, pid), print, HD_RA);
 }
-HD_EXPORT int pclose(FILE *f) {
-  if (!hd_active()) return REAL(pclose)(f);
+HD_INTERPOSE(int, pclose, (FILE *f), (f)) {
   int child = hd_stdio_child_of(f), closed;
   siginfo_t info;
   if (!child) return REAL(pclose)(f); // from before main

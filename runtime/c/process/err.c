@@ -2,6 +2,7 @@
 // past the PLT: the end of the process would be no event, and its status not known.
 #define _GNU_SOURCE
 #include <err.h>
+#include <stdio.h>
 #include <errno.h>
 #include <error.h>
 #include <stdarg.h>

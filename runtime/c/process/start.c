@@ -1,5 +1,6 @@
 // start.c: how the runtime comes into the program, and learns of its end.
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include "core/carrier.h"

@@ -203,8 +203,7 @@ JUMP(siglongjmp)
 JUMP(__longjmp_chk) // its check knows one stack
 
 // ---- alternative stacks
-HD_EXPORT int sigaltstack(const stack_t *ss, stack_t *old) {
-  if (!hd_active()) return REAL(sigaltstack)(ss, old);
+HD_INTERPOSE(int, sigaltstack, (const stack_t *ss, stack_t *old), (ss, old)) {
   struct hd_thread *t = hd.cur;
   stack_t new, now;
   if (ss) hd_fetch(&new, ss, sizeof new, HD_RA);

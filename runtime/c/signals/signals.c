@@ -3,6 +3,7 @@
 // are kept here, not in the kernel, whose state would outlive the execution. Handlers run in
 // delivery.c.
 #define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // siginterrupt is
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -109,8 +110,7 @@ int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old
   return 0;
 }
 
-HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
-  if (!hd_controlled()) return REAL(sigaction)(sig, act, old);
+HD_INTERPOSE_CONTROLLED(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *old), (sig, act, old)) {
   int err = hd_signal_action(sig, act, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
@@ -138,8 +138,7 @@ HD_EXPORT void (*__sysv_signal(int sig, void (*handler)(int)))(int) {
 }
 HD_EXPORT void (*sysv_signal(int sig, void (*handler)(int)))(int) __attribute__((alias("__sysv_signal")));
 
-HD_EXPORT int siginterrupt(int sig, int on) {
-  if (!hd_controlled()) return REAL(siginterrupt)(sig, on);
+HD_INTERPOSE_CONTROLLED(int, siginterrupt, (int sig, int on), (sig, on)) {
   struct sigaction act;
   if (sigaction(sig, NULL, &act) < 0) return -1;
   if (on) act.sa_flags &= ~SA_RESTART;
@@ -179,11 +178,10 @@ int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
   hd_deliver_due(t, pc);
   return 0;
 }
-HD_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-  return hd_controlled() ? hd_signal_mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
+HD_INTERPOSE_CONTROLLED(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old)) {
+  return hd_signal_mask(how, set, old, HD_RA);
 }
-HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-  if (!hd_controlled()) return REAL(sigprocmask)(how, set, old);
+HD_INTERPOSE_CONTROLLED(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old)) {
   int err = hd_signal_mask(how, set, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
@@ -216,8 +214,7 @@ void hd_mask_back(uint64_t pc) {
 // ---- pending
 static uint64_t *bits_of(uint32_t target) { return target == HD_PROCESS ? &hd.process_pending : &hd_threads[target].signals.pending; }
 
-HD_EXPORT int sigpending(sigset_t *set) {
-  if (!hd_active()) return REAL(sigpending)(set);
+HD_INTERPOSE(int, sigpending, (sigset_t *set), (set)) {
   hd_refresh(set, sizeof *set, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_PENDING, HD_RA, 0);
   uint64_t all = hd_signals_pending(t);
@@ -365,11 +362,9 @@ static int kill_thread(pthread_t id, int sig, int code, union sigval value, uint
   return hd_signal_send(u, sig, code, value, pc);
 }
 
-HD_EXPORT int pthread_kill(pthread_t id, int sig) {
-  return hd_active() ? kill_thread(id, sig, SI_TKILL, none, HD_RA) : REAL(pthread_kill)(id, sig);
-}
-HD_EXPORT int pthread_sigqueue(pthread_t id, int sig, const union sigval value) {
-  return hd_active() ? kill_thread(id, sig, SI_QUEUE, value, HD_RA) : REAL(pthread_sigqueue)(id, sig, value.sival_ptr);
+HD_INTERPOSE(int, pthread_kill, (pthread_t id, int sig), (id, sig)) { return kill_thread(id, sig, SI_TKILL, none, HD_RA); }
+HD_INTERPOSE(int, pthread_sigqueue, (pthread_t id, int sig, const union sigval value), (id, sig, value)) {
+  return kill_thread(id, sig, SI_QUEUE, value, HD_RA);
 }
 
 static int result(int err) {
@@ -377,30 +372,26 @@ static int result(int err) {
   return err ? -1 : 0;
 }
 
-HD_EXPORT int raise(int sig) {
-  if (!hd_active()) return REAL(raise)(sig);
+HD_INTERPOSE(int, raise, (int sig), (sig)) {
   return result(hd_signal_valid(sig) ? hd_signal_send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
 // The program's group has no other member that heddle knows of.
-HD_EXPORT int killpg(int group, int sig) {
-  if (!hd_active()) return REAL(killpg)(group, sig);
+HD_INTERPOSE(int, killpg, (int group, int sig), (group, sig)) {
   if (group < 0) return result(EINVAL);
   if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
   if (sig == 0) return 0;
   return result(hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
 }
 
-HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
-  if (!hd_active()) return REAL(sigqueue)(pid, sig, value.sival_ptr);
+HD_INTERPOSE(int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value)) {
   if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
   if (sig == 0) return 0;
   return result(hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_QUEUE, value, HD_RA) : EINVAL);
 }
 
 // Main's identifier is also the process's.
-HD_EXPORT int tgkill(pid_t pid, pid_t tid, int sig) {
-  if (!hd_active()) return REAL(tgkill)(pid, tid, sig);
+HD_INTERPOSE(int, tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig)) {
   if (pid != hd_pid()) hd_unsupported("tgkill of another process");
   struct hd_thread *u = hd_thread_numbered(tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE));
   if (!u || u->fires || u->ended) return result(ESRCH);
@@ -442,19 +433,16 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
   return s.sig;
 }
 
-HD_EXPORT int sigwait(const sigset_t *set, int *sig) {
-  if (!hd_active()) return REAL(sigwait)(set, sig);
+HD_INTERPOSE(int, sigwait, (const sigset_t *set, int *sig), (set, sig)) {
   hd_refresh(sig, sizeof *sig, HD_RA);
   *sig = wait(set, NULL, NULL, HD_INTR_NEVER, HD_RA);
   return 0;
 }
-HD_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
-  if (!hd_active()) return REAL(sigwaitinfo)(set, info);
+HD_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info)) {
   int r = wait(set, info, NULL, HD_INTR_ALWAYS, HD_RA);
   return r < 0 ? result(-r) : r;
 }
-HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout) {
-  if (!hd_active()) return REAL(sigtimedwait)(set, info, timeout);
+HD_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout)) {
   int r = wait(set, info, timeout, HD_INTR_ALWAYS, HD_RA);
   return r < 0 ? result(-r) : r;
 }
@@ -479,13 +467,12 @@ int hd_signal_suspend(bool change, uint64_t to, uint64_t pc) {
   return result(EINTR);
 }
 
-HD_EXPORT int sigsuspend(const sigset_t *set) {
-  if (!hd_active()) return REAL(sigsuspend)(set);
+HD_INTERPOSE(int, sigsuspend, (const sigset_t *set), (set)) {
   uint64_t to;
   hd_fetch(&to, set, sizeof to, HD_RA);
   return hd_signal_suspend(true, to, HD_RA);
 }
-HD_EXPORT int pause(void) { return hd_active() ? hd_signal_suspend(false, 0, HD_RA) : REAL(pause)(); }
+HD_INTERPOSE(int, pause, (void), ()) { return hd_signal_suspend(false, 0, HD_RA); }
 
 // ---- what the scheduler is told
 static void main_thread(struct hd_thread *t) { t->signals.mask = mask_at_main; }

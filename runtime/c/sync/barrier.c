@@ -26,8 +26,7 @@ static struct barrier *usable(void *p, uint64_t pc) {
   return p;
 }
 
-HD_EXPORT int pthread_barrier_init(pthread_barrier_t *p, const pthread_barrierattr_t *a, unsigned count) {
-  if (!hd_active()) return REAL(pthread_barrier_init)(p, a, count);
+HD_INTERPOSE(int, pthread_barrier_init, (pthread_barrier_t *p, const pthread_barrierattr_t *a, unsigned count), (p, a, count)) {
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_BARRIER_INIT, HD_RA, (uint64_t)p);
   int r = REAL(pthread_barrier_init)(p, a, count);
@@ -40,8 +39,7 @@ HD_EXPORT int pthread_barrier_init(pthread_barrier_t *p, const pthread_barrierat
   return r;
 }
 
-HD_EXPORT int pthread_barrier_wait(pthread_barrier_t *p) {
-  if (!hd_active()) return REAL(pthread_barrier_wait)(p);
+HD_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t *p), (p)) {
   struct barrier *b = usable(p, HD_RA);
   if (hd_omits(HD_RA)) return 0;
   struct hd_thread *t = hd_op(HD_OP_BARRIER_WAIT, HD_RA, (uint64_t)p);
@@ -68,8 +66,7 @@ HD_EXPORT int pthread_barrier_wait(pthread_barrier_t *p) {
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
-HD_EXPORT int pthread_barrier_destroy(pthread_barrier_t *p) {
-  if (!hd_active()) return REAL(pthread_barrier_destroy)(p);
+HD_INTERPOSE(int, pthread_barrier_destroy, (pthread_barrier_t *p), (p)) {
   struct barrier *b = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_BARRIER_DESTROY, HD_RA, (uint64_t)p);
   usable(b, HD_RA);

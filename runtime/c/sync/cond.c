@@ -95,18 +95,15 @@ int hd_cond_timedwait(void *c, void *m, int clock, const struct timespec *abs, u
   return wait(c, m, pc, &d);
 }
 
-HD_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
-  return hd_active() ? wait(c, m, HD_RA, NULL) : REAL(pthread_cond_wait)(c, m);
-}
+HD_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), (c, m)) { return wait(c, m, HD_RA, NULL); }
 
-HD_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abs) {
-  if (!hd_active()) return REAL(pthread_cond_timedwait)(c, m, abs);
+HD_INTERPOSE(int, pthread_cond_timedwait, (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abs), (c, m, abs)) {
   bool monotonic = usable(c, HD_RA)->wrefs & CLOCK_BIT;
   return hd_cond_timedwait(c, m, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, abs, HD_RA);
 }
 
-HD_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? hd_cond_timedwait(c, m, clock, abs, HD_RA) : REAL(pthread_cond_clockwait)(c, m, clock, abs);
+HD_INTERPOSE(int, pthread_cond_clockwait, (pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *abs), (c, m, clock, abs)) {
+  return hd_cond_timedwait(c, m, clock, abs, HD_RA);
 }
 
 int hd_cond_signal(void *c, uint64_t pc) {
@@ -124,9 +121,7 @@ int hd_cond_signal(void *c, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
-  return hd_active() ? hd_cond_signal(c, HD_RA) : REAL(pthread_cond_signal)(c);
-}
+HD_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t *c), (c)) { return hd_cond_signal(c, HD_RA); }
 
 int hd_cond_broadcast(void *c, uint64_t pc) {
   usable(c, pc);
@@ -141,9 +136,7 @@ int hd_cond_broadcast(void *c, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
-  return hd_active() ? hd_cond_broadcast(c, HD_RA) : REAL(pthread_cond_broadcast)(c);
-}
+HD_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t *c), (c)) { return hd_cond_broadcast(c, HD_RA); }
 
 int hd_cond_init(void *c, const void *attr, uint64_t pc) {
   hd_refresh(c, sizeof(pthread_cond_t), pc);
@@ -153,9 +146,7 @@ int hd_cond_init(void *c, const void *attr, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *a) {
-  return hd_active() ? hd_cond_init(c, a, HD_RA) : REAL(pthread_cond_init)(c, a);
-}
+HD_INTERPOSE(int, pthread_cond_init, (pthread_cond_t *c, const pthread_condattr_t *a), (c, a)) { return hd_cond_init(c, a, HD_RA); }
 
 int hd_cond_destroy(void *p, uint64_t pc) {
   struct cond *c = usable(p, pc);
@@ -173,9 +164,7 @@ int hd_cond_destroy(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_destroy(pthread_cond_t *c) {
-  return hd_active() ? hd_cond_destroy(c, HD_RA) : REAL(pthread_cond_destroy)(c);
-}
+HD_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t *c), (c)) { return hd_cond_destroy(c, HD_RA); }
 
 // ---- what the scheduler is told
 //

@@ -149,9 +149,7 @@ int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *u
   return r;
 }
 
-HD_EXPORT int pthread_mutex_lock(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL) : REAL(pthread_mutex_lock)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t *m), (m)) { return hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL); }
 
 int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t pc) {
   struct hd_deadline d;
@@ -160,12 +158,12 @@ int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t 
   return hd_mutex_lock(m, pc, HD_OP_MUTEX_TIMEDLOCK, &d);
 }
 
-HD_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abs) {
-  return hd_active() ? hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA) : REAL(pthread_mutex_timedlock)(m, abs);
+HD_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *abs), (m, abs)) {
+  return hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA);
 }
 
-HD_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? hd_mutex_timedlock(m, clock, abs, HD_RA) : REAL(pthread_mutex_clocklock)(m, clock, abs);
+HD_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t *m, clockid_t clock, const struct timespec *abs), (m, clock, abs)) {
+  return hd_mutex_timedlock(m, clock, abs, HD_RA);
 }
 
 int hd_mutex_trylock(void *p, uint64_t pc) {
@@ -185,9 +183,7 @@ int hd_mutex_trylock(void *p, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_trylock(m, HD_RA) : REAL(pthread_mutex_trylock)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m)) { return hd_mutex_trylock(m, HD_RA); }
 
 int hd_mutex_unlock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
@@ -211,9 +207,7 @@ int hd_mutex_unlock(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_unlock(m, HD_RA) : REAL(pthread_mutex_unlock)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m)) { return hd_mutex_unlock(m, HD_RA); }
 
 static int consistent(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
@@ -225,9 +219,7 @@ static int consistent(void *p, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_mutex_consistent(pthread_mutex_t *m) {
-  return hd_active() ? consistent(m, HD_RA) : REAL(pthread_mutex_consistent)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_consistent, (pthread_mutex_t *m), (m)) { return consistent(m, HD_RA); }
 
 // ---- life
 int hd_mutex_init(void *p, const void *attr, uint64_t pc) {
@@ -238,9 +230,7 @@ int hd_mutex_init(void *p, const void *attr, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a) {
-  return hd_active() ? hd_mutex_init(m, a, HD_RA) : REAL(pthread_mutex_init)(m, a);
-}
+HD_INTERPOSE(int, pthread_mutex_init, (pthread_mutex_t *m, const pthread_mutexattr_t *a), (m, a)) { return hd_mutex_init(m, a, HD_RA); }
 
 int hd_mutex_destroy(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
@@ -253,9 +243,7 @@ int hd_mutex_destroy(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_destroy(m, HD_RA) : REAL(pthread_mutex_destroy)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_destroy, (pthread_mutex_t *m), (m)) { return hd_mutex_destroy(m, HD_RA); }
 
 // The ceiling is kept and returned; priorities do not matter here. It is changed by who
 // has the mutex.
@@ -271,8 +259,8 @@ static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old) {
-  return hd_active() ? set_ceiling(m, ceiling, old, HD_RA) : REAL(pthread_mutex_setprioceiling)(m, ceiling, old);
+HD_INTERPOSE(int, pthread_mutex_setprioceiling, (pthread_mutex_t *m, int ceiling, int *old), (m, ceiling, old)) {
+  return set_ceiling(m, ceiling, old, HD_RA);
 }
 
 // ---- what the scheduler is told

@@ -113,8 +113,7 @@ HD_EXPORT sem_t *sem_open(const char *name, int flags, ...) {
   return hd_active() ? open_named(name, flags, value, HD_RA) : REAL(sem_open)(name, flags, mode, value);
 }
 
-HD_EXPORT int sem_close(sem_t *sem) {
-  if (!hd_active()) return REAL(sem_close)(sem);
+HD_INTERPOSE(int, sem_close, (sem_t *sem), (sem)) {
   struct hd_thread *t = hd_op(HD_OP_SEM_CLOSE, HD_RA, (uint64_t)sem);
   struct named *s = NULL;
   for (uint32_t i = 0; i < n && !s; i++)
@@ -127,8 +126,7 @@ HD_EXPORT int sem_close(sem_t *sem) {
 }
 
 // Who has it open keeps it.
-HD_EXPORT int sem_unlink(const char *text) {
-  if (!hd_active()) return REAL(sem_unlink)(text);
+HD_INTERPOSE(int, sem_unlink, (const char *text), (text)) {
   hd.cur->pend.pc = HD_RA;
   char name[sizeof all->name];
   int err = name_of(name, text);

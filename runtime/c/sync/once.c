@@ -53,8 +53,7 @@ void hd_once(int *once, void (*fn)(void), uint64_t pc) {
   end(once, 2, pc, (uint64_t)once);
 }
 
-HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
-  if (!hd_active()) return REAL(pthread_once)(once, fn);
+HD_INTERPOSE(int, pthread_once, (pthread_once_t *once, void (*fn)(void)), (once, fn)) {
   hd_once(once, fn, HD_RA);
   return 0;
 }
@@ -73,7 +72,7 @@ static int guard_acquire(uint64_t *guard) {
 // A guard is 64 bits; the first byte is what compiled code looks at. The second word
 // holds the state here, in the encoding of pthread_once.
 HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
-  if (!hd_active()) return REAL(__cxa_guard_acquire) ? hd_real.__cxa_guard_acquire(guard) : guard_acquire(guard);
+  if (!hd_active()) return REAL(__cxa_guard_acquire) ? REAL(__cxa_guard_acquire)(guard) : guard_acquire(guard);
   int *state = (int *)guard + 1;
   hd_refresh(guard, sizeof *guard, HD_RA);
   if (*(char *)guard) return 0;
@@ -83,7 +82,7 @@ HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
 HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
   int *state = (int *)guard + 1;
   if (!hd_active()) {
-    if (REAL(__cxa_guard_release)) hd_real.__cxa_guard_release(guard);
+    if (REAL(__cxa_guard_release)) REAL(__cxa_guard_release)(guard);
     else __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
     return;
   }
@@ -100,7 +99,7 @@ HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
 HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
   int *state = (int *)guard + 1;
   if (!hd_active()) {
-    if (REAL(__cxa_guard_abort)) hd_real.__cxa_guard_abort(guard);
+    if (REAL(__cxa_guard_abort)) REAL(__cxa_guard_abort)(guard);
     else __atomic_store_n(state, 0, __ATOMIC_RELEASE);
     return;
   }

@@ -75,33 +75,26 @@ static int timed(void *l, uint64_t pc, bool write, int clock, const struct times
   return lock(l, pc, write ? HD_OP_RWLOCK_TIMEDWRLOCK : HD_OP_RWLOCK_TIMEDRDLOCK, write, false, &d);
 }
 
-HD_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL) : REAL(pthread_rwlock_rdlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL); }
+HD_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL); }
+HD_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), (l)) {
+  return lock(l, HD_RA, HD_OP_RWLOCK_TRYRDLOCK, false, true, NULL);
 }
-HD_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL) : REAL(pthread_rwlock_wrlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL); }
+HD_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+  return timed(l, HD_RA, false, CLOCK_REALTIME, abs);
 }
-HD_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_TRYRDLOCK, false, true, NULL) : REAL(pthread_rwlock_tryrdlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+  return timed(l, HD_RA, true, CLOCK_REALTIME, abs);
 }
-HD_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL) : REAL(pthread_rwlock_trywrlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+  return timed(l, HD_RA, false, clock, abs);
 }
-HD_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, false, CLOCK_REALTIME, abs) : REAL(pthread_rwlock_timedrdlock)(l, abs);
-}
-HD_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, true, CLOCK_REALTIME, abs) : REAL(pthread_rwlock_timedwrlock)(l, abs);
-}
-HD_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, false, clock, abs) : REAL(pthread_rwlock_clockrdlock)(l, clock, abs);
-}
-HD_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, true, clock, abs) : REAL(pthread_rwlock_clockwrlock)(l, clock, abs);
+HD_INTERPOSE(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+  return timed(l, HD_RA, true, clock, abs);
 }
 
-HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
-  if (!hd_active()) return REAL(pthread_rwlock_unlock)(p);
+HD_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t *p), (p)) {
   struct rwlock *l = usable(p, HD_RA);
   if (hd_omits_unlock(l, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
@@ -114,8 +107,7 @@ HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
   return 0;
 }
 
-HD_EXPORT int pthread_rwlock_init(pthread_rwlock_t *p, const pthread_rwlockattr_t *a) {
-  if (!hd_active()) return REAL(pthread_rwlock_init)(p, a);
+HD_INTERPOSE(int, pthread_rwlock_init, (pthread_rwlock_t *p, const pthread_rwlockattr_t *a), (p, a)) {
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_INIT, HD_RA, (uint64_t)p);
   int r = REAL(pthread_rwlock_init)(p, a);
@@ -124,8 +116,7 @@ HD_EXPORT int pthread_rwlock_init(pthread_rwlock_t *p, const pthread_rwlockattr_
   return r;
 }
 
-HD_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *p) {
-  if (!hd_active()) return REAL(pthread_rwlock_destroy)(p);
+HD_INTERPOSE(int, pthread_rwlock_destroy, (pthread_rwlock_t *p), (p)) {
   struct rwlock *l = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_DESTROY, HD_RA, (uint64_t)p);
   usable(l, HD_RA);

@@ -60,23 +60,20 @@ static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *unt
   return 0;
 }
 
-HD_EXPORT int sem_wait(sem_t *s) { return hd_active() ? wait(s, HD_RA, HD_OP_SEM_WAIT, NULL) : REAL(sem_wait)(s); }
-HD_EXPORT int sem_trywait(sem_t *s) { return hd_active() ? wait(s, HD_RA, HD_OP_SEM_TRYWAIT, NULL) : REAL(sem_trywait)(s); }
+HD_INTERPOSE(int, sem_wait, (sem_t *s), (s)) { return wait(s, HD_RA, HD_OP_SEM_WAIT, NULL); }
+HD_INTERPOSE(int, sem_trywait, (sem_t *s), (s)) { return wait(s, HD_RA, HD_OP_SEM_TRYWAIT, NULL); }
 
 static int timed(sem_t *s, int clock, const struct timespec *abs, uint64_t pc) {
   struct hd_deadline d;
   if (!hd_deadline(&d, clock, abs)) { errno = EINVAL; return -1; }
   return wait(s, pc, HD_OP_SEM_TIMEDWAIT, &d);
 }
-HD_EXPORT int sem_timedwait(sem_t *s, const struct timespec *abs) {
-  return hd_active() ? timed(s, CLOCK_REALTIME, abs, HD_RA) : REAL(sem_timedwait)(s, abs);
-}
-HD_EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? timed(s, clock, abs, HD_RA) : REAL(sem_clockwait)(s, clock, abs);
+HD_INTERPOSE(int, sem_timedwait, (sem_t *s, const struct timespec *abs), (s, abs)) { return timed(s, CLOCK_REALTIME, abs, HD_RA); }
+HD_INTERPOSE(int, sem_clockwait, (sem_t *s, clockid_t clock, const struct timespec *abs), (s, clock, abs)) {
+  return timed(s, clock, abs, HD_RA);
 }
 
-HD_EXPORT int sem_post(sem_t *p) {
-  if (!hd_active()) return REAL(sem_post)(p);
+HD_INTERPOSE(int, sem_post, (sem_t *p), (p)) {
   struct sem *s = usable(p, HD_RA);
   if (hd_omits(HD_RA) || hd_omits_unlock(s, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_SEM_POST, HD_RA, (uint64_t)p);
@@ -89,8 +86,7 @@ HD_EXPORT int sem_post(sem_t *p) {
   return 0;
 }
 
-HD_EXPORT int sem_getvalue(sem_t *p, int *value) {
-  if (!hd_active()) return REAL(sem_getvalue)(p, value);
+HD_INTERPOSE(int, sem_getvalue, (sem_t *p, int *value), (p, value)) {
   struct sem *s = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_GETVALUE, HD_RA, (uint64_t)p);
   usable(s, HD_RA);
@@ -101,8 +97,7 @@ HD_EXPORT int sem_getvalue(sem_t *p, int *value) {
   return 0;
 }
 
-HD_EXPORT int sem_init(sem_t *p, int shared, unsigned value) {
-  if (!hd_active()) return REAL(sem_init)(p, shared, value);
+HD_INTERPOSE(int, sem_init, (sem_t *p, int shared, unsigned value), (p, shared, value)) {
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_INIT, HD_RA, (uint64_t)p);
   int r = REAL(sem_init)(p, shared, value);
@@ -111,8 +106,7 @@ HD_EXPORT int sem_init(sem_t *p, int shared, unsigned value) {
   return r;
 }
 
-HD_EXPORT int sem_destroy(sem_t *p) {
-  if (!hd_active()) return REAL(sem_destroy)(p);
+HD_INTERPOSE(int, sem_destroy, (sem_t *p), (p)) {
   struct sem *s = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_DESTROY, HD_RA, (uint64_t)p);
   usable(s, HD_RA);

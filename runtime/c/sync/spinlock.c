@@ -38,12 +38,8 @@ static int lock(volatile int *s, uint64_t pc, uint16_t op) {
   return 0;
 }
 
-HD_EXPORT int pthread_spin_lock(pthread_spinlock_t *s) {
-  return hd_active() ? lock(s, HD_RA, HD_OP_SPIN_LOCK) : REAL(pthread_spin_lock)((void *)s);
-}
-HD_EXPORT int pthread_spin_trylock(pthread_spinlock_t *s) {
-  return hd_active() ? lock(s, HD_RA, HD_OP_SPIN_TRYLOCK) : REAL(pthread_spin_trylock)((void *)s);
-}
+HD_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t *s), (s)) { return lock(s, HD_RA, HD_OP_SPIN_LOCK); }
+HD_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t *s), (s)) { return lock(s, HD_RA, HD_OP_SPIN_TRYLOCK); }
 
 static int set(volatile int *s, uint64_t pc, uint16_t op, int v) {
   (void)value_of(s, pc);
@@ -58,15 +54,9 @@ static int set(volatile int *s, uint64_t pc, uint16_t op, int v) {
   return 0;
 }
 
-HD_EXPORT int pthread_spin_unlock(pthread_spinlock_t *s) {
-  return hd_active() ? set(s, HD_RA, HD_OP_SPIN_UNLOCK, 1) : REAL(pthread_spin_unlock)((void *)s);
-}
-HD_EXPORT int pthread_spin_init(pthread_spinlock_t *s, int shared) {
-  return hd_active() ? set(s, HD_RA, HD_OP_SPIN_INIT, 1) : REAL(pthread_spin_init)((void *)s, shared);
-}
-HD_EXPORT int pthread_spin_destroy(pthread_spinlock_t *s) {
-  return hd_active() ? set(s, HD_RA, HD_OP_SPIN_DESTROY, 1) : REAL(pthread_spin_destroy)((void *)s);
-}
+HD_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t *s), (s)) { return set(s, HD_RA, HD_OP_SPIN_UNLOCK, 1); }
+HD_INTERPOSE(int, pthread_spin_init, (pthread_spinlock_t *s, int shared), (s, shared)) { return set(s, HD_RA, HD_OP_SPIN_INIT, 1); }
+HD_INTERPOSE(int, pthread_spin_destroy, (pthread_spinlock_t *s), (s)) { return set(s, HD_RA, HD_OP_SPIN_DESTROY, 1); }
 
 // ---- what the scheduler is told
 static bool lock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || hd_word_or(u->pend.obj, 1) == 1; }

@@ -51,11 +51,9 @@ static HD_PROGACCESS int get_label(const struct hd_thread *u, char *buf, size_t 
   return 0;
 }
 
-HD_EXPORT int pthread_setname_np(pthread_t id, const char *name) {
-  return hd_active() ? set_label(thread_of(id, HD_RA), name) : REAL(pthread_setname_np)(id, name);
-}
-HD_EXPORT int pthread_getname_np(pthread_t id, char *buf, size_t size) {
-  return hd_active() ? get_label(thread_of(id, HD_RA), buf, size) : REAL(pthread_getname_np)(id, buf, size);
+HD_INTERPOSE(int, pthread_setname_np, (pthread_t id, const char *name), (id, name)) { return set_label(thread_of(id, HD_RA), name); }
+HD_INTERPOSE(int, pthread_getname_np, (pthread_t id, char *buf, size_t size), (id, buf, size)) {
+  return get_label(thread_of(id, HD_RA), buf, size);
 }
 
 // ---- processors
@@ -81,11 +79,11 @@ static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *
   return 0;
 }
 
-HD_EXPORT int pthread_setaffinity_np(pthread_t id, size_t size, const cpu_set_t *set) {
-  return hd_active() ? set_cpus(thread_of(id, HD_RA), size, set) : REAL(pthread_setaffinity_np)(id, size, set);
+HD_INTERPOSE(int, pthread_setaffinity_np, (pthread_t id, size_t size, const cpu_set_t *set), (id, size, set)) {
+  return set_cpus(thread_of(id, HD_RA), size, set);
 }
-HD_EXPORT int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t *set) {
-  return hd_active() ? get_cpus(thread_of(id, HD_RA), size, set) : REAL(pthread_getaffinity_np)(id, size, set);
+HD_INTERPOSE(int, pthread_getaffinity_np, (pthread_t id, size_t size, cpu_set_t *set), (id, size, set)) {
+  return get_cpus(thread_of(id, HD_RA), size, set);
 }
 
 static int failed(int err) {
@@ -102,13 +100,11 @@ static struct hd_thread *thread_by_number(pid_t tid, uint64_t pc) {
   return u && !u->ended && !u->fires ? u : NULL;
 }
 
-HD_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set) {
-  if (!hd_active()) return REAL(sched_setaffinity)(pid, size, set);
+HD_INTERPOSE(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *set), (pid, size, set)) {
   struct hd_thread *u = thread_by_number(pid, HD_RA);
   return failed(u ? set_cpus(u, size, set) : ESRCH);
 }
-HD_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set) {
-  if (!hd_active()) return REAL(sched_getaffinity)(pid, size, set);
+HD_INTERPOSE(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set)) {
   struct hd_thread *u = thread_by_number(pid, HD_RA);
   return failed(u ? get_cpus(u, size, set) : ESRCH);
 }
@@ -137,23 +133,20 @@ static HD_PROGACCESS int get_sched(const struct hd_thread *u, int *policy, struc
   return 0;
 }
 
-HD_EXPORT int pthread_setschedparam(pthread_t id, int policy, const struct sched_param *p) {
-  if (!hd_active()) return REAL(pthread_setschedparam)(id, policy, p);
+HD_INTERPOSE(int, pthread_setschedparam, (pthread_t id, int policy, const struct sched_param *p), (id, policy, p)) {
   struct hd_thread *u = thread_of(id, HD_RA);
   return set_sched(u, policy, priority_in(p));
 }
-HD_EXPORT int pthread_getschedparam(pthread_t id, int *policy, struct sched_param *p) {
-  return hd_active() ? get_sched(thread_of(id, HD_RA), policy, p) : REAL(pthread_getschedparam)(id, policy, p);
+HD_INTERPOSE(int, pthread_getschedparam, (pthread_t id, int *policy, struct sched_param *p), (id, policy, p)) {
+  return get_sched(thread_of(id, HD_RA), policy, p);
 }
-HD_EXPORT int pthread_setschedprio(pthread_t id, int priority) {
-  if (!hd_active()) return REAL(pthread_setschedprio)(id, priority);
+HD_INTERPOSE(int, pthread_setschedprio, (pthread_t id, int priority), (id, priority)) {
   struct hd_thread *u = thread_of(id, HD_RA);
   return set_sched(u, u->attributes.policy, priority);
 }
 
 // There is one virtual clock for all.
-HD_EXPORT int pthread_getcpuclockid(pthread_t id, clockid_t *clock) {
-  if (!hd_active()) return REAL(pthread_getcpuclockid)(id, clock);
+HD_INTERPOSE(int, pthread_getcpuclockid, (pthread_t id, clockid_t *clock), (id, clock)) {
   thread_of(id, HD_RA);
   *clock = CLOCK_THREAD_CPUTIME_ID;
   return 0;
@@ -173,8 +166,7 @@ static int main_attributes(pthread_attr_t *attr) {
   return pthread_attr_setstack(attr, (void *)(hi - hd_main_stack), hd_main_stack);
 }
 
-HD_EXPORT int pthread_getattr_np(pthread_t id, pthread_attr_t *attr) {
-  if (!hd_active()) return REAL(pthread_getattr_np)(id, attr);
+HD_INTERPOSE(int, pthread_getattr_np, (pthread_t id, pthread_attr_t *attr), (id, attr)) {
   struct hd_thread *u = thread_of(id, HD_RA);
   int err = u->index == 0 && hd_main_stack ? main_attributes(attr) : REAL(pthread_getattr_np)(id, attr); // of its host, whose stack it has
   if (err) return err;

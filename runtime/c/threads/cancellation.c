@@ -15,8 +15,7 @@
 extern void __pthread_register_cancel_defer(__pthread_unwind_buf_t *);
 extern void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t *);
 
-HD_EXPORT int pthread_cancel(pthread_t id) {
-  if (!hd_active()) return REAL(pthread_cancel)(id);
+HD_INTERPOSE(int, pthread_cancel, (pthread_t id), (id)) {
   static const char nobody[] = "pthread_cancel of an identifier that names no thread";
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(HD_RA, id, nobody);
@@ -42,10 +41,7 @@ static void test(uint64_t pc) {
   hd_observe(t, pc, 0);
 }
 
-HD_EXPORT void pthread_testcancel(void) {
-  if (hd_active()) test(HD_RA);
-  else REAL(pthread_testcancel)();
-}
+HD_INTERPOSE(void, pthread_testcancel, (void), ()) { test(HD_RA); }
 
 static void change(uint8_t bit, bool on, uint64_t pc) {
   struct hd_thread *t = hd.cur;
@@ -53,8 +49,7 @@ static void change(uint8_t bit, bool on, uint64_t pc) {
   if (t->cancel & HD_CANCEL_ASYNC && hd_cancel_due(t)) test(pc);
 }
 
-HD_EXPORT int pthread_setcancelstate(int state, int *old) {
-  if (!hd_active()) return REAL(pthread_setcancelstate)(state, old);
+HD_INTERPOSE(int, pthread_setcancelstate, (int state, int *old), (state, old)) {
   if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE) return EINVAL;
   int was = hd.cur->cancel & HD_CANCEL_DISABLED ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
   if (old) *old = was;

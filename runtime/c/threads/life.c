@@ -247,14 +247,12 @@ HD_EXPORT int pthread_join(pthread_t id, void **ret) {
   if (hd_before_main()) hd_early_join();
   return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
 }
-HD_EXPORT int pthread_tryjoin_np(pthread_t id, void **ret) {
-  return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, true) : REAL(pthread_tryjoin_np)(id, ret);
+HD_INTERPOSE(int, pthread_tryjoin_np, (pthread_t id, void **ret), (id, ret)) { return hd_thread_join(id, ret, HD_RA, NULL, true); }
+HD_INTERPOSE(int, pthread_timedjoin_np, (pthread_t id, void **ret, const struct timespec *until), (id, ret, until)) {
+  return timed_join(id, ret, CLOCK_REALTIME, until, HD_RA);
 }
-HD_EXPORT int pthread_timedjoin_np(pthread_t id, void **ret, const struct timespec *until) {
-  return hd_active() ? timed_join(id, ret, CLOCK_REALTIME, until, HD_RA) : REAL(pthread_timedjoin_np)(id, ret, until);
-}
-HD_EXPORT int pthread_clockjoin_np(pthread_t id, void **ret, clockid_t clock, const struct timespec *until) {
-  return hd_active() ? timed_join(id, ret, clock, until, HD_RA) : REAL(pthread_clockjoin_np)(id, ret, clock, until);
+HD_INTERPOSE(int, pthread_clockjoin_np, (pthread_t id, void **ret, clockid_t clock, const struct timespec *until), (id, ret, clock, until)) {
+  return timed_join(id, ret, clock, until, HD_RA);
 }
 
 int hd_thread_detach(uintptr_t id, uint64_t pc) {

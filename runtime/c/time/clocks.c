@@ -2,6 +2,7 @@
 // a clock takes a little of it, too.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -50,16 +51,14 @@ static void split(struct timespec *ts, uint64_t ns) {
   ts->tv_nsec = (long)(ns % 1000000000);
 }
 
-HD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts) {
-  if (!hd_active()) return REAL(clock_gettime)(clock, ts);
+HD_INTERPOSE(int, clock_gettime, (clockid_t clock, struct timespec *ts), (clock, ts)) {
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
   split(ts, hd_clock_origin(clock) + now(HD_RA));
   return 0;
 }
 
-HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
-  if (!hd_active()) return REAL(gettimeofday)(tv, tz);
+HD_INTERPOSE(int, gettimeofday, (struct timeval *restrict tv, void *restrict tz), (tv, tz)) {
   hd_refresh(tv, sizeof *tv, HD_RA);
   uint64_t at = hd_clock_origin(CLOCK_REALTIME) + now(HD_RA);
   tv->tv_sec = (time_t)(at / 1000000000);
@@ -67,19 +66,15 @@ HD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
   return 0;
 }
 
-HD_EXPORT time_t time(time_t *out) {
-  if (!hd_active()) return REAL(time)(out);
+HD_INTERPOSE(time_t, time, (time_t *out), (out)) {
   time_t t = (time_t)((hd_clock_origin(CLOCK_REALTIME) + now(HD_RA)) / 1000000000);
   if (out) *out = t;
   return t;
 }
 
-HD_EXPORT clock_t clock(void) {
-  return hd_active() ? (clock_t)(now(HD_RA) / 1000) : REAL(clock)();
-}
+HD_INTERPOSE(clock_t, clock, (void), ()) { return (clock_t)(now(HD_RA) / 1000); }
 
-HD_EXPORT int timespec_get(struct timespec *ts, int base) {
-  if (!hd_active()) return REAL(timespec_get)(ts, base);
+HD_INTERPOSE(int, timespec_get, (struct timespec *ts, int base), (ts, base)) {
   if (base != TIME_UTC) return 0;
   split(ts, hd_clock_origin(CLOCK_REALTIME) + now(HD_RA));
   return base;
@@ -91,8 +86,7 @@ HD_EXPORT int timespec_getres(struct timespec *ts, int base) {
   return base;
 }
 
-HD_EXPORT int clock_getres(clockid_t clock, struct timespec *ts) {
-  if (!hd_active()) return REAL(clock_getres)(clock, ts);
+HD_INTERPOSE(int, clock_getres, (clockid_t clock, struct timespec *ts), (clock, ts)) {
   if (!exists(clock)) { errno = EINVAL; return -1; }
   bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
   if (ts) {
@@ -102,16 +96,14 @@ HD_EXPORT int clock_getres(clockid_t clock, struct timespec *ts) {
   return 0;
 }
 
-HD_EXPORT int clock_getcpuclockid(pid_t pid, clockid_t *clock) {
-  if (!hd_active()) return REAL(clock_getcpuclockid)(pid, clock);
+HD_INTERPOSE(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (pid, clock)) {
   if (pid && pid != hd_pid()) return ESRCH;
   *clock = CLOCK_PROCESS_CPUTIME_ID;
   return 0;
 }
 
 // All time is spent computing, none of it in the kernel.
-HD_EXPORT clock_t times(struct tms *t) {
-  if (!hd_active()) return REAL(times)(t);
+HD_INTERPOSE(clock_t, times, (struct tms *t), (t)) {
   uint64_t at = now(HD_RA);
   if (t) {
     hd_refresh(t, sizeof *t, HD_RA);
@@ -120,8 +112,7 @@ HD_EXPORT clock_t times(struct tms *t) {
   return (clock_t)((hd_clock_origin(CLOCK_MONOTONIC) + at) / 10000000);
 }
 
-HD_EXPORT int getrusage(int who, struct rusage *r) {
-  if (!hd_active()) return REAL(getrusage)(who, r);
+HD_INTERPOSE(int, getrusage, (int who, struct rusage *r), (who, r)) {
   if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD) { errno = EINVAL; return -1; }
   hd_refresh(r, sizeof *r, HD_RA);
   hd_fill(r, 0, sizeof *r);
@@ -166,15 +157,13 @@ int hd_sleep(const struct timespec *req, struct timespec *rem, uint64_t pc) {
   return EINTR;
 }
 
-HD_EXPORT int nanosleep(const struct timespec *req, struct timespec *rem) {
-  if (!hd_active()) return REAL(nanosleep)(req, rem);
+HD_INTERPOSE(int, nanosleep, (const struct timespec *req, struct timespec *rem), (req, rem)) {
   int err = hd_sleep(req, rem, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
 }
 
-HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem) {
-  if (!hd_active()) return REAL(clock_nanosleep)(clock, flags, req, rem);
+HD_INTERPOSE(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *req, struct timespec *rem), (clock, flags, req, rem)) {
   if (!(flags & TIMER_ABSTIME)) return hd_sleep(req, rem, HD_RA);
   struct timespec until;
   hd_fetch(&until, req, sizeof until, HD_RA);
@@ -184,15 +173,13 @@ HD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
   return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, true, HD_RA, &left) ? 0 : EINTR;
 }
 
-HD_EXPORT unsigned sleep(unsigned seconds) {
-  if (!hd_active()) return REAL(sleep)(seconds);
+HD_INTERPOSE(unsigned, sleep, (unsigned seconds), (seconds)) {
   uint64_t left;
   sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, false, HD_RA, &left);
   return (unsigned)((left + 999999999) / 1000000000);
 }
 
-HD_EXPORT int usleep(__useconds_t us) {
-  if (!hd_active()) return REAL(usleep)(us);
+HD_INTERPOSE(int, usleep, (__useconds_t us), (us)) {
   uint64_t left;
   if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, false, HD_RA, &left)) return 0;
   errno = EINTR;

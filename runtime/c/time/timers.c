@@ -224,13 +224,11 @@ static uint64_t alarm_in(uint64_t ns, uint64_t interval, uint64_t pc) {
   return before;
 }
 
-HD_EXPORT unsigned alarm(unsigned seconds) {
-  if (!hd_active()) return REAL(alarm)(seconds);
+HD_INTERPOSE(unsigned, alarm, (unsigned seconds), (seconds)) {
   return (unsigned)((alarm_in(seconds * (uint64_t)SECOND, 0, HD_RA) + SECOND - 1) / SECOND);
 }
 
-HD_EXPORT useconds_t ualarm(useconds_t us, useconds_t interval) {
-  if (!hd_active()) return REAL(ualarm)(us, interval);
+HD_INTERPOSE(useconds_t, ualarm, (useconds_t us, useconds_t interval), (us, interval)) {
   return (useconds_t)((alarm_in(us * 1000ull, interval * 1000ull, HD_RA) + 999) / 1000);
 }
 
@@ -246,15 +244,13 @@ static void read_timer(const struct hd_timer *tm, struct itimerval *out, uint64_
   out->it_interval = timeval(tm->interval);
 }
 
-HD_EXPORT int getitimer(__itimer_which_t which, struct itimerval *now) {
-  if (!hd_active()) return REAL(getitimer)(which, now);
+HD_INTERPOSE(int, getitimer, (__itimer_which_t which, struct itimerval *now), (which, now)) {
   if ((unsigned)which >= INTERVAL_TIMERS) { errno = EINVAL; return -1; }
   read_timer(&timers[which], now, HD_RA);
   return 0;
 }
 
-HD_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict new, struct itimerval *restrict old) {
-  if (!hd_active()) return REAL(setitimer)(which, new, old);
+HD_INTERPOSE(int, setitimer, (__itimer_which_t which, const struct itimerval *restrict new, struct itimerval *restrict old), (which, new, old)) {
   struct itimerval to;
   hd_fetch(&to, new, sizeof to, HD_RA);
   if ((unsigned)which >= INTERVAL_TIMERS || !good(&to.it_value) || !good(&to.it_interval)) { errno = EINVAL; return -1; }
@@ -317,8 +313,8 @@ static int create(int clock, struct sigevent *event, timer_t *id, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict id) {
-  return hd_active() ? result(create(clock, event, id, HD_RA)) : REAL(timer_create)(clock, event, id);
+HD_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict event, timer_t *restrict id), (clock, event, id)) {
+  return result(create(clock, event, id, HD_RA));
 }
 
 static struct timespec timespec(uint64_t ns) { return (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) }; }
@@ -334,12 +330,9 @@ static int gettime(timer_t id, struct itimerspec *now, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int timer_gettime(timer_t id, struct itimerspec *now) {
-  return hd_active() ? result(gettime(id, now, HD_RA)) : REAL(timer_gettime)(id, now);
-}
+HD_INTERPOSE(int, timer_gettime, (timer_t id, struct itimerspec *now), (id, now)) { return result(gettime(id, now, HD_RA)); }
 
-HD_EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old) {
-  if (!hd_active()) return REAL(timer_settime)(id, flags, new, old);
+HD_INTERPOSE(int, timer_settime, (timer_t id, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old), (id, flags, new, old)) {
   struct hd_timer *tm = timer_of(id);
   struct itimerspec to;
   hd_fetch(&to, new, sizeof to, HD_RA);
@@ -355,14 +348,12 @@ HD_EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *rest
   return 0;
 }
 
-HD_EXPORT int timer_getoverrun(timer_t id) {
-  if (!hd_active()) return REAL(timer_getoverrun)(id);
+HD_INTERPOSE(int, timer_getoverrun, (timer_t id), (id)) {
   struct hd_timer *tm = timer_of(id);
   return tm ? (int)tm->overrun : result(EINVAL);
 }
 
-HD_EXPORT int timer_delete(timer_t id) {
-  if (!hd_active()) return REAL(timer_delete)(id);
+HD_INTERPOSE(int, timer_delete, (timer_t id), (id)) {
   struct hd_timer *tm = timer_of(id);
   if (!tm) return result(EINVAL);
   struct hd_thread *t = hd_op(HD_OP_TIMER_DELETE, HD_RA, 0), *u = thread_of(tm);
