@@ -27,7 +27,6 @@ void hd_hosts_make(uint32_t n);         // real threads, parked; before the snap
 struct hd_host *hd_host_get(void);      // one that has not been used in this execution, NULL if none exists
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)); // t begins in entry, which must not return
 uint64_t hd_default_stack(void);
-uint64_t hd_stack_size(const struct hd_thread *t);
 uintptr_t hd_stack_hi(const struct hd_thread *t); // 0 for what runs no code
 extern uintptr_t hd_main_sp;            // program main starts below this
 extern uintptr_t hd_main_fs;

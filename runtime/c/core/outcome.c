@@ -11,7 +11,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 
-uint64_t hd_text_hash(const char *s) {
+static uint64_t text_hash(const char *s) {
   uint64_t h = 14695981039346656037ull;
   for (; s && *s; s++) h = (h ^ (uint8_t)*s) * 1099511628211ull;
   return h;
@@ -86,13 +86,13 @@ uint32_t hd_owner_at(uint64_t addr) {
   return owner <= hd.nborn ? owner : 0; // the program has written over it
 }
 
-uint32_t hd_holder(const struct hd_thread *u, uint64_t *object) {
+static uint32_t holder(const struct hd_thread *u, uint64_t *object) {
   const struct hd_operation *o = hd_operations[u->pend.op];
   *object = u->pend.obj;
   return o->holder ? o->holder(u, object) : 0;
 }
 
-void hd_report_waiters(void) {
+static void report_waiters(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->fires) continue;
@@ -100,7 +100,7 @@ void hd_report_waiters(void) {
     if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
     if (u->wait.timed) w.flags |= HD_WAIT_TIMED;
     uint64_t object = u->pend.obj;
-    w.holder = w.flags & HD_WAIT_READY ? 0 : hd_holder(u, &object);
+    w.holder = w.flags & HD_WAIT_READY ? 0 : holder(u, &object);
     if (w.holder) w.object = hd_name(object);
     w.stack = hd_stack_number(u);
     hd_out(HD_REC_WAITER, &w, sizeof w);
@@ -148,7 +148,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   r->pc = hd_name(pc);
   r->object = hd_name(object);
   r->thread = hd.cur ? hd.cur->number : 0;
-  r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? hd_text_hash(msg) : r->pc);
+  r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? text_hash(msg) : r->pc);
   if (outcome == HD_OUT_DEADLOCK) {
     uint64_t sum = 0; // does not depend on which worker of a pool it hit
     for (uint32_t i = 0; i < hd.nthreads; i++)
@@ -165,7 +165,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
     if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);
-    hd_report_waiters();
+    report_waiters();
   }
   hd_watchdog = false;
   hd_to_carrier();

@@ -8,10 +8,7 @@ _Noreturn void hd_hang(uint64_t pc, uint64_t object); // step budget, or the wat
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_unsupported(const char *what);
 HD_COLD void hd_require_isolation(uint32_t isolation, const char *what); // ends the execution if it has less isolation than that
-uint32_t hd_holder(const struct hd_thread *u, uint64_t *object); // number + 1 of a thread, 0: no thread, or not known; the object it holds
-void hd_report_waiters(void);
 const char *hd_waits_described(void);              // what blocked threads wait for, in words; NULL: nothing to add
-uint64_t hd_text_hash(const char *s);
 uint64_t hd_word_at(uint64_t addr, uint32_t size); // of memory that may be gone; then 0
 uint32_t hd_owner_at(uint64_t addr);               // a thread's number + 1 kept at addr; 0 if it is overwritten or gone
 extern bool hd_watchdog;                           // the controller asked for an end

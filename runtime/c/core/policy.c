@@ -26,14 +26,14 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 
-uint64_t hd_random(void) { // splitmix64
+static uint64_t random_bits(void) { // splitmix64
   uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ z >> 27) * 0x94d049bb133111ebull;
   return z ^ z >> 31;
 }
 
-static int64_t fresh(void) { return (int64_t)(hd_random() >> 2) | 1ll << 61; }
+static int64_t fresh(void) { return (int64_t)(random_bits() >> 2) | 1ll << 61; }
 
 void hd_policy_begin(void) {
   hd.prio_low = 0;
@@ -41,7 +41,7 @@ void hd_policy_begin(void) {
   if (hd.plan.policy == HD_POLICY_PCT) {
     uint32_t d = hd.plan.param0, k = hd.plan.param1 ? hd.plan.param1 : 1;
     for (uint32_t i = 1; i < d && hd.nchange < sizeof hd.change / sizeof *hd.change; i++)
-      hd.change[hd.nchange++] = 1 + (uint32_t)(hd_random() % k);
+      hd.change[hd.nchange++] = 1 + (uint32_t)(random_bits() % k);
   }
 }
 
@@ -62,7 +62,7 @@ static bool monopolises(const struct hd_thread *t) {
 // stretches of several points.
 static bool gives_way(const struct hd_thread *t) {
   if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->wait.interrupted) || monopolises(t)) return true;
-  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || hd_random() % HD_STRETCH == 0);
+  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || random_bits() % HD_STRETCH == 0);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {
@@ -79,7 +79,7 @@ void hd_policy_arrive(struct hd_thread *t) {
   case HD_POLICY_POS:
     if (gives_way(t)) {
       hd.prio_low -= HD_POS_STRIDE;
-      t->prio = hd.prio_low - (int64_t)(hd_random() % HD_POS_WINDOW);
+      t->prio = hd.prio_low - (int64_t)(random_bits() % HD_POS_WINDOW);
     } else {
       t->prio = fresh();
     }
@@ -123,11 +123,11 @@ static uint32_t choose_fair(void) {
 
 static uint32_t choose_random(void) {
   if (hd.plan.param0 && !hd.cur->ended && hd_has(&hd.enabled, hd.cur->index) &&
-      !gives_way(hd.cur) && (hd_random() & 0xffff) < hd.plan.param0)
+      !gives_way(hd.cur) && (random_bits() & 0xffff) < hd.plan.param0)
     return hd.cur->index;
   uint32_t n = 0;
   for (uint32_t w = 0; w < hd.nwords; w++) n += (uint32_t)__builtin_popcountll(hd.enabled.w[w]);
-  uint32_t k = n == 1 ? 0 : (uint32_t)(((hd_random() >> 32) * n) >> 32);
+  uint32_t k = n == 1 ? 0 : (uint32_t)(((random_bits() >> 32) * n) >> 32);
   for (uint32_t w = 0;; w++) {
     uint64_t m = hd.enabled.w[w];
     uint32_t c = (uint32_t)__builtin_popcountll(m);
@@ -162,8 +162,8 @@ static HD_COLD struct hd_thread *starving(void) {
 // not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
 // may have few choices besides; there it is one in 16.
 static int32_t choose_early(void) {
-  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
-  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & (HD_EARLY_ODDS - 1));
+  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(random_bits() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
+  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(random_bits() & (HD_EARLY_ODDS - 1));
   if (!timeouts && !spurious) return -1;
   uint32_t n = 0;
   struct hd_thread *pick = NULL;
@@ -173,7 +173,7 @@ static int32_t choose_early(void) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       bool early = timeouts && hd_has(&hd.timers, u->index) && u->pend.op != HD_OP_SLEEP && hd_may_overtake(u);
       if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
-      if (hd_random() % ++n) continue;
+      if (random_bits() % ++n) continue;
       pick = u;
       detour = !early ? HD_OP_SPURIOUS_WAKE : u->pend.op == HD_OP_COND_WAKE ? HD_OP_COND_TIMEOUT : 0;
     }
@@ -192,11 +192,11 @@ static void choose_detour(struct hd_thread *t, bool fair) {
   int sig = hd_signal_due(t);
   if (!sig) return;
   bool ready = hd_op_enabled(t);
-  if ((ready || t->wait.due) && (fair ? t->wait.interrupted : hd_random() & 1)) return; // later
+  if ((ready || t->wait.due) && (fair ? t->wait.interrupted : random_bits() & 1)) return; // later
   bool can = hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT);
   bool must = !hd_detour_possible(t, HD_OP_SIGNAL_DELIVER);
   if (must && !can && ready) return;
-  t->detour = must || (can && (fair || hd_random() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
+  t->detour = must || (can && (fair || random_bits() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
 }
 
 uint32_t hd_policy_choose(void) {
@@ -240,7 +240,7 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
       if (!hd_can_wake(u, (uint16_t)op, obj, &arrival)) continue;
       if ((int32_t)i == hd.wake_choice) return i;
       n++;
-      if (!pick || (first_come ? arrival < first : hd_random() % n == 0)) {
+      if (!pick || (first_come ? arrival < first : random_bits() % n == 0)) {
         pick = u;
         first = arrival;
       }

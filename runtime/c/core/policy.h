@@ -9,7 +9,6 @@ void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
 uint32_t hd_policy_choose(void);              // slot of one of hd.enabled, which is not empty; sets the thread's detour
 void hd_policy_done(struct hd_thread *t);     // t's operation was committed
 uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // slot of the waiter to wake, ~0: none waits
-uint64_t hd_random(void);
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
 int32_t hd_script_choose(void);               // slot of a thread, with its detour set, or -1: the policy decides

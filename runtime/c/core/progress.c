@@ -34,13 +34,13 @@ static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
   return true;
 }
 
-bool hd_everyone_idle(void) {
+static bool everyone_idle(void) {
   uint32_t n;
   return everyone(HD_IDLE, 0, &n);
 }
 
 static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
-  if (!hd_everyone_idle() || hd_time_drifts()) return;
+  if (!everyone_idle() || hd_time_drifts()) return;
   uint32_t n;
   if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (uint64_t)HD_HOPELESS * n) return;
   if (hd_time_passes(~0ull)) hd_progress(t);

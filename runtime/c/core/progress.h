@@ -4,7 +4,6 @@
 #include "core/run.h"
 
 bool hd_spinning(const struct hd_thread *t);
-bool hd_everyone_idle(void);                  // all enabled threads have only spun for a while
 void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read of its pending operation's object told t this value
 bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value); // as before; remembers it
 void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile); // t did something that achieved nothing

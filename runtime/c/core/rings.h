@@ -5,8 +5,6 @@
 
 extern struct hd_shm *hd_shm;
 extern long hd_controller; // its process id: when another process is the parent, it has died
-void *hd_out_begin(uint32_t type, uint32_t payload); // room for a record; waits if the ring is full
-void hd_out_end(void);                               // publish what was begun
 void hd_out(uint32_t type, const void *data, uint32_t n);
 void hd_out2(uint32_t type, const void *a, uint32_t na, const void *b, uint32_t nb);
 const struct hd_plan *hd_plan_next(void);            // waits; NULL: asked to stop

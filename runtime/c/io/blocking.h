@@ -35,7 +35,6 @@ static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return 
 // ---- poll.c
 uint32_t hd_io_kernel_fds(const struct hd_io_wait *w, struct pollfd *out, uint32_t max);
 void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say);
-short hd_file_mask(struct hd_file *f); // POLL* that hold now
 short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
 #define HD_BAD_NS (~0ull - 1)
 uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, forever; HD_BAD_NS: not valid

@@ -19,7 +19,7 @@
 
 struct set { struct pollfd *fds; uint32_t n; };
 
-short hd_file_mask(struct hd_file *f) {
+static short file_mask(struct hd_file *f) {
   int mask = 0;
   switch (f->kind) {
   case HD_FD_PIPE:
@@ -42,7 +42,7 @@ uint64_t hd_file_expires(struct hd_file *f) {
 }
 
 short hd_fd_mask(int fd, struct hd_file *f, short events) {
-  if (f) return hd_file_mask(f) & (short)(events | POLLERR | POLLHUP);
+  if (f) return file_mask(f) & (short)(events | POLLERR | POLLHUP);
   if (hd_reserved_fd(fd)) return POLLNVAL;
   struct pollfd p = { .fd = fd, .events = events };
   return hd_sys(SYS_poll, &p, 1, 0) < 0 ? POLLNVAL : p.revents;

@@ -226,12 +226,12 @@ HD_INTERPOSE(int, sigpending, (sigset_t *set), (set)) {
   return 0;
 }
 
-bool hd_signal_room(void) { return hd.npending < QUEUE; }
+static bool room_for_one(void) { return hd.npending < QUEUE; }
 
 static void put(const struct hd_signal *s) {
   uint64_t *bits = bits_of(s->target);
   if (s->sig < REALTIME && *bits & hd_bit(s->sig)) return; // one of each is enough
-  if (!hd_signal_room()) return;
+  if (!room_for_one()) return;
   *bits |= hd_bit(s->sig);
   queue[hd.npending++] = *s;
 }
@@ -330,7 +330,7 @@ int hd_signal_send(struct hd_thread *target, int sig, int code, union sigval val
   if (target) target->referred--;
   t->pend.aux = target ? target->number + 1 : 0;
   bool gone = target && target->ended;
-  int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !hd_signal_room() ? EAGAIN : 0;
+  int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !room_for_one() ? EAGAIN : 0;
   if (!err && !gone) hd_progress(t);
   hd_commit(t, (uint64_t)sig, err);
   if (err || gone) return err;

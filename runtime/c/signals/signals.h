@@ -26,7 +26,6 @@ int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc);   
 int hd_signal_suspend(bool change, uint64_t to, uint64_t pc); // active; -1 with EINTR
 bool hd_signal_ignored(int sig);                  // by the program
 bool hd_signal_handled(int sig);                  // by a handler of its own
-bool hd_signal_room(void);                        // for one more
 void hd_signal_generate(const struct hd_signal *s, uint64_t pc); // pending, dropped, or the end of the execution
 int hd_signal_send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc); // NULL: to the process; 0, ESRCH or EAGAIN
 bool hd_signal_pending_of(const struct hd_timer *tm);            // one of its signals
