@@ -35,7 +35,7 @@ enum {
 };
 
 // The environment of a C or C++ program ends with variables that only take up room, and whose
-// first one begins so (runtime/start.c). [C]
+// first one begins so (runtime/c/process/initial_stack.c). [C]
 #define HD_PADDING "heddle-padding"
 
 // ---------------------------------------------------------------- operations
@@ -445,7 +445,7 @@ struct hd_thread_info {
   uint64_t stack_hi;   // top of its stack, for naming stack objects
   uint64_t stack_size;
 };
-// A place in a stack, and the frame it lies in (runtime/locals.c).
+// A place in a stack, and the frame it lies in (runtime/c/core/locals.c).
 struct hd_local {
   uint64_t object;
   uint64_t pc;         // where the frame's function was: a return address
