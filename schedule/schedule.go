@@ -1,4 +1,4 @@
-// Package schedule says which execution is wanted (Plan) and what came of it (Outcome).
+// Package schedule says which execution is wanted (Plan) and how it went (Outcome).
 // Strategies and the simplifier turn outcomes into plans; a target turns plans into
 // outcomes. Neither knows the other: between them there is only an Executor.
 package schedule
@@ -38,7 +38,7 @@ const (
 	NoScript Mode = abi.ScriptNone
 	// Strict: any difference ends the execution as trace.Diverged. For replay.
 	Strict Mode = abi.ScriptStrict
-	// Tolerant follows the script interval by interval and puts up with changed control
+	// Tolerant follows the script interval by interval and tolerates changed control
 	// flow, blocked threads and condition variables (FSE'10 §4.2.1), then goes on with
 	// the policy. For simplification.
 	Tolerant Mode = abi.ScriptTolerant
@@ -73,6 +73,8 @@ const Slack = abi.SlackNs * time.Nanosecond
 
 // Plan asks for one or more executions.
 type Plan struct {
+	// Tag is the caller's own: targets give the plan back with each outcome, and the tag in it.
+	Tag    uint64
 	Seed   uint64 // execution i of Repeat uses Seed+i
 	Repeat int    // number of executions; 0 means 1
 
@@ -92,16 +94,16 @@ type Plan struct {
 	Spurious bool // explore spurious wake-ups of condition and futex waits
 
 	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
-	// no leak. It changes nothing else of an execution.
+	// not leak. It changes nothing else of an execution.
 	Haste bool
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
-	Accesses bool // with Record: also accesses that are no points, malloc and free
+	Accesses bool // with Record: also accesses that are not points, malloc and free
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
 	// as many as the target has memory for, AllAccesses for all of them.
 	MaxAccesses int
 	// Watcher, if it is set, is shown every event of a recorded execution while it runs, with
-	// the accesses that are no points whether Accesses asks for them or not, from number
+	// the accesses that are not points whether Accesses asks for them or not, from number
 	// SkipAccesses on.
 	Watcher      Watcher
 	SkipAccesses int
@@ -134,7 +136,6 @@ type Watcher interface {
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending
-	Ident       uint64 // hash naming the failure, for quick comparison; 0 when clean
 	Coverage    uint64 // same for executions that order conflicting operations the same way
 	Points      int
 	Switches    int
@@ -149,6 +150,16 @@ type Outcome struct {
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot put back: only what Run gives is exact.
 	Shared bool
+}
+
+// Ends reports whether o is the outcome of the last execution of p: all that Repeat asks for
+// have been done, or Stop ends it. A leak does not stop a plan; the runtimes have the same rule.
+func (p *Plan) Ends(o *Outcome) bool {
+	if o.Index+1 >= p.Repeat {
+		return true
+	}
+	failed := o.Ending.Kind != trace.Leak && (o.Ending.Kind != trace.Clean || o.Ending.Status != p.ExpectStatus)
+	return p.Stop && failed
 }
 
 // Divergence is the first difference between a strict script and its execution.
@@ -166,7 +177,7 @@ type Executor func(context.Context, Plan) (Outcome, error)
 // was a choice.
 func ScriptOf(t *trace.Trace) []Step { return Steps(t.Events) }
 
-// Steps turns events into script steps, leaving out those that were no choices.
+// Steps turns events into script steps, leaving out those that were not choices.
 func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {

@@ -56,7 +56,7 @@ func (x *execution) timeExpires() {
 	}
 }
 
-// timePasses moves time to the next deadline; it reports false if there is none by until.
+// timePasses moves time to the next deadline; it reports false if no deadline is due by until.
 func (x *execution) timePasses(until int64) bool {
 	var first *Thread
 	for _, t := range x.threads {

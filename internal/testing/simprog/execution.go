@@ -95,9 +95,6 @@ func (x *execution) run() schedule.Outcome {
 	o := &x.outcome
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
 	o.Points, o.Switches, o.Preemptions = x.points, x.switches, x.preempts
-	if x.ending.Kind.Failed() {
-		o.Ident = mix(uint64(x.ending.Kind), uint64(x.ending.Status), uint64(x.ending.Site))
-	}
 	if x.record {
 		o.Trace = x.trace()
 	}
@@ -126,7 +123,7 @@ func (x *execution) step() {
 		return
 	}
 	x.perform(t, x.flags(t))
-	x.canRun() // who waits for the processor from now on
+	x.canRun() // newly enabled threads wait for the processor from now on
 	if !x.over && !t.ended {
 		x.advance(t)
 	}

@@ -132,7 +132,7 @@ func ExitStatus() Program {
 	}}
 }
 
-// Polite is two threads that give way to each other for ever once both want to go.
+// Polite is two threads that yield to each other forever once both want to go.
 //
 //go:noinline
 func Polite() Program {

@@ -164,7 +164,7 @@ func TestEventsAreWellFormed(t *testing.T) {
 						t.Fatalf("event %d: %+v timed out", i, e)
 					}
 					if !choice && (!p.Accesses && e.Op != trace.OpSignal || slices.Contains(p.Points, e.Site)) {
-						t.Fatalf("event %d: %+v is no choice but recorded", i, e)
+						t.Fatalf("event %d: %+v is not a choice but recorded", i, e)
 					}
 					if ended[e.Thread] || e.Op == trace.OpThreadStart == started[e.Thread] && e.Op == trace.OpThreadStart || e.Op != trace.OpThreadStart && !started[e.Thread] {
 						t.Fatalf("event %d: %+v out of its thread's life", i, e)
@@ -219,7 +219,7 @@ func TestCoverageNamesEquivalence(t *testing.T) {
 				target := New(program)
 				p := plans(t, points)
 				p.Accesses, p.Timeouts = false, false
-				p.Points = points // an access that is no point moves along with the operation before it
+				p.Points = points // an access that is not a scheduling point moves along with the operation before it
 				first := run(t, target, p)
 				var candidates []int
 				events := first.Trace.Events

@@ -39,7 +39,7 @@ type Thread struct {
 	couldRun bool     // it was enabled when that was last looked at
 
 	// For the policies.
-	timer    bool // it is no thread but a timer, which runs no code
+	timer    bool // a timer rather than a thread; it runs no code
 	priority int64
 	ran      int // points when it last did an operation, or became enabled
 
@@ -344,7 +344,7 @@ func (t *Thread) Exit(status int) {
 	t.do(operation{op: trace.OpProcessExit, site: t.site(), value: int64(status)})
 }
 
-// Crash ends the execution with a fatal signal, at once: it is no scheduling point.
+// Crash ends the execution with a fatal signal, at once: it is not a scheduling point.
 func (t *Thread) Crash(signal int) {
 	t.next = operation{op: trace.OpSignal, site: t.site(), value: int64(signal)}
 	t.x.perform(t, trace.FlagNoChoice)

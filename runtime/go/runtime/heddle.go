@@ -116,7 +116,7 @@ var hd struct {
 	test    bool // executions are those of a test; else of main
 	active  bool // an execution is under way
 	warm    bool // it is the one that warms up
-	cold    bool // there is none
+	cold    bool // no warm process
 	ready   bool // the controller has been told
 	begun   bool // there has been an execution, if only to warm up
 	noLeaks bool
@@ -156,7 +156,7 @@ var hd struct {
 
 	rng        uint64
 	record     bool
-	accesses   bool   // accesses that are no points are wanted, and there have not been enough
+	accesses   bool   // accesses that are not points are wanted, and there have not been enough
 	profiled   uint64 // of these, sent and skipped
 	watch      bool   // accesses are of interest: recorded, or some are points
 	points     uint64
@@ -306,7 +306,7 @@ func hdBegin() {
 		}
 		hdNextPlan()
 		if hd.plan.MaxSteps == hdMaxSteps {
-			// The user has not asked for another budget. A long test is no hang; how long it
+			// The user has not asked for another budget. A long test is not a hang; how long it
 			// is, is not known without a warm-up.
 			if hd.test && hd.cold {
 				hd.length = hdMaxSteps

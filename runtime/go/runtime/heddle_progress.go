@@ -132,7 +132,7 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 	case hdOpGosched, hdOpGsleep:
 		hdObserve(t, pc, 0, 0, hdHeavy, looked)
 		if t.stale > 0 {
-			t.stale-- // yielding is no spinning: the policies know what it is
+			t.stale-- // yielding is not spinning: the policies know what it is
 		}
 	case hdOpRead, hdOpReadRange:
 		// Whether it is of anything new, its trail will tell.
@@ -153,7 +153,7 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 func hdFruitless(t *hdThread, value uint64) { t.fruitless, t.told = true, value }
 
 // hdLook is hdNanotime for a program that looks at the clock. A loop that does nothing else
-// waits, so it yields now and then.
+// waits, so it yields from time to time.
 func hdLook() int64 {
 	if t := hdThreadOf(getg()); hd.active && t != nil {
 		hd.vnow += hdClockNs

@@ -29,7 +29,7 @@ func hdThreadOf(gp *g) *hdThread {
 	return t
 }
 
-// hdAddThread is a new thread; gp is nil for the one that is no goroutine.
+// hdAddThread is a new thread; gp is nil for the one that is not a goroutine.
 func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr) *hdThread {
 	i := hdSlotGet()
 	if i == ^uint32(0) {
@@ -71,7 +71,7 @@ func hdClock() *hdThread {
 }
 
 // hdOldThread takes in a goroutine that was there before the execution began and makes
-// itself felt now. It is nobody's child.
+// itself felt now. It has no parent.
 func hdOldThread(gp *g) *hdThread {
 	hd.olds++
 	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)

@@ -49,7 +49,7 @@ func hdSlotRetire(t *hdThread) {
 	hdSlots.n++
 }
 
-// hdSlotGet is a slot for a new thread, ^0 if there is none. Those of the thread that ran last
+// hdSlotGet is a slot for a new thread, ^0 if none exists. Those of the thread that ran last
 // may still be asked about.
 func hdSlotGet() uint32 {
 	for range hdSlots.n {
