@@ -410,7 +410,7 @@ func TestNobodyStarves(t *testing.T) {
 					}
 				}
 			}
-			// A few decisions are no points.
+			// Points count arrivals: a few decisions come without one.
 			if most > abi.Starved+2*abi.StarvedEvery {
 				t.Errorf("a thread that was enabled waited for %d decisions", most)
 			}
