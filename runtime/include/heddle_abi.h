@@ -280,7 +280,7 @@ struct hd_event {
 
 // ---------------------------------------------------------------- virtual time
 //
-// docs/signals.md has the model, runtime/passing.c its implementation for C programs.
+// docs/scheduler.md and docs/signals.md have the model.
 enum hd_time {
   HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
   HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
