@@ -231,6 +231,20 @@ enum hd_fd_object {
   HD_FD_SHIFT = 28,      // 12 bits
 };
 
+// The names of places in memory, as traces have them (trace.Object): a region, an index and an
+// offset. C programs send addresses, which the controller names; Go programs send names.
+enum hd_region {
+  HD_REGION_OTHER, HD_REGION_GLOBAL, HD_REGION_HEAP, HD_REGION_STACK,
+  HD_REGION_FAR_STACK, // the stack of a thread whose number takes more than the bits of an index
+};
+enum hd_object_name {
+  HD_REGION_SHIFT = 60,
+  HD_INDEX_BITS = 14,
+  HD_OFFSET_BITS = 46,
+  HD_FAR_OFFSET_BITS = 36, // and 24 bits of an index
+  HD_HEAP_OFFSET_BITS = 24, // Go: bytes into a heap object; above them is its number, in order of first use
+};
+
 // ---------------------------------------------------------------- events
 //
 // A thread has a number, in order of creation, that no other thread of the execution has,
@@ -266,7 +280,7 @@ struct hd_event {
 
 // ---------------------------------------------------------------- virtual time
 //
-// docs/signals.md has the model, runtime/passing.c its implementation for C programs.
+// docs/scheduler.md and docs/signals.md have the model.
 enum hd_time {
   HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
   HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
