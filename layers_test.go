@@ -31,7 +31,8 @@ var layers = [][]string{
 	{"internal/simplify/bintrcred", "internal/simplify/proof"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},
-	{"internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/figure5", "internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/contract"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 

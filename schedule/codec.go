@@ -85,7 +85,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case !(m.Stay >= 0 && m.Stay <= 1):
 		return p, fmt.Errorf("%v is no probability", m.Stay)
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
-		return p, fmt.Errorf("%d is no number of accesses", m.MaxAccesses)
+		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}
 	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), m.SkipAccesses); err != nil {
 		return p, err

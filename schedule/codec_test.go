@@ -180,7 +180,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"policy", "200 is no policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
 		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
 		{"stay", "NaN is no probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
-		{"accesses", "-2 is no number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
+		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
 		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
 		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
 			m.Script = &tracepb.Schedule{Count: 1, IntervalThread: []uint32{3}, IntervalLength: []uint32{1}, CodeOp: []uint32{1}, CodeSite: []int64{1}}

@@ -1,4 +1,4 @@
-// Package schedule says which execution is wanted (Plan) and what came of it (Outcome).
+// Package schedule says which execution is wanted (Plan) and how it went (Outcome).
 // Strategies and the simplifier turn outcomes into plans; a target turns plans into
 // outcomes. Neither knows the other: between them there is only an Executor.
 package schedule
@@ -7,12 +7,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // PointsVersion is the meaning of scheduling points this heddle has. A script recorded
 // under another version cannot be followed.
-const PointsVersion = 3
+const PointsVersion = abi.PointsVersion
 
 // Step is one choice of a scheduler: which thread does its next operation, and what that
 // operation is expected to be.
@@ -34,26 +35,26 @@ type Mode uint8
 
 const (
 	// NoScript: the policy decides from the start.
-	NoScript Mode = iota
+	NoScript Mode = abi.ScriptNone
 	// Strict: any difference ends the execution as trace.Diverged. For replay.
-	Strict
-	// Tolerant follows the script interval by interval and puts up with changed control
+	Strict Mode = abi.ScriptStrict
+	// Tolerant follows the script interval by interval and tolerates changed control
 	// flow, blocked threads and condition variables (FSE'10 §4.2.1), then goes on with
 	// the policy. For simplification.
-	Tolerant
+	Tolerant Mode = abi.ScriptTolerant
 )
 
 // Policy is what the runtime does where no script says otherwise.
 type Policy uint8
 
 const (
-	Fair   Policy = iota // non-preemptive, round robin when a thread blocks, yields or spins
-	Random               // uniform among enabled threads, or mostly staying (Plan.Stay)
-	PCT                  // priorities with change points (Burckhardt et al., ASPLOS'10)
-	POS                  // partial order sampling (Yuan et al., CAV'18)
+	Fair   Policy = abi.PolicyFair   // non-preemptive, round robin when a thread blocks, yields or spins
+	Random Policy = abi.PolicyRandom // uniform among enabled threads, or mostly staying (Plan.Stay)
+	PCT    Policy = abi.PolicyPct    // priorities with change points (Burckhardt et al., ASPLOS'10)
+	POS    Policy = abi.PolicyPos    // partial order sampling (Yuan et al., CAV'18)
 )
 
-var policyNames = [...]string{"fair", "random", "pct", "pos"}
+var policyNames = [...]string{Fair: "fair", Random: "random", PCT: "pct", POS: "pos"}
 
 func (p Policy) String() string { return policyNames[p] }
 
@@ -68,7 +69,7 @@ const (
 )
 
 // Slack is what ShortDelays allows in one execution.
-const Slack = 100 * time.Millisecond
+const Slack = abi.SlackNs * time.Nanosecond
 
 // Plan asks for one or more executions.
 type Plan struct {
@@ -83,7 +84,7 @@ type Plan struct {
 
 	Policy Policy
 	Stay   float64 // Random: probability to stay with the running thread, 0 for plain
-	Depth  int     // PCT: bug depth d, d-1 change points
+	Depth  int     // PCT: bug depth d, d-1 change points, abi.ChangePoints of them at most
 	Length int     // PCT: estimated number of points k
 
 	Points   []trace.Site // memory instructions that are scheduling points

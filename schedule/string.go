@@ -26,7 +26,7 @@ const (
 	maxString = 16 << 20
 	// maxPlain bounds what a string may decompress to.
 	maxPlain = 16 << 20
-	// maxSteps bounds a script by itself: steps that are all alike take no room.
+	// maxSteps bounds a script independently of its text: steps that are all alike take no room.
 	maxSteps = 4 << 20
 )
 
@@ -129,7 +129,7 @@ var decompressor = sync.OnceValue(func() *zstd.Decoder {
 	return z
 })
 
-// Parse is the inverse of Format. White space around the string is put up with, nothing
+// Parse is the inverse of Format. White space around the string is ignored, and nothing
 // else. An error is an ErrString; if the string was made under another meaning of
 // scheduling points it is also a *trace.PointsError.
 func Parse(s string) ([]Step, []trace.Thread, error) {

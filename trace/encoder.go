@@ -244,7 +244,7 @@ func (e *Encoder) event(ev *Event) error {
 func (e *Encoder) Events() int { return int(e.counts.Events) }
 
 // Flush hands all that was written so far to the underlying writer, so that it can be
-// read back even if the process is killed. The encoder does so by itself for every 16,384
+// read back even if the process is killed. The encoder does so without being asked for every 16,384
 // events; calling it often costs compression.
 func (e *Encoder) Flush() error {
 	if err := e.ready(); err != nil {

@@ -111,12 +111,12 @@ var channelKinds = [...]string{
 type Flags uint32
 
 const (
-	FlagForced   Flags = 1 << 0 // a yield put in by the runtime in a long stretch without points
-	FlagTimeout  Flags = 1 << 1 // its wait timed out; see Event.Overtakes
-	FlagNoChoice Flags = 1 << 2 // recorded, but not a scheduling point
-	FlagAtomic   Flags = 1 << 3
+	FlagForced   Flags = abi.EvForced   // a yield put in by the runtime in a long stretch without points
+	FlagTimeout  Flags = abi.EvTimeout  // its wait timed out; see Event.Overtakes
+	FlagNoChoice Flags = abi.EvNochoice // recorded, but not a scheduling point
+	FlagAtomic   Flags = abi.EvAtomic
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
-	FlagOrder Flags = 7 << 4
+	FlagOrder Flags = abi.EvOrderMask
 )
 
 // Event is one operation of a thread as recorded. See the operation table (Op) for what
@@ -152,7 +152,7 @@ const ClockLabel = "clock"
 // threads that it notifies, and runs no code; its start is where the program made it.
 const TimerLabel = "timer"
 
-// Early reports whether the thread was chosen though it could not go on by itself: the time
+// Early reports whether the thread was chosen though it could not go on: the time
 // of its wait was made to run out, or it woke up spuriously. It need not be in Enabled.
 func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
 
@@ -191,7 +191,7 @@ type Module struct {
 	Program bool   // the program under test itself
 }
 
-// RuntimePath stands for the path of heddle's runtime: where it was built is no part of what
+// RuntimePath stands for the path of heddle's runtime: where it was built is not part of what
 // was run, and it has no symbols to show.
 const RuntimePath = "heddle's runtime"
 
@@ -253,7 +253,7 @@ type Ending struct {
 	Object  Object     // faulting address, misused object
 	Stack   []Site     // the failing thread's call stack, innermost first
 	Waiters []Waiter   // threads that had not ended
-	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if there is none
+	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if none exists
 	// Accesses are, of a data race, the two that race, in the order in which they happened.
 	Accesses []Access
 	Output   []byte // what the program wrote to stdout and stderr, in order
@@ -310,7 +310,7 @@ type Header struct {
 	Target        string   // kind of target: "c" or "go"
 	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
 	Command       []string // program and arguments; of a Go program a command line of heddle that builds it
-	Argv0         string   // what the program is called by, where that is not Command[0]
+	Argv0         string   // the name the program is started as, where that is not Command[0]
 	Dir           string   // working directory
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value
@@ -327,7 +327,7 @@ type Header struct {
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
-	// MaxAccesses is not 0 where the execution had more accesses that were no scheduling
+	// MaxAccesses is not 0 where the execution had more accesses that were not scheduling
 	// points, and allocations, than were recorded: only the first so many of them are events.
 	MaxAccesses int
 }

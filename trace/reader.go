@@ -451,7 +451,7 @@ func (r *Reader) end(p *tracepb.End, sum uint32) error {
 	return io.EOF
 }
 
-// keep accounts for n bytes that the reader or its caller holds on to.
+// keep accounts for n bytes that the reader or its caller keeps.
 func (r *Reader) keep(n int64) error {
 	if r.kept += n; r.kept > r.limit {
 		return r.problem(ErrLimit, nil, "makes the trace take more than %d MiB of memory: read it block by block (trace.Reader), or raise the limit (trace.MemoryLimit)", r.limit>>20)

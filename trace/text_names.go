@@ -172,7 +172,7 @@ func parseAux(s string) (uint64, error) {
 	if s != "" && s[0] >= '0' && s[0] <= '9' {
 		v, err := strconv.ParseUint(s, 0, 64)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no number of 64 bits", s)
+			return 0, fmt.Errorf("%q is not a 64-bit number", s)
 		}
 		return v, nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // word is a part of a line: text, "quoted text", key=text or key="quoted text".
 type word struct {
-	key    string // before the =, empty if there is none
+	key    string // before the =, empty if none exists
 	text   string // of quoted text, what the quotes stand for
 	quoted bool
 }
@@ -198,7 +198,7 @@ func parseUint32(s string) (uint64, error) { return parseUnsigned(s, 32) }
 func parseSigned(s string, bits int) (int64, error) {
 	v, err := strconv.ParseInt(s, 10, bits)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of %d bits", s, bits)
+		return 0, fmt.Errorf("%q is not a %d-bit number", s, bits)
 	}
 	return v, nil
 }
@@ -206,7 +206,7 @@ func parseSigned(s string, bits int) (int64, error) {
 func parseUnsigned(s string, bits int) (uint64, error) {
 	v, err := strconv.ParseUint(s, 0, bits)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of %d bits", s, bits)
+		return 0, fmt.Errorf("%q is not a %d-bit number", s, bits)
 	}
 	return v, nil
 }

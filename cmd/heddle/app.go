@@ -134,7 +134,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 	)
 }
 
-// run is heddle as a function: arguments in (the first is the name it was called by),
+// run is heddle as a function: arguments in (the first is the name it was started as),
 // exit status out.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	type ended int // what kong's --help does instead of os.Exit

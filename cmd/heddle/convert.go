@@ -13,7 +13,7 @@ type convertCommand struct {
 
 func (c *convertCommand) Help() string {
 	return `The suffixes of the names tell the formats: .hdl is heddle's, .txt its text form, .std and
-.rapid.gz are RAPID's. What a format cannot express is listed.`
+.std.gz are RAPID's. What a format cannot express is listed.`
 }
 
 type convertJSON struct {
@@ -24,7 +24,7 @@ type convertJSON struct {
 
 func (c *convertCommand) Run(a *app) error {
 	if _, known := formatNamed(c.To); !known {
-		return usage(fmt.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .rapid.gz", c.To))
+		return usage(fmt.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .std.gz", c.To))
 	}
 	if err := notInput(c.To, c.From); err != nil {
 		return err

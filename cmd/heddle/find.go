@@ -27,7 +27,7 @@ type findCommand struct {
 	ExpectExit      *int32        `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
 	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
 	NoEarlyTimeouts bool          `help:"Never let one end while another thread could run." xor:"early"`
-	RacesFail       bool          `help:"Call a data race a failure, too, whatever comes of it."`
+	RacesFail       bool          `help:"Call a data race a failure, too, even if the program goes on to succeed."`
 	Spurious        bool          `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full            bool          `help:"Show every event, and fold nothing."`
@@ -41,7 +41,7 @@ func (c *findCommand) Help() string {
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
 uncaught exception, another exit status; with --races-fail a data race as well. Writes the
 trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
-was found, 0 if none was, and 3 if no execution ended, so that nothing can be said.`
+was found, 0 if none was, and 3 if no execution ended, so nothing is known.`
 }
 
 // findJSON is what --json prints; docs/json.md.
@@ -177,9 +177,9 @@ func (c *findCommand) Run(a *app) error {
 		}
 		return errFound
 	case report.Executions == 0 && report.Outcome == engine.Interrupted:
-		return errors.New("interrupted before an execution had ended: nothing can be said about the program")
+		return errors.New("interrupted before an execution had ended: nothing is known about the program")
 	case report.Executions == 0:
-		return fmt.Errorf("no execution ended in %.1f s: nothing can be said about the program; give it longer with --time, or less to do", report.Seconds)
+		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; give it longer with --time, or less to do", report.Seconds)
 	}
 	return nil
 }

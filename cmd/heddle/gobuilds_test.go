@@ -258,7 +258,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 }
 
 // doctor says that heddle cannot be put into a Go installation whose runtime it does not
-// know, and what it holds on to.
+// know, and the anchor it needs.
 func TestDoctorGo(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -266,7 +266,7 @@ func (a *app) recordedGo(tr *trace.Trace, opts patch.Options) (cfg goprog.Config
 		return cfg, err
 	}
 	if len(what) == 0 {
-		return cfg, fmt.Errorf("the trace does not say how to build its program: there is none in %q", strings.Join(h.Command, " "))
+		return cfg, fmt.Errorf("the trace does not say how to build its program: no build command in %q", strings.Join(h.Command, " "))
 	}
 	b, err := a.goBuilder(dir, opts)
 	if err != nil {

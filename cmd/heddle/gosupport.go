@@ -20,7 +20,7 @@ type goSupport interface {
 	start(context.Context, goprog.Config) (target.Target, error)
 }
 
-// goPrograms is the support that there is; tests put another one there.
+// goPrograms is the production implementation; tests replace it.
 var goPrograms goSupport = patched{}
 
 // patched is an overlay over Go's own runtime.

@@ -232,7 +232,7 @@ func TestGoReleases(t *testing.T) {
 	}
 }
 
-// A program that is no test: one execution is all of its main.
+// A program that is not a test: one execution is all of its main.
 func TestGoMain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

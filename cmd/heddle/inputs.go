@@ -18,7 +18,7 @@ type format uint8
 
 const (
 	formatHeddle     format = iota // .hdl, and every other name
-	formatSTD                      // .std, .rapid.gz: RAPID's
+	formatSTD                      // .std, .std.gz: RAPID's
 	formatText                     // .txt: the text form of heddle's
 	formatStatements               // .stmt: the language of El-Zawawy and Alanazi
 )
@@ -31,7 +31,7 @@ func formatOf(name string) format {
 // formatNamed is formatOf, and whether the suffix is one that heddle knows.
 func formatNamed(name string) (f format, known bool) {
 	switch {
-	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".rapid.gz"):
+	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
 		return formatSTD, true
 	case strings.HasSuffix(name, ".txt"):
 		return formatText, true
@@ -107,7 +107,7 @@ func writeAny(name string, in input) ([]rapid.Loss, error) {
 	case formatHeddle:
 		return nil, trace.WriteFile(name, in.trace)
 	case formatStatements:
-		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .rapid.gz or .txt")
+		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
 	}
 	var lost []rapid.Loss
 	err := writeWhole(name, func(w io.Writer) error {

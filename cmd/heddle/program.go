@@ -11,7 +11,7 @@ import (
 )
 
 // program is the part of a command line that belongs to the program under test: what
-// comes after "--", or, without it, from the first word that is no flag on. None of it is
+// comes after "--", or, without it, from the first word that is not a flag on. None of it is
 // parsed.
 type program []string
 
@@ -63,7 +63,7 @@ func (p program) path() (string, error) {
 	return path, nil
 }
 
-// name is what files that are about the program are called by.
+// name is the base name for output files.
 func (p program) name() string {
 	path, err := filepath.Abs(p.words()[0])
 	if err != nil {

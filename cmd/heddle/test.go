@@ -24,8 +24,8 @@ type testCommand struct {
 	EarlyTimeouts   bool          `help:"Let any time-out, sleep or timer end while other goroutines could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
 	NoEarlyTimeouts bool          `help:"Never let one end while another goroutine could run." xor:"early"`
 	NoSimplify      bool          `help:"Stop at the trace that was found."`
-	Subtests        bool          `help:"Explore every subtest by itself, too."`
-	AllowUnfinished bool          `help:"Accept tests of which no execution ended in time: exit with 0 though nothing can be said about them."`
+	Subtests        bool          `help:"Explore every subtest alone, too."`
+	AllowUnfinished bool          `help:"Accept tests of which no execution ended in time: exit with 0 though nothing is known about them."`
 	Prune           bool          `help:"Remove kept findings that do not fail any more."`
 	MaxSteps        int           `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	Full            bool          `help:"Show every event, and fold nothing."`
@@ -41,8 +41,8 @@ type testCommand struct {
 	Parallel int           `group:"go" default:"8" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
 	V        bool          `group:"go" name:"v" help:"Say when a test begins, and what was noted about it."`
 	Failfast bool          `group:"go" help:"End with the first test that fails."`
-	CPU      string        `group:"go" name:"cpu" placeholder:"LIST" help:"Taken, without effect."`
-	Shuffle  string        `group:"go" placeholder:"MODE" help:"Taken, without effect."`
+	CPU      string        `group:"go" name:"cpu" placeholder:"LIST" help:"Accepted for compatibility; ignored."`
+	Shuffle  string        `group:"go" placeholder:"MODE" help:"Accepted for compatibility; ignored."`
 	Args     []string      `group:"go" sep:"none" placeholder:"WORD" help:"What follows -args is for the test binary."`
 
 	Packages []string `arg:"" optional:"" name:"packages" help:"Packages, as for go test."`
@@ -50,7 +50,7 @@ type testCommand struct {
 
 func (c *testCommand) Help() string {
 	return `Builds the packages' tests with heddle in Go's own runtime, and explores the schedules of
-each test by itself: as go test -race would run it, in one order after the other. Finds
+each test alone: as go test -race would run it, in one order after the other. Finds
 panics, data races, deadlocks and failed tests, and notes goroutines that are left behind.
 Findings are kept in the package's _heddle directory and tried first the next time. Flags of go
 test may be written as go test has them, -run X. Ends with 1 if a bug was found, and with 3
@@ -140,7 +140,7 @@ func (c *testCommand) Run(a *app) error {
 		name, why string
 	}{
 		{c.CPU != "", "-cpu", "one goroutine runs at a time, and heddle chooses which"},
-		{c.Shuffle != "", "-shuffle", "each test runs by itself"},
+		{c.Shuffle != "", "-shuffle", "each test runs alone"},
 	} {
 		if f.set {
 			fmt.Fprintf(a.stderr, "heddle: note: %s has no effect: %s\n", f.name, f.why)
@@ -185,7 +185,7 @@ func (c *testCommand) Run(a *app) error {
 	case s.failed > 0:
 		return fmt.Errorf("%d packages or tests could not be run, see above", s.failed)
 	case s.unfinished > 0 && !c.AllowUnfinished:
-		return fmt.Errorf("no execution of %s ended in time, so nothing can be said about %s: use a longer -timeout, -short, or --allow-unfinished",
+		return fmt.Errorf("no execution of %s ended in time, so nothing is known about %s: use a longer -timeout, -short, or --allow-unfinished",
 			count(s.unfinished, "test"), map[bool]string{true: "it", false: "them"}[s.unfinished == 1])
 	}
 	return nil

@@ -97,7 +97,7 @@ func (k kept) keep(tr *trace.Trace) (name, note string, err error) {
 // again is the result of the kept schedules of a test: the worst failure among them, and those
 // that do not fail any more.
 type again struct {
-	name    string // file of the failure, empty if there is none
+	name    string // file of the failure, empty if none exists
 	met     *trace.Trace
 	changed bool // it was recorded of another build
 	fixed   []string

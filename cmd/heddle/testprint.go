@@ -51,7 +51,7 @@ func (a *app) printLine(v any) error {
 	return a.encode(v, "")
 }
 
-// printTest prints what came of a test, in the form of go test.
+// printTest prints the result of a test, in the form of go test.
 func (s *suite) printTest(out *testResult) error {
 	a, w := s.app, s.app.stdout
 	if a.JSON {

@@ -152,7 +152,7 @@ func (s *suite) tests(i int, p gotool.Package, r *packageJSON) error {
 	return nil
 }
 
-// unit is a test that is explored by itself.
+// unit is a test that is explored alone.
 type unit struct {
 	pkg    gotool.Package
 	what   []string // to build
@@ -272,7 +272,7 @@ func (s *suite) short(name string) string {
 	return name
 }
 
-// testResult is what came of one test.
+// testResult is the result of one test.
 type testResult struct {
 	testJSON
 	report *engine.Report // nil where a kept schedule failed again

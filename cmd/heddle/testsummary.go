@@ -43,7 +43,7 @@ func (s *suite) printSummary() error {
 		}
 	}
 	if s.unfinished > 0 {
-		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing can be said\n", count(s.unfinished, "test"))
+		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing is known\n", count(s.unfinished, "test"))
 	}
 	if s.leaks > 0 && s.command.leaks() == leaksNote {
 		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore is silent\n", count(s.leaks, "place"))

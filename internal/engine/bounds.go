@@ -42,8 +42,8 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// forFirst is limited for the first execution. If it gives no sign of life when the time is
-// over it goes on until it does, or the watchdog has judged it: without that nothing at all
+// forFirst is limited for the first execution. If it gives no sign of life before the time limit
+// it goes on until it does, or the watchdog has judged it: without that nothing at all
 // could be said of a program that hangs.
 func forFirst(ctx context.Context, t target.Target, d time.Duration) (context.Context, context.CancelFunc) {
 	r, ok := target.As[target.Stillness](t)

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -13,7 +14,7 @@ import (
 // what it took. That it runs out then says nothing about a program that is just long.
 const (
 	firstSteps = 1 << 23
-	usualSteps = 1 << 20 // the budget where a plan names none
+	usualSteps = abi.MaxSteps // the budget where a plan names none
 	roomSteps  = 8
 )
 
@@ -21,7 +22,7 @@ const (
 type budgetError struct{ points int }
 
 func (e budgetError) Error() string {
-	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing can be said about the program: give it less to do, or a larger budget with --max-steps", e.points)
+	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less to do, or a larger budget with --max-steps", e.points)
 }
 
 // unbounded reports whether the first execution decides about the budget. Go programs have a

@@ -95,7 +95,7 @@ func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 	return r
 }
 
-// describe says in r how an execution failed; t is its recording, nil if there is none. The
+// describe says in r how an execution failed; t is its recording, nil if none exists. The
 // simplified execution may fail with other values, and with a race in the other order: what is
 // said is of the one that is shown.
 func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {

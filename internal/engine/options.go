@@ -94,7 +94,7 @@ type SimplifyOptions struct {
 	Where func(s trace.Site, exact bool) string
 }
 
-// Progress is told now and then while Find or Simplify works. It is called from one
+// Progress is called at most ten times a second while Find or Simplify works. It is called from one
 // goroutine at a time, at most some times a second apart from changes of Phase.
 type Progress struct {
 	Phase      Phase

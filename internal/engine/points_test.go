@@ -31,7 +31,7 @@ func TestPointsGrow(t *testing.T) {
 			}
 		}
 	}
-	if first := len(race.Sites(race.Check(fair))); r.Outcome != Bug || grown == 0 || r.Points <= first {
+	if first := len(race.Sites(racesOf(fair))); r.Outcome != Bug || grown == 0 || r.Points <= first {
 		t.Errorf("%d points, %d after the first execution, %d racing instructions that the first execution did not reach: %+v", r.Points, first, grown, r)
 	}
 	// The search goes on finding what it can, but not this, when recording shows nothing.

@@ -112,7 +112,7 @@ func TestTheSameRaceCounts(t *testing.T) {
 		Events: []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0, trace.OpWrite, 64, 1), at(0, trace.OpWrite, 128, 2),
 			at(1, trace.OpRead, 64, 3), at(1, trace.OpWrite, 128, 4)},
 	}
-	races := race.Check(tr)
+	races := racesOf(tr)
 	where := func(s trace.Site) string { return place(nil, s) }
 	first := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
 	(&verdict{where: where}).race(&first, races)
@@ -152,7 +152,7 @@ func TestRaceMessageOrder(t *testing.T) {
 				Events:  []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0), at(1)},
 			}
 			o := schedule.Outcome{Trace: tr}
-			(&verdict{where: where}).race(&o, race.Check(tr))
+			(&verdict{where: where}).race(&o, racesOf(tr))
 			want := fmt.Sprintf("data race: %v at module 0+%#x, %v at module 0+%#x", ops[0], sites[0], ops[1], sites[1])
 			if o.Ending.Message != want {
 				t.Errorf("%s, want %s", o.Ending.Message, want)
@@ -190,4 +190,13 @@ func TestStopWhenSequential(t *testing.T) {
 	if !sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 1, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of one case is none")
 	}
+}
+
+// racesOf returns the races of a recorded execution.
+func racesOf(t *trace.Trace) []race.Race {
+	d := race.Bounded(0)
+	for i := range t.Events {
+		d.Event(&t.Events[i])
+	}
+	return d.Races()
 }

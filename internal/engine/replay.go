@@ -141,7 +141,7 @@ type RecordOptions struct {
 	// EarlyTimeouts lets any wait, sleep or timer end before its time; otherwise only sleeps
 	// do, for schedule.Slack in all and under a Strategy.
 	EarlyTimeouts bool
-	// Sparse leaves out accesses that are no scheduling points.
+	// Sparse leaves out accesses that are not scheduling points.
 	Sparse bool
 }
 

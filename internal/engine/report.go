@@ -11,7 +11,7 @@ type Result string
 const (
 	Bug         Result = "bug"         // a failure was found; Finding says whether it was confirmed
 	Nothing     Result = "none"        // nothing was found within the bounds
-	Unfinished  Result = "unfinished"  // no execution ended within the bounds: nothing can be said
+	Unfinished  Result = "unfinished"  // no execution ended within the bounds: nothing is known
 	Interrupted Result = "interrupted" // the context ended first
 	Failed      Result = "error"       // heddle could not go on; the error says why
 )

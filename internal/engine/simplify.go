@@ -94,8 +94,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 // a simplification. It needs no execution but the one that records its result.
 const StaticMerge tinertia.Operation = "static-merge"
 
-// merged is the recorded execution with its independent operations reordered so that
-// there are fewer context switches, executed; the recorded one where that gains nothing
+// merged is the recorded execution with its independent operations reordered for fewer
+// context switches, executed; the recorded one where that gains nothing
 // or, which the dependences rule out unless the program talks to the outside world, it
 // does not fail in the same way. A timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
@@ -105,7 +105,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	}
 	plan := replayPlan(reordered)
 	plan.Delays = strategy.DelaysOf(recorded)
-	plan.Accesses = false // those that were no scheduling points only lengthen what is shown
+	plan.Accesses = false // those that were not scheduling points only lengthen what is shown
 	o, err := exec(ctx, plan)
 	if err != nil {
 		return nil, 1, err

@@ -125,7 +125,7 @@ func place(e trace.Ending, modules []trace.Module) trace.Site {
 	return e.Site
 }
 
-// deadlock identifies who waits for what.
+// deadlock identifies the threads that wait and what for.
 func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 	// Waits on the cycle, or all of them; Waiters that are ready are not stuck.
 	var waits []trace.Waiter
@@ -183,7 +183,7 @@ func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 }
 
 // leak identifies what goroutines that were left wait for. Where the test itself ended is
-// no place of it.
+// not one of its places.
 func (f *Finding) leak(e trace.Ending) {
 	were, them := "were", "them"
 	if len(e.Waiters) == 1 {

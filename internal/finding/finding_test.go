@@ -188,7 +188,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestExact: only a faulting instruction is named by itself.
+// TestExact: only a faulting instruction is the named place itself.
 func TestExact(t *testing.T) {
 	for _, test := range []struct {
 		ending trace.Ending

@@ -99,7 +99,7 @@ type builder struct {
 func (b *builder) failed(i int) bool { return i == b.last || i == b.raced[0] || i == b.raced[1] }
 
 // lastEvent is the event that failed: the last one of the thread that did, if that is
-// where it failed and not only the last that was recorded before. -1 if there is none.
+// where it failed and not only the last that was recorded before. -1 if none exists.
 func lastEvent(tr *trace.Trace) int {
 	end := &tr.Ending
 	switch {

@@ -94,7 +94,7 @@ func (b *builder) phrase(i int) phrase {
 	return p
 }
 
-// outcome fills in what came of the event. The meaning of the fields is that of the
+// outcome fills in the result of the event. The meaning of the fields is that of the
 // operation table (runtime/include/heddle_abi.h).
 func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 	number := strconv.FormatUint(e.Value, 10)
@@ -361,7 +361,7 @@ func (p *phrase) fail(e *trace.Event) {
 }
 
 // access tells the value of a memory access, where the trace has one. Accesses that were
-// no scheduling points are recorded without.
+// not scheduling points are recorded without.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
 	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoChoice == 0)
 	switch {

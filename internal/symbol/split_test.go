@@ -13,7 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// compileApart compiles each source by itself, so that the files that hold the split units
+// compileApart compiles each source separately, so that the files that hold the split units
 // lie beside the program, and links them. It skips the test if the tools cannot do it.
 func (b build) compileApart(t *testing.T, sources ...string) string {
 	t.Helper()

@@ -146,7 +146,7 @@ var otherSanitizers = map[string]string{
 }
 
 // ownSanitizer is the prefix of the sanitizer whose functions a program contains, empty
-// if there is none.
+// if none exists.
 func ownSanitizer(symbols []elf.Symbol) string {
 	for _, s := range symbols {
 		prefix, ok := strings.CutSuffix(s.Name, "_init")
@@ -234,7 +234,7 @@ func isPIE(e *elf.File) bool {
 	return false
 }
 
-// buildID is the GNU build id in hexadecimal, empty if there is none. It is read from the
+// buildID is the GNU build id in hexadecimal, empty if none exists. It is read from the
 // segments, which a stripped program still has.
 func buildID(e *elf.File) (string, error) {
 	for _, p := range e.Progs {

@@ -63,13 +63,13 @@ func TestCMake(t *testing.T) {
 	})
 }
 
-// A script called cc that runs heddle cc must not run for ever.
+// A script called cc that runs heddle cc must not run forever.
 func TestCompilerThatLeadsBack(t *testing.T) {
 	t.Parallel()
 	p := compilers()[0]
 	w := newWorkspace(t, p, programs)
 	cc, _ := w.commands()
-	// Should it be broken, this test must not run for ever either.
+	// Should it be broken, this test must not run forever either.
 	w.write("cc", "#!/bin/sh\nexport DEPTH=x$DEPTH\ncase $DEPTH in xxxx*) exit 9;; esac\nexec "+cc+" \"$@\"\n")
 	script := strings.Replace(string(must(os.ReadFile(cc))), "HEDDLE_CC="+p.c.Path(), "HEDDLE_CC="+w.path("cc"), 1)
 	w.write("heddle-cc", script)

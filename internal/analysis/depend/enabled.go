@@ -334,11 +334,11 @@ func (s *replay) apply(i int) {
 	case trace.OpFutexWakeup:
 		s.unqueue(ev.Object, u)
 	case trace.OpCondTimeout, trace.OpSpuriousWake:
-		s.grant(ev.Object, u) // by itself
+		s.grant(ev.Object, u) // on its own
 	case trace.OpFutexWake:
 		n := ev.Value
 		for _, w := range slices.Clone(s.queues[ev.Object]) {
-			// The event does not say whom it woke: not one whose wait ended by itself.
+			// The event does not say whom it woke: not one whose wait timed out or was spurious.
 			if x := &s.threads[w]; n > 0 && (x.done == len(x.events) || !wakesItself(&s.t.Events[x.events[x.done]])) {
 				s.grant(ev.Object, w)
 				n--

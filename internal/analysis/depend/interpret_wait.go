@@ -6,7 +6,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// condition is a condition variable: who waits, and the tokens of their waits.
+// condition is a condition variable: its waiters, and the tokens of their waits.
 type condition struct{ waiting []waiter }
 
 type waiter struct {

@@ -76,11 +76,9 @@ type Detector struct {
 	clock   *hb.Clock
 }
 
-// New returns a detector at the start of an execution.
-func New() *Detector { return Bounded(0) }
-
-// Bounded is New for a detector that forgets all accesses, and looks at no more of them, once
-// to remember them would take more than so many bytes: see Full.
+// Bounded returns a detector at the start of an execution. Once remembering the accesses would
+// take more than memory bytes, it forgets all of them and looks at no more: see Full. Zero is
+// no bound.
 func Bounded(memory int64) *Detector {
 	d := &Detector{memory: memory, engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}

@@ -204,7 +204,7 @@ func (p *derivationReader) fields(f []string, want ...any) error {
 func (p *derivationReader) number(s string) (int32, error) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 0 {
-		return 0, p.fail("%q is no number from 0 to 2147483647", s)
+		return 0, p.fail("%q is not a number from 0 to 2147483647", s)
 	}
 	return int32(n), nil
 }

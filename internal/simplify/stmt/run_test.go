@@ -9,6 +9,8 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/internal/testing/figure5"
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 )
 
@@ -78,7 +80,7 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		printed := stmt.Figure5(tr, tr.Recorded())
+		printed := figure5.Run(tr, tr.Recorded())
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 2 {
 			order := shuffled(r, tr, g)
@@ -89,7 +91,7 @@ func TestRecorded(t *testing.T) {
 			if d := tr.Diff(before, after); d != "" {
 				t.Fatalf("seed %d: %s", seed, d)
 			}
-			if d := tr.Diff(printed, stmt.Figure5(tr, order)); d != "" {
+			if d := tr.Diff(printed, figure5.Run(tr, order)); d != "" {
 				t.Fatalf("seed %d, as printed: %s", seed, d)
 			}
 		}
@@ -110,7 +112,7 @@ func TestRunNotices(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 3 {
 			order := shuffled(r, tr, nil)
-			if g.Check(order) == nil {
+			if ordertest.Check(g, g.Thread, order) == nil {
 				continue
 			}
 			broken++
@@ -229,6 +231,6 @@ func FuzzParse(f *testing.F) {
 		}
 		stmt.Graph(tr)
 		stmt.Run(tr, tr.Recorded())
-		stmt.Figure5(tr, tr.Recorded())
+		figure5.Run(tr, tr.Recorded())
 	})
 }

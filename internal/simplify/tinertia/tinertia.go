@@ -111,7 +111,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	if err == nil {
 		drift = firstDifference(s.cur.steps, newSequence(first).steps)
 		if drift >= 0 {
-			// The recording cannot be had again, so it is no use as the result.
+			// The recording cannot be had again, so it cannot be the result.
 			before = first
 			s.setCurrent(first)
 		}

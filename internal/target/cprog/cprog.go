@@ -64,7 +64,7 @@ type Target struct {
 	early   int          // modules that were loaded at main
 	late    []abi.Module // those that some process has loaded later
 	used    int          // how many of late the present execution refers to
-	shm     *abi.Shm     // of the process in use, nil if there is none
+	shm     *abi.Shm     // of the process in use, nil if none exists
 	heapLo  uint64
 	heapHi  uint64
 

@@ -21,7 +21,7 @@ import (
 )
 
 // These define heddle-where, heddle-next and heddle-frame, attach, and run to main. The
-// symbols are those of runtime/debug.c.
+// symbols are those of runtime/c/core/debugger.c.
 //
 //go:embed heddle.gdb
 var gdbCommands string
@@ -48,7 +48,7 @@ func (d debugger) command(file string) *exec.Cmd {
 	}
 	cmd := exec.Command(d.Path, "-o", "settings set interpreter.prompt-on-quit false", "-o", "command script import "+file)
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		// Where lldb reads commands by itself, it does not wait for what the one before
+		// Where lldb reads commands on its own, it does not wait for what the one before
 		// has started.
 		cmd.Args = append(cmd.Args, "-o", "settings set interpreter.stop-command-source-on-error false", "-s", "/dev/stdin", "-o", "quit")
 	}

@@ -35,7 +35,7 @@ static void *have(void *p) { assert(p); return p; }
 typedef int function(void);
 `
 
-// What programs do with libraries that they load, and what they print by themselves.
+// What programs do with libraries that they load, and what they print without heddle.
 var loaderPrograms = []struct {
 	name, source string
 	flags        []string // of the plug-in
@@ -232,7 +232,7 @@ func TestLoader(t *testing.T) {
 					t.Fatalf("seed %d: %v %s", seed, o.Ending.Kind, o.Ending.Message)
 				}
 				if got := strings.Split(string(o.Ending.Output), "\n"); !sameLines(got, strings.Split(string(want), "\n")) {
-					t.Fatalf("seed %d: output %q, by itself %q", seed, got, want)
+					t.Fatalf("seed %d: output %q, alone %q", seed, got, want)
 				}
 				if err := trace.Validate(o.Trace); err != nil {
 					t.Fatal(err)
@@ -325,8 +325,8 @@ int main(void) { assert(((int (*)(int))dlsym(have(dlopen("./plugin.so", RTLD_LAZ
 	}
 }
 
-// Functions of libc that go to the loader by themselves can find its lock taken. That is no
-// hang of the program's.
+// Functions of libc that go to the loader on their own can find its lock taken. That is not
+// a hang of the program.
 func TestLoaderLockInLibc(t *testing.T) {
 	prog := withPlugin(t, plugins+`
 #include <sched.h>

@@ -79,7 +79,7 @@ func parseWithout(s string) (without, error) {
 }
 
 // CheckWithout finds out whether calls are named as Config.Without wants them, as far as
-// that can be said without the program. The error is a *WithoutError.
+// that need not know the program. The error is a *WithoutError.
 func CheckWithout(calls []string) error {
 	for i, s := range calls {
 		if _, err := parseWithout(s); err != nil {

@@ -286,7 +286,7 @@ func TestRealEndings(t *testing.T) {
 			}
 			o := run(t, tg, plan)
 			if e := o.Ending; e.Kind != c.kind || e.Message != c.message || string(e.Output) != c.output || o.Coverage != first.Coverage {
-				t.Fatalf("by itself: %v %q, output %q; want %v %q, %q", e.Kind, e.Message, e.Output, c.kind, c.message, c.output)
+				t.Fatalf("alone: %v %q, output %q; want %v %q, %q", e.Kind, e.Message, e.Output, c.kind, c.message, c.output)
 			}
 			if err := trace.Validate(o.Trace); err != nil {
 				t.Fatal(err)

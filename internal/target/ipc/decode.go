@@ -46,7 +46,7 @@ func (x *execution) reset() { *x = execution{recording: x.recording} }
 const (
 	threadEnded = 1
 	threadTimer = 16
-	threadClock = 8 // time itself, which is nobody's thread
+	threadClock = 8 // pseudo-thread of the virtual clock
 )
 
 func cast[T any](b []byte) []T {

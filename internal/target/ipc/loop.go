@@ -59,10 +59,10 @@ type Loop struct {
 }
 
 // Still is how long the execution under way has given no sign of life, as the watchdog sees
-// it; 0 if there is none. It may be called from any goroutine.
+// it; 0 if none exists. It may be called from any goroutine.
 func (l *Loop) Still() time.Duration { return time.Duration(l.still.Load()) }
 
-// Process is the one in use, nil if there is none.
+// Process is the one in use, nil if none exists.
 func (l *Loop) Process() *Process { return l.proc }
 
 // Renew gives up the process in use, if any, for one that has done nothing yet.
@@ -319,7 +319,7 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	s.taken()
 }
 
-// taken says that there is no process any more that has been given anything.
+// taken marks all queued jobs as unsent.
 func (s *stream) taken() {
 	for i := range s.queue {
 		s.queue[i].bytes = nil // it depends on what the process has been given before

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const programs = "../../testdata/goprograms"
+const programs = "../../../testdata/goprograms"
 
 func list(t *testing.T) []Program {
 	t.Helper()

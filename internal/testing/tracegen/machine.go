@@ -17,7 +17,7 @@ type machine struct {
 	mem     map[uint64]uint64 // byte → number of the write that wrote it
 	locks   map[trace.Object]*lock
 	sems    map[trace.Object]uint64
-	queues  map[trace.Object][]int // who waits on a condition or futex, in order
+	queues  map[trace.Object][]int // the waiters on a condition or futex, in order
 	bars    map[trace.Object][]int // who has arrived at a barrier
 	once    map[trace.Object]int   // 0 new, 1 running, 2 done
 	blocks  []bool                 // which heap blocks are in use

@@ -13,10 +13,6 @@ import (
 	"unsafe"
 )
 
-// hdQuiet is how many accesses a goroutine may do without a scheduling point until it is
-// made to yield: it may be waiting for somebody.
-const hdQuiet = 20000
-
 // hdWatched reports whether the access at addr that the goroutine is about to do is of
 // interest.
 //

@@ -25,7 +25,7 @@ func (s *Stack) Push(n uint64) {
 	}
 }
 
-// Pop takes the top node, 0 if there is none.
+// Pop takes the top node, 0 if none exists.
 func (s *Stack) Pop() uint64 {
 	for {
 		head := s.head.Load()

@@ -5,7 +5,7 @@ package timerdrain
 
 import "time"
 
-// Reader waits for items, but not for ever.
+// Reader waits for items, but not forever.
 type Reader struct {
 	items chan int
 	timer *time.Timer
