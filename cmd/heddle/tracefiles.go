@@ -68,7 +68,7 @@ func writable(name string) error {
 	return os.Remove(f.Name())
 }
 
-// keep is campaign.Options.Keep. If the trace cannot be written where it should be it is
+// keep is engine.Options.Keep. If the trace cannot be written where it should be it is
 // written to a place that takes it, which is said: a finding may have taken hours.
 func (f *traceFiles) keep(tr *trace.Trace, original string) (string, error) {
 	name := f.name

@@ -35,7 +35,7 @@
 // What is run depends on the options' seed and on outcomes in order, never on time, on the number
 // of workers, or on which of them was faster: the same seed and build give the same first finding.
 // Time decides only how long it goes on. The engine does not assume that workers are in this
-// process, or on this machine: a Job and what comes of it are data (schedule.Plan and
+// process, or on this machine: a Job and its outcomes are data (schedule.Plan and
 // schedule.Outcome marshal), and results are told apart by tag.
 //
 // # The exit status
