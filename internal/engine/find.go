@@ -166,7 +166,8 @@ func (s *search) find(ctx context.Context) error {
 	bounded, cancel := limited(ctx, s.opts.Time)
 	defer cancel()
 	if s.opts.Resume == nil {
-		s.flight.add(s.firstRequest())
+		r := s.firstRequest()
+		s.flight.add(&r)
 	} else if err := s.resume(s.opts.Resume); err != nil {
 		return err
 	} else if len(s.flight.plans) == 0 && !s.more() {

@@ -93,7 +93,7 @@ func (s *search) resume(data []byte) error {
 	}
 	s.flight.tag = in.Tag
 	for i := range flight {
-		s.flight.add(flight[i].Request)
+		s.flight.add(&flight[i].Request)
 		s.flight.plans[i].observed = flight[i].Observed
 		s.flight.unseen -= flight[i].Observed
 	}
