@@ -30,7 +30,7 @@ type exploration struct {
 	err     error
 }
 
-// explore returns the first failure in the order of the plans, nil if no execution failed. Plans that
+// explore returns the first failure in the order of the plans, or nil. Plans that
 // have not been observed by then remain in flight.
 func (s *search) explore(ctx context.Context) (*failure, error) {
 	s.flight.rewind()

@@ -76,7 +76,7 @@ func (l leftover) Stream(ctx context.Context, next func() (schedule.Plan, bool),
 }
 
 // TestFindingIsByItself: what is reported does not depend on the executions before it, and
-// is no failure of replay if it would.
+// is not a failure of replay if it would.
 func TestFindingIsByItself(t *testing.T) {
 	for _, program := range []simprog.Program{simprog.LostUpdate(2), simprog.ABBA()} {
 		for seed := range uint64(10) {

@@ -49,8 +49,8 @@ type Strategy interface {
 	// state depends on.
 	String() string
 
-	// Next returns the next plan. It returns false if the strategy has to observe another
-	// outcome first. left is how many executions may still be made besides those in flight, negative
+	// Next returns the next plan. It returns false if the strategy must observe another outcome
+	// first. left is how many executions may still be made besides those in flight, negative
 	// for any number; a plan that asks for more is cut. Next may be called with left 0, and
 	// then returns false.
 	Next(left int) (Request, bool)

@@ -241,7 +241,7 @@ func turns(text string) (out []Turn, rest string, err error) {
 			continue
 		}
 		if !ok {
-			return nil, "", fmt.Errorf("%q is no turn", line)
+			return nil, "", fmt.Errorf("%q is not a turn", line)
 		}
 		if len(out) == 0 || out[len(out)-1].Thread != thread {
 			out = append(out, Turn{Thread: thread})

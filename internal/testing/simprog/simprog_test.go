@@ -164,7 +164,7 @@ func TestEventsAreWellFormed(t *testing.T) {
 						t.Fatalf("event %d: %+v timed out", i, e)
 					}
 					if !choice && (!p.Accesses && e.Op != trace.OpSignal || slices.Contains(p.Points, e.Site)) {
-						t.Fatalf("event %d: %+v is no choice but recorded", i, e)
+						t.Fatalf("event %d: %+v is not a choice but recorded", i, e)
 					}
 					if ended[e.Thread] || e.Op == trace.OpThreadStart == started[e.Thread] && e.Op == trace.OpThreadStart || e.Op != trace.OpThreadStart && !started[e.Thread] {
 						t.Fatalf("event %d: %+v out of its thread's life", i, e)
