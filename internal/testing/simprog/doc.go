@@ -1,6 +1,6 @@
 // Package simprog is a target without a process: concurrent programs written as Go
 // functions, run on a simulated machine. It exists for tests of what lies above targets
-// (campaign, simplifier, strategies), which can so be run in microseconds, on any machine,
+// (engine, simplifier, strategies), which can so be run in microseconds, on any machine,
 // against programs whose bugs are known exactly.
 //
 // A program is a function for its main thread. It and the functions of the threads it
