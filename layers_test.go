@@ -34,7 +34,8 @@ var layers = [][]string{
 	{"internal/result", "internal/tracefile"},
 	{"internal/launch", "internal/kept"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
-	{"internal/testing/figure5", "internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/need", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 
@@ -43,7 +44,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen"}
+var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

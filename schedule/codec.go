@@ -77,13 +77,13 @@ func decodePlan(data []byte) (p Plan, err error) {
 	}
 	switch {
 	case m.Mode > uint32(Tolerant):
-		return p, fmt.Errorf("%d is no way of following a script", m.Mode)
+		return p, fmt.Errorf("%d is not a way of following a script", m.Mode)
 	case int64(m.Policy) >= int64(len(policyNames)):
-		return p, fmt.Errorf("%d is no policy", m.Policy)
+		return p, fmt.Errorf("%d is not a policy", m.Policy)
 	case m.Delays > uint32(AnyDelays):
 		return p, fmt.Errorf("%d is no bound for delays", m.Delays)
 	case !(m.Stay >= 0 && m.Stay <= 1):
-		return p, fmt.Errorf("%v is no probability", m.Stay)
+		return p, fmt.Errorf("%v is not a probability", m.Stay)
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
 		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}

@@ -176,10 +176,10 @@ func TestCodecRefuses(t *testing.T) {
 			m.Script = &tracepb.Schedule{}
 			m.Script.ProtoReflect().SetUnknown([]byte{0xa0, 0x3f, 1})
 		}), false},
-		{"mode", "9 is no way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
-		{"policy", "200 is no policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
+		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
+		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
 		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
-		{"stay", "NaN is no probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
+		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
 		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
 		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
 		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
@@ -187,7 +187,7 @@ func TestCodecRefuses(t *testing.T) {
 		}), false},
 		{"outcome's version", "it has version 7", outcome(func(m *tracepb.Outcome) { m.Version = 7 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
-		{"kind", "300 is no kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
+		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
 		{"divergence", "a step that there cannot be", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
 		{"recording", "its recording", outcome(func(m *tracepb.Outcome) { m.Trace = []byte("not a trace") }), true},
 		{"unknown field of an outcome", "fields that this heddle does not know", append(outcome(func(*tracepb.Outcome) {}), 0xa0, 0x3f, 1), true},

@@ -94,16 +94,16 @@ type Plan struct {
 	Spurious bool // explore spurious wake-ups of condition and futex waits
 
 	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
-	// no leak. It changes nothing else of an execution.
+	// not leak. It changes nothing else of an execution.
 	Haste bool
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
-	Accesses bool // with Record: also accesses that are no points, malloc and free
+	Accesses bool // with Record: also accesses that are not points, malloc and free
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
 	// as many as the target has memory for, AllAccesses for all of them.
 	MaxAccesses int
 	// Watcher, if it is set, is shown every event of a recorded execution while it runs, with
-	// the accesses that are no points whether Accesses asks for them or not, from number
+	// the accesses that are not points whether Accesses asks for them or not, from number
 	// SkipAccesses on.
 	Watcher      Watcher
 	SkipAccesses int
@@ -177,7 +177,7 @@ type Executor func(context.Context, Plan) (Outcome, error)
 // was a choice.
 func ScriptOf(t *trace.Trace) []Step { return Steps(t.Events) }
 
-// Steps turns events into script steps, leaving out those that were no choices.
+// Steps turns events into script steps, leaving out those that were not choices.
 func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {

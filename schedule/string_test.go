@@ -305,7 +305,7 @@ func FuzzParse(f *testing.F) {
 		script, ths, points, err := Parse(s)
 		if err != nil {
 			if !errors.Is(err, ErrString) {
-				t.Errorf("error %v is no ErrString", err)
+				t.Errorf("error %v is not an ErrString", err)
 			}
 			return
 		}

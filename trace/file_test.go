@@ -424,7 +424,7 @@ func TestChecksum(t *testing.T) {
 	_, err := Decode(bytes.NewReader(pack(t, plain)))
 	wantError(t, err, ErrChecksum, "checksum", "get another copy")
 	if !errors.Is(err, ErrDamaged) {
-		t.Error("a checksum mismatch is no damage")
+		t.Error("a checksum mismatch is not reported as damage")
 	}
 }
 

@@ -310,7 +310,7 @@ func EndingToProto(e *Ending) *tracepb.Ending {
 // EndingFromProto is the inverse of EndingToProto. It refuses numbers that no ending has.
 func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 	if p.Kind > 255 {
-		return Ending{}, fmt.Errorf("%d is no kind of ending", p.Kind)
+		return Ending{}, fmt.Errorf("%d is not a kind of ending", p.Kind)
 	}
 	e := Ending{
 		Kind:    Kind(p.Kind),
@@ -323,7 +323,7 @@ func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 	}
 	for _, w := range p.Waiters {
 		if w.Op > 1<<16-1 {
-			return Ending{}, fmt.Errorf("%d is no operation", w.Op)
+			return Ending{}, fmt.Errorf("%d is not an operation", w.Op)
 		}
 		e.Waiters = append(e.Waiters, Waiter{
 			Thread: ThreadID(w.Thread),
@@ -340,7 +340,7 @@ func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 	}
 	for _, a := range p.Accesses {
 		if a.Op > 1<<16-1 {
-			return Ending{}, fmt.Errorf("%d is no operation", a.Op)
+			return Ending{}, fmt.Errorf("%d is not an operation", a.Op)
 		}
 		e.Accesses = append(e.Accesses, Access{
 			Thread: ThreadID(a.Thread),

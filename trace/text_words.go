@@ -125,7 +125,7 @@ func (l *textLine) integer(what string, bits int) int64 {
 	s := l.word(what)
 	v, err := strconv.ParseInt(s, 10, bits)
 	if err != nil {
-		l.fail("%q is no %s", s, what)
+		l.fail("%q is not a %s", s, what)
 	}
 	return v
 }

@@ -462,7 +462,7 @@ func (v *validator) ending() error {
 	}
 	for _, t := range e.Cycle {
 		if !waits[t] {
-			return invalid(place, "%s is in the cycle, but is no waiter, or is there twice", printThread(t))
+			return invalid(place, "%s is in the cycle, but is not a waiter, or is there twice", printThread(t))
 		}
 		waits[t] = false
 	}
@@ -487,7 +487,7 @@ func (v *validator) accesses() error {
 		case !v.known(a.Thread):
 			return invalid(place, "there are %d threads", len(v.t.Threads))
 		case c != ClassRead && c != ClassWrite && c != ClassALoad && c != ClassAStore && c != ClassARMW:
-			return invalid(place, "%s is no access to memory", printOp(a.Op))
+			return invalid(place, "%s is not an access to memory", printOp(a.Op))
 		default:
 			writes = writes || c == ClassWrite || c == ClassAStore || c == ClassARMW
 			plain = plain || a.Op.IsAccess()

@@ -65,7 +65,7 @@ type commandLine struct {
 // flags hold for every command.
 type flags struct {
 	JSON    bool       `name:"json" help:"Print JSON."`
-	NoColor bool       `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
+	NoColor bool       `help:"Print without colour, as when the output is not a terminal or NO_COLOR is set."`
 	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
 	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Accesses past it are not recorded, which is said; scheduling points always are."`
 	Trust   bool       `help:"Run the program of a trace that was recorded elsewhere without asking."`

@@ -57,7 +57,7 @@ func (c *findCommand) options() (engine.Options, error) {
 		opts.Stale = c.Stale
 	}
 	var err error
-	opts.Strategies, err = c.strategies()
+	opts.Samplers, err = c.strategies()
 	return opts, err
 }
 

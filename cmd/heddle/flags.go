@@ -113,7 +113,7 @@ type searchFlags struct {
 }
 
 // strategies are those that --strategy names.
-func (f searchFlags) strategies() (out []strategy.Strategy, err error) {
+func (f searchFlags) strategies() (out []strategy.Sampler, err error) {
 	for _, name := range f.Strategy {
 		s, err := strategy.Parse(name)
 		if err != nil {

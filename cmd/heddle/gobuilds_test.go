@@ -165,7 +165,7 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 					t.Errorf("a race in a program that has none:\n%s", own.Ending.Output)
 				}
 			}
-			if slices.Contains(without.programs[name].Kinds, "race") {
+			if slices.Contains(without.programs[name].Kinds, trace.Race) {
 				testGoRaceReport(t, a, b, forth)
 			}
 		})

@@ -24,7 +24,7 @@ func (m *memorySize) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.ParseFloat(word, 64)
 	if err != nil || !(n > 0) || n > float64(int64(1)<<50>>shift) {
-		return fmt.Errorf("%q is no size: want a number of bytes like 512M or 2G", text)
+		return fmt.Errorf("%q is not a size: want a number of bytes like 512M or 2G", text)
 	}
 	if *m = memorySize(n * float64(int64(1)<<shift)); *m < machine.LeastMemory {
 		return fmt.Errorf("%s is too little: want at least %s", text, memorySize(machine.LeastMemory))

@@ -71,7 +71,7 @@ func (c *testCommand) options() (engine.Options, error) {
 		opts.Stale = staleAfter
 	}
 	var err error
-	opts.Strategies, err = c.strategies()
+	opts.Samplers, err = c.strategies()
 	return opts, err
 }
 

@@ -775,7 +775,7 @@ const NameMain uint64 = 7522529169309003057
 // Padding is how the first of the variables begins that only take up room in an environment.
 const Padding = "heddle-padding"
 
-// OpNames is how operations are printed; an empty string is no operation.
+// OpNames is how operations are printed; an empty string is not an operation.
 var OpNames = [OpCount]string{
 	OpNone:              "none",
 	OpThreadStart:       "start",

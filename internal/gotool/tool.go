@@ -41,7 +41,7 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 	found, err := exec.LookPath(path)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		if flag != "" {
-			return nil, fmt.Errorf("--go %s is no command that can be run: give the path of a go command", flag)
+			return nil, fmt.Errorf("--go %s is not a command that can be run: give the path of a go command", flag)
 		}
 		return nil, errors.New("there is no go command in PATH: install Go from https://go.dev/dl, or name one with --go")
 	}
@@ -55,7 +55,7 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 	}
 	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOOS, GOARCH string }
 	if err := json.Unmarshal(out, &env); err != nil {
-		return nil, fmt.Errorf("%s is no go command: it does not answer go env -json", found)
+		return nil, fmt.Errorf("%s is not a go command: it does not answer go env -json", found)
 	}
 	t.Version, t.Root, t.ModCache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOOS, env.GOARCH
 	if t.Flags, err = splitQuoted(env.GOFLAGS); err != nil {

@@ -95,7 +95,7 @@ func harmlessLinking(value string) bool {
 func checkPackages(what []string) error {
 	for _, w := range what {
 		if strings.HasPrefix(w, "-") {
-			return usage.Errorf("%q is no package: its name begins with a dash", w)
+			return usage.Errorf("%q is not a package: its name begins with a dash", w)
 		}
 	}
 	return nil

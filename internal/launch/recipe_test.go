@@ -31,7 +31,7 @@ func TestOldTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tr.Header.Recipe != nil || len(tr.Header.Command) == 0 {
-			t.Fatalf("%s is no old trace", file)
+			t.Fatalf("%s is not an old trace", file)
 		}
 		got, err := RecipeOf(&tr.Header, dir)
 		if err != nil || !reflect.DeepEqual(*got, want) {

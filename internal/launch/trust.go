@@ -55,7 +55,7 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// bytesOf keeps words that are no UTF-8 apart, which strings in JSON would not.
+// bytesOf keeps words that are not UTF-8 apart, which strings in JSON would not.
 func bytesOf(words []string) (out [][]byte) {
 	for _, w := range words {
 		out = append(out, []byte(w))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -22,7 +23,7 @@ func (b build) compileApart(t *testing.T, sources ...string) string {
 	if filepath.Ext(sources[0]) == ".cc" {
 		driver = strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(b.cc)
 	}
-	tool(t, driver)
+	need.Tool(t, driver)
 	link := append([]string{"-Wl,--build-id", "-o", "sample"}, b.flags...)
 	for _, s := range sources {
 		abs, err := filepath.Abs(filepath.Join("testdata", s))
@@ -112,7 +113,7 @@ func TestCompressed(t *testing.T) {
 		b := build{"gcc", []string{"-g", "-O1", "-fPIE", "-pie"}}
 		program := b.compile(t, "sample.c")
 		claims := claimsOf(t, program)
-		cmd := exec.Command(tool(t, "objcopy"), "--compress-debug-sections="+how, program)
+		cmd := exec.Command(need.Tool(t, "objcopy"), "--compress-debug-sections="+how, program)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Logf("not with %s: %s", how, out)
 			continue

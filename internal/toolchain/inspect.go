@@ -31,7 +31,7 @@ type Program struct {
 }
 
 // Inspect reads an executable and refuses, with one sentence that says what to do, what
-// heddle cannot run: what is no program, is for another machine, is linked statically or
+// heddle cannot run: what is not a program, is for another machine, is linked statically or
 // against another C library, or contains a sanitizer's own runtime.
 func Inspect(path string) (Program, error) {
 	no := func(format string, args ...any) (Program, error) {

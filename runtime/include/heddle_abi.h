@@ -261,7 +261,7 @@ struct hd_event {
   uint16_t flags;    // enum hd_event_flags
   int32_t  result;   // what the call returns, where it is an int
   uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
-  uint32_t mask;     // so many records after this one are no events but more words of enabled, slots 64..
+  uint32_t mask;     // so many records after this one are not events but more words of enabled, slots 64..
 };
 
 // ---------------------------------------------------------------- virtual time
@@ -318,7 +318,7 @@ enum hd_script_mode {
 
 enum hd_plan_flags {
   HD_PLAN_EVENTS   = 1u << 0, // send every scheduling-point event
-  HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are no points, malloc and free (for race detection)
+  HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are not points, malloc and free (for race detection)
   HD_PLAN_STACKS   = 1u << 2, // send call stacks with events
   HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
@@ -360,7 +360,7 @@ struct hd_plan {
   uint32_t param0;
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
-  // With ACCESSES: accesses, malloc and free that are no points are numbered from 0. Accesses
+  // With ACCESSES: accesses, malloc and free that are not points are numbered from 0. Accesses
   // before number skip_accesses are not sent, nor those from max_accesses after it on; malloc
   // and free always are.
   uint64_t skip_accesses;

@@ -11,15 +11,13 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
 // The generated code must come from the schema that lies beside it.
 func TestGeneratedFromSchema(t *testing.T) {
-	protoc, err := exec.LookPath("protoc")
-	if err != nil {
-		t.Skip("protoc is not installed (Debian: protobuf-compiler)")
-	}
+	protoc := need.Tool(t, "protoc")
 	out := filepath.Join(t.TempDir(), "set")
 	cmd := exec.Command(protoc, "-I../..", "--descriptor_set_out="+out, "trace/tracepb/trace.proto", "trace/tracepb/schedule.proto", "trace/tracepb/plan.proto")
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -231,7 +231,7 @@ func TestRacesAreThoseOfBruteForce(t *testing.T) {
 				}
 				for _, r := range got {
 					if !want[r.Pair] {
-						t.Fatalf("%v is no race\n%s", r, show(tr.Events))
+						t.Fatalf("%v is not a race\n%s", r, show(tr.Events))
 					}
 					delete(want, r.Pair)
 					if pairOf(tr.Events, r.First, r.Second) != r.Pair {
@@ -272,7 +272,7 @@ func TestCompactedHistory(t *testing.T) {
 				got := d.check(tr)
 				for _, r := range got {
 					if !all[r.Pair] {
-						t.Fatalf("%v is no race\n%s", r, show(tr.Events))
+						t.Fatalf("%v is not a race\n%s", r, show(tr.Events))
 					}
 					delete(second, r.Pair[0])
 					delete(second, r.Pair[1])

@@ -126,7 +126,7 @@ func (p *parser) line(line string) error {
 func (p *parser) stmt(thread, text string) error {
 	m := stmtForm.FindStringSubmatch(text)
 	if m == nil {
-		return fmt.Errorf("%q is no statement", text)
+		return fmt.Errorf("%q is not a statement", text)
 	}
 	word := m[1]
 	var args []string

@@ -166,18 +166,18 @@ func TestParseErrors(t *testing.T) {
 		{"A: Ready\n\n# fine\nA: Jump(x)", `line 4: "A: Jump(x)": there is no statement "Jump"`},
 		{"A: Share(x)", "Share has 2 arguments, not 1"},
 		{"A: Share(x, y, z)", "Share has 2 arguments, not 3"},
-		{"A: Share(x,)", `"" is no name`},
+		{"A: Share(x,)", `"" is not the name`},
 		{"A: Ready(x)", "Ready has 0 arguments, not 1"},
 		{"A: Duplicate", "must say which thread"},
 		{"A: Duplicate(A)", "cannot do that to itself"},
 		{"A: Set1", "Set1 has 1 arguments, not 0"},
 		{"A: Share(x, g1..g2)", `"g1" was not named before`},
 		{"let g2 = 1\nlet g1 = 1\nA: Share(x, g1..g2)", "range g1..g2 is empty"},
-		{"let g = 99999999999999999999", "no number of 64 bits"},
+		{"let g = 99999999999999999999", "not a 64-bit number"},
 		{"let g! = 1", "name of a variable"},
 		{"A B: Ready", "a line is"},
-		{"A: Ready)", "no statement"},
-		{"A:", `"" is no statement`},
+		{"A: Ready)", "not a statement"},
+		{"A:", `"" is not a statement`},
 	} {
 		_, err := stmt.Parse(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -290,7 +291,7 @@ extern "C" void boom() { throw std::runtime_error("not caught"); }
 `), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("g++", "-g", "-O1", "-pthread", "-fsanitize=thread", "-shared", "-fPIC", "-o", filepath.Join(filepath.Dir(prog), "plugin.so"), source)
+	cmd := exec.Command(need.Tool(t, "g++"), "-g", "-O1", "-pthread", "-fsanitize=thread", "-shared", "-fPIC", "-o", filepath.Join(filepath.Dir(prog), "plugin.so"), source)
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, b)
 	}

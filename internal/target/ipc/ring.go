@@ -22,7 +22,7 @@ func (r *Ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
 
 const (
 	recHeader = abi.SizeofRecHeader
-	// recDamaged is no enum hd_record: what Next calls something that cannot be a record.
+	// recDamaged is not in enum hd_record: what Next calls something that cannot be a record.
 	recDamaged = ^uint32(0)
 )
 

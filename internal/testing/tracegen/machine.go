@@ -191,7 +191,7 @@ func (m *machine) canExpire(t int) bool {
 	return false
 }
 
-// step makes thread t do its next operation, and those that are no choices after it. A
+// step makes thread t do its next operation, and those that are not choices after it. A
 // hint is what was chosen when the same step was done before: whom it woke, which block
 // it got.
 func (m *machine) step(t int, hints []trace.Event) ([]trace.Event, error) {

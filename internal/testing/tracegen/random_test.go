@@ -112,7 +112,7 @@ func TestDependencesAreSound(t *testing.T) {
 		}
 	}
 	if failed < 100 || timeouts < 100 || glued < 100 {
-		t.Errorf("%d failures, %d time-outs, %d events that were no choice", failed, timeouts, glued)
+		t.Errorf("%d failures, %d time-outs, %d events that were not choices", failed, timeouts, glued)
 	}
 }
 

@@ -175,7 +175,7 @@ struct hd_run {
   uint64_t rng;
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and has not had as many as it wants
-  uint64_t nprofiled;       // events that are no points: sent, and skipped
+  uint64_t nprofiled;       // events that are not points: sent, and skipped
   // scheduling (sched.c)
   struct hd_thread *cur;    // who runs
   uint32_t nthreads, nwords, nlive; // slots that have been used, words of sets that takes, threads that have not ended

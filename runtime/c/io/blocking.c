@@ -97,7 +97,7 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
   const struct hd_io_wait *w = t->io;
   t->io = NULL;
   if (w && w->entered && w->file) hd_file_release(w->file);
-  if (!err && (t->pend.op != HD_OP_FD_POLL || value)) hd_progress(t); // a poll that found nothing is no progress
+  if (!err && (t->pend.op != HD_OP_FD_POLL || value)) hd_progress(t); // a poll that found nothing is not progress
   uint64_t pc = t->pend.pc;
   hd_commit(t, value, (int32_t)err);
   hd_update(EVENT);

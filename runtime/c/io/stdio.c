@@ -46,7 +46,7 @@ bool hd_stdio_modelled(const void *f) { return find(f) != NULL; }
 
 // ---- what libc calls for its buffers
 //
-// They are no cancellation points, as stdio is none here.
+// They are not cancellation points, as stdio is none here.
 static long transfer(struct channel *c, bool write, char *buf, size_t n) {
   if (!hd_active()) return hd_errno_result(hd_sys(write ? SYS_write : SYS_read, c->fd, buf, (long)n));
   struct hd_thread *t = hd.cur;

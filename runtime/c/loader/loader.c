@@ -128,7 +128,7 @@ static void *open_from(uint64_t pc, const char *path, int mode) {
 }
 
 // Started with LD_BIND_NOW, the loader binds all functions at once. One that is missing, and
-// that the program may never call, is no reason for it to fail.
+// that the program may never call, is not a reason for it to fail.
 static bool lacks(const char *error) {
   static const char words[] = "undefined symbol";
   for (; error && *error; error++) {

@@ -31,7 +31,7 @@ static _Noreturn void hd_handle_fault(struct fault *f) {
   bool in_operation = hd.open;
   hd_commit_failed();
   struct sigaction act = hd_actions[sig];
-  // A fault is no choice: the thread would always have had it here.
+  // A fault is not a choice: the thread would always have had it here.
   if (!hd_in_runtime(pc)) t->pend.pc = pc + 1;
   hd_note(t, HD_OP_SIGNAL_DELIVER, (uint64_t)act.sa_handler, 0, (uint64_t)sig);
   hd_run_handler(t, &act, &f->info, &f->context);

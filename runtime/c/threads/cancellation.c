@@ -70,7 +70,7 @@ HD_EXPORT int pthread_cancel(pthread_t id) {
   return 0;
 }
 
-// A test that cannot find anything is no operation.
+// A test that cannot find anything is not an operation.
 static void test(uint64_t pc) {
   struct hd_thread *t = hd.cur;
   if (t->cancel & (HD_CANCEL_DISABLED | HD_CANCEL_LEAVING)) return;

@@ -155,7 +155,7 @@ var hd struct {
 
 	rng        uint64
 	record     bool
-	accesses   bool   // accesses that are no points are wanted, and there have not been enough
+	accesses   bool   // accesses that are not points are wanted, and there have not been enough
 	profiled   uint64 // of these, sent and skipped
 	watch      bool   // accesses are of interest: recorded, or some are points
 	points     uint64
@@ -305,7 +305,7 @@ func hdBegin() {
 		}
 		hdNextPlan()
 		if hd.plan.MaxSteps == hdMaxSteps {
-			// The user has not asked for another budget. A long test is no hang; how long it
+			// The user has not asked for another budget. A long test is not a hang; how long it
 			// is, is not known without a warm-up.
 			if hd.test && hd.cold {
 				hd.length = hdMaxSteps

@@ -132,7 +132,7 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 	case hdOpGosched, hdOpGsleep:
 		hdObserve(t, pc, 0, 0, hdHeavy, looked)
 		if t.stale > 0 {
-			t.stale-- // yielding is no spinning: the policies know what it is
+			t.stale-- // yielding is not spinning: the policies know what it is
 		}
 	case hdOpRead, hdOpReadRange:
 		// Whether it is of anything new, its trail will tell.

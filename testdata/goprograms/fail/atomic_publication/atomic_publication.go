@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// kind: data race|test failure
 
 // Package atomicpublication publishes a configuration through an atomic pointer and fills in a
 // field afterwards.

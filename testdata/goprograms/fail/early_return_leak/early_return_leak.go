@@ -1,4 +1,5 @@
-// heddle: kind=leak text="check"
+// kind: goroutine leak
+// finding: check
 
 // Package earlyreturnleak asks all replicas and returns at the first failure; a replica that
 // answers later waits for a reader forever.

@@ -1,4 +1,5 @@
-// heddle: kind=fail text="version is"
+// kind: test failure
+// finding: version is
 
 // Package failnowgoroutine ends a test by Fatalf in a goroutine: that ends the goroutine only,
 // and whoever waits for its result waits forever. heddle stops at the failure itself.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="handed out twice" switches=2
+// kind: test failure
+// finding: handed out twice
+// minimum: switches=2
 
 // Package lockfreestack is a lock-free stack of numbered nodes whose head has no version: a
 // node that was popped and pushed again between the load and the compare-and-swap goes

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Next"
+// kind: deadlock
+// finding: Next
 
 // Package nilchannel has a channel that exists once Start has run; who asks before that waits
 // on a nil channel forever.

@@ -1,4 +1,6 @@
-// heddle: kind=panic text="index out of range" switches=3
+// kind: panic
+// finding: index out of range
+// minimum: switches=3
 
 // Package panicingoroutine asks for the length of a stack and reads the top in the next
 // critical section; an item can be popped between them.

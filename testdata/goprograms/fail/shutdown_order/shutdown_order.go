@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="handle"
+// kind: deadlock
+// finding: handle
 
 // Package shutdownorder closes the connections it knows and waits for their handlers; a
 // connection that was accepted but is not yet known is left open, and its handler reads forever

@@ -1,4 +1,5 @@
-// heddle: kind=leak text="lookup"
+// kind: goroutine leak
+// finding: lookup
 
 // Package timeafterloser gives a lookup up after a time-out; the lookup then waits for a
 // reader of its answer forever.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Dispatch"
+// kind: deadlock
+// finding: Dispatch
 
 // Package workerdies has workers that end at their first error; when all have ended, who hands
 // out jobs waits forever.

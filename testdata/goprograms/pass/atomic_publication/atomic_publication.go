@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package atomicpublication publishes a configuration through an atomic pointer when it is
 // complete.

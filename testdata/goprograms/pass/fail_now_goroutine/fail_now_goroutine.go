@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package failnowgoroutine sends the result in any case and leaves the judgement to the waiter
 // for it.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lockfreestack is a lock-free stack of numbered nodes whose head has a version.
 package lockfreestack

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package panicingoroutine reads the top of a stack in the critical section in which it looks
 // whether there is one.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package timerdrain stops a timer and leaves its channel alone.
 package timerdrain

@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -10,18 +9,16 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
-
 // TestPlans checks for every strategy that its plans follow from the arguments and are
 // ones a runtime can carry out.
 func TestPlans(t *testing.T) {
-	for _, s := range Portfolio() {
+	for _, s := range Samplers() {
 		t.Run(s.String(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				seed := rapid.Uint64().Draw(t, "seed")
 				seen := Seen{Points: rapid.IntRange(0, 1<<30).Draw(t, "points"), Threads: rapid.IntRange(0, 100).Draw(t, "threads")}
-				p := s.Plan(source(seed), seen)
-				if again := s.Plan(source(seed), seen); !reflect.DeepEqual(p, again) {
+				p := s.Plan(Source(seed), seen)
+				if again := s.Plan(Source(seed), seen); !reflect.DeepEqual(p, again) {
 					t.Fatalf("two plans from the same draws: %+v and %+v", p, again)
 				}
 				if p.Stay < 0 || p.Stay >= 1 {
@@ -40,7 +37,7 @@ func TestPlans(t *testing.T) {
 
 // TestPCTDepths: all depths turn up, the shallow ones more often.
 func TestPCTDepths(t *testing.T) {
-	r := source(1)
+	r := Source(1)
 	count := map[int]int{}
 	for range 1000 {
 		p := PCT{}.Plan(r, Seen{Points: 70})
@@ -57,7 +54,7 @@ func TestPCTDepths(t *testing.T) {
 // TestStayCoversMagnitudes: means from a few points to half of the execution turn up,
 // about as many of each order of magnitude.
 func TestStayCoversMagnitudes(t *testing.T) {
-	r := source(1)
+	r := Source(1)
 	count := map[string]int{}
 	for range 1000 {
 		mean := 1 / (1 - Stay{}.Plan(r, Seen{Points: 4000}).Stay)
@@ -85,7 +82,7 @@ func TestStayCoversMagnitudes(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, s := range Portfolio() {
+	for _, s := range Samplers() {
 		got, err := Parse(s.String())
 		if err != nil || got != s {
 			t.Errorf("Parse(%q) = %v, %v", s, got, err)
