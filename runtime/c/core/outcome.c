@@ -202,6 +202,7 @@ static const char *unloaded(uint64_t pc, uint64_t addr) {
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   ucontext_t *c = context;
   if (info->si_code > 0 && fix_up(&c->uc_mcontext.gregs[REG_RIP])) return;
+  if (sig == SIGSEGV && info->si_code == SI_KERNEL && hd_timestamp(context)) return;
   hd_event_forget();
   uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
   if (hd_mode == HD_EARLY) {
@@ -277,6 +278,7 @@ void hd_outcome_install(void) {
   static bool done;
   stack_t ss = { .ss_sp = hd_map(ALT_STACK, "the signal stack"), .ss_size = ALT_STACK };
   hd_sys(SYS_sigaltstack, &ss, 0, 0);
+  hd_timestamp_trap(true);
   if (done) return;
   done = true;
   // The unwinder sets itself up at its first use; that must be part of the snapshot.

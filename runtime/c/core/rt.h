@@ -411,6 +411,8 @@ void hd_event_settle(void);                   // read back the value of the last
 void hd_event_forget(void);                   // or do not
 
 // ---- outcome.c
+void hd_timestamp_trap(bool on);              // timestamp.c: of this kernel thread
+bool hd_timestamp(void *context);             // answers for an rdtsc that faulted
 void hd_outcome_install(void);                // signal handlers and their stack
 void hd_signals_reset(void);                  // signals/signals.c
 void hd_signals_gone(struct hd_thread *t);    // signals/signals.c: what was sent to t alone, or is to be, is for nobody

@@ -1,0 +1,77 @@
+// timestamp.c: the time-stamp counter in virtual time. Programs read it with rdtsc, past every
+// interposed function, to tell how long they waited. Where a loaded module contains the
+// instruction, the kernel makes it fault (PR_SET_TSC), and the handler answers for it.
+//
+// The kernel's vDSO reads the counter, too, and gets the real one. Children of the program are
+// started with the trap off, since they would inherit it past exec.
+#define _GNU_SOURCE
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
+#include "rt.h"
+
+enum {
+  PER_NS = 3,        // counts per nanosecond: a common rate
+  PER_READ = 100,    // nanoseconds that a read takes, as a look at a clock does
+  VDSO_SIZE = 16384, // at most
+};
+static const uint64_t START = 3000000000000;
+
+static bool reads(const uint8_t *at, uint64_t n) {
+  for (const uint8_t *p = at, *end = at + n - 2; p < end && (p = memchr(p, 0x0f, (size_t)(end - p))); p++)
+    if (p[1] == 0x31 || (p[1] == 0x01 && p[2] == 0xf9)) return true; // rdtsc, rdtscp
+  return false;
+}
+
+// Of the system's libraries only the dynamic loader and the vDSO read the counter.
+static bool of_system(const char *name) {
+  static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
+  const char *slash = strrchr(name, '/');
+  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strncmp(slash ? slash + 1 : name, names[i], strlen(names[i]))) return true;
+  return false;
+}
+
+static int one(struct dl_phdr_info *info, size_t size, void *data) {
+  (void)size, (void)data;
+  if (of_system(info->dlpi_name)) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_flags & PF_R && p->p_filesz > 2 &&
+        reads((const uint8_t *)info->dlpi_addr + p->p_vaddr, p->p_filesz)) return 1;
+  }
+  return 0;
+}
+
+static void set(int mode) { hd_sys(SYS_prctl, PR_SET_TSC, mode, 0); }
+
+void hd_timestamp_trap(bool on) {
+  static int used = -1;
+  if (used < 0) used = REAL(dl_iterate_phdr)(one, NULL);
+  if (used) set(on ? PR_TSC_SIGSEGV : PR_TSC_ENABLE);
+}
+
+static uint64_t real(void) {
+  set(PR_TSC_ENABLE);
+  uint64_t now = __builtin_ia32_rdtsc();
+  set(PR_TSC_SIGSEGV);
+  return now;
+}
+
+// Answers for the instruction if it reads the counter.
+bool hd_timestamp(void *context) {
+  greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+  uint64_t pc = (uint64_t)reg[REG_RIP], vdso = getauxval(AT_SYSINFO_EHDR);
+  uint64_t code = hd_word_at(pc, 2), now;
+  bool with_processor = code == 0x010f && hd_word_at(pc + 2, 1) == 0xf9;
+  if (code != 0x310f && !with_processor) return false;
+  if (hd_mode == HD_ACTIVE && pc - vdso >= VDSO_SIZE) now = START + (hd.vtime += PER_READ) * PER_NS;
+  else now = real();
+  reg[REG_RAX] = (greg_t)(uint32_t)now;
+  reg[REG_RDX] = (greg_t)(now >> 32);
+  if (with_processor) reg[REG_RCX] = 0;
+  reg[REG_RIP] += with_processor ? 3 : 2;
+  return true;
+}
