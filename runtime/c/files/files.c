@@ -53,6 +53,9 @@ void hd_files_save(void) {
     hd_sys(SYS_dup3, cwd, backup + CWD, O_CLOEXEC);
     hd_sys(SYS_close, cwd, 0, 0);
   }
+  // A free number among them would be given to the program, and then refused.
+  for (int i = BACKUPS; i < RESERVED; i++)
+    if (hd_sys(SYS_fcntl, backup + i, F_GETFD, 0) < 0) hd_sys(SYS_dup3, place[0], backup + i, O_CLOEXEC);
   hd_standard_named();
   mask_at_main = (unsigned)hd_sys(SYS_umask, 0, 0, 0);
   hd_sys(SYS_umask, mask_at_main, 0, 0);
