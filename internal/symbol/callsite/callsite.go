@@ -1,138 +1,40 @@
-package symbol
+// Package callsite finds the instructions of a file that call a function.
+package callsite
 
 import (
 	"debug/elf"
 	"encoding/binary"
 	"slices"
-	"sort"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/regular"
-	"github.com/heddle-dev/heddle/trace"
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
-// CallSite is an instruction that calls a function.
-type CallSite struct {
-	// Site is its return address. Of a jump, which has none, it is the byte after.
-	Site trace.Site
-	// Jump says that the call ends the function it is in, and was compiled into a jump: what
-	// is called sees the return address of that function's own caller.
-	Jump bool
-	// Frames is the call's place, innermost first; see Table.Call.
-	Frames []Frame
-	// Entry and Name are the function that the instruction belongs to, which Frames ends
-	// with. Entry is 0 if it is not known.
-	Entry trace.Site
-	Name  string // as the linker knows it
+// Call is a call instruction. After is the address behind it; Jump says that it was compiled
+// into a jump.
+type Call struct {
+	After uint64
+	Jump  bool
 }
 
-// CallsTo finds the instructions of all modules that call one of some functions: those
-// called names, from outside of the module or not, and those that begin at entries, of the
-// same module. It looks for x86-64 instructions that call or jump to exactly these places,
-// so calls through pointers are not among them. Modules that cannot be read have none.
-// The result is in order of sites.
-func (t *Table) CallsTo(names []string, entries []trace.Site) []CallSite {
-	t.mu.Lock()
-	var found []CallSite
-	for i := range t.mods {
-		m := t.module(i)
-		wanted := map[uint64]bool{}
-		for _, e := range entries {
-			if e.Module() == i {
-				wanted[e.Offset()] = true
-			}
-		}
-		for _, c := range m.callsTo(names, wanted) {
-			s := CallSite{Site: trace.MakeSite(i, c.after), Jump: c.jump}
-			if entry, name := m.functionAt(c.after - 1); entry != 0 {
-				s.Entry, s.Name = trace.MakeSite(i, entry), name
-			}
-			found = append(found, s)
-		}
-	}
-	t.mu.Unlock()
-	sort.Slice(found, func(i, j int) bool { return found[i].Site < found[j].Site })
-	for i := range found {
-		found[i].Frames = t.Call(found[i].Site)
-	}
-	return found
-}
-
-// Files lists the source files that the modules' line tables name and match accepts, each
-// once, in order.
-func (t *Table) Files(match func(path string) bool) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var out []string
-	for i := range t.mods {
-		m := t.module(i)
-		if m.debug == nil {
-			continue
-		}
-		for _, u := range m.debug.units {
-			u.loadLines()
-			for _, f := range u.files {
-				if p := u.path(f); p != "" && match(p) {
-					out = append(out, p)
-				}
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// functionAt is where the function that addr is in begins, and what it is called; 0 if that
-// is not known. Its cold part, elsewhere, belongs to it.
-func (m *module) functionAt(addr uint64) (entry uint64, name string) {
-	if m.debug != nil {
-		if u := m.debug.unitAt(addr); u != nil {
-			u.loadTree()
-			if chain := u.scopesAt(addr); len(chain) > 0 {
-				entry = chain[0].ranges[0][0]
-			}
-		}
-	}
-	if s, ok := m.code.find(max(entry, 1)); ok && s.addr == entry {
-		return entry, s.name
-	}
-	if entry != 0 {
-		return entry, ""
-	}
-	if s, ok := m.code.find(addr); ok {
-		return s.addr, s.name
-	}
-	return 0, ""
-}
-
-// call is a call instruction: the address after it.
-type call struct {
-	after uint64
-	jump  bool
-}
-
-// callsTo looks through the module's code for calls of functions with one of the names,
-// imported or its own, and of those that begin at one of the addresses in wanted, to which
-// it adds.
-func (m *module) callsTo(names []string, wanted map[uint64]bool) []call {
-	if m.err != nil {
-		return nil // the file is not the one that runs
-	}
-	f, err := regular.OpenELF(m.Path)
-	if err != nil || f.Machine != elf.EM_X86_64 {
+// Find looks through the code of f for calls of functions with one of the names, imported or
+// its own, and of those that begin at one of the addresses in wanted, to which it adds. It looks
+// for x86-64 instructions that call or jump to exactly these places, so calls through pointers
+// are not among them. Code is the file's functions.
+func Find(f *elf.File, code elffile.Symtab, names []string, wanted map[uint64]bool) []Call {
+	if f.Machine != elf.EM_X86_64 {
 		return nil
 	}
-	defer f.Close()
-	for i := range m.code {
-		if s := &m.code[i]; slices.Contains(names, s.name) {
-			wanted[s.addr] = true
+	for i := range code {
+		if s := &code[i]; slices.Contains(names, s.Name) {
+			wanted[s.Addr] = true
 		}
 	}
-	slots := importSlots(f.File, names)
+	slots := importSlots(f, names)
 	if len(slots) == 0 && len(wanted) == 0 {
 		return nil
 	}
-	var code []elfBytes
+	var parts []elfBytes
 	for _, s := range f.Sections {
 		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
 			continue
@@ -146,10 +48,10 @@ func (m *module) callsTo(names []string, wanted map[uint64]bool) []call {
 			part.stubs(slots, wanted)
 			continue
 		}
-		code = append(code, part)
+		parts = append(parts, part)
 	}
-	var out []call
-	for _, part := range code {
+	var out []Call
+	for _, part := range parts {
 		out = part.calls(slots, wanted, out)
 	}
 	return out
@@ -186,16 +88,16 @@ func (p elfBytes) stubs(slots, wanted map[uint64]bool) {
 
 // calls finds call and jmp to wanted addresses, and through wanted slots. Four bytes that
 // are not a displacement but look like exactly one of these would be a great coincidence.
-func (p elfBytes) calls(slots, wanted map[uint64]bool, out []call) []call {
+func (p elfBytes) calls(slots, wanted map[uint64]bool, out []Call) []Call {
 	for i := 0; i+5 <= len(p.b); i++ {
 		switch p.b[i] {
 		case 0xe8, 0xe9: // call, jmp
 			if wanted[p.target(i+1)] {
-				out = append(out, call{p.addr + uint64(i) + 5, p.b[i] == 0xe9})
+				out = append(out, Call{p.addr + uint64(i) + 5, p.b[i] == 0xe9})
 			}
 		case 0xff: // call or jmp through memory
 			if i+6 <= len(p.b) && (p.b[i+1] == 0x15 || p.b[i+1] == 0x25) && slots[p.target(i+2)] {
-				out = append(out, call{p.addr + uint64(i) + 6, p.b[i+1] == 0x25})
+				out = append(out, Call{p.addr + uint64(i) + 6, p.b[i+1] == 0x25})
 			}
 		}
 	}

@@ -1,9 +1,7 @@
-package symbol
+package dwarfinfo
 
 import (
 	"debug/dwarf"
-
-	"github.com/heddle-dev/heddle/trace"
 )
 
 // DWARF expression operations of frame bases and of variables in a frame.
@@ -16,56 +14,49 @@ const (
 	opCallFrameCFA = 0x9c
 )
 
-// Local names the size bytes of a frame that place tells: the variable of the function, or of
-// one inlined into it, that lies there while the code at place.Site runs. It is false where
-// the debug information does not say, or says more than one thing: no name is better than a
-// wrong one.
-func (t *Table) Local(place trace.Local, size uint32) (Name, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	m := t.module(place.Site.Module())
-	if m == nil || m.debug == nil || place.Site.Offset() == 0 {
-		return Name{}, false
-	}
-	pc := place.Site.Offset() - 1 // in the call that returns to Site
-	u := m.debug.unitAt(pc)
+// Place in a stack that a variable may lie in: the frame of the function whose code runs at PC,
+// and the first of Size bytes, from the frame's CFA and from the stack pointer of its body.
+type StackPlace struct {
+	PC      uint64
+	CFA, SP int64
+	Size    int64
+}
+
+// Local finds the variable of a frame, or of a function inlined into it, that holds the bytes of
+// a place while the code at PC runs, and where in it they lie. It is false where the debug
+// information does not say, or says more than one thing: no name is better than a wrong one.
+func (d *Info) Local(at StackPlace) (v Variable, in Place, ok bool) {
+	u := d.unitAt(at.PC)
 	if u == nil {
-		return Name{}, false
+		return v, in, false
 	}
 	u.loadTree()
-	chain := u.scopesAt(pc)
+	chain := u.scopesAt(at.PC)
 	if len(chain) == 0 {
-		return Name{}, false
+		return v, in, false
 	}
-	f := frame{u: u, pc: pc, cfa: place.CFA, sp: place.SP, size: int64(size)}
-	rd := u.d.data.Reader()
-	rd.Seek(chain[0].off)
-	e, err := rd.Next()
-	if e == nil || err != nil {
-		return Name{}, false
+	f := frame{u: u, pc: at.PC, cfa: at.CFA, sp: at.SP, size: at.Size}
+	e, rd := u.d.entryAt(chain[0].off)
+	if e == nil {
+		return v, in, false
 	}
 	base, _ := e.Val(dwarf.AttrFrameBase).([]byte)
 	if !f.setBase(base) {
-		return Name{}, false
+		return v, in, false
 	}
 	f.search(rd, e, chain[0].off, 0)
 	if f.found == 0 || f.ambiguous {
-		return Name{}, false
+		return v, in, false
 	}
 	about := u.d.nameOf(f.found)
-	fn := u.d.nameOf(f.fn).display()
 	if about.name == "" {
-		return Name{}, false
+		return v, in, false
 	}
-	typ := about.typ.typ()
-	p := typ.locate(f.off, f.size)
-	name := about.name
-	if fn != "" {
-		name = fn + "::" + name
+	v = Variable{Name: about.name, Linkage: about.linkage, Type: about.typ.typ(), File: about.file, Line: about.line}
+	if fn := u.d.nameOf(f.fn).display(); fn != "" {
+		v.Name = fn + "::" + v.Name
 	}
-	n := newName(name, p.String())
-	n.Type, n.Of, n.File, n.Line = p.leaf, p.ofName(), about.file, about.line
-	return n, true
+	return v, v.Type.Locate(f.off, f.size), true
 }
 
 // frame is a search for the variable of a frame that holds some bytes.
@@ -106,14 +97,11 @@ func (f *frame) setBase(expr []byte) bool {
 // search looks through the children of e, which rd has just read. Inner scopes hide outer
 // ones: a compiler lets variables of scopes that are not active at once share a place.
 func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth int) {
-	if !e.Children || depth > maxDepth {
+	if depth > maxDepth {
+		rd.SkipChildren()
 		return
 	}
-	for {
-		c, err := rd.Next()
-		if c == nil || err != nil || c.Tag == 0 {
-			return
-		}
+	eachChild(rd, e, func(c *dwarf.Entry) bool {
 		switch c.Tag {
 		case dwarf.TagVariable, dwarf.TagFormalParameter:
 			f.variable(c, fn, depth)
@@ -124,13 +112,11 @@ func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth 
 					inner = c.Offset
 				}
 				f.search(rd, c, inner, depth+1)
-				continue
+				return true
 			}
 		}
-		if c.Children {
-			rd.SkipChildren()
-		}
-	}
+		return false
+	})
 }
 
 // active reports whether the code of a scope is running. A block without code of its own is

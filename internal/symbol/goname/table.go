@@ -1,25 +1,27 @@
-package symbol
+package goname
 
 import (
 	"debug/elf"
 	"debug/gosym"
+
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
-// goTable is the function and line table that every Go program carries for its own
+// Table is the function and line table that every Go program carries for its own
 // tracebacks. It survives `-ldflags=-w` and `go test`, which leave DWARF out. debug/gosym
 // does not read its inlined frames: without DWARF an inlined call is told with the name of
 // the function it was inlined into, and its own line.
-type goTable struct{ t *gosym.Table }
+type Table struct{ t *gosym.Table }
 
-// readGoTable returns nil if e is not a Go program.
-func readGoTable(e *elf.File) *goTable {
+// ReadTable returns nil if e is not a Go program.
+func ReadTable(e *elf.File) *Table {
 	text := e.Section(".text")
 	if text == nil {
 		return nil
 	}
-	b := sectionBytes(e, ".gopclntab")
+	b := elffile.Section(e, ".gopclntab")
 	if b == nil {
-		b = sectionBytes(e, ".data.rel.ro.gopclntab")
+		b = elffile.Section(e, ".data.rel.ro.gopclntab")
 	}
 	if b == nil {
 		return nil
@@ -28,16 +30,18 @@ func readGoTable(e *elf.File) *goTable {
 	if err != nil {
 		return nil
 	}
-	return &goTable{t}
+	return &Table{t}
 }
 
-func (g *goTable) find(addr uint64) (Frame, bool) {
-	file, line, fn := g.t.PCToLine(addr)
+// Find returns the linker's name of the function that addr is in, and its place; file is empty
+// and line 0 where that is not known, between two functions.
+func (t *Table) Find(addr uint64) (linkage, file string, line int, ok bool) {
+	file, line, fn := t.t.PCToLine(addr)
 	if fn == nil {
-		return Frame{}, false
+		return "", "", 0, false
 	}
 	if line < 0 { // the bytes between two functions
 		file, line = "", 0
 	}
-	return Frame{Func: goReadable(fn.Name), Linkage: fn.Name, File: file, Line: line}, true
+	return fn.Name, file, line, true
 }
