@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,8 @@ const (
 	maxPlain = 16 << 20
 	// maxSteps bounds a script independently of its text: steps that are all alike take no room.
 	maxSteps = 4 << 20
+	// maxPoints bounds the points that are not of a step.
+	maxPoints = 1 << 20
 )
 
 // ErrString is what every error of Parse is, and ErrPoints, on top, what it is for a
@@ -49,13 +52,20 @@ type code struct {
 // Format is script as one line that can be pasted into a bug report and parsed back with
 // Parse. threads are those that the script speaks of, indexed by their id, as in
 // Plan.Threads; they travel with parent, number and stable name, without entry, label and
-// end. It carries no site set: the memory instructions that the script needs as points
-// are those of its own steps, see PointsOf.
+// end. points are the memory instructions that are scheduling points (Plan.Points). Those of
+// the script's own steps need not be among them, see PointsOf; the others matter where a thread
+// stops at one and never goes on.
 //
 // Format does not judge: Parse refuses the string of a script with a thread that is not
-// in threads, or of one with more than 4,194,304 steps.
-func Format(script []Step, threads []trace.Thread) string {
-	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(encodeScript(script, threads))
+// in threads, or of one with more than 4,194,304 steps or 1,048,576 further points.
+func Format(script []Step, threads []trace.Thread, points ...trace.Site) string {
+	p := encodeScript(script, threads)
+	var last trace.Site
+	for _, s := range furtherPoints(PointsOf(script), points) {
+		p.Point = append(p.Point, int64(s-last))
+		last = s
+	}
+	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
 	if err != nil {
 		panic(err) // numbers only: there is nothing that could fail
 	}
@@ -129,19 +139,42 @@ var decompressor = sync.OnceValue(func() *zstd.Decoder {
 	return z
 })
 
-// Parse is the inverse of Format. White space around the string is ignored, and nothing
-// else. An error is an ErrString; if the string was made under another meaning of
+// FormatTrace is the schedule of a recording as a string.
+func FormatTrace(t *trace.Trace) string {
+	return Format(ScriptOf(t), t.Threads, t.Header.Points...)
+}
+
+// furtherPoints are those that are not known, in order and each once.
+func furtherPoints(known, points []trace.Site) []trace.Site {
+	of := make(map[trace.Site]bool, len(known))
+	for _, s := range known {
+		of[s] = true
+	}
+	out := slices.Compact(slices.Sorted(slices.Values(points)))
+	return slices.DeleteFunc(out, func(s trace.Site) bool { return of[s] })
+}
+
+// Parse is the inverse of Format; points are all that the script needs, those of its own
+// steps first. White space around the string is ignored, and nothing else. An error is an ErrString; if the string was made under another meaning of
 // scheduling points it is also a *trace.PointsError.
-func Parse(s string) ([]Step, []trace.Thread, error) {
+func Parse(s string) (script []Step, threads []trace.Thread, points []trace.Site, err error) {
 	p, err := parseEnvelope(strings.TrimSpace(s))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the schedule string %w", &stringError{err})
+	if err == nil {
+		script, threads, err = decodeScript(p)
 	}
-	script, threads, err := decodeScript(p)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the schedule string %w", &stringError{err})
+	if err == nil && len(p.Point) > maxPoints {
+		err = fmt.Errorf("has %d points, more than %d: use the trace file", len(p.Point), maxPoints)
 	}
-	return script, threads, nil
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("the schedule string %w", &stringError{err})
+	}
+	points = PointsOf(script)
+	var last trace.Site
+	for _, d := range p.Point {
+		last += trace.Site(d)
+		points = append(points, last)
+	}
+	return script, threads, points, nil
 }
 
 // decodeScript is the inverse of encodeScript. Its errors say what the message "has" or "gives".

@@ -78,7 +78,7 @@ func wantParsed(t interface {
 	Fatalf(string, ...any)
 }, s string, script []Step, ths []trace.Thread) {
 	t.Helper()
-	gotScript, gotThreads, err := Parse(s)
+	gotScript, gotThreads, _, err := Parse(s)
 	if err != nil {
 		t.Fatalf("%v in %s", err, s)
 	}
@@ -174,7 +174,7 @@ func TestStringErrors(t *testing.T) {
 		change(p)
 		return packSchedule(t, p)
 	}
-	if _, _, err := Parse(schedule(func(*tracepb.Schedule) {})); err != nil {
+	if _, _, _, err := Parse(schedule(func(*tracepb.Schedule) {})); err != nil {
 		t.Fatalf("unchanged: %v", err)
 	}
 	for name, c := range map[string]struct{ s, words string }{
@@ -215,14 +215,14 @@ func TestStringErrors(t *testing.T) {
 		"wake below":   {Format([]Step{{Wake: -7}}, threads(1)), "wakes thread -7, where there are 1 threads"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			script, ths, err := Parse(c.s)
+			script, ths, points, err := Parse(c.s)
 			if err == nil || !errors.Is(err, ErrString) || !strings.Contains(err.Error(), c.words) {
 				t.Fatalf("error %v, want one with %q", err, c.words)
 			}
 			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "the schedule string ") {
 				t.Errorf("error %q is not one sentence", err)
 			}
-			if script != nil || ths != nil {
+			if script != nil || ths != nil || points != nil {
 				t.Errorf("there is a result: %v %v", script, ths)
 			}
 			if points := name == "points"; errors.Is(err, ErrPoints) != points {
@@ -243,7 +243,7 @@ func TestStringFlips(t *testing.T) {
 		} else {
 			bad[i] = 'y'
 		}
-		if got, gotThreads, err := Parse(string(bad)); err == nil && (!reflect.DeepEqual(got, script) || !reflect.DeepEqual(gotThreads, ths)) {
+		if got, gotThreads, _, err := Parse(string(bad)); err == nil && (!reflect.DeepEqual(got, script) || !reflect.DeepEqual(gotThreads, ths)) {
 			t.Errorf("character %d changed, and nobody noticed: %s", i, bad)
 		}
 	}
@@ -273,20 +273,43 @@ func TestPointsOf(t *testing.T) {
 	}
 }
 
+// The points of a schedule travel, those of its steps without taking room, the others in order.
+func TestStringPoints(t *testing.T) {
+	script := []Step{{Op: trace.OpRead, Site: 7, Wake: -1}, {Op: trace.OpWrite, Site: 3, Wake: -1}}
+	for _, c := range []struct{ points, want []trace.Site }{
+		{nil, []trace.Site{7, 3}},
+		{[]trace.Site{3, 7}, []trace.Site{7, 3}},
+		{[]trace.Site{9, 3, 1, 9, 1 << 63}, []trace.Site{7, 3, 1, 9, 1 << 63}},
+	} {
+		s := Format(script, threads(1), c.points...)
+		wantParsed(t, s, script, threads(1))
+		if _, _, got, _ := Parse(s); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("points %v, want %v", got, c.want)
+		}
+		if plain := Format(script, threads(1)); (s == plain) != (len(c.want) == 2) {
+			t.Errorf("%s with %v, %s without", s, c.points, plain)
+		}
+	}
+	p := &tracepb.Schedule{Point: make([]int64, maxPoints+1)}
+	if _, _, _, err := Parse(packSchedule(t, p)); err == nil || !strings.Contains(err.Error(), "has 1048577 points, more than 1048576") {
+		t.Error(err)
+	}
+}
+
 // FuzzParse gives Parse any string.
 func FuzzParse(f *testing.F) {
 	for n := range 3 {
 		f.Add(Format(rounds(n, 2), threads(n)))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		script, ths, err := Parse(s)
+		script, ths, points, err := Parse(s)
 		if err != nil {
 			if !errors.Is(err, ErrString) {
 				t.Errorf("error %v is not an ErrString", err)
 			}
 			return
 		}
-		wantParsed(t, Format(script, ths), script, ths)
+		wantParsed(t, Format(script, ths, points...), script, ths)
 	})
 }
 
@@ -304,12 +327,11 @@ func FuzzSchedule(f *testing.F) {
 		f.Add(plain)
 	}
 	f.Fuzz(func(t *testing.T, plain []byte) {
-		script, ths, err := Parse(pack(plain))
+		script, ths, points, err := Parse(pack(plain))
 		if err != nil || len(script) > 100_000 {
 			return
 		}
-		PointsOf(script)
-		wantParsed(t, Format(script, ths), script, ths)
+		wantParsed(t, Format(script, ths, points...), script, ths)
 	})
 }
 
@@ -340,7 +362,7 @@ func FuzzScriptOf(f *testing.F) {
 			t.Errorf("%d steps for %d events", len(script), len(tr.Events))
 		}
 		PointsOf(script)
-		got, _, err := Parse(Format(script, tr.Threads))
+		got, _, _, err := Parse(Format(script, tr.Threads))
 		if err == nil && len(got)+len(script) > 0 && !reflect.DeepEqual(got, script) {
 			t.Errorf("script\n%v, want\n%v", got, script)
 		}

@@ -309,9 +309,10 @@ type Header struct {
 	Heddle        string   // version of heddle that wrote the trace
 	Target        string   // kind of target: "c" or "go"
 	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
-	Command       []string // program and arguments; of a Go program a command line of heddle that builds it
+	Command       []string // program and arguments; empty where there is a Recipe
+	Recipe        *Recipe  // how to build the program and its command line; nil for a program that the user built
 	Argv0         string   // the name the program is started as, where that is not Command[0]
-	Dir           string   // working directory
+	Dir           string   // working directory, of the program or of the tool that builds it
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value
 	EnvDigest     string   // of the rest of the environment
@@ -330,6 +331,33 @@ type Header struct {
 	// MaxAccesses is not 0 where the execution had more accesses that were not scheduling
 	// points, and allocations, than were recorded: only the first so many of them are events.
 	MaxAccesses int
+}
+
+// Kinds of recipe.
+const (
+	RecipeProgram = "program" // a main package, run with Args
+	RecipeTest    = "test"    // a package's tests, of which Run selects some
+)
+
+// Recipe says how to build the program of a trace from source, in Header.Dir, and what to run
+// of it. Traces of before heddle had recipes carry a heddle command line in Header.Command
+// instead.
+type Recipe struct {
+	Kind     string   // RecipeProgram or RecipeTest
+	Tool     string   // what builds it: "go"
+	Flags    []string // of the build, name and value in one word: -tags=a,b
+	Env      []string // variables that decide what is built, NAME=value, where they were set
+	Packages []string // import path, directory or .go files
+	Args     []string // of the program or the test binary
+
+	// Of tests only.
+	Vet          string   // checks before the build; empty for the tool's own choice
+	Run, Skip    string   // regular expressions, as go test takes them
+	Short        bool     // tests are told to be short
+	Parallel     int      // parallel tests under way at once, 0 for heddle's default
+	RacesAllowed bool     // a data race is not a failure
+	Leaks        string   // what a goroutine left behind is: "fail", "ignore", or empty for a note
+	LeakIgnore   []string // functions whose goroutines may be left behind
 }
 
 // Trace is one execution.

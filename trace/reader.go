@@ -224,7 +224,11 @@ func (r *Reader) readHeader() error {
 			return r.damaged(errors.New("no header where one is due"))
 		}
 		n := int64(len(h.Points)) * 8
-		for _, b := range [][][]byte{h.Command, h.Stdin, h.Env, h.Without, h.Surroundings} {
+		recipe := h.GetRecipe()
+		for _, b := range [][][]byte{
+			h.Command, h.Stdin, h.Env, h.Without, h.Surroundings,
+			recipe.GetFlags(), recipe.GetEnv(), recipe.GetPackages(), recipe.GetArgs(), recipe.GetLeakIgnore(),
+		} {
 			for _, s := range b {
 				n += int64(len(s)) + 16
 			}

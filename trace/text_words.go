@@ -105,6 +105,14 @@ func (l *textLine) next(what string, quoted bool) string {
 func (l *textLine) word(what string) string   { return l.next(what, false) }
 func (l *textLine) quoted(what string) string { return l.next(what, true) }
 
+// quotedWords are the strings in quotes that are left of the line.
+func (l *textLine) quotedWords(what string) (words []string) {
+	for l.more() {
+		words = append(words, l.quoted(what))
+	}
+	return words
+}
+
 // bytes appends quoted text to data, which is not nil then.
 func (l *textLine) bytes(data []byte) []byte {
 	if data == nil {

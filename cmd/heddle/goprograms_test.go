@@ -60,7 +60,7 @@ func buildGo(t testing.TB, release string, opts patch.Options, want func(goprogr
 	if err := tool.Settle(ctx, cache); err != nil {
 		t.Fatal(err)
 	}
-	o, err := goPrograms.overlay(ctx, tool, cache, opts)
+	o, err := goSupport.Overlay(ctx, tool, cache, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func (b builtGo) names(group string) (names []string) {
 // goOptions are those of heddle test --leaks=fail.
 func goOptions(t testing.TB, table *symbol.Table) engine.Options {
 	t.Helper()
-	opts, err := (&testCommand{Seed: 1, Race: true}).options()
+	opts, err := (&testCommand{searchFlags: searchFlags{seedFlag: seedFlag{Seed: 1}}, Race: true}).options()
 	if err != nil {
 		t.Fatal(err)
 	}

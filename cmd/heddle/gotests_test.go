@@ -74,6 +74,13 @@ func TestGoReuse(t *testing.T) {
 	cleanGoTests(t, "reuse", 7, "-count=20")
 }
 
+// What a goroutine does long after its test is not recorded: neither its accesses nor the locks
+// that guard them.
+func TestGoJanitor(t *testing.T) {
+	t.Parallel()
+	cleanGoTests(t, "janitor", 1, "-count=5")
+}
+
 // A trace replays where the environment, the working directory and what Go is told of the
 // machine are others.
 func TestGoReplaysAnywhere(t *testing.T) {

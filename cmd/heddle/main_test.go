@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // mainOfTests is main, with simulated Go programs where a test asks for them.
 func mainOfTests() {
 	if os.Getenv("HEDDLE_TEST_FAKE_GO") != "" {
-		goPrograms = fakeGo{}
+		goSupport = fakeGo{}
 	}
 	main()
 }

@@ -137,7 +137,14 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 
 // runJSON runs heddle and decodes what it prints. Standard output must be one JSON value
 // and nothing else.
-func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) (out T) {
+func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) T {
+	t.Helper()
+	out, _ := runJSONPeak[T](t, dir, wantStatus, args...)
+	return out
+}
+
+// runJSONPeak is runJSON, and returns the peak memory as peakMB does.
+func runJSONPeak[T any](t *testing.T, dir string, wantStatus int, args ...string) (out T, mb int64) {
 	t.Helper()
 	cmd := heddleCommand(t, dir, nil, args...)
 	var stderr strings.Builder
@@ -156,7 +163,7 @@ func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) (o
 	if err := json.Unmarshal(b, &out); err != nil {
 		t.Fatalf("%v: standard output is not one JSON value: %v\n%s", args, err, b)
 	}
-	return out
+	return out, peakMB(cmd)
 }
 
 // compilers are those that the programs are tested with.

@@ -5,7 +5,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Result says how a campaign ended.
+// Result says how a search ended.
 type Result string
 
 const (
@@ -23,6 +23,7 @@ const (
 	ByFailure   End = "failure"     // an execution failed
 	Sequential  End = "sequential"  // no execution can differ from the first: Options.StopWhenSequential
 	Stale       End = "stale"       // nothing new for long: Options.Stale
+	Complete    End = "complete"    // the strategy has no other plan
 	ByTime      End = "time"        // Options.Time
 	ByRuns      End = "runs"        // Options.Runs
 	ByInterrupt End = "interrupted" // the context ended

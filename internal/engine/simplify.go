@@ -118,44 +118,44 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 }
 
 // simplify simplifies the finding.
-func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
+func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	if len(schedule.ScriptOf(t)) == 0 {
 		return nil // it fails before there is anything to schedule
 	}
-	opts := c.opts.Simplify
+	opts := s.opts.Simplify
 	if opts.MaxSteps == 0 {
-		opts.MaxSteps = c.opts.MaxSteps
+		opts.MaxSteps = s.opts.MaxSteps
 	}
-	opts.Where = c.opts.Where
+	opts.Where = s.opts.Where
 	cost := trace.CostOf(t.Events)
-	c.tell(Simplifying, true, &cost, 0)
-	s, err := Simplify(ctx, c.target, t, opts, func(p tinertia.Progress) { c.tell(Simplifying, false, &p.Cost, p.Executions) })
+	s.tell(Simplifying, true, &cost, 0)
+	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
 	var d *DivergedError
 	switch {
 	case errors.Is(err, tinertia.ErrNotReproduced):
-		c.note("not simplified: %v", err)
+		s.note("not simplified: %v", err)
 		return nil
 	case errors.As(err, &d):
 		// It was executed, but from another script: better none than one that does not
 		// replay.
-		c.note("not simplified: the simplified execution does not replay: %v", d)
+		s.note("not simplified: the simplified execution does not replay: %v", d)
 		return nil
-	case s == nil && err != nil:
-		c.note("not simplified: %s", reason(ctx, err))
+	case simple == nil && err != nil:
+		s.note("not simplified: %s", reason(ctx, err))
 		return err
-	case s == nil:
-		c.note("not simplified: %v", errTime)
+	case simple == nil:
+		s.note("not simplified: %v", errTime)
 		return nil
 	}
-	if s.Switches == cost.Switches && s.Preemptions == cost.Preemptions && s.Events == cost.Events && !s.Complete {
-		c.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
+	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && !simple.Complete {
+		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}
-	c.report.Simplified = s
-	c.describe(c.report.Finding, &s.Recorded.Ending, s.Recorded)
-	if c.opts.Keep != nil {
+	s.report.Simplified = simple
+	s.describe(s.report.Finding, &simple.Recorded.Ending, simple.Recorded)
+	if s.opts.Keep != nil {
 		var kerr error
-		if s.Trace, kerr = c.opts.Keep(s.Recorded, c.report.Finding.Trace); kerr != nil {
+		if simple.Trace, kerr = s.opts.Keep(simple.Recorded, s.report.Finding.Trace); kerr != nil {
 			return kerr
 		}
 	}

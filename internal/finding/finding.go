@@ -92,13 +92,8 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	return f
 }
 
-// Same reports whether two executions failed by the same bug. It is false if one of them
+// Same reports whether two findings are of the same bug. It is false if one of the executions
 // did not fail.
-func Same(a, b trace.Ending, modules []trace.Module) bool {
-	return Of(a, modules).Same(Of(b, modules))
-}
-
-// Same reports whether two findings are of the same bug.
 func (f Finding) Same(g Finding) bool {
 	if !f.Kind.Failed() || f.Kind != g.Kind || f.identity != g.identity {
 		return false

@@ -48,7 +48,7 @@ func TestLeakMessages(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if !Same(leak(0, stuck), leak(0, running), modules) {
+	if !same(leak(0, stuck), leak(0, running), modules) {
 		t.Error("whether it could go on is evidence, not identity")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,6 +25,8 @@ type Tool struct {
 	Flags   []string // the words of GOFLAGS
 	ModCache,
 	OS, Arch string
+	// Env are variables that are set for builds, beside heddle's own environment.
+	Env []string
 
 	env []string // what it is called with on top of heddle's own environment
 }
@@ -67,7 +70,7 @@ func (t *Tool) command(ctx context.Context, env []string, args ...string) *exec.
 	cmd := exec.CommandContext(ctx, t.Path, args...)
 	cmd.Dir = t.Dir
 	cmd.Env = append(os.Environ(), "PWD="+t.Dir)
-	cmd.Env = append(append(cmd.Env, t.env...), env...)
+	cmd.Env = slices.Concat(cmd.Env, t.Env, t.env, env)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
@@ -95,4 +98,15 @@ func oneLine(s string) string {
 		lines[i] = strings.TrimSpace(strings.TrimPrefix(l, "go: "))
 	}
 	return strings.Join(lines, "; ")
+}
+
+// BuildEnv are the environment variables, NAME=value, that decide what the go command builds and
+// that somebody set. GOFLAGS is not among them: it can name programs to run.
+func BuildEnv() (vars []string) {
+	for _, name := range []string{"CGO_ENABLED", "GOAMD64", "GOEXPERIMENT"} {
+		if v := os.Getenv(name); v != "" {
+			vars = append(vars, name+"="+v)
+		}
+	}
+	return vars
 }

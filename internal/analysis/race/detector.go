@@ -86,8 +86,8 @@ func Bounded(memory int64) *Detector {
 	return d
 }
 
-// Event takes the next event. Threads that no event created must have been seen, or
-// announced, before another thread's accesses that race with theirs.
+// Event takes the next event. A thread that no event created must have been seen
+// before another thread's accesses that race with theirs.
 func (d *Detector) Event(e *trace.Event) {
 	d.engine.Event(e)
 	index := d.events

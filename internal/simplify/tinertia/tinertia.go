@@ -41,7 +41,8 @@ type Options struct {
 	// MaxExecutions bounds the executions, the one that checks the input included; 0
 	// for DefaultMaxExecutions.
 	MaxExecutions int
-	// Operations are those to use, nil for all. Paper() gives the algorithm as published.
+	// Operations are those to use, nil for all. The algorithm as published has RemoveLast,
+	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
 	// History keeps the trace of every accepted candidate in Result.Steps.
 	History bool

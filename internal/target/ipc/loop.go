@@ -120,8 +120,8 @@ type stream struct {
 	next    func() (schedule.Plan, bool)
 	done    func(schedule.Plan, schedule.Outcome) bool
 	queue   []job
-	sent    int // the process has been given the first so many
-	more    bool
+	sent    int  // the process has been given the first so many
+	more    bool // next may have a plan: it is asked after each outcome
 	stopped bool // by done: what comes now is not wanted
 	dog     watchdog
 }
@@ -295,6 +295,7 @@ func (s *stream) hang() {
 func (s *stream) ended(o schedule.Outcome, last bool) {
 	j := &s.queue[0]
 	s.x.reset()
+	s.more = true
 	j.done = o.Index + 1
 	j.over = j.plan.Ends(&o)
 	if !s.stopped && !s.done(j.plan, o) {

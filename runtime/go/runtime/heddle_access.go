@@ -132,7 +132,7 @@ func hdAccessed() {
 		a.changes = hdStop(t, a.op, a.addr, 0, 0, uint32(a.size), a.pc, fp)
 		return
 	}
-	if !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
+	if !hd.record || !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
 		return
 	}
 	nth := hd.profiled
