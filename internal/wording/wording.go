@@ -3,7 +3,11 @@ package wording
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Count is a number of things: 1 execution, 1,234 executions, 2 switches.
@@ -42,14 +46,19 @@ func Percent(p float64) string {
 	return fmt.Sprintf("%.2g %%", 100*p)
 }
 
-// Quoted is a word as a shell must be given it.
+var plain = regexp.MustCompile(`^[-\w./+=:,@%]+$`)
+
+// Quoted is a word as bash must be given it; so must other shells, except for words with control
+// characters.
 func Quoted(word string) string {
-	if word != "" && strings.IndexFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("/._-+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0 {
-		return word
+	if plain.MatchString(word) {
+		return word // syntax.Quote quotes what has a = in it, which matters in a first word only
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	quoted, err := syntax.Quote(word, syntax.LangBash)
+	if err != nil { // a zero byte, which no command line has
+		return strconv.Quote(word)
+	}
+	return quoted
 }
 
 // QuotedWords is a command line as a shell must be given it.
