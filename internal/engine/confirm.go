@@ -125,7 +125,7 @@ func (s *search) keep(r *Finding, t *trace.Trace) (err error) {
 	return err
 }
 
-// unlessTime is nil for an error that came of Options.Time: its end is not a failure.
+// unlessTime is nil for an error that came of Options.Time: reaching it is not a failure.
 func (s *search) unlessTime(ctx context.Context, err error) error {
 	if outOfTime(ctx) {
 		return nil

@@ -71,7 +71,7 @@ func TestReplayScheduleGoesOn(t *testing.T) {
 	}
 }
 
-// TestReplayScheduleRefuses what is not a schedule, and runs nothing.
+// TestReplayScheduleRefuses: strings that are not schedules are refused, and nothing runs.
 func TestReplayScheduleRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := ReplaySchedule(t.Context(), nil, "hds1.p3.AAAA", ScheduleOptions{}); !errors.Is(err, schedule.ErrString) {

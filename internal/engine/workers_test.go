@@ -273,8 +273,8 @@ func TestWorkerFails(t *testing.T) {
 	}
 }
 
-// TestPlanEndsEarly: a plan that a worker ends before its executions are all made is not a reason to
-// wait, and the strategy is told.
+// TestPlanEndsEarly: the search does not wait for the remaining executions of a plan that a
+// worker ends early, and tells the strategy.
 func TestPlanEndsEarly(t *testing.T) {
 	program := simprog.LockedUpdate(2)
 	w := Local(simprog.New(program))
