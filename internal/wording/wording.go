@@ -4,7 +4,6 @@ package wording
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -48,15 +47,15 @@ func Percent(p float64) string {
 
 var plain = regexp.MustCompile(`^[-\w./+=:,@%]+$`)
 
-// Quoted is a word as bash must be given it; so must other shells, except for words with control
-// characters.
+// Quoted is a word as any shell of POSIX must be given it.
 func Quoted(word string) string {
 	if plain.MatchString(word) {
 		return word // syntax.Quote quotes what has a = in it, which matters in a first word only
 	}
-	quoted, err := syntax.Quote(word, syntax.LangBash)
-	if err != nil { // a zero byte, which no command line has
-		return strconv.Quote(word)
+	quoted, err := syntax.Quote(word, syntax.LangPOSIX)
+	if err != nil {
+		// Control characters, which syntax.Quote writes as escapes only, and POSIX has none.
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	return quoted
 }
