@@ -1,4 +1,4 @@
-package symbol
+package dwarfinfo
 
 import (
 	"debug/dwarf"
@@ -65,7 +65,7 @@ func typeSignatures(headers []unitHeader) map[uint64]dwarf.Offset {
 // gives d's root. The header of a type unit begins like any other; the signature and the
 // type's place follow where otherwise the first entry is, so entries are only read from the
 // places that the headers name.
-func typesInfo(d *debugInfo, abbrev, types, str []byte) (*debugInfo, error) {
+func typesInfo(d *Info, abbrev, types, str []byte) (*Info, error) {
 	data, err := dwarf.New(abbrev, nil, nil, types, nil, nil, nil, str)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func typesInfo(d *debugInfo, abbrev, types, str []byte) (*debugInfo, error) {
 }
 
 // top is the debug information of the whole module that d is a part of.
-func (d *debugInfo) top() *debugInfo {
+func (d *Info) top() *Info {
 	if d.root != nil {
 		return d.root
 	}
@@ -93,14 +93,14 @@ func (d *debugInfo) top() *debugInfo {
 }
 
 // addSignature notes where a type is. All units with a signature hold the same type.
-func (d *debugInfo) addSignature(sig uint64, at dieRef) {
+func (d *Info) addSignature(sig uint64, at dieRef) {
 	if _, ok := d.signatures[sig]; !ok {
 		d.signatures[sig] = at
 	}
 }
 
 // signature is the type with a signature, if it is to be had.
-func (d *debugInfo) signature(sig uint64) (dieRef, bool) {
+func (d *Info) signature(sig uint64) (dieRef, bool) {
 	root := d.top()
 	r, ok := root.signatures[sig]
 	if ok {
@@ -119,7 +119,7 @@ func (d *debugInfo) signature(sig uint64) (dieRef, bool) {
 
 // typeClasses notes the names of the complete classes in type units, whose namespaces are not
 // looked for: two of one name are none.
-func (d *debugInfo) typeClasses() {
+func (d *Info) typeClasses() {
 	if p := d.pack(); p != nil && p.types != nil {
 		for sig := range p.types.rows {
 			d.signature(sig)

@@ -1,4 +1,4 @@
-package symbol
+package dwarfinfo
 
 import (
 	"debug/dwarf"
@@ -10,7 +10,7 @@ import (
 // unit is one compilation unit. The tree of functions and the line table are read
 // apart: variables need only the first.
 type unit struct {
-	d        *debugInfo
+	d        *Info
 	entry    *dwarf.Entry
 	compDir  string
 	lang     int64

@@ -1,28 +1,33 @@
-package symbol
+package elffile
 
 import (
+	"cmp"
 	"debug/elf"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
 )
 
-// symtab is an address-ordered symbol table, one symbol per address.
-type symtab []elfSymbol
+// Symtab is an address-ordered symbol table, one symbol per address.
+type Symtab []Symbol
 
-type elfSymbol struct {
-	addr, size uint64
-	name       string
+// Symbol is a function or variable. A size of 0 is unknown.
+type Symbol struct {
+	Addr, Size uint64
+	Name       string
 	rank       int // which of several names for an address to prefer; smaller is better
 }
 
-// newSymtabs splits symbols into code and data and orders them.
-func newSymtabs(symbols []elf.Symbol) (code, data symtab) {
+// NewSymtabs splits symbols into code and data and orders them.
+func NewSymtabs(symbols []elf.Symbol) (code, data Symtab) {
 	for _, s := range symbols {
 		if s.Section == elf.SHN_UNDEF || s.Section == elf.SHN_ABS || s.Name == "" || s.Value == 0 {
 			continue
 		}
 		name, _, _ := strings.Cut(s.Name, "@")
-		e := elfSymbol{addr: s.Value, size: s.Size, name: name, rank: symbolRank(s)}
+		e := Symbol{Addr: s.Value, Size: s.Size, Name: name, rank: symbolRank(s)}
 		switch elf.ST_TYPE(s.Info) {
 		case elf.STT_FUNC, elf.STT_LOOS: // STT_LOOS is STT_GNU_IFUNC
 			code = append(code, e)
@@ -55,41 +60,34 @@ func symbolRank(s elf.Symbol) int {
 	case elf.STB_WEAK:
 		r += 2
 	}
-	if reserved(s.Name) {
+	if cxxname.Reserved(s.Name) {
 		r++
 	}
 	return r
 }
 
-func (t symtab) ordered() symtab {
-	sort.Slice(t, func(i, j int) bool {
-		a, b := t[i], t[j]
-		if a.addr != b.addr {
-			return a.addr < b.addr
-		}
-		if a.rank != b.rank {
-			return a.rank < b.rank
-		}
-		return a.name < b.name
+func (t Symtab) ordered() Symtab {
+	slices.SortFunc(t, func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank), cmp.Compare(a.Name, b.Name))
 	})
 	out := t[:0]
 	for _, s := range t {
-		if n := len(out); n == 0 || out[n-1].addr != s.addr {
+		if n := len(out); n == 0 || out[n-1].Addr != s.Addr {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// find is the symbol that addr lies in. A symbol without a size reaches to the next one.
-func (t symtab) find(addr uint64) (elfSymbol, bool) {
-	i := sort.Search(len(t), func(i int) bool { return t[i].addr > addr }) - 1
+// Find is the symbol that addr lies in. A symbol without a size reaches to the next one.
+func (t Symtab) Find(addr uint64) (Symbol, bool) {
+	i := sort.Search(len(t), func(i int) bool { return t[i].Addr > addr }) - 1
 	if i < 0 {
-		return elfSymbol{}, false
+		return Symbol{}, false
 	}
 	s := t[i]
-	if s.size > 0 && addr >= s.addr+s.size {
-		return elfSymbol{}, false
+	if s.Size > 0 && addr >= s.Addr+s.Size {
+		return Symbol{}, false
 	}
 	return s, true
 }

@@ -1,7 +1,8 @@
-package symbol
+package dwarfinfo
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
 	"strings"
 )
 
@@ -54,23 +55,18 @@ type field struct {
 	typ  dieRef
 }
 
-var opaque = &Type{Size: -1}
+// Opaque is a type of which nothing is known.
+var Opaque = &Type{Size: -1}
 
-// reserved reports whether a name belongs to the implementation (C11 7.1.3), so that it
-// means nothing to the programmer.
-func reserved(name string) bool {
-	return len(name) > 1 && name[0] == '_' && (name[1] == '_' || name[1] >= 'A' && name[1] <= 'Z')
-}
-
-// typ reads the type at r; opaque if it cannot be had.
+// typ reads the type at r; Opaque if it cannot be had.
 func (r dieRef) typ() *Type {
 	if r.d == nil {
-		return opaque
+		return Opaque
 	}
 	if t, ok := r.d.types[r.off]; ok {
 		return t
 	}
-	r.d.types[r.off] = opaque // what a type that contains itself, in a damaged file, finds
+	r.d.types[r.off] = Opaque // what a type that contains itself, in a damaged file, finds
 	t := r.readType()
 	r.d.types[r.off] = t
 	return t
@@ -82,7 +78,7 @@ func (r dieRef) readType() *Type {
 	rd.Seek(r.off)
 	e, err := rd.Next()
 	if e == nil || err != nil {
-		return opaque
+		return Opaque
 	}
 	t := &Type{Name: d.text(e, dwarf.AttrName), Scope: d.scopes[r.off], Size: -1}
 	if n, ok := e.Val(dwarf.AttrByteSize).(int64); ok && n >= 0 {
@@ -93,10 +89,10 @@ func (r dieRef) readType() *Type {
 		dwarf.TagRestrictType, dwarf.TagImmutableType, dwarf.TagSharedType, dwarf.TagPackedType:
 		to, ok := d.ref(e, dwarf.AttrType)
 		if !ok {
-			return opaque
+			return Opaque
 		}
 		under := to.typ()
-		if t.Name != "" && under.Name == "" && under != opaque {
+		if t.Name != "" && under.Name == "" && under != Opaque {
 			named := *under // the typedef of an unnamed struct is its name
 			named.Name = t.Name
 			return &named
@@ -116,7 +112,7 @@ func (r dieRef) readType() *Type {
 		if to, ok := d.ref(e, dwarf.AttrType); ok {
 			t.Encoding = to.typ().Encoding
 		}
-		d.children(rd, e, func(c *dwarf.Entry) {
+		eachChild(rd, e, func(c *dwarf.Entry) bool {
 			if v, ok := c.Val(dwarf.AttrConstValue).(int64); ok && c.Tag == dwarf.TagEnumerator {
 				if v < 0 {
 					t.Encoding = Signed
@@ -125,6 +121,7 @@ func (r dieRef) readType() *Type {
 					t.names[v] = d.text(c, dwarf.AttrName)
 				}
 			}
+			return false
 		})
 	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 		if decl, _ := e.Val(dwarf.AttrDeclaration).(bool); decl {
@@ -137,10 +134,11 @@ func (r dieRef) readType() *Type {
 		if e.Tag == dwarf.TagUnionType {
 			t.Kind = Union
 		}
-		d.children(rd, e, func(c *dwarf.Entry) {
+		eachChild(rd, e, func(c *dwarf.Entry) bool {
 			if f, ok := d.field(c); ok {
 				t.fields = append(t.fields, f)
 			}
+			return false
 		})
 	case dwarf.TagArrayType:
 		t.Kind = Array
@@ -148,16 +146,17 @@ func (r dieRef) readType() *Type {
 		if n, ok := e.Val(dwarf.AttrStride).(int64); ok {
 			t.stride = n
 		}
-		d.children(rd, e, func(c *dwarf.Entry) {
+		eachChild(rd, e, func(c *dwarf.Entry) bool {
 			if c.Tag == dwarf.TagSubrangeType {
 				t.counts = append(t.counts, countOf(c))
 			}
+			return false
 		})
 		if t.Size < 0 {
 			t.Size = t.arraySize()
 		}
 	default:
-		return opaque
+		return Opaque
 	}
 	return t
 }
@@ -169,12 +168,12 @@ func (r dieRef) complete(name string) *Type {
 			return at.typ()
 		}
 	}
-	return opaque
+	return Opaque
 }
 
 // class is the complete class that is called name in whatever namespace, if there is only
 // one: an entry does not say in which namespace it stands.
-func (d *debugInfo) class(name string) (found dieRef, ok bool) {
+func (d *Info) class(name string) (found dieRef, ok bool) {
 	d.walk()
 	if at, ok := d.classes[name]; ok {
 		return at, true
@@ -190,23 +189,8 @@ func (d *debugInfo) class(name string) (found dieRef, ok bool) {
 	return found, ok
 }
 
-// children calls f for each child of e, the entry that rd has just read.
-func (d *debugInfo) children(rd *dwarf.Reader, e *dwarf.Entry, f func(*dwarf.Entry)) {
-	if !e.Children {
-		return
-	}
-	for {
-		c, err := rd.Next()
-		if c == nil || err != nil || c.Tag == 0 {
-			return
-		}
-		f(c)
-		rd.SkipChildren()
-	}
-}
-
 // field reads a member; ok is false for entries that take no place in the object.
-func (d *debugInfo) field(c *dwarf.Entry) (f field, ok bool) {
+func (d *Info) field(c *dwarf.Entry) (f field, ok bool) {
 	switch c.Tag {
 	case dwarf.TagMember:
 		if ext, _ := c.Val(dwarf.AttrExternal).(bool); ext {
@@ -234,7 +218,8 @@ func (d *debugInfo) field(c *dwarf.Entry) (f field, ok bool) {
 		if len(v) < 2 || v[0] != opPlusUconst {
 			return f, false
 		}
-		f.off = int64(uleb(v[1:]))
+		off, _ := binary.Uvarint(v[1:])
+		f.off = int64(off)
 	}
 	if width, isBits := c.Val(dwarf.AttrBitSize).(int64); isBits && width > 0 {
 		f.bits = true
@@ -254,16 +239,6 @@ func (d *debugInfo) field(c *dwarf.Entry) (f field, ok bool) {
 		f.size = (first+width+7)/8 - f.off
 	}
 	return f, f.off >= 0
-}
-
-func uleb(b []byte) (v uint64) {
-	for i := 0; i < len(b) && i < 9; i++ {
-		v |= uint64(b[i]&0x7f) << (7 * i)
-		if b[i] < 0x80 {
-			break
-		}
-	}
-	return v
 }
 
 func encodingOf(e int64) Encoding {

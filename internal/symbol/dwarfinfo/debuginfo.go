@@ -1,16 +1,21 @@
-package symbol
+package dwarfinfo
 
 import (
 	"debug/dwarf"
+	"iter"
 	"slices"
 	"sort"
+
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 )
 
-// debugInfo is the DWARF of one module.
-type debugInfo struct {
-	im    *image // holds the debug sections
+// Info is the DWARF of one module. It reads units when they are first asked for, and is not for
+// several goroutines at once.
+type Info struct {
+	im    *Sections // holds the debug sections
 	data  *dwarf.Data
-	alt   *debugInfo // entries shared by dwz, nil without
+	alt   *Info // entries shared by dwz, nil without
 	inext func(addr uint64) bool
 	units []*unit
 	// ranges maps code to units; built once.
@@ -27,7 +32,7 @@ type debugInfo struct {
 	modulePath string
 	// Of what is in a file of its own: see split.go and typeunit.go. root and part are nil
 	// for the module itself, which has the rest.
-	root       *debugInfo
+	root       *Info
 	part       *dwoPart
 	signatures map[uint64]dieRef
 	missing    []error // files that are not to be had
@@ -35,8 +40,8 @@ type debugInfo struct {
 	packOpened bool
 }
 
-func newDebug(im *image, data *dwarf.Data, inext func(uint64) bool) *debugInfo {
-	return &debugInfo{
+func newDebug(im *Sections, data *dwarf.Data, inext func(uint64) bool) *Info {
+	return &Info{
 		im: im, data: data, inext: inext,
 		names: map[dwarf.Offset]dieName{}, scopes: map[dwarf.Offset]string{}, types: map[dwarf.Offset]*Type{},
 	}
@@ -47,11 +52,12 @@ type unitRange struct {
 	u      *unit
 }
 
-// newDebugInfo reads the list of compilation units of im. Executable segments come from
-// main, the module itself, because a separate debug file may leave them empty.
-func newDebugInfo(im, main, alt *image) *debugInfo {
-	d := newDebug(im, im.dwarf, main.inText)
-	d.modulePath = main.path
+// New reads the list of compilation units of im. Executable segments come from main, the module
+// itself, because a separate debug file may leave them empty. Alt is the file that dwz moved
+// common entries to, nil without.
+func New(im *Sections, main *elffile.File, alt *Sections) *Info {
+	d := newDebug(im, im.Data, main.InText)
+	d.modulePath = main.Path
 	d.classes, d.signatures = map[string]dieRef{}, map[uint64]dieRef{}
 	for sig, off := range im.signatures {
 		d.addSignature(sig, dieRef{d, off})
@@ -59,8 +65,8 @@ func newDebugInfo(im, main, alt *image) *debugInfo {
 	if im.types != nil {
 		typesInfo(d, im.abbrev, im.types, im.str) // damaged, its types are opaque
 	}
-	if alt != nil && alt.dwarf != nil {
-		d.alt = newDebugInfo(alt, main, nil)
+	if alt != nil && alt.Data != nil {
+		d.alt = New(alt, main, nil)
 	}
 	r := d.data.Reader()
 	for {
@@ -77,7 +83,7 @@ func newDebugInfo(im, main, alt *image) *debugInfo {
 	return d
 }
 
-func (d *debugInfo) addUnit(e *dwarf.Entry) {
+func (d *Info) addUnit(e *dwarf.Entry) {
 	u := &unit{d: d, entry: e}
 	u.compDir, _ = e.Val(dwarf.AttrCompDir).(string)
 	if lang, ok := e.Val(dwarf.AttrLanguage).(int64); ok {
@@ -105,8 +111,8 @@ func (d *debugInfo) addUnit(e *dwarf.Entry) {
 }
 
 // unitAt is the compilation unit whose code contains addr, nil if none exists. It may be
-// of another debugInfo, of a split unit.
-func (d *debugInfo) unitAt(addr uint64) *unit {
+// of another Info, of a split unit.
+func (d *Info) unitAt(addr uint64) *unit {
 	// Ranges of different units do not overlap, except in damaged files, where any
 	// answer is as good.
 	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].lo > addr }) - 1
@@ -116,9 +122,9 @@ func (d *debugInfo) unitAt(addr uint64) *unit {
 	return d.ranges[i].u.full()
 }
 
-// frames is the chain of frames at addr, innermost first; nil if the debug information
+// Frames is the chain of frames at addr, innermost first; nil if the debug information
 // does not cover it.
-func (d *debugInfo) frames(addr uint64) []Frame {
+func (d *Info) Frames(addr uint64) []Frame {
 	u := d.unitAt(addr)
 	if u == nil {
 		return nil
@@ -141,7 +147,7 @@ func (d *debugInfo) frames(addr uint64) []Frame {
 		n := u.d.nameOf(s.off)
 		f := Frame{Func: n.display(), Linkage: n.linker(), File: file, Line: line, Column: col, Inlined: s.inlined}
 		if u.lang == langGo {
-			f.Func = goReadable(f.Linkage)
+			f.Func = goname.Readable(f.Linkage)
 		}
 		out = append(out, f)
 		file, line, col = u.file(s.callFile), s.callLine, s.callCol
@@ -151,7 +157,7 @@ func (d *debugInfo) frames(addr uint64) []Frame {
 
 // unitOf is the compilation unit that holds the entry at off, nil for entries outside of
 // all of them.
-func (d *debugInfo) unitOf(off dwarf.Offset) *unit {
+func (d *Info) unitOf(off dwarf.Offset) *unit {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].entry.Offset > off }) - 1
 	if i < 0 {
 		return nil
@@ -159,8 +165,8 @@ func (d *debugInfo) unitOf(off dwarf.Offset) *unit {
 	return d.units[i]
 }
 
-// declared is where the function at addr is declared; line is 0 if that is not known.
-func (d *debugInfo) declared(addr uint64) (file string, line int) {
+// Declared is where the function at addr is declared; line is 0 if that is not known.
+func (d *Info) Declared(addr uint64) (file string, line int) {
 	u := d.unitAt(addr)
 	if u == nil {
 		return "", 0
@@ -173,3 +179,32 @@ func (d *debugInfo) declared(addr uint64) (file string, line int) {
 	n := u.d.nameOf(chain[0].off)
 	return n.file, n.line
 }
+
+// Entry is where the function at addr begins, 0 if that is not known.
+func (d *Info) Entry(addr uint64) uint64 {
+	if u := d.unitAt(addr); u != nil {
+		u.loadTree()
+		if chain := u.scopesAt(addr); len(chain) > 0 {
+			return chain[0].ranges[0][0]
+		}
+	}
+	return 0
+}
+
+// Files yields the source files that the line tables name.
+func (d *Info) Files() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, u := range d.units {
+			u.loadLines()
+			for _, f := range u.files {
+				if p := u.path(f); p != "" && !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Missing says why parts of the debug information that lie in files of their own are not to be
+// had.
+func (d *Info) Missing() []error { return d.missing }

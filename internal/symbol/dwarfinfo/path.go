@@ -1,35 +1,38 @@
-package symbol
+package dwarfinfo
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 )
 
-// place is where in a variable some bytes lie.
-type place struct {
+// Place is where in a variable some bytes lie.
+type Place struct {
 	path string // `.head`, `[2].balance`, `[0..11]`; empty for the variable as a whole
 	rest int64  // bytes into what path names
-	leaf *Type  // type of what the bytes are, nil unless they are exactly one value
+	Leaf *Type  // type of what the bytes are, nil unless they are exactly one value
 	of   *Type  // type of what path names
 }
 
-// ofName is the name of the type of what the path names, empty for a part of it and for types
+// OfName is the name of the type of what the path names, empty for a part of it and for types
 // that say no more than a value does.
-func (p place) ofName() string {
+func (p Place) OfName() string {
 	if p.rest != 0 || p.of == nil || p.of.Kind != Struct && p.of.Kind != Union || p.of.Name == "" {
 		return ""
 	}
-	return p.of.Scope + goShort(p.of.Name)
+	return p.of.Scope + goname.Short(p.of.Name)
 }
 
-func (p place) String() string {
+func (p Place) String() string {
 	if p.rest != 0 {
 		return fmt.Sprintf("%s+%d", p.path, p.rest)
 	}
 	return p.path
 }
 
-// locate finds the smallest member of t that holds the size bytes at off; size 0 stands
+// Locate finds the smallest member of t that holds the size bytes at off; size 0 stands
 // for an object whose extent is not known, such as a lock, and finds the innermost member
 // that starts there.
 //
@@ -38,22 +41,22 @@ func (p place) String() string {
 // `q.mut.__data.__lock`. Only if such members hold nothing but one value, or an array,
 // are they looked through: an atomic counter is `hits`, an element of a std::array
 // `slot[3]`.
-func (t *Type) locate(off, size int64) place {
-	p := place{rest: off, of: t}
+func (t *Type) Locate(off, size int64) Place {
+	p := Place{rest: off, of: t}
 	t.descend(off, size, &p, false, 0)
 	return p
 }
 
 // descend extends p into t at off. hidden says that the path has ended and only the type
 // of the value is still wanted; p.rest then stays relative to where it ended.
-func (t *Type) descend(off, size int64, p *place, hidden bool, depth int) {
+func (t *Type) descend(off, size int64, p *Place, hidden bool, depth int) {
 	if depth > 64 {
 		return
 	}
 	switch t.Kind {
 	case Scalar, Pointer, Enum:
 		if p.rest == 0 && off == 0 && (size == 0 || size == t.Size) {
-			p.leaf = t
+			p.Leaf = t
 		}
 	case Struct, Union:
 		t.descendField(off, size, p, hidden, depth)
@@ -62,7 +65,7 @@ func (t *Type) descend(off, size int64, p *place, hidden bool, depth int) {
 	}
 }
 
-func (t *Type) descendField(off, size int64, p *place, hidden bool, depth int) {
+func (t *Type) descendField(off, size int64, p *Place, hidden bool, depth int) {
 	if !hidden && t.goOpaque() {
 		hidden, p.rest = true, 0
 	}
@@ -80,7 +83,7 @@ func (t *Type) descendField(off, size int64, p *place, hidden bool, depth int) {
 	inner := f.typ.typ()
 	switch {
 	case hidden, f.base, f.name == "":
-	case !reserved(f.name):
+	case !cxxname.Reserved(f.name):
 		p.path += "." + f.name
 		p.rest, p.of = off-f.off, inner
 	case inner.Kind != Array || t.Kind == Union:
@@ -134,7 +137,7 @@ func (f *field) covers(off, size int64) bool {
 
 // fits reports whether exactly one value of the field fills the bytes.
 func (f *field) fits(off, size int64) bool {
-	return f.typ.typ().locate(off-f.off, size).leaf != nil
+	return f.typ.typ().Locate(off-f.off, size).Leaf != nil
 }
 
 // bitFieldNames names what shares a byte: an access to one is an access to all.
@@ -148,7 +151,7 @@ func bitFieldNames(names []string) string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-func (t *Type) descendElement(off, size int64, p *place, hidden bool, depth int) {
+func (t *Type) descendElement(off, size int64, p *Place, hidden bool, depth int) {
 	step := t.step()
 	if step == 0 {
 		return
@@ -189,4 +192,15 @@ func (t *Type) descendElement(off, size int64, p *place, hidden bool, depth int)
 		off, last = off%s, last%s
 	}
 	t.elem.typ().descend(off, size, p, hidden, depth+1)
+}
+
+// goOpaque reports whether the inside of a Go type is nothing that a programmer has written.
+func (t *Type) goOpaque() bool {
+	for _, prefix := range []string{"sync.", "sync/", "internal/", "runtime.", "time.", "[]", "func(", "map[", "chan ", "interface {"} {
+		if strings.HasPrefix(t.Name, prefix) {
+			return true
+		}
+	}
+	slice := t.Kind == Struct && len(t.fields) == 3 && t.fields[0].name == "array" && t.fields[1].name == "len" && t.fields[2].name == "cap"
+	return slice || t.Name == "string" && t.Kind == Struct
 }

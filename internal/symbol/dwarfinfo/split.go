@@ -1,4 +1,4 @@
-package symbol
+package dwarfinfo
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/heddle-dev/heddle/internal/regular"
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
 // Split DWARF: a compilation unit of the program is a skeleton that names a file (.dwo) with
@@ -92,7 +93,7 @@ func (u *unit) openSplit() (*unit, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("no functions and variables of %s: %s cannot be read (%w); keep it, or put all such files into %s.dwp with dwp",
-				u.name(), s.name, plainError(err), filepath.Base(u.d.im.path))
+				u.name(), s.name, elffile.Plain(err), filepath.Base(u.d.im.path))
 		}
 		if part, ok = f.unit(s.id); !ok {
 			return nil, u.otherBuild()
@@ -139,7 +140,7 @@ func (u *unit) name() string {
 }
 
 // splitInfo is the debug information in part, which belongs to the skeleton stub.
-func (d *debugInfo) splitInfo(part *dwoPart, stub *unit) (*debugInfo, error) {
+func (d *Info) splitInfo(part *dwoPart, stub *unit) (*Info, error) {
 	data, err := dwarf.New(gnuForms(part.abbrev), nil, nil, part.info, nil, nil, nil, part.str)
 	if err != nil {
 		return nil, err
@@ -329,7 +330,7 @@ func readDwo(path string) (*dwo, error) {
 	if err != nil {
 		var format *elf.FormatError
 		if errors.As(err, &format) {
-			return nil, errNotELF
+			return nil, elffile.ErrNotELF
 		}
 		return nil, err
 	}
@@ -346,8 +347,8 @@ func readDwo(path string) (*dwo, error) {
 			}
 		}
 	}
-	f.units = readDwoIndex(sectionBytes(e.File, ".debug_cu_index"))
-	f.types = readDwoIndex(sectionBytes(e.File, ".debug_tu_index"))
+	f.units = readDwoIndex(elffile.Section(e.File, ".debug_cu_index"))
+	f.types = readDwoIndex(elffile.Section(e.File, ".debug_tu_index"))
 	if len(f.sections["info"]) == 0 {
 		return nil, errors.New("it has no split debug information")
 	}
@@ -472,7 +473,7 @@ func readDwoIndex(b []byte) *dwoIndex {
 }
 
 // pack is the package beside the program, nil without one.
-func (d *debugInfo) pack() *dwo {
+func (d *Info) pack() *dwo {
 	if d.root != nil {
 		return d.root.pack()
 	}

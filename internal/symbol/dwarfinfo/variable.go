@@ -1,10 +1,13 @@
-package symbol
+package dwarfinfo
 
 import (
 	"debug/dwarf"
 	"encoding/binary"
 	"slices"
 	"sort"
+
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 )
 
 // variable is a variable at a fixed address, as found in the debug information.
@@ -93,7 +96,7 @@ func (u *unit) addClass(e *dwarf.Entry, c context) {
 }
 
 // walk reads the entries of all units, on the first question about data.
-func (d *debugInfo) walk() {
+func (d *Info) walk() {
 	if d.walked {
 		return
 	}
@@ -114,7 +117,7 @@ func (d *debugInfo) walk() {
 
 // variableAt is the variable with the highest address that is not above addr; whether it
 // reaches to addr depends on its size.
-func (d *debugInfo) variableAt(addr uint64) (variable, bool) {
+func (d *Info) variableAt(addr uint64) (variable, bool) {
 	d.walk()
 	i := sort.Search(len(d.vars), func(i int) bool { return d.vars[i].addr > addr }) - 1
 	if i < 0 {
@@ -128,9 +131,9 @@ func (v variable) describe() (string, dieName) {
 	n := v.u.d.nameOf(v.off)
 	switch {
 	case v.u.lang == langGo:
-		return goReadable(n.name), n
+		return goname.Readable(n.name), n
 	case n.linkage != "" && n.linkage != n.name:
-		return readable(n.linkage), n
+		return cxxname.Readable(n.linkage), n
 	case v.fn != 0:
 		// `function::variable` is how GDB spells it too.
 		if fn := v.u.d.nameOf(v.fn).display(); fn != "" {
@@ -138,4 +141,25 @@ func (v variable) describe() (string, dieName) {
 		}
 	}
 	return v.scope + n.name, n
+}
+
+// Variable is a variable as its declaration has it.
+type Variable struct {
+	Name    string // readable: with its function or namespace before it
+	Linkage string // as the linker knows it, empty if the debug information does not say
+	Addr    uint64 // of a global variable
+	Type    *Type
+	File    string
+	Line    int
+}
+
+// VariableAt is the global variable with the highest address that is not above addr; whether it
+// reaches to addr depends on its size.
+func (d *Info) VariableAt(addr uint64) (Variable, bool) {
+	v, ok := d.variableAt(addr)
+	if !ok {
+		return Variable{}, false
+	}
+	name, about := v.describe()
+	return Variable{name, about.linkage, v.addr, about.typ.typ(), about.file, about.line}, true
 }

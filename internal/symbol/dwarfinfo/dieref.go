@@ -1,19 +1,21 @@
-package symbol
+package dwarfinfo
 
 import (
 	"bytes"
 	"debug/dwarf"
+
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
 )
 
 // dieRef names an entry; a reference may lead into the file that dwz made.
 type dieRef struct {
-	d   *debugInfo
+	d   *Info
 	off dwarf.Offset
 }
 
 // ref is where attribute a of e points to; ok is false if it has none that can be
 // followed.
-func (d *debugInfo) ref(e *dwarf.Entry, a dwarf.Attr) (r dieRef, ok bool) {
+func (d *Info) ref(e *dwarf.Entry, a dwarf.Attr) (r dieRef, ok bool) {
 	f := e.AttrField(a)
 	if f == nil {
 		return dieRef{}, false
@@ -34,7 +36,7 @@ func (d *debugInfo) ref(e *dwarf.Entry, a dwarf.Attr) (r dieRef, ok bool) {
 }
 
 // text is the string attribute a of e, empty if it has none.
-func (d *debugInfo) text(e *dwarf.Entry, a dwarf.Attr) string {
+func (d *Info) text(e *dwarf.Entry, a dwarf.Attr) string {
 	f := e.AttrField(a)
 	if f == nil {
 		return ""
@@ -73,7 +75,7 @@ type dieName struct {
 
 func (n dieName) display() string {
 	if n.linkage != "" {
-		return readable(n.linkage)
+		return cxxname.Readable(n.linkage)
 	}
 	return n.scope + n.name
 }
@@ -90,7 +92,7 @@ const attrMIPSLinkageName dwarf.Attr = 0x2007
 
 // nameOf collects the name of the entry at off along its chain of abstract origins and
 // specifications: a concrete entry holds only what the abstract one does not.
-func (d *debugInfo) nameOf(off dwarf.Offset) dieName {
+func (d *Info) nameOf(off dwarf.Offset) dieName {
 	if n, ok := d.names[off]; ok {
 		return n
 	}
