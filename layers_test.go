@@ -20,7 +20,7 @@ const module = "github.com/heddle-dev/heddle"
 var layers = [][]string{
 	{".", "internal/abi", "internal/regular", "trace/tracepb"},
 	{"trace"},
-	{"schedule"},
+	{"schedule", "internal/ops"},
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain", "internal/gotool"},
 	{"internal/target/cprog", "internal/target/goprog"},
 	{"internal/analysis/hb", "internal/analysis/depend"},
