@@ -162,12 +162,12 @@ const (
 type Results uint8
 
 const (
-	Zero        Results = iota // 0
-	Any                        // it cannot fail, or what it does does not depend on it
-	OwnerDead                  // 0, or EOWNERDEAD: a robust mutex's owner died, the caller has it
-	Recoverable                // all but ENOTRECOVERABLE: the mutex is held
-	One                        // 1
-	Started                    // 0, or EINPROGRESS: a connection is under way
+	Zero     Results = iota // 0
+	Any                     // it cannot fail, or what it does does not depend on it
+	Locked                  // 0, or EOWNERDEAD: a robust mutex's owner died, the caller has it
+	Relocked                // all but ENOTRECOVERABLE: the mutex is held
+	One                     // 1
+	Started                 // 0, or EINPROGRESS: a connection is under way
 )
 
 // Role is what a field of an event holds.
@@ -184,7 +184,7 @@ const (
 const (
 	Interrupted    = int32(syscall.EINTR)
 	Cancelled      = int32(syscall.ECANCELED)       // a cancellation took the operation's place
-	ownerDead      = int32(syscall.EOWNERDEAD)      // of a robust mutex: the caller has it
+	OwnerDead      = int32(syscall.EOWNERDEAD)      // of a robust mutex: the caller has it
 	NotRecoverable = int32(syscall.ENOTRECOVERABLE) // of a robust mutex: the caller does not have it
 	inProgress     = int32(syscall.EINPROGRESS)
 	busy           = int32(syscall.EBUSY)
@@ -282,9 +282,9 @@ func (s *Spec) Done(ev *trace.Event) bool {
 	switch s.Ok {
 	case Any:
 		return true
-	case OwnerDead:
-		return ev.Result == 0 || ev.Result == ownerDead
-	case Recoverable:
+	case Locked:
+		return ev.Result == 0 || ev.Result == OwnerDead
+	case Relocked:
 		return ev.Result != NotRecoverable
 	case One:
 		return ev.Result == 1

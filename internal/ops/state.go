@@ -492,7 +492,7 @@ func (s *State) resume(ev *trace.Event) {
 	spec, o, th := Of(ev.Op), s.Object(ev.Object), s.thread(ev.Thread)
 	th.unqueue(ev.Thread)
 	woken := 0
-	if th.woken && (ev.Result == 0 || (ev.Result == ownerDead || ev.Result == NotRecoverable) && ev.Flags&trace.FlagTimeout == 0) {
+	if th.woken && (ev.Result == 0 || (ev.Result == OwnerDead || ev.Result == NotRecoverable) && ev.Flags&trace.FlagTimeout == 0) {
 		woken = 1
 	}
 	th.woken = false

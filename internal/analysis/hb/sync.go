@@ -1,78 +1,82 @@
 package hb
 
-import "github.com/heddle-dev/heddle/trace"
-
-// lock is a mutex, spin lock, once or read-write lock; all but the last only write.
-type lock struct {
-	wrote  released // by those that held it alone
-	read   released // by readers since
-	writer trace.ThreadID
-}
-
-const (
-	// ownerDead is EOWNERDEAD: a robust mutex was taken, its last holder having died.
-	ownerDead = 130
-	// notRecoverable is ENOTRECOVERABLE: after that nobody had put it right.
-	notRecoverable = 131
-	// cancelled is ECANCELED: the thread begins to unwind.
-	cancelled = 125
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
 )
 
-// tookLock reports whether a lock operation got the lock. Any result but these two means
-// that it did not: EBUSY, ETIMEDOUT, EDEADLK, EINVAL, …
-func tookLock(ev *trace.Event) bool { return ev.Result == 0 || ev.Result == ownerDead }
-
-func (e *Engine) lock(o trace.Object) *lock {
-	l := e.locks[o]
-	if l == nil {
-		l = &lock{writer: -1}
-		e.locks[o] = l
-	}
-	return l
+// object is what was released at a synchronisation object.
+type object struct {
+	alone  released // by those that held it alone, raised its count, …
+	shared released // by readers since
+	phase  *phase   // of a barrier
 }
 
-// lockEvent handles locks and once; false means that the operation is none of theirs.
-func (e *Engine) lockEvent(t *thread, ev *trace.Event) bool {
-	switch ev.Op {
-	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock,
-		trace.OpSpinLock, trace.OpSpinTrylock, trace.OpOnceBegin:
-		if tookLock(ev) {
-			t.take(&e.lock(ev.Object).wrote)
-		}
-	case trace.OpMutexUnlock, trace.OpMutexAbandon, trace.OpSpinUnlock, trace.OpOnceEnd:
-		// Inner unlocks of a recursive mutex release too early, but nobody can acquire
-		// before the outer one, which releases at least as much.
-		if ev.Result == 0 {
-			e.leave(t, &e.lock(ev.Object).wrote)
-		}
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
-		if tookLock(ev) {
-			t.take(&e.lock(ev.Object).wrote)
-		}
-	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
-		if tookLock(ev) {
-			l := e.lock(ev.Object)
-			t.take(&l.wrote)
-			t.take(&l.read)
-			l.writer = t.id
-		}
-	case trace.OpRwlockUnlock:
-		if ev.Result == 0 {
-			l := e.lock(ev.Object)
-			if l.writer == t.id {
-				l.writer = -1
-				e.leave(t, &l.wrote)
-			} else {
-				e.leave(t, &l.read)
+// phase is a generation of a barrier that is gathering arrivals. It outlives its place in
+// object: its last threads may leave when the next one has begun.
+type phase struct{ arrived Clock }
+
+func (e *Engine) object(o *ops.Object) *object {
+	for int(o.Num) >= len(e.objects) {
+		e.objects = append(e.objects, nil)
+	}
+	x := e.objects[o.Num]
+	if x == nil {
+		x = &object{}
+		e.objects[o.Num] = x
+	}
+	return x
+}
+
+// wake gives thread id the clock of t, to be acquired when it resumes.
+func (e *Engine) wake(t *thread, id trace.ThreadID) {
+	e.publishing(t)
+	e.thread(id).woken.Join(&t.clock)
+}
+
+// synchronise handles locks, once, conditions, futexes, semaphores and barriers.
+func (e *Engine) synchronise(t *thread, ev *trace.Event) {
+	changes := e.state.Apply(ev)
+	for i := range changes {
+		switch c := &changes[i]; c.Kind {
+		case ops.Acquired:
+			o := e.object(c.Object)
+			t.take(&o.alone)
+			t.take(&o.shared)
+		case ops.AcquiredShared, ops.Passed, ops.Downed:
+			t.take(&e.object(c.Object).alone)
+		case ops.Released, ops.Upped:
+			// Inner unlocks of a recursive mutex release too early, but nobody can acquire
+			// before the outer one, which releases at least as much.
+			e.leave(t, &e.object(c.Object).alone)
+		case ops.ReleasedShared:
+			e.leave(t, &e.object(c.Object).shared)
+		case ops.Waits:
+			t.woken.forget()
+		case ops.Woke, ops.MayWake:
+			e.wake(t, c.Thread)
+		case ops.Resumed:
+			if c.N == 1 {
+				t.learn(&t.woken)
+			}
+			t.woken.forget()
+		case ops.Arrived:
+			o := e.object(c.Object)
+			if c.First {
+				o.phase = &phase{}
+			}
+			e.publishing(t)
+			o.phase.arrived.Join(&t.clock)
+			t.phase = o.phase
+		case ops.Departed:
+			if t.phase != nil {
+				t.learn(&t.phase.arrived)
+				t.phase = nil
+			}
+		case ops.Forgotten:
+			if int(c.Object.Num) < len(e.objects) {
+				e.objects[c.Object.Num] = nil
 			}
 		}
-	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpSpinInit, trace.OpSpinDestroy,
-		trace.OpRwlockInit, trace.OpRwlockDestroy:
-		if ev.Result == 0 {
-			delete(e.locks, ev.Object)
-		}
-	default:
-		return false
 	}
-	return true
 }
