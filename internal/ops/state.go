@@ -36,8 +36,8 @@ type Object struct {
 // Hold is one thread's hold of a lock.
 type Hold struct {
 	Thread trace.ThreadID
-	Event  int // with which the hold began
-	Depth  int // how often the thread acquired the lock and did not release it
+	Depth  int32 // how often the thread acquired the lock and did not release it
+	Event  int   // with which the hold began
 }
 
 // Holds are those of the lock, in order; they must not be changed and are valid until the next
@@ -61,7 +61,7 @@ type thread struct {
 	granted   bool    // what it waits for has come
 	woken     bool    // it came from another thread
 	announced bool    // it asked for a lock before its readers
-	depth     int     // of the mutex that its wait released
+	depth     int32   // of the mutex that its wait released
 	arrived   int32   // generation of the barrier at which it arrived
 	signals   uint64  // pending for it alone
 	// interrupted: a handler has run in its call, which will fail.
@@ -139,6 +139,10 @@ func (s *State) Object(name trace.Object) *Object {
 	if s.last != nil && s.last.Name == name {
 		return s.last
 	}
+	return s.find(name)
+}
+
+func (s *State) find(name trace.Object) *Object {
 	o := s.objects[name]
 	if o == nil {
 		if s.objects == nil {
@@ -194,11 +198,12 @@ func (s *State) Waiting(t trace.ThreadID) (trace.Object, bool) {
 // valid until the next call.
 func (s *State) Apply(ev *trace.Event) []Change {
 	s.changes = s.changes[:0]
-	if a := Does(ev.Op); ev.Op < trace.OpGo || a == Create || a == Switch {
-		if do := steps[a]; do != nil {
-			do(s, ev)
+	spec := Of(ev.Op)
+	if ev.Op < trace.OpGo || spec.Of == Thread {
+		if do := steps[spec.Does]; do != nil {
+			do(s, spec, ev)
 		}
-		if (ev.Result == Interrupted || ev.Result == Cancelled) && a != Take {
+		if (ev.Result == Interrupted || ev.Result == Cancelled) && spec.Does != Take {
 			s.thread(ev.Thread).interrupted = false
 		}
 	}
@@ -209,16 +214,16 @@ func (s *State) Apply(ev *trace.Event) []Change {
 // ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine goes on
 // with an OpResume, or never.
 func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
-	op := ev.Op
-	if a := Does(op); op < trace.OpGo || a == Create || a == Switch {
+	spec := Of(ev.Op)
+	switch {
+	case spec.Does == Continue:
+		spec = Of(trace.Op(ev.Value))
+	case ev.Op < trace.OpGo, spec.Of == Thread:
 		return s.Apply(ev)
 	}
 	s.changes = s.changes[:0]
-	if op == trace.OpResume {
-		op = trace.Op(ev.Value)
-	}
-	if do := goSteps[Does(op)]; do != nil && !blocked {
-		do(s, ev)
+	if do := goSteps[spec.Does]; do != nil && !blocked {
+		do(s, spec, ev)
 	}
 	s.event++
 	return s.changes
@@ -227,14 +232,21 @@ func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 // Skip counts an event that the state is not told of, so that holds name their events.
 func (s *State) Skip() { s.event++ }
 
-func (s *State) changed(kind ChangeKind, t trace.ThreadID, o *Object, n int) *Change {
-	s.changes = append(s.changes, Change{Kind: kind, Thread: t, Object: o, N: int32(n)})
-	return &s.changes[len(s.changes)-1]
+func (s *State) changed(kind ChangeKind, t trace.ThreadID, o *Object, n int32) *Change {
+	i := len(s.changes)
+	if i < cap(s.changes) {
+		s.changes = s.changes[:i+1]
+	} else {
+		s.changes = append(s.changes, Change{})
+	}
+	c := &s.changes[i]
+	*c = Change{Kind: kind, Thread: t, Object: o, N: n}
+	return c
 }
 
 // steps are what actions do to a state, and goSteps those of goroutines; the others do nothing.
 var (
-	steps = [actions]func(*State, *trace.Event){
+	steps = [actions]func(*State, *Spec, *trace.Event){
 		Create:        (*State).create,
 		End:           (*State).end,
 		Exit:          (*State).exit,
@@ -268,7 +280,7 @@ var (
 		Accept:        (*State).accept,
 		Switch:        (*State).switches,
 	}
-	goSteps = [actions]func(*State, *trace.Event){
+	goSteps = [actions]func(*State, *Spec, *trace.Event){
 		Acquire:       (*State).goAcquire,
 		AcquireShared: (*State).goAcquireShared,
 		Release:       (*State).goRelease,
@@ -278,23 +290,23 @@ var (
 
 // ---- threads
 
-func (s *State) create(ev *trace.Event) {
+func (s *State) create(spec *Spec, ev *trace.Event) {
 	if id, ok := ev.Child(); ok && int(id) < len(s.threads) {
 		s.threads[id].absent = false
 	}
 }
 
-func (s *State) end(ev *trace.Event) { s.thread(ev.Thread).ended = true }
+func (s *State) end(spec *Spec, ev *trace.Event) { s.thread(ev.Thread).ended = true }
 
-func (s *State) exit(ev *trace.Event) { s.thread(ev.Thread).cancelled = true }
+func (s *State) exit(spec *Spec, ev *trace.Event) { s.thread(ev.Thread).cancelled = true }
 
-func (s *State) cancel(ev *trace.Event) {
+func (s *State) cancel(spec *Spec, ev *trace.Event) {
 	if ev.Value < uint64(len(s.threads)) {
 		s.threads[ev.Value].cancelled = true
 	}
 }
 
-func (s *State) switches(ev *trace.Event) {
+func (s *State) switches(spec *Spec, ev *trace.Event) {
 	s.thread(ev.Thread).away = true
 	if ev.Value < uint64(len(s.threads)) {
 		s.threads[ev.Value].away = false
@@ -303,13 +315,13 @@ func (s *State) switches(ev *trace.Event) {
 
 // ---- objects
 
-func (s *State) init(ev *trace.Event) {
+func (s *State) init(spec *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
 	o := s.Object(ev.Object)
 	o.forget()
-	switch Of(ev.Op).Of {
+	switch spec.Of {
 	case Semaphore:
 		o.counted, o.count = true, int64(ev.Value)
 	case Barrier:
@@ -318,7 +330,7 @@ func (s *State) init(ev *trace.Event) {
 	s.changed(Forgotten, ev.Thread, o, 0)
 }
 
-func (s *State) destroy(ev *trace.Event) {
+func (s *State) destroy(spec *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
@@ -342,13 +354,13 @@ func (s *State) announced(t trace.ThreadID, o *Object) {
 	}
 }
 
-func (s *State) announce(ev *trace.Event) {
+func (s *State) announce(spec *Spec, ev *trace.Event) {
 	s.Object(ev.Object).announced++
 	s.thread(ev.Thread).announced = true
 }
 
-func (s *State) acquire(ev *trace.Event) {
-	spec, o := Of(ev.Op), s.Object(ev.Object)
+func (s *State) acquire(spec *Spec, ev *trace.Event) {
+	o := s.Object(ev.Object)
 	if spec.Of == RWLock {
 		s.announced(ev.Thread, o)
 	}
@@ -358,27 +370,27 @@ func (s *State) acquire(ev *trace.Event) {
 }
 
 // own gives the lock to a thread, which has it alone.
-func (s *State) own(t trace.ThreadID, o *Object, times int) {
+func (s *State) own(t trace.ThreadID, o *Object, times int32) {
 	depth := times
 	if h := o.holdOf(t); h != nil && (!o.shared || len(o.holds) == 1) {
 		h.Depth += times
 		depth = h.Depth
 	} else {
-		o.holds = append(o.holds[:0], Hold{t, s.event, times})
+		o.holds = append(o.holds[:0], Hold{t, times, s.event})
 	}
 	o.shared = false
-	s.changed(Acquired, t, o, times).Depth = int32(depth)
+	s.changed(Acquired, t, o, times).Depth = depth
 }
 
-func (s *State) acquireShared(ev *trace.Event) {
-	if Of(ev.Op).Done(ev) {
+func (s *State) acquireShared(spec *Spec, ev *trace.Event) {
+	if spec.Done(ev) {
 		s.share(ev.Thread, s.Object(ev.Object))
 	}
 }
 
 // share gives the lock to a thread, which others may have, too.
 func (s *State) share(t trace.ThreadID, o *Object) {
-	depth := 1
+	depth := int32(1)
 	if h := o.holdOf(t); h != nil {
 		h.Depth++
 		depth = h.Depth
@@ -386,13 +398,13 @@ func (s *State) share(t trace.ThreadID, o *Object) {
 		if !o.shared {
 			o.holds = o.holds[:0]
 		}
-		o.holds = append(o.holds, Hold{t, s.event, 1})
+		o.holds = append(o.holds, Hold{t, 1, s.event})
 		o.shared = true
 	}
-	s.changed(AcquiredShared, t, o, 1).Depth = int32(depth)
+	s.changed(AcquiredShared, t, o, 1).Depth = depth
 }
 
-func (s *State) begin(ev *trace.Event) {
+func (s *State) begin(spec *Spec, ev *trace.Event) {
 	switch o := s.Object(ev.Object); {
 	case ev.Result != 0:
 	case ev.Value == 1:
@@ -402,12 +414,12 @@ func (s *State) begin(ev *trace.Event) {
 	}
 }
 
-func (s *State) release(ev *trace.Event) {
+func (s *State) release(spec *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
 	o, kind := s.Object(ev.Object), Released
-	if Of(ev.Op).Of == RWLock && (o.shared || o.holdOf(ev.Thread) == nil) {
+	if spec.Of == RWLock && (o.shared || o.holdOf(ev.Thread) == nil) {
 		kind = ReleasedShared
 	}
 	if kind == ReleasedShared && !o.shared {
@@ -415,10 +427,10 @@ func (s *State) release(ev *trace.Event) {
 		return
 	}
 	depth := o.drop(ev.Thread, 1)
-	s.changed(kind, ev.Thread, o, 1).Depth = int32(depth)
+	s.changed(kind, ev.Thread, o, 1).Depth = depth
 }
 
-func (s *State) abandon(ev *trace.Event) {
+func (s *State) abandon(spec *Spec, ev *trace.Event) {
 	o := s.Object(ev.Object)
 	n := o.depth(ev.Thread)
 	o.holds = o.holds[:0]
@@ -427,7 +439,7 @@ func (s *State) abandon(ev *trace.Event) {
 
 // depth is how deep the lock is held by thread t, or if that does not hold it by whoever does;
 // 1 if nobody is known to.
-func (o *Object) depth(t trace.ThreadID) int {
+func (o *Object) depth(t trace.ThreadID) int32 {
 	if h := o.holdOf(t); h != nil {
 		return h.Depth
 	}
@@ -439,31 +451,38 @@ func (o *Object) depth(t trace.ThreadID) int {
 
 // drop releases a hold: that of thread t, or if it has none the first. It returns the depth
 // that is left of it.
-func (o *Object) drop(t trace.ThreadID, times int) int {
+func (o *Object) drop(t trace.ThreadID, times int32) int32 {
 	if len(o.holds) == 0 {
 		return 0
 	}
-	i := max(0, slices.IndexFunc(o.holds, func(h Hold) bool { return h.Thread == t }))
-	if o.holds[i].Depth -= times; o.holds[i].Depth > 0 {
-		return o.holds[i].Depth
+	h := o.holdOf(t)
+	if h == nil {
+		h = &o.holds[0]
 	}
-	o.holds = slices.Delete(o.holds, i, i+1)
+	if h.Depth -= times; h.Depth > 0 {
+		return h.Depth
+	}
+	if len(o.holds) == 1 {
+		o.holds = o.holds[:0]
+	} else {
+		o.holds = slices.DeleteFunc(o.holds, func(h Hold) bool { return h.Depth <= 0 })
+	}
 	return 0
 }
 
-func (s *State) goAcquire(ev *trace.Event) { s.own(ev.Thread, s.Object(ev.Object), 1) }
+func (s *State) goAcquire(spec *Spec, ev *trace.Event) { s.own(ev.Thread, s.Object(ev.Object), 1) }
 
-func (s *State) goAcquireShared(ev *trace.Event) { s.share(ev.Thread, s.Object(ev.Object)) }
+func (s *State) goAcquireShared(spec *Spec, ev *trace.Event) { s.share(ev.Thread, s.Object(ev.Object)) }
 
-func (s *State) goRelease(ev *trace.Event) {
+func (s *State) goRelease(spec *Spec, ev *trace.Event) {
 	o := s.Object(ev.Object)
 	depth := o.drop(ev.Thread, 1)
-	s.changed(Released, ev.Thread, o, 1).Depth = int32(depth)
+	s.changed(Released, ev.Thread, o, 1).Depth = depth
 }
 
 // ---- queues
 
-func (s *State) wait(ev *trace.Event) {
+func (s *State) wait(spec *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
@@ -472,11 +491,11 @@ func (s *State) wait(ev *trace.Event) {
 	th.at, th.queued, th.granted, th.woken = o, true, false, false
 	o.queue = append(o.queue, ev.Thread)
 	s.changed(Waits, ev.Thread, o, 0)
-	if Of(ev.Op).Of == Condition {
+	if spec.Of == Condition {
 		m := s.Object(trace.Object(ev.Aux))
 		th.depth = m.depth(ev.Thread)
 		depth := m.drop(ev.Thread, th.depth)
-		s.changed(Released, ev.Thread, m, th.depth).Depth = int32(depth)
+		s.changed(Released, ev.Thread, m, th.depth).Depth = depth
 	}
 }
 
@@ -488,10 +507,10 @@ func (th *thread) unqueue(t trace.ThreadID) {
 	}
 }
 
-func (s *State) resume(ev *trace.Event) {
-	spec, o, th := Of(ev.Op), s.Object(ev.Object), s.thread(ev.Thread)
+func (s *State) resume(spec *Spec, ev *trace.Event) {
+	o, th := s.Object(ev.Object), s.thread(ev.Thread)
 	th.unqueue(ev.Thread)
-	woken := 0
+	woken := int32(0)
 	if th.woken && (ev.Result == 0 || (ev.Result == OwnerDead || ev.Result == NotRecoverable) && ev.Flags&trace.FlagTimeout == 0) {
 		woken = 1
 	}
@@ -503,7 +522,7 @@ func (s *State) resume(ev *trace.Event) {
 	th.depth = 0
 }
 
-func (s *State) leave(ev *trace.Event) {
+func (s *State) leave(spec *Spec, ev *trace.Event) {
 	o, th := s.Object(ev.Object), s.thread(ev.Thread)
 	th.unqueue(ev.Thread)
 	th.granted = true
@@ -518,27 +537,27 @@ func (s *State) wake(u trace.ThreadID, o *Object) {
 	s.changed(Woke, u, o, 0)
 }
 
-func (s *State) wakeOne(ev *trace.Event) {
+func (s *State) wakeOne(spec *Spec, ev *trace.Event) {
 	if ev.Value > 0 && ev.Value <= trace.MaxThreads {
 		s.wake(trace.ThreadID(ev.Value)-1, s.Object(ev.Object))
 	}
 }
 
-func (s *State) wakeAll(ev *trace.Event) {
+func (s *State) wakeAll(spec *Spec, ev *trace.Event) {
 	o := s.Object(ev.Object)
 	for len(o.queue) > 0 {
 		s.wake(o.queue[0], o)
 	}
 }
 
-func (s *State) wakeSome(ev *trace.Event) {
+func (s *State) wakeSome(spec *Spec, ev *trace.Event) {
 	o := s.Object(ev.Object)
 	switch named := ev.Aux - 1; {
 	case ev.Value == 0:
 	case ev.Value == 1 && named < trace.MaxThreads:
 		s.wake(trace.ThreadID(named), o)
 	case ev.Value >= uint64(len(o.queue)):
-		s.wakeAll(ev)
+		s.wakeAll(spec, ev)
 	case s.next != nil:
 		n := ev.Value
 		for _, u := range slices.Clone(o.queue) {
@@ -575,34 +594,34 @@ func (o *Object) assume(ev *trace.Event, a Action) {
 	}
 }
 
-func (s *State) up(ev *trace.Event) {
+func (s *State) up(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		o := s.Object(ev.Object)
 		o.assume(ev, Up)
-		s.changed(Upped, ev.Thread, o, int(o.count))
+		s.changed(Upped, ev.Thread, o, int32(o.count))
 		o.count++
 	}
 }
 
-func (s *State) down(ev *trace.Event) {
+func (s *State) down(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		o := s.Object(ev.Object)
 		o.assume(ev, Down)
-		s.changed(Downed, ev.Thread, o, int(o.count))
+		s.changed(Downed, ev.Thread, o, int32(o.count))
 		o.count--
 	}
 }
 
 // ---- barriers
 
-func (s *State) arrive(ev *trace.Event) {
+func (s *State) arrive(spec *Spec, ev *trace.Event) {
 	o, th := s.Object(ev.Object), s.thread(ev.Thread)
 	first := len(o.arrived) == 0 || ev.Value == 1 || o.left
 	if first {
 		o.arrived, o.left = o.arrived[:0], false
 		o.generation++
 	}
-	n := 1
+	n := int32(1)
 	th.granted, th.arrived = false, o.generation
 	switch {
 	case o.total == 0:
@@ -622,8 +641,8 @@ func (s *State) arrive(ev *trace.Event) {
 	o.arrived = o.arrived[:0]
 }
 
-func (s *State) depart(ev *trace.Event) {
-	o, known := s.Object(ev.Object), 1
+func (s *State) depart(spec *Spec, ev *trace.Event) {
+	o, known := s.Object(ev.Object), int32(1)
 	if o.total == 0 {
 		// Nothing but this says where a generation ends.
 		o.left, known = o.left || s.thread(ev.Thread).arrived == o.generation, 0
@@ -636,7 +655,7 @@ func (s *State) depart(ev *trace.Event) {
 // bit is that of a signal in a set, 0 for a number that is none's.
 func bit(number uint64) uint64 { return 1 << (number - 1) }
 
-func (s *State) send(ev *trace.Event) {
+func (s *State) send(spec *Spec, ev *trace.Event) {
 	if to := ev.Aux - 1; ev.Result == 0 && to < uint64(len(s.threads)) {
 		s.threads[to].signals |= bit(ev.Value)
 	} else if ev.Result == 0 {
@@ -644,12 +663,12 @@ func (s *State) send(ev *trace.Event) {
 	}
 }
 
-func (s *State) take(ev *trace.Event) {
+func (s *State) take(spec *Spec, ev *trace.Event) {
 	th := s.thread(ev.Thread)
 	if ev.Op == trace.OpSignalInterrupt {
 		th.interrupted = true
 	}
-	if ev.Flags&trace.FlagNoChoice != 0 || !Of(ev.Op).Done(ev) {
+	if ev.Flags&trace.FlagNoChoice != 0 || !spec.Done(ev) {
 		return // a fault was sent by nobody
 	}
 	o, b := s.Object(ev.Object), bit(ev.Value)
@@ -665,25 +684,25 @@ func (s *State) take(ev *trace.Event) {
 
 // ---- descriptors
 
-func (s *State) transmit(ev *trace.Event) {
+func (s *State) transmit(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		s.Object(ev.Object).unread += int64(ev.Value)
 	}
 }
 
-func (s *State) receive(ev *trace.Event) {
+func (s *State) receive(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		s.Object(ev.Object).unread -= int64(ev.Value)
 	}
 }
 
 // connect is of a connection that is under way, too.
-func (s *State) connect(ev *trace.Event) { s.Object(ev.Object).unread++ }
+func (s *State) connect(spec *Spec, ev *trace.Event) { s.Object(ev.Object).unread++ }
 
-func (s *State) accept(ev *trace.Event) {
+func (s *State) accept(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		s.Object(ev.Object).unread--
 	}
 }
 
-func (s *State) close(ev *trace.Event) { s.Object(ev.Object).closed = true }
+func (s *State) close(spec *Spec, ev *trace.Event) { s.Object(ev.Object).closed = true }

@@ -301,6 +301,8 @@ func (e *Engine) Event(ev *trace.Event) {
 		case ops.Signal, ops.Timer, ops.Thread, ops.Descriptor:
 			e.tell(t, spec, ev)
 		case ops.NoObject, ops.Process:
+		case ops.Mutex:
+			e.mutex(t, spec, ev)
 		default:
 			e.synchronise(t, ev)
 		}

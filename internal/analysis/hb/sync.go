@@ -17,15 +17,20 @@ type object struct {
 type phase struct{ arrived Clock }
 
 func (e *Engine) object(o *ops.Object) *object {
+	if int(o.Num) < len(e.objects) {
+		if x := e.objects[o.Num]; x != nil {
+			return x
+		}
+	}
+	return e.newObject(o)
+}
+
+func (e *Engine) newObject(o *ops.Object) *object {
 	for int(o.Num) >= len(e.objects) {
 		e.objects = append(e.objects, nil)
 	}
-	x := e.objects[o.Num]
-	if x == nil {
-		x = &object{}
-		e.objects[o.Num] = x
-	}
-	return x
+	e.objects[o.Num] = &object{}
+	return e.objects[o.Num]
 }
 
 // wake gives thread id the clock of t, to be acquired when it resumes.
@@ -34,7 +39,26 @@ func (e *Engine) wake(t *thread, id trace.ThreadID) {
 	e.thread(id).woken.Join(&t.clock)
 }
 
-// synchronise handles locks, once, conditions, futexes, semaphores and barriers.
+// mutex handles mutexes and spin locks. Nobody but their owner releases them, so their clocks
+// need not know who that is, and the state need not follow them.
+func (e *Engine) mutex(t *thread, spec *ops.Spec, ev *trace.Event) {
+	if !spec.Done(ev) {
+		return
+	}
+	o := e.object(e.state.Object(ev.Object))
+	switch spec.Does {
+	case ops.Acquire:
+		t.take(&o.alone)
+	case ops.Release, ops.Abandon:
+		// Inner unlocks of a recursive mutex release too early, but nobody can acquire
+		// before the outer one, which releases at least as much.
+		e.leave(t, &o.alone)
+	case ops.Init, ops.Destroy:
+		*o = object{}
+	}
+}
+
+// synchronise handles reader-writer locks, once, conditions, futexes, semaphores and barriers.
 func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 	changes := e.state.Apply(ev)
 	for i := range changes {
@@ -46,8 +70,6 @@ func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 		case ops.AcquiredShared, ops.Passed, ops.Downed:
 			t.take(&e.object(c.Object).alone)
 		case ops.Released, ops.Upped:
-			// Inner unlocks of a recursive mutex release too early, but nobody can acquire
-			// before the outer one, which releases at least as much.
 			e.leave(t, &e.object(c.Object).alone)
 		case ops.ReleasedShared:
 			e.leave(t, &e.object(c.Object).shared)
@@ -74,9 +96,7 @@ func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 				t.phase = nil
 			}
 		case ops.Forgotten:
-			if int(c.Object.Num) < len(e.objects) {
-				e.objects[c.Object.Num] = nil
-			}
+			*e.object(c.Object) = object{}
 		}
 	}
 }
