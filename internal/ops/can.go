@@ -40,7 +40,7 @@ var met = [conditions]func(*State, trace.ThreadID, *trace.Event) bool{
 		// Nobody waits for a file.
 		o := s.Object(ev.Object)
 		kind, _, _ := ev.Object.Channel()
-		return ev.Value == 0 || o.unread > 0 || o.closed || kind == "file"
+		return ev.Value == 0 || o.count > 0 || o.closed || kind == "file"
 	},
 }
 

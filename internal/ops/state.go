@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/heddle-dev/heddle/trace"
@@ -14,23 +15,21 @@ type Object struct {
 	Num  int32
 	Name trace.Object
 
-	holds     []Hold // one, or those of the readers
-	shared    bool   // the holds are readers'
-	announced int32  // writers that readers wait for
-
-	queue []trace.ThreadID // who waits, in order of arrival
+	holds  []Hold // one, or those of the readers
+	one    [1]Hold
+	shared bool // the holds are readers'
 
 	counted bool // count is known
-	count   int64
+	closed  bool // nothing more will come
+	left    bool // somebody has left the barrier's present generation
 
-	total      uint64 // threads that a generation takes, 0 if that is not known
-	arrived    []trace.ThreadID
-	generation int32
-	left       bool // somebody has left the present generation
+	announced  int32 // writers that readers wait for
+	generation int32 // of the barrier, from 1
 
-	signals uint64 // pending: bit n-1 for signal n
-	unread  int64  // bytes, counts and connections that nobody has taken yet
-	closed  bool   // nothing more will come
+	queue   []trace.ThreadID // who waits, or has arrived at the barrier, in order
+	count   int64            // of a semaphore; of a channel what nobody has taken: bytes, counts, connections
+	total   uint64           // threads that a generation takes, 0 if that is not known
+	signals uint64           // pending: bit n-1 for signal n
 }
 
 // Hold is one thread's hold of a lock.
@@ -124,10 +123,12 @@ type Change struct {
 // State is the synchronisation of an execution after some of its events. Its zero value is that
 // of before the first one.
 type State struct {
-	objects map[trace.Object]*Object
+	all     int       // objects
+	slots   []*Object // their table: open addressing with linear probing
+	shift   uint      // 64 - log2(len(slots))
+	spare   []Object  // for objects to come
+	last    *Object   // that was asked for
 	threads []thread
-	all     int32 // objects so far
-	last    *Object
 	event   int // number of the event that is applied
 	changes []Change
 	// next is the event that a thread does next, nil for none or if nobody knows.
@@ -143,29 +144,64 @@ func (s *State) Object(name trace.Object) *Object {
 }
 
 func (s *State) find(name trace.Object) *Object {
-	o := s.objects[name]
-	if o == nil {
-		if s.objects == nil {
-			s.objects = map[trace.Object]*Object{}
-		}
-		o = &Object{Num: s.all, Name: name}
-		s.all++
-		s.objects[name] = o
+	if s.all*3 >= len(s.slots)*2 {
+		s.grow()
 	}
-	s.last = o
-	return o
+	at := s.slot(name)
+	if *at == nil {
+		if len(s.spare) == 0 {
+			s.spare = make([]Object, max(4, min(s.all, 64)))
+		}
+		o := &s.spare[0]
+		s.spare = s.spare[1:]
+		o.Num, o.Name = int32(s.all), name
+		o.holds = o.one[:0]
+		s.all++
+		*at = o
+	}
+	s.last = *at
+	return s.last
+}
+
+// slot is where the object of that name is, or would be put; there is room.
+func (s *State) slot(name trace.Object) **Object {
+	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4): neighbours go far apart.
+	i := int(uint64(name) * 0x9e3779b97f4a7c15 >> s.shift)
+	for s.slots[i] != nil && s.slots[i].Name != name {
+		i = (i + 1) & (len(s.slots) - 1)
+	}
+	return &s.slots[i]
+}
+
+func (s *State) grow() {
+	old := s.slots
+	s.slots = make([]*Object, max(16, 2*len(old)))
+	s.shift = 64 - uint(bits.TrailingZeros(uint(len(s.slots))))
+	for _, o := range old {
+		if o != nil {
+			*s.slot(o.Name) = o
+		}
+	}
+}
+
+// known is the object of that name, nil if there is none.
+func (s *State) known(name trace.Object) *Object {
+	if s.all == 0 {
+		return nil
+	}
+	return *s.slot(name)
 }
 
 func (s *State) thread(t trace.ThreadID) *thread {
-	if int(t) >= len(s.threads) {
-		s.threads = append(s.threads, make([]thread, int(t)+1-len(s.threads))...)
+	for int(t) >= len(s.threads) {
+		s.threads = append(s.threads, thread{})
 	}
 	return &s.threads[t]
 }
 
 // HoldOf is how thread t holds the lock o.
 func (s *State) HoldOf(t trace.ThreadID, o trace.Object) (Hold, bool) {
-	if l := s.objects[o]; l != nil {
+	if l := s.known(o); l != nil {
 		if h := l.holdOf(t); h != nil {
 			return *h, true
 		}
@@ -175,7 +211,7 @@ func (s *State) HoldOf(t trace.ThreadID, o trace.Object) (Hold, bool) {
 
 // Holders are the holds of o by threads other than t, in order.
 func (s *State) Holders(o trace.Object, t trace.ThreadID) (out []Hold) {
-	if l := s.objects[o]; l != nil {
+	if l := s.known(o); l != nil {
 		for _, h := range l.holds {
 			if h.Thread != t {
 				out = append(out, h)
@@ -229,16 +265,12 @@ func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 	return s.changes
 }
 
-// Skip counts an event that the state is not told of, so that holds name their events.
-func (s *State) Skip() { s.event++ }
-
 func (s *State) changed(kind ChangeKind, t trace.ThreadID, o *Object, n int32) *Change {
 	i := len(s.changes)
-	if i < cap(s.changes) {
-		s.changes = s.changes[:i+1]
-	} else {
-		s.changes = append(s.changes, Change{})
+	if i == cap(s.changes) {
+		s.changes = slices.Grow(s.changes, 4)
 	}
+	s.changes = s.changes[:i+1]
 	c := &s.changes[i]
 	*c = Change{Kind: kind, Thread: t, Object: o, N: n}
 	return c
@@ -341,7 +373,7 @@ func (s *State) destroy(spec *Spec, ev *trace.Event) {
 }
 
 func (o *Object) forget() {
-	*o = Object{Num: o.Num, Name: o.Name, holds: o.holds[:0], queue: o.queue[:0], arrived: o.arrived[:0], generation: o.generation + 1, signals: o.signals}
+	*o = Object{Num: o.Num, Name: o.Name, holds: o.holds[:0], queue: o.queue[:0], generation: o.generation + 1, signals: o.signals}
 }
 
 // ---- locks
@@ -616,9 +648,9 @@ func (s *State) down(spec *Spec, ev *trace.Event) {
 
 func (s *State) arrive(spec *Spec, ev *trace.Event) {
 	o, th := s.Object(ev.Object), s.thread(ev.Thread)
-	first := len(o.arrived) == 0 || ev.Value == 1 || o.left
+	first := len(o.queue) == 0 || ev.Value == 1 || o.left
 	if first {
-		o.arrived, o.left = o.arrived[:0], false
+		o.queue, o.left = o.queue[:0], false
 		o.generation++
 	}
 	n := int32(1)
@@ -626,19 +658,19 @@ func (s *State) arrive(spec *Spec, ev *trace.Event) {
 	switch {
 	case o.total == 0:
 		n, th.granted = 0, true
-	case uint64(len(o.arrived))+1 >= o.total:
+	case uint64(len(o.queue))+1 >= o.total:
 		n, th.granted = 2, true
 	}
 	s.changed(Arrived, ev.Thread, o, n).First = first
 	if n < 2 {
-		o.arrived = append(o.arrived, ev.Thread)
+		o.queue = append(o.queue, ev.Thread)
 		return
 	}
-	for _, u := range o.arrived {
+	for _, u := range o.queue {
 		s.thread(u).granted = true
 		s.changed(Opened, u, o, 0)
 	}
-	o.arrived = o.arrived[:0]
+	o.queue = o.queue[:0]
 }
 
 func (s *State) depart(spec *Spec, ev *trace.Event) {
@@ -686,22 +718,22 @@ func (s *State) take(spec *Spec, ev *trace.Event) {
 
 func (s *State) transmit(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
-		s.Object(ev.Object).unread += int64(ev.Value)
+		s.Object(ev.Object).count += int64(ev.Value)
 	}
 }
 
 func (s *State) receive(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
-		s.Object(ev.Object).unread -= int64(ev.Value)
+		s.Object(ev.Object).count -= int64(ev.Value)
 	}
 }
 
 // connect is of a connection that is under way, too.
-func (s *State) connect(spec *Spec, ev *trace.Event) { s.Object(ev.Object).unread++ }
+func (s *State) connect(spec *Spec, ev *trace.Event) { s.Object(ev.Object).count++ }
 
 func (s *State) accept(spec *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
-		s.Object(ev.Object).unread--
+		s.Object(ev.Object).count--
 	}
 }
 

@@ -75,7 +75,7 @@ import (
 type Interpreter struct {
 	state   ops.State
 	tokens  uint64 // last token made
-	sems    []*semaphore
+	sems    map[trace.Object]*semaphore
 	waits   map[trace.ThreadID]uint64 // token of the thread's wait for a condition
 	woken   map[trace.ThreadID]uint64 // token for the thread's wake
 	arrived map[trace.ThreadID]uint64 // token of the thread's arrival at a barrier

@@ -75,7 +75,11 @@ func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, object(Change, at)) // it failed, or only looks
 	}
 	c := &changes[0]
-	s := place(&in.sems, c.Object)
+	s := in.sems[at]
+	if s == nil {
+		s = &semaphore{}
+		set(&in.sems, at, s)
+	}
 	if !s.known && c.Kind != ops.Forgotten {
 		s.known, s.initial = true, uint64(max(c.N, 0))
 	}
@@ -139,17 +143,4 @@ func (in *Interpreter) barrier(ev *trace.Event, buf []Effect) []Effect {
 		delete(in.arrived, u)
 	}
 	return buf
-}
-
-// place is the object's element of a slice of what is known of objects.
-func place[V any](all *[]*V, o *ops.Object) *V {
-	for int(o.Num) >= len(*all) {
-		*all = append(*all, nil)
-	}
-	v := (*all)[o.Num]
-	if v == nil {
-		v = new(V)
-		(*all)[o.Num] = v
-	}
-	return v
 }
