@@ -207,41 +207,46 @@ func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect
 	return append(buf, Effect{Mode: Fence, Kind: Ending})
 }
 
-// lock is the effects of an operation on a lock or once.
+// lock is the effects of an operation on a lock or once. The state follows reader-writer locks
+// only: what the others mean does not depend on who has them.
 func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	changes := in.state.Apply(ev)
-	for i := range changes {
-		buf = held(buf, &changes[i])
+	if spec.Of == ops.RWLock {
+		return in.rwlock(spec, ev, buf)
 	}
 	switch {
-	case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Alter, spec.Does == ops.Announce:
+	case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Alter:
 		return append(buf, object(Change, at))
-	case len(changes) > 0:
-		return buf
-	case spec.Of == ops.RWLock && spec.Does == ops.Acquire:
-		// It may have failed because of readers: one that leaves is a change to it.
-		return append(buf, object(Change, at))
+	case spec.Does == ops.Begin && ev.Value != 1:
+		return append(buf, object(AcquireShared, at), object(ReleaseShared, at))
+	case !spec.Done(ev):
+		return append(buf, object(Observe, at))
+	case spec.Does == ops.Acquire, spec.Does == ops.Begin:
+		return append(buf, object(Acquire, at))
 	}
-	return append(buf, object(Observe, at))
+	return append(buf, object(Release, at))
 }
 
-// held is the effect of a lock that was acquired or released. Its size is how many times.
-func held(buf []Effect, c *ops.Change) []Effect {
-	at := uint64(c.Object.Name)
-	switch c.Kind {
-	case ops.Acquired:
-		return append(buf, Effect{Acquire, Lock, at, uint64(c.N)})
-	case ops.AcquiredShared:
-		return append(buf, Effect{AcquireShared, Lock, at, 1})
-	case ops.Passed:
-		return append(buf, Effect{AcquireShared, Lock, at, 1}, Effect{ReleaseShared, Lock, at, 1})
-	case ops.Released:
-		return append(buf, Effect{Release, Lock, at, uint64(c.N)})
-	case ops.ReleasedShared:
-		return append(buf, Effect{ReleaseShared, Lock, at, 1})
+func (in *Interpreter) rwlock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
+	mode := Observe // of one that failed
+	switch spec.Does {
+	case ops.Init, ops.Destroy, ops.Announce, ops.Acquire:
+		// A write lock may have failed because of readers: one that leaves is a change to it.
+		mode = Change
 	}
-	return buf
+	for _, c := range in.state.Apply(ev) {
+		switch c.Kind {
+		case ops.Acquired:
+			mode = Acquire
+		case ops.AcquiredShared:
+			mode = AcquireShared
+		case ops.Released:
+			mode = Release
+		case ops.ReleasedShared:
+			mode = ReleaseShared
+		}
+	}
+	return append(buf, object(mode, ev.Object))
 }
 
 func (in *Interpreter) token() uint64 {

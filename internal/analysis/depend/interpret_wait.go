@@ -17,7 +17,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 		}
 		tok := in.token()
 		set(&in.waits, ev.Thread, tok)
-		buf = append(buf, object(Observe, at), signal(Post, tok))
+		return append(buf, object(Observe, at), signal(Post, tok), object(Release, trace.Object(ev.Aux)))
 	case ops.Resume:
 		tok, ok := in.woken[ev.Thread]
 		delete(in.woken, ev.Thread)
@@ -28,9 +28,11 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 			// It timed out, or was woken by nobody (that was seen).
 			buf = append(buf, object(Change, at))
 		}
+		mutex := object(Acquire, trace.Object(ev.Aux))
 		if len(changes) == 1 {
-			return append(buf, object(Observe, trace.Object(ev.Aux))) // not recoverable
+			mutex.Mode = Observe // it is not recoverable
 		}
+		return append(buf, mutex)
 	case ops.Leave:
 		delete(in.waits, ev.Thread)
 		return append(buf, object(Change, at))
@@ -45,8 +47,6 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 	for i := range changes {
 		if c := &changes[i]; c.Kind == ops.Woke {
 			buf = in.wake(c.Thread, buf)
-		} else {
-			buf = held(buf, c)
 		}
 	}
 	return buf
