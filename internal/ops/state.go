@@ -26,7 +26,8 @@ type Object struct {
 	announced  int32 // writers that readers wait for
 	generation int32 // of the barrier, from 1
 
-	queue   []trace.ThreadID // who waits, or has arrived at the barrier, in order
+	queue   []trace.ThreadID // who waits, in order of arrival
+	arrived []trace.ThreadID // at the barrier, in its present generation
 	count   int64            // of a semaphore; of a channel what nobody has taken: bytes, counts, connections
 	total   uint64           // threads that a generation takes, 0 if that is not known
 	signals uint64           // pending: bit n-1 for signal n
@@ -248,7 +249,7 @@ func (s *State) Apply(ev *trace.Event) []Change {
 }
 
 // ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine goes on
-// with an OpResume, or never.
+// with an OpResume, or never, so that an operation that acquires has not done so yet.
 func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 	spec := Of(ev.Op)
 	switch {
@@ -258,8 +259,8 @@ func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 		return s.Apply(ev)
 	}
 	s.changes = s.changes[:0]
-	if do := goSteps[spec.Does]; do != nil && !blocked {
-		do(s, spec, ev)
+	if do := goSteps[spec.Does]; do != nil {
+		do(s, spec, ev, blocked)
 	}
 	s.event++
 	return s.changes
@@ -312,7 +313,7 @@ var (
 		Accept:        (*State).accept,
 		Switch:        (*State).switches,
 	}
-	goSteps = [actions]func(*State, *Spec, *trace.Event){
+	goSteps = [actions]func(*State, *Spec, *trace.Event, bool){
 		Acquire:       (*State).goAcquire,
 		AcquireShared: (*State).goAcquireShared,
 		Release:       (*State).goRelease,
@@ -373,7 +374,7 @@ func (s *State) destroy(spec *Spec, ev *trace.Event) {
 }
 
 func (o *Object) forget() {
-	*o = Object{Num: o.Num, Name: o.Name, holds: o.holds[:0], queue: o.queue[:0], generation: o.generation + 1, signals: o.signals}
+	*o = Object{Num: o.Num, Name: o.Name, holds: o.holds[:0], queue: o.queue[:0], arrived: o.arrived[:0], generation: o.generation + 1, signals: o.signals}
 }
 
 // ---- locks
@@ -502,11 +503,20 @@ func (o *Object) drop(t trace.ThreadID, times int32) int32 {
 	return 0
 }
 
-func (s *State) goAcquire(spec *Spec, ev *trace.Event) { s.own(ev.Thread, s.Object(ev.Object), 1) }
+// goAcquire is of a lock that blocks. Whether a try-lock has it is not in the trace.
+func (s *State) goAcquire(spec *Spec, ev *trace.Event, blocked bool) {
+	if !blocked && spec.Blocks != Never {
+		s.own(ev.Thread, s.Object(ev.Object), 1)
+	}
+}
 
-func (s *State) goAcquireShared(spec *Spec, ev *trace.Event) { s.share(ev.Thread, s.Object(ev.Object)) }
+func (s *State) goAcquireShared(spec *Spec, ev *trace.Event, blocked bool) {
+	if !blocked && spec.Blocks != Never {
+		s.share(ev.Thread, s.Object(ev.Object))
+	}
+}
 
-func (s *State) goRelease(spec *Spec, ev *trace.Event) {
+func (s *State) goRelease(_ *Spec, ev *trace.Event, _ bool) {
 	o := s.Object(ev.Object)
 	depth := o.drop(ev.Thread, 1)
 	s.changed(Released, ev.Thread, o, 1).Depth = depth
@@ -648,9 +658,9 @@ func (s *State) down(spec *Spec, ev *trace.Event) {
 
 func (s *State) arrive(spec *Spec, ev *trace.Event) {
 	o, th := s.Object(ev.Object), s.thread(ev.Thread)
-	first := len(o.queue) == 0 || ev.Value == 1 || o.left
+	first := len(o.arrived) == 0 || ev.Value == 1 || o.left
 	if first {
-		o.queue, o.left = o.queue[:0], false
+		o.arrived, o.left = o.arrived[:0], false
 		o.generation++
 	}
 	n := int32(1)
@@ -658,19 +668,19 @@ func (s *State) arrive(spec *Spec, ev *trace.Event) {
 	switch {
 	case o.total == 0:
 		n, th.granted = 0, true
-	case uint64(len(o.queue))+1 >= o.total:
+	case uint64(len(o.arrived))+1 >= o.total:
 		n, th.granted = 2, true
 	}
 	s.changed(Arrived, ev.Thread, o, n).First = first
 	if n < 2 {
-		o.queue = append(o.queue, ev.Thread)
+		o.arrived = append(o.arrived, ev.Thread)
 		return
 	}
-	for _, u := range o.queue {
+	for _, u := range o.arrived {
 		s.thread(u).granted = true
 		s.changed(Opened, u, o, 0)
 	}
-	o.queue = o.queue[:0]
+	o.arrived = o.arrived[:0]
 }
 
 func (s *State) depart(spec *Spec, ev *trace.Event) {

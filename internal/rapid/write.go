@@ -340,8 +340,10 @@ func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Chan
 		switch {
 		case spec.Does == ops.Leave:
 			lose("time-outs of conditions and spurious wake-ups: left out")
-		case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Inspect, spec.Does == ops.Opaque:
+		case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Inspect:
 			left()
+		case spec.Does == ops.Opaque:
+			w.unknown(ev, lose)
 		case spec.Of == ops.Semaphore && ev.Result != 0:
 			lose("operations that failed: left out")
 		default:

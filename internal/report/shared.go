@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -15,12 +16,7 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 	touched := newTouches(names, tr.Allocs)
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		switch e.Op {
-		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend,
-			trace.OpGo, trace.OpResume, trace.OpSelect, trace.OpCoroSwitch, trace.OpTimerFire, trace.OpOutside, trace.OpTestFail,
-			trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
-			shared[i] = true
-		}
+		shared[i] = ops.Of(e.Op).Noticed
 		if e.Overtakes() { // the finding may depend on it
 			shared[i] = true
 		}
@@ -118,7 +114,7 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 	case e.Op == trace.OpThreadStart || e.Op == trace.OpThreadExit || e.Op == trace.OpMalloc || c == trace.ClassEnd:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)
-		if (e.Op == trace.OpCondWait || e.Op == trace.OpCondWake || e.Op == trace.OpCondTimeout) && e.Aux != 0 {
+		if ops.Of(e.Op).Aux == ops.ObjectName && e.Aux != 0 {
 			f(x.key(trace.Object(e.Aux), 1, i), true)
 		}
 	}
