@@ -99,22 +99,21 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 	if e.Object == 0 {
 		return
 	}
-	switch c := e.Op.Class(); {
-	case e.Op == trace.OpFree:
+	switch spec := ops.Of(e.Op); spec.Does {
+	case ops.Free:
 		k := x.key(e.Object, e.Size, i)
 		if k.block >= 0 && k.block < len(x.allocs) {
 			k.size = max(k.size, x.allocs[k.block].Size)
 		}
 		f(k, true)
-	case c == trace.ClassRead || c == trace.ClassALoad:
+	case ops.Read, ops.AtomicRead:
 		f(x.key(e.Object, e.Size, i), false)
-	case c == trace.ClassWrite || c == trace.ClassAStore || c == trace.ClassARMW:
+	case ops.Write, ops.AtomicWrite, ops.Exchange, ops.Compare:
 		f(x.key(e.Object, e.Size, i), true)
-	case hidden(e.Op) || e.Op == trace.OpGo:
-	case e.Op == trace.OpThreadStart || e.Op == trace.OpThreadExit || e.Op == trace.OpMalloc || c == trace.ClassEnd:
+	case ops.Start, ops.End, ops.Exit, ops.Create, ops.Allocate, ops.Observe, ops.Publish, ops.Merge, ops.Renew, ops.Selected:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)
-		if ops.Of(e.Op).Aux == ops.ObjectName && e.Aux != 0 {
+		if spec.Aux == ops.ObjectName && e.Aux != 0 {
 			f(x.key(trace.Object(e.Aux), 1, i), true)
 		}
 	}
