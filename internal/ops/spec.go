@@ -235,6 +235,7 @@ const (
 	TellVerb                   // nothing
 	TellFailure                // the object, and why the call failed
 	TellLater                  // nothing, and why the call failed
+	TellTarget                 // the thread in Value
 	TellThread                 // the thread in Value, and why the call failed
 	TellStart                  // the thread's role
 	TellStatus                 // Value, an exit status

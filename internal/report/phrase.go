@@ -109,6 +109,8 @@ func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Na
 	case ops.TellLater:
 		p.object = ""
 		p.fail(e)
+	case ops.TellTarget:
+		p.object = threadText(trace.ThreadID(e.Value))
 	case ops.TellThread:
 		p.object = threadText(trace.ThreadID(e.Value))
 		p.fail(e)
