@@ -112,6 +112,7 @@ func TestHolders(t *testing.T) {
 		{"not recoverable", []trace.Event{ev(1, trace.OpMutexLock, m, result(NotRecoverable))}, nil},
 		{"readers, the first leaves", []trace.Event{ev(1, trace.OpRwlockRdlock, m), ev(2, trace.OpRwlockRdlock, m), ev(2, trace.OpRwlockRdlock, m), ev(1, trace.OpRwlockUnlock, m)},
 			[]Hold{{Thread: 2, Depth: 2, Event: 1}}},
+		{"the only reader writes", []trace.Event{ev(1, trace.OpRwlockRdlock, m), ev(1, trace.OpRwlockTrywrlock, m)}, []Hold{{Thread: 1, Depth: 2, Event: 0}}},
 		{"a wait releases all, and acquires as much", []trace.Event{ev(1, trace.OpMutexLock, m), ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)), ev(2, trace.OpMutexLock, m), ev(2, trace.OpMutexUnlock, m), ev(1, trace.OpCondWake, c, aux(m), result(110))},
 			[]Hold{{Thread: 1, Depth: 2, Event: 5}}},
 		{"a wait that was cancelled before it began", []trace.Event{ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m), result(Cancelled))},

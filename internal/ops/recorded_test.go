@@ -45,7 +45,7 @@ func follow(t *testing.T, name string, tr *trace.Trace) (checked int) {
 		if _, mine := s.HoldOf(e.Thread, e.Object); spec.Does == ops.Release && did && !mine {
 			fail("it does not hold it")
 		}
-		counted[e.Object] = counted[e.Object] || spec.Of == ops.Semaphore && spec.Does != ops.Opaque
+		counted[e.Object] = counted[e.Object] || spec.Of == ops.Semaphore && spec.Does != ops.Opaque && e.Result == 0
 		woke, may := 0, 0
 		for _, c := range s.Apply(e) {
 			switch c.Kind {

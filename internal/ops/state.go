@@ -300,6 +300,7 @@ var (
 		WakeAll:       (*State).wakeAll,
 		Up:            (*State).up,
 		Down:          (*State).down,
+		Inspect:       (*State).inspect,
 		Arrive:        (*State).arrive,
 		Depart:        (*State).depart,
 		Send:          (*State).send,
@@ -653,6 +654,8 @@ func (s *State) down(spec *Spec, ev *trace.Event) {
 		o.count--
 	}
 }
+
+func (s *State) inspect(_ *Spec, ev *trace.Event) { s.Object(ev.Object).assume(ev, Inspect) }
 
 // ---- barriers
 
