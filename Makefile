@@ -4,17 +4,17 @@
 # make demo     show what it is about, on a small program with a bug
 # make test     all tests
 # make bench    benchmarks, one second each
-# make lint     formatting, go vet, warnings of the C compiler
+# make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
-# make e2e      the test programs by themselves, and real programs (fetched from deb.debian.org)
+# make e2e      the test programs without heddle, and real programs (from Debian's sources)
 
 GO ?= go
 # A list of packages to test or measure instead of all: make test PKG=./trace
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench lint generate whole e2e build need-go need-cc
+.PHONY: all install uninstall dist demo test bench lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -68,23 +68,24 @@ dist: need-go
 need-go:
 	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.25 or later from https://go.dev/dl, and put it into PATH." >&2; exit 1; }
 
+# What the demo or the tests need is installed where the machine lets it.
+setup-demo setup-test:
+	@GO="$(GO)" .ci/setup $(@:setup-%=%)
+
 need-cc:
 	@test -n "$(RUNTIME_CC)" || { echo "A C compiler is missing: install gcc or clang (on Debian and Ubuntu: apt-get install gcc g++), or set HEDDLE_CC." >&2; exit 1; }
 
-demo: build need-cc
+demo: setup-demo build
 	@PATH="$(CURDIR)/bin:$$PATH" sh cmd/heddle/testdata/demo.sh
 
-test: need-go need-cc
+test: setup-test
 	$(GO) test -timeout 60m $(PKG)
 
 bench: need-go need-cc
 	$(GO) test -run '^$$' -bench . -benchtime 1s $(PKG)
 
-lint: need-go need-cc
-	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:" $$files >&2; exit 1; }
-	$(GO) vet $(PKG)
-	$(RUNTIME_CC) -std=gnu11 -fexceptions -Wall -Wextra -Wno-unused-parameter -Werror -fsyntax-only -Iruntime/include -Iruntime runtime/*.c
-	bash -n .ci/run
+lint: need-go
+	@GO="$(GO)" .ci/lint
 
 generate: need-go need-cc
 	@command -v protoc >/dev/null || { echo "protoc is missing: install it (on Debian and Ubuntu: apt-get install protobuf-compiler)." >&2; exit 1; }

@@ -18,7 +18,7 @@ const module = "github.com/heddle-dev/heddle"
 // layers, except that it may import the package of a parent directory. The test fails for a
 // package without a place and for a place without a package.
 var layers = [][]string{
-	{".", "internal/abi", "internal/regular", "trace/tracepb"},
+	{".", "internal/abi", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb"},
 	{"trace"},
 	{"schedule", "internal/ops"},
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain", "internal/gotool"},
@@ -31,7 +31,11 @@ var layers = [][]string{
 	{"internal/simplify/bintrcred", "internal/simplify/proof"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},
-	{"internal/testing/goprograms", "internal/testing/ipctest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/result", "internal/tracefile"},
+	{"internal/launch", "internal/kept"},
+	{"internal/debugger", "internal/doctor", "internal/gotest"},
+	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/need", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 
@@ -40,7 +44,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "cmd", "internal/abi/gen"}
+var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

@@ -11,7 +11,7 @@ import (
 	"io/fs"
 )
 
-//go:embed runtime/*.c runtime/*.S runtime/*.h runtime/*.def runtime/include/*.h
+//go:embed runtime/c runtime/include
 var cSource embed.FS
 
 //go:embed runtime/go

@@ -1,309 +1,258 @@
 package schedule
 
 import (
-	"encoding/base64"
+	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"sync"
+	"math"
 
-	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/heddle-dev/heddle/trace"
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
-// A schedule string is stringMagic, the points version, a dot, and the base64url form,
-// without padding, of a zstd frame with checksum that holds a tracepb.Schedule. It has
-// no character that a shell, an URL or a mail program changes. docs/trace-format.md
-// describes it.
-const stringMagic = "hds1.p"
+// CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
+// reader would carry out a plan, or understand an outcome, in another way than it was meant.
+const CodecVersion = 1
 
-const (
-	// maxString is the length of string that Parse looks at.
-	maxString = 16 << 20
-	// maxPlain bounds what a string may decompress to.
-	maxPlain = 16 << 20
-	// maxSteps bounds a script by itself: steps that are all alike take no room.
-	maxSteps = 4 << 20
-)
+// ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
+// *trace.PointsError as well if the other side has another meaning of scheduling points.
+var ErrCodec = errors.New("not a plan or outcome of this heddle")
 
-// ErrString is what every error of Parse is, and ErrPoints, on top, what it is for a
-// string that has another points version.
-var (
-	ErrString = errors.New("not a schedule string of this heddle")
-	ErrPoints = trace.ErrPoints
-)
+// maxCount bounds the numbers of a marshalled plan that an int has and a runtime counts in 32
+// bits.
+const maxCount = math.MaxInt32
 
-// code is what steps of one instruction have in common.
-type code struct {
-	op      trace.Op
-	site    trace.Site
-	wake    trace.ThreadID
-	choice  int
-	timeout bool
+// MarshalBinary implements encoding.BinaryMarshaler. A plan with a Watcher cannot be marshalled,
+// because a watcher works in its own process only: the side that carries out the plan has to
+// bring its own.
+func (p *Plan) MarshalBinary() ([]byte, error) {
+	if p.Watcher != nil {
+		return nil, errors.New("a plan with a watcher cannot leave its process: a bug in heddle")
+	}
+	m := &tracepb.Plan{
+		Version: CodecVersion, PointsVersion: PointsVersion,
+		Tag: p.Tag, Seed: p.Seed, Repeat: uint32(p.Repeat),
+		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
+		MaxSteps: uint32(p.MaxSteps), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
+		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses),
+		Stop: p.Stop, ExpectStatus: p.ExpectStatus,
+	}
+	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.SkipAccesses} {
+		if n < 0 || n > maxCount {
+			return nil, fmt.Errorf("a plan with a count of %d cannot leave its process: a bug in heddle", n)
+		}
+	}
+	if len(p.Script) > 0 || len(p.Threads) > 0 {
+		m.Script = encodeScript(p.Script, p.Threads)
+	}
+	for _, s := range p.Points {
+		m.Points = append(m.Points, uint64(s))
+	}
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
-// Format is script as one line that can be pasted into a bug report and parsed back with
-// Parse. threads are those that the script speaks of, indexed by their id, as in
-// Plan.Threads; they travel with parent, number and stable name, without entry, label and
-// end. It carries no site set: the memory instructions that the script needs as points
-// are those of its own steps, see PointsOf.
-//
-// Format does not judge: Parse refuses the string of a script with a thread that is not
-// in threads, or of one with more than 4,194,304 steps.
-func Format(script []Step, threads []trace.Thread) string {
-	p := &tracepb.Schedule{Count: uint32(len(script))}
-	for i := range threads {
-		p.ThreadParent = append(p.ThreadParent, int32(threads[i].Parent))
-		p.ThreadNth = append(p.ThreadNth, uint64(threads[i].Nth))
-		p.ThreadName = append(p.ThreadName, threads[i].Name)
-	}
-	codes := make(map[code]uint32)
-	var site trace.Site
-	timeouts, wakes, choices, many := false, false, false, false
-	for i, s := range script {
-		if n := len(p.IntervalLength); n > 0 && s.Thread == script[i-1].Thread {
-			p.IntervalLength[n-1]++
-		} else {
-			p.IntervalThread = append(p.IntervalThread, uint32(s.Thread))
-			p.IntervalLength = append(p.IntervalLength, 1)
-		}
-		c := code{s.Op, s.Site, s.Wake, s.Choice, s.Timeout}
-		k, ok := codes[c]
-		if !ok {
-			k = uint32(len(codes))
-			codes[c] = k
-			p.CodeOp = append(p.CodeOp, uint32(c.op))
-			p.CodeSite = append(p.CodeSite, int64(c.site-site))
-			p.CodeWake = append(p.CodeWake, uint32(c.wake+1))
-			p.CodeChoice = append(p.CodeChoice, uint32(c.choice))
-			p.CodeTimeout = append(p.CodeTimeout, c.timeout)
-			site = c.site
-			wakes = wakes || c.wake != -1
-			choices = choices || c.choice != 0
-			timeouts = timeouts || c.timeout
-		}
-		p.Code = append(p.Code, k)
-		many = many || k != 0
-	}
-	if !wakes {
-		p.CodeWake = nil
-	}
-	if !choices {
-		p.CodeChoice = nil
-	}
-	if !timeouts {
-		p.CodeTimeout = nil
-	}
-	if !many {
-		p.Code = nil
-	}
-	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It refuses, with an ErrCodec, a plan of
+// another version of the codec or of scheduling points, one with fields or values that this heddle
+// does not know, and one whose script names threads that the plan does not list. Of a thread only
+// what identifies it is there: parent, number and stable name.
+func (p *Plan) UnmarshalBinary(data []byte) error {
+	got, err := decodePlan(data)
 	if err != nil {
-		panic(err) // numbers only: there is nothing that could fail
+		return codecError("plan", err)
 	}
-	return stringMagic + strconv.Itoa(PointsVersion) + "." + base64.RawURLEncoding.EncodeToString(compressor().EncodeAll(plain, nil))
+	*p = got
+	return nil
 }
 
-var compressor = sync.OnceValue(func() *zstd.Encoder {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		panic(err) // constant options
+func decodePlan(data []byte) (p Plan, err error) {
+	m := new(tracepb.Plan)
+	if err := unmarshal(data, m, &m.Version); err != nil {
+		return p, err
 	}
-	return z
-})
-
-var decompressor = sync.OnceValue(func() *zstd.Decoder {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPlain))
-	if err != nil {
-		panic(err) // constant options
+	if m.PointsVersion != PointsVersion {
+		return p, &trace.PointsError{Got: int(m.PointsVersion), Want: PointsVersion}
 	}
-	return z
-})
-
-// Parse is the inverse of Format. White space around the string is put up with, nothing
-// else. An error is an ErrString; if the string was made under another meaning of
-// scheduling points it is also a *trace.PointsError.
-func Parse(s string) ([]Step, []trace.Thread, error) {
-	p, err := parseEnvelope(strings.TrimSpace(s))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the schedule string %w", &stringError{err})
+	switch {
+	case m.Mode > uint32(Tolerant):
+		return p, fmt.Errorf("%d is not a way of following a script", m.Mode)
+	case int64(m.Policy) >= int64(len(policyNames)):
+		return p, fmt.Errorf("%d is not a policy", m.Policy)
+	case m.Delays > uint32(AnyDelays):
+		return p, fmt.Errorf("%d is no bound for delays", m.Delays)
+	case !(m.Stay >= 0 && m.Stay <= 1):
+		return p, fmt.Errorf("%v is not a probability", m.Stay)
+	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
+		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}
-	threads, err := parseThreads(p)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the schedule string %w", &stringError{err})
+	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), m.SkipAccesses); err != nil {
+		return p, err
 	}
-	script, err := parseScript(p, len(threads))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the schedule string %w", &stringError{err})
+	p = Plan{
+		Tag: m.Tag, Seed: m.Seed, Repeat: int(m.Repeat),
+		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
+		MaxSteps: int(m.MaxSteps), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
+		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses),
+		Stop: m.Stop, ExpectStatus: m.ExpectStatus,
 	}
-	return script, threads, nil
-}
-
-// stringError makes an error an ErrString as well.
-type stringError struct{ error }
-
-func (e *stringError) Unwrap() []error { return []error{e.error, ErrString} }
-
-func parseEnvelope(s string) (*tracepb.Schedule, error) {
-	if len(s) > maxString {
-		return nil, fmt.Errorf("is longer than %d MiB: use the trace file", maxString>>20)
-	}
-	rest, ok := strings.CutPrefix(s, stringMagic)
-	version, body, ok2 := strings.Cut(rest, ".")
-	if !ok || !ok2 {
-		if strings.HasPrefix(s, "hds") && !strings.HasPrefix(s, stringMagic[:5]) {
-			return nil, fmt.Errorf("has a form this heddle does not know (it begins with %.8q, not with %q): use the heddle that made it", s, stringMagic)
+	if m.Script != nil {
+		if p.Script, p.Threads, err = decodeScript(m.Script); err != nil {
+			return p, fmt.Errorf("its script %w", err)
 		}
-		return nil, fmt.Errorf("does not begin like one (%.16q, not %q): paste all of it", s, stringMagic+strconv.Itoa(PointsVersion)+".")
 	}
-	v, err := strconv.ParseUint(version, 10, 31)
-	if err != nil {
-		return nil, fmt.Errorf("has %.16q where its scheduling points version should be: paste it again", version)
-	}
-	if v != PointsVersion {
-		return nil, fmt.Errorf("cannot be followed: %w", &trace.PointsError{Got: int(v), Want: PointsVersion})
-	}
-	// The decoder would skip line ends.
-	if i := strings.IndexAny(body, "\r\n"); i >= 0 {
-		return nil, fmt.Errorf("is broken into lines after character %d: join them", len(s)-len(body)+i)
-	}
-	data, err := base64.RawURLEncoding.Strict().DecodeString(body)
-	var corrupt base64.CorruptInputError
-	if errors.As(err, &corrupt) && int(corrupt) < len(body) && !inAlphabet(body[corrupt]) {
-		at := len(s) - len(body) + int(corrupt)
-		return nil, fmt.Errorf("has a character that does not belong there (%q, number %d of %d): paste it again, in one line", body[corrupt], at+1, len(s))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("has a part missing: paste all of it (%v)", err)
-	}
-	plain, err := decompressor().DecodeAll(data, nil)
-	if err != nil {
-		return nil, fmt.Errorf("is damaged or has a part missing: paste all of it (%w)", err)
-	}
-	p := new(tracepb.Schedule)
-	if err := proto.Unmarshal(plain, p); err != nil {
-		return nil, fmt.Errorf("is damaged: make it again (%w)", err)
+	for _, s := range m.Points {
+		p.Points = append(p.Points, trace.Site(s))
 	}
 	return p, nil
 }
 
-// inAlphabet reports whether c is a character of the base64url form. The decoder takes
-// offence at such a one, too: at the last, when there is less than it promises.
-func inAlphabet(c byte) bool {
-	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+// MarshalBinary implements encoding.BinaryMarshaler. A recording is in it as a trace file is.
+func (o *Outcome) MarshalBinary() ([]byte, error) {
+	m := &tracepb.Outcome{
+		Version: CodecVersion, Index: uint32(o.Index),
+		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
+		Coverage: o.Coverage, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), Outside: o.Outside, Shared: o.Shared,
+	}
+	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations} {
+		if n < 0 || n > maxCount {
+			return nil, fmt.Errorf("an outcome with a count of %d cannot leave its process: a bug in heddle", n)
+		}
+	}
+	if d := o.Diverged; d != nil {
+		m.Diverged = &tracepb.Divergence{Step: uint32(d.Step), Expected: decision(&d.Expected), Met: decision(&d.Met)}
+	}
+	if o.Trace != nil {
+		var file bytes.Buffer
+		if err := trace.Encode(&file, o.Trace); err != nil {
+			return nil, err
+		}
+		m.Trace = file.Bytes()
+	}
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
-func parseThreads(p *tracepb.Schedule) ([]trace.Thread, error) {
-	n := len(p.ThreadName)
-	if len(p.ThreadParent) != n || len(p.ThreadNth) != n || n > trace.MaxThreads {
-		return nil, fmt.Errorf("has %d thread names, %d parents and %d numbers: make it again", n, len(p.ThreadParent), len(p.ThreadNth))
-	}
-	names := make(map[uint64]int, n)
-	threads := make([]trace.Thread, n)
-	for i := range threads {
-		if o, ok := names[p.ThreadName[i]]; ok {
-			return nil, fmt.Errorf("gives threads %d and %d the same name: make it again", o, i)
-		}
-		names[p.ThreadName[i]] = i
-		if p.ThreadParent[i] < -1 || int(p.ThreadParent[i]) >= n || p.ThreadNth[i] > 1<<31-1 {
-			return nil, fmt.Errorf("makes thread %d child number %d of thread %d, where there are %d threads: make it again", i, p.ThreadNth[i], p.ThreadParent[i], n)
-		}
-		threads[i] = trace.Thread{ID: trace.ThreadID(i), Parent: trace.ThreadID(p.ThreadParent[i]), Nth: int(p.ThreadNth[i]), Name: p.ThreadName[i]}
-	}
-	return threads, nil
-}
-
-func parseScript(p *tracepb.Schedule, threads int) ([]Step, error) {
-	codes, err := parseCodes(p, threads)
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It refuses, with an ErrCodec, an outcome
+// of another version of the codec, one with fields or values that this heddle does not know, and
+// one whose recording is damaged or ended otherwise than the outcome says. As for any trace from
+// outside, what trace.Validate asks of a recording is for the caller to check.
+func (o *Outcome) UnmarshalBinary(data []byte) error {
+	got, err := decodeOutcome(data)
 	if err != nil {
-		return nil, err
+		return codecError("outcome", err)
 	}
-	n := int(p.Count)
-	if n > maxSteps {
-		return nil, fmt.Errorf("has %d steps, more than %d: use the trace file", n, maxSteps)
-	}
-	if len(p.Code) != 0 && len(p.Code) != n || n > 0 && len(codes) == 0 || len(p.IntervalThread) != len(p.IntervalLength) {
-		return nil, fmt.Errorf("has columns that do not fit %d steps: make it again", p.Count)
-	}
-	if n == 0 {
-		return nil, nil
-	}
-	script := make([]Step, 0, n)
-	for k, length := range p.IntervalLength {
-		t := p.IntervalThread[k]
-		if int64(t) >= int64(threads) {
-			return nil, fmt.Errorf("has a step of thread %d, where there are %d threads: make it again", int32(t), threads)
-		}
-		if int64(length) > int64(n-len(script)) {
-			return nil, fmt.Errorf("has intervals that are longer than its %d steps: make it again", n)
-		}
-		for range length {
-			var c uint32
-			if len(p.Code) > 0 {
-				c = p.Code[len(script)]
-			}
-			if int64(c) >= int64(len(codes)) {
-				return nil, fmt.Errorf("has step %d of kind %d, where there are %d: make it again", len(script), c, len(codes))
-			}
-			d := codes[c]
-			script = append(script, Step{Thread: trace.ThreadID(t), Op: d.op, Site: d.site, Wake: d.wake, Choice: d.choice, Timeout: d.timeout})
-		}
-	}
-	if len(script) != n {
-		return nil, fmt.Errorf("has intervals of %d steps together, where there are %d steps: make it again", len(script), n)
-	}
-	return script, nil
+	*o = got
+	return nil
 }
 
-func parseCodes(p *tracepb.Schedule, threads int) ([]code, error) {
-	n := len(p.CodeOp)
-	fits := func(column int) bool { return column == 0 || column == n }
-	if len(p.CodeSite) != n || !fits(len(p.CodeWake)) || !fits(len(p.CodeChoice)) || !fits(len(p.CodeTimeout)) {
-		return nil, fmt.Errorf("has %d operations, %d sites, %d threads to wake, %d cases to try and %d time-outs: make it again", n, len(p.CodeSite), len(p.CodeWake), len(p.CodeChoice), len(p.CodeTimeout))
+func decodeOutcome(data []byte) (o Outcome, err error) {
+	m := new(tracepb.Outcome)
+	if err := unmarshal(data, m, &m.Version); err != nil {
+		return o, err
 	}
-	codes := make([]code, n)
-	var site trace.Site
-	for i := range codes {
-		site += trace.Site(p.CodeSite[i])
-		c := code{op: trace.Op(p.CodeOp[i]), site: site, wake: -1}
-		if p.CodeOp[i] > 1<<16-1 {
-			return nil, fmt.Errorf("has operation %d, which there cannot be: make it again", p.CodeOp[i])
-		}
-		if len(p.CodeWake) > 0 {
-			if int64(p.CodeWake[i]) > int64(threads) {
-				return nil, fmt.Errorf("wakes thread %d, where there are %d threads: make it again", int32(p.CodeWake[i]-1), threads)
-			}
-			c.wake = trace.ThreadID(p.CodeWake[i]) - 1
-		}
-		if len(p.CodeChoice) > 0 {
-			c.choice = int(p.CodeChoice[i])
-		}
-		if len(p.CodeTimeout) > 0 {
-			c.timeout = p.CodeTimeout[i]
-		}
-		codes[i] = c
+	if err := counts(uint64(m.Index), uint64(m.Points), uint64(m.Switches), uint64(m.Preemptions), uint64(m.Threads), uint64(m.Deviations)); err != nil {
+		return o, err
 	}
-	return codes, nil
+	if m.Ending == nil {
+		return o, errors.New("it has no ending")
+	}
+	o = Outcome{
+		Index: int(m.Index), Coverage: m.Coverage, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
+		Threads: int(m.Threads), Deviations: int(m.Deviations), Outside: m.Outside, Shared: m.Shared,
+	}
+	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
+		return o, err
+	}
+	if len(m.Output) > 0 {
+		o.Ending.Output = m.Output
+	}
+	if d := m.Diverged; d != nil {
+		o.Diverged = &Divergence{Step: int(d.Step)}
+		if o.Diverged.Expected, err = stepOf(d.Expected); err == nil {
+			o.Diverged.Met, err = stepOf(d.Met)
+		}
+		if err == nil {
+			err = counts(uint64(d.Step))
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	if len(m.Trace) > 0 {
+		if o.Trace, err = trace.Decode(bytes.NewReader(m.Trace), trace.MemoryLimit(maxTrace)); err != nil {
+			return o, fmt.Errorf("its recording: %w", err)
+		}
+		if o.Trace.Ending.Kind != o.Ending.Kind {
+			return o, fmt.Errorf("it ended with %v, and its recording with %v", o.Ending.Kind, o.Trace.Ending.Kind)
+		}
+	}
+	return o, nil
 }
 
-// PointsOf lists the memory instructions among script's steps, each once, in order of
-// first use: the least that Plan.Points must have for the script to be followed. A trace
-// header's Points may have more, which the execution did not get to.
-func PointsOf(script []Step) []trace.Site {
-	var out []trace.Site
-	seen := make(map[trace.Site]bool)
-	for _, s := range script {
-		switch s.Op.Class() {
-		case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW:
-			if !seen[s.Site] {
-				seen[s.Site] = true
-				out = append(out, s.Site)
+// maxTrace bounds the memory that the recording of a marshalled outcome may need.
+const maxTrace = 1 << 30
+
+func decision(s *Step) *tracepb.Decision {
+	return &tracepb.Decision{
+		Thread: int32(s.Thread), Op: uint32(s.Op), Site: uint64(s.Site),
+		Wake: int32(s.Wake), Choice: uint32(s.Choice), Timeout: s.Timeout,
+	}
+}
+
+func stepOf(d *tracepb.Decision) (Step, error) {
+	if d == nil || d.Op > math.MaxUint16 {
+		return Step{}, errors.New("it left its script in a step that there cannot be")
+	}
+	return Step{
+		Thread: trace.ThreadID(d.Thread), Op: trace.Op(d.Op), Site: trace.Site(d.Site),
+		Wake: trace.ThreadID(d.Wake), Choice: int(d.Choice), Timeout: d.Timeout,
+	}, nil
+}
+
+// unmarshal reads a message. A field that this heddle does not know is refused: to leave it out
+// would change what the message means.
+func unmarshal(data []byte, m proto.Message, version *uint32) error {
+	if err := proto.Unmarshal(data, m); err != nil {
+		return err
+	}
+	if *version != CodecVersion {
+		return fmt.Errorf("it has version %d, and this heddle knows version %d: use the same heddle on both sides", *version, CodecVersion)
+	}
+	if unknown(m.ProtoReflect()) {
+		return errors.New("it has fields that this heddle does not know: use the same heddle on both sides")
+	}
+	return nil
+}
+
+// unknown reports whether a message, or one inside it, has fields that this heddle does not know.
+func unknown(m protoreflect.Message) bool {
+	found := len(m.GetUnknown()) > 0
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Message() == nil:
+		case f.IsList():
+			for i := range v.List().Len() {
+				found = found || unknown(v.List().Get(i).Message())
 			}
+		default:
+			found = found || unknown(v.Message())
+		}
+		return !found
+	})
+	return found
+}
+
+func counts(ns ...uint64) error {
+	for _, n := range ns {
+		if n > maxCount {
+			return fmt.Errorf("%d is more than can be counted", n)
 		}
 	}
-	return out
+	return nil
+}
+
+func codecError(what string, err error) error {
+	return fmt.Errorf("%w: the %s cannot be read: %w", ErrCodec, what, err)
 }

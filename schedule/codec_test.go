@@ -2,15 +2,12 @@ package schedule
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"os"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -18,331 +15,308 @@ import (
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
-// threads makes n threads, all but main started by main.
-func threads(n int) []trace.Thread {
-	out := make([]trace.Thread, n)
-	for i := range out {
-		out[i] = trace.Thread{ID: trace.ThreadID(i), Parent: 0, Nth: i, Name: 0x9e3779b97f4a7c15 * uint64(i+1)}
+func drawPlan(t *rapid.T) Plan {
+	count := rapid.IntRange(0, maxCount)
+	p := Plan{
+		Tag: rapid.Uint64().Draw(t, "tag"), Seed: rapid.Uint64().Draw(t, "seed"), Repeat: count.Draw(t, "repeat"),
+		Mode:   Mode(rapid.IntRange(0, int(Tolerant)).Draw(t, "mode")),
+		Policy: Policy(rapid.IntRange(0, len(policyNames)-1).Draw(t, "policy")),
+		Stay:   rapid.Float64Range(0, 1).Draw(t, "stay"), Depth: count.Draw(t, "depth"), Length: count.Draw(t, "length"),
+		MaxSteps: count.Draw(t, "steps"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
+		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
+		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"),
+		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
+		MaxAccesses: rapid.IntRange(AllAccesses, maxCount).Draw(t, "max"), SkipAccesses: count.Draw(t, "skip"),
+		Stop: rapid.Bool().Draw(t, "stop"), ExpectStatus: rapid.Int32().Draw(t, "status"),
 	}
-	if n > 0 {
-		out[0].Parent = -1
+	p.Script, p.Threads = drawScript(t)
+	for _, s := range rapid.SliceOf(rapid.Uint64()).Draw(t, "points") {
+		p.Points = append(p.Points, trace.Site(s))
 	}
-	return out
+	return p
 }
 
-// rounds is the script of n threads that in turn do k rounds of lock, read, write, unlock.
-func rounds(n, k int) []Step {
-	var out []Step
-	for i := range k {
-		for t := range n {
-			for j, op := range []trace.Op{trace.OpMutexLock, trace.OpRead, trace.OpWrite, trace.OpMutexUnlock} {
-				s := Step{Thread: trace.ThreadID(t), Op: op, Site: trace.MakeSite(0, 0x1200+uint64(j)*5), Wake: -1}
-				if i%9 == t {
-					s.Site += 0x40
-				}
-				out = append(out, s)
-			}
+// same compares what was read with what was written. An empty slice and none are the same.
+func same(a, b Plan) bool {
+	for _, p := range []*Plan{&a, &b} {
+		if len(p.Threads) == 0 {
+			p.Threads = nil
+		}
+		if len(p.Script) == 0 {
+			p.Script = nil
 		}
 	}
-	return out
+	return reflect.DeepEqual(a, b)
 }
 
-func drawScript(t *rapid.T) ([]Step, []trace.Thread) {
-	n := rapid.IntRange(0, 5).Draw(t, "threads")
-	ths := make([]trace.Thread, 0, n)
-	names := rapid.SliceOfNDistinct(rapid.Uint64(), n, n, rapid.ID[uint64]).Draw(t, "names")
-	for i := range n {
-		ths = append(ths, trace.Thread{ID: trace.ThreadID(i), Parent: trace.ThreadID(rapid.IntRange(-1, n-1).Draw(t, "parent")),
-			Nth: rapid.IntRange(0, 1<<31-1).Draw(t, "nth"), Name: names[i]})
-	}
-	var script []Step
-	if n > 0 {
-		step := rapid.Custom(func(t *rapid.T) Step {
-			return Step{
-				Thread:  trace.ThreadID(rapid.IntRange(0, n-1).Draw(t, "thread")),
-				Op:      trace.Op(rapid.Uint16().Draw(t, "op")),
-				Site:    trace.Site(rapid.Uint64().Draw(t, "site")),
-				Wake:    trace.ThreadID(rapid.IntRange(-1, n-1).Draw(t, "wake")),
-				Choice:  rapid.IntRange(0, 9).Draw(t, "choice"),
-				Timeout: rapid.Bool().Draw(t, "timeout"),
-			}
-		})
-		few := rapid.SliceOfN(step, 1, 6).Draw(t, "kinds")
-		script = rapid.SliceOfN(rapid.SampledFrom(few), 0, 60).Draw(t, "script")
-	}
-	return script, ths
-}
-
-func wantParsed(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, s string, script []Step, ths []trace.Thread) {
-	t.Helper()
-	gotScript, gotThreads, err := Parse(s)
-	if err != nil {
-		t.Fatalf("%v in %s", err, s)
-	}
-	if len(script)+len(gotScript) > 0 && !reflect.DeepEqual(gotScript, script) {
-		t.Fatalf("script\n%v, want\n%v", gotScript, script)
-	}
-	if len(ths)+len(gotThreads) > 0 && !reflect.DeepEqual(gotThreads, ths) {
-		t.Fatalf("threads\n%+v, want\n%+v", gotThreads, ths)
-	}
-}
-
-func TestStringRoundTrip(t *testing.T) {
+func TestPlanRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		script, ths := drawScript(t)
-		s := Format(script, ths)
-		if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
-			t.Fatalf("characters in %s", s)
+		p := drawPlan(t)
+		data, err := p.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
 		}
-		wantParsed(t, s, script, ths)
-		wantParsed(t, "  "+s+"\n", script, ths)
+		got := Plan{Tag: 1, Points: []trace.Site{7}} // what was there goes
+		if err := got.UnmarshalBinary(data); err != nil || !same(got, p) {
+			t.Fatalf("%v, %+v, want %+v", err, got, p)
+		}
 	})
 }
 
-// What only Thread has besides its name does not travel.
-func TestStringThreads(t *testing.T) {
-	ths := threads(2)
-	ths[1].Entry, ths[1].Label, ths[1].Ended = 7, "worker", true
-	wantParsed(t, Format(nil, ths), nil, threads(2))
-}
-
-// golden is also the example of docs/trace-format.md.
-const golden = "hds1.p3.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
-
-// A string that is out there must stay readable: it is in somebody's bug report.
-func TestStringGolden(t *testing.T) {
-	script := rounds(2, 1)
-	script[7].Timeout = true
-	script[2].Wake = 1
-	if s := Format(script, threads(2)); s != golden {
-		t.Logf("Format now gives another string, which is allowed: %s", s)
+// TestCodecHasEveryField: a field that is added to a plan or an outcome has to travel.
+func TestCodecHasEveryField(t *testing.T) {
+	p := Plan{
+		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
+		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Timeouts: true, Delays: AnyDelays,
+		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Stop: true, ExpectStatus: 12,
 	}
-	wantParsed(t, golden, script, threads(2))
-	doc, err := os.ReadFile("../docs/trace-format.md")
+	o := Outcome{
+		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Coverage: 2, Points: 3, Switches: 4, Preemptions: 5,
+		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
+		Outside: true, Shared: true,
+		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
+			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
+	}
+	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o)} {
+		for i := range v.NumField() {
+			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Watcher" {
+				t.Errorf("the test sets no %s", name)
+			}
+		}
+	}
+	var gotP Plan
+	data, err := p.MarshalBinary()
+	if err == nil {
+		err = gotP.UnmarshalBinary(data)
+	}
+	if err != nil || !reflect.DeepEqual(gotP, p) {
+		t.Errorf("%v, plan %+v, want %+v", err, gotP, p)
+	}
+	var gotO Outcome
+	if data, err = o.MarshalBinary(); err == nil {
+		err = gotO.UnmarshalBinary(data)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(doc), golden) {
-		t.Error("docs/trace-format.md has another example")
+	if a, b := gotO.Trace.Ending, o.Trace.Ending; !reflect.DeepEqual(a, b) || gotO.Trace.Header.Target != "c" {
+		t.Errorf("recording %+v, want %+v", gotO.Trace, o.Trace)
+	}
+	gotO.Trace = o.Trace
+	if !reflect.DeepEqual(gotO, o) {
+		t.Errorf("outcome %+v, want %+v", gotO, o)
 	}
 }
 
-func TestStringSize(t *testing.T) {
-	for _, c := range []struct{ threads, rounds, most int }{
-		{2, 3, 170}, {3, 100, 400}, {8, 1000, 1200},
-	} {
-		script := rounds(c.threads, c.rounds)
-		s := Format(script, threads(c.threads))
-		t.Logf("%d threads, %d steps: %d characters", c.threads, len(script), len(s))
-		if len(s) > c.most {
-			t.Errorf("%d threads, %d steps: %d characters, expected at most %d", c.threads, len(script), len(s), c.most)
+func TestOutcomeRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, maxCount)
+		o := Outcome{
+			Index: count.Draw(t, "index"), Coverage: rapid.Uint64().Draw(t, "coverage"), Points: count.Draw(t, "points"),
+			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
+			Deviations: count.Draw(t, "deviations"), Outside: rapid.Bool().Draw(t, "outside"), Shared: rapid.Bool().Draw(t, "shared"),
+			Ending: trace.Ending{
+				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
+				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),
+				Site: trace.Site(rapid.Uint64().Draw(t, "site")), Object: trace.Object(rapid.Uint64().Draw(t, "object")),
+			},
 		}
-		wantParsed(t, s, script, threads(c.threads))
+		if text := rapid.SliceOf(rapid.Byte()).Draw(t, "output"); len(text) > 0 {
+			o.Ending.Output = text
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "waiters") {
+			o.Ending.Stack = append(o.Ending.Stack, trace.Site(rapid.Uint64().Draw(t, "frame")))
+			o.Ending.Cycle = append(o.Ending.Cycle, trace.ThreadID(rapid.IntRange(0, 9).Draw(t, "cycle")))
+			o.Ending.Waiters = append(o.Ending.Waiters, trace.Waiter{Thread: 2, Op: trace.OpMutexLock, Site: 3, Object: 4, Holder: -1, Ready: true, Stack: 5})
+			o.Ending.Accesses = append(o.Ending.Accesses, trace.Access{Thread: 1, Op: trace.OpRead, Site: 2, Object: 3, Size: 4, Stack: 5})
+		}
+		data, err := o.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Outcome
+		if err := got.UnmarshalBinary(data); err != nil || !reflect.DeepEqual(got, o) {
+			t.Fatalf("%v, %+v, want %+v", err, got, o)
+		}
+	})
+}
+
+// TestCodecRefuses: what was made by another heddle, or says what cannot be, is an ErrCodec and
+// leaves what was there.
+func TestCodecRefuses(t *testing.T) {
+	plan := func(change func(*tracepb.Plan)) []byte {
+		m := &tracepb.Plan{Version: CodecVersion, PointsVersion: PointsVersion}
+		change(m)
+		data, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	outcome := func(change func(*tracepb.Outcome)) []byte {
+		m := &tracepb.Outcome{Version: CodecVersion, Ending: &tracepb.Ending{}}
+		change(m)
+		data, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	for _, test := range []struct {
+		name, want string
+		data       []byte
+		outcome    bool
+	}{
+		{"empty", "version 0", nil, false},
+		{"garbage", "cannot be read", []byte("hello, heddle"), false},
+		{"version", "it has version 2, and this heddle knows version 1", plan(func(m *tracepb.Plan) { m.Version = 2 }), false},
+		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
+		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
+		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
+			m.Script = &tracepb.Schedule{}
+			m.Script.ProtoReflect().SetUnknown([]byte{0xa0, 0x3f, 1})
+		}), false},
+		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
+		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
+		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
+		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
+		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
+		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
+		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
+			m.Script = &tracepb.Schedule{Count: 1, IntervalThread: []uint32{3}, IntervalLength: []uint32{1}, CodeOp: []uint32{1}, CodeSite: []int64{1}}
+		}), false},
+		{"outcome's version", "it has version 7", outcome(func(m *tracepb.Outcome) { m.Version = 7 }), true},
+		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
+		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
+		{"divergence", "a step that there cannot be", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
+		{"recording", "its recording", outcome(func(m *tracepb.Outcome) { m.Trace = []byte("not a trace") }), true},
+		{"unknown field of an outcome", "fields that this heddle does not know", append(outcome(func(*tracepb.Outcome) {}), 0xa0, 0x3f, 1), true},
+	} {
+		p, o := Plan{Tag: 5}, Outcome{Index: 5}
+		err := p.UnmarshalBinary(test.data)
+		if test.outcome {
+			err = o.UnmarshalBinary(test.data)
+		}
+		if !errors.Is(err, ErrCodec) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+		if p.Tag != 5 || o.Index != 5 {
+			t.Errorf("%s: %+v, %+v were changed", test.name, p, o)
+		}
+		var points *trace.PointsError
+		if errors.As(err, &points) != (test.name == "points") {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	if _, err := (&Plan{Repeat: -1}).MarshalBinary(); err == nil {
+		t.Error("a negative count was marshalled")
+	}
+	if _, err := (&Plan{Watcher: watcher{}}).MarshalBinary(); err == nil {
+		t.Error("a watcher was left behind in silence")
 	}
 }
 
-// pack makes a schedule string of any bytes.
-func pack(plain []byte) string {
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		panic(err)
-	}
-	return fmt.Sprintf("%s%d.%s", stringMagic, PointsVersion, base64.RawURLEncoding.EncodeToString(z.EncodeAll(plain, nil)))
-}
+type watcher struct{}
 
-func packSchedule(t testing.TB, p *tracepb.Schedule) string {
-	t.Helper()
-	plain, err := proto.Marshal(p)
+func (watcher) Begin(int64)        {}
+func (watcher) Event(*trace.Event) {}
+func (watcher) Unseen()            {}
+
+// TestOutcomeAndRecordingAgree: an outcome cannot say one thing and its recording another.
+func TestOutcomeAndRecordingAgree(t *testing.T) {
+	o := Outcome{Ending: trace.Ending{Kind: trace.Deadlock}, Trace: &trace.Trace{Stacks: [][]trace.Site{nil}}}
+	data, err := o.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pack(plain)
+	if err := o.UnmarshalBinary(data); !errors.Is(err, ErrCodec) || !strings.Contains(err.Error(), "it ended with deadlock, and its recording with clean") {
+		t.Errorf("%v", err)
+	}
 }
 
-func TestStringErrors(t *testing.T) {
-	good := Format(rounds(2, 2), threads(2))
-	body := good[strings.LastIndex(good, ".")+1:]
-	schedule := func(change func(*tracepb.Schedule)) string {
-		p := &tracepb.Schedule{
-			ThreadParent: []int32{-1, 0}, ThreadNth: []uint64{0, 1}, ThreadName: []uint64{5, 6}, Count: 3,
-			IntervalThread: []uint32{0, 1}, IntervalLength: []uint32{1, 2},
-			CodeOp: []uint32{1, 2}, CodeSite: []int64{3, 4}, Code: []uint32{0, 1, 0},
-		}
-		change(p)
-		return packSchedule(t, p)
-	}
-	if _, _, err := Parse(schedule(func(*tracepb.Schedule) {})); err != nil {
-		t.Fatalf("unchanged: %v", err)
-	}
-	for name, c := range map[string]struct{ s, words string }{
-		"empty":           {"", `does not begin like one ("", not "hds1.p3.")`},
-		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p3."): paste all of it`},
-		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p3.", not with "hds1.p"): use the heddle`},
-		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 3"},
-		"points missing":  {stringMagic + "." + body, `has "" where its scheduling points version should be`},
-		"points negative": {stringMagic + "-1." + body, `has "-1" where its scheduling points version should be`},
-		"space":           {good[:30] + " " + good[30:], `has a character that does not belong there (' ', number 31 of`},
-		"padding":         {good + "=", "has a character that does not belong there ('=', number"},
-		"broken":          {good[:30] + "\r\n" + good[30:], "is broken into lines after character 30: join them"},
-		"cut":             {good[:len(good)-7], "has a part missing: paste all of it"},
-		"cut by one":      {good[:len(good)-1], "paste all of it"},
-		"changed":         {strings.Replace(good, good[40:42], "zz", 1), "paste all of it"},
-		"long":            {good + strings.Repeat("A", maxString), "is longer than 16 MiB: use the trace file"},
-		"not a message":   {pack([]byte("\xff\xff\xff")), "is damaged: make it again"},
-		"bomb":            {pack(make([]byte, maxPlain+1)), "is damaged or has a part missing"},
-		"names":           {schedule(func(p *tracepb.Schedule) { p.ThreadName = p.ThreadName[:1] }), "has 1 thread names, 2 parents and 2 numbers"},
-		"equal names":     {schedule(func(p *tracepb.Schedule) { p.ThreadName[1] = 5 }), "gives threads 0 and 1 the same name"},
-		"parent":          {schedule(func(p *tracepb.Schedule) { p.ThreadParent[1] = 2 }), "child number 1 of thread 2, where there are 2 threads"},
-		"number":          {schedule(func(p *tracepb.Schedule) { p.ThreadNth[1] = 1 << 40 }), "child number 1099511627776 of thread 0"},
-		"steps":           {schedule(func(p *tracepb.Schedule) { p.Count = 4 }), "has columns that do not fit 4 steps"},
-		"many steps":      {schedule(func(p *tracepb.Schedule) { p.Count, p.Code, p.IntervalLength[0] = 1<<32-1, nil, 1<<32-3 }), "has 4294967295 steps, more than 4194304: use the trace file"},
-		"no codes":        {schedule(func(p *tracepb.Schedule) { p.CodeOp, p.CodeSite, p.Code = nil, nil, nil }), "has columns that do not fit 3 steps"},
-		"intervals":       {schedule(func(p *tracepb.Schedule) { p.IntervalLength[1] = 3 }), "has intervals that are longer than its 3 steps"},
-		"short intervals": {schedule(func(p *tracepb.Schedule) { p.IntervalLength[1] = 1 }), "has intervals of 2 steps together, where there are 3 steps"},
-		"interval column": {schedule(func(p *tracepb.Schedule) { p.IntervalLength = p.IntervalLength[:1] }), "has columns that do not fit"},
-		"thread":          {schedule(func(p *tracepb.Schedule) { p.IntervalThread[1] = 2 }), "has a step of thread 2, where there are 2 threads"},
-		"code":            {schedule(func(p *tracepb.Schedule) { p.Code[2] = 2 }), "has step 2 of kind 2, where there are 2"},
-		"code columns":    {schedule(func(p *tracepb.Schedule) { p.CodeTimeout = []bool{true} }), "has 2 operations, 2 sites, 0 threads to wake, 0 cases to try and 1 time-outs"},
-		"choice column":   {schedule(func(p *tracepb.Schedule) { p.CodeChoice = []uint32{1} }), "has 2 operations, 2 sites, 0 threads to wake, 1 cases to try"},
-		"operation":       {schedule(func(p *tracepb.Schedule) { p.CodeOp[0] = 1 << 16 }), "has operation 65536, which there cannot be"},
-		"wake":            {schedule(func(p *tracepb.Schedule) { p.CodeWake = []uint32{0, 3} }), "wakes thread 2, where there are 2 threads"},
-		// What Format makes of a script that makes no sense.
-		"no threads":   {Format(rounds(1, 1), nil), "has a step of thread 0, where there are 0 threads"},
-		"thread below": {Format([]Step{{Thread: -1, Wake: -1}}, threads(1)), "has a step of thread -1, where there are 1 threads"},
-		"wake below":   {Format([]Step{{Wake: -7}}, threads(1)), "wakes thread -7, where there are 1 threads"},
+// TestEnds: when no further execution of a plan is to be expected.
+func TestEnds(t *testing.T) {
+	clean, other, leak := trace.Ending{}, trace.Ending{Status: 3}, trace.Ending{Kind: trace.Leak}
+	for _, test := range []struct {
+		plan  Plan
+		index int
+		e     trace.Ending
+		want  bool
+	}{
+		{Plan{}, 0, clean, true}, // 0 means 1
+		{Plan{Repeat: 2}, 0, clean, false},
+		{Plan{Repeat: 2}, 1, clean, true},
+		{Plan{Repeat: 2}, 0, other, false},
+		{Plan{Repeat: 2, Stop: true}, 0, clean, false},
+		{Plan{Repeat: 2, Stop: true}, 0, other, true},
+		{Plan{Repeat: 2, Stop: true, ExpectStatus: 3}, 0, other, false},
+		{Plan{Repeat: 2, Stop: true}, 0, leak, false},
+		{Plan{Repeat: 2, Stop: true}, 0, trace.Ending{Kind: trace.Hang}, true},
 	} {
-		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			script, ths, err := Parse(c.s)
-			if err == nil || !errors.Is(err, ErrString) || !strings.Contains(err.Error(), c.words) {
-				t.Fatalf("error %v, want one with %q", err, c.words)
-			}
-			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "the schedule string ") {
-				t.Errorf("error %q is not one sentence", err)
-			}
-			if script != nil || ths != nil {
-				t.Errorf("there is a result: %v %v", script, ths)
-			}
-			if points := name == "points"; errors.Is(err, ErrPoints) != points {
-				t.Errorf("errors.Is(%v, ErrPoints) is %t", err, !points)
-			}
-		})
-	}
-}
-
-// No character of a string can change without Parse noticing.
-func TestStringFlips(t *testing.T) {
-	script, ths := rounds(3, 4), threads(3)
-	good := Format(script, ths)
-	for i := range good {
-		bad := []byte(good)
-		if bad[i] != 'x' {
-			bad[i] = 'x'
-		} else {
-			bad[i] = 'y'
-		}
-		if got, gotThreads, err := Parse(string(bad)); err == nil && (!reflect.DeepEqual(got, script) || !reflect.DeepEqual(gotThreads, ths)) {
-			t.Errorf("character %d changed, and nobody noticed: %s", i, bad)
+		if got := test.plan.Ends(&Outcome{Index: test.index, Ending: test.e}); got != test.want {
+			t.Errorf("%+v, execution %d, %+v: %v", test.plan, test.index, test.e, got)
 		}
 	}
 }
 
-// The case that a select tries first is a choice of the schedule.
-func TestStepsOfSelect(t *testing.T) {
-	got := Steps([]trace.Event{
-		{Op: trace.OpSelect, Site: 1, Aux: 3, Size: 4},
-		{Op: trace.OpSelectCase, Value: 2, Flags: trace.FlagNoChoice},
-		{Op: trace.OpChanRecv, Site: 2, Aux: 3},
-	})
-	want := []Step{{Op: trace.OpSelect, Site: 1, Wake: -1, Choice: 3}, {Op: trace.OpChanRecv, Site: 2, Wake: -1}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("steps %+v, want %+v", got, want)
-	}
-	wantParsed(t, Format(got, threads(1)), want, threads(1))
-}
-
-func TestPointsOf(t *testing.T) {
-	script := []Step{
-		{Op: trace.OpMutexLock, Site: 1}, {Op: trace.OpRead, Site: 2}, {Op: trace.OpFree, Site: 3},
-		{Op: trace.OpWrite, Site: 2}, {Op: trace.OpAtomicCas, Site: 4}, {Op: trace.OpYield, Site: 5},
-	}
-	if got, want := PointsOf(script), []trace.Site{2, 3, 4}; !reflect.DeepEqual(got, want) {
-		t.Errorf("points %v, want %v", got, want)
-	}
-}
-
-// FuzzParse gives Parse any string.
-func FuzzParse(f *testing.F) {
-	for n := range 3 {
-		f.Add(Format(rounds(n, 2), threads(n)))
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		script, ths, err := Parse(s)
-		if err != nil {
-			if !errors.Is(err, ErrString) {
-				t.Errorf("error %v is no ErrString", err)
-			}
-			return
-		}
-		wantParsed(t, Format(script, ths), script, ths)
-	})
-}
-
-// FuzzSchedule gives Parse any message, past the compression and its checksum.
-func FuzzSchedule(f *testing.F) {
-	for n := range 3 {
-		p, err := parseEnvelope(Format(rounds(n, 2), threads(n)))
+// FuzzPlan: whatever is read can be written, and is then read as the same plan.
+func FuzzPlan(f *testing.F) {
+	for _, p := range []Plan{{}, {Seed: 7, Repeat: 16, Stop: true, Policy: PCT, Depth: 3, Length: 90, Points: []trace.Site{1, 2}}, {Mode: Strict, Script: rounds(2, 3), Threads: threads(2)}} {
+		data, err := p.MarshalBinary()
 		if err != nil {
 			f.Fatal(err)
 		}
-		plain, err := proto.Marshal(p)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(plain)
+		f.Add(data)
 	}
-	f.Fuzz(func(t *testing.T, plain []byte) {
-		script, ths, err := Parse(pack(plain))
-		if err != nil || len(script) > 100_000 {
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p, again Plan
+		if err := p.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrCodec) {
+				t.Fatal(err)
+			}
 			return
 		}
-		PointsOf(script)
-		wantParsed(t, Format(script, ths), script, ths)
+		data, err := p.MarshalBinary()
+		if err == nil {
+			err = again.UnmarshalBinary(data)
+		}
+		if err != nil || !same(p, again) {
+			t.Fatalf("%v, %+v, then %+v", err, p, again)
+		}
 	})
 }
 
-// FuzzScriptOf makes a schedule of any trace: getters included, nothing of it may be
-// taken on trust.
-func FuzzScriptOf(f *testing.F) {
-	tr := &trace.Trace{Threads: threads(2), Events: []trace.Event{
-		{Op: trace.OpThreadStart, Enabled: trace.ThreadSet{Low: 1}},
-		{Op: trace.OpThreadCreate, Value: 1, Enabled: trace.ThreadSet{Low: 1}},
-		{Thread: 1, Op: trace.OpThreadStart, Enabled: trace.ThreadSet{Low: 3}},
-		{Thread: 1, Op: trace.OpCondSignal, Value: 1, Enabled: trace.ThreadSet{Low: 3}},
-		{Op: trace.OpSelect, Aux: 2, Size: 3, Enabled: trace.ThreadSet{Low: 3}},
-		{Op: trace.OpMalloc, Flags: trace.FlagNoChoice},
-	}}
-	var text bytes.Buffer
-	if err := trace.WriteText(&text, tr); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text.String())
-	f.Add(strings.Replace(text.String(), "value=1", "value=0xffffffffffffffff", 1))
-	f.Fuzz(func(t *testing.T, text string) {
-		tr, err := trace.ParseText(strings.NewReader(text))
+// FuzzOutcome is the same for outcomes.
+func FuzzOutcome(f *testing.F) {
+	for _, o := range []Outcome{
+		{}, {Index: 3, Coverage: 9, Ending: trace.Ending{Kind: trace.Assertion, Message: "x == y", Output: []byte("text")}},
+		{Diverged: &Divergence{Step: 1}, Ending: trace.Ending{Kind: trace.Diverged}},
+		{Trace: &trace.Trace{Stacks: [][]trace.Site{nil}, Threads: threads(1), Events: []trace.Event{{Op: trace.OpThreadStart}}}},
+	} {
+		data, err := o.MarshalBinary()
 		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var o, again Outcome
+		if err := o.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrCodec) {
+				t.Fatal(err)
+			}
 			return
 		}
-		script := ScriptOf(tr)
-		if len(script) > len(tr.Events) {
-			t.Errorf("%d steps for %d events", len(script), len(tr.Events))
+		first, err := o.MarshalBinary()
+		if err != nil && o.Trace != nil {
+			return // an invalid recording, which trace.Validate refuses
 		}
-		PointsOf(script)
-		got, _, err := Parse(Format(script, tr.Threads))
-		if err == nil && len(got)+len(script) > 0 && !reflect.DeepEqual(got, script) {
-			t.Errorf("script\n%v, want\n%v", got, script)
+		if err == nil {
+			err = again.UnmarshalBinary(first)
+		}
+		second, err2 := again.MarshalBinary()
+		if err != nil || err2 != nil || !bytes.Equal(first, second) {
+			t.Fatalf("%v, %v, %+v, then %+v", err, err2, o, again)
 		}
 	})
 }

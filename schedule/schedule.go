@@ -1,4 +1,4 @@
-// Package schedule says which execution is wanted (Plan) and what came of it (Outcome).
+// Package schedule says which execution is wanted (Plan) and how it went (Outcome).
 // Strategies and the simplifier turn outcomes into plans; a target turns plans into
 // outcomes. Neither knows the other: between them there is only an Executor.
 package schedule
@@ -7,12 +7,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // PointsVersion is the meaning of scheduling points this heddle has. A script recorded
 // under another version cannot be followed.
-const PointsVersion = 3
+const PointsVersion = abi.PointsVersion
 
 // Step is one choice of a scheduler: which thread does its next operation, and what that
 // operation is expected to be.
@@ -34,26 +35,26 @@ type Mode uint8
 
 const (
 	// NoScript: the policy decides from the start.
-	NoScript Mode = iota
+	NoScript Mode = abi.ScriptNone
 	// Strict: any difference ends the execution as trace.Diverged. For replay.
-	Strict
-	// Tolerant follows the script interval by interval and puts up with changed control
+	Strict Mode = abi.ScriptStrict
+	// Tolerant follows the script interval by interval and tolerates changed control
 	// flow, blocked threads and condition variables (FSE'10 §4.2.1), then goes on with
 	// the policy. For simplification.
-	Tolerant
+	Tolerant Mode = abi.ScriptTolerant
 )
 
 // Policy is what the runtime does where no script says otherwise.
 type Policy uint8
 
 const (
-	Fair   Policy = iota // non-preemptive, round robin when a thread blocks, yields or spins
-	Random               // uniform among enabled threads, or mostly staying (Plan.Stay)
-	PCT                  // priorities with change points (Burckhardt et al., ASPLOS'10)
-	POS                  // partial order sampling (Yuan et al., CAV'18)
+	Fair   Policy = abi.PolicyFair   // non-preemptive, round robin when a thread blocks, yields or spins
+	Random Policy = abi.PolicyRandom // uniform among enabled threads, or mostly staying (Plan.Stay)
+	PCT    Policy = abi.PolicyPct    // priorities with change points (Burckhardt et al., ASPLOS'10)
+	POS    Policy = abi.PolicyPos    // partial order sampling (Yuan et al., CAV'18)
 )
 
-var policyNames = [...]string{"fair", "random", "pct", "pos"}
+var policyNames = [...]string{Fair: "fair", Random: "random", PCT: "pct", POS: "pos"}
 
 func (p Policy) String() string { return policyNames[p] }
 
@@ -68,10 +69,12 @@ const (
 )
 
 // Slack is what ShortDelays allows in one execution.
-const Slack = 100 * time.Millisecond
+const Slack = abi.SlackNs * time.Nanosecond
 
 // Plan asks for one or more executions.
 type Plan struct {
+	// Tag is the caller's own: targets give the plan back with each outcome, and the tag in it.
+	Tag    uint64
 	Seed   uint64 // execution i of Repeat uses Seed+i
 	Repeat int    // number of executions; 0 means 1
 
@@ -81,7 +84,7 @@ type Plan struct {
 
 	Policy Policy
 	Stay   float64 // Random: probability to stay with the running thread, 0 for plain
-	Depth  int     // PCT: bug depth d, d-1 change points
+	Depth  int     // PCT: bug depth d, d-1 change points, abi.ChangePoints of them at most
 	Length int     // PCT: estimated number of points k
 
 	Points   []trace.Site // memory instructions that are scheduling points
@@ -91,16 +94,16 @@ type Plan struct {
 	Spurious bool // explore spurious wake-ups of condition and futex waits
 
 	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
-	// no leak. It changes nothing else of an execution.
+	// not leak. It changes nothing else of an execution.
 	Haste bool
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
-	Accesses bool // with Record: also accesses that are no points, malloc and free
+	Accesses bool // with Record: also accesses that are not points, malloc and free
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
 	// as many as the target has memory for, AllAccesses for all of them.
 	MaxAccesses int
 	// Watcher, if it is set, is shown every event of a recorded execution while it runs, with
-	// the accesses that are no points whether Accesses asks for them or not, from number
+	// the accesses that are not points whether Accesses asks for them or not, from number
 	// SkipAccesses on.
 	Watcher      Watcher
 	SkipAccesses int
@@ -133,7 +136,6 @@ type Watcher interface {
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending
-	Ident       uint64 // hash naming the failure, for quick comparison; 0 when clean
 	Coverage    uint64 // same for executions that order conflicting operations the same way
 	Points      int
 	Switches    int
@@ -148,6 +150,16 @@ type Outcome struct {
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot put back: only what Run gives is exact.
 	Shared bool
+}
+
+// Ends reports whether o is the outcome of the last execution of p: all that Repeat asks for
+// have been done, or Stop ends it. A leak does not stop a plan; the runtimes have the same rule.
+func (p *Plan) Ends(o *Outcome) bool {
+	if o.Index+1 >= p.Repeat {
+		return true
+	}
+	failed := o.Ending.Kind != trace.Leak && (o.Ending.Kind != trace.Clean || o.Ending.Status != p.ExpectStatus)
+	return p.Stop && failed
 }
 
 // Divergence is the first difference between a strict script and its execution.
@@ -165,7 +177,7 @@ type Executor func(context.Context, Plan) (Outcome, error)
 // was a choice.
 func ScriptOf(t *trace.Trace) []Step { return Steps(t.Events) }
 
-// Steps turns events into script steps, leaving out those that were no choices.
+// Steps turns events into script steps, leaving out those that were not choices.
 func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {

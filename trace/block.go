@@ -250,7 +250,7 @@ func blockCodes(p *tracepb.EventBlock) ([]code, error) {
 	var site Site
 	for i := range codes {
 		if p.CodeOp[i] > 1<<16-1 {
-			return nil, fmt.Errorf("%d is no operation", p.CodeOp[i])
+			return nil, fmt.Errorf("%d is not an operation", p.CodeOp[i])
 		}
 		site += Site(p.CodeSite[i])
 		codes[i] = code{Op(p.CodeOp[i]), site, at(p.CodeSize, i), Flags(at(p.CodeFlags, i))}

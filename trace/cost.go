@@ -36,7 +36,7 @@ type Cost struct {
 	Events      int `json:"events"`
 }
 
-// CostOf measures events. Events that were no scheduling points are not counted.
+// CostOf measures events. Events that were not scheduling points are not counted.
 func CostOf(events []Event) Cost {
 	var c Cost
 	seen := map[ThreadID]bool{}

@@ -46,6 +46,15 @@ func drawTrace(t *rapid.T) *Trace {
 			Argv0:       str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
 		},
 	}
+	if rapid.Bool().Draw(t, "recipe") {
+		words := rapid.SliceOfN(str, 0, 3)
+		tr.Header.Recipe = &Recipe{
+			Kind: str.Draw(t, "kind"), Tool: str.Draw(t, "tool"), Flags: words.Draw(t, "flags"), Env: words.Draw(t, "variables"),
+			Packages: words.Draw(t, "packages"), Args: words.Draw(t, "args"), Vet: str.Draw(t, "vet"), Run: str.Draw(t, "run"), Skip: str.Draw(t, "skip"),
+			Short: rapid.Bool().Draw(t, "short"), Parallel: int(rapid.Uint32().Draw(t, "parallel")), RacesAllowed: rapid.Bool().Draw(t, "races"),
+			Leaks: str.Draw(t, "leaks"), LeakIgnore: words.Draw(t, "leak ignore"),
+		}
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "modules") {
 		tr.Modules = append(tr.Modules, Module{str.Draw(t, "path"), str.Draw(t, "build id"), rapid.Bool().Draw(t, "program")})
 	}

@@ -244,7 +244,7 @@ func (e *Encoder) event(ev *Event) error {
 func (e *Encoder) Events() int { return int(e.counts.Events) }
 
 // Flush hands all that was written so far to the underlying writer, so that it can be
-// read back even if the process is killed. The encoder does so by itself for every 16,384
+// read back even if the process is killed. The encoder does so without being asked for every 16,384
 // events; calling it often costs compression.
 func (e *Encoder) Flush() error {
 	if err := e.ready(); err != nil {
@@ -282,7 +282,7 @@ func (e *Encoder) Close(ending Ending) error {
 			return err
 		}
 	}
-	end := endingRecord(&ending)
+	end := EndingToProto(&ending)
 	end.Locals, end.Types = e.locals, e.types
 	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: end}}); err != nil {
 		return err

@@ -10,6 +10,11 @@ func canonical(t *Trace) *Trace {
 	c := *t
 	h := &c.Header
 	h.Command, h.Env, h.Points = nilIfEmpty(h.Command), nilIfEmpty(h.Env), nilIfEmpty(h.Points)
+	if h.Recipe != nil {
+		r := *h.Recipe
+		r.Flags, r.Env, r.Packages, r.Args, r.LeakIgnore = nilIfEmpty(r.Flags), nilIfEmpty(r.Env), nilIfEmpty(r.Packages), nilIfEmpty(r.Args), nilIfEmpty(r.LeakIgnore)
+		h.Recipe = &r
+	}
 	h.Without, h.Surroundings = nilIfEmpty(h.Without), nilIfEmpty(h.Surroundings)
 	c.Modules, c.Threads, c.Allocs = nilIfEmpty(c.Modules), nilIfEmpty(c.Threads), nilIfEmpty(c.Allocs)
 	c.Locals = nilIfEmpty(c.Locals)

@@ -29,7 +29,7 @@ func ReadFile(name string, opts ...Option) (*Trace, error) {
 // ReadPrefix reads as much as it can of a trace file, whatever its name. Of a complete
 // one it returns the trace. Else, if the header can be read, it returns the events up to
 // where the file ends, is damaged or goes beyond the memory limit, and the error that says
-// so; the ending then is of kind Unsupported, which is no finding, and says so. If there is not
+// so; the ending then is of kind Unsupported, which is not a finding, and says so. If there is not
 // even a header, the trace is nil.
 //
 // A prefix is a valid trace if the execution was: blocks are freed, and threads have

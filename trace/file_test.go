@@ -177,6 +177,8 @@ func TestStreamingTables(t *testing.T) {
 	must(e.Flush())
 	must(e.WriteFree(k, 1))
 	must(e.WriteThread(Thread{ID: 0, Parent: -1, Name: 1, Ended: true}))
+	must(e.WriteLocals([]Local{{Object: 9, Site: 7}}))
+	must(e.WriteTypes([]Type{{Object: 5, Name: "pool.Pool"}}))
 	must(e.Close(Ending{Kind: Deadlock}))
 
 	r, err := NewReader(&b)
@@ -208,6 +210,9 @@ func TestStreamingTables(t *testing.T) {
 	}
 	if end, ok := r.Ending(); !ok || end.Kind != Deadlock {
 		t.Errorf("ending %+v, %t", end, ok)
+	}
+	if len(r.Locals()) != 1 || r.Locals()[0].Site != 7 || len(r.Types()) != 1 || r.Types()[0].Name != "pool.Pool" {
+		t.Errorf("tables after the ending: %v %v", r.Locals(), r.Types())
 	}
 	if r.Allocs()[0].Freed != 1 || !r.Threads()[0].Ended {
 		t.Errorf("what became known later: %+v %+v", r.Allocs()[0], r.Threads()[0])
@@ -419,7 +424,7 @@ func TestChecksum(t *testing.T) {
 	_, err := Decode(bytes.NewReader(pack(t, plain)))
 	wantError(t, err, ErrChecksum, "checksum", "get another copy")
 	if !errors.Is(err, ErrDamaged) {
-		t.Error("a checksum mismatch is no damage")
+		t.Error("a checksum mismatch is not reported as damage")
 	}
 }
 

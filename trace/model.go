@@ -111,12 +111,12 @@ var channelKinds = [...]string{
 type Flags uint32
 
 const (
-	FlagForced   Flags = 1 << 0 // a yield put in by the runtime in a long stretch without points
-	FlagTimeout  Flags = 1 << 1 // its wait timed out; see Event.Overtakes
-	FlagNoChoice Flags = 1 << 2 // recorded, but not a scheduling point
-	FlagAtomic   Flags = 1 << 3
+	FlagForced   Flags = abi.EvForced   // a yield put in by the runtime in a long stretch without points
+	FlagTimeout  Flags = abi.EvTimeout  // its wait timed out; see Event.Overtakes
+	FlagNoChoice Flags = abi.EvNochoice // recorded, but not a scheduling point
+	FlagAtomic   Flags = abi.EvAtomic
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
-	FlagOrder Flags = 7 << 4
+	FlagOrder Flags = abi.EvOrderMask
 )
 
 // Event is one operation of a thread as recorded. See the operation table (Op) for what
@@ -152,7 +152,7 @@ const ClockLabel = "clock"
 // threads that it notifies, and runs no code; its start is where the program made it.
 const TimerLabel = "timer"
 
-// Early reports whether the thread was chosen though it could not go on by itself: the time
+// Early reports whether the thread was chosen though it could not go on: the time
 // of its wait was made to run out, or it woke up spuriously. It need not be in Enabled.
 func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
 
@@ -191,7 +191,7 @@ type Module struct {
 	Program bool   // the program under test itself
 }
 
-// RuntimePath stands for the path of heddle's runtime: where it was built is no part of what
+// RuntimePath stands for the path of heddle's runtime: where it was built is not part of what
 // was run, and it has no symbols to show.
 const RuntimePath = "heddle's runtime"
 
@@ -253,7 +253,7 @@ type Ending struct {
 	Object  Object     // faulting address, misused object
 	Stack   []Site     // the failing thread's call stack, innermost first
 	Waiters []Waiter   // threads that had not ended
-	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if there is none
+	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if none exists
 	// Accesses are, of a data race, the two that race, in the order in which they happened.
 	Accesses []Access
 	Output   []byte // what the program wrote to stdout and stderr, in order
@@ -309,9 +309,10 @@ type Header struct {
 	Heddle        string   // version of heddle that wrote the trace
 	Target        string   // kind of target: "c" or "go"
 	PointsVersion int      // meaning of scheduling points; schedules are only valid within one
-	Command       []string // program and arguments; of a Go program a command line of heddle that builds it
-	Argv0         string   // what the program is called by, where that is not Command[0]
-	Dir           string   // working directory
+	Command       []string // program and arguments; empty where there is a Recipe
+	Recipe        *Recipe  // how to build the program and its command line; nil for a program that the user built
+	Argv0         string   // the name the program is started as, where that is not Command[0]
+	Dir           string   // working directory, of the program or of the tool that builds it
 	Stdin         []byte   // what the program was given to read, nil for nothing
 	Env           []string // the environment variables that heddle changed, NAME=value
 	EnvDigest     string   // of the rest of the environment
@@ -327,9 +328,36 @@ type Header struct {
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
-	// MaxAccesses is not 0 where the execution had more accesses that were no scheduling
+	// MaxAccesses is not 0 where the execution had more accesses that were not scheduling
 	// points, and allocations, than were recorded: only the first so many of them are events.
 	MaxAccesses int
+}
+
+// Kinds of recipe.
+const (
+	RecipeProgram = "program" // a main package, run with Args
+	RecipeTest    = "test"    // a package's tests, of which Run selects some
+)
+
+// Recipe says how to build the program of a trace from source, in Header.Dir, and what to run
+// of it. Traces of before heddle had recipes carry a heddle command line in Header.Command
+// instead.
+type Recipe struct {
+	Kind     string   // RecipeProgram or RecipeTest
+	Tool     string   // what builds it: "go"
+	Flags    []string // of the build, name and value in one word: -tags=a,b
+	Env      []string // variables that decide what is built, NAME=value, where they were set
+	Packages []string // import path, directory or .go files
+	Args     []string // of the program or the test binary
+
+	// Of tests only.
+	Vet          string   // checks before the build; empty for the tool's own choice
+	Run, Skip    string   // regular expressions, as go test takes them
+	Short        bool     // tests are told to be short
+	Parallel     int      // parallel tests under way at once, 0 for heddle's default
+	RacesAllowed bool     // a data race is not a failure
+	Leaks        string   // what a goroutine left behind is: "fail", "ignore", or empty for a note
+	LeakIgnore   []string // functions whose goroutines may be left behind
 }
 
 // Trace is one execution.

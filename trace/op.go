@@ -11,20 +11,20 @@ type Op uint16
 type Class uint8
 
 const (
-	ClassNone Class = iota
-	ClassAcq
-	ClassRel
-	ClassRead
-	ClassWrite
-	ClassALoad
-	ClassAStore
-	ClassARMW
-	ClassFork
-	ClassJoin
-	ClassWait
-	ClassPost
-	ClassSync
-	ClassEnd
+	ClassNone   Class = abi.ClassNone
+	ClassAcq    Class = abi.ClassAcq
+	ClassRel    Class = abi.ClassRel
+	ClassRead   Class = abi.ClassRead
+	ClassWrite  Class = abi.ClassWrite
+	ClassALoad  Class = abi.ClassAload
+	ClassAStore Class = abi.ClassAstore
+	ClassARMW   Class = abi.ClassArmw
+	ClassFork   Class = abi.ClassFork
+	ClassJoin   Class = abi.ClassJoin
+	ClassWait   Class = abi.ClassWait
+	ClassPost   Class = abi.ClassPost
+	ClassSync   Class = abi.ClassSync
+	ClassEnd    Class = abi.ClassEnd
 )
 
 func (o Op) String() string {

@@ -224,7 +224,11 @@ func (r *Reader) readHeader() error {
 			return r.damaged(errors.New("no header where one is due"))
 		}
 		n := int64(len(h.Points)) * 8
-		for _, b := range [][][]byte{h.Command, h.Stdin, h.Env, h.Without, h.Surroundings} {
+		recipe := h.GetRecipe()
+		for _, b := range [][][]byte{
+			h.Command, h.Stdin, h.Env, h.Without, h.Surroundings,
+			recipe.GetFlags(), recipe.GetEnv(), recipe.GetPackages(), recipe.GetArgs(), recipe.GetLeakIgnore(),
+		} {
 			for _, s := range b {
 				n += int64(len(s)) + 16
 			}
@@ -366,7 +370,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 				return dst, err
 			}
 		}
-		ending, eerr := endingOf(k.Ending)
+		ending, eerr := EndingFromProto(k.Ending)
 		if eerr != nil {
 			return dst, r.damaged(eerr)
 		}
@@ -451,7 +455,7 @@ func (r *Reader) end(p *tracepb.End, sum uint32) error {
 	return io.EOF
 }
 
-// keep accounts for n bytes that the reader or its caller holds on to.
+// keep accounts for n bytes that the reader or its caller keeps.
 func (r *Reader) keep(n int64) error {
 	if r.kept += n; r.kept > r.limit {
 		return r.problem(ErrLimit, nil, "makes the trace take more than %d MiB of memory: read it block by block (trace.Reader), or raise the limit (trace.MemoryLimit)", r.limit>>20)

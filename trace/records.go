@@ -56,6 +56,66 @@ func stringSlice(bs [][]byte) []string {
 	return out
 }
 
+// wordPieces cuts a list of words into lists of at most pieceBytes, or of one word.
+func wordPieces(words []string) (out [][]string) {
+	for len(words) > 0 {
+		n, bytes := 0, 0
+		for n < len(words) && (n == 0 || bytes+len(words[n]) <= pieceBytes) {
+			bytes += len(words[n])
+			n++
+		}
+		out = append(out, words[:n])
+		words = words[n:]
+	}
+	return out
+}
+
+// recipeRecord leaves out packages and arguments, which may take several records.
+func recipeRecord(r *Recipe) *tracepb.Recipe {
+	return &tracepb.Recipe{
+		Kind:         []byte(r.Kind),
+		Tool:         []byte(r.Tool),
+		Flags:        byteSlices(r.Flags),
+		Env:          byteSlices(r.Env),
+		Vet:          []byte(r.Vet),
+		Run:          []byte(r.Run),
+		Skip:         []byte(r.Skip),
+		Short:        r.Short,
+		Parallel:     uint32(r.Parallel),
+		RacesAllowed: r.RacesAllowed,
+		Leaks:        []byte(r.Leaks),
+		LeakIgnore:   byteSlices(r.LeakIgnore),
+	}
+}
+
+// addRecipePart puts the recipe of header part number i, from 0, into h.
+func addRecipePart(h *Header, i int, p *tracepb.Recipe) {
+	if p == nil {
+		return
+	}
+	if i == 0 {
+		h.Recipe = &Recipe{
+			Kind:         string(p.Kind),
+			Tool:         string(p.Tool),
+			Flags:        stringSlice(p.Flags),
+			Env:          stringSlice(p.Env),
+			Vet:          string(p.Vet),
+			Run:          string(p.Run),
+			Skip:         string(p.Skip),
+			Short:        p.Short,
+			Parallel:     int(p.Parallel),
+			RacesAllowed: p.RacesAllowed,
+			Leaks:        string(p.Leaks),
+			LeakIgnore:   stringSlice(p.LeakIgnore),
+		}
+	}
+	if h.Recipe == nil {
+		return // goes on without having begun: all else of it is missing
+	}
+	h.Recipe.Packages = append(h.Recipe.Packages, stringSlice(p.Packages)...)
+	h.Recipe.Args = append(h.Recipe.Args, stringSlice(p.Args)...)
+}
+
 // headerParts is h as the records that carry it: one, unless it is large.
 func headerParts(h *Header) []*tracepb.Header {
 	parts := []*tracepb.Header{{
@@ -84,14 +144,23 @@ func headerParts(h *Header) []*tracepb.Header {
 		}
 		return parts[i]
 	}
-	for i, words := 0, h.Command; len(words) > 0; i++ {
-		n, bytes := 0, 0
-		for n < len(words) && (n == 0 || bytes+len(words[n]) <= pieceBytes) {
-			bytes += len(words[n])
-			n++
+	for i, words := range wordPieces(h.Command) {
+		part(i).Command = byteSlices(words)
+	}
+	if r := h.Recipe; r != nil {
+		parts[0].Recipe = recipeRecord(r)
+		recipe := func(i int) *tracepb.Recipe {
+			if part(i).Recipe == nil {
+				part(i).Recipe = &tracepb.Recipe{}
+			}
+			return part(i).Recipe
 		}
-		part(i).Command = byteSlices(words[:n])
-		words = words[n:]
+		for i, words := range wordPieces(r.Packages) {
+			recipe(i).Packages = byteSlices(words)
+		}
+		for i, words := range wordPieces(r.Args) {
+			recipe(i).Args = byteSlices(words)
+		}
 	}
 	for i, p := range pieces(h.Stdin) {
 		part(i).Stdin = [][]byte{p}
@@ -129,6 +198,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 		}
 	}
 	h.Command = append(h.Command, stringSlice(p.Command)...)
+	addRecipePart(h, i, p.Recipe)
 	for _, b := range p.Stdin {
 		if h.Stdin == nil {
 			h.Stdin = []byte{}
@@ -198,8 +268,9 @@ func allocOf(p *tracepb.Alloc) Alloc {
 	}
 }
 
-// endingRecord leaves out the output, which has its own records.
-func endingRecord(e *Ending) *tracepb.Ending {
+// EndingToProto returns the ending as its message, without the output, which has its own
+// records in a trace file and its own field in an outcome.
+func EndingToProto(e *Ending) *tracepb.Ending {
 	p := &tracepb.Ending{
 		Kind:    uint32(e.Kind),
 		Status:  e.Status,
@@ -236,9 +307,10 @@ func endingRecord(e *Ending) *tracepb.Ending {
 	return p
 }
 
-func endingOf(p *tracepb.Ending) (Ending, error) {
+// EndingFromProto is the inverse of EndingToProto. It refuses numbers that no ending has.
+func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 	if p.Kind > 255 {
-		return Ending{}, fmt.Errorf("%d is no kind of ending", p.Kind)
+		return Ending{}, fmt.Errorf("%d is not a kind of ending", p.Kind)
 	}
 	e := Ending{
 		Kind:    Kind(p.Kind),
@@ -251,7 +323,7 @@ func endingOf(p *tracepb.Ending) (Ending, error) {
 	}
 	for _, w := range p.Waiters {
 		if w.Op > 1<<16-1 {
-			return Ending{}, fmt.Errorf("%d is no operation", w.Op)
+			return Ending{}, fmt.Errorf("%d is not an operation", w.Op)
 		}
 		e.Waiters = append(e.Waiters, Waiter{
 			Thread: ThreadID(w.Thread),
@@ -268,7 +340,7 @@ func endingOf(p *tracepb.Ending) (Ending, error) {
 	}
 	for _, a := range p.Accesses {
 		if a.Op > 1<<16-1 {
-			return Ending{}, fmt.Errorf("%d is no operation", a.Op)
+			return Ending{}, fmt.Errorf("%d is not an operation", a.Op)
 		}
 		e.Accesses = append(e.Accesses, Access{
 			Thread: ThreadID(a.Thread),

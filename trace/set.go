@@ -158,7 +158,7 @@ func (s ThreadSet) last() ThreadID {
 	return ThreadID(bits.Len64(s.Low) - 1)
 }
 
-// firstOutside is the smallest thread that is in s and not in o, -1 if there is none.
+// firstOutside is the smallest thread that is in s and not in o, -1 if none exists.
 func (s ThreadSet) firstOutside(o ThreadSet) ThreadID {
 	if w := s.Low &^ o.Low; w != 0 {
 		return ThreadID(bits.TrailingZeros64(w))

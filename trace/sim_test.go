@@ -7,7 +7,7 @@ import (
 
 // simulate runs a made-up program under a random scheduler and returns a valid trace of
 // it: main creates workers and joins them; each worker loops over lock, reads and writes
-// of shared and own memory, unlock, and now and then allocates and frees a block. size is
+// of shared and own memory, unlock, and sometimes allocates and frees a block. size is
 // about the number of events.
 func simulate(seed uint64, workers, size int) *Trace {
 	s := &sim{

@@ -25,7 +25,7 @@ func parseThread(s string) (ThreadID, error) {
 			return ThreadID(v), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no thread: write T and its number, or - for none", s)
+	return 0, fmt.Errorf("%q is not a thread: write T and its number, or - for none", s)
 }
 
 // printOp is the operation's name with its spaces as hyphens. No name has a hyphen of
@@ -41,7 +41,7 @@ func parseOp(s string) (Op, error) {
 			return Op(v), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no operation", s)
+	return 0, fmt.Errorf("%q is not an operation", s)
 }
 
 func printSite(s Site) string {
@@ -70,7 +70,7 @@ func parseSite(s string) (Site, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("%q is no site: write a module and an offset, as m0+0x1139, or - for unknown", s)
+	return 0, fmt.Errorf("%q is not a site: write a module and an offset, as m0+0x1139, or - for unknown", s)
 }
 
 // regions is the number of regions that have a name; the others print as a number.
@@ -99,7 +99,7 @@ func parseObject(s string) (Object, error) {
 	if s == "-" {
 		return 0, nil
 	}
-	bad := fmt.Errorf("%q is no object: write g (global), h (heap) or s (stack) with index and offset, as g0+0x4010, an address as 0x7f00, or - for none", s)
+	bad := fmt.Errorf("%q is not an object: write g (global), h (heap) or s (stack) with index and offset, as g0+0x4010, an address as 0x7f00, or - for none", s)
 	if s == "" {
 		return 0, bad
 	}
@@ -172,7 +172,7 @@ func parseAux(s string) (uint64, error) {
 	if s != "" && s[0] >= '0' && s[0] <= '9' {
 		v, err := strconv.ParseUint(s, 0, 64)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no number of 64 bits", s)
+			return 0, fmt.Errorf("%q is not a 64-bit number", s)
 		}
 		return v, nil
 	}
@@ -189,7 +189,7 @@ var flagNames = []struct {
 
 const knownFlags = FlagForced | FlagTimeout | FlagNoChoice | FlagAtomic | FlagOrder
 
-// orderNames are the compiler's memory orders; the first, relaxed, is no flag at all.
+// orderNames are the compiler's memory orders; the first, relaxed, is not a flag at all.
 var orderNames = [8]string{"", "consume", "acquire", "release", "acq_rel", "seq_cst", "order6", "order7"}
 
 func printFlags(f Flags) string {
@@ -229,7 +229,7 @@ next:
 		}
 		v, err := strconv.ParseUint(p, 0, 32)
 		if err != nil || Flags(v)&knownFlags != 0 {
-			return 0, fmt.Errorf("%q is no flag", p)
+			return 0, fmt.Errorf("%q is not a flag", p)
 		}
 		f |= Flags(v)
 	}
@@ -255,12 +255,12 @@ func parseKind(s string) (Kind, error) {
 			return Kind(v), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no kind of ending", s)
+	return 0, fmt.Errorf("%q is not a kind of ending", s)
 }
 
 func parseSet(s string) (ThreadSet, error) {
 	var set ThreadSet
-	bad := fmt.Errorf("%q is no set of threads: write their numbers in braces, upwards, as {0,2-4}; the last possible is %d", s, MaxThreads-1)
+	bad := fmt.Errorf("%q is not a set of threads: write their numbers in braces, upwards, as {0,2-4}; the last possible is %d", s, MaxThreads-1)
 	if len(s) < 2 || s[0] != '{' || s[len(s)-1] != '}' {
 		return set, bad
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -119,8 +120,11 @@ func (p *textParser) keyword(key string, l *textLine) error {
 	if p.seen[key] {
 		return fmt.Errorf("a second %s line", key)
 	}
-	p.seen[key] = once[key]
+	p.seen[key] = once[key] || strings.HasPrefix(key, "recipe")
 	h := &p.t.Header
+	if r, of := strings.CutPrefix(key, "recipe-"); of {
+		return p.recipe(r, l)
+	}
 	switch key {
 	case "heddle":
 		h.Heddle = l.quoted("version")
@@ -129,9 +133,9 @@ func (p *textParser) keyword(key string, l *textLine) error {
 	case "points-version":
 		h.PointsVersion = int(l.integer("version", 64))
 	case "command":
-		for l.more() {
-			h.Command = append(h.Command, l.quoted("argument"))
-		}
+		h.Command = l.quotedWords("argument")
+	case "recipe":
+		h.Recipe = &Recipe{Kind: l.quoted("kind"), Tool: l.quoted("tool")}
 	case "argv0":
 		h.Argv0 = l.quoted("argument")
 	case "dir":
@@ -200,6 +204,47 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.ended = true
 	default:
 		return fmt.Errorf("%q begins no line", key)
+	}
+	return nil
+}
+
+// recipe reads the line recipe-KEY.
+func (p *textParser) recipe(key string, l *textLine) error {
+	r := p.t.Header.Recipe
+	if r == nil {
+		return fmt.Errorf("a recipe-%s line without a recipe line before it", key)
+	}
+	switch key {
+	case "flags":
+		r.Flags = l.quotedWords("flag")
+	case "env":
+		r.Env = l.quotedWords("variable")
+	case "packages":
+		r.Packages = l.quotedWords("package")
+	case "args":
+		r.Args = l.quotedWords("argument")
+	case "vet":
+		r.Vet = l.quoted("checks")
+	case "run":
+		r.Run = l.quoted("expression")
+	case "skip":
+		r.Skip = l.quoted("expression")
+	case "short":
+		r.Short = true
+	case "parallel":
+		n := l.integer("number of tests", 64)
+		if l.err == nil && (n < 0 || n > math.MaxUint32) {
+			return fmt.Errorf("%d tests in parallel", n)
+		}
+		r.Parallel = int(n)
+	case "races-allowed":
+		r.RacesAllowed = true
+	case "leaks":
+		r.Leaks = l.quoted("treatment")
+	case "leak-ignore":
+		r.LeakIgnore = l.quotedWords("function")
+	default:
+		return fmt.Errorf("%q begins no line", "recipe-"+key)
 	}
 	return nil
 }

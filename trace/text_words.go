@@ -8,7 +8,7 @@ import (
 
 // word is a part of a line: text, "quoted text", key=text or key="quoted text".
 type word struct {
-	key    string // before the =, empty if there is none
+	key    string // before the =, empty if none exists
 	text   string // of quoted text, what the quotes stand for
 	quoted bool
 }
@@ -105,6 +105,14 @@ func (l *textLine) next(what string, quoted bool) string {
 func (l *textLine) word(what string) string   { return l.next(what, false) }
 func (l *textLine) quoted(what string) string { return l.next(what, true) }
 
+// quotedWords are the strings in quotes that are left of the line.
+func (l *textLine) quotedWords(what string) (words []string) {
+	for l.more() {
+		words = append(words, l.quoted(what))
+	}
+	return words
+}
+
 // bytes appends quoted text to data, which is not nil then.
 func (l *textLine) bytes(data []byte) []byte {
 	if data == nil {
@@ -117,7 +125,7 @@ func (l *textLine) integer(what string, bits int) int64 {
 	s := l.word(what)
 	v, err := strconv.ParseInt(s, 10, bits)
 	if err != nil {
-		l.fail("%q is no %s", s, what)
+		l.fail("%q is not a %s", s, what)
 	}
 	return v
 }
@@ -198,7 +206,7 @@ func parseUint32(s string) (uint64, error) { return parseUnsigned(s, 32) }
 func parseSigned(s string, bits int) (int64, error) {
 	v, err := strconv.ParseInt(s, 10, bits)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of %d bits", s, bits)
+		return 0, fmt.Errorf("%q is not a %d-bit number", s, bits)
 	}
 	return v, nil
 }
@@ -206,7 +214,7 @@ func parseSigned(s string, bits int) (int64, error) {
 func parseUnsigned(s string, bits int) (uint64, error) {
 	v, err := strconv.ParseUint(s, 0, bits)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of %d bits", s, bits)
+		return 0, fmt.Errorf("%q is not a %d-bit number", s, bits)
 	}
 	return v, nil
 }

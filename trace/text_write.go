@@ -49,15 +49,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	str("heddle", h.Heddle)
 	str("target", h.Target)
 	fmt.Fprintf(b, "points-version %d\n", h.PointsVersion)
-	if len(h.Command) > 0 {
-		b.WriteString("command")
-		for _, a := range h.Command {
-			b.WriteByte(' ')
-			b.WriteString(strconv.Quote(a))
-		}
-		b.WriteByte('\n')
-	}
+	writeWordsText(b, "command", h.Command)
 	str("argv0", h.Argv0)
+	writeRecipeText(b, h.Recipe)
 	str("dir", h.Dir)
 	writeBytesText(b, "stdin", h.Stdin)
 	for _, v := range h.Env {
@@ -85,6 +79,49 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
 	}
+}
+
+// writeWordsText writes a list of strings on one line; an empty one not at all.
+func writeWordsText(b *bufio.Writer, key string, words []string) {
+	if len(words) == 0 {
+		return
+	}
+	b.WriteString(key)
+	for _, w := range words {
+		b.WriteByte(' ')
+		b.WriteString(strconv.Quote(w))
+	}
+	b.WriteByte('\n')
+}
+
+func writeRecipeText(b *bufio.Writer, r *Recipe) {
+	if r == nil {
+		return
+	}
+	str := func(key, v string) {
+		if v != "" {
+			fmt.Fprintf(b, "%s %q\n", key, v)
+		}
+	}
+	fmt.Fprintf(b, "recipe %q %q\n", r.Kind, r.Tool)
+	writeWordsText(b, "recipe-flags", r.Flags)
+	writeWordsText(b, "recipe-env", r.Env)
+	writeWordsText(b, "recipe-packages", r.Packages)
+	writeWordsText(b, "recipe-args", r.Args)
+	str("recipe-vet", r.Vet)
+	str("recipe-run", r.Run)
+	str("recipe-skip", r.Skip)
+	if r.Short {
+		b.WriteString("recipe-short\n")
+	}
+	if r.Parallel != 0 {
+		fmt.Fprintf(b, "recipe-parallel %d\n", r.Parallel)
+	}
+	if r.RacesAllowed {
+		b.WriteString("recipe-races-allowed\n")
+	}
+	str("recipe-leaks", r.Leaks)
+	writeWordsText(b, "recipe-leak-ignore", r.LeakIgnore)
 }
 
 // writeBytesText writes data a line of its own a line, and long lines in pieces; nil

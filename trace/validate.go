@@ -273,7 +273,7 @@ func (v *validator) enabled(i int, e *Event) error {
 		return nil
 	}
 	if !e.Enabled.Has(e.Thread) && !e.Early() {
-		return v.invalidEvent(i, "the enabled set %v does not have the thread itself, and it is no time-out", e.Enabled)
+		return v.invalidEvent(i, "the enabled set %v does not have the thread itself, and it is not a time-out", e.Enabled)
 	}
 	if t := e.Enabled.firstOutside(v.alive); t >= 0 {
 		return v.invalidEvent(i, "the enabled set %v has %s, which was not created yet or had ended", e.Enabled, printThread(t))
@@ -396,7 +396,7 @@ func (v *validator) allocs() error {
 			continue
 		}
 		if f := &t.Events[a.Freed]; f.Op != OpFree || f.Object != a.Object {
-			return invalid(place, "it was freed by event %d, which is no free of %s", a.Freed, printObject(a.Object))
+			return invalid(place, "it was freed by event %d, which does not free %s", a.Freed, printObject(a.Object))
 		}
 		if o, ok := freedBy[a.Freed]; ok {
 			return invalid(place, "it was freed by event %d, and so was heap block %d", a.Freed, o)
@@ -462,7 +462,7 @@ func (v *validator) ending() error {
 	}
 	for _, t := range e.Cycle {
 		if !waits[t] {
-			return invalid(place, "%s is in the cycle, but is no waiter, or is there twice", printThread(t))
+			return invalid(place, "%s is in the cycle, but is not a waiter, or is there twice", printThread(t))
 		}
 		waits[t] = false
 	}
@@ -487,7 +487,7 @@ func (v *validator) accesses() error {
 		case !v.known(a.Thread):
 			return invalid(place, "there are %d threads", len(v.t.Threads))
 		case c != ClassRead && c != ClassWrite && c != ClassALoad && c != ClassAStore && c != ClassARMW:
-			return invalid(place, "%s is no access to memory", printOp(a.Op))
+			return invalid(place, "%s is not an access to memory", printOp(a.Op))
 		default:
 			writes = writes || c == ClassWrite || c == ClassAStore || c == ClassARMW
 			plain = plain || a.Op.IsAccess()

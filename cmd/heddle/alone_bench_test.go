@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkAlone runs programs by themselves, without heddle in control: built with heddle
+// BenchmarkAlone runs programs without heddle in control: built with heddle
 // cc, and with ThreadSanitizer, in turns. heddle's must not take longer. Processor time is
 // compared, because the machine may be busy.
 func BenchmarkAlone(b *testing.B) {
@@ -35,7 +35,7 @@ func BenchmarkAlone(b *testing.B) {
 				b.ReportMetric(slices.Min(with)/slices.Min(bare), "times-plain")
 				b.ReportMetric(ratio, "of-ThreadSanitizer's")
 				if ratio > 1 {
-					b.Errorf("by itself it takes %.2f times as long as with ThreadSanitizer", ratio)
+					b.Errorf("alone it takes %.2f times as long as with ThreadSanitizer", ratio)
 				}
 			})
 		}

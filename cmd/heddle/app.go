@@ -7,16 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/machine"
 	"github.com/heddle-dev/heddle/internal/report/term"
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
 )
 
 // Exit statuses, of every command but cc and c++, which end as the compiler does.
@@ -57,7 +64,7 @@ type commandLine struct {
 // flags hold for every command.
 type flags struct {
 	JSON    bool       `name:"json" help:"Print JSON."`
-	NoColor bool       `help:"Print without colour, as when the output is no terminal or NO_COLOR is set."`
+	NoColor bool       `help:"Print without colour, as when the output is not a terminal or NO_COLOR is set."`
 	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
 	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Accesses past it are not recorded, which is said; scheduling points always are."`
 	Trust   bool       `help:"Run the program of a trace that was recorded elsewhere without asking."`
@@ -65,6 +72,10 @@ type flags struct {
 
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
+
+// processMemory is what heddle needs beside the memory for an execution: symbols, tables,
+// behaviours.
+const processMemory = 256 << 20
 
 // app is what a command works with.
 type app struct {
@@ -105,20 +116,61 @@ func (a *app) encode(v any, indent string) error {
 	return err
 }
 
-// runtime builds heddle's runtime, or finds it in the cache.
-func (a *app) runtime() (toolchain.Runtime, error) {
-	cache, err := toolchain.CacheDir(a.Cache)
-	if err != nil {
-		return toolchain.Runtime{}, err
+// printLine prints one value on one line, as soon as it is known.
+func (a *app) printLine(v any) error { return a.encode(v, "") }
+
+// memory is how much heddle may use to record an execution and look for races in it.
+func (a *app) memory() int64 {
+	if a.Memory != 0 {
+		return int64(a.Memory)
 	}
-	cc, err := toolchain.Find(a.ctx, toolchain.C)
-	if err != nil {
-		return toolchain.Runtime{}, err
-	}
-	return toolchain.Build(a.ctx, toolchain.Options{Compiler: cc, Cache: cache, Building: func() func() {
-		return a.slowly(fmt.Sprintf("compiling heddle's runtime with %s; this is done once and kept in %s", cc.Path(), cache))
-	}})
+	return machine.DefaultMemory()
 }
+
+// goSupport puts heddle into Go programs; tests replace it.
+var goSupport launch.Support = launch.Patched{}
+
+// launcher starts programs as the flags of all commands say.
+func (a *app) launcher() *launch.Launcher {
+	_, quiet := a.terminal()
+	l := &launch.Launcher{
+		Cache: a.Cache, GoTool: a.Go, Version: currentVersion().Version, Memory: a.memory(), Support: goSupport, Trusted: a.Trust,
+		Note: a.note, Say: a.say, Slowly: a.slowly, Quiet: quiet, Output: a.stderr,
+	}
+	if a.canAsk() {
+		l.Confirm = a.ask
+	}
+	return l
+}
+
+// traceWriter writes the traces of a command; see tracefile.NewWriter.
+func (a *app) traceWriter(given, name string, more ...string) (*tracefile.Writer, error) {
+	w, err := tracefile.NewWriter(given, name, more...)
+	if err != nil {
+		return nil, err
+	}
+	w.Cache, w.Note = a.Cache, a.note
+	return w, nil
+}
+
+// printer prints results for people.
+func (a *app) printer(draw drawFlags, stats statsFlag) *result.Printer {
+	return &result.Printer{Words: a.stdout, Errors: a.stderr, Screen: a.screen, Draw: a.drawing(), Full: draw.Full, Stats: stats.Stats}
+}
+
+// drawing are the options for standard output.
+func (a *app) drawing() term.Options {
+	o := term.Options{Width: 80}
+	if f, ok := a.screen.(*os.File); ok {
+		o = term.Detect(f, os.Environ())
+	}
+	o.Color = o.Color && !a.NoColor
+	return o
+}
+
+func (a *app) note(text string) { a.say("note: " + text) }
+
+func (a *app) say(text string) { fmt.Fprintf(a.stderr, "heddle: %s\n", text) }
 
 // newParser makes the parser of command lines. It never ends the process: what asks for
 // that calls exit.
@@ -128,13 +180,13 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Description("Find the interleaving that breaks a concurrent program, replay it, and make it short."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.Vars{"stale": staleFind},
+		kong.Vars{"stale": staleFind, "parallel": strconv.Itoa(launch.DefaultParallel)},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
 	)
 }
 
-// run is heddle as a function: arguments in (the first is the name it was called by),
+// run is heddle as a function: arguments in (the first is the name it was started as),
 // exit status out.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	type ended int // what kong's --help does instead of os.Exit
@@ -170,7 +222,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	debug.SetMemoryLimit(a.memory() + processMemory)
 	err = parsed.Run(a)
 	var refusal *toolchain.Refusal
-	var wrong usageError
+	var wrong *usage.Error
 	switch {
 	case err == nil:
 		return exitNothing
@@ -183,25 +235,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	return exitFailed
 }
-
-// parseQuietly reads a command line, the name included, and does nothing else.
-func parseQuietly(args []string) (*commandLine, error) {
-	c := new(commandLine)
-	parser, err := newParser(c, io.Discard, io.Discard, func(int) { panic(errHelp) })
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if r := recover(); r != nil && r != any(errHelp) {
-			panic(r)
-		}
-	}()
-	_, err = parser.Parse(goTestWords(parser.Model, commandWords(args)))
-	return c, err
-}
-
-// errHelp is what parseQuietly meets in a command line that asks for help.
-var errHelp = errors.New("help is asked for")
 
 // commandWords are the words to parse. Called by the name heddle-cc or heddle-c++ (a
 // link), heddle is that command: many build systems want a compiler that is one word.

@@ -7,6 +7,9 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/simplify/staticbench"
 	"github.com/heddle-dev/heddle/internal/simplify/synthetic"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -31,7 +34,7 @@ type benchJSON struct {
 
 func (c *benchStaticCommand) Run(a *app) error {
 	if c.Runs < 1 {
-		return usage(fmt.Errorf("--runs must be at least 1"))
+		return usage.Errorf("--runs must be at least 1")
 	}
 	var out benchJSON
 	p := a.progress()
@@ -41,11 +44,11 @@ func (c *benchStaticCommand) Run(a *app) error {
 			return synthetic.Workload{Events: events, Threads: threads, Conflict: c.Conflict, Locks: c.Locks}.All()
 		}
 		if err := (synthetic.Workload{Threads: 2, Conflict: c.Conflict, Locks: c.Locks}).Check(); err != nil {
-			return usage(err)
+			return usage.Wrap(err)
 		}
 		err := staticbench.Growth(c.Events, c.Width, source, func(r staticbench.GrowthRow) {
 			out.Growth = append(out.Growth, r)
-			p.line(fmt.Sprintf("bench: %s events, %d threads", thousands(r.Events), r.Threads))
+			p.line(fmt.Sprintf("bench: %s events, %d threads", wording.Thousands(r.Events), r.Threads))
 		})
 		p.done()
 		if err != nil {
@@ -61,11 +64,11 @@ func (c *benchStaticCommand) Run(a *app) error {
 		return err
 	}
 	for _, name := range c.Traces {
-		in, err := readAny(name)
+		in, err := tracefile.ReadAny(name)
 		if err != nil {
 			return err
 		}
-		inputs = append(inputs, staticbench.Input{Name: filepath.Base(name), Trace: in.trace})
+		inputs = append(inputs, staticbench.Input{Name: filepath.Base(name), Trace: in.Trace})
 	}
 	for _, in := range inputs {
 		p.line("bench: " + in.Name)

@@ -26,7 +26,7 @@ func (a *app) compile(lang toolchain.Language, args []string) error {
 	if err != nil {
 		return err
 	}
-	argv, err := toolchain.Wrap(compiler, args, a.runtime)
+	argv, err := toolchain.Wrap(compiler, args, func() (toolchain.Runtime, error) { return a.launcher().Runtime(a.ctx) })
 	if err != nil {
 		return err
 	}

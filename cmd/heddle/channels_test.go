@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is handed over through a channel is no race: none of the accesses becomes a scheduling
+// What is handed over through a channel is not a race: none of the accesses becomes a scheduling
 // point. In the twin one is told of too early, and does.
 func TestChannelsOrder(t *testing.T) {
 	for _, c := range []struct {

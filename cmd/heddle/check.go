@@ -7,6 +7,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/proof"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 type checkCommands struct {
@@ -31,7 +33,7 @@ func (c *checkDerivationCommand) Help() string {
 }
 
 func (c *checkDerivationCommand) Run(a *app) error {
-	t, err := readStatements(c.Trace)
+	t, err := tracefile.ReadStatements(c.Trace)
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (c *checkDerivationCommand) Run(a *app) error {
 			return perr
 		}
 	case out.Holds:
-		fmt.Fprintf(a.stdout, "the derivation holds: %s steps, %d context switches before, %d after\n", thousands(out.Steps), out.Before, out.After)
+		fmt.Fprintf(a.stdout, "the derivation holds: %s steps, %d context switches before, %d after\n", wording.Thousands(out.Steps), out.Before, out.After)
 	default:
 		fmt.Fprintf(a.stdout, "%s\n", out.Reason)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -39,6 +40,7 @@ func TestConformance(t *testing.T) {
 				if filepath.Ext(file) == ".cc" {
 					compiler = map[string]string{"gcc": "g++", "clang": "clang++"}[c.name]
 				}
+				need.Tool(t, compiler)
 				alone := filepath.Join(dir, "alone")
 				args := append([]string{"-g", c.opt, "-pthread", "-o", alone}, e.flags...)
 				if b, err := exec.CommandContext(t.Context(), compiler, append(args, file)...).CombinedOutput(); err != nil {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/rapid"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 type convertCommand struct {
@@ -13,7 +16,7 @@ type convertCommand struct {
 
 func (c *convertCommand) Help() string {
 	return `The suffixes of the names tell the formats: .hdl is heddle's, .txt its text form, .std and
-.rapid.gz are RAPID's. What a format cannot express is listed.`
+.std.gz are RAPID's. What a format cannot express is listed.`
 }
 
 type convertJSON struct {
@@ -23,25 +26,25 @@ type convertJSON struct {
 }
 
 func (c *convertCommand) Run(a *app) error {
-	if _, known := formatNamed(c.To); !known {
-		return usage(fmt.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .rapid.gz", c.To))
+	if _, known := tracefile.FormatNamed(c.To); !known {
+		return usage.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .std.gz", c.To)
 	}
-	if err := notInput(c.To, c.From); err != nil {
+	if err := tracefile.NotInput(c.To, c.From); err != nil {
 		return err
 	}
-	in, err := readAny(c.From)
+	in, err := tracefile.ReadAny(c.From)
 	if err != nil {
 		return err
 	}
-	lost, err := writeAny(c.To, in)
+	lost, err := tracefile.WriteAny(c.To, in)
 	if err != nil {
 		return err
 	}
-	out := convertJSON{c.To, len(in.trace.Events), append(append([]rapid.Loss{}, in.lost...), lost...)}
+	out := convertJSON{c.To, len(in.Trace.Events), append(append([]rapid.Loss{}, in.Lost...), lost...)}
 	if a.JSON {
 		return a.printJSON(out)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s events\n", out.Trace, thousands(out.Events))
+	fmt.Fprintf(a.stdout, "%s: %s events\n", out.Trace, wording.Thousands(out.Events))
 	for _, l := range out.Lost {
 		fmt.Fprintf(a.stdout, "lost: %v\n", l)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -339,6 +340,9 @@ func jsonFields(t reflect.Type, seen map[reflect.Type]bool) (names []string) {
 	seen[t] = true
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if t.Field(i).Anonymous && name == "" {
+			names = append(names, jsonFields(t.Field(i).Type, seen)...)
+		}
 		if name != "" && name != "-" {
 			names = append(append(names, name), jsonFields(t.Field(i).Type, seen)...)
 		}
@@ -399,3 +403,22 @@ func TestCheckCommand(t *testing.T) {
 		t.Error("documented output is compared wrongly")
 	}
 }
+
+// parseQuietly reads a command line, the name included, and does nothing else.
+func parseQuietly(args []string) (*commandLine, error) {
+	c := new(commandLine)
+	parser, err := newParser(c, io.Discard, io.Discard, func(int) { panic(errHelp) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil && r != any(errHelp) {
+			panic(r)
+		}
+	}()
+	_, err = parser.Parse(goTestWords(parser.Model, commandWords(args)))
+	return c, err
+}
+
+// errHelp is what parseQuietly meets in a command line that asks for help.
+var errHelp = errors.New("help is asked for")

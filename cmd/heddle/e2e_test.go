@@ -41,7 +41,7 @@ func directive(source, name string) string {
 }
 
 // Every test program builds with heddle cc and is fit for heddle; those that are correct
-// also run, by themselves, without heddle in control.
+// also run without heddle in control.
 func TestProgramsBuildAndRunAlone(t *testing.T) {
 	for _, compilers := range [][2]string{{"gcc", "g++"}, {"clang", "clang++"}} {
 		t.Run(compilers[0], func(t *testing.T) {
@@ -105,6 +105,6 @@ func testProgram(t *testing.T, heddle func(...string) *exec.Cmd, source string, 
 	cmd.Dir = filepath.Dir(program)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("by itself: %v %v\n%s", err, ctx.Err(), out)
+		t.Errorf("alone: %v %v\n%s", err, ctx.Err(), out)
 	}
 }

@@ -27,11 +27,11 @@ import (
 // exploration in which no execution ends (stuck).
 type fakeGo struct{}
 
-func (fakeGo) overlay(context.Context, *gotool.Tool, string, patch.Options) (gotool.Overlay, error) {
+func (fakeGo) Overlay(context.Context, *gotool.Tool, string, patch.Options) (gotool.Overlay, error) {
 	return gotool.Overlay{Flags: []string{"-tags=heddle_fake"}}, nil
 }
 
-func (fakeGo) start(_ context.Context, c goprog.Config) (target.Target, error) {
+func (fakeGo) Start(_ context.Context, c goprog.Config) (target.Target, error) {
 	b, err := os.ReadFile(c.Path)
 	if err != nil {
 		return nil, err

@@ -111,8 +111,9 @@ func TestFigure1(t *testing.T) {
 		t.Fatalf("figure 2 has %d switches, want 7 and main's", n)
 	}
 	goal := finding.Of(o.Ending, tg.Modules())
+	published := []tinertia.Operation{tinertia.RemoveLast, tinertia.MoveUp, tinertia.MoveUpActions, tinertia.MoveDown}
 	r, err := tinertia.Simplify(t.Context(), tinertia.Input{Trace: o.Trace, Same: func(e trace.Ending) bool { return goal.Same(finding.Of(e, tg.Modules())) }},
-		tg.Run, tinertia.Options{Operations: tinertia.Paper(), History: true})
+		tg.Run, tinertia.Options{Operations: published, History: true})
 	if err != nil {
 		t.Fatal(err)
 	}

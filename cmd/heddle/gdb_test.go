@@ -8,14 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // inGdb replays a trace in gdb with the commands given, and returns what is printed.
 func inGdb(t *testing.T, dir, file string, commands ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gdb"); err != nil {
-		t.Fatal("gdb is not installed: heddle must be tested with it")
-	}
+	need.Tool(t, "gdb")
 	return inDebugger(t, dir, "--gdb", file, commands...)
 }
 

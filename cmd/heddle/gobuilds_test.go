@@ -165,7 +165,7 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 					t.Errorf("a race in a program that has none:\n%s", own.Ending.Output)
 				}
 			}
-			if slices.Contains(without.programs[name].Kinds, "race") {
+			if slices.Contains(without.programs[name].Kinds, trace.Race) {
 				testGoRaceReport(t, a, b, forth)
 			}
 		})
@@ -258,7 +258,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 }
 
 // doctor says that heddle cannot be put into a Go installation whose runtime it does not
-// know, and what it holds on to.
+// know, and the anchor it needs.
 func TestDoctorGo(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -61,7 +61,7 @@ func goTestWords(app *kong.Application, words []string) []string {
 }
 
 // flagOf is the flag that a word names, nil if it is none of them, and the value that is
-// joined to it. "test." before a name is put up with, as go test does.
+// joined to it. "test." before a name is accepted, as go test does.
 func flagOf(flags []*kong.Flag, word string) (f *kong.Flag, value string, joined bool) {
 	name, ok := strings.CutPrefix(word, "-")
 	if !ok || name == "" || name == "-" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -48,32 +47,6 @@ func TestGoTestWords(t *testing.T) {
 		got := strings.Join(goTestWords(parser.Model, strings.Fields(in)), " ")
 		if got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
-// What a trace's header says is read back as it was meant.
-func TestRecordedCommandLine(t *testing.T) {
-	t.Parallel()
-	c := testCommand{
-		goFlags: goFlags{
-			NoLeaks: true, LeakIgnore: []string{"a.(*B).c", "d,e"}, Tags: "x,y",
-			Ldflags: []string{"-X=a.b=c d"}, Gcflags: []string{"all=-N -l", "-m"}, Trimpath: true,
-		},
-		Short: true, Parallel: 3, Skip: "TestY/a b", Args: []string{"-x", "--", "", "-args"},
-	}
-	words := c.words([]string{"example.com/p"}, "^TestX$/^a b$")
-	read, err := parseRecorded(words)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := read.Test.words(read.Test.Packages, read.Test.Pattern)
-	if !slices.Equal(again, words) || len(read.Test.Args) != 4 || read.Test.Pattern != "^TestX$/^a b$" {
-		t.Errorf("%q\n%q", words, again)
-	}
-	for _, bad := range [][]string{nil, {"./prog"}, {"heddle", "simplify", "x"}, {"heddle", "test", "--nosuch", "x"}} {
-		if _, err := parseRecorded(bad); err == nil {
-			t.Errorf("%q is taken for a command line", bad)
 		}
 	}
 }

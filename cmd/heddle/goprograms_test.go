@@ -60,7 +60,7 @@ func buildGo(t testing.TB, release string, opts patch.Options, want func(goprogr
 	if err := tool.Settle(ctx, cache); err != nil {
 		t.Fatal(err)
 	}
-	o, err := goPrograms.overlay(ctx, tool, cache, opts)
+	o, err := goSupport.Overlay(ctx, tool, cache, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,16 +120,10 @@ func (b builtGo) names(group string) (names []string) {
 	return names
 }
 
-// goKinds are the kinds of findings that the programs' headers speak of.
-var goKinds = map[string]trace.Kind{
-	"fail": trace.Test, "panic": trace.Panic, "fatal": trace.Fatal, "race": trace.Race, "deadlock": trace.Deadlock,
-	"leak": trace.Leak, "hang": trace.Hang, "exit": trace.Exit,
-}
-
 // goOptions are those of heddle test --leaks=fail.
 func goOptions(t testing.TB, table *symbol.Table) engine.Options {
 	t.Helper()
-	opts, err := (&testCommand{Seed: 1, Race: true}).options()
+	opts, err := (&testCommand{searchFlags: searchFlags{seedFlag: seedFlag{Seed: 1}}, Race: true}).options()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +163,7 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 			table := symbol.New(g.Modules(), symbol.Options{})
 			opts := goOptions(t, table)
 			opts.Time = time.Minute
-			if slices.Equal(p.Kinds, []string{"leak"}) {
+			if slices.Equal(p.Kinds, []trace.Kind{trace.Leak}) {
 				opts.Runs = 1000 // a leak does not end the search
 			}
 			began := time.Now()
@@ -180,18 +174,18 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 			f := r.Finding
 			ok := false
 			for _, k := range p.Kinds {
-				ok = ok || goKinds[k].String() == f.Kind
+				ok = ok || k.String() == f.Kind
 			}
 			if !ok {
 				t.Fatalf("found %s (%s at %s), expected %v", f.Kind, f.Message, f.Where, p.Kinds)
 			}
-			if said := f.Message + "\n" + functions(table, f.Recorded); !strings.Contains(said, p.Text) {
-				t.Errorf("the finding says nothing of %q: %s", p.Text, said)
+			if said := f.Message + "\n" + functions(table, f.Recorded); !strings.Contains(said, p.Finding) {
+				t.Errorf("the finding says nothing of %q: %s", p.Finding, said)
 			}
 			if r.Simplified == nil {
 				t.Fatalf("not simplified: %q", r.Notes)
 			}
-			if p.Switches >= 0 && f.Kind != goKinds["race"].String() && r.Simplified.Switches != p.Switches {
+			if p.Switches >= 0 && f.Kind != trace.Race.String() && r.Simplified.Switches != p.Switches {
 				t.Errorf("simplified to %d switches, the fewest are %d", r.Simplified.Switches, p.Switches)
 			}
 			times := replays

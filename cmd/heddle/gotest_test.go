@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/kept"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -232,7 +233,7 @@ func TestGoReleases(t *testing.T) {
 	}
 }
 
-// A program that is no test: one execution is all of its main.
+// A program that is not a test: one execution is all of its main.
 func TestGoMain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -366,7 +367,7 @@ func TestWatch(t *testing.T) {
 		if n := tr.Overtakings(); n != 0 || r.Finding.EarlyTimeouts != 0 || len(tr.Threads) < 4 {
 			t.Errorf("%v: %d overtakings, %d early, %d threads", flags, n, r.Finding.EarlyTimeouts, len(tr.Threads))
 		}
-		if err := os.RemoveAll(filepath.Join(dir, keptDir)); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, kept.Dir)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -40,7 +40,7 @@ func cleanGoTests(t *testing.T, name string, least int, flags ...string) {
 	}
 }
 
-// Correct programs that wait by looking are no hangs, and guards do not fire at goroutines
+// Correct programs that wait by looking are not hangs, and guards do not fire at goroutines
 // that work. HEDDLE_WHOLE makes it 100,000 executions each.
 func TestGoWaits(t *testing.T) {
 	t.Parallel()
@@ -72,6 +72,13 @@ func TestGoWrappers(t *testing.T) {
 func TestGoReuse(t *testing.T) {
 	t.Parallel()
 	cleanGoTests(t, "reuse", 7, "-count=20")
+}
+
+// What a goroutine does long after its test is not recorded: neither its accesses nor the locks
+// that guard them.
+func TestGoJanitor(t *testing.T) {
+	t.Parallel()
+	cleanGoTests(t, "janitor", 1, "-count=5")
 }
 
 // A trace replays where the environment, the working directory and what Go is told of the

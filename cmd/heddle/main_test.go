@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary heddle when it is called by that name.
+// TestMain makes the test binary heddle when it is started under that name.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"heddle":     mainOfTests,
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // mainOfTests is main, with simulated Go programs where a test asks for them.
 func mainOfTests() {
 	if os.Getenv("HEDDLE_TEST_FAKE_GO") != "" {
-		goPrograms = fakeGo{}
+		goSupport = fakeGo{}
 	}
 	main()
 }

@@ -23,11 +23,6 @@ func TestMemorySize(t *testing.T) {
 			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for machine, want := range map[uint64]int64{64 << 30: 2 << 30, 8 << 30: 2 << 30, 7 << 30: 1 << 30, 1 << 30: 256 << 20, 1: 16 << 20} {
-		if got := defaultMemory(machine); got != want {
-			t.Errorf("a machine of %d: %d, want %d", machine, got, want)
-		}
-	}
 }
 
 // peak runs heddle as a process, and returns its output and the most memory, in MB, that it,
@@ -49,7 +44,13 @@ func peak(t testing.TB, dir string, args ...string) ([]byte, int64) {
 	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != exitFound {
 		t.Fatalf("heddle %s: %v\n%s", strings.Join(args, " "), err, &errs)
 	}
-	return out.Bytes(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+	return out.Bytes(), peakMB(cmd)
+}
+
+// peakMB is the peak resident memory, in MB, of the largest process that a finished command was
+// or started. It is at least this test's own: Linux counts what the parent had before execve.
+func peakMB(cmd *exec.Cmd) int64 {
+	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 }
 
 // TestBoundedMemory: a program of millions of accesses is explored in the memory that heddle may

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/heddle-dev/heddle/internal/usage"
 )
 
 // program is the part of a command line that belongs to the program under test: what
-// comes after "--", or, without it, from the first word that is no flag on. None of it is
+// comes after "--", or, without it, from the first word that is not a flag on. None of it is
 // parsed.
 type program []string
 
@@ -41,29 +40,13 @@ func (p program) misplaced(command *kong.Node) error {
 			return nil
 		}
 		if known[name] {
-			return usage(fmt.Errorf("%s comes after the program: put it before the program, or write -- before the program if it is the program's own", name))
+			return usage.Errorf("%s comes after the program: put it before the program, or write -- before the program if it is the program's own", name)
 		}
 	}
 	return nil
 }
 
-// path finds the program's executable as a shell would.
-func (p program) path() (string, error) {
-	words := p.words()
-	if len(words) == 0 {
-		return "", usage(errors.New("no program is named: give it after --"))
-	}
-	if strings.ContainsRune(words[0], '/') {
-		return words[0], nil
-	}
-	path, err := exec.LookPath(words[0])
-	if err != nil {
-		return "", fmt.Errorf("%s is not in PATH: give the program's path, like ./%s", words[0], words[0])
-	}
-	return path, nil
-}
-
-// name is what files that are about the program are called by.
+// name is the base name for output files.
 func (p program) name() string {
 	path, err := filepath.Abs(p.words()[0])
 	if err != nil {

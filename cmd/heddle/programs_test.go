@@ -7,13 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/expect"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -35,58 +35,20 @@ type expectation struct {
 	partly      bool     // to simplify it to the end takes longer than a test may
 }
 
-var minimumForm = regexp.MustCompile(`^switches=(\d+)(?: preemptions=(\d+))?$`)
-
 func readExpectation(t testing.TB, file string) expectation {
 	t.Helper()
-	b, err := os.ReadFile(file)
+	p, err := expect.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := expectation{source: file, preemptions: -1}
-	e.name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	for line := range strings.Lines(string(b)) {
-		key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "// "), ": ")
-		if !strings.HasPrefix(line, "//") {
-			break
-		}
-		if !ok {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		switch key {
-		case "kind":
-			e.kind = value
-		case "finding":
-			e.finding = value
-		case "flags":
-			e.flags = strings.Fields(value)
-		case "options":
-			e.options = strings.Fields(value)
-		case "isolation":
-			e.isolation = value
-		case "plug-in":
-			e.plugin = value
-		case "simplified":
-			if e.partly = value == "partly"; !e.partly {
-				t.Fatalf("%s: simplified: %q, want partly", file, value)
-			}
-		case "args":
-			e.args = strings.Fields(value)
-		case "minimum":
-			m := minimumForm.FindStringSubmatch(value)
-			if m == nil {
-				t.Fatalf("%s: minimum: %q is not in the form switches=N preemptions=M", file, value)
-			}
-			e.minimum = true
-			e.switches, _ = strconv.Atoi(m[1])
-			if m[2] != "" {
-				e.preemptions, _ = strconv.Atoi(m[2])
-			}
-		}
+	e := expectation{
+		name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), source: file,
+		kind: trace.Clean.String(), finding: p.Finding,
+		minimum: p.Switches >= 0, switches: p.Switches, preemptions: p.Preemptions,
+		flags: p.Flags, args: p.Args, options: p.Options, isolation: p.Isolation, plugin: p.PlugIn, partly: p.Partly,
 	}
-	if e.kind == "" {
-		t.Fatalf("%s states no kind", file)
+	if !p.Clean() {
+		e.kind = p.Kinds[0].String()
 	}
 	return e
 }
@@ -159,6 +121,7 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 	if filepath.Ext(e.source) == ".cc" {
 		command, env = "c++", "HEDDLE_CXX="+strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(compiler)
 	}
+	need.Tool(t, strings.TrimPrefix(strings.TrimPrefix(env, "HEDDLE_CC="), "HEDDLE_CXX="))
 	made := [][]string{append([]string{"-o", out}, e.flags...)}
 	if e.plugin != "" {
 		made = append(made, []string{"-o", filepath.Join(filepath.Dir(out), e.plugin), "-shared", "-fPIC", "-DPLUGIN"})
@@ -174,7 +137,14 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 
 // runJSON runs heddle and decodes what it prints. Standard output must be one JSON value
 // and nothing else.
-func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) (out T) {
+func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) T {
+	t.Helper()
+	out, _ := runJSONPeak[T](t, dir, wantStatus, args...)
+	return out
+}
+
+// runJSONPeak is runJSON, and returns the peak memory as peakMB does.
+func runJSONPeak[T any](t *testing.T, dir string, wantStatus int, args ...string) (out T, mb int64) {
 	t.Helper()
 	cmd := heddleCommand(t, dir, nil, args...)
 	var stderr strings.Builder
@@ -193,7 +163,7 @@ func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) (o
 	if err := json.Unmarshal(b, &out); err != nil {
 		t.Fatalf("%v: standard output is not one JSON value: %v\n%s", args, err, b)
 	}
-	return out
+	return out, peakMB(cmd)
 }
 
 // compilers are those that the programs are tested with.
@@ -203,10 +173,6 @@ var compilers = []struct{ name, opt string }{{"gcc", "-O1"}, {"clang", "-O2"}}
 // simplified to the minimum it states, and replays identically a thousand times.
 func TestFailingPrograms(t *testing.T) {
 	for _, c := range compilers {
-		if _, err := exec.LookPath(c.name); err != nil {
-			t.Errorf("%s is not installed: heddle must be tested with it", c.name)
-			continue
-		}
 		for _, e := range expectations(t, "fail") {
 			t.Run(c.name+"/"+e.name, func(t *testing.T) {
 				t.Parallel()

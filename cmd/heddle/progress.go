@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // progress writes a line that tells how far a long command has got: one that is written
@@ -45,9 +45,9 @@ func (a *app) terminal() (f *os.File, ok bool) {
 
 func (p *progress) find(s engine.Progress) {
 	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
-		s.Phase, count(s.Executions, "execution"), thousands(int(s.PerSecond)), count(s.Behaviours, "distinct behaviour"), count(s.Points, "memory point"), s.Elapsed.Seconds())
+		s.Phase, wording.Count(s.Executions, "execution"), wording.Thousands(int(s.PerSecond)), wording.Count(s.Behaviours, "distinct behaviour"), wording.Count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {
-		line += fmt.Sprintf("; %s, %s", count(s.Cost.Switches, "switch"), count(s.Cost.Preemptions, "preemption"))
+		line += fmt.Sprintf("; %s, %s", wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption"))
 	}
 	if p.subject != "" {
 		line = p.subject + ": " + line
@@ -90,34 +90,9 @@ func (p *progress) done() {
 	p.shown = false
 }
 
-// count is a number of things: 1 execution, 1,234 executions, 2 switches.
-func count(n int, what string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(what, "ch"):
-		what += "es"
-	default:
-		what += "s"
-	}
-	return thousands(n) + " " + what
-}
-
 // slowly says what heddle is doing if that takes so long that it looks stuck. The function it
 // returns says that it is done.
 func (a *app) slowly(text string) (done func()) {
 	timer := time.AfterFunc(time.Second, func() { fmt.Fprintf(a.stderr, "heddle: %s\n", text) })
 	return func() { timer.Stop() }
-}
-
-// thousands writes 1234567 as 1,234,567.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	var b strings.Builder
-	for i, c := range s {
-		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // project is a copy of one in testdata/projects, to be built.
@@ -22,16 +24,6 @@ func openProject(t *testing.T, name string, compiler someCompiler) project {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// needs skips the test where a tool is not installed.
-func needs(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
-		}
-	}
 }
 
 // command is a command of the build, which finds heddle in PATH. One with a slash is the
@@ -97,7 +89,7 @@ var gcc, clang = someCompiler{cc: "gcc", cxx: "g++"}, someCompiler{cc: "clang", 
 // a program that libtool hides behind a script, and installation, which links again.
 func TestAutotools(t *testing.T) {
 	t.Parallel()
-	needs(t, "autoreconf", "automake", "libtoolize", "make", "gcc")
+	need.Tool(t, "autoreconf", "automake", "libtoolize", "make", "gcc")
 	p := openProject(t, "autotools", gcc)
 	p.run("autoreconf", "--install")
 	p.run("./configure", "CC=heddle cc", "CXX=heddle c++", "CFLAGS=-O2", "--prefix="+filepath.Join(p.dir, "installed"))
@@ -120,12 +112,12 @@ func TestAutotools(t *testing.T) {
 // A project of CMake's: an object library and an archive inside of a shared library, found
 // threads, and optimization of everything at once.
 func TestCMakeProject(t *testing.T) {
-	needs(t, "cmake", "make")
+	need.Tool(t, "cmake", "make")
 	for _, c := range []someCompiler{gcc, clang} {
 		for _, lto := range []string{"OFF", "ON"} {
 			t.Run(c.cc+" LTO="+lto, func(t *testing.T) {
 				t.Parallel()
-				needs(t, c.cc, c.cxx)
+				need.Tool(t, c.cc, c.cxx)
 				p := openProject(t, "cmake", c)
 				// In one word, too: but then CMake looks for an ar for link-time optimization
 				// called heddle-gcc-ar.
@@ -144,7 +136,7 @@ func TestCMakeProject(t *testing.T) {
 // are split off from them, or shared between them.
 func TestSameNames(t *testing.T) {
 	t.Parallel()
-	needs(t, "make", "gcc", "ar", "objcopy")
+	need.Tool(t, "make", "gcc", "ar", "objcopy")
 	p := openProject(t, "make", gcc)
 	p.run("make", "CC=heddle cc")
 	// Where the two accesses are whose order matters.

@@ -209,14 +209,14 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	program := append([]string{"--", "source/" + p.args[0]}, p.args[1:]...)
 	for _, args := range p.also {
-		out := runJSON[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
+		out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
 		if out.Outcome != "clean" || out.Executions != p.runs || len(out.Notes) > 0 || out.Behaviours < p.behaviours {
 			t.Errorf("%q: %+v", args, out)
 		}
-		t.Logf("%q: %.0f executions/s, %d behaviours", args, float64(out.Executions)/out.Seconds, out.Behaviours)
+		t.Logf("%q: %.0f executions/s, %d behaviours, %d MB", args, float64(out.Executions)/out.Seconds, out.Behaviours, mb)
 	}
 
-	out := runJSON[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
+	out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
 	if out.Outcome != "clean" || out.Executions != p.runs {
 		t.Errorf("%+v", out)
 	}
@@ -232,8 +232,8 @@ func (p *realProgram) test(t *testing.T) {
 	if rec.Cost.Threads < p.threads || rec.Cost.Events < p.events || rec.Status != 0 {
 		t.Errorf("recorded %+v", rec)
 	}
-	t.Logf("%.0f executions/s, %d scheduling points, %d threads, %d behaviours, %d memory points",
-		float64(out.Executions)/out.Seconds, rec.Cost.Events, rec.Cost.Threads, out.Behaviours, out.Points)
+	t.Logf("%.0f executions/s, %d scheduling points, %d threads, %d behaviours, %d memory points, %d MB",
+		float64(out.Executions)/out.Seconds, rec.Cost.Events, rec.Cost.Threads, out.Behaviours, out.Points, mb)
 	if r := runJSON[replayJSON](t, dir, exitNothing, "replay", "--json", "--times", "20", "one.hdl"); !r.Same {
 		t.Errorf("%+v", r)
 	}
@@ -291,7 +291,7 @@ func (p *realProgram) make(t *testing.T, source string, commands [][]string) {
 // test leaves the call out, and wants the bug found, simplified, and replayed 20 times.
 func (b *seededBug) test(t *testing.T, dir string, program []string) {
 	args := append([]string{"find", "--json", "--time", "60s", "--without", b.without, "-o", "bug.hdl"}, b.flags...)
-	out := runJSON[findJSON](t, dir, exitFound, append(args, program...)...)
+	out, mb := runJSONPeak[findJSON](t, dir, exitFound, append(args, program...)...)
 	s := out.Simplified
 	if out.Finding == nil || s == nil || !slices.Contains(strings.Split(b.kinds, ","), out.Finding.Kind) {
 		t.Fatalf("%+v", out)
@@ -301,7 +301,7 @@ func (b *seededBug) test(t *testing.T, dir string, program []string) {
 		t.Fatal(err)
 	}
 	before := trace.CostOf(found.Events)
-	t.Logf("%s: %s, in execution %d, after %.1f s", out.Finding.Kind, out.Finding.Message, out.Finding.Execution, out.Seconds-s.Seconds)
+	t.Logf("%s: %s, in execution %d, after %.1f s; %d MB", out.Finding.Kind, out.Finding.Message, out.Finding.Execution, out.Seconds-s.Seconds, mb)
 	t.Logf("from %d switches (%d preemptions) to %d (%d), in %d executions and %.1f s", before.Switches, before.Preemptions,
 		s.Switches, s.Preemptions, s.Executions, s.Seconds)
 	if s.Switches > before.Switches || s.Switches == before.Switches && s.Preemptions > before.Preemptions {

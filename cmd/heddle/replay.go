@@ -4,27 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
+	"github.com/heddle-dev/heddle/internal/debugger"
 	"github.com/heddle-dev/heddle/internal/engine"
-	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 type replayCommand struct {
-	Times      int           `default:"1" help:"Number of times to replay."`
-	Full       bool          `help:"Show every event, and fold nothing."`
-	Quiet      bool          `short:"q" help:"Say only how it ended."`
-	Changed    bool          `help:"The program has been changed since: follow the schedule as far as it goes."`
-	Dlv        bool          `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
-	Gdb        debuggerFlag  `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb, or an lldb."`
-	RaceReport bool          `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
-	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	Times int `default:"1" help:"Number of times to replay."`
+	drawFlags
+	Quiet      bool         `short:"q" help:"Say only how it ended."`
+	Changed    bool         `help:"The program has been changed since: follow the schedule as far as it goes."`
+	Dlv        bool         `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
+	Gdb        debuggerFlag `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb, or an lldb."`
+	RaceReport bool         `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
+	runFlags
 
-	isolationFlags
-
-	Trace string `arg:"" predictor:"trace" help:"The trace."`
+	traceArg
 }
 
 func (c *replayCommand) Help() string {
@@ -38,9 +40,9 @@ type replayJSON struct {
 	Same    bool   `json:"same"`
 	Times   int    `json:"times"`
 	// Interrupted: Times is how many there were by then.
-	Interrupted bool         `json:"interrupted,omitempty"`
-	Events      int          `json:"events"`
-	Finding     *findingJSON `json:"finding,omitempty"`
+	Interrupted bool            `json:"interrupted,omitempty"`
+	Events      int             `json:"events"`
+	Finding     *result.Finding `json:"finding,omitempty"`
 	// Differs is set where the replay was not the recorded execution.
 	Differs *differsJSON `json:"differs,omitempty"`
 }
@@ -58,31 +60,34 @@ type differsJSON struct {
 func (c *replayCommand) Run(a *app) error {
 	switch {
 	case c.Times < 1:
-		return usage(errors.New("--times must be at least 1"))
+		return usage.Errorf("--times must be at least 1")
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
-		return usage(errors.New("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json"))
+		return usage.Errorf("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json")
 	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.Times > 1):
-		return usage(errors.New("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv, --gdb or --times"))
+		return usage.Errorf("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv, --gdb or --times")
 	}
-	tr, err := readTrace(c.Trace)
+	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
 		return err
 	}
-	t, err := a.startRecorded(tr, c.Watchdog, c.isolationFlags)
+	l := a.launcher()
+	t, err := l.StartRecorded(a.ctx, tr, c.how())
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	if c.Dlv {
-		return a.debug(t, tr)
-	}
-	if c.RaceReport {
-		return a.raceReport(t, tr, c.Watchdog)
-	}
-	if c.Gdb != "" {
-		return a.debugGdb(t, tr, string(c.Gdb))
-	}
-	if c.Changed {
+	switch {
+	case c.Dlv:
+		return debugger.Dlv(a.ctx, t, tr)
+	case c.Gdb != "":
+		output, err := debugger.Gdb(a.ctx, t, tr, string(c.Gdb))
+		if len(output) > 0 {
+			fmt.Fprintf(a.stdout, "the program wrote:\n%s", output)
+		}
+		return err
+	case c.RaceReport:
+		return c.raceReport(a, l, t, tr)
+	case c.Changed:
 		return c.follow(a, t, tr)
 	}
 	p := a.progress()
@@ -111,7 +116,7 @@ func (c *replayCommand) Run(a *app) error {
 		}
 		if failed {
 			out.Outcome = "found"
-			out.Finding = findingOf(tr, t)
+			out.Finding = result.OfTrace(tr, t)
 			out.Finding.Confirmed = err == nil
 		}
 		var d *engine.DivergedError
@@ -129,18 +134,18 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	if !a.JSON {
 		if !c.Quiet {
-			if err := a.showTrace(again, c.Full); err != nil {
+			if err := a.printer(c.drawFlags, statsFlag{}).Trace(again); err != nil {
 				return err
 			}
 		}
 		times := ""
 		switch {
 		case interrupted:
-			times = fmt.Sprintf(" %s of %s times, then interrupted", thousands(done), thousands(c.Times))
+			times = fmt.Sprintf(" %s of %s times, then interrupted", wording.Thousands(done), wording.Thousands(c.Times))
 		case c.Times > 1:
-			times = fmt.Sprintf(" %s times", thousands(c.Times))
+			times = fmt.Sprintf(" %s times", wording.Thousands(c.Times))
 		}
-		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, thousands(len(tr.Events)))
+		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, wording.Thousands(len(tr.Events)))
 	}
 	if failed {
 		return errFound
@@ -148,20 +153,9 @@ func (c *replayCommand) Run(a *app) error {
 	return nil
 }
 
-// findingOf is the failure that a trace of the target's program shows, whose schedule was
-// followed.
-func findingOf(tr *trace.Trace, t target.Target) *findingJSON {
-	f, where := finding.Of(tr.Ending, tr.Modules), placeNames(t)
-	out := &findingJSON{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: where(f.Site, f.Exact), Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
-	for _, x := range tr.Ending.Accesses {
-		out.Race = append(out.Race, accessJSON{x.Op.String(), where(x.Site, false)})
-	}
-	return out
-}
-
 // follow is a replay with another build of the program.
 func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
-	met, changed, err := a.follow(t, tr)
+	met, changed, err := launch.Follow(a.ctx, t, tr)
 	if err != nil {
 		return err
 	}
@@ -169,7 +163,7 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 	out := replayJSON{Outcome: "clean", Same: !changed, Times: 1, Events: len(met.Events)}
 	if failed {
 		out.Outcome = "found"
-		out.Finding = findingOf(met, t)
+		out.Finding = result.OfTrace(met, t)
 	}
 	if a.JSON {
 		if err := a.printJSON(out); err != nil {
@@ -177,7 +171,7 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 		}
 	} else {
 		if !c.Quiet {
-			if err := a.showTrace(met, c.Full); err != nil {
+			if err := a.printer(c.drawFlags, statsFlag{}).Trace(met); err != nil {
 				return err
 			}
 		}
@@ -187,11 +181,48 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 		}
 		end := "no failure"
 		if failed {
-			end = headline(out.Finding.Kind, out.Finding.Message)
+			end = out.Finding.Headline()
 		}
-		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, thousands(out.Events), end)
+		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, wording.Thousands(out.Events), end)
 	}
 	if failed {
+		return errFound
+	}
+	return nil
+}
+
+type raceReportJSON struct {
+	Outcome string   `json:"outcome"` // found, clean
+	Choices int      `json:"choices"` // of the schedule, all followed
+	Reports []string `json:"reports"` // as Go's race detector words them
+}
+
+// raceReport is a replay in a build with Go's own race detector.
+func (c *replayCommand) raceReport(a *app, l *launch.Launcher, t target.Target, tr *trace.Trace) error {
+	r, err := l.RaceReports(a.ctx, t, tr, c.how(), func() func() {
+		p := a.progress()
+		p.line("build: with Go's race detector")
+		return p.done
+	})
+	if err != nil {
+		return err
+	}
+	found := len(r.Reports) > 0
+	if a.JSON {
+		out := raceReportJSON{Outcome: result.Clean, Choices: r.Choices, Reports: append([]string{}, r.Reports...)}
+		if found {
+			out.Outcome = result.Found
+		}
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		for _, text := range r.Reports {
+			fmt.Fprintf(a.stdout, "%s\n", text)
+		}
+		fmt.Fprintf(a.stdout, "followed the schedule with Go's race detector: %s choices, %s\n", wording.Thousands(r.Choices), wording.Count(len(r.Reports), "data race"))
+	}
+	if found {
 		return errFound
 	}
 	return nil

@@ -5,8 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/simplify/bintrcred"
+	"github.com/heddle-dev/heddle/internal/simplify/static"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -17,13 +26,11 @@ type simplifyCommand struct {
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
 	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
-	Full       bool          `help:"Show every event, and fold nothing."`
-	Stats      bool          `help:"Print what was done, in tables."`
-	Watchdog   time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	drawFlags
+	statsFlag
+	runFlags
 
-	isolationFlags
-
-	Trace string `arg:"" predictor:"trace" help:"The trace."`
+	traceArg
 }
 
 func (c *simplifyCommand) Help() string {
@@ -43,33 +50,33 @@ type simplifyJSON struct {
 
 func (c *simplifyCommand) Run(a *app) error {
 	if c.Output != "" {
-		if err := notInput(c.Output, c.Trace); err != nil {
+		if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.Executions < 0 || c.Time < 0:
-		return usage(errors.New("--executions and --time cannot be negative"))
+		return usage.Errorf("--executions and --time cannot be negative")
 	case c.Static:
 		return c.runStatic(a)
 	case c.Gap, c.Derivation != "":
-		return usage(errors.New("--gap and --derivation go with --static"))
+		return usage.Errorf("--gap and --derivation go with --static")
 	}
-	tr, err := readTrace(c.Trace)
+	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
 		return err
 	}
 	if !tr.Ending.Kind.Failed() {
-		return fmt.Errorf("%s: %w, so there is nothing to simplify", c.Trace, errNoFailure)
+		return fmt.Errorf("%s: the trace shows no failure, so there is nothing to simplify", c.Trace)
 	}
-	t, err := a.startRecorded(tr, c.Watchdog, c.isolationFlags)
+	t, err := a.launcher().StartRecorded(a.ctx, tr, c.how())
 	if err != nil {
 		return err
 	}
 	defer t.Close()
 	p := a.progress()
-	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: placeNames(t)}, func(s tinertia.Progress) {
-		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", count(s.Executions, "execution"), s.Iteration, count(s.Cost.Switches, "switch"), count(s.Cost.Preemptions, "preemption")))
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: report.NewRunning(t.Modules).Place}, func(s tinertia.Progress) {
+		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", wording.Count(s.Executions, "execution"), s.Iteration, wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()
 	if s == nil {
@@ -83,7 +90,7 @@ func (c *simplifyCommand) Run(a *app) error {
 		return errors.New("interrupted before a simpler execution was found: nothing is written")
 	}
 	if c.Output == "" {
-		c.Output = derivedName(c.Trace, "min")
+		c.Output = tracefile.Derived(c.Trace, "min")
 	}
 	s.Recorded.Header.Original = c.Trace
 	if werr := trace.WriteFile(c.Output, s.Recorded); werr != nil {
@@ -95,15 +102,117 @@ func (c *simplifyCommand) Run(a *app) error {
 		}
 		return err
 	}
-	if perr := a.showTrace(s.Recorded, c.Full); perr != nil {
+	printer := a.printer(c.drawFlags, c.statsFlag)
+	if perr := printer.Trace(s.Recorded); perr != nil {
 		return perr
 	}
 	if c.Stats {
 		fmt.Fprintln(a.stdout)
-		if perr := a.showSummary(s.Details); perr != nil {
+		if perr := printer.Summary(s.Details); perr != nil {
 			return perr
 		}
 	}
-	fmt.Fprintf(a.stdout, "\nsimplified: %s%s\nreplay:     heddle replay %s\n", c.Output, unsimplified(s), quoted(c.Output))
+	fmt.Fprintf(a.stdout, "\nsimplified: %s%s\nreplay:     heddle replay %s\n", c.Output, result.Unsimplified(s), wording.Quoted(c.Output))
 	return err
+}
+
+// staticJSON is what simplify --static --json prints.
+type staticJSON struct {
+	Trace      string          `json:"trace,omitempty"`
+	Events     int             `json:"events"`
+	Before     int             `json:"before"` // context switches
+	After      int             `json:"after"`
+	Gap        *static.Gap     `json:"gap,omitempty"`
+	Derivation *derivationJSON `json:"derivation,omitempty"`
+	Seconds    float64         `json:"seconds"`
+}
+
+type derivationJSON struct {
+	File   string           `json:"file"`
+	Steps  int              `json:"steps"`
+	Before int              `json:"before"`
+	After  int              `json:"after"`
+	Phases bintrcred.Phases `json:"phases"` // ns
+}
+
+// runStatic simplifies without running anything.
+func (c *simplifyCommand) runStatic(a *app) error {
+	began := time.Now()
+	var out staticJSON
+	if c.Derivation != "" {
+		d, err := c.derive()
+		if err != nil {
+			return err
+		}
+		out.Derivation = d
+	}
+	var g *depend.Graph
+	if tracefile.FormatOf(c.Trace) == tracefile.Statements {
+		t, err := tracefile.ReadStatements(c.Trace)
+		if err != nil {
+			return err
+		}
+		g = stmt.Graph(t)
+		r := static.Simplify(g, static.DefaultEffort)
+		out.Events, out.Before, out.After = g.Len(), r.Before, r.After
+	} else {
+		in, err := tracefile.ReadAny(c.Trace)
+		if err != nil {
+			return err
+		}
+		reordered, r := static.Reordered(in.Trace)
+		out.Events, out.Before, out.After = len(in.Trace.Events), r.Before, r.After
+		if c.Output == "" {
+			c.Output = tracefile.Derived(c.Trace, "static")
+		}
+		reordered.Header.Original = c.Trace
+		in.Trace = reordered
+		if _, err := tracefile.WriteAny(c.Output, in); err != nil {
+			return err
+		}
+		out.Trace = c.Output
+		if c.Gap {
+			g = depend.Build(reordered)
+		}
+	}
+	if c.Gap {
+		gap := static.GapOf(out.After, static.Optimum(g, nil, static.DefaultLimits))
+		out.Gap = &gap
+	}
+	out.Seconds = time.Since(began).Seconds()
+	if a.JSON {
+		return a.printJSON(out)
+	}
+	fmt.Fprintf(a.stdout, "%s events, %d context switches before, %d after, the same execution (%.2f s)\n", wording.Thousands(out.Events), out.Before, out.After, out.Seconds)
+	if out.Gap != nil {
+		fmt.Fprintf(a.stdout, "distance from the fewest with these dependences: %v\n", *out.Gap)
+	}
+	if d := out.Derivation; d != nil {
+		fmt.Fprintf(a.stdout, "BinTrcRed: %d context switches before, %d after, %s steps\n", d.Before, d.After, wording.Thousands(d.Steps))
+		if p := d.Phases; c.Stats {
+			fmt.Fprintf(a.stdout, "  counting %v, semantics %v, connectivity %v, reduction %v, counting %v, semantics %v\n",
+				p.CountBefore, p.SemanticsBefore, p.Connectivity, p.Reduction, p.CountAfter, p.SemanticsAfter)
+		}
+		fmt.Fprintf(a.stdout, "derivation: %s\ncheck:      heddle check derivation %s %s\n", d.File, c.Trace, d.File)
+	}
+	if out.Trace != "" {
+		fmt.Fprintf(a.stdout, "simplified: %s\n", out.Trace)
+	}
+	return nil
+}
+
+// derive runs BinTrcRed and writes its derivation.
+func (c *simplifyCommand) derive() (*derivationJSON, error) {
+	t, err := tracefile.ReadStatements(c.Trace)
+	if err != nil {
+		return nil, err
+	}
+	r, err := bintrcred.Run(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Trace, err)
+	}
+	if err := tracefile.WriteWhole(c.Derivation, r.Derivation.Write); err != nil {
+		return nil, err
+	}
+	return &derivationJSON{c.Derivation, r.Derivation.Steps(), r.Before, r.After, r.Phases}, nil
 }

@@ -254,6 +254,33 @@ const (
 	SlackNs = 100000000
 )
 
+// enum hd_scheduler
+const (
+	MaxSteps       = 1048576
+	Quantum        = 10000
+	ShortQuantum   = 200
+	Starved        = 10000
+	StarvedEvery   = 1024
+	ChangePoints   = 64
+	PosWindow      = 64
+	PosStride      = 8
+	Stalemate      = 500
+	Stretch        = 8
+	EarlyOdds      = 64
+	EarlyTimerOdds = 16
+	LookAhead      = 4096
+	Patience       = 10000
+	Spin           = 6
+	Idle           = 16
+	Futile         = 2000
+	Hopeless       = 4000
+	ClockNs        = 100
+	Looks          = 1000
+	LooksAgain     = 64
+	Quiet          = 20000
+	Cpus           = 4
+)
+
 // enum hd_policy
 const (
 	PolicyFair   = 0
@@ -748,7 +775,7 @@ const NameMain uint64 = 7522529169309003057
 // Padding is how the first of the variables begins that only take up room in an environment.
 const Padding = "heddle-padding"
 
-// OpNames is how operations are printed; an empty string is no operation.
+// OpNames is how operations are printed; an empty string is not an operation.
 var OpNames = [OpCount]string{
 	OpNone:              "none",
 	OpThreadStart:       "start",

@@ -1,6 +1,6 @@
 package engine
 
-// MaxBehaviours is how many distinct behaviours a campaign tells apart; later ones are
+// MaxBehaviours is how many distinct behaviours a search tells apart; later ones are
 // not counted, so that a long one does not fill the memory.
 const MaxBehaviours = 1 << 22
 
@@ -10,7 +10,7 @@ const MaxBehaviours = 1 << 22
 // The estimate is Good's and Turing's (Good, The population frequencies of species and the
 // estimation of population parameters, Biometrika 1953): of the executions, the share whose
 // behaviour no other execution showed. It is for independent draws from one distribution. A
-// campaign draws otherwise, and this differs for it in two ways:
+// search draws otherwise, and this differs for it in two ways:
 //
 //   - Executions of one plan share the strategy's parameters. So an execution counts if no
 //     other plan has shown its behaviour, whether its own plan has repeated it or not.

@@ -12,11 +12,6 @@ import (
 // take milliseconds: a failure should not go unconfirmed because it came last.
 const Grace = 2 * time.Second
 
-// restless is a target that tells for how long the execution under way has given no sign of
-// life, so far that its watchdog will end it if it goes on like that. It may be called from any
-// goroutine.
-type restless interface{ Still() time.Duration }
-
 // errTime is why a context ended whose time limit was reached.
 var errTime = errors.New("time limit reached")
 
@@ -47,11 +42,11 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// forFirst is limited for the first execution. If it gives no sign of life when the time is
-// over it goes on until it does, or the watchdog has judged it: without that nothing at all
+// forFirst is limited for the first execution. If it gives no sign of life before the time limit
+// it goes on until it does, or the watchdog has judged it: without that nothing at all
 // could be said of a program that hangs.
 func forFirst(ctx context.Context, t target.Target, d time.Duration) (context.Context, context.CancelFunc) {
-	r, ok := t.(restless)
+	r, ok := target.As[target.Stillness](t)
 	if !ok || d <= 0 {
 		return limited(ctx, d)
 	}

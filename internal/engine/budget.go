@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -12,7 +14,7 @@ import (
 // what it took. That it runs out then says nothing about a program that is just long.
 const (
 	firstSteps = 1 << 23
-	usualSteps = 1 << 20 // the budget where a plan names none
+	usualSteps = abi.MaxSteps // the budget where a plan names none
 	roomSteps  = 8
 )
 
@@ -20,35 +22,35 @@ const (
 type budgetError struct{ points int }
 
 func (e budgetError) Error() string {
-	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing can be said about the program: give it less to do, or a larger budget with --max-steps", e.points)
+	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less to do, or a larger budget with --max-steps", e.points)
 }
 
 // unbounded reports whether the first execution decides about the budget. Go programs have a
 // warm-up for that.
-func (c *campaign) unbounded() bool {
-	return c.opts.MaxSteps == 0 && c.target.Header().Target == "c"
+func (s *search) unbounded() bool {
+	return s.opts.MaxSteps == 0 && s.target.Header().Target == "c"
 }
 
-// firstPlan is the planner's, with the budget of a first execution.
-func (c *campaign) firstPlan() schedule.Plan {
-	plan := c.planner.first()
-	if c.unbounded() {
-		plan.MaxSteps = firstSteps
+// firstRequest is the plan of the first execution, with its budget.
+func (s *search) firstRequest() strategy.Request {
+	r := s.complete(strategy.FirstRequest(&s.setting))
+	if s.unbounded() {
+		r.Plan.MaxSteps = firstSteps
 	}
-	return plan
+	return r
 }
 
 // budget sets the step budget of the executions to come from the first one.
-func (c *campaign) budget(o *schedule.Outcome) error {
-	if c.report.Executions != 1 || !c.unbounded() {
+func (s *search) budget(o *schedule.Outcome) error {
+	if s.report.Executions != 1 || !s.unbounded() {
 		return nil
 	}
 	if o.Ending.Kind == trace.Hang && o.Points >= firstSteps {
-		c.report.Executions = 0 // none ended
+		s.report.Executions = 0 // none ended
 		return budgetError{o.Points}
 	}
 	if n := roomSteps * o.Points; n > usualSteps {
-		c.opts.MaxSteps = n
+		s.opts.MaxSteps = n
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type DivergedError struct {
 	// Field is what differed: "thread", "op", "site", …, "ending", or "event" where one
 	// side has none.
 	Field string
-	// Recorded and Met are the two events, nil where there is none.
+	// Recorded and Met are the two events, nil where the event is missing.
 	Recorded, Met *trace.Event
 	// RecordedText and MetText are both sides in words.
 	RecordedText, MetText string

@@ -13,100 +13,100 @@ import (
 // confirm makes sure of a failure, reports it and simplifies it. It returns false if the
 // failure did not come again; then the exploration goes on. A failure that could not be run
 // again, because of ctx or of an error, is reported as not confirmed.
-func (c *campaign) confirm(ctx context.Context, f *failure) (found bool, err error) {
-	c.tell(Confirming, true, nil, 0)
-	o, again, err := c.rerun(ctx, f)
+func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error) {
+	s.tell(Confirming, true, nil, 0)
+	o, again, err := s.rerun(ctx, f)
 	if err == nil && !again {
 		return false, nil
 	}
 	if err == nil {
-		err = c.followed(ctx, f, &o)
+		err = s.followed(ctx, f, &o)
 		if d, ok := err.(*DivergedError); ok {
-			c.missing(f, d.Error())
+			s.missing(f, d.Error())
 			return false, nil
 		}
 	}
-	r := c.found(f, &o)
+	r := s.found(f, &o)
 	r.Confirmed = err == nil
-	c.report.Finding = r
+	s.report.Finding = r
 	switch {
 	case err == nil && o.Trace == nil:
 		// Killed by the watchdog: it failed twice, and there is nothing more to record.
-		c.note("the execution could not be recorded, because the program had to be killed")
+		s.note("the execution could not be recorded, because the program had to be killed")
 	case err != nil && o.Trace == nil:
-		c.note("not confirmed: %s before the failure could be recorded; the same seed finds it again", reason(ctx, err))
+		s.note("not confirmed: %s before the failure could be recorded; the same seed finds it again", reason(ctx, err))
 	case err != nil:
-		c.note("not confirmed: %s before the failure had been replayed; heddle replay shows whether it comes again", reason(ctx, err))
+		s.note("not confirmed: %s before the failure had been replayed; heddle replay shows whether it comes again", reason(ctx, err))
 	}
 	if o.Trace == nil {
-		return true, c.unlessTime(ctx, err)
+		return true, s.unlessTime(ctx, err)
 	}
-	if kerr := c.keep(r, o.Trace); kerr != nil {
+	if kerr := s.keep(r, o.Trace); kerr != nil {
 		return true, kerr
 	}
-	if err != nil || c.opts.NoSimplify {
-		return true, c.unlessTime(ctx, err)
+	if err != nil || s.opts.NoSimplify {
+		return true, s.unlessTime(ctx, err)
 	}
-	return true, c.unlessTime(ctx, c.simplify(ctx, o.Trace))
+	return true, s.unlessTime(ctx, s.simplify(ctx, o.Trace))
 }
 
 // rerun records the failed execution, unless it was recorded and had a process of its own.
 // again reports whether it failed in the same way. After an error the outcome is the one that
 // failed.
-func (c *campaign) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
+func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
 	if f.outcome.Trace != nil && !f.outcome.Shared {
 		return f.outcome, true, nil
 	}
-	original := finding.Of(f.outcome.Ending, c.target.Modules())
+	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
 	p.Record = true
-	v := verdict{expect: c.expect, where: func(s trace.Site) string { return c.where(s, false) }}
+	v := verdict{expect: s.expect, where: s.name}
 	if v.races = original.Kind == trace.Race; v.races {
 		v.like = &f.outcome.Ending
 	}
 	last, cancel := outlasting(ctx)
 	defer cancel()
-	if o, err = judged(c.target, v)(last, p); err != nil {
+	if o, err = judged(s.target, v)(last, p); err != nil {
 		return f.outcome, false, err
 	}
-	if !original.Same(finding.Of(o.Ending, c.target.Modules())) {
-		c.missing(f, fmt.Sprintf("its plan, run again, ended with %s", c.ending(o)))
+	if !original.Same(finding.Of(o.Ending, s.target.Modules())) {
+		s.missing(f, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)))
 		return o, false, nil
 	}
 	return o, true, nil
 }
 
 // followed follows the recording from its script. The error is Replay's.
-func (c *campaign) followed(ctx context.Context, f *failure, o *schedule.Outcome) error {
+func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) error {
 	if o.Trace == nil {
 		return nil
 	}
-	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = strategy.Describe(f.plan), c.expect
+	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = strategy.Describe(f.plan), s.expect
 	last, cancel := outlasting(ctx)
 	defer cancel()
-	_, err := Replay(last, c.target, o.Trace)
+	_, err := Replay(last, s.target, o.Trace)
 	return err
 }
 
 // found is the finding that an outcome is.
-func (c *campaign) found(f *failure, o *schedule.Outcome) *Finding {
+func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 	r := &Finding{Strategy: strategy.Describe(f.plan), Execution: f.number}
-	c.describe(r, &o.Ending, o.Trace)
+	s.describe(r, &o.Ending, o.Trace)
 	return r
 }
 
-// describe says in r how an execution failed; t is its recording, nil if there is none. The
+// describe says in r how an execution failed; t is its recording, nil if none exists. The
 // simplified execution may fail with other values, and with a race in the other order: what is
 // said is of the one that is shown.
-func (c *campaign) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
-	now := finding.Of(*e, c.target.Modules()) // with a stack, where the first had none
-	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, c.where(now.Site, now.Exact)
+func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
+	now := finding.Of(*e, s.target.Modules()) // with a stack, where the first had none
+	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, s.where(now.Site, now.Exact)
 	r.Race, r.Threads = nil, []int{}
 	if as := e.Accesses; len(as) == 2 {
-		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, c.where(a.Site, false)} }
+		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.where(a.Site, false)} }
 		r.Race = &Race{First: side(as[0]), Second: side(as[1]), Object: uint64(as[0].Object), Size: as[0].Size}
 		if t != nil {
-			r.Race.Name = c.object(witness(t, as[0].Object, len(t.Events)), as[0].Object, as[0].Size)
+			r.Race.Name = s.object(witness(t, as[0].Object, len(t.Events)), as[0].Object, as[0].Size)
 		}
 	}
 	for _, id := range now.Threads {
@@ -115,18 +115,18 @@ func (c *campaign) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 }
 
 // keep writes the trace of the finding.
-func (c *campaign) keep(r *Finding, t *trace.Trace) (err error) {
-	t.Header.Strategy, t.Header.ExpectStatus = r.Strategy, c.expect
+func (s *search) keep(r *Finding, t *trace.Trace) (err error) {
+	t.Header.Strategy, t.Header.ExpectStatus = r.Strategy, s.expect
 	cost := trace.CostOf(t.Events)
 	r.Recorded, r.Events, r.Switches, r.Preemptions = t, cost.Events, cost.Switches, cost.Preemptions
-	if c.opts.Keep != nil {
-		r.Trace, err = c.opts.Keep(t, "")
+	if s.opts.Keep != nil {
+		r.Trace, err = s.opts.Keep(t, "")
 	}
 	return err
 }
 
-// unlessTime is nil for an error that came of Options.Time: its end is no failure.
-func (c *campaign) unlessTime(ctx context.Context, err error) error {
+// unlessTime is nil for an error that came of Options.Time: reaching it is not a failure.
+func (s *search) unlessTime(ctx context.Context, err error) error {
 	if outOfTime(ctx) {
 		return nil
 	}
@@ -145,16 +145,16 @@ func reason(ctx context.Context, err error) string {
 }
 
 // missing counts a failure that did not come again.
-func (c *campaign) missing(f *failure, why string) {
-	if c.report.NotReproduced++; c.report.NotReproduced <= maxNotes {
-		c.note("not reproduced: execution %d (%s) ended with %s; %s", f.number, strategy.Describe(f.plan), c.ending(f.outcome), why)
+func (s *search) missing(f *failure, why string) {
+	if s.report.NotReproduced++; s.report.NotReproduced <= maxNotes {
+		s.note("not reproduced: execution %d (%s) ended with %s; %s", f.number, strategy.Describe(f.plan), s.ending(f.outcome), why)
 	}
 }
 
-func (c *campaign) ending(o schedule.Outcome) string {
+func (s *search) ending(o schedule.Outcome) string {
 	if !o.Ending.Kind.Failed() {
 		return fmt.Sprintf("%v (status %d)", o.Ending.Kind, o.Ending.Status)
 	}
-	f := finding.Of(o.Ending, c.target.Modules())
-	return fmt.Sprintf("%v: %s at %s", f.Kind, f.Message, c.where(f.Site, f.Exact))
+	f := finding.Of(o.Ending, s.target.Modules())
+	return fmt.Sprintf("%v: %s at %s", f.Kind, f.Message, s.where(f.Site, f.Exact))
 }

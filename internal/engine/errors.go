@@ -3,7 +3,7 @@ package engine
 import "fmt"
 
 // UnsupportedError says that the program does something that heddle cannot carry. It is
-// no finding.
+// not a finding.
 type UnsupportedError struct {
 	What  string // named by the target
 	Where string

@@ -3,38 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"time"
+	"sync"
 
-	"github.com/heddle-dev/heddle/internal/analysis/race"
-	"github.com/heddle-dev/heddle/internal/target"
-	"github.com/heddle-dev/heddle/internal/target/ipc"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
-	"github.com/heddle-dev/heddle/trace"
 )
-
-// campaign is a Find under way.
-type campaign struct {
-	target   target.Target
-	opts     *Options
-	report   *Report
-	progress func(Progress)
-	began    time.Time
-	told     time.Time // when progress was told last
-
-	planner    *planner
-	expect     int32
-	expectSet  bool
-	behaviours behaviours
-	races      map[[2]race.Access]raced
-	points     map[trace.Site]bool
-	fresh      []trace.Site // racing instructions, and those a handler may come between, that are no points yet
-	cut        bool         // the output of some execution was
-	leaks      leaks
-	outside    bool // some execution waited for the outside world
-}
 
 // failure is an execution that failed, not confirmed yet.
 type failure struct {
@@ -43,302 +16,257 @@ type failure struct {
 	number  int // of the exploration's executions, from 1
 }
 
-// maxNotes bounds the notes in Report.Notes on failures that did not come again.
-const maxNotes = 10
+// exploration lets the workers carry out the plans in flight, and those that the strategy makes
+// meanwhile, until an execution fails or the strategy begins another round. Workers call it from
+// goroutines of their own.
+type exploration struct {
+	*search
+	ctx context.Context
 
-// Find explores the target's schedules until an execution fails, and makes sure of it,
-// simplifies and reports it.
-//
-// The report is never nil: where Find is interrupted or fails it says what had been found
-// by then. A failure that was seen is in it whatever happens after, with Finding.Confirmed
-// false where it could not be made sure of. The error is nil for a bug, for nothing found and
-// for an exploration in which no execution ended in time; the context's if that ended first;
-// *UnsupportedError if heddle cannot carry the program; else what the target or the writing
-// of a trace failed with.
-func Find(ctx context.Context, t target.Target, opts Options, progress func(Progress)) (*Report, error) {
-	c := &campaign{
-		target: t, opts: &opts, progress: progress, began: time.Now(),
-		report:     &Report{Races: []Race{}, Instrumented: t.Header().Instrumented},
-		planner:    newPlanner(&opts),
-		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, points: map[trace.Site]bool{},
+	mu      sync.Locker // protects what follows and the search; it does nothing for a single worker
+	changed *sync.Cond  // there are more plans, or it is over
+	over    bool        // nothing more is given out
+	failure *failure
+	err     error
+}
+
+// explore returns the first failure in the order of the plans, or nil. Plans that
+// have not been observed by then remain in flight.
+func (s *search) explore(ctx context.Context) (*failure, error) {
+	s.flight.rewind()
+	x := &exploration{search: s, ctx: ctx, mu: alone{}}
+	if len(s.workers) > 1 {
+		x.mu = new(sync.Mutex)
 	}
-	if !c.report.Instrumented {
-		c.note("accesses to memory are not seen: only synchronisation can be controlled; compile with heddle cc to see data races")
-	}
-	err := c.find(ctx)
-	if err == nil {
-		err = c.reportLeaks(ctx)
-	}
-	r := c.report
-	r.Seconds = time.Since(c.began).Seconds()
-	if r.Seconds > 0 {
-		r.PerSecond = float64(r.Executions) / r.Seconds
-	}
-	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = c.planner.round, c.behaviours.len(), len(c.planner.points), c.expect
-	r.Races = c.named()
-	if estimate, below, ok := c.behaviours.unseen(); ok && r.Ended != Sequential {
-		r.Unseen = &Unseen{Estimate: estimate}
-		if estimate == 0 {
-			r.Unseen.Below = below
+	x.changed = sync.NewCond(x.mu)
+	if len(s.workers) == 1 {
+		x.work(s.workers[0])
+	} else {
+		var all sync.WaitGroup
+		for _, w := range s.workers {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				x.work(w)
+			}()
 		}
+		all.Wait()
 	}
 	switch {
-	case r.Finding != nil:
-		r.Outcome, r.Ended = Bug, ByFailure
-		if r.Finding.Kind == trace.Exit.String() && c.opts.ExpectStatus == nil && c.expect != 0 {
-			c.note("the first execution ended with status %d, which was taken for the right one; --expect-exit=0 makes it a failure", c.expect)
+	case x.err != nil:
+		return nil, x.err
+	case x.failure != nil:
+		return x.failure, nil
+	}
+	return nil, ctx.Err()
+}
+
+// alone is the lock of a worker that has nobody to keep out.
+type alone struct{}
+
+func (alone) Lock()   {}
+func (alone) Unlock() {}
+
+// work lets a worker carry out plans until the exploration is over.
+func (x *exploration) work(w Worker) {
+	// A worker must not take all the plans there are from the others.
+	held, most := 0, strategy.Window
+	if n := len(x.workers); n > 1 {
+		most = max(1, strategy.Window/(2*n))
+	}
+	next := func() (Job, bool) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.over || held == most || x.ctx.Err() != nil {
+			return Job{}, false
 		}
-	case err == nil && r.Executions == 0:
-		r.Outcome = Unfinished
-	case err == nil:
-		r.Outcome = Nothing
-		if c.opts.ExpectStatus == nil && c.expect != 0 && r.Executions > 0 {
-			c.note("the program's exit status was %d in every execution, and was taken for the right one; --expect-exit=0 makes it a failure", c.expect)
+		j, ok := x.flight.take()
+		if ok {
+			held++
+			j.Plan.Haste = x.leaks.lingering >= maxLingering
 		}
-	case ctx.Err() != nil:
-		r.Outcome, r.Ended = Interrupted, ByInterrupt
-	default:
-		r.Outcome, r.Ended = Failed, ByError
+		return j, ok
 	}
-	return r, err
+	done := func(r *Execution) bool {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if r.Last {
+			held--
+		}
+		return !x.over && x.deliver(r) && x.ctx.Err() == nil
+	}
+	for x.wait() {
+		if err := w.Work(x.ctx, next, done); err != nil {
+			x.mu.Lock()
+			x.stop(err)
+			x.mu.Unlock()
+		} else if held > 0 && x.running() {
+			x.mu.Lock()
+			x.stop(errors.New("a worker has not carried out a plan that it took: a bug in heddle"))
+			x.mu.Unlock()
+		}
+	}
 }
 
-func (c *campaign) where(s trace.Site, exact bool) string {
-	return where(c.opts.Where, c.target.Modules(), s, exact)
-}
-
-func (c *campaign) note(format string, args ...any) {
-	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, args...))
-}
-
-// tell reports progress; it is dropped if something was told a moment ago.
-func (c *campaign) tell(phase Phase, now bool, cost *trace.Cost, more int) {
-	if c.progress == nil || !now && time.Since(c.told) < 100*time.Millisecond {
-		return
-	}
-	c.told = time.Now()
-	p := Progress{
-		Phase: phase, Executions: c.report.Executions + more, Behaviours: c.behaviours.len(), Points: len(c.planner.points),
-		Round: c.planner.round, Elapsed: c.told.Sub(c.began), Cost: cost,
-	}
-	if s := p.Elapsed.Seconds(); s > 0 {
-		p.PerSecond = float64(p.Executions) / s
-	}
-	c.progress(p)
-}
-
-// find is Find without the report's sums.
-func (c *campaign) find(ctx context.Context) error {
-	first, cancelFirst := forFirst(ctx, c.target, c.opts.Time)
-	defer cancelFirst()
-	bounded, cancel := limited(ctx, c.opts.Time)
-	defer cancel()
-	if c.opts.ExpectStatus != nil {
-		c.expect, c.expectSet = *c.opts.ExpectStatus, true
-		c.planner.expect = c.expect
-	}
-	c.add(slices.Clone(c.opts.Points))
-	queue := []planned{{plan: c.firstPlan()}}
-	exploring := first
+// wait returns when there is a plan to carry out, or false when the exploration is over.
+func (x *exploration) wait() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for {
-		f, rest, err := c.explore(exploring, queue)
-		exploring = bounded
-		if err != nil {
-			if ctx.Err() == nil && (outOfTime(first) || outOfTime(bounded)) {
-				c.report.Ended = ByTime
-				return nil
-			}
-			return err
-		}
-		if f != nil {
-			if found, err := c.confirm(bounded, f); found || err != nil {
-				return err
-			}
-			queue = rest
-		} else {
-			queue = nil
-		}
 		switch {
-		case c.report.Sequential:
-			c.report.Ended = Sequential
-			return nil
-		case outOfTime(bounded):
-			c.report.Ended = ByTime
-			return nil
+		case x.over || x.ctx.Err() != nil:
+			x.finish()
+			return false
+		case x.flight.taken < len(x.flight.plans):
+			return true
+		case len(x.flight.plans) == 0:
+			return false
 		}
-		if len(queue) == 0 {
-			if c.stale() {
-				c.report.Ended = Stale
-				return nil
-			}
-			c.add(c.fresh)
-			c.fresh = nil
-			queue = c.planner.nextRound()
+		x.changed.Wait()
+	}
+}
+
+func (x *exploration) running() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.over && x.ctx.Err() == nil
+}
+
+// finish ends the exploration.
+func (x *exploration) finish() {
+	x.over = true
+	x.changed.Broadcast()
+}
+
+// stop ends it with an error. A failure that was found before counts for more.
+func (x *exploration) stop(err error) {
+	if x.err == nil && x.failure == nil {
+		x.err = err
+	}
+	x.finish()
+}
+
+// deliver takes in a result: it is observed if its turn has come, with those that have waited for
+// it, and kept otherwise. It reports whether the exploration goes on.
+func (x *exploration) deliver(r *Execution) bool {
+	p := x.flight.get(r.Tag)
+	if p == nil {
+		x.stop(errors.New("a worker reports an execution of a plan that it was not given: a bug in heddle"))
+		return false
+	}
+	if p != x.flight.first() || len(p.early) > 0 {
+		e := early{last: r.Last}
+		if r.Outcome != nil {
+			o := *r.Outcome
+			e.outcome = &o
 		}
-		if queue = c.within(queue); len(queue) == 0 {
-			c.report.Ended = ByRuns
-			return nil
+		if r.Seen != nil {
+			seen := *r.Seen
+			e.seen = &seen
+		}
+		p.early = append(p.early, e)
+		return true
+	}
+	if !x.observe(p, r.Outcome, r.Last, r.Seen) {
+		return false
+	}
+	for len(x.flight.plans) > 0 && len(x.flight.first().early) > 0 {
+		p := x.flight.first()
+		e := p.early[0]
+		p.early = p.early[1:]
+		if !x.observe(p, e.outcome, e.last, e.seen) {
+			return false
 		}
 	}
+	return true
+}
+
+// ended goes on after the last execution of the first plan in flight was observed. It reports
+// whether the exploration does.
+func (x *exploration) ended() bool {
+	x.flight.drop()
+	if len(x.flight.plans) > 0 {
+		x.plan()
+	} else {
+		// After the first execution its context ends, and for another round targets begin
+		// afresh: what they left behind must not depend on the number of workers.
+		round := x.strategy.Stage().Round
+		if x.report.Executions == 1 || x.ctx.Err() != nil || !x.more() || x.strategy.Stage().Round != round {
+			x.finish()
+			return true
+		}
+	}
+	if len(x.workers) > 1 {
+		x.changed.Broadcast()
+	}
+	return true
+}
+
+// plan asks the strategy for plans until it has none for now, or the window is full.
+func (s *search) plan() {
+	for len(s.flight.plans) < strategy.Window {
+		left := s.left()
+		if left == 0 && len(s.flight.plans) > 0 {
+			return
+		}
+		r, ok := s.strategy.Next(left)
+		if stage := s.strategy.Stage(); stage.Points != s.stage.Points || stage.Round != s.stage.Round {
+			if stage.Points != s.stage.Points {
+				s.behaviours.changed(s.flight.tag)
+			}
+			s.stage = stage
+		}
+		if !ok || left == 0 {
+			return
+		}
+		if left > 0 {
+			r.Plan.Repeat = min(max(1, r.Plan.Repeat), left)
+		}
+		s.flight.add(s.complete(r))
+	}
+}
+
+// left is how many executions Options.Runs leaves besides those in flight, -1 for any number.
+func (s *search) left() int {
+	if s.opts.Runs <= 0 {
+		return -1
+	}
+	return max(0, s.opts.Runs-s.report.Executions-s.flight.unseen)
+}
+
+// complete fills in what all plans of the search have in common.
+func (s *search) complete(r strategy.Request) strategy.Request {
+	p := &r.Plan
+	p.Stop, p.ExpectStatus, p.MaxSteps = true, s.expect, s.opts.MaxSteps
+	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
+	return r
+}
+
+// more is called when nothing is in flight. It makes plans, or says in the report why the
+// exploration ends.
+func (s *search) more() bool {
+	switch {
+	case s.report.Sequential:
+		s.report.Ended = Sequential
+	case s.stale():
+		s.report.Ended = Stale
+	default:
+		s.plan()
+		switch {
+		case len(s.flight.plans) > 0:
+			return true
+		case s.left() == 0:
+			s.report.Ended = ByRuns
+		default:
+			s.report.Ended = Complete
+		}
+	}
+	return false
 }
 
 // stale reports whether Options.Stale ends the exploration. Instructions that have just
 // raced are worth a round, and behaviours that are not told apart are no sign.
-func (c *campaign) stale() bool {
-	old := c.report.Executions - c.report.Newest
-	return c.opts.Stale > 0 && old >= c.opts.Stale && old >= c.report.Executions/2 && len(c.fresh) == 0 && !c.behaviours.full()
-}
-
-// within cuts plans to what Options.Runs leaves.
-func (c *campaign) within(queue []planned) []planned {
-	if c.opts.Runs <= 0 {
-		return queue
-	}
-	left := c.opts.Runs - c.report.Executions
-	for i := range queue {
-		if n := &queue[i].plan.Repeat; *n >= left {
-			*n = left
-			if left > 0 {
-				i++
-			}
-			return queue[:i]
-		}
-		left -= queue[i].plan.Repeat
-	}
-	return queue
-}
-
-// explore runs plans until an execution fails. It returns that, and the plans and parts of
-// plans after it.
-func (c *campaign) explore(ctx context.Context, queue []planned) (f *failure, rest []planned, err error) {
-	given, at, index := 0, 0, 0 // plans given out; the plan that runs, and its execution
-	stop := error(nil)
-	err = c.target.Stream(ctx, func() (schedule.Plan, bool) {
-		if given == len(queue) || ctx.Err() != nil {
-			return schedule.Plan{}, false
-		}
-		given++
-		p := queue[given-1].plan
-		p.Haste = c.leaks.lingering >= maxLingering
-		return p, true
-	}, func(p schedule.Plan, o schedule.Outcome) bool {
-		for queue[at].plan.Seed != p.Seed {
-			if at, index = at+1, 0; at == given {
-				stop = errors.New("the target reports an execution of a plan that it was not given: a bug in heddle")
-				return false
-			}
-		}
-		q := &queue[at]
-		p.Seed += uint64(index)
-		p.Repeat = 1
-		index++
-		c.report.Executions++
-		c.tell(Exploring, false, nil, 0)
-		c.leaks.setAside(p, &o, c.report.Executions)
-		if stop = c.look(q, &p, &o); stop != nil {
-			return false
-		}
-		if o.Ending.Kind.Failed() {
-			f = &failure{plan: p, outcome: o, number: c.report.Executions}
-			return false
-		}
-		return ctx.Err() == nil
-	})
-	switch {
-	case stop != nil:
-		return nil, nil, stop
-	case f != nil:
-		if index < queue[at].plan.Repeat {
-			left := queue[at]
-			left.plan.Seed += uint64(index)
-			left.plan.Repeat -= index
-			rest = append(rest, left)
-		}
-		return f, append(rest, queue[at+1:]...), nil
-	case err != nil:
-		return nil, nil, err
-	}
-	return nil, nil, ctx.Err()
-}
-
-// look takes in one outcome of p, and judges it. The error ends the campaign.
-func (c *campaign) look(q *planned, p *schedule.Plan, o *schedule.Outcome) error {
-	a := q.arm
-	switch o.Ending.Kind {
-	case trace.Unsupported:
-		return &UnsupportedError{What: o.Ending.Message, Where: c.where(o.Ending.Site, false)}
-	case trace.Diverged:
-		return errors.New("the target reports that an execution left its script, but it had none: a bug in heddle")
-	case trace.Clean:
-		if !c.expectSet {
-			c.expect, c.expectSet = o.Ending.Status, true
-			c.planner.expect = c.expect
-		}
-	}
-	if err := c.budget(o); err != nil {
-		return err
-	}
-	judge(&o.Ending, c.expect)
-	if o.Outside && !c.outside {
-		c.outside = true
-		c.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
-	}
-	if c.behaviours.add(o.Coverage, q.plan.Seed) {
-		c.report.Newest = c.report.Executions
-		if a != nil {
-			a.fresh++
-		}
-	}
-	if a != nil {
-		a.executions++
-		if !o.Ending.Kind.Failed() {
-			c.planner.saw(a.memory, o.Points, o.Threads)
-		}
-	}
-	if o.Trace == nil {
-		return nil
-	}
-	judge(&o.Trace.Ending, c.expect)
-	if !c.cut && len(o.Ending.Output) >= ipc.OutputKept {
-		c.cut = true
-		c.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
-	}
-	if c.report.Executions == 1 && c.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !c.opts.Spurious {
-		c.report.Sequential = sequential(o.Trace)
-	}
-	seen := c.planner.observer.Seen()
-	c.planner.window(seen)
-	if seen.Incomplete != "" && c.report.RacesIncomplete == "" {
-		c.report.RacesIncomplete = seen.Incomplete
-		c.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
-	}
-	c.saw(o.Trace, seen.Races)
-	for _, s := range append(race.Sites(seen.Races), race.Handlers(o.Trace)...) {
-		if !c.points[s] {
-			c.points[s] = true
-			c.fresh = append(c.fresh, s)
-		}
-	}
-	if !o.Ending.Kind.Failed() {
-		c.planner.recorded(seen, len(o.Trace.Threads))
-	}
-	// A race that shows only after accesses that were skipped becomes scheduling points, and
-	// then shows in every execution that is recorded.
-	if c.opts.RacesFail && p.SkipAccesses == 0 {
-		v := verdict{expect: c.expect, where: func(s trace.Site) string { return c.where(s, false) }}
-		v.race(o, seen.Races)
-	}
-	return nil
-}
-
-// add makes sites scheduling points from now on.
-func (c *campaign) add(sites []trace.Site) {
-	if len(sites) == 0 {
-		return
-	}
-	for _, s := range sites {
-		c.points[s] = true
-	}
-	c.planner.grown(slices.Sorted(maps.Keys(c.points)))
-	c.behaviours.changed(c.planner.seed())
+func (s *search) stale() bool {
+	old := s.report.Executions - s.report.Newest
+	return s.opts.Stale > 0 && old >= s.opts.Stale && old >= s.report.Executions/2 && s.strategy.Stage().Waiting == 0 && !s.behaviours.full()
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Follow runs the schedule of a recording as closely as the program lets it (FSE'10
-// §4.2.1) and returns what came of it. It is for a program that has been changed since:
+// §4.2.1) and returns the outcome. It is for a program that has been changed since:
 // where the recording is of another build, its instructions are first looked for in an
 // execution of this one. Whether the failure comes again is the caller's to see. named is as
 // Options.Where.

@@ -67,7 +67,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// The exploration of a program that shows nothing new ends by itself, after as many
+// The exploration of a program that shows nothing new ends automatically, after as many
 // executions whatever the time, and not before what is there has been seen.
 func TestStale(t *testing.T) {
 	t.Parallel()

@@ -48,12 +48,9 @@ type leaks struct {
 	aside      []*failure // each was the first with some standing
 }
 
-// setAside takes note of the goroutines that an execution left, and makes it a good one. p is
-// the plan of this execution alone, number that of the execution.
+// setAside takes note of the goroutines that an execution left, which ended with trace.Leak, and
+// makes it a good one. p is the plan of this execution alone, number that of the execution.
 func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
-	if o.Ending.Kind != trace.Leak {
-		return
-	}
 	fresh := false
 	met := map[standing]bool{}
 	running := false
@@ -94,22 +91,22 @@ func withoutLeak(e *trace.Ending) {
 // and reports the goroutines that are left again: what earlier executions of a process left
 // may have had a part in the first run. If nothing worse was found, the first leak that
 // Options.LeakFails calls a failure is the finding.
-func (c *campaign) reportLeaks(ctx context.Context) error {
+func (s *search) reportLeaks(ctx context.Context) error {
 	made := map[standing]bool{}
 	byCreation := map[trace.Site]*Leak{}
 	began := time.Now()
-	for _, f := range c.leaks.aside {
+	for _, f := range s.leaks.aside {
 		known := func(w trace.Waiter) bool { return made[standing{w.Op, w.Site}] }
 		if !slices.ContainsFunc(f.outcome.Ending.Waiters, func(w trace.Waiter) bool { return !known(w) }) {
 			continue
 		}
 		if time.Since(began) > leakTime {
-			c.note("not all goroutines that were left are listed: making sure of them takes too long")
+			s.note("not all goroutines that were left are listed: making sure of them takes too long")
 			break
 		}
 		p := f.plan
 		p.Record, p.Haste = true, false
-		o, err := c.target.Run(ctx, p)
+		o, err := s.target.Run(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -118,25 +115,25 @@ func (c *campaign) reportLeaks(ctx context.Context) error {
 		}
 		fails := false
 		for _, w := range o.Ending.Waiters {
-			s := standing{w.Op, w.Site}
-			if made[s] {
+			at := standing{w.Op, w.Site}
+			if made[at] {
 				continue
 			}
-			made[s] = true
+			made[at] = true
 			site := created(o.Trace, w.Thread)
 			leak := byCreation[site]
 			if leak == nil {
-				leak = &Leak{Created: c.where(site, false), Op: w.Op.String(), Where: c.where(w.Site, false)}
+				leak = &Leak{Created: s.where(site, false), Op: w.Op.String(), Where: s.where(w.Site, false)}
 				byCreation[site] = leak
-				fails = fails || c.opts.LeakFails != nil && c.opts.LeakFails(*leak)
+				fails = fails || s.opts.LeakFails != nil && s.opts.LeakFails(*leak)
 			}
 			leak.Running = leak.Running || w.Ready
-			leak.Executions = max(leak.Executions, c.leaks.executions[s])
+			leak.Executions = max(leak.Executions, s.leaks.executions[at])
 		}
-		if fails && c.report.Finding == nil {
+		if fails && s.report.Finding == nil {
 			// The exploration may have used up its time already.
 			bounded, cancel := limited(ctx, leakTime)
-			_, err := c.confirm(bounded, f)
+			_, err := s.confirm(bounded, f)
 			cancel()
 			if err != nil && !outOfTime(bounded) {
 				return err
@@ -144,9 +141,9 @@ func (c *campaign) reportLeaks(ctx context.Context) error {
 		}
 	}
 	for _, l := range byCreation {
-		c.report.Leaks = append(c.report.Leaks, *l)
+		s.report.Leaks = append(s.report.Leaks, *l)
 	}
-	slices.SortFunc(c.report.Leaks, func(a, b Leak) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.Where, b.Where)) })
+	slices.SortFunc(s.report.Leaks, func(a, b Leak) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.Where, b.Where)) })
 	return nil
 }
 

@@ -79,7 +79,7 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// What is left only where earlier executions of the process had a part in it is no leak.
+// What is left only where earlier executions of the process had a part in it is not a leak.
 func TestLeakOfEarlierExecutions(t *testing.T) {
 	m := &meddler{Target: simprog.New(simprog.LockedUpdate(2))}
 	streamed := 0

@@ -23,8 +23,14 @@ type Options struct {
 	// Stale ends the exploration when so many executions in a row, and half of all, have
 	// shown no behaviour that was not seen before; 0 for never. Rounds are finished.
 	Stale int
-	// Strategies take turns; nil for strategy.Portfolio.
-	Strategies []strategy.Strategy
+	// Samplers take turns in a strategy.Portfolio; nil for strategy.Samplers.
+	Samplers []strategy.Sampler
+	// Search makes another search than that portfolio; nil for the portfolio.
+	Search func(strategy.Setting) strategy.Strategy
+	// Workers carry out the exploration's plans; nil for the target alone. Failures are
+	// confirmed and simplified in the target, while the workers do nothing. What is found does not
+	// depend on how many there are.
+	Workers []Worker
 	// ExpectStatus is the exit status of a good execution, nil for that of the first.
 	ExpectStatus *int32
 	// Points are memory instructions to have as scheduling points from the start.
@@ -84,11 +90,11 @@ type SimplifyOptions struct {
 	// NoStatic begins with the recorded execution itself and not with its independent
 	// operations reordered.
 	NoStatic bool
-	// Where is as in Options, whose own goes with a campaign.
+	// Where is as in Options, whose own goes with a search.
 	Where func(s trace.Site, exact bool) string
 }
 
-// Progress is told now and then while Find or Simplify works. It is called from one
+// Progress is called at most ten times a second while Find or Simplify works. It is called from one
 // goroutine at a time, at most some times a second apart from changes of Phase.
 type Progress struct {
 	Phase      Phase
@@ -102,7 +108,7 @@ type Progress struct {
 	Cost *trace.Cost
 }
 
-// Phase is what a campaign is doing.
+// Phase is what a search is doing.
 type Phase string
 
 const (

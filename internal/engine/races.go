@@ -9,7 +9,7 @@ import (
 )
 
 // raced is a race that some recorded execution showed. Naming its object takes symbols, so that
-// is left for the end of the campaign; what it needs of the execution is kept in the witness.
+// is left for the end of the search; what it needs of the execution is kept in the witness.
 type raced struct {
 	race.Race
 	sides   [2]race.Access // in the order in which they happened
@@ -17,16 +17,16 @@ type raced struct {
 }
 
 // saw keeps the races of a recorded execution that are not known yet.
-func (c *campaign) saw(t *trace.Trace, races []race.Race) {
+func (s *search) saw(t *trace.Trace, races []race.Race) {
 	for _, r := range races {
-		if _, ok := c.races[r.Pair]; ok {
+		if _, ok := s.races[r.Pair]; ok {
 			continue
 		}
 		x := raced{Race: r, witness: witness(t, r.Object, r.Second)}
 		for i, a := range r.Witness {
 			x.sides[i] = race.Access{Site: a.Site, Op: a.Op}
 		}
-		c.races[r.Pair] = x
+		s.races[r.Pair] = x
 	}
 }
 
@@ -70,13 +70,13 @@ func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 
 // named are the races seen, ordered by their instructions. Several pairs of instructions may
 // be called the same; they are one race to a reader.
-func (c *campaign) named() []Race {
+func (s *search) named() []Race {
 	out := []Race{} // "[]" in JSON
 	type text struct{ a, whereA, b, whereB, name string }
 	told := map[text]bool{}
-	for _, x := range slices.SortedFunc(maps.Values(c.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
-		side := func(a race.Access) Access { return Access{a.Op.String(), a.Site, c.where(a.Site, false)} }
-		r := Race{First: side(x.sides[0]), Second: side(x.sides[1]), Object: uint64(x.Object), Name: c.object(x.witness, x.Object, x.Size), Size: x.Size}
+	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
+		side := func(a race.Access) Access { return Access{a.Op.String(), a.Site, s.where(a.Site, false)} }
+		r := Race{First: side(x.sides[0]), Second: side(x.sides[1]), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
 		key := text{r.First.Op, r.First.Where, r.Second.Op, r.Second.Where, r.Name}
 		if key.a+key.whereA > key.b+key.whereB {
 			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA
@@ -90,9 +90,9 @@ func (c *campaign) named() []Race {
 }
 
 // object is Options.Objects or its default.
-func (c *campaign) object(t *trace.Trace, o trace.Object, size uint32) string {
-	if c.opts.Objects != nil {
-		return c.opts.Objects(t, o, size, 0)
+func (s *search) object(t *trace.Trace, o trace.Object, size uint32) string {
+	if s.opts.Objects != nil {
+		return s.opts.Objects(t, o, size, 0)
 	}
 	return objectText(t, o)
 }

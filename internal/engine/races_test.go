@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
-	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -113,7 +112,7 @@ func TestTheSameRaceCounts(t *testing.T) {
 		Events: []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0, trace.OpWrite, 64, 1), at(0, trace.OpWrite, 128, 2),
 			at(1, trace.OpRead, 64, 3), at(1, trace.OpWrite, 128, 4)},
 	}
-	races := race.Check(tr)
+	races := racesOf(tr)
 	where := func(s trace.Site) string { return place(nil, s) }
 	first := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
 	(&verdict{where: where}).race(&first, races)
@@ -153,51 +152,11 @@ func TestRaceMessageOrder(t *testing.T) {
 				Events:  []trace.Event{{Op: trace.OpThreadCreate, Value: 1}, at(0), at(1)},
 			}
 			o := schedule.Outcome{Trace: tr}
-			(&verdict{where: where}).race(&o, race.Check(tr))
+			(&verdict{where: where}).race(&o, racesOf(tr))
 			want := fmt.Sprintf("data race: %v at module 0+%#x, %v at module 0+%#x", ops[0], sites[0], ops[1], sites[1])
 			if o.Ending.Message != want {
 				t.Errorf("%s, want %s", o.Ending.Message, want)
 			}
-		}
-	}
-}
-
-// TestRecordedShare: where races are failures and recordings are short, half of the
-// executions are recorded; else a handful a round.
-func TestRecordedShare(t *testing.T) {
-	for _, c := range []struct {
-		opts     Options
-		events   int
-		from, to float64
-	}{
-		{Options{RacesFail: true}, 100, 0.3, 0.7},
-		{Options{RacesFail: true}, cheapEvents, 0, 0.1},
-		{Options{}, 100, 0, 0.1},
-	} {
-		p := newPlanner(&c.opts)
-		p.first()
-		p.grown([]trace.Site{1})
-		recorded, all, both := 0, 0, map[[2]bool]bool{}
-		for range 8 {
-			p.recorded(observe.Observation{Events: c.events}, 1)
-			for _, q := range p.nextRound() {
-				all += q.plan.Repeat
-				if q.plan.Record {
-					recorded += q.plan.Repeat
-				}
-				if q.plan.Record != q.plan.Accesses {
-					t.Fatal("recorded without accesses")
-				}
-				if q.plan.Repeat > 1 {
-					both[[2]bool{q.plan.Record, q.plan.Timeouts}] = true
-				}
-			}
-		}
-		if share := float64(recorded) / float64(all); share < c.from || share > c.to {
-			t.Errorf("%+v, %d events: %.2f of %d executions are recorded", c.opts, c.events, share, all)
-		}
-		if c.from > 0 && len(both) != 4 {
-			t.Errorf("recordings and early time-outs go together: %v", both)
 		}
 	}
 }
@@ -231,4 +190,13 @@ func TestStopWhenSequential(t *testing.T) {
 	if !sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 1, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of one case is none")
 	}
+}
+
+// racesOf returns the races of a recorded execution.
+func racesOf(t *trace.Trace) []race.Race {
+	d := race.Bounded(0)
+	for i := range t.Events {
+		d.Event(&t.Events[i])
+	}
+	return d.Races()
 }

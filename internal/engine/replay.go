@@ -129,7 +129,7 @@ func module(m trace.Module) string {
 // RecordOptions say which execution to record.
 type RecordOptions struct {
 	// Strategy chooses the schedule from Seed; nil for the fair one.
-	Strategy strategy.Strategy
+	Strategy strategy.Sampler
 	Seed     uint64
 	Points   []trace.Site // memory instructions that are scheduling points
 	MaxSteps int
@@ -141,7 +141,7 @@ type RecordOptions struct {
 	// EarlyTimeouts lets any wait, sleep or timer end before its time; otherwise only sleeps
 	// do, for schedule.Slack in all and under a Strategy.
 	EarlyTimeouts bool
-	// Sparse leaves out accesses that are no scheduling points.
+	// Sparse leaves out accesses that are not scheduling points.
 	Sparse bool
 }
 
@@ -150,7 +150,7 @@ type RecordOptions struct {
 func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Trace, error) {
 	plan := schedule.Plan{Policy: schedule.Fair}
 	if opts.Strategy != nil {
-		plan = opts.Strategy.Plan(newPlanner(&Options{Seed: opts.Seed}).rand, strategy.Seen{})
+		plan = opts.Strategy.Plan(strategy.Source(opts.Seed), strategy.Seen{})
 	}
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
 	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious

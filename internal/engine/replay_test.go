@@ -23,7 +23,7 @@ func TestReplayIsIdentical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		program := rapid.SampledFrom(programs).Draw(t, "program")
 		opts := RecordOptions{
-			Strategy: rapid.SampledFrom(append(strategy.Portfolio(), nil)).Draw(t, "strategy"),
+			Strategy: rapid.SampledFrom(append(strategy.Samplers(), nil)).Draw(t, "strategy"),
 			Seed:     rapid.Uint64().Draw(t, "seed"), Sparse: rapid.Bool().Draw(t, "sparse"),
 		}
 		recorded, err := Record(context.Background(), simprog.New(program), opts)

@@ -5,13 +5,13 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Result says how a campaign ended.
+// Result says how a search ended.
 type Result string
 
 const (
 	Bug         Result = "bug"         // a failure was found; Finding says whether it was confirmed
 	Nothing     Result = "none"        // nothing was found within the bounds
-	Unfinished  Result = "unfinished"  // no execution ended within the bounds: nothing can be said
+	Unfinished  Result = "unfinished"  // no execution ended within the bounds: nothing is known
 	Interrupted Result = "interrupted" // the context ended first
 	Failed      Result = "error"       // heddle could not go on; the error says why
 )
@@ -23,6 +23,7 @@ const (
 	ByFailure   End = "failure"     // an execution failed
 	Sequential  End = "sequential"  // no execution can differ from the first: Options.StopWhenSequential
 	Stale       End = "stale"       // nothing new for long: Options.Stale
+	Complete    End = "complete"    // the strategy has no other plan
 	ByTime      End = "time"        // Options.Time
 	ByRuns      End = "runs"        // Options.Runs
 	ByInterrupt End = "interrupted" // the context ended

@@ -94,8 +94,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 // a simplification. It needs no execution but the one that records its result.
 const StaticMerge tinertia.Operation = "static-merge"
 
-// merged is the recorded execution with its independent operations reordered so that
-// there are fewer context switches, executed; the recorded one where that gains nothing
+// merged is the recorded execution with its independent operations reordered for fewer
+// context switches, executed; the recorded one where that gains nothing
 // or, which the dependences rule out unless the program talks to the outside world, it
 // does not fail in the same way. A timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
@@ -105,7 +105,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	}
 	plan := replayPlan(reordered)
 	plan.Delays = strategy.DelaysOf(recorded)
-	plan.Accesses = false // those that were no scheduling points only lengthen what is shown
+	plan.Accesses = false // those that were not scheduling points only lengthen what is shown
 	o, err := exec(ctx, plan)
 	if err != nil {
 		return nil, 1, err
@@ -118,44 +118,44 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 }
 
 // simplify simplifies the finding.
-func (c *campaign) simplify(ctx context.Context, t *trace.Trace) error {
+func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	if len(schedule.ScriptOf(t)) == 0 {
 		return nil // it fails before there is anything to schedule
 	}
-	opts := c.opts.Simplify
+	opts := s.opts.Simplify
 	if opts.MaxSteps == 0 {
-		opts.MaxSteps = c.opts.MaxSteps
+		opts.MaxSteps = s.opts.MaxSteps
 	}
-	opts.Where = c.opts.Where
+	opts.Where = s.opts.Where
 	cost := trace.CostOf(t.Events)
-	c.tell(Simplifying, true, &cost, 0)
-	s, err := Simplify(ctx, c.target, t, opts, func(p tinertia.Progress) { c.tell(Simplifying, false, &p.Cost, p.Executions) })
+	s.tell(Simplifying, true, &cost, 0)
+	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
 	var d *DivergedError
 	switch {
 	case errors.Is(err, tinertia.ErrNotReproduced):
-		c.note("not simplified: %v", err)
+		s.note("not simplified: %v", err)
 		return nil
 	case errors.As(err, &d):
 		// It was executed, but from another script: better none than one that does not
 		// replay.
-		c.note("not simplified: the simplified execution does not replay: %v", d)
+		s.note("not simplified: the simplified execution does not replay: %v", d)
 		return nil
-	case s == nil && err != nil:
-		c.note("not simplified: %s", reason(ctx, err))
+	case simple == nil && err != nil:
+		s.note("not simplified: %s", reason(ctx, err))
 		return err
-	case s == nil:
-		c.note("not simplified: %v", errTime)
+	case simple == nil:
+		s.note("not simplified: %v", errTime)
 		return nil
 	}
-	if s.Switches == cost.Switches && s.Preemptions == cost.Preemptions && s.Events == cost.Events && !s.Complete {
-		c.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
+	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && !simple.Complete {
+		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}
-	c.report.Simplified = s
-	c.describe(c.report.Finding, &s.Recorded.Ending, s.Recorded)
-	if c.opts.Keep != nil {
+	s.report.Simplified = simple
+	s.describe(s.report.Finding, &simple.Recorded.Ending, simple.Recorded)
+	if s.opts.Keep != nil {
 		var kerr error
-		if s.Trace, kerr = c.opts.Keep(s.Recorded, c.report.Finding.Trace); kerr != nil {
+		if simple.Trace, kerr = s.opts.Keep(simple.Recorded, s.report.Finding.Trace); kerr != nil {
 			return kerr
 		}
 	}

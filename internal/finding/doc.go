@@ -30,7 +30,7 @@
 // The place is where the failing thread was in the program's own code: the failing
 // instruction, or the innermost call on its stack that left the program for a library.
 //
-// Threads are no part of it: whichever worker of a pool fails, it is the same bug. Where
+// Threads are not part of it: whichever worker of a pool fails, it is the same bug. Where
 // identity is too coarse, the simplifier may slide from one bug to its neighbour; where it
 // is too fine, it stops early and a search counts one bug twice. Hangs are where the
 // choice is hardest. A loop that makes no progress is cut off by a budget of steps, at any

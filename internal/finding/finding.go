@@ -93,13 +93,8 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	return f
 }
 
-// Same reports whether two executions failed by the same bug. It is false if one of them
+// Same reports whether two findings are of the same bug. It is false if one of the executions
 // did not fail.
-func Same(a, b trace.Ending, modules []trace.Module) bool {
-	return Of(a, modules).Same(Of(b, modules))
-}
-
-// Same reports whether two findings are of the same bug.
 func (f Finding) Same(g Finding) bool {
 	if !f.Kind.Failed() || f.Kind != g.Kind || f.identity != g.identity {
 		return false
@@ -131,7 +126,7 @@ func place(e trace.Ending, modules []trace.Module) trace.Site {
 	return e.Site
 }
 
-// deadlock identifies who waits for what.
+// deadlock identifies the threads that wait and what for.
 func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 	// Waits on the cycle, or all of them; Waiters that are ready are not stuck.
 	var waits []trace.Waiter
@@ -189,7 +184,7 @@ func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 }
 
 // leak identifies what goroutines that were left wait for. Where the test itself ended is
-// no place of it.
+// not one of its places.
 func (f *Finding) leak(e trace.Ending) {
 	were, them := "were", "them"
 	if len(e.Waiters) == 1 {

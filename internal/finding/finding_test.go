@@ -43,6 +43,9 @@ func raced(t trace.ThreadID, a trace.Site, u trace.ThreadID, b trace.Site) trace
 
 func with(e trace.Ending, change func(*trace.Ending)) trace.Ending { change(&e); return e }
 
+// same reports whether two executions failed by the same bug.
+func same(a, b trace.Ending, modules []trace.Module) bool { return Of(a, modules).Same(Of(b, modules)) }
+
 func TestSame(t *testing.T) {
 	const lock, join, wake = trace.OpMutexLock, trace.OpThreadJoin, trace.OpCondWake
 	assertion := failed(trace.Assertion, 0, "x == 2", prog(0x10), prog(0x20))
@@ -135,13 +138,13 @@ func TestSame(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Same(test.a, test.b, modules); got != test.same {
+			if got := same(test.a, test.b, modules); got != test.same {
 				t.Errorf("Same = %v, want %v\n%+v\n%+v", got, test.same, Of(test.a, modules), Of(test.b, modules))
 			}
-			if got := Same(test.b, test.a, modules); got != test.same {
+			if got := same(test.b, test.a, modules); got != test.same {
 				t.Errorf("not symmetric: Same(b, a) = %v, want %v", got, test.same)
 			}
-			if self := Same(test.a, test.a, modules); self != test.a.Kind.Failed() {
+			if self := same(test.a, test.a, modules); self != test.a.Kind.Failed() {
 				t.Errorf("Same(a, a) = %v", self)
 			}
 		})
@@ -185,7 +188,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestExact: only a faulting instruction is named by itself.
+// TestExact: only a faulting instruction is the named place itself.
 func TestExact(t *testing.T) {
 	for _, test := range []struct {
 		ending trace.Ending

@@ -21,7 +21,7 @@ func TestSeverity(t *testing.T) {
 				t.Errorf("%v: %d, want %d", k, got, want)
 			}
 			if k.Failed() != (want < len(order)-1) {
-				t.Errorf("%v is with those that are no failures, or the other way round", k)
+				t.Errorf("%v is with those that are not failures, or the other way round", k)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func TestLeakMessages(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if !Same(leak(0, stuck), leak(0, running), modules) {
+	if !same(leak(0, stuck), leak(0, running), modules) {
 		t.Error("whether it could go on is evidence, not identity")
 	}
 }

@@ -20,7 +20,7 @@ func (t *Tool) RaceDetector(ctx context.Context) error {
 	}
 	var env struct{ CC string }
 	if err := json.Unmarshal(out, &env); err != nil {
-		return fmt.Errorf("%s is no go command: it does not answer go env -json", t.Path)
+		return fmt.Errorf("%s is not a go command: it does not answer go env -json", t.Path)
 	}
 	cc, err := splitQuoted(env.CC)
 	if err != nil || len(cc) == 0 {

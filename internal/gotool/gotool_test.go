@@ -74,9 +74,9 @@ func TestFind(t *testing.T) {
 	t.Setenv("GOFLAGS", "")
 
 	_, err := Find(t.Context(), "/none/go", dir)
-	wantError(t, err, "--go /none/go is no command that can be run: give the path of a go command")
+	wantError(t, err, "--go /none/go is not a command that can be run: give the path of a go command")
 	_, err = Find(t.Context(), script(t, "exit 0"), dir)
-	wantError(t, err, "is no go command")
+	wantError(t, err, "is not a go command")
 	_, err = Find(t.Context(), script(t, "echo 'go: no such toolchain' >&2; exit 1"), dir)
 	wantError(t, err, "cannot be used here: no such toolchain")
 	t.Setenv("PATH", t.TempDir())

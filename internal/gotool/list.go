@@ -21,8 +21,8 @@ type Package struct {
 	Err string
 }
 
-// List are the packages that patterns name, the one in the tool's directory if there are
-// none, in the go command's order. flags are the user's build flags. A package that cannot
+// List are the packages that patterns name, the one in the tool's directory if none are
+// given, in the go command's order. flags are the user's build flags. A package that cannot
 // be loaded is among them, with Err.
 func (t *Tool) List(ctx context.Context, flags, patterns []string) ([]Package, error) {
 	args := append([]string{"list", "-e", "-json=ImportPath,Dir,Name,TestGoFiles,XTestGoFiles,Module,Error"}, flags...)

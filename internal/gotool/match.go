@@ -30,7 +30,7 @@ func NewFilter(run, skip string) (*Filter, error) {
 		for _, a := range *p.into {
 			for _, level := range a {
 				if _, err := regexp.Compile(level); err != nil {
-					return nil, fmt.Errorf("%s: %q is no regular expression: %w", p.flag, level, err)
+					return nil, fmt.Errorf("%s: %q is not a regular expression: %w", p.flag, level, err)
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,6 +25,8 @@ type Tool struct {
 	Flags   []string // the words of GOFLAGS
 	ModCache,
 	OS, Arch string
+	// Env are variables that are set for builds, beside heddle's own environment.
+	Env []string
 
 	env []string // what it is called with on top of heddle's own environment
 }
@@ -38,7 +41,7 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 	found, err := exec.LookPath(path)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		if flag != "" {
-			return nil, fmt.Errorf("--go %s is no command that can be run: give the path of a go command", flag)
+			return nil, fmt.Errorf("--go %s is not a command that can be run: give the path of a go command", flag)
 		}
 		return nil, errors.New("there is no go command in PATH: install Go from https://go.dev/dl, or name one with --go")
 	}
@@ -52,7 +55,7 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 	}
 	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOOS, GOARCH string }
 	if err := json.Unmarshal(out, &env); err != nil {
-		return nil, fmt.Errorf("%s is no go command: it does not answer go env -json", found)
+		return nil, fmt.Errorf("%s is not a go command: it does not answer go env -json", found)
 	}
 	t.Version, t.Root, t.ModCache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOOS, env.GOARCH
 	if t.Flags, err = splitQuoted(env.GOFLAGS); err != nil {
@@ -67,7 +70,7 @@ func (t *Tool) command(ctx context.Context, env []string, args ...string) *exec.
 	cmd := exec.CommandContext(ctx, t.Path, args...)
 	cmd.Dir = t.Dir
 	cmd.Env = append(os.Environ(), "PWD="+t.Dir)
-	cmd.Env = append(append(cmd.Env, t.env...), env...)
+	cmd.Env = slices.Concat(cmd.Env, t.Env, t.env, env)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
@@ -95,4 +98,15 @@ func oneLine(s string) string {
 		lines[i] = strings.TrimSpace(strings.TrimPrefix(l, "go: "))
 	}
 	return strings.Join(lines, "; ")
+}
+
+// BuildEnv are the environment variables, NAME=value, that decide what the go command builds and
+// that somebody set. GOFLAGS is not among them: it can name programs to run.
+func BuildEnv() (vars []string) {
+	for _, name := range []string{"CGO_ENABLED", "GOAMD64", "GOEXPERIMENT"} {
+		if v := os.Getenv(name); v != "" {
+			vars = append(vars, name+"="+v)
+		}
+	}
+	return vars
 }

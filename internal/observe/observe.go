@@ -22,7 +22,7 @@ type Observation struct {
 	Shown int
 	More  bool
 	// Accesses that may become scheduling points, by instruction, as far as they were shown;
-	// Sync are the scheduling points that there are in any case.
+	// Sync are the scheduling points that do not depend on the plan.
 	Accesses map[trace.Site]int
 	Sync     int
 	Events   int

@@ -5,7 +5,7 @@ import "github.com/heddle-dev/heddle/trace"
 // Enabled works out which threads could have taken each of a trace's events instead: those
 // that were there, and whose next operation, as the trace goes on, did not have to wait.
 // It is for traces that were reordered or come from tools that do not record it. Events
-// that were no choice, and threads of which no later event is recorded but which had not
+// that were not choices, and threads of which no later event is recorded but which had not
 // ended, are decided by what the trace's own sets and waiters say.
 //
 // When virtual time passes is not in a trace. So a thread that sleeps, or whose wait is about

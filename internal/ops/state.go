@@ -604,7 +604,7 @@ func (s *State) wakeSome(spec *Spec, ev *trace.Event) {
 	case s.next != nil:
 		n := ev.Value
 		for _, u := range slices.Clone(o.queue) {
-			// Not one whose wait ends by itself.
+			// Not one whose wait timed out or was spurious.
 			if next := s.next(u); n > 0 && (next == nil || next.Result == 0 && Does(next.Op) != Leave) {
 				s.wake(u, o)
 				n--

@@ -129,7 +129,7 @@ func (l *lines) line(line []byte) (rec record, msg string) {
 	}
 	n, err := strconv.ParseInt(string(loc), 10, 64)
 	if err != nil || n < 0 || n > maxLoc {
-		return rec, fmt.Sprintf("the place %q is no number from 0 to %d", loc, int64(maxLoc))
+		return rec, fmt.Sprintf("the place %q is not a number from 0 to %d", loc, int64(maxLoc))
 	}
 	rec.loc = n
 	word, arg := operation, []byte(nil)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,10 +98,10 @@ func TestErrors(t *testing.T) {
 		{"T0|r(V1)\n", "line 1: \"T0|r(V1)\": an event is"},
 		{"T0|r(V1)|1|2\n", "more than three fields"},
 		{"T0|r(V1)|1\n\nT0|r(V1)|1\n", "line 2: \"\": the line is empty"},
-		{"T0|r(V1)|\n", `the place "" is no number`},
-		{"T0|r(V1)|-1\n", `the place "-1" is no number`},
-		{"T0|r(V1)|x.c:7\n", `the place "x.c:7" is no number`},
-		{"T0|r(V1)|281474976710656\n", "is no number from 0 to 281474976710655"},
+		{"T0|r(V1)|\n", `the place "" is not a number`},
+		{"T0|r(V1)|-1\n", `the place "-1" is not a number`},
+		{"T0|r(V1)|x.c:7\n", `the place "x.c:7" is not a number`},
+		{"T0|r(V1)|281474976710656\n", "is not a number from 0 to 281474976710655"},
 		{"|r(V1)|1\n", "the thread has no name"},
 		{"T 0|r(V1)|1\n", `the thread "T 0" has a blank in it`},
 		{"T0|r()|1\n", "what r is done to has no name"},
@@ -280,7 +281,7 @@ func TestWriteKeepsOrder(t *testing.T) {
 }
 
 // TestRobust: the next owner has the lock of one that died; a lock that cannot be recovered
-// is nobody's.
+// has no owner.
 func TestRobust(t *testing.T) {
 	const m = trace.Object(8)
 	tr := &trace.Trace{Threads: []trace.Thread{{ID: 0, Parent: -1, Name: 1}}, Events: []trace.Event{
@@ -305,12 +306,12 @@ func TestRobust(t *testing.T) {
 func TestLarge(t *testing.T) {
 	l := synthetic.Workload{Events: 20000, Threads: 6, Conflict: 0.2, Section: 0.1}
 	var out bytes.Buffer
-	w, err := WriteSeq(&out, l.All(), Options{Gzip: true})
+	w, err := write(&out, l.All(), func(id trace.ThreadID) string { return "T" + strconv.Itoa(int(id)) }, false, Options{Gzip: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	back := read(t, out.String()).Trace
-	a, b := depend.Build(l.Trace()), depend.Build(back)
+	a, b := depend.Build(tracegen.Synthetic(l)), depend.Build(back)
 	if w.Lines < 20000 || a.Edges() == 0 || b.Edges() != a.Edges() {
 		t.Errorf("%d lines, %d dependences, there were %d", w.Lines, b.Edges(), a.Edges())
 	}

@@ -22,7 +22,7 @@ type Options struct {
 	Names *Names
 }
 
-// Written is what came of it.
+// Written is the result of Write.
 type Written struct {
 	Lines int
 	// Lost is what STD could not say.
@@ -63,12 +63,7 @@ func Write(w io.Writer, t *trace.Trace, o Options) (*Written, error) {
 	return write(w, events, label, t.Header.Target == Target, o)
 }
 
-// WriteSeq is Write for events that need not be in memory at once. They are gone through
-// twice.
-func WriteSeq(w io.Writer, events iter.Seq[*trace.Event], o Options) (*Written, error) {
-	return write(w, events, func(id trace.ThreadID) string { return "T" + strconv.Itoa(int(id)) }, false, o)
-}
-
+// write writes events, which it goes through twice. Label names the threads.
 func write(w io.Writer, events iter.Seq[*trace.Event], label func(trace.ThreadID) string, own bool, o Options) (*Written, error) {
 	out := &writer{own: own, label: label, names: o.Names, sites: map[trace.Site]int{}}
 	out.survey(events)
@@ -303,7 +298,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 		lose("what ended the execution: left out")
 	default:
 		if ev.Op >= trace.OpGo && spec.Of != ops.SyncVar {
-			lose("operations of Go, which order nothing by themselves: left out")
+			lose("operations of Go, which order nothing on their own: left out")
 			return
 		}
 		w.synchronise(ev, spec, changes, lose)

@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// ErrNotRegular is in the errors of Open for what is no regular file.
+// ErrNotRegular is in the errors of Open for what is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens a regular file for reading and never blocks on anything else. Its errors are

@@ -58,7 +58,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.switches = b.findSwitches()
 
 	v := &View{
-		Command: tr.Header.Command, Strategy: tr.Header.Strategy, Original: tr.Header.Original, Without: tr.Header.Without,
+		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Without: tr.Header.Without,
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
@@ -100,7 +100,7 @@ type builder struct {
 func (b *builder) failed(i int) bool { return i == b.last || i == b.raced[0] || i == b.raced[1] }
 
 // lastEvent is the event that failed: the last one of the thread that did, if that is
-// where it failed and not only the last that was recorded before. -1 if there is none.
+// where it failed and not only the last that was recorded before. -1 if none exists.
 func lastEvent(tr *trace.Trace) int {
 	end := &tr.Ending
 	switch {

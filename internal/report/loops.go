@@ -24,7 +24,7 @@ type step struct {
 	op     trace.Op
 	site   trace.Site
 	stack  uint32
-	unique int // events that must be shown by themselves
+	unique int // events that must be shown in lines of their own
 }
 
 // loopFinder looks for repeated blocks. A block repeats where the same threads do the

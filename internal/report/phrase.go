@@ -97,7 +97,7 @@ func (b *builder) phrase(i int) phrase {
 	return p
 }
 
-// tell fills in what came of the event.
+// tell fills in the result of the event, in the form that its row asks for.
 func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Name) {
 	number := strconv.FormatUint(e.Value, 10)
 	switch spec.Tells {
@@ -358,7 +358,7 @@ func (p *phrase) fail(e *trace.Event) {
 }
 
 // access tells the value of a memory access, where the trace has one. Accesses that were
-// no scheduling points are recorded without.
+// not scheduling points are recorded without.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
 	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoChoice == 0)
 	switch {

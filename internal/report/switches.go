@@ -230,7 +230,7 @@ func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	}
 	switch {
 	case len(names) == 0 && (itself || holder == t && t >= 0):
-		return " held by itself"
+		return " held by the same thread"
 	case len(names) == 0:
 		return ""
 	case len(names) > 4:

@@ -72,7 +72,7 @@ type Row struct {
 type Cell struct {
 	Op     string `json:"op"`               // the operation's name in the trace
 	Text   string `json:"text"`             // all in words: `write counter ← 1`
-	Brief  string `json:"brief"`            // the same without what came of it: `write counter`
+	Brief  string `json:"brief"`            // the same without its result: `write counter`
 	Object string `json:"object,omitempty"` // what it was about: a variable, a lock, a thread
 	Value  string `json:"value,omitempty"`  // read, written or returned
 	Place  int    `json:"place"`

@@ -59,7 +59,7 @@ func newBlockIndex(allocs []trace.Alloc) *blockIndex {
 func blockSize(a *trace.Alloc) uint64 { return max(a.Size, 1) }
 
 // find is the index of the last block with obj in it that was allocated when event number
-// at happened, -1 if there is none.
+// at happened, -1 if none exists.
 func (x *blockIndex) find(obj trace.Object, at int) int {
 	best := int32(-1)
 	for _, level := range x.levels {

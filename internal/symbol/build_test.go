@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -20,16 +21,6 @@ type build struct {
 }
 
 func (b build) String() string { return b.cc + " " + strings.Join(b.flags, " ") }
-
-// tool skips the test if a program that it needs is not installed.
-func tool(t testing.TB, name string) string {
-	t.Helper()
-	p, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed", name)
-	}
-	return p
-}
 
 func run(t testing.TB, name string, args ...string) string {
 	t.Helper()
@@ -59,7 +50,7 @@ func (b build) compile(t testing.TB, sources ...string) string {
 		}
 		args = append(args, abs)
 	}
-	run(t, tool(t, driver), append(args, "-lpthread", "-ldl")...)
+	run(t, need.Tool(t, driver), append(args, "-lpthread", "-ldl")...)
 	return out
 }
 

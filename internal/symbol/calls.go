@@ -185,7 +185,7 @@ func (p elfBytes) stubs(slots, wanted map[uint64]bool) {
 }
 
 // calls finds call and jmp to wanted addresses, and through wanted slots. Four bytes that
-// are no displacement but look like exactly one of these would be a great coincidence.
+// are not a displacement but look like exactly one of these would be a great coincidence.
 func (p elfBytes) calls(slots, wanted map[uint64]bool, out []call) []call {
 	for i := 0; i+5 <= len(p.b); i++ {
 		switch p.b[i] {

@@ -28,7 +28,10 @@ func TestOtherVersions(t *testing.T) {
 	for _, name := range []string{"gcc-11", "gcc-12", "gcc-13", "gcc-14", "clang-13", "clang-14", "clang-15", "clang-16", "clang-17", "clang-18", "clang-19"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := tool(t, name)
+			path, err := exec.LookPath(name)
+			if err != nil {
+				t.Skipf("%s is not installed", name) // nothing needs this version
+			}
 			real, err := filepath.EvalSymlinks(path)
 			if err != nil {
 				t.Fatal(err)

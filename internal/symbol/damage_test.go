@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/elf"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,6 +24,18 @@ func TestDamagedDebugInfo(t *testing.T) {
 	} {
 		program := b.compile(t, "sample.c")
 		claims := claimsOf(t, program)
+		ask := func(path string) time.Duration {
+			start := time.Now()
+			tab := New([]trace.Module{{Path: path}}, Options{DebugDirs: []string{}})
+			for _, c := range claims {
+				if len(tab.Call(trace.MakeSite(0, c.offset))) == 0 {
+					t.Fatal("a chain without frames")
+				}
+				tab.Function(trace.MakeSite(0, c.offset))
+				tab.Global(0, c.offset, c.size).Type.Format(c.bits, c.size)
+			}
+			return time.Since(start)
+		}
 		whole, err := os.ReadFile(program)
 		if err != nil {
 			t.Fatal(err)
@@ -48,17 +61,17 @@ func TestDamagedDebugInfo(t *testing.T) {
 			if err := os.WriteFile(damaged, bytes, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			start := time.Now()
-			tab := New([]trace.Module{{Path: damaged}}, Options{DebugDirs: []string{}})
-			for _, c := range claims {
-				if len(tab.Call(trace.MakeSite(0, c.offset))) == 0 {
-					t.Fatal("a chain without frames")
+			// No damage makes reading much slower than reading the whole file is. The
+			// machine may be busy, so a slow one is tried again.
+			ratio := math.Inf(1)
+			for range 5 {
+				intact := ask(program)
+				if ratio = min(ratio, float64(ask(damaged))/float64(intact)); ratio < 100 {
+					break
 				}
-				tab.Function(trace.MakeSite(0, c.offset))
-				tab.Global(0, c.offset, c.size).Type.Format(c.bits, c.size)
 			}
-			if d := time.Since(start); d > 5*time.Second {
-				t.Fatalf("%s with bytes of %s changed took %v", b, s.Name, d)
+			if ratio >= 100 {
+				t.Fatalf("%s with bytes of %s changed took %.0f times as long", b, s.Name, ratio)
 			}
 		}
 	}

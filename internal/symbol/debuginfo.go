@@ -104,7 +104,7 @@ func (d *debugInfo) addUnit(e *dwarf.Entry) {
 	}
 }
 
-// unitAt is the compilation unit whose code contains addr, nil if there is none. It may be
+// unitAt is the compilation unit whose code contains addr, nil if none exists. It may be
 // of another debugInfo, of a split unit.
 func (d *debugInfo) unitAt(addr uint64) *unit {
 	// Ranges of different units do not overlap, except in damaged files, where any

@@ -51,7 +51,7 @@ func (d *debugInfo) text(e *dwarf.Entry, a dwarf.Attr) string {
 	return ""
 }
 
-// entry reads the entry at r, nil if there is none.
+// entry reads the entry at r, nil if none exists.
 func (r dieRef) entry() *dwarf.Entry {
 	rd := r.d.data.Reader()
 	rd.Seek(r.off)

@@ -41,7 +41,7 @@ type image struct {
 // errNotELF is returned for files that hold no ELF image at all.
 var errNotELF = errors.New("not an ELF file")
 
-// readImage reads path. Damaged debug information is no error: the symbol tables may
+// readImage reads path. Damaged debug information is not an error: the symbol tables may
 // still do.
 func readImage(path string) (*image, error) {
 	f, err := regular.Open(path)

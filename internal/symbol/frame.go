@@ -12,8 +12,8 @@ type Frame struct {
 	// Func is the function's readable name: demangled, without parameters, and without
 	// template arguments where they would make it very long. Empty if unknown.
 	Func string
-	// Linkage is the name as the linker knows it, or the source name where there is
-	// none other.
+	// Linkage is the name as the linker knows it, or the source name where it has
+	// no other.
 	Linkage string
 	File    string // absolute where the debug information says so; empty if unknown
 	Line    int    // from 1; 0 if unknown
@@ -29,7 +29,7 @@ type Frame struct {
 // Known reports whether the frame has a source line.
 func (f Frame) Known() bool { return f.File != "" && f.Line > 0 }
 
-// Place is where the frame is, as short as it can be said: `file.c:12`, `func+0x1c`,
+// Place is where the frame is, in its shortest form: `file.c:12`, `func+0x1c`,
 // `module+0x1234`, or `?`.
 func (f Frame) Place() string {
 	switch {

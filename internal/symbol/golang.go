@@ -11,7 +11,7 @@ import (
 // the function it was inlined into, and its own line.
 type goTable struct{ t *gosym.Table }
 
-// readGoTable returns nil if e is no Go program.
+// readGoTable returns nil if e is not a Go program.
 func readGoTable(e *elf.File) *goTable {
 	text := e.Section(".text")
 	if text == nil {

@@ -179,7 +179,7 @@ func (m *module) openSeparate(main *image) *image {
 	return nil
 }
 
-// openAlt reads the file that dwz moved common entries of info to, nil if there is none.
+// openAlt reads the file that dwz moved common entries of info to, nil if none exists.
 func (m *module) openAlt(info *image) *image {
 	if info.altLink == "" {
 		return nil

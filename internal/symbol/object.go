@@ -26,7 +26,7 @@ type Name struct {
 	Line   int
 	Type   *Type  // of the value there, nil unless known
 	Of     string // name of the type of what Text names: `std::mutex`; empty if it has none
-	Alloc  int    // index into Trace.Allocs, -1 if it is no heap block
+	Alloc  int    // index into Trace.Allocs, -1 if it is not a heap block
 }
 
 // Full is the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
@@ -130,7 +130,7 @@ func (o *Objects) localName(l trace.Local, size uint32) (Name, bool) {
 }
 
 // Block is the index into Trace.Allocs of the heap block that obj lay in, alive or
-// freed, when event number at happened; -1 if there is none.
+// freed, when event number at happened; -1 if none exists.
 func (o *Objects) Block(obj trace.Object, at int) int {
 	if obj.Region() != trace.RegionHeap {
 		return -1

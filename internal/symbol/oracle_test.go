@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -30,7 +31,7 @@ func addr2line(t *testing.T, oracle, path string, addrs []uint64) [][]oracleFram
 	for _, a := range addrs {
 		fmt.Fprintf(&in, "%#x\n", a)
 	}
-	c := exec.Command(tool(t, oracle), "-a", "-i", "-f", "-e", path)
+	c := exec.Command(need.Tool(t, oracle), "-a", "-i", "-f", "-e", path)
 	c.Stdin, c.Stdout = &in, &out
 	if err := c.Run(); err != nil {
 		t.Fatal(err)

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // split moves the debug information of program into a file of its own and strips program.
 func split(t *testing.T, program, debug string, link bool) {
 	t.Helper()
-	objcopy := tool(t, "objcopy")
+	objcopy := need.Tool(t, "objcopy")
 	if err := os.MkdirAll(filepath.Dir(debug), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestDebugLink(t *testing.T) {
 
 // dwz moves what two debug files share into a third.
 func TestDwz(t *testing.T) {
-	dwz := tool(t, "dwz")
+	dwz := need.Tool(t, "dwz")
 	one := build{"gcc", []string{"-gdwarf-4", "-O2", "-fPIE", "-pie"}}
 	a, b := one.compile(t, "sample.cc", "shape.cc"), one.compile(t, "sample.cc", "shape.cc")
 	claims := claimsOf(t, a)
@@ -107,7 +108,7 @@ func TestStripped(t *testing.T) {
 	}
 	call, object := site("call", "main"), site("data", "account[2].balance")
 
-	run(t, tool(t, "objcopy"), "--strip-debug", program)
+	run(t, need.Tool(t, "objcopy"), "--strip-debug", program)
 	tab := tableFor(t, program)
 	if got := tab.Call(call); len(got) != 1 || got[0].Func != "main" || !strings.HasPrefix(got[0].Place(), "main+0x") {
 		t.Errorf("with a symbol table: %v", got)
@@ -119,7 +120,7 @@ func TestStripped(t *testing.T) {
 		t.Errorf("problems: %v", p)
 	}
 
-	run(t, tool(t, "objcopy"), "--strip-all", program)
+	run(t, need.Tool(t, "objcopy"), "--strip-all", program)
 	tab = tableFor(t, program)
 	if got := tab.Call(call)[0].Place(); !strings.HasPrefix(got, "sample+0x") {
 		t.Errorf("without: %s", got)

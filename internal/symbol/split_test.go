@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// compileApart compiles each source by itself, so that the files that hold the split units
+// compileApart compiles each source separately, so that the files that hold the split units
 // lie beside the program, and links them. It skips the test if the tools cannot do it.
 func (b build) compileApart(t *testing.T, sources ...string) string {
 	t.Helper()
@@ -22,7 +23,7 @@ func (b build) compileApart(t *testing.T, sources ...string) string {
 	if filepath.Ext(sources[0]) == ".cc" {
 		driver = strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(b.cc)
 	}
-	tool(t, driver)
+	need.Tool(t, driver)
 	link := append([]string{"-Wl,--build-id", "-o", "sample"}, b.flags...)
 	for _, s := range sources {
 		abs, err := filepath.Abs(filepath.Join("testdata", s))
@@ -112,7 +113,7 @@ func TestCompressed(t *testing.T) {
 		b := build{"gcc", []string{"-g", "-O1", "-fPIE", "-pie"}}
 		program := b.compile(t, "sample.c")
 		claims := claimsOf(t, program)
-		cmd := exec.Command(tool(t, "objcopy"), "--compress-debug-sections="+how, program)
+		cmd := exec.Command(need.Tool(t, "objcopy"), "--compress-debug-sections="+how, program)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Logf("not with %s: %s", how, out)
 			continue

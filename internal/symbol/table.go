@@ -100,7 +100,7 @@ func (t *Table) lookup(cache map[trace.Site][]Frame, s trace.Site, back uint64) 
 	return frames
 }
 
-// module is the module with index i, loaded; nil if there is none.
+// module is the module with index i, loaded; nil if none exists.
 func (t *Table) module(i int) *module {
 	if i < 0 || i >= len(t.mods) {
 		return nil

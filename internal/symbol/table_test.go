@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -51,7 +52,7 @@ func TestConcurrentUse(t *testing.T) {
 
 // TestGoProgram reads a Go program with DWARF, and one linked without.
 func TestGoProgram(t *testing.T) {
-	goTool := tool(t, "go")
+	goTool := need.Tool(t, "go")
 	dir := t.TempDir()
 	src := filepath.Join(dir, "main.go")
 	code := `package main

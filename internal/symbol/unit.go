@@ -239,7 +239,7 @@ func (u *unit) loadLines() {
 			rows = nil
 			continue
 		}
-		// Of rows with one address the last holds; rows that go back are damage.
+		// Of rows with one address the last holds; decreasing addresses mean a corrupt table.
 		if n := len(rows); n > 0 && rows[n-1].addr >= e.Address {
 			if rows[n-1].addr > e.Address {
 				continue
@@ -271,7 +271,7 @@ func (u *unit) lineAt(addr uint64, near func(addr uint64) bool) (file string, li
 	return u.path(r.file), int(r.line), int(r.col)
 }
 
-// file is the path of file number i of the unit, empty if there is none.
+// file is the path of file number i of the unit, empty if none exists.
 func (u *unit) file(i int) string {
 	u.loadLines()
 	if i < 0 || i >= len(u.files) {

@@ -17,10 +17,11 @@ type Target interface {
 	// satisfies schedule.Executor.
 	Run(context.Context, schedule.Plan) (schedule.Outcome, error)
 
-	// Stream feeds plans from next until it returns false and calls done for each
-	// execution that ends, in order, with the plan it belongs to. Plans are queued ahead
-	// of the program, so next is called before the outcomes of earlier plans are known.
-	// It ends early, without error, when done returns false. Where a target cannot undo
+	// Stream feeds plans from next and calls done for each execution that ends, in order,
+	// with the plan it belongs to. Plans are queued ahead of the program, so next is called
+	// before the outcomes of earlier plans are known. When next returns false there is no
+	// plan for now; it may be asked again after each outcome. Stream ends when all plans have
+	// ended and next returns false, or early, without error, when done returns false. Where a target cannot undo
 	// what an execution has left behind, those after it in the stream begin with that.
 	Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error
 

@@ -68,7 +68,7 @@ type Compiler struct {
 func (c Compiler) Path() string { return c.Command[0] }
 
 // insideVar marks the environment of a compiler that heddle started, so that a script
-// called cc that leads back to heddle is noticed instead of running for ever.
+// called cc that leads back to heddle is noticed instead of running forever.
 const insideVar = "HEDDLE_CC_RUNNING"
 
 // Environ is the environment to start the compiler with.

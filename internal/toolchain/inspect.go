@@ -31,7 +31,7 @@ type Program struct {
 }
 
 // Inspect reads an executable and refuses, with one sentence that says what to do, what
-// heddle cannot run: what is no program, is for another machine, is linked statically or
+// heddle cannot run: what is not a program, is for another machine, is linked statically or
 // against another C library, or contains a sanitizer's own runtime.
 func Inspect(path string) (Program, error) {
 	no := func(format string, args ...any) (Program, error) {
@@ -146,7 +146,7 @@ var otherSanitizers = map[string]string{
 }
 
 // ownSanitizer is the prefix of the sanitizer whose functions a program contains, empty
-// if there is none.
+// if none exists.
 func ownSanitizer(symbols []elf.Symbol) string {
 	for _, s := range symbols {
 		prefix, ok := strings.CutSuffix(s.Name, "_init")
@@ -234,7 +234,7 @@ func isPIE(e *elf.File) bool {
 	return false
 }
 
-// buildID is the GNU build id in hexadecimal, empty if there is none. It is read from the
+// buildID is the GNU build id in hexadecimal, empty if none exists. It is read from the
 // segments, which a stripped program still has.
 func buildID(e *elf.File) (string, error) {
 	for _, p := range e.Progs {

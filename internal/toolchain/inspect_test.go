@@ -172,6 +172,7 @@ func TestInspectRefusals(t *testing.T) {
 	if r := w.run("", nil, "mkfifo", "fifo"); r.status != 0 {
 		t.Fatal(r.stderr)
 	}
+	anyCompiler(t)
 	clang := compilers()[len(compilers())-1]
 	c := workspace{t, clang, w.dir}
 	if clang.c.Family != Clang {
@@ -211,7 +212,7 @@ func FuzzInspect(f *testing.F) {
 		f.Fatal(err)
 	}
 	for i, flags := range [][]string{{}, {"-fsanitize=thread"}, {"-static"}, {"-shared", "-fPIC"}} {
-		c := compilers()[0].c
+		c := anyCompiler(f).c
 		if out, err := exec.Command(c.Path(), append(flags, "-s", source, "-o", program)...).CombinedOutput(); err != nil {
 			f.Fatalf("%v\n%s", err, out)
 		}

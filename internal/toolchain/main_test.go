@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // TestMain lets the test binary stand in for a heddle command in other processes.
@@ -79,7 +81,7 @@ __attribute__((destructor)) static void report(void) {
       counts.reads > 0, counts.writes > 0, counts.volatiles > 0, counts.atomics > 0, counts.functions > 0);
 }
 `)},
-	"one.S": {Data: []byte("\t.globl standin_one\n\t.hidden standin_one\nstandin_one:\n\tmovl $1, %eax\n\tret\n\t.section .note.GNU-stack,\"\",@progbits\n")},
+	"c/room/one.S": {Data: []byte("\t.globl standin_one\n\t.hidden standin_one\nstandin_one:\n\tmovl $1, %eax\n\tret\n\t.section .note.GNU-stack,\"\",@progbits\n")},
 	"hooks.c": {Data: []byte(`
 #include <string.h>
 #include "standin.h"
@@ -142,13 +144,22 @@ var compilers = sync.OnceValue(func() []pair {
 	return found
 })
 
+// anyCompiler is the first family installed. The test skips where no family has both its
+// compilers.
+func anyCompiler(t testing.TB) pair {
+	t.Helper()
+	if len(compilers()) == 0 {
+		need.Tool(t, "gcc", "g++")
+		t.Fatal("gcc and g++ are installed, but cannot be identified")
+	}
+	return compilers()[0]
+}
+
 // eachCompiler runs a test for every compiler family.
 func eachCompiler(t *testing.T, test func(*testing.T, pair)) {
 	t.Helper()
 	t.Parallel()
-	if len(compilers()) == 0 {
-		t.Fatal("these tests need gcc and g++, or clang and clang++")
-	}
+	anyCompiler(t)
 	for _, p := range compilers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,10 +3,11 @@ package toolchain
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // commands puts heddle-cc and heddle-c++, as other programs would start them, into the
@@ -48,9 +49,7 @@ func TestConfigureAndMake(t *testing.T) {
 }
 
 func TestCMake(t *testing.T) {
-	if _, err := exec.LookPath("cmake"); err != nil {
-		t.Skip("cmake is not installed")
-	}
+	need.Tool(t, "cmake")
 	eachCompiler(t, func(t *testing.T, p pair) {
 		w := newWorkspace(t, p, nil)
 		cc, cxx := w.commands()
@@ -63,13 +62,13 @@ func TestCMake(t *testing.T) {
 	})
 }
 
-// A script called cc that runs heddle cc must not run for ever.
+// A script called cc that runs heddle cc must not run forever.
 func TestCompilerThatLeadsBack(t *testing.T) {
 	t.Parallel()
-	p := compilers()[0]
+	p := anyCompiler(t)
 	w := newWorkspace(t, p, programs)
 	cc, _ := w.commands()
-	// Should it be broken, this test must not run for ever either.
+	// Should it be broken, this test must not run forever either.
 	w.write("cc", "#!/bin/sh\nexport DEPTH=x$DEPTH\ncase $DEPTH in xxxx*) exit 9;; esac\nexec "+cc+" \"$@\"\n")
 	script := strings.Replace(string(must(os.ReadFile(cc))), "HEDDLE_CC="+p.c.Path(), "HEDDLE_CC="+w.path("cc"), 1)
 	w.write("heddle-cc", script)

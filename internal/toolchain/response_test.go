@@ -68,7 +68,7 @@ func TestSplitResponseRoundTrip(t *testing.T) {
 }
 
 // gcc is the judge of what a response file means: it complains about each word that is
-// no file.
+// not a file.
 func TestSplitResponseAgainstGCC(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, family(t, GCC), nil)

@@ -27,6 +27,7 @@ const (
 	libraryName = "libheddle.so"
 	preinitName = "libtsan_preinit.o"
 	sourceDir   = "src"
+	objectDir   = "obj" // during the build
 )
 
 // links are the other names of the library. libtsan.so is what gcc -fsanitize=thread
@@ -137,7 +138,7 @@ type sourceFile struct {
 }
 
 func (f sourceFile) compiled() bool {
-	return path.Dir(f.name) == "." && (path.Ext(f.name) == ".c" || path.Ext(f.name) == ".S")
+	return path.Ext(f.name) == ".c" || path.Ext(f.name) == ".S"
 }
 
 // readSource reads all sources in order of their names.
@@ -208,10 +209,8 @@ func (b build) run(ctx context.Context) error {
 	if err := b.cc(ctx, link...); err != nil {
 		return err
 	}
-	for _, o := range objects {
-		if err := os.Remove(filepath.Join(b.tmp, o)); err != nil {
-			return err
-		}
+	if err := os.RemoveAll(filepath.Join(b.tmp, objectDir)); err != nil {
+		return err
 	}
 	if err := b.preinit(ctx); err != nil {
 		return err
@@ -252,7 +251,7 @@ func (b build) checkTarget(ctx context.Context) error {
 // compile makes an object file of every source, as many at a time as there are processors.
 func (b build) compile(ctx context.Context) (objects []string, err error) {
 	args := append(flagsFor(Compile, b.compiler.Family),
-		"-I", sourceDir+"/include", "-I", sourceDir,
+		"-I", sourceDir+"/include", "-I", sourceDir+"/c",
 		// Debuggers look for the source where it will be, not where it is built.
 		"-ffile-prefix-map="+b.tmp+"="+b.dir)
 	g, ctx := errgroup.WithContext(ctx)
@@ -261,7 +260,10 @@ func (b build) compile(ctx context.Context) (objects []string, err error) {
 		if !f.compiled() {
 			continue
 		}
-		object := f.name + ".o"
+		object := objectDir + "/" + f.name + ".o"
+		if err := os.MkdirAll(filepath.Join(b.tmp, filepath.Dir(object)), 0o777); err != nil {
+			return nil, errors.Join(err, g.Wait())
+		}
 		objects = append(objects, object)
 		g.Go(func() error {
 			return b.cc(ctx, append(slices.Clone(args), "-c", sourceDir+"/"+f.name, "-o", object)...)

@@ -22,7 +22,7 @@ func CompileFlags(c Compiler) []Flag {
 		{"-fno-omit-frame-pointer", "stacks of threads can be walked", Compile, 0},
 		{"-U_FORTIFY_SOURCE", "its checks become plain copies inside of the compiler, and those are not seen; some distributions define it", Compile, 0},
 		// Without these gcc puts copies of known size in line, after the pass that adds
-		// the calls, and they are not seen. clang keeps the calls by itself.
+		// the calls, and they are not seen. clang keeps the calls anyway.
 		{"-fno-builtin-memcpy", "a copy is a call, which the runtime sees", Compile, GCC},
 		{"-fno-builtin-memmove", "a copy is a call, which the runtime sees", Compile, GCC},
 		{"-fno-builtin-memset", "a fill is a call, which the runtime sees", Compile, GCC},
@@ -65,7 +65,7 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	if err := line.check(); err != nil {
 		return nil, err
 	}
-	// With another sanitizer's library to be linked, clang must not know that there is
+	// With another sanitizer's library to be linked, clang must not know of
 	// ThreadSanitizer: its driver would leave out both libraries or neither.
 	shared := c.Family == Clang && line.otherSanitizer()
 

@@ -129,7 +129,7 @@ enum hd_class {
   HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
   HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = number of the thread */ \
   HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
-  HD_OP(COND_TIMEOUT,  128, "cond timeout",       NONE)  /* a condition wait's time is over: it leaves the queue, and takes aux again in its COND_WAKE */ \
+  HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
   HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NOCHOICE for a fault */ \
   HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* the same inside a call that then fails with EINTR */ \
@@ -237,7 +237,7 @@ enum hd_fd_object {
 // and while it can be referred to a slot: its place in sets of threads. Slots are used again.
 // All fields that name a thread hold its number, only the words of hd_event.enabled are by
 // slot. Among the events, before any that the new owner of a slot is enabled at, one with op
-// HD_OP_NONE says who it is: thread = number, value = slot. It is no event of the trace.
+// HD_OP_NONE says who it is: thread = number, value = slot. It is not an event of the trace.
 //
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {
@@ -261,7 +261,7 @@ struct hd_event {
   uint16_t flags;    // enum hd_event_flags
   int32_t  result;   // what the call returns, where it is an int
   uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
-  uint32_t mask;     // so many records after this one are no events but more words of enabled, slots 64..
+  uint32_t mask;     // so many records after this one are not events but more words of enabled, slots 64..
 };
 
 // ---------------------------------------------------------------- virtual time
@@ -270,6 +270,36 @@ struct hd_event {
 enum hd_time {
   HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
   HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
+};
+
+// ---------------------------------------------------------------- the scheduler
+//
+// Numbers of the scheduler contract (docs/scheduler.md), the same in the C runtime, in the Go
+// runtime's hooks and in the simulated machine. A point is a scheduling point.
+enum hd_scheduler {
+  HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
+  HD_QUANTUM = 10000,         // points that a thread runs on end before it counts as yielding
+  HD_SHORT_QUANTUM = 200,     // the same in the second half of the step budget
+  HD_STARVED = 10000,         // points that an enabled thread waits before it goes first
+  HD_STARVED_EVERY = 1024,    // points from one look for such threads to the next, a power of two
+  HD_CHANGE_POINTS = 64,      // PCT: change points at most
+  HD_POS_WINDOW = 64,         // POS: priorities of yielding threads are drawn from so many,
+  HD_POS_STRIDE = 8,          // and the window moves down by so many with each draw
+  HD_STALEMATE = 500,         // points without progress after which spinning threads get stretches
+  HD_STRETCH = 8,             // points of a stretch on average
+  HD_EARLY_ODDS = 64,         // one decision in so many ends a wait early, or spuriously
+  HD_EARLY_TIMER_ODDS = 16,   // the same for time in programs with timers
+  HD_LOOK_AHEAD = 4096,       // tolerant script: steps searched for the pending operation
+  HD_PATIENCE = 10000,        // tolerant script: operations on end off the path of an interval
+  HD_SPIN = 6,                // fruitless observations on end that make a spinning thread
+  HD_IDLE = 16,               // of each enabled thread, before virtual time drifts
+  HD_FUTILE = 2000,           // of each enabled thread, before an execution may be a hang
+  HD_HOPELESS = 4000,         // points for each enabled thread without progress, likewise
+  HD_CLOCK_NS = 100,          // virtual ns that a look at a clock takes
+  HD_LOOKS = 1000,            // looks at a clock on end that make a wait
+  HD_LOOKS_AGAIN = 64,        // looks from one yield of such a wait to the next
+  HD_QUIET = 20000,           // memory accesses without a point before the runtime puts in a yield
+  HD_CPUS = 4,                // processors that a program finds
 };
 
 // ---------------------------------------------------------------- plans
@@ -288,7 +318,7 @@ enum hd_script_mode {
 
 enum hd_plan_flags {
   HD_PLAN_EVENTS   = 1u << 0, // send every scheduling-point event
-  HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are no points, malloc and free (for race detection)
+  HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are not points, malloc and free (for race detection)
   HD_PLAN_STACKS   = 1u << 2, // send call stacks with events
   HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
   HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
@@ -330,7 +360,7 @@ struct hd_plan {
   uint32_t param0;
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
-  // With ACCESSES: accesses, malloc and free that are no points are numbered from 0. Accesses
+  // With ACCESSES: accesses, malloc and free that are not points are numbered from 0. Accesses
   // before number skip_accesses are not sent, nor those from max_accesses after it on; malloc
   // and free always are.
   uint64_t skip_accesses;

@@ -1,4 +1,4 @@
-// heddle: C++20 and older C++ synchronisation: what each returns, and that nothing waits for ever.
+// heddle: C++20 and older C++ synchronisation: what each returns, and that nothing waits forever.
 // kind: clean
 // flags: -std=c++20
 #include <atomic>

@@ -1,4 +1,4 @@
-// heddle: Streams of stdio over pipes and sockets: made by fdopen, and in the place of the standard ones; who waits for whom, what is buffered, and what errors there are.
+// heddle: Streams of stdio over pipes and sockets: made by fdopen, and in the place of the standard ones; the order of waiters, what is buffered, and what errors there are.
 // kind: clean
 #define _GNU_SOURCE
 #include <errno.h>

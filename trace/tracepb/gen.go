@@ -1,6 +1,6 @@
-// Package tracepb is the schema of heddle's trace files and schedule strings, as
-// generated from trace.proto and schedule.proto. Read and write traces with package
-// trace, schedule strings with package schedule; this package is for tools that are
+// Package tracepb is the schema of heddle's trace files, schedule strings and plans, as
+// generated from trace.proto, schedule.proto and plan.proto. Read and write traces with package
+// trace, strings and plans with package schedule; this package is for tools that are
 // neither.
 //
 // To generate it again, have protoc and the protoc-gen-go of the version in go.mod:
@@ -11,4 +11,4 @@ package tracepb
 // The files are given with their path in the repository, because that is the name they
 // are registered by: another package in the program may have a trace.proto as well.
 //
-//go:generate protoc -I../.. --go_out=../.. --go_opt=paths=source_relative trace/tracepb/trace.proto trace/tracepb/schedule.proto
+//go:generate protoc -I../.. --go_out=../.. --go_opt=paths=source_relative trace/tracepb/trace.proto trace/tracepb/schedule.proto trace/tracepb/plan.proto

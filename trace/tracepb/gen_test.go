@@ -11,17 +11,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
 // The generated code must come from the schema that lies beside it.
 func TestGeneratedFromSchema(t *testing.T) {
-	protoc, err := exec.LookPath("protoc")
-	if err != nil {
-		t.Skip("protoc is not installed (Debian: protobuf-compiler)")
-	}
+	protoc := need.Tool(t, "protoc")
 	out := filepath.Join(t.TempDir(), "set")
-	cmd := exec.Command(protoc, "-I../..", "--descriptor_set_out="+out, "trace/tracepb/trace.proto", "trace/tracepb/schedule.proto")
+	cmd := exec.Command(protoc, "-I../..", "--descriptor_set_out="+out, "trace/tracepb/trace.proto", "trace/tracepb/schedule.proto", "trace/tracepb/plan.proto")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
@@ -34,7 +32,7 @@ func TestGeneratedFromSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	generated := map[string]protoreflect.FileDescriptor{}
-	for _, f := range []protoreflect.FileDescriptor{tracepb.File_trace_tracepb_trace_proto, tracepb.File_trace_tracepb_schedule_proto} {
+	for _, f := range []protoreflect.FileDescriptor{tracepb.File_trace_tracepb_trace_proto, tracepb.File_trace_tracepb_schedule_proto, tracepb.File_trace_tracepb_plan_proto} {
 		generated[f.Path()] = f
 	}
 	if len(set.File) != len(generated) {

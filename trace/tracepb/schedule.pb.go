@@ -37,12 +37,15 @@ type Schedule struct {
 	IntervalThread []uint32 `protobuf:"varint,5,rep,packed,name=interval_thread,json=intervalThread,proto3" json:"interval_thread,omitempty"`
 	IntervalLength []uint32 `protobuf:"varint,6,rep,packed,name=interval_length,json=intervalLength,proto3" json:"interval_length,omitempty"`
 	// The different (op, site, wake, choice, time-out) of the script, in order of first use.
-	CodeOp        []uint32 `protobuf:"varint,7,rep,packed,name=code_op,json=codeOp,proto3" json:"code_op,omitempty"`
-	CodeSite      []int64  `protobuf:"zigzag64,8,rep,packed,name=code_site,json=codeSite,proto3" json:"code_site,omitempty"` // each the difference to the one before
-	CodeWake      []uint32 `protobuf:"varint,9,rep,packed,name=code_wake,json=codeWake,proto3" json:"code_wake,omitempty"`   // thread + 1; 0: none or any
-	CodeTimeout   []bool   `protobuf:"varint,10,rep,packed,name=code_timeout,json=codeTimeout,proto3" json:"code_timeout,omitempty"`
-	Code          []uint32 `protobuf:"varint,11,rep,packed,name=code,proto3" json:"code,omitempty"`                               // of each step
-	CodeChoice    []uint32 `protobuf:"varint,12,rep,packed,name=code_choice,json=codeChoice,proto3" json:"code_choice,omitempty"` // case to try first + 1; 0: any
+	CodeOp      []uint32 `protobuf:"varint,7,rep,packed,name=code_op,json=codeOp,proto3" json:"code_op,omitempty"`
+	CodeSite    []int64  `protobuf:"zigzag64,8,rep,packed,name=code_site,json=codeSite,proto3" json:"code_site,omitempty"` // each the difference to the one before
+	CodeWake    []uint32 `protobuf:"varint,9,rep,packed,name=code_wake,json=codeWake,proto3" json:"code_wake,omitempty"`   // thread + 1; 0: none or any
+	CodeTimeout []bool   `protobuf:"varint,10,rep,packed,name=code_timeout,json=codeTimeout,proto3" json:"code_timeout,omitempty"`
+	Code        []uint32 `protobuf:"varint,11,rep,packed,name=code,proto3" json:"code,omitempty"`                               // of each step
+	CodeChoice  []uint32 `protobuf:"varint,12,rep,packed,name=code_choice,json=codeChoice,proto3" json:"code_choice,omitempty"` // case to try first + 1; 0: any
+	// Memory instructions that were scheduling points and are not of a step, each the difference
+	// to the one before. A thread that stopped at one and never went on has no step there.
+	Point         []int64 `protobuf:"zigzag64,13,rep,packed,name=point,proto3" json:"point,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -161,11 +164,18 @@ func (x *Schedule) GetCodeChoice() []uint32 {
 	return nil
 }
 
+func (x *Schedule) GetPoint() []int64 {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
 var File_trace_tracepb_schedule_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_schedule_proto_rawDesc = "" +
 	"\n" +
-	"\x1ctrace/tracepb/schedule.proto\x12\x0fheddle.trace.v1\"\x82\x03\n" +
+	"\x1ctrace/tracepb/schedule.proto\x12\x0fheddle.trace.v1\"\x98\x03\n" +
 	"\bSchedule\x12#\n" +
 	"\rthread_parent\x18\x01 \x03(\x11R\fthreadParent\x12\x1d\n" +
 	"\n" +
@@ -182,7 +192,8 @@ const file_trace_tracepb_schedule_proto_rawDesc = "" +
 	" \x03(\bR\vcodeTimeout\x12\x12\n" +
 	"\x04code\x18\v \x03(\rR\x04code\x12\x1f\n" +
 	"\vcode_choice\x18\f \x03(\rR\n" +
-	"codeChoiceB,Z*github.com/heddle-dev/heddle/trace/tracepbb\x06proto3"
+	"codeChoice\x12\x14\n" +
+	"\x05point\x18\r \x03(\x12R\x05pointB,Z*github.com/heddle-dev/heddle/trace/tracepbb\x06proto3"
 
 var (
 	file_trace_tracepb_schedule_proto_rawDescOnce sync.Once

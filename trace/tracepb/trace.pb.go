@@ -261,10 +261,11 @@ type Header struct {
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`                             // calls that the execution ignored, CALL@FILE:LINE
-	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are no scheduling points were recorded up to so many; 0: all
+	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are not scheduling points were recorded up to so many; 0: all
 	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
-	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // what the program was called by, where that is not command[0]
+	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // the name the program was started as, where that is not command[0]
 	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"`                   // NAME=hash
+	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                               // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -446,6 +447,162 @@ func (x *Header) GetSurroundings() [][]byte {
 	return nil
 }
 
+func (x *Header) GetRecipe() *Recipe {
+	if x != nil {
+		return x.Recipe
+	}
+	return nil
+}
+
+// Recipe is trace.Recipe.
+type Recipe struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          []byte                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Tool          []byte                 `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
+	Flags         [][]byte               `protobuf:"bytes,3,rep,name=flags,proto3" json:"flags,omitempty"`
+	Env           [][]byte               `protobuf:"bytes,4,rep,name=env,proto3" json:"env,omitempty"` // NAME=value
+	Packages      [][]byte               `protobuf:"bytes,5,rep,name=packages,proto3" json:"packages,omitempty"`
+	Args          [][]byte               `protobuf:"bytes,6,rep,name=args,proto3" json:"args,omitempty"`
+	Vet           []byte                 `protobuf:"bytes,7,opt,name=vet,proto3" json:"vet,omitempty"`
+	Run           []byte                 `protobuf:"bytes,8,opt,name=run,proto3" json:"run,omitempty"`
+	Skip          []byte                 `protobuf:"bytes,9,opt,name=skip,proto3" json:"skip,omitempty"`
+	Short         bool                   `protobuf:"varint,10,opt,name=short,proto3" json:"short,omitempty"`
+	Parallel      uint32                 `protobuf:"varint,11,opt,name=parallel,proto3" json:"parallel,omitempty"` // 0: heddle's default
+	RacesAllowed  bool                   `protobuf:"varint,12,opt,name=races_allowed,json=racesAllowed,proto3" json:"races_allowed,omitempty"`
+	Leaks         []byte                 `protobuf:"bytes,13,opt,name=leaks,proto3" json:"leaks,omitempty"` // "fail" or "ignore"; empty: a note
+	LeakIgnore    [][]byte               `protobuf:"bytes,14,rep,name=leak_ignore,json=leakIgnore,proto3" json:"leak_ignore,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recipe) Reset() {
+	*x = Recipe{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recipe) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recipe) ProtoMessage() {}
+
+func (x *Recipe) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
+func (*Recipe) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Recipe) GetKind() []byte {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Recipe) GetTool() []byte {
+	if x != nil {
+		return x.Tool
+	}
+	return nil
+}
+
+func (x *Recipe) GetFlags() [][]byte {
+	if x != nil {
+		return x.Flags
+	}
+	return nil
+}
+
+func (x *Recipe) GetEnv() [][]byte {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *Recipe) GetPackages() [][]byte {
+	if x != nil {
+		return x.Packages
+	}
+	return nil
+}
+
+func (x *Recipe) GetArgs() [][]byte {
+	if x != nil {
+		return x.Args
+	}
+	return nil
+}
+
+func (x *Recipe) GetVet() []byte {
+	if x != nil {
+		return x.Vet
+	}
+	return nil
+}
+
+func (x *Recipe) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *Recipe) GetSkip() []byte {
+	if x != nil {
+		return x.Skip
+	}
+	return nil
+}
+
+func (x *Recipe) GetShort() bool {
+	if x != nil {
+		return x.Short
+	}
+	return false
+}
+
+func (x *Recipe) GetParallel() uint32 {
+	if x != nil {
+		return x.Parallel
+	}
+	return 0
+}
+
+func (x *Recipe) GetRacesAllowed() bool {
+	if x != nil {
+		return x.RacesAllowed
+	}
+	return false
+}
+
+func (x *Recipe) GetLeaks() []byte {
+	if x != nil {
+		return x.Leaks
+	}
+	return nil
+}
+
+func (x *Recipe) GetLeakIgnore() [][]byte {
+	if x != nil {
+		return x.LeakIgnore
+	}
+	return nil
+}
+
 // Module is the next entry of the module table.
 type Module struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -458,7 +615,7 @@ type Module struct {
 
 func (x *Module) Reset() {
 	*x = Module{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -470,7 +627,7 @@ func (x *Module) String() string {
 func (*Module) ProtoMessage() {}
 
 func (x *Module) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -483,7 +640,7 @@ func (x *Module) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Module.ProtoReflect.Descriptor instead.
 func (*Module) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{2}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Module) GetPath() []byte {
@@ -523,7 +680,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -535,7 +692,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -548,7 +705,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{3}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Thread) GetId() uint32 {
@@ -611,7 +768,7 @@ type Stack struct {
 
 func (x *Stack) Reset() {
 	*x = Stack{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +780,7 @@ func (x *Stack) String() string {
 func (*Stack) ProtoMessage() {}
 
 func (x *Stack) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +793,7 @@ func (x *Stack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stack.ProtoReflect.Descriptor instead.
 func (*Stack) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Stack) GetSites() []int64 {
@@ -662,7 +819,7 @@ type Alloc struct {
 
 func (x *Alloc) Reset() {
 	*x = Alloc{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +831,7 @@ func (x *Alloc) String() string {
 func (*Alloc) ProtoMessage() {}
 
 func (x *Alloc) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +844,7 @@ func (x *Alloc) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alloc.ProtoReflect.Descriptor instead.
 func (*Alloc) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Alloc) GetObject() uint64 {
@@ -750,7 +907,7 @@ type Free struct {
 
 func (x *Free) Reset() {
 	*x = Free{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -762,7 +919,7 @@ func (x *Free) String() string {
 func (*Free) ProtoMessage() {}
 
 func (x *Free) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -775,7 +932,7 @@ func (x *Free) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Free.ProtoReflect.Descriptor instead.
 func (*Free) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Free) GetAlloc() uint64 {
@@ -806,7 +963,7 @@ type Local struct {
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +975,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +988,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Local) GetObject() uint64 {
@@ -885,7 +1042,7 @@ type Type struct {
 
 func (x *Type) Reset() {
 	*x = Type{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +1054,7 @@ func (x *Type) String() string {
 func (*Type) ProtoMessage() {}
 
 func (x *Type) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1067,7 @@ func (x *Type) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Type.ProtoReflect.Descriptor instead.
 func (*Type) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Type) GetObject() uint64 {
@@ -978,7 +1135,7 @@ type EventBlock struct {
 	CodeFlags []uint32 `protobuf:"varint,8,rep,packed,name=code_flags,json=codeFlags,proto3" json:"code_flags,omitempty"`
 	// One value for each event: its code, and the difference of object, value, aux and
 	// stack to the event before it in the block that has the same thread and code (to 0, if
-	// there is none).
+	// none exists).
 	Code   []uint32 `protobuf:"varint,9,rep,packed,name=code,proto3" json:"code,omitempty"`
 	Object []int64  `protobuf:"zigzag64,10,rep,packed,name=object,proto3" json:"object,omitempty"`
 	Value  []int64  `protobuf:"zigzag64,11,rep,packed,name=value,proto3" json:"value,omitempty"`
@@ -997,7 +1154,7 @@ type EventBlock struct {
 
 func (x *EventBlock) Reset() {
 	*x = EventBlock{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1166,7 @@ func (x *EventBlock) String() string {
 func (*EventBlock) ProtoMessage() {}
 
 func (x *EventBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1179,7 @@ func (x *EventBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventBlock.ProtoReflect.Descriptor instead.
 func (*EventBlock) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EventBlock) GetFirst() uint64 {
@@ -1154,7 +1311,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1323,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1336,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Output) GetData() []byte {
@@ -1210,7 +1367,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1379,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1392,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Ending) GetKind() uint32 {
@@ -1337,7 +1494,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1506,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1519,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1423,7 +1580,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1435,7 +1592,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,7 +1605,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1515,7 +1672,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1684,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1697,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -1602,7 +1759,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xcd\x04\n" +
+	"\x04kind\"\xfe\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1626,7 +1783,25 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\x12\x1c\n" +
 	"\tsignature\x18\x13 \x01(\fR\tsignature\x12\x14\n" +
 	"\x05argv0\x18\x18 \x01(\fR\x05argv0\x12\"\n" +
-	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\"Q\n" +
+	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12/\n" +
+	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\xce\x02\n" +
+	"\x06Recipe\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +
+	"\x04tool\x18\x02 \x01(\fR\x04tool\x12\x14\n" +
+	"\x05flags\x18\x03 \x03(\fR\x05flags\x12\x10\n" +
+	"\x03env\x18\x04 \x03(\fR\x03env\x12\x1a\n" +
+	"\bpackages\x18\x05 \x03(\fR\bpackages\x12\x12\n" +
+	"\x04args\x18\x06 \x03(\fR\x04args\x12\x10\n" +
+	"\x03vet\x18\a \x01(\fR\x03vet\x12\x10\n" +
+	"\x03run\x18\b \x01(\fR\x03run\x12\x12\n" +
+	"\x04skip\x18\t \x01(\fR\x04skip\x12\x14\n" +
+	"\x05short\x18\n" +
+	" \x01(\bR\x05short\x12\x1a\n" +
+	"\bparallel\x18\v \x01(\rR\bparallel\x12#\n" +
+	"\rraces_allowed\x18\f \x01(\bR\fracesAllowed\x12\x14\n" +
+	"\x05leaks\x18\r \x01(\fR\x05leaks\x12\x1f\n" +
+	"\vleak_ignore\x18\x0e \x03(\fR\n" +
+	"leakIgnore\"Q\n" +
 	"\x06Module\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
 	"\bbuild_id\x18\x02 \x01(\fR\abuildId\x12\x18\n" +
@@ -1740,44 +1915,46 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
-	(*Module)(nil),     // 2: heddle.trace.v1.Module
-	(*Thread)(nil),     // 3: heddle.trace.v1.Thread
-	(*Stack)(nil),      // 4: heddle.trace.v1.Stack
-	(*Alloc)(nil),      // 5: heddle.trace.v1.Alloc
-	(*Free)(nil),       // 6: heddle.trace.v1.Free
-	(*Local)(nil),      // 7: heddle.trace.v1.Local
-	(*Type)(nil),       // 8: heddle.trace.v1.Type
-	(*EventBlock)(nil), // 9: heddle.trace.v1.EventBlock
-	(*Output)(nil),     // 10: heddle.trace.v1.Output
-	(*Ending)(nil),     // 11: heddle.trace.v1.Ending
-	(*Access)(nil),     // 12: heddle.trace.v1.Access
-	(*Waiter)(nil),     // 13: heddle.trace.v1.Waiter
-	(*End)(nil),        // 14: heddle.trace.v1.End
+	(*Recipe)(nil),     // 2: heddle.trace.v1.Recipe
+	(*Module)(nil),     // 3: heddle.trace.v1.Module
+	(*Thread)(nil),     // 4: heddle.trace.v1.Thread
+	(*Stack)(nil),      // 5: heddle.trace.v1.Stack
+	(*Alloc)(nil),      // 6: heddle.trace.v1.Alloc
+	(*Free)(nil),       // 7: heddle.trace.v1.Free
+	(*Local)(nil),      // 8: heddle.trace.v1.Local
+	(*Type)(nil),       // 9: heddle.trace.v1.Type
+	(*EventBlock)(nil), // 10: heddle.trace.v1.EventBlock
+	(*Output)(nil),     // 11: heddle.trace.v1.Output
+	(*Ending)(nil),     // 12: heddle.trace.v1.Ending
+	(*Access)(nil),     // 13: heddle.trace.v1.Access
+	(*Waiter)(nil),     // 14: heddle.trace.v1.Waiter
+	(*End)(nil),        // 15: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
-	2,  // 1: heddle.trace.v1.Record.module:type_name -> heddle.trace.v1.Module
-	3,  // 2: heddle.trace.v1.Record.thread:type_name -> heddle.trace.v1.Thread
-	4,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
-	5,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
-	6,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
-	9,  // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
-	10, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
-	11, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	14, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
-	13, // 10: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	12, // 11: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
-	7,  // 12: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
-	8,  // 13: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	3,  // 1: heddle.trace.v1.Record.module:type_name -> heddle.trace.v1.Module
+	4,  // 2: heddle.trace.v1.Record.thread:type_name -> heddle.trace.v1.Thread
+	5,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
+	6,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
+	7,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
+	10, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
+	11, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
+	12, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
+	15, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	2,  // 10: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
+	14, // 11: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	13, // 12: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	8,  // 13: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
+	9,  // 14: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -1803,7 +1980,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

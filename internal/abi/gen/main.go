@@ -165,7 +165,7 @@ int main(void) {
 	if !tables {
 		return ops
 	}
-	fmt.Fprintf(w, "// OpNames is how operations are printed; an empty string is no operation.\nvar OpNames = [OpCount]string{\n%s}\n\n", names)
+	fmt.Fprintf(w, "// OpNames is how operations are printed; an empty string is not an operation.\nvar OpNames = [OpCount]string{\n%s}\n\n", names)
 	fmt.Fprintf(w, "// OpClasses is each operation's class (enum hd_class).\nvar OpClasses = [OpCount]uint8{\n%s}\n", classes)
 	return ops
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -214,7 +215,7 @@ func (m *goMachine) begin(u int, in goInstr) {
 	case trace.OpGmutexTrylock:
 		mu := of(m.mutexes, in.at)
 		m.see(u, "%t", !mu.locked)
-		mu.locked = true // let go by nobody: later locks wait for ever, which is as good a test
+		mu.locked = true // let go by nobody: later locks wait forever, which is as good a test
 	case trace.OpGmutexUnlock:
 		m.unlock(of(m.mutexes, in.at))
 	case trace.OpRwRlock:
@@ -489,7 +490,7 @@ func TestGoOrdersReplay(t *testing.T) {
 		g := Build(tr)
 		for range 5 {
 			order := randomOrder(g, r)
-			if err := g.Check(order); err != nil {
+			if err := ordertest.Check(g, g.Thread, order); err != nil {
 				t.Fatal(err)
 			}
 			again := newGoMachine(progs)

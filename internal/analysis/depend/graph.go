@@ -1,9 +1,7 @@
 package depend
 
-import "fmt"
-
 // Graph is the dependence graph of a trace. Its nodes are the events, numbered in the
-// order they happened; an event that was no scheduling point and follows one of its own
+// order they happened; an event that was not a scheduling point and follows one of its own
 // thread belongs to that one's node, because nothing can come between them.
 //
 // There is an edge from an earlier to a later node of another thread where the later
@@ -35,9 +33,6 @@ func (g *Graph) Preds(n int32) []int32 { return g.preds[g.start[n]:g.start[n+1]]
 
 // Kinds says for each of Preds why.
 func (g *Graph) Kinds(n int32) []Kind { return g.kinds[g.start[n]:g.start[n+1]] }
-
-// Events is the number of events.
-func (g *Graph) Events() int { return g.count }
 
 // EventsOf is the range of events that node n stands for.
 func (g *Graph) EventsOf(n int32) (from, to int) {
@@ -76,34 +71,4 @@ func (g *Graph) Succs() *Succs {
 	}
 	s.start = s.start[:g.Len()+1]
 	return s
-}
-
-// Check reports whether order is a permutation of the nodes that keeps program order and
-// every dependence. The error names the first place where it does not.
-func (g *Graph) Check(order []int32) error {
-	if len(order) != g.Len() {
-		return fmt.Errorf("the order has %d nodes, the graph %d", len(order), g.Len())
-	}
-	done := make([]bool, g.Len())
-	last := make([]int32, g.Threads())
-	for i := range last {
-		last[i] = -1
-	}
-	for i, n := range order {
-		if n < 0 || int(n) >= len(done) || done[n] {
-			return fmt.Errorf("place %d of the order: node %d is not in the graph or was there before", i, n)
-		}
-		if t := g.Thread[n]; last[t] > n {
-			return fmt.Errorf("place %d of the order: node %d comes after node %d of the same thread", i, n, last[t])
-		} else {
-			last[t] = n
-		}
-		for j, p := range g.Preds(n) {
-			if !done[p] {
-				return fmt.Errorf("place %d of the order: node %d depends on node %d (%s), which comes later", i, n, p, g.Kinds(n)[j])
-			}
-		}
-		done[n] = true
-	}
-	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Keys of what is no object of the program's. No object's name is that large.
+// Keys of what is not an object of the program's. No object's name is that large.
 const (
 	channels = ^uint64(0) - 1 - iota // every channel, for select
 	timers                           // the order in which timers are set

@@ -104,7 +104,7 @@ func TestOperations(t *testing.T) {
 			{Thread: 2, Op: trace.OpSignalMask},
 			{Thread: 3, Op: trace.OpTimerExpire, Value: 14},
 		}, "0→1 signal, 1→2 ending, 0→2 signal, 2→3 ending, 0→3 signal, 1→3 signal"},
-		{"a wait that runs out of time, or wakes up by itself, is ordered with signals and not with its mutex", []trace.Event{
+		{"a wait that runs out of time, or wakes up spuriously, is ordered with signals and not with its mutex", []trace.Event{
 			{Thread: 0, Op: trace.OpCondWait, Object: s, Aux: uint64(m)},
 			{Thread: 1, Op: trace.OpMutexLock, Object: m},
 			{Thread: 0, Op: trace.OpCondTimeout, Object: s, Aux: uint64(m), Flags: trace.FlagTimeout},
@@ -185,7 +185,7 @@ func TestGoOperations(t *testing.T) {
 			{Thread: 0, Op: trace.OpReleaseMerge, Object: c},
 			{Thread: 1, Op: trace.OpReleaseAcquire, Object: x},
 		}, trace.Ending{}, "0→1 lock, 0→2 lock, 2→3 lock, 1→3 lock"},
-		{"an acquire on behalf of who waits belongs to who woke it", []trace.Event{
+		{"an acquire on behalf of a waiter belongs to who woke it", []trace.Event{
 			{Thread: 1, Op: trace.OpChanRecv, Object: c},
 			{Thread: 0, Op: trace.OpChanSend, Object: c},
 			quiet(trace.Event{Thread: 1, Op: trace.OpAcquire, Object: c}),

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -147,7 +148,7 @@ func compare(t *testing.T, hs []happening) {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	if err := g.Check(order); err != nil {
+	if err := ordertest.Check(g, g.Thread, order); err != nil {
 		t.Fatal(err)
 	}
 
@@ -294,7 +295,7 @@ func TestCheckRejects(t *testing.T) {
 		{[]int32{0, 1, 3}, false},
 		{[]int32{0, 1, -1}, false},
 	} {
-		if err := g.Check(c.order); (err == nil) != c.ok {
+		if err := ordertest.Check(g, g.Thread, c.order); (err == nil) != c.ok {
 			t.Errorf("%v: %v", c.order, err)
 		}
 	}

@@ -46,7 +46,7 @@ import (
 // taken for different locations. (4) These are the events of Go's race detector, which
 // says with them what orders goroutines; a release acquire is an acquire and then a
 // release. They share the location of the atomics at their address. Go's other operations,
-// channels and mutexes among them, order nothing by themselves. (5) As with semaphores, all
+// channels and mutexes among them, order nothing on their own. (5) As with semaphores, all
 // earlier ones. Files order nothing. (6) The one that has the result ECANCELED; otherwise
 // such an operation did not happen, but for a condition wake, which takes its mutex all the
 // same.

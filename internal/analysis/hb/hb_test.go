@@ -61,7 +61,7 @@ func TestEngineAgreesWithOrder(t *testing.T) {
 	})
 }
 
-// TestForAccessesIsExactAboutThem compares what the engine for accesses says of each two of
+// TestForAccessesIsExactAboutThem compares what the engine for accesses says of each pair of
 // them with the closure.
 func TestForAccessesIsExactAboutThem(t *testing.T) {
 	ordered, concurrent, reused := 0, 0, 0

@@ -398,7 +398,7 @@ func (m *machine) step(a *actor) {
 			m.threads = append(m.threads, child)
 			m.emit(a, trace.OpGo, mutexes+x, value(uint64(child.id)))
 		}
-	case 35, 36: // what orders nothing by itself, at addresses of what does
+	case 35, 36: // what orders nothing on its own, at addresses of what does
 		op := []trace.Op{
 			trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose, trace.OpSelect, trace.OpSelectCase, trace.OpResume,
 			trace.OpGmutexLock, trace.OpGmutexUnlock, trace.OpRwRlock, trace.OpRwRunlock, trace.OpWgAdd, trace.OpWgWait,

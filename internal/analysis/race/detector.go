@@ -76,11 +76,9 @@ type Detector struct {
 	clock   *hb.Clock
 }
 
-// New returns a detector at the start of an execution.
-func New() *Detector { return Bounded(0) }
-
-// Bounded is New for a detector that forgets all accesses, and looks at no more of them, once
-// to remember them would take more than so many bytes: see Full.
+// Bounded returns a detector at the start of an execution. Once remembering the accesses would
+// take more than memory bytes, it forgets all of them and looks at no more: see Full. Zero is
+// no bound.
 func Bounded(memory int64) *Detector {
 	d := &Detector{memory: memory, engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}
@@ -88,8 +86,8 @@ func Bounded(memory int64) *Detector {
 	return d
 }
 
-// Event takes the next event. Threads that no event created must have been seen, or
-// announced to Engine, before another thread's accesses that race with theirs.
+// Event takes the next event. A thread that no event created must have been seen
+// before another thread's accesses that race with theirs.
 func (d *Detector) Event(e *trace.Event) {
 	d.engine.Event(e)
 	index := d.events
@@ -130,9 +128,6 @@ func (d *Detector) Event(e *trace.Event) {
 // Full is the number of events after which the detector's memory was used up, 0 if it was not.
 // Races with accesses that came later are not found.
 func (d *Detector) Full() int { return d.full }
-
-// Engine is the happens-before of the execution so far.
-func (d *Detector) Engine() *hb.Engine { return d.engine }
 
 // Races are the races found so far, ordered by Pair.
 func (d *Detector) Races() []Race {

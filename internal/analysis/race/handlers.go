@@ -15,7 +15,7 @@ const granule = 3
 // Handlers are the memory instructions, ascending, where it may matter when a signal is
 // delivered: those of handlers, and of the code that such a handler ran on top of in the
 // same thread, that touch the same memory, one of them at least to write. Happens-before
-// orders them, as it does all that a thread does, so they are no races; but the handler
+// orders them, as it does all that a thread does, so they are not races; but the handler
 // could have run between any two of them. That the signal may have been blocked at some is
 // not looked at.
 func Handlers(t *trace.Trace) []trace.Site {

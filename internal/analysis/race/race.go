@@ -36,33 +36,6 @@ func (r Race) Compare(o Race) int {
 	return cmp.Or(r.Pair[0].compare(o.Pair[0]), r.Pair[1].compare(o.Pair[1]))
 }
 
-// Check finds the races of a recorded execution, ordered by Pair. It sees the accesses
-// that were recorded: all of them if the plan asked for them (schedule.Plan.Accesses).
-func Check(t *trace.Trace) []Race { return New().check(t) }
-
-func (d *Detector) check(t *trace.Trace) []Race {
-	created := make([]bool, len(t.Threads))
-	for i := range t.Events {
-		if id, ok := t.Events[i].Child(); ok && int(id) < len(created) {
-			created[id] = true
-		}
-	}
-	for id := range t.Threads {
-		if !created[id] {
-			d.engine.Announce(trace.ThreadID(id))
-		}
-	}
-	allocs := t.Allocs
-	for i := range t.Events {
-		for len(allocs) > 0 && allocs[0].Event <= i {
-			d.reset(allocs[0].Object, allocs[0].Size)
-			allocs = allocs[1:]
-		}
-		d.Event(&t.Events[i])
-	}
-	return d.Races()
-}
-
 // Sites are the memory instructions of races, ascending: those to be made scheduling
 // points. Atomics are points in any case and left out.
 func Sites(races []Race) []trace.Site {

@@ -19,7 +19,7 @@ type Options struct {
 // MinWidth is the narrowest that anything is drawn.
 const MinWidth = 24
 
-// defaultWidth is for output that is no terminal.
+// defaultWidth is for output that is not a terminal.
 const defaultWidth = 80
 
 // Detect chooses options for a file that output goes to: the width of the terminal, or

@@ -11,7 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Simplification is what came of simplifying a trace: what tables 1 and 2 of FSE'10 tell
+// Simplification is the result of simplifying a trace: what tables 1 and 2 of FSE'10 tell
 // of a program, and how much each operation did.
 type Simplification struct {
 	Program       string     // what was run
@@ -132,8 +132,8 @@ func tableWidth(rows [][]string) int {
 	return sum
 }
 
-// table prints names on the left and numbers on the right of their columns. Names give
-// way where the width does not do for both.
+// table prints names on the left and numbers on the right of their columns. Names are
+// cut where the width is too small for both.
 func (d *drawing) table(rows [][]string) {
 	for _, r := range rows {
 		for i := range r {

@@ -9,6 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/simplify/proof"
 	"github.com/heddle-dev/heddle/internal/simplify/static"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/internal/testing/figure5"
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 )
 
@@ -32,7 +34,7 @@ func TestTenThousand(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		g := stmt.Graph(tr)
-		if err := g.Check(res.Order); err != nil {
+		if err := ordertest.Check(g, g.Thread, res.Order); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if n := static.Switches(g, res.Order); n != res.After || n > res.Before {
@@ -42,7 +44,7 @@ func TestTenThousand(t *testing.T) {
 		if res.After > s {
 			t.Fatalf("seed %d: %d switches, SimTrace makes %d", seed, res.After, s)
 		}
-		if d := tr.Diff(stmt.Figure5(tr, tr.Recorded()), stmt.Figure5(tr, res.Order)); d != "" {
+		if d := tr.Diff(figure5.Run(tr, tr.Recorded()), figure5.Run(tr, res.Order)); d != "" {
 			t.Fatalf("seed %d, as printed: %s", seed, d)
 		}
 		if _, err := run.Replay(res.Order); err != nil {
@@ -279,7 +281,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := stmt.Graph(tr).Check(order); err != nil {
+		if err := ordertest.Check(stmt.Graph(tr), stmt.Graph(tr).Thread, order); err != nil {
 			t.Fatalf("a false derivation was taken: %v", err)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 // examples are the counterexamples of docs/static.md.
-const examples = "../../../../../testdata/static/printed/"
+const examples = "../../../testdata/static/printed/"
 
 // every calls do with all traces of a length, of threads A and B and the statements
 // localize and Share of one global, with A first; until it returns false.

@@ -2,7 +2,7 @@ package static
 
 import "github.com/heddle-dev/heddle/internal/analysis/depend"
 
-// together is for each two threads a number of pieces that both together need at least:
+// together is, for each pair of threads, a lower bound on the intervals that both together need:
 // exact for as many pairs as tables of a few times that many cells tell.
 func (s *search) together(cells int) [][]int {
 	n := len(s.c.of)
@@ -24,7 +24,7 @@ func (s *search) together(cells int) [][]int {
 	return out
 }
 
-// cover bounds the pieces of all threads together from those of each two: the smallest sum
+// cover bounds the pieces of all threads together from those of each pair: the smallest sum
 // of x(t), each at least what the thread needs alone, with x(t)+x(u) at least what t and u
 // need together. The linear relaxation of that has the same value as its dual, which is
 // half the heaviest assignment of threads to threads by what pairs need beyond their sums

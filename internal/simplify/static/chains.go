@@ -72,7 +72,7 @@ func (c *chains) ready(t, k int, cut []int32) bool {
 }
 
 // readyAmong is ready for the next segment of threads[i] where cut is that of threads, and all
-// others are done. It looks at no others: tables are made for each two of thousands of threads.
+// others are done. It looks at no others: tables are made for each pair of thousands of threads.
 func (c *chains) readyAmong(threads []int, i int, cut []int) bool {
 	t := threads[i]
 	before := c.need.Before(c.of[t][cut[i]])

@@ -7,7 +7,7 @@
 //     to the one before, until that gains nothing.
 //   - Optimum finds the fewest switches there can be for these dependences, where the trace
 //     is small enough, and otherwise a number that there cannot be fewer than.
-//   - Merge takes the best of them for a trace.
+//   - Reordered takes the best of them for a trace.
 //
 // BinTrcRed, which also hands out a proof, is in the package below this one.
 package static

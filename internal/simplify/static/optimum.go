@@ -19,7 +19,7 @@ var DefaultLimits = Limits{Cells: 1 << 22, States: 1 << 18}
 type Best struct {
 	// Lower is a number of switches that no order can be below.
 	Lower int
-	// Exact says that there is an order with just Lower switches: Order.
+	// Exact says that an order with just Lower switches exists: Order.
 	Exact bool
 	Order []int32
 
@@ -40,7 +40,7 @@ type Best struct {
 // (additive pattern databases, Felner, Korf and Hanan 2004); if it does not end within the
 // limits, what it knows by then is a lower bound.
 //
-// An order known already makes the search shorter; nil if there is none.
+// An order known already makes the search shorter; nil if none exists.
 func Optimum(g *depend.Graph, known []int32, l Limits) Best {
 	b := Best{Threads: g.Threads()}
 	if g.Len() == 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -95,7 +96,7 @@ func TestOptimumIsTheFewest(t *testing.T) {
 					continue
 				}
 				exact[name]++
-				if err := g.Check(b.Order); err != nil {
+				if err := ordertest.Check(g, g.Thread, b.Order); err != nil {
 					t.Fatalf("seed %d, %s: %v", seed, name, err)
 				}
 				if n := Switches(g, b.Order); n != want {
@@ -150,7 +151,7 @@ func TestVertexCover(t *testing.T) {
 			t.Errorf("%s: %+v, want %d", name, b, want)
 		}
 		if b.Exact {
-			if err := g.Check(b.Order); err != nil || Switches(g, b.Order) != want {
+			if err := ordertest.Check(g, g.Thread, b.Order); err != nil || Switches(g, b.Order) != want {
 				t.Errorf("%s: order %v: %v", name, b.Order, err)
 			}
 		}

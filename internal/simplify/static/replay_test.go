@@ -109,7 +109,7 @@ func TestReplays(t *testing.T) {
 }
 
 // same compares objects. Which block an allocation gets depends on the allocations before
-// it, of all threads; the order of those is no dependence.
+// it, of all threads; the order of those is not a dependence.
 func same(a, b trace.Object) bool {
 	return a == b || a.Region() == trace.RegionHeap && b.Region() == trace.RegionHeap
 }

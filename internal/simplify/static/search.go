@@ -23,7 +23,7 @@ type search struct {
 // group is some threads whose pieces are counted together.
 type group struct {
 	threads []int
-	table   *table // nil for a thread by itself
+	table   *table // nil for a single thread
 }
 
 type state struct {
@@ -41,7 +41,7 @@ func newSearch(c *chains, l Limits, upper int) *search {
 }
 
 // group pairs threads up, those first for which counting together tells most beyond
-// counting each by itself, and lets groups grow while their tables are small.
+// counting each separately, and lets groups grow while their tables are small.
 func (s *search) group(cells int) {
 	c := s.c
 	together := s.together(cells)

@@ -70,18 +70,6 @@ func Simplify(g *depend.Graph, e Effort) Result {
 	return res
 }
 
-// Merge returns the events of a trace in an order with fewer context switches that is the
-// same execution: every operation sees and does what it did. Of orders with the same
-// switches it takes one with few preemptions. Where there is none with fewer switches, it
-// returns the trace's own events.
-//
-// Thread ids stay those of the trace, so schedule.Steps of the result goes with the
-// trace's thread table; Reordered is a whole trace.
-func Merge(t *trace.Trace) []trace.Event {
-	events, _, _ := merge(t)
-	return events
-}
-
 // Reordered is the whole trace as Merge orders it, with its threads numbered in their new
 // order of creation, and the numbers.
 func Reordered(t *trace.Trace) (*trace.Trace, Result) {

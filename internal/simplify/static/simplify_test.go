@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -74,7 +75,7 @@ func TestNothing(t *testing.T) {
 	for _, events := range [][]trace.Event{nil, {{Op: trace.OpYield}}, {{Op: trace.OpYield}, {Op: trace.OpYield}}} {
 		g := depend.Build(&trace.Trace{Events: events})
 		for name, m := range methods {
-			if order := m(g); g.Check(order) != nil {
+			if order := m(g); ordertest.Check(g, g.Thread, order) != nil {
 				t.Errorf("%s: %v", name, order)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 )
 
@@ -24,7 +25,7 @@ func TestSameExecution(t *testing.T) {
 		before += n
 		for name, method := range methods {
 			order := method(g)
-			if err := g.Check(order); err != nil {
+			if err := ordertest.Check(g, g.Thread, order); err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, name, err)
 			}
 			m := Switches(g, order)

@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("BinTrcRed reduces by %.1f %% on average, the paper by 85.3 %%", average)
 	}
 	for i, r := range recorded {
-		file := "../../../../../../testdata/static/go/programs/" + map[string]string{"cphilo": "philo", "cmerge": "merge", "ctsp": "tsp", "cwebdow": "webdow"}[r.file] + ".go"
+		file := "../../../testdata/static/go/programs/" + map[string]string{"cphilo": "philo", "cmerge": "merge", "ctsp": "tsp", "cwebdow": "webdow"}[r.file] + ".go"
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

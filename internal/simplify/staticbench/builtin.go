@@ -28,7 +28,7 @@ var recorded = []struct {
 func Builtin() ([]Input, error) {
 	var out []Input
 	for _, r := range recorded {
-		file := "traces/" + r.file + ".rapid.gz"
+		file := "traces/" + r.file + ".std.gz"
 		text, err := traces.ReadFile(file)
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ type Input struct {
 	Trace *trace.Trace
 }
 
-// Row is what came of one trace. Times are averages.
+// Row is the result for one trace. Times are averages.
 type Row struct {
 	Name    string `json:"name"`
 	Lines   int    `json:"lines,omitempty"`

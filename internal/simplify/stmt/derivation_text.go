@@ -168,7 +168,7 @@ func (p *derivationReader) read(f []string) error {
 		r := &d.Rounds[len(d.Rounds)-1]
 		r.Steps = append(r.Steps, s)
 	default:
-		return p.fail("%q is no rule", f[0])
+		return p.fail("%q is not a rule", f[0])
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (p *derivationReader) fields(f []string, want ...any) error {
 		case *Digest:
 			b, err := hex.DecodeString(f[i])
 			if err != nil || len(b) != len(w) {
-				return p.fail("%q is no SHA-256", f[i])
+				return p.fail("%q is not a SHA-256", f[i])
 			}
 			copy(w[:], b)
 		}
@@ -204,7 +204,7 @@ func (p *derivationReader) fields(f []string, want ...any) error {
 func (p *derivationReader) number(s string) (int32, error) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 0 {
-		return 0, p.fail("%q is no number from 0 to 2147483647", s)
+		return 0, p.fail("%q is not a number from 0 to 2147483647", s)
 	}
 	return int32(n), nil
 }

@@ -98,7 +98,7 @@ func (p *parser) line(line string) error {
 		v, err := strconv.ParseInt(m[3], 10, 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is no number of 64 bits", m[3])
+			return fmt.Errorf("%s is not a 64-bit number", m[3])
 		case !nameForm.MatchString(m[2]) || m[1] != "" && !nameForm.MatchString(m[1]):
 			return fmt.Errorf("let wants the name of a variable")
 		case m[1] != "":
@@ -126,7 +126,7 @@ func (p *parser) line(line string) error {
 func (p *parser) stmt(thread, text string) error {
 	m := stmtForm.FindStringSubmatch(text)
 	if m == nil {
-		return fmt.Errorf("%q is no statement", text)
+		return fmt.Errorf("%q is not a statement", text)
 	}
 	word := m[1]
 	var args []string
@@ -157,7 +157,7 @@ func (p *parser) stmt(thread, text string) error {
 			return err
 		}
 		if !nameForm.MatchString(args[0]) {
-			return fmt.Errorf("%q is no name of a local variable", args[0])
+			return fmt.Errorf("%q is not the name of a local variable", args[0])
 		}
 		s.Local = p.local(thread, args[0])
 		first, last, isRange := strings.Cut(args[1], "..")
@@ -166,7 +166,7 @@ func (p *parser) stmt(thread, text string) error {
 		}
 		for _, n := range []string{first, last} {
 			if !nameForm.MatchString(n) {
-				return fmt.Errorf("%q is no name of a global variable", n)
+				return fmt.Errorf("%q is not the name of a global variable", n)
 			}
 			if _, known := p.globals[n]; isRange && !known {
 				return fmt.Errorf("%q was not named before: a range is of globals between two that were", n)
@@ -187,7 +187,7 @@ func (p *parser) stmt(thread, text string) error {
 			return err
 		}
 		if !nameForm.MatchString(args[0]) {
-			return fmt.Errorf("%q is no name of a global", args[0])
+			return fmt.Errorf("%q is not the name of a global", args[0])
 		}
 		s.Lo = p.global(args[0])
 		s.Hi = s.Lo + 1
@@ -199,7 +199,7 @@ func (p *parser) stmt(thread, text string) error {
 			return err
 		}
 		if !nameForm.MatchString(args[0]) {
-			return fmt.Errorf("%q is no name of a thread", args[0])
+			return fmt.Errorf("%q is not the name of a thread", args[0])
 		}
 		if args[0] == thread {
 			return fmt.Errorf("thread %s cannot do that to itself", thread)
@@ -219,29 +219,4 @@ func wants(word string, args []string, n int) error {
 		return nil
 	}
 	return fmt.Errorf("%s has %d arguments, not %d", word, n, len(args))
-}
-
-// Write writes the units of a trace in an order, as Parse reads them.
-func (t *Trace) Write(w io.Writer, order []int32) error {
-	out := bufio.NewWriter(w)
-	for l, name := range t.LocalNames {
-		if v, ok := t.InitialLocal[int32(l)]; ok {
-			fmt.Fprintf(out, "let %s: %s = %d\n", t.Threads[t.LocalThreads[l]], name, v)
-		}
-	}
-	// A range is of globals in the order in which they are named first.
-	ranges := false
-	for i := range t.Stmts {
-		s := &t.Stmts[i]
-		ranges = ranges || s.Global() && s.Hi > s.Lo+1
-	}
-	for g := range int32(t.Globals) {
-		if _, ok := t.InitialGlobal[g]; ok || ranges {
-			fmt.Fprintf(out, "let %s = %d\n", t.globalName(g), t.initialGlobal(g))
-		}
-	}
-	for _, u := range order {
-		fmt.Fprintln(out, t.FormatUnit(u))
-	}
-	return out.Flush()
 }

@@ -33,7 +33,7 @@ func (e *StuckError) Error() string {
 //
 // The error is a *StuckError.
 func Run(t *Trace, order []int32) (*State, error) {
-	s := t.initial()
+	s := t.Initial()
 	type lock struct{ holder, count int32 }
 	locks := map[int32]*lock{}
 	waits := make([]bool, len(t.Threads)) // for a Duplicate
@@ -61,7 +61,7 @@ func Run(t *Trace, order []int32) (*State, error) {
 			s.Counter++
 			switch st.Kind {
 			case Localize:
-				s.Locals[st.Local] = s.load(st)
+				s.Locals[st.Local] = s.Load(st)
 			case Share:
 				v := s.Locals[st.Local]
 				for g := st.Lo; g < st.Hi; g++ {
@@ -113,7 +113,7 @@ func Run(t *Trace, order []int32) (*State, error) {
 }
 
 // load is the value of the globals of a localize.
-func (s *State) load(st *Stmt) int64 {
+func (s *State) Load(st *Stmt) int64 {
 	if st.Hi == st.Lo+1 {
 		return s.Globals[st.Lo]
 	}

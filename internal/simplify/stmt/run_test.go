@@ -9,6 +9,8 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/internal/testing/figure5"
+	"github.com/heddle-dev/heddle/internal/testing/ordertest"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 )
 
@@ -78,7 +80,7 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		printed := stmt.Figure5(tr, tr.Recorded())
+		printed := figure5.Run(tr, tr.Recorded())
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 2 {
 			order := shuffled(r, tr, g)
@@ -89,7 +91,7 @@ func TestRecorded(t *testing.T) {
 			if d := tr.Diff(before, after); d != "" {
 				t.Fatalf("seed %d: %s", seed, d)
 			}
-			if d := tr.Diff(printed, stmt.Figure5(tr, order)); d != "" {
+			if d := tr.Diff(printed, figure5.Run(tr, order)); d != "" {
 				t.Fatalf("seed %d, as printed: %s", seed, d)
 			}
 		}
@@ -110,7 +112,7 @@ func TestRunNotices(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 3 {
 			order := shuffled(r, tr, nil)
-			if g.Check(order) == nil {
+			if ordertest.Check(g, g.Thread, order) == nil {
 				continue
 			}
 			broken++
@@ -164,18 +166,18 @@ func TestParseErrors(t *testing.T) {
 		{"A: Ready\n\n# fine\nA: Jump(x)", `line 4: "A: Jump(x)": there is no statement "Jump"`},
 		{"A: Share(x)", "Share has 2 arguments, not 1"},
 		{"A: Share(x, y, z)", "Share has 2 arguments, not 3"},
-		{"A: Share(x,)", `"" is no name`},
+		{"A: Share(x,)", `"" is not the name`},
 		{"A: Ready(x)", "Ready has 0 arguments, not 1"},
 		{"A: Duplicate", "must say which thread"},
 		{"A: Duplicate(A)", "cannot do that to itself"},
 		{"A: Set1", "Set1 has 1 arguments, not 0"},
 		{"A: Share(x, g1..g2)", `"g1" was not named before`},
 		{"let g2 = 1\nlet g1 = 1\nA: Share(x, g1..g2)", "range g1..g2 is empty"},
-		{"let g = 99999999999999999999", "no number of 64 bits"},
+		{"let g = 99999999999999999999", "not a 64-bit number"},
 		{"let g! = 1", "name of a variable"},
 		{"A B: Ready", "a line is"},
-		{"A: Ready)", "no statement"},
-		{"A:", `"" is no statement`},
+		{"A: Ready)", "not a statement"},
+		{"A:", `"" is not a statement`},
 	} {
 		_, err := stmt.Parse(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -229,6 +231,6 @@ func FuzzParse(f *testing.F) {
 		}
 		stmt.Graph(tr)
 		stmt.Run(tr, tr.Recorded())
-		stmt.Figure5(tr, tr.Recorded())
+		figure5.Run(tr, tr.Recorded())
 	})
 }

@@ -68,7 +68,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-func (t *Trace) initial() *State {
+// Initial returns the state before the first statement.
+func (t *Trace) Initial() *State {
 	s := &State{Globals: make([]int64, t.Globals), Locals: make([]int64, t.Locals)}
 	for g := range s.Globals {
 		s.Globals[g] = t.initialGlobal(int32(g))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/simplify/synthetic"
+	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -21,7 +22,7 @@ func TestWorkload(t *testing.T) {
 		if err := l.Check(); err != nil {
 			t.Fatal(err)
 		}
-		tr := l.Trace()
+		tr := tracegen.Synthetic(l)
 		n := 0
 		for ev := range l.All() {
 			if e := &tr.Events[n]; e.Thread != ev.Thread || e.Op != ev.Op || e.Object != ev.Object || e.Value != ev.Value {

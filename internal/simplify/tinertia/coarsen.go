@@ -10,7 +10,7 @@ import (
 )
 
 // coarseAbove is the number of TEIs from which on coarsen pays: below it Algorithm 1
-// needs about as few executions by itself.
+// needs about as few executions alone.
 const coarseAbove = 64
 
 // coarsestWindow is the smallest window of TEIs that coarsen touches. What is left is

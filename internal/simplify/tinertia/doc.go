@@ -18,7 +18,7 @@
 //   - An accepted execution never has a higher Cost than the one before. The paper's
 //     test lets preemptions and length grow.
 //   - A schedule whose execution is known is not executed again.
-//   - Events that were no choices (trace.FlagNoChoice) take no part; they are back in the
+//   - Events that were not choices (trace.FlagNoChoice) take no part; they are back in the
 //     traces handed out, because those are recordings.
 //   - After Algorithm 1 has reached its fixed point further operations are tried, see
 //     Operation; when one succeeds Algorithm 1 runs again.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -23,7 +22,7 @@ const (
 	kIf                    // go on if variable a is b (not: isn't b), otherwise to
 	kGoto                  // no operation
 	kFail                  // failed assertion
-	kCrash                 // write that ends in a signal, which is no choice
+	kCrash                 // write that ends in a signal, which is not a scheduling decision
 	kLock                  // a
 	kUnlock                // a
 	kWait                  // on condition a, with mutex b: two operations
@@ -57,19 +56,6 @@ type program struct {
 	// patience is how many sleeps a thread may do off its script before it counts as
 	// livelocked and the next TEI's turn comes.
 	patience int
-}
-
-func (p *program) String() string {
-	names := [...]string{"write", "load", "store", "if", "goto", "fail", "crash", "lock", "unlock", "wait", "signal", "broadcast", "semwait", "sempost", "create", "join", "sleep", "exit", "malloc"}
-	var b strings.Builder
-	for f, code := range p.funcs {
-		fmt.Fprintf(&b, "func %d:\n", f)
-		for pc, i := range code {
-			fmt.Fprintf(&b, "  %2d %s a=%d b=%d not=%v to=%d\n", pc, names[i.kind], i.a, i.b, i.not, i.to)
-		}
-	}
-	fmt.Fprintf(&b, "start %v sems %v life %v\n", p.start, p.sems, p.life)
-	return b.String()
 }
 
 const (

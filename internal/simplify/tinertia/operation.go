@@ -51,12 +51,10 @@ const (
 	Restart Operation = "restart"
 )
 
+// paper is the operations of Algorithm 1.
 var paper = []Operation{RemoveLast, MoveUp, MoveUpActions, MoveDown}
 
 var beyond = []Operation{TakeRejected, Cut, RunOn, MoveTEI, Shift, Restart}
-
-// Paper is the operations of Algorithm 1.
-func Paper() []Operation { return slices.Clone(paper) }
 
 // All is every operation, in the order they are tried in.
 func All() []Operation {

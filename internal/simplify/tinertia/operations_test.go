@@ -8,6 +8,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
+// Paper is the algorithm as published.
+func Paper() []Operation { return slices.Clone(paper) }
+
 func without(ops []Operation, op Operation) []Operation {
 	return slices.DeleteFunc(slices.Clone(ops), func(o Operation) bool { return o == op })
 }

@@ -84,7 +84,7 @@ func randomStatement(d draw, p *program, pc int) []instr {
 		l := d(p.locks)
 		m := (l + 1) % p.locks
 		return []instr{{kind: kLock, a: l}, {kind: kLock, a: m}, {kind: kWrite, a: v, b: c}, {kind: kUnlock, a: m}, {kind: kUnlock, a: l}}
-	case 8: // wait for a flag by sleeping, for ever perhaps
+	case 8: // wait for a flag by sleeping, forever perhaps
 		return []instr{{kind: kIf, a: v, b: 0, to: pc + 3}, {kind: kSleep}, {kind: kGoto, to: pc}}
 	case 9: // assert(!(v == c && w == 1))
 		return []instr{{kind: kIf, a: v, b: c, to: pc + 3}, {kind: kIf, a: d(p.vars), b: 1, to: pc + 3}, {kind: kFail}}
@@ -101,7 +101,7 @@ func randomStatement(d draw, p *program, pc int) []instr {
 	}
 }
 
-// failing looks for an execution that fails; nil if there is none in some tries. Hangs
+// failing looks for an execution that fails; nil if a number of tries find none. Hangs
 // are left out: here they are only the step budget.
 func failing(p *program, seed uint64, tries int) *trace.Trace {
 	for i := range tries {

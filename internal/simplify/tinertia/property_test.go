@@ -45,7 +45,7 @@ func (w *watched) run(ctx context.Context, plan schedule.Plan) (schedule.Outcome
 	text := scheduleText(plan.Script, plan.Threads)
 	for _, s := range plan.Script {
 		if s.Op == trace.OpSignal || s.Op == trace.OpMalloc {
-			w.complain("script has an event that was no choice")
+			w.complain("script has an event that was not a scheduling decision")
 		}
 	}
 	if all := strings.Join(text, ""); w.asked[all] {

@@ -118,7 +118,7 @@ func (s *search) try(c *candidate) (*candidate, error) {
 
 // acceptable is the test of §4.2.1 and ours: the same bug, no more switches than the
 // script, and a lower Cost than the current execution's. An equal Cost will do for
-// candidates that ask for it, as long as it is no return to where the search has been.
+// candidates that ask for it, as long as it does not return to where the search has been.
 func (s *search) acceptable(c *candidate, v *verdict) bool {
 	if !v.same || v.trace == nil || v.cost.Switches > c.bound {
 		return false
@@ -162,7 +162,7 @@ func (s *search) takeRejected() bool {
 	return true
 }
 
-// execute follows a script and remembers what came of it.
+// execute follows a script and remembers the outcome.
 func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdict, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func newSequence(t *trace.Trace) *sequence {
 	return q
 }
 
-// choices leaves out the events that were no scheduling points.
+// choices leaves out the events that were not scheduling points.
 func choices(events []trace.Event) []trace.Event {
 	noChoice := func(e trace.Event) bool { return e.Flags&trace.FlagNoChoice != 0 }
 	if !slices.ContainsFunc(events, noChoice) {

@@ -9,7 +9,7 @@ import (
 
 // shift moves the end of a preempted TEI: later, by the first actions of its thread's
 // next TEI; or earlier, by giving its last actions to that next TEI, or up altogether
-// where there is none. Beyond the paper, whose move-up-actions tries one length only and
+// where no such place exists. Beyond the paper, whose move-up-actions tries one length only and
 // never less than what could run. The script keeps its switches; the execution may lose a
 // preemption, because the thread now blocks there or the one that follows no longer does.
 // Where that fails, the TEIs from the next but one on may only fit the old place: then

@@ -41,7 +41,8 @@ type Options struct {
 	// MaxExecutions bounds the executions, the one that checks the input included; 0
 	// for DefaultMaxExecutions.
 	MaxExecutions int
-	// Operations are those to use, nil for all. Paper() gives the algorithm as published.
+	// Operations are those to use, nil for all. The algorithm as published has RemoveLast,
+	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
 	// History keeps the trace of every accepted candidate in Result.Steps.
 	History bool
@@ -51,10 +52,10 @@ type Options struct {
 
 // Simplify looks for a simpler execution (see trace.Cost) that shows the same bug.
 //
-// The result is not nil unless the input is no use at all. If simplification is cut
+// The result is not nil unless the input is unusable. If simplification is cut
 // short, by an error of exec (returned as it is) or by the context (its error), the
-// result holds the simplest execution found so far. Running out of MaxExecutions is no
-// error. If the input's own schedule does not show the bug, the error is
+// result holds the simplest execution found so far. Running out of MaxExecutions is not
+// an error. If the input's own schedule does not show the bug, the error is
 // ErrNotReproduced and the result holds the input.
 func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Options) (*Result, error) {
 	if in.Trace == nil || in.Same == nil {
@@ -110,7 +111,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	if err == nil {
 		drift = firstDifference(s.cur.steps, newSequence(first).steps)
 		if drift >= 0 {
-			// The recording cannot be had again, so it is no use as the result.
+			// The recording cannot be had again, so it cannot be the result.
 			before = first
 			s.setCurrent(first)
 		}

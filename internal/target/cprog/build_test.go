@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
 )
@@ -52,6 +53,7 @@ func compile(t testing.TB, source string, flags ...string) string {
 	if filepath.Ext(file) == ".cc" {
 		driver = "g++"
 	}
+	need.Tool(t, driver)
 	if b, err := exec.Command(driver, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", driver, args, err, b)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -15,7 +16,7 @@ import (
 func TestChanceIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "prog")
-	cmd := exec.Command("g++", "-std=c++20", "-g", "-O1", "-pthread", "-fsanitize=thread", "-x", "c++", "-o", prog, "-")
+	cmd := exec.Command(need.Tool(t, "g++"), "-std=c++20", "-g", "-O1", "-pthread", "-fsanitize=thread", "-x", "c++", "-o", prog, "-")
 	cmd.Stdin = strings.NewReader(`
 #include <cassert>
 #include <cstdio>

@@ -50,7 +50,7 @@ __attribute__((unused)) static void on_child(int sig, siginfo_t *i, void *x) {
 // again, and its replay is the same execution.
 func TestChildProcesses(t *testing.T) {
 	for _, c := range []struct{ name, body, output string }{
-		{"the child goes on by itself", `
+		{"the child goes on alone", `
 			char *p = malloc(100);
 			strcpy(p, "from before");
 			fflush(stdout);
@@ -334,7 +334,7 @@ func TestChildProcessesRefused(t *testing.T) {
 	}
 }
 
-// Asked for a snapshot, heddle says what would carry the program; by itself it takes that,
+// Asked for a snapshot, heddle says what would carry the program; unasked it takes that,
 // and says so once.
 func TestIsolationIsChosen(t *testing.T) {
 	prog := compile(t, processes+`int main(void) { if (fork() == 0) _exit(0); wait(NULL); return 0; }`)
@@ -387,7 +387,7 @@ func TestManyThreadsUnderEachIsolation(t *testing.T) {
 	}
 }
 
-// A program that computes for ever is a hang under fork isolation, too, at its place; a child
+// A program that computes forever is a hang under fork isolation, too, at its place; a child
 // that takes its time is none.
 func TestWatchdogAndChildren(t *testing.T) {
 	lib, err := theRuntime()

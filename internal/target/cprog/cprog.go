@@ -64,7 +64,7 @@ type Target struct {
 	early   int          // modules that were loaded at main
 	late    []abi.Module // those that some process has loaded later
 	used    int          // how many of late the present execution refers to
-	shm     *abi.Shm     // of the process in use, nil if there is none
+	shm     *abi.Shm     // of the process in use, nil if none exists
 	heapLo  uint64
 	heapHi  uint64
 
@@ -73,7 +73,12 @@ type Target struct {
 	ignoredTimes []uint64      // how often each was ignored, in processes that have ended
 }
 
-var _ target.Target = (*Target)(nil)
+var (
+	_ target.Target     = (*Target)(nil)
+	_ target.Stillness  = (*Target)(nil)
+	_ target.Omitter    = (*Target)(nil)
+	_ target.Debuggable = (*Target)(nil)
+)
 
 // RefusedError says why heddle cannot run a program.
 type RefusedError = ipc.RefusedError
@@ -164,7 +169,7 @@ func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPa
 // Pid is the process id of the program, for measurements.
 func (t *Target) Pid() int { return t.loop.Process().Pid() }
 
-// Still is ipc.Loop's.
+// Still implements target.Stillness.
 func (t *Target) Still() time.Duration { return t.loop.Still() }
 
 // Close ends the program.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -57,9 +58,7 @@ int main() { BODY }`
 		}
 		for _, driver := range drivers {
 			t.Run(c.name+" "+driver, func(t *testing.T) {
-				if _, err := exec.LookPath(driver); err != nil {
-					t.Skip(driver + " is not installed")
-				}
+				need.Tool(t, driver)
 				dir := t.TempDir()
 				file, prog := filepath.Join(dir, c.file), filepath.Join(dir, "prog")
 				if err := os.WriteFile(file, []byte(c.source), 0o644); err != nil {

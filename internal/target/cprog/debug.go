@@ -15,12 +15,13 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 )
 
 // These define heddle-where, heddle-next and heddle-frame, attach, and run to main. The
-// symbols are those of runtime/debug.c.
+// symbols are those of runtime/c/core/debugger.c.
 //
 //go:embed heddle.gdb
 var gdbCommands string
@@ -28,15 +29,12 @@ var gdbCommands string
 //go:embed heddle.lldb.py
 var lldbCommands string
 
-// A Debugger is a program that understands gdb's command line, or lldb's.
-type Debugger struct {
-	Path string
-	LLDB bool
-}
+// debugger knows how gdb and lldb are told what to do.
+type debugger struct{ target.Debugger }
 
 // file is what the file of its commands is called. gdb goes by the ending, and lldb makes a
 // Python module of that name.
-func (d Debugger) file() string {
+func (d debugger) file() string {
 	if d.LLDB {
 		return "heddle_commands.py"
 	}
@@ -44,13 +42,13 @@ func (d Debugger) file() string {
 }
 
 // command is the command line with which the debugger reads that file.
-func (d Debugger) command(file string) *exec.Cmd {
+func (d debugger) command(file string) *exec.Cmd {
 	if !d.LLDB {
 		return exec.Command(d.Path, "-q", "-x", file)
 	}
 	cmd := exec.Command(d.Path, "-o", "settings set interpreter.prompt-on-quit false", "-o", "command script import "+file)
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		// Where lldb reads commands by itself, it does not wait for what the one before
+		// Where lldb reads commands on its own, it does not wait for what the one before
 		// has started.
 		cmd.Args = append(cmd.Args, "-o", "settings set interpreter.stop-command-source-on-error false", "-s", "/dev/stdin", "-o", "quit")
 	}
@@ -60,7 +58,7 @@ func (d Debugger) command(file string) *exec.Cmd {
 
 // pythonPath helps lldb to its Python module. Debian's lldb 14 looks for it where it is not
 // (what lldb -P prints).
-func (d Debugger) pythonPath() []string {
+func (d debugger) pythonPath() []string {
 	path, err := filepath.EvalSymlinks(d.Path)
 	if err != nil {
 		return nil
@@ -77,7 +75,7 @@ func (d Debugger) pythonPath() []string {
 }
 
 // check refuses an lldb that cannot run heddle's commands.
-func (d Debugger) check(ctx context.Context) error {
+func (d debugger) check(ctx context.Context) error {
 	if !d.LLDB {
 		return nil
 	}
@@ -98,7 +96,7 @@ func (d Debugger) check(ctx context.Context) error {
 	return fmt.Errorf("%s does not run Python, in which heddle's commands for lldb are written (%w): install its module (on Debian and Ubuntu: python3-lldb), or use gdb", d.Path, err)
 }
 
-func (d Debugger) commands(pid, events int) string {
+func (d debugger) commands(pid, events int) string {
 	text := gdbCommands
 	if d.LLDB {
 		text = lldbCommands
@@ -106,11 +104,10 @@ func (d Debugger) commands(pid, events int) string {
 	return strings.NewReplacer("@PID@", fmt.Sprint(pid), "@EVENTS@", fmt.Sprint(events)).Replace(text)
 }
 
-// Debug does one execution as Run does, in a process that the debugger has been attached to,
-// with a kernel thread for each of the program's. It returns when the debugger has ended:
-// with the outcome, if the execution has ended by then. events is how many the plan leads
-// to, for people. The debugger has heddle's standard files and terminal.
-func (t *Target) Debug(ctx context.Context, debugger Debugger, plan schedule.Plan, events int) (schedule.Outcome, bool, error) {
+// Debug implements target.Debuggable. Each of the program's threads has a kernel thread of its
+// own.
+func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.Plan, events int) (schedule.Outcome, bool, error) {
+	debugger := debugger{with}
 	if err := debugger.check(ctx); err != nil {
 		return schedule.Outcome{}, false, err
 	}

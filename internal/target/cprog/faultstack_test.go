@@ -10,7 +10,7 @@ import (
 )
 
 // TestFaultStack: the stack of a fault goes through the signal's frame to the functions that
-// faulted, in the program, in libc, or in a call of what is no code.
+// faulted, in the program, in libc, or in a call of what is not a code.
 func TestFaultStack(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"in the program", "*p = 1;", "inner outer thread"},

@@ -166,7 +166,7 @@ func startIn(t testing.TB, dir, prog string, args ...string) *Target {
 	return tg
 }
 
-// A new file is another one than those that are gone, whose inode numbers the file system may
+// A new file differs from files that were removed, whose inode numbers the file system may
 // give it or not. (One that never gives them again proves nothing.)
 func TestNewFilesAreNew(t *testing.T) {
 	prog := compile(t, `

@@ -4,7 +4,7 @@ import lldb
 
 
 def symbol(target, name):
-    """The address of one of the runtime's symbols (runtime/debug.c)."""
+    """The address of one of the runtime's symbols (runtime/c/core/debugger.c)."""
     for context in target.FindSymbols(name):
         address = context.symbol.addr.GetLoadAddress(target)
         if address != lldb.LLDB_INVALID_ADDRESS:
@@ -97,7 +97,7 @@ def heddle_next(debugger, process, result):
         debugger.HandleCommand("frame select")
         if not stopped_at(thread, failure):  # Stops has said it
             result.AppendMessage(where(process))
-    event.SetEnabled(False)  # not earlier: then it is no reason to have stopped
+    event.SetEnabled(False)  # not earlier: then it did not cause the stop
 
 
 def resume(debugger, process):

@@ -33,7 +33,7 @@ func ParseIsolation(s string) (Isolation, error) {
 	if s == "" {
 		return Automatic, nil
 	}
-	return 0, fmt.Errorf("%q is no isolation: it is snapshot, fork or process", s)
+	return 0, fmt.Errorf("unknown isolation %q; want snapshot, fork or process", s)
 }
 
 // Isolation is the one in use now.

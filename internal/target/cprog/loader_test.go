@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -35,7 +36,7 @@ static void *have(void *p) { assert(p); return p; }
 typedef int function(void);
 `
 
-// What programs do with libraries that they load, and what they print by themselves.
+// What programs do with libraries that they load, and what they print without heddle.
 var loaderPrograms = []struct {
 	name, source string
 	flags        []string // of the plug-in
@@ -232,7 +233,7 @@ func TestLoader(t *testing.T) {
 					t.Fatalf("seed %d: %v %s", seed, o.Ending.Kind, o.Ending.Message)
 				}
 				if got := strings.Split(string(o.Ending.Output), "\n"); !sameLines(got, strings.Split(string(want), "\n")) {
-					t.Fatalf("seed %d: output %q, by itself %q", seed, got, want)
+					t.Fatalf("seed %d: output %q, alone %q", seed, got, want)
 				}
 				if err := trace.Validate(o.Trace); err != nil {
 					t.Fatal(err)
@@ -290,7 +291,7 @@ extern "C" void boom() { throw std::runtime_error("not caught"); }
 `), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("g++", "-g", "-O1", "-pthread", "-fsanitize=thread", "-shared", "-fPIC", "-o", filepath.Join(filepath.Dir(prog), "plugin.so"), source)
+	cmd := exec.Command(need.Tool(t, "g++"), "-g", "-O1", "-pthread", "-fsanitize=thread", "-shared", "-fPIC", "-o", filepath.Join(filepath.Dir(prog), "plugin.so"), source)
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, b)
 	}
@@ -325,8 +326,8 @@ int main(void) { assert(((int (*)(int))dlsym(have(dlopen("./plugin.so", RTLD_LAZ
 	}
 }
 
-// Functions of libc that go to the loader by themselves can find its lock taken. That is no
-// hang of the program's.
+// Functions of libc that go to the loader on their own can find its lock taken. That is not
+// a hang of the program.
 func TestLoaderLockInLibc(t *testing.T) {
 	prog := withPlugin(t, plugins+`
 #include <sched.h>

@@ -29,7 +29,7 @@ func (t *Target) readModules(s *abi.Shm) {
 		t.loaded = append(t.loaded, loaded{m.Base, m.Lo, m.Hi})
 		mod := trace.Module{Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&1 != 0}
 		if m.Flags&2 != 0 {
-			// The runtime: where it was built, and so its build id, is no part of what was run.
+			// The runtime: where it was built, and so its build id, is not part of what was run.
 			mod = trace.Module{Path: trace.RuntimePath}
 		}
 		t.modules = append(t.modules, mod)

@@ -37,7 +37,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,
 	})
 	if errors.Is(err, ipc.ErrCold) {
-		err = &ipc.RefusedError{Reason: fmt.Sprintf("it has not come to main after %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}
+		err = &ipc.RefusedError{Reason: fmt.Sprintf("it did not reach main within %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}
 	}
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package cprog
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -104,7 +106,10 @@ func outcomes(seen map[string]bool) string {
 // thread was blocked in, or that went into the kernel after the signal was sent. Otherwise it
 // may be late: the interrupt that tells the other processor is on its way, and nobody waits
 // for it. The sender's own next step is never after the handler by necessity.
+//
+// HEDDLE_NATIVE_ROUNDS sets how often each case runs natively.
 func TestHandlersRunBeforeTheCallGoesOn(t *testing.T) {
+	rounds := cmp.Or(os.Getenv("HEDDLE_NATIVE_ROUNDS"), "60")
 	for _, c := range []struct {
 		name, before, release, block string
 		send, look                   string // if not pthread_kill, and main after the call
@@ -189,7 +194,7 @@ func TestHandlersRunBeforeTheCallGoesOn(t *testing.T) {
 				if got != c.want {
 					t.Errorf("%s: under heddle: %v, want %s", flags, seen, c.want)
 				}
-				native := exec.CommandContext(t.Context(), alone, "60")
+				native := exec.CommandContext(t.Context(), alone, rounds)
 				native.WaitDelay = time.Second
 				out, err := native.Output()
 				if err != nil {

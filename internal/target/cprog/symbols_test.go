@@ -189,6 +189,6 @@ int main(void) { pthread_t t; pthread_create(&t, NULL, run, NULL); pthread_join(
 	cmd := exec.Command(prog)
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("by itself: %v\n%s", err, out)
+		t.Errorf("alone: %v\n%s", err, out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -20,12 +21,6 @@ type WithoutError struct{ Reason string }
 func (e *WithoutError) Error() string { return e.Reason }
 
 func badWithout(format string, args ...any) error { return &WithoutError{fmt.Sprintf(format, args...)} }
-
-// Ignored is one of Config.Without, and how often its calls were ignored so far.
-type Ignored struct {
-	Call  string // as in Config.Without
-	Times uint64
-}
 
 // ignorable are the calls that can be left out. What each does for the runtime is in the
 // function that has its name there (hd_skip).
@@ -84,7 +79,7 @@ func parseWithout(s string) (without, error) {
 }
 
 // CheckWithout finds out whether calls are named as Config.Without wants them, as far as
-// that can be said without the program. The error is a *WithoutError.
+// that need not know the program. The error is a *WithoutError.
 func CheckWithout(calls []string) error {
 	for i, s := range calls {
 		if _, err := parseWithout(s); err != nil {
@@ -256,11 +251,11 @@ func (p program) counted(s *abi.Shm) {
 	}
 }
 
-// Ignored says how often each of Config.Without was ignored so far.
-func (t *Target) Ignored() []Ignored {
-	out := make([]Ignored, len(t.cfg.Without))
+// Omitted implements target.Omitter for Config.Without.
+func (t *Target) Omitted() []target.Omission {
+	out := make([]target.Omission, len(t.cfg.Without))
 	for i, call := range t.cfg.Without {
-		out[i] = Ignored{call, t.ignoredTimes[i]}
+		out[i] = target.Omission{Call: call, Times: t.ignoredTimes[i]}
 		if p := t.loop.Process(); p != nil {
 			out[i].Times += p.Shm().IgnoredTimes[i]
 		}

@@ -69,7 +69,7 @@ func functions(path string) (*gosym.Table, error) {
 	return t, nil
 }
 
-// Site is the site's counterpart; false if it has none. What is no site has itself.
+// Site is the site's counterpart; false if it has none. A value that is not a site is its own counterpart.
 func (c *Counterparts) Site(s trace.Site) (trace.Site, bool) {
 	if s == 0 {
 		return 0, true

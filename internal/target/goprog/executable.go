@@ -29,11 +29,11 @@ func inspect(path string) (executable, error) {
 	e, err := elf.NewFile(f)
 	switch {
 	case err != nil:
-		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is no program for this machine: give one that go build or go test -c made", path)}
+		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is not a program for this machine: give one that go build or go test -c made", path)}
 	case e.Machine != elf.EM_X86_64:
 		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is for another machine (%v): build it for linux/amd64", path, e.Machine)}
 	case e.Section(".gopclntab") == nil && e.Section(".data.rel.ro.gopclntab") == nil:
-		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is no Go program", path)}
+		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is not a Go program", path)}
 	case e.Type != elf.ET_EXEC:
 		return executable{}, &RefusedError{Reason: fmt.Sprintf("%s is position-independent: build it with -buildmode=exe", path)}
 	}

@@ -21,8 +21,8 @@ type Config struct {
 	// Test says that Path is a test binary that Args makes run one test, over and over.
 	// Otherwise it is a program, and one execution is all of its main.
 	Test bool
-	// Fresh gives every execution a process of its own, without warm-up: for what is not
-	// made to be done twice in one.
+	// Fresh gives every execution a process of its own, without warm-up: for programs that cannot
+	// run twice in one process.
 	Fresh bool
 	// NoLeaks lets goroutines be left behind. LeakIgnore names functions whose goroutines
 	// may be, whatever NoLeaks says.
@@ -52,7 +52,10 @@ type Target struct {
 	streaming bool // executions follow one another in a process
 }
 
-var _ target.Target = (*Target)(nil)
+var (
+	_ target.Target          = (*Target)(nil)
+	_ target.DebugLaunchable = (*Target)(nil)
+)
 
 // RefusedError says why heddle cannot run a program.
 type RefusedError = ipc.RefusedError
@@ -102,7 +105,7 @@ func (t *Target) Modules() []trace.Module {
 }
 
 // Cold reports that the test failed while it warmed up, so that each execution has a
-// process of its own; it is true of every program that is no test. It may become true at
+// process of its own; it is true of every program that is not a test. It may become true at
 // any execution.
 func (t *Target) Cold() bool { return t.cold }
 

@@ -349,8 +349,8 @@ func TestNotAProgram(t *testing.T) {
 	}
 	for path, words := range map[string]string{
 		filepath.Join(t.TempDir(), "gone"): "no such file",
-		text:                               "is no program for this machine",
-		"/bin/sh":                          "is no Go program",
+		text:                               "is not a program for this machine",
+		"/bin/sh":                          "is not a Go program",
 	} {
 		if _, err := Start(t.Context(), Config{Path: path, Args: []string{"x"}}); err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want %q", path, err, words)
@@ -548,12 +548,18 @@ func TestTrace(t *testing.T) {
 
 // The start of a process is hidden behind the execution before it.
 func TestSpareHidesTheStart(t *testing.T) {
-	tg := start(t, "slow") // 300 ms
-	run(t, tg, schedule.Plan{})
-	<-tg.spare.done
-	began := time.Now()
-	run(t, tg, schedule.Plan{})
-	if d := time.Since(began); d > 200*time.Millisecond {
-		t.Errorf("a run took %v though a process stood ready", d)
+	best := 1.0
+	for range 5 { // the machine may be busy
+		began := time.Now()
+		tg := start(t, "slow") // 300 ms
+		run(t, tg, schedule.Plan{})
+		first := time.Since(began)
+		<-tg.spare.done
+		began = time.Now()
+		run(t, tg, schedule.Plan{})
+		if best = min(best, time.Since(began).Seconds()/first.Seconds()); best < 0.5 {
+			return
+		}
 	}
+	t.Errorf("a run with a process standing ready took %.2f times as long as one that had to start it", best)
 }

@@ -51,7 +51,7 @@ func hardBinary(t *testing.T, pkg string) string {
 	return filepath.Join(hard.dir, pkg+".test")
 }
 
-// kernel are the tests in which the system delivers something by itself, and on a busy
+// kernel are the tests in which the system delivers something on its own, and on a busy
 // machine not always at the same moment.
 var kernel = map[string]bool{"TestHTTP": true, "TestDeadline": true, "TestExec": true, "TestSignal": true, "TestOSPipe": true}
 
@@ -114,7 +114,7 @@ func same(t *testing.T, path, name string) {
 }
 
 // A goroutine that is left behind and goes on has no part in later executions: each of a
-// stream is what it is by itself, however many there were before.
+// stream is what it is alone, however many there were before.
 func TestHardLeft(t *testing.T) {
 	path := hardBinary(t, "left")
 	tg := begin(t, Config{

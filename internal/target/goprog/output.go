@@ -28,7 +28,7 @@ func lastRun(text []byte) (last []byte, told bool) {
 
 // during is the output of an execution, the first since the process was ready, after which
 // the process goes on: what package testing reports when a test is over, and the beginning
-// of the next, may be there by now or not, and are no part of it.
+// of the next, may be there by now or not, and are not part of it.
 func during(text []byte) []byte {
 	text = text[leading.FindIndex(text)[1]:]
 	for _, next := range []*regexp.Regexp{reportLine, runLine} {
@@ -58,7 +58,7 @@ func died(text []byte, kind trace.Kind) (message string, before []byte) {
 	return withoutRecovered(line), withoutDump(text, start)
 }
 
-// lastLine is where the last line that begins with prefix does, -1 if there is none.
+// lastLine is where the last line that begins with prefix does, -1 if none exists.
 func lastLine(text []byte, prefix string) int {
 	if i := bytes.LastIndex(text, []byte("\n"+prefix)); i >= 0 {
 		return i + 1

@@ -46,7 +46,7 @@ func (x *execution) reset() { *x = execution{recording: x.recording} }
 const (
 	threadEnded = 1
 	threadTimer = 16
-	threadClock = 8 // time itself, which is nobody's thread
+	threadClock = 8 // pseudo-thread of the virtual clock
 )
 
 func cast[T any](b []byte) []T {
@@ -166,9 +166,6 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	}
 	if int(r.Outcome) < len(kinds) {
 		e.Kind = kinds[r.Outcome]
-	}
-	if e.Kind.Failed() {
-		o.Ident = uint64(r.Ident)
 	}
 	for _, pc := range x.backtrace {
 		e.Stack = append(e.Stack, prog.Site(pc))

@@ -12,8 +12,6 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-const defaultMaxSteps = 1 << 20
-
 // sentPoints are the scheduling points that a process was given last.
 type sentPoints struct {
 	any    bool
@@ -27,7 +25,7 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),
 		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
 		Nsteps: uint32(len(p.Script)), Nthreads: uint32(len(p.Threads)),
-		MaxSteps: defaultMaxSteps, ExpectStatus: p.ExpectStatus,
+		MaxSteps: abi.MaxSteps, ExpectStatus: p.ExpectStatus,
 	}
 	switch p.Delays {
 	case schedule.ShortDelays:

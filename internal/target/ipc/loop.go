@@ -59,10 +59,10 @@ type Loop struct {
 }
 
 // Still is how long the execution under way has given no sign of life, as the watchdog sees
-// it; 0 if there is none. It may be called from any goroutine.
+// it; 0 if none exists. It may be called from any goroutine.
 func (l *Loop) Still() time.Duration { return time.Duration(l.still.Load()) }
 
-// Process is the one in use, nil if there is none.
+// Process is the one in use, nil if none exists.
 func (l *Loop) Process() *Process { return l.proc }
 
 // Renew gives up the process in use, if any, for one that has done nothing yet.
@@ -120,8 +120,8 @@ type stream struct {
 	next    func() (schedule.Plan, bool)
 	done    func(schedule.Plan, schedule.Outcome) bool
 	queue   []job
-	sent    int // the process has been given the first so many
-	more    bool
+	sent    int  // the process has been given the first so many
+	more    bool // next may have a plan: it is asked after each outcome
 	stopped bool // by done: what comes now is not wanted
 	dog     watchdog
 }
@@ -295,10 +295,9 @@ func (s *stream) hang() {
 func (s *stream) ended(o schedule.Outcome, last bool) {
 	j := &s.queue[0]
 	s.x.reset()
+	s.more = true
 	j.done = o.Index + 1
-	// A leak does not end a plan; the hooks for Go have the same rule.
-	failed := o.Ending.Kind != trace.Leak && (o.Ending.Kind != trace.Clean || o.Ending.Status != j.plan.ExpectStatus)
-	j.over = j.done >= j.plan.Repeat || j.plan.Stop && failed
+	j.over = j.plan.Ends(&o)
 	if !s.stopped && !s.done(j.plan, o) {
 		s.stopped = true
 		s.queue = s.queue[:s.sent]
@@ -320,7 +319,7 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	s.taken()
 }
 
-// taken says that there is no process any more that has been given anything.
+// taken marks all queued jobs as unsent.
 func (s *stream) taken() {
 	for i := range s.queue {
 		s.queue[i].bytes = nil // it depends on what the process has been given before

@@ -35,20 +35,20 @@ type Command struct {
 	Donors  int      // abi.Shm.Donors
 	Options uint32   // abi.Shm.Options
 	// Append keeps the program's output in the order written, whoever writes it, for
-	// Process.Output. Otherwise the runtime takes care of the file by itself.
+	// Process.Output. Otherwise the runtime takes care of the file.
 	Append bool
 	// Terminal leaves heddle's own standard files and its terminal to the process, for a
 	// debugger. There is no output to be had then.
 	Terminal bool
 	// Bound ends the process when this one ends. For runtimes that do not look after that
-	// by themselves.
+	// on their own.
 	Bound bool
 	// Quit is sent to a program that does not answer. If QuitEnds the program ends of it,
 	// otherwise its runtime ends the execution as a hang and goes on.
 	Quit     syscall.Signal
 	QuitEnds bool
 	// WarmUp is how long the program may go without a sign of life before it is ready,
-	// from when its runtime has begun; then Launch returns ErrCold. 0 is for ever.
+	// from when its runtime has begun; then Launch returns ErrCold. 0 is forever.
 	WarmUp time.Duration
 	// Scratch is a directory that is removed when the process is closed; empty for none.
 	Scratch string
@@ -141,7 +141,7 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	}
 	go func() {
 		p.waitErr = p.cmd.Wait()
-		// Who waits for a result looks again, and finds it gone.
+		// A caller that waits for a result looks again, and finds it gone.
 		wake(&p.shm.ResultRing.HeadWaiters, &p.shm.ResultRing.HeadSeq)
 		close(p.dead)
 	}()
@@ -152,7 +152,7 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	return p, nil
 }
 
-// Wait waits until the process has ended by itself.
+// Wait waits until the process has ended on its own.
 func (p *Process) Wait() { <-p.dead }
 
 // startFixed starts cmd with a fixed address layout where the system allows it. The
@@ -388,7 +388,7 @@ func (p *Process) Output(from, to int64) []byte {
 const OutputKept = 2 * abi.OutputKept
 
 // trim gives back the memory of output that nobody will ask for, while it is written: all but
-// the beginning and the end. The file keeps its size. It is called every now and then.
+// the beginning and the end. The file keeps its size. It is called periodically.
 func (p *Process) trim() {
 	const recent = 64 << 20
 	if end := p.OutputSize() - recent; end > OutputKept {

@@ -10,7 +10,7 @@ import (
 )
 
 // Shares of the memory that a Loop may use. A program can access memory millions of times a
-// second, so accesses that are no scheduling points are what a recording consists of. Of these a
+// second, so accesses that are not scheduling points are what a recording consists of. Of these a
 // trace keeps the first so many; the watcher is shown more, and has a share of its own.
 const (
 	memoryPerKept  = 1024 // bytes of Loop.Memory for an event kept: 88, twice while the list grows, and what reads the trace
@@ -18,7 +18,7 @@ const (
 	watcherShare   = 4    // a fourth is the watcher's
 )
 
-// maxAccesses are how many accesses that are no scheduling points a plan keeps in its trace,
+// maxAccesses are how many accesses that are not scheduling points a plan keeps in its trace,
 // and how many its watcher is shown.
 func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
 	of := func(per int64) uint64 {
@@ -52,6 +52,7 @@ type recording struct {
 	who     Stacks
 	stacks  [][]trace.Site
 	events  []trace.Event
+	next    trace.Event // being added; a local variable would be allocated for each call of the watcher
 	allocs  []trace.Alloc
 	live    map[trace.Object]int // of allocs
 	waiting []abi.Local          // places in stacks, sent before the event that they are for
@@ -63,7 +64,7 @@ type recording struct {
 	sent      uint64 // events that the runtime has sent
 
 	sparse      bool   // only scheduling points are kept
-	kept, most  uint64 // events that are kept though they are no scheduling points
+	kept, most  uint64 // events that are kept though they are not scheduling points
 	cut         bool   // there were more than most
 	shown, show uint64 // accesses that the watcher has seen, and is to see
 	hidden      bool   // there were more than show
@@ -155,7 +156,8 @@ func (r *recording) placed(by trace.ThreadID) {
 func (r *recording) event(a *abi.Event, words []uint64) {
 	by := trace.ThreadID(a.Thread)
 	r.placed(by)
-	ev := trace.Event{
+	ev := &r.next
+	*ev = trace.Event{
 		Thread: by, Op: trace.Op(a.Op), Site: r.prog.Site(a.Pc),
 		Object: r.prog.Object(a.Object, &r.who, by), Aux: a.Aux, Size: a.Size,
 		Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
@@ -164,7 +166,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
 	extra := ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
-	r.showWatcher(&ev, extra)
+	r.showWatcher(ev, extra)
 	if extra && !r.sparse {
 		if r.kept++; r.kept > r.most {
 			// Those after it would say little without those in between.
@@ -173,7 +175,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	}
 	switch ev.Op {
 	case trace.OpMalloc:
-		r.alloc(&ev)
+		r.alloc(ev)
 	case trace.OpFree:
 		if n, ok := r.live[ev.Object]; ok {
 			r.allocs[n].Freed = len(r.events)
@@ -188,7 +190,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	} else {
 		ev.Enabled = r.who.set(a.Enabled, words)
 	}
-	r.events = append(r.events, ev)
+	r.events = append(r.events, *ev)
 }
 
 // maxAllocs bounds the heap blocks that are named by where they came from; those after it go

@@ -22,7 +22,7 @@ func (r *Ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
 
 const (
 	recHeader = abi.SizeofRecHeader
-	// recDamaged is no enum hd_record: what Next calls something that cannot be a record.
+	// recDamaged is not in enum hd_record: what Next calls something that cannot be a record.
 	recDamaged = ^uint32(0)
 )
 
@@ -57,7 +57,7 @@ func (r *Ring) header(pos uint64, size, kind uint32) {
 	h.Size, h.Type = size, kind
 }
 
-// Next returns the oldest record, as the ring's consumer, or false if there is none. The
+// Next returns the oldest record, as the ring's consumer, or false if none exists. The
 // payload is valid until Release. The load of Head pairs with hd_out_end's store.
 func (r *Ring) Next() (kind uint32, payload []byte, ok bool) {
 	for {

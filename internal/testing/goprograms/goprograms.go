@@ -7,9 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/heddle-dev/heddle/internal/testing/expect"
 )
 
 // Program is one program or package of testdata/goprograms.
@@ -19,24 +18,9 @@ type Program struct {
 	Main bool   // a command; otherwise a package with one test
 	Test string // the test's name; empty for a command
 
-	// Kinds is how the program may be found to fail, any of kinds; empty if it is right.
-	// Which of several it is depends on the schedule and on what is looked for.
-	Kinds []string
-	// Text is part of what the report of the finding says; empty if nothing is expected. It
-	// is part of the message of a failed test, a panic or a fatal error, "os.Exit" for an
-	// exit, and for a deadlock, a leak or a hang the name of a function in which a goroutine
-	// is stuck.
-	Text string
-	// Switches is the fewest context switches of a trace that shows the finding, -1 if it
-	// is not stated. README.md there says what is counted.
-	Switches int
+	// Program is what is expected of it. Its Switches count as README.md there says.
+	expect.Program
 }
-
-// Clean reports whether the program is right under every schedule.
-func (p Program) Clean() bool { return len(p.Kinds) == 0 }
-
-// kinds is how a program can fail.
-var kinds = []string{"fail", "panic", "fatal", "race", "deadlock", "leak", "hang", "exit"}
 
 // groups is the directories that programs lie in.
 var groups = []struct {
@@ -74,6 +58,9 @@ func List(dir string) ([]Program, error) {
 	return all, nil
 }
 
+// documented is a head and, after an empty line, the package's documentation.
+var documented = regexp.MustCompile(`^(?://.*\n)+\n// `)
+
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(\w+ \*testing\.T\)`)
 
 // read reads the program in a directory.
@@ -84,11 +71,13 @@ func read(dir string, command bool) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	p, err := parse(string(source))
-	if err != nil {
+	p := Program{Name: name, Dir: dir, Main: command}
+	if p.Program, err = expect.Parse(string(source)); err != nil {
 		return Program{}, fmt.Errorf("%s: %w", file, err)
 	}
-	p.Name, p.Dir, p.Main = name, dir, command
+	if !documented.Match(source) {
+		return Program{}, fmt.Errorf("%s: no documentation of the package after the head and an empty line", file)
+	}
 	if command {
 		return p, nil
 	}
@@ -103,68 +92,4 @@ func read(dir string, command bool) (Program, error) {
 	}
 	p.Test = string(tests[0][1])
 	return p, nil
-}
-
-const mark = "// heddle: "
-
-var field = regexp.MustCompile(`^(\w+)=("(?:[^"\\]|\\.)*"|[^"\s]\S*)(?: |$)`)
-
-// parse reads the first line of a program, which says what is expected of it. An empty line
-// parts it from the package's documentation.
-func parse(source string) (Program, error) {
-	p := Program{Switches: -1}
-	header, rest, _ := strings.Cut(source, "\n")
-	header, ok := strings.CutPrefix(header, mark)
-	if !ok {
-		return p, fmt.Errorf("line 1 does not begin with %q", mark)
-	}
-	if !strings.HasPrefix(rest, "\n// ") {
-		return p, fmt.Errorf("line 2 is not empty, or no documentation of the package follows it")
-	}
-	if header == "clean" {
-		return p, nil
-	}
-	seen := map[string]bool{}
-	for header != "" {
-		m := field.FindStringSubmatch(header)
-		if m == nil {
-			return p, fmt.Errorf("line 1: %q is not of the form key=value", header)
-		}
-		if seen[m[1]] {
-			return p, fmt.Errorf("line 1: two of %s", m[1])
-		}
-		seen[m[1]] = true
-		if err := p.set(m[1], m[2]); err != nil {
-			return p, fmt.Errorf("line 1: %w", err)
-		}
-		header = header[len(m[0]):]
-	}
-	if !seen["kind"] || !seen["text"] {
-		return p, fmt.Errorf("line 1: kind and text are needed, or clean alone")
-	}
-	return p, nil
-}
-
-// set takes over one field of the first line.
-func (p *Program) set(key, value string) (err error) {
-	switch key {
-	case "kind":
-		p.Kinds = strings.Split(value, "|")
-		for _, k := range p.Kinds {
-			if !slices.Contains(kinds, k) {
-				return fmt.Errorf("kind %q is none of %s", k, strings.Join(kinds, ", "))
-			}
-		}
-	case "text":
-		if p.Text, err = strconv.Unquote(value); err != nil {
-			return fmt.Errorf("text %s is not a quoted string", value)
-		}
-	case "switches":
-		if p.Switches, err = strconv.Atoi(value); err != nil || p.Switches < 0 {
-			return fmt.Errorf("switches %q is not a number of context switches", value)
-		}
-	default:
-		return fmt.Errorf("unknown key %q", key)
-	}
-	return nil
 }

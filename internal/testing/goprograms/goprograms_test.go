@@ -5,12 +5,13 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
 )
 
-const programs = "../../testdata/goprograms"
+const programs = "../../../testdata/goprograms"
 
 func list(t *testing.T) []Program {
 	t.Helper()
@@ -58,21 +59,21 @@ func TestTwins(t *testing.T) {
 // of one as well.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	count := map[string]int{}
+	count := map[trace.Kind]int{}
 	for _, p := range list(t) {
 		for _, k := range p.Kinds {
 			count[k]++
 		}
-		if len(p.Kinds) == 1 && (p.Text == "") != (p.Kinds[0] == "race") {
-			t.Errorf("%s: kind %s with text %q", p.Dir, p.Kinds[0], p.Text)
+		if len(p.Kinds) == 1 && (p.Finding == "") != (p.Kinds[0] == trace.Race) {
+			t.Errorf("%s: kind %v with finding %q", p.Dir, p.Kinds[0], p.Finding)
 		}
-		if len(p.Kinds) > 1 && p.Text != "" {
-			t.Errorf("%s: text %q for kinds %v", p.Dir, p.Text, p.Kinds)
+		if len(p.Kinds) > 1 && p.Finding != "" {
+			t.Errorf("%s: finding %q for kinds %v", p.Dir, p.Finding, p.Kinds)
 		}
 	}
-	for _, k := range kinds {
+	for _, k := range []trace.Kind{trace.Test, trace.Panic, trace.Fatal, trace.Race, trace.Deadlock, trace.Leak, trace.Hang, trace.Exit} {
 		if count[k] == 0 {
-			t.Errorf("no program of kind %s", k)
+			t.Errorf("no program of kind %v", k)
 		}
 	}
 }
@@ -91,8 +92,8 @@ func TestHeadersMatchSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			header, code, _ := strings.Cut(string(b), "\n")
-			if !strings.HasPrefix(header, mark) {
+			head, code, _ := strings.Cut(string(b), "\n\n")
+			if !strings.HasPrefix(head, "// kind: ") {
 				code = string(b)
 			}
 			source.WriteString(code)
@@ -104,13 +105,13 @@ func TestHeadersMatchSources(t *testing.T) {
 			continue
 		}
 		switch p.Kinds[0] {
-		case "deadlock", "leak", "hang":
-			if !strings.Contains(source.String(), ") "+p.Text+"(") && !strings.Contains(source.String(), "func "+p.Text+"(") {
-				t.Errorf("%s: no function %s", p.Dir, p.Text)
+		case trace.Deadlock, trace.Leak, trace.Hang:
+			if !strings.Contains(source.String(), ") "+p.Finding+"(") && !strings.Contains(source.String(), "func "+p.Finding+"(") {
+				t.Errorf("%s: no function %s", p.Dir, p.Finding)
 			}
-		case "fail":
-			if !strings.Contains(source.String(), p.Text) {
-				t.Errorf("%s: %q is not in the test", p.Dir, p.Text)
+		case trace.Test:
+			if !strings.Contains(source.String(), p.Finding) {
+				t.Errorf("%s: %q is not in the test", p.Dir, p.Finding)
 			}
 		}
 	}
@@ -150,46 +151,6 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	t.Parallel()
-	const doc = "\n\n// Package x is one.\npackage x\n"
-	for _, test := range []struct {
-		source string
-		want   Program
-		err    string // part of the error
-	}{
-		{"// heddle: clean" + doc, Program{Switches: -1}, ""},
-		{`// heddle: kind=fail text="a \"b\" c" switches=4` + doc, Program{Kinds: []string{"fail"}, Text: `a "b" c`, Switches: 4}, ""},
-		{`// heddle: kind=race|panic text=""` + doc, Program{Kinds: []string{"race", "panic"}, Switches: -1}, ""},
-		{"package x\n", Program{}, "line 1 does not begin"},
-		{"", Program{}, "line 1 does not begin"},
-		{"// heddle: clean\n// Package x is one.\npackage x\n", Program{}, "line 2 is not empty"},
-		{"// heddle: clean\n\npackage x\n", Program{}, "no documentation"},
-		{"// heddle:" + doc, Program{}, "line 1 does not begin"},
-		{`// heddle: kind=fail` + doc, Program{}, "kind and text are needed"},
-		{`// heddle: text="x"` + doc, Program{}, "kind and text are needed"},
-		{`// heddle: kind=crash text="x"` + doc, Program{}, `kind "crash"`},
-		{`// heddle: kind=fail| text="x"` + doc, Program{}, `kind ""`},
-		{`// heddle: kind=fail text=x` + doc, Program{}, "not a quoted string"},
-		{`// heddle: kind=fail text="x` + doc, Program{}, "not of the form"},
-		{`// heddle: kind=fail text="x" switches=-1` + doc, Program{}, "not a number"},
-		{`// heddle: kind=fail text="x" switches=two` + doc, Program{}, "not a number"},
-		{`// heddle: kind=fail kind=race text="x"` + doc, Program{}, "two of kind"},
-		{`// heddle: kind=fail text="x" why="y"` + doc, Program{}, `unknown key "why"`},
-		{`// heddle: kind=fail text="x"switches=2` + doc, Program{}, "not of the form"},
-		{`// heddle: fail` + doc, Program{}, "not of the form"},
-	} {
-		got, err := parse(test.source)
-		if test.err == "" {
-			if err != nil || !reflect.DeepEqual(got, test.want) {
-				t.Errorf("%q: %+v, %v", test.source, got, err)
-			}
-		} else if err == nil || !strings.Contains(err.Error(), test.err) {
-			t.Errorf("%q: error %v, want %q", test.source, err, test.err)
-		}
-	}
-}
-
 // What List refuses, by file.
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
@@ -199,9 +160,10 @@ func TestListRefuses(t *testing.T) {
 		file, content string
 		err           string
 	}{
-		"clean in fail":    {"fail/x/x.go", "// heddle: clean" + doc, "cannot be clean"},
-		"failing in pass":  {"pass/x/x.go", `// heddle: kind=fail text="x"` + doc, "cannot be expected to fail"},
-		"bad header":       {"pass/x/x.go", "package x\n", "x.go: line 1"},
+		"clean in fail":    {"fail/x/x.go", "// kind: clean" + doc, "cannot be clean"},
+		"failing in pass":  {"pass/x/x.go", "// kind: test failure\n// finding: x" + doc, "cannot be expected to fail"},
+		"bad header":       {"pass/x/x.go", "package x\n", "x.go: no kind is stated"},
+		"no documentation": {"pass/x/x.go", "// kind: clean\n\npackage x\n", "no documentation"},
 		"no test":          {"pass/x/x_test.go", "package x\n", "0 tests"},
 		"two tests":        {"pass/x/x_test.go", test + "\nfunc TestY(t *testing.T) {}\n", "2 tests"},
 		"nothing in a dir": {"pass/y/z.go", "package z\n", "y.go"},
@@ -225,9 +187,9 @@ func TestListRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			write("fail/x/x.go", `// heddle: kind=fail text="x"`+doc)
+			write("fail/x/x.go", "// kind: test failure\n// finding: x"+doc)
 			write("fail/x/x_test.go", test)
-			write("pass/x/x.go", "// heddle: clean"+doc)
+			write("pass/x/x.go", "// kind: clean"+doc)
 			write("pass/x/x_test.go", test)
 			if all, err := List(dir); err != nil || len(all) != 2 {
 				t.Fatalf("%+v, %v", all, err)

@@ -44,7 +44,7 @@ func Open() *Program {
 	p := &Program{}
 	p.Shm, p.plans, p.results = ipc.View(mem)
 	if s := p.Shm; s.Magic != abi.Magic || s.Abi != abi.AbiVersion || s.Total != uint64(st.Size) || s.SizePlan != abi.SizeofPlan {
-		fail("this is no memory of heddle's: %#x %d", s.Magic, s.Abi)
+		fail("this is not heddle's shared memory: %#x %d", s.Magic, s.Abi)
 	}
 	p.Shm.Points = abi.PointsVersion
 	p.State(abi.StateLoaded, "")

@@ -2,9 +2,11 @@ package simprog
 
 import (
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -13,9 +15,8 @@ import (
 type execution struct {
 	target  *Target
 	plan    schedule.Plan
-	points  map[trace.Site]bool
-	rand    *rand.Rand // of the scheduler
-	threads []*Thread
+	sites   map[trace.Site]bool // plain accesses that are scheduling points
+	threads []*Thread           // in order of creation, timers included
 	script  script
 	policy  policy
 
@@ -24,9 +25,25 @@ type execution struct {
 	globals     uint64 // bytes
 	heaps       uint64
 
+	points   int // scheduling points that threads have come to, and expiries of timers
+	budget   int // points after which the execution is a hang
+	switches int
+	preempts int
+	current  *Thread         // that runs, or ran last
+	last     *Thread         // of the last event, timers included; nil before the first
+	since    int             // points when last began to run on end
+	decision trace.ThreadSet // who could run at the last decision
+	arrivals int             // at conditions
+	timers   int             // that were made
+
+	time       int64 // virtual ns
+	slack      int64 // virtual ns that threads may yet overtake others by
+	progressAt int   // points when something last changed for some thread
+	drift      int64 // the next step of time while nothing changes
+	driftAt    int   // progressAt then
+
 	over    bool
 	ending  trace.Ending
-	last    *Thread // that did the last scheduling point
 	outcome schedule.Outcome
 
 	record   bool
@@ -38,17 +55,19 @@ type execution struct {
 
 func newExecution(t *Target, p schedule.Plan) *execution {
 	x := &execution{
-		target: t, plan: p, points: map[trace.Site]bool{},
-		rand:        rand.New(rand.NewPCG(p.Seed, 1)),
+		target: t, plan: p, sites: map[trace.Site]bool{}, budget: p.MaxSteps, slack: slackOf(p.Delays),
 		programRand: rand.New(rand.NewPCG(p.Seed, 2)),
 		record:      p.Record, accesses: p.Record && (p.Accesses || p.Watcher != nil) && !t.program.Blind,
 	}
 	if !t.program.Blind {
 		for _, s := range p.Points {
-			x.points[s] = true
+			x.sites[s] = true
 		}
 	}
 	x.script = newScript(p)
+	if x.script.endsWithScript(&p) {
+		x.budget = math.MaxInt
+	}
 	x.policy = newPolicy(x)
 	return x
 }
@@ -57,7 +76,9 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 func (x *execution) run() schedule.Outcome {
 	defer func() {
 		for _, t := range x.threads {
-			t.stop()
+			if t.stop != nil {
+				t.stop()
+			}
 		}
 	}()
 	main := x.newThread(nil, func(t *Thread) {
@@ -65,6 +86,7 @@ func (x *execution) run() schedule.Outcome {
 		t.do(operation{op: trace.OpProcessExit, site: trace.MakeSite(0, 1)})
 	})
 	main.began = true
+	x.current = main
 	x.advance(main)
 	for !x.over {
 		x.step()
@@ -72,85 +94,165 @@ func (x *execution) run() schedule.Outcome {
 	x.ending.Output = x.output
 	o := &x.outcome
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
-	if x.ending.Kind.Failed() {
-		o.Ident = mix(uint64(x.ending.Kind), uint64(x.ending.Status), uint64(x.ending.Site))
-	}
+	o.Points, o.Switches, o.Preemptions = x.points, x.switches, x.preempts
 	if x.record {
 		o.Trace = x.trace()
 	}
 	return *o
 }
 
-// step lets one thread do its next operation.
+// step lets one thread do its next operation, or what it does before that.
 func (x *execution) step() {
-	var enabled trace.ThreadSet
-	var can, timed []*Thread
-	for _, t := range x.threads {
-		switch {
-		case t.ended:
-		case x.enabled(t):
-			can = append(can, t)
-			enabled.Add(t.id)
-		case x.mayTimeOut(t):
-			timed = append(timed, t)
-		}
+	t := x.choose()
+	if x.over {
+		return
 	}
-	if len(can) == 0 && len(timed) == 0 {
+	if t.timer {
+		x.expire(t)
+		return
+	}
+	x.current = t
+	if t.detour != trace.OpNone {
+		if x.doDetour(t); !x.over {
+			x.arrive(t)
+		}
+		return
+	}
+	if !x.possible(t) { // chosen by a test
 		x.deadlock()
 		return
 	}
-	if x.outcome.Points >= x.plan.MaxSteps {
-		x.hang()
-		return
-	}
-	t := x.choose(can, timed)
-	if t == nil {
-		return // diverged
-	}
-	flags := trace.Flags(0)
-	if !enabled.Has(t.id) {
-		flags = trace.FlagTimeout
-	}
-	if x.last != nil && x.last != t {
-		x.outcome.Switches++
-		if enabled.Has(x.last.id) {
-			x.outcome.Preemptions++
-		}
-	}
-	x.last = t
-	x.outcome.Points++
-	done := t.next
-	x.perform(t, flags, enabled)
-	x.policy.performed(t, done)
+	x.perform(t, x.flags(t))
+	x.canRun() // newly enabled threads wait for the processor from now on
 	if !x.over && !t.ended {
 		x.advance(t)
 	}
 }
 
-// choose asks the script, then the policy.
-func (x *execution) choose(can, timed []*Thread) *Thread {
-	if x.target.choose != nil && len(can) > 0 {
-		return x.target.choose(can)
-	}
-	if x.plan.Mode != schedule.NoScript {
-		if t, decided := x.script.choose(x, can, timed); decided {
-			return t
+// choose picks the thread that does the next operation. If the execution is over, nothing
+// was picked.
+func (x *execution) choose() *Thread {
+	x.script.wake = nil
+	x.timeExpires()
+	can := x.canRun()
+	for len(can) == 0 {
+		if !x.timePasses(forever) {
+			x.deadlock()
+			return nil
 		}
+		can = x.canRun()
 	}
-	if x.plan.Timeouts || len(can) == 0 {
-		can = append(can, timed...)
-		slices.SortFunc(can, func(a, b *Thread) int { return int(a.id - b.id) })
+	x.decision = trace.ThreadSet{}
+	for _, t := range can {
+		x.decision.Add(t.id)
+	}
+	if x.target.choose != nil {
+		t := x.target.choose(can)
+		t.detour = x.detourNeeded(t)
+		return t
+	}
+	if t := x.script.choose(x); t != nil || x.over {
+		return t
 	}
 	return x.policy.choose(can)
+}
+
+// canRun are the threads that are enabled.
+func (x *execution) canRun() []*Thread {
+	var can []*Thread
+	for _, t := range x.threads {
+		if !t.ended && x.enabled(t) {
+			if !t.couldRun {
+				t.couldRun = true
+				t.ran = x.points
+			}
+			can = append(can, t)
+		} else {
+			t.couldRun = false
+		}
+	}
+	return can
+}
+
+// flags are those of the event of t's pending operation.
+func (x *execution) flags(t *Thread) trace.Flags {
+	if t.timedOut && t.next.op != trace.OpCondWake && (t.next.op != trace.OpSleep || !x.decision.Has(t.id)) {
+		return trace.FlagTimeout
+	}
+	return 0
 }
 
 // advance runs a thread's own code up to its next operation.
 func (x *execution) advance(t *Thread) {
 	t.next = operation{}
+	t.timed, t.timedOut, t.due, t.granted = false, false, false, false
 	t.resume()
 	if !x.over {
-		t.draw = x.rand.Uint64()
+		x.pend(t)
+		x.arrive(t)
 	}
+}
+
+// pend is called when t has come to an operation: what that needs to be possible.
+func (x *execution) pend(t *Thread) {
+	switch o := &t.next; o.op {
+	case trace.OpCondWake:
+		t.granted = false
+		x.arrivals++
+		t.arrival = x.arrivals
+		if o.timed {
+			t.timeOut(o.until)
+		}
+	case trace.OpBarrierLeave:
+		t.granted = o.bar.round != t.round
+	case trace.OpSleep:
+		t.timeOut(o.until)
+	}
+}
+
+// arrive is called when t has come to a scheduling point.
+func (x *execution) arrive(t *Thread) {
+	t.looked = t.quiet
+	t.quiet = false
+	if x.count(t); !x.over {
+		x.policy.arrive(t)
+	}
+}
+
+// count counts a scheduling point of t, or the expiry of a timer.
+func (x *execution) count(t *Thread) {
+	x.points++
+	x.time += abi.PointNs
+	if x.points > x.budget {
+		x.hang(t, "step budget")
+	}
+}
+
+// commit counts and records what t has done, and what follows from it for the policy. o is
+// the operation, which is that of the event.
+func (x *execution) commit(t *Thread, o *operation, e *trace.Event) {
+	if e.Flags&trace.FlagNoChoice != 0 {
+		if x.record && (x.accesses || o.op == trace.OpSignal) {
+			x.events = append(x.events, *e)
+		}
+		return
+	}
+	if x.last != t {
+		if x.last != nil {
+			x.switches++
+			if x.decision.Has(x.last.id) {
+				x.preempts++
+			}
+		}
+		x.last = t
+		x.since = x.points
+	}
+	t.ran = x.points
+	e.Enabled = x.decision
+	if x.record {
+		x.events = append(x.events, *e)
+	}
+	x.policy.done(t, o)
 }
 
 // newThread makes a thread whose first operation is its start.
@@ -158,14 +260,17 @@ func (x *execution) newThread(parent *Thread, body func(*Thread)) *Thread {
 	t := &Thread{x: x, id: trace.ThreadID(len(x.threads))}
 	t.info = trace.Thread{ID: t.id, Parent: -1, Name: nameOfMain, Label: "main"}
 	t.next = operation{op: trace.OpThreadStart}
+	t.couldRun = true
 	if parent != nil {
 		parent.born++
 		t.info.Parent, t.info.Nth, t.info.Label = parent.id, parent.born, ""
 		t.info.Name = mix(parent.info.Name, uint64(parent.born))
 	}
-	t.draw = x.rand.Uint64()
 	x.threads = append(x.threads, t)
 	x.policy.created(t)
+	if body == nil {
+		return t // a timer
+	}
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		defer func() {

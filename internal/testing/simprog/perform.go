@@ -1,10 +1,6 @@
 package simprog
 
-import (
-	"slices"
-
-	"github.com/heddle-dev/heddle/trace"
-)
+import "github.com/heddle-dev/heddle/trace"
 
 // Results of operations, as the C library numbers them.
 const (
@@ -15,32 +11,86 @@ const (
 // orderSeqCst is in the flags of every atomic.
 const orderSeqCst = trace.FlagAtomic | 5<<4
 
-// enabled reports whether a thread can do its next operation.
-func (x *execution) enabled(t *Thread) bool {
+// enabled reports whether a thread can do its next operation, or something before that.
+func (x *execution) enabled(t *Thread) bool { return x.possible(t) || t.due }
+
+// possible reports whether a thread can do its next operation.
+func (x *execution) possible(t *Thread) bool {
 	switch o := &t.next; o.op {
 	case trace.OpMutexLock:
 		return o.lock.holder == nil
 	case trace.OpCondWake:
-		return t.woken && o.lock.holder == nil
+		return (t.granted || t.timedOut) && o.lock.holder == nil
 	case trace.OpSemWait:
 		return o.sem.count > 0
 	case trace.OpBarrierLeave:
-		return t.woken
+		return t.granted
 	case trace.OpThreadJoin:
 		return o.other.ended
+	case trace.OpSleep:
+		return t.timedOut && !x.timerBefore(t.deadline)
+	case trace.OpTimerExpire:
+		return t.timedOut
 	}
 	return true
 }
 
-// mayTimeOut reports whether a thread that is not enabled can go on because time passes.
-func (x *execution) mayTimeOut(t *Thread) bool {
-	return t.next.op == trace.OpCondWake && t.next.timed && !t.woken && t.next.lock.holder == nil
+// detourPossible reports whether t can do op before its pending operation, now or early.
+func (x *execution) detourPossible(t *Thread, op trace.Op) bool {
+	waits := t.next.op == trace.OpCondWake && !t.granted && !t.timedOut
+	switch op {
+	case trace.OpCondTimeout:
+		return waits && (t.timed || t.due)
+	case trace.OpSpuriousWake:
+		return waits
+	}
+	return false
+}
+
+// detourNeeded is what t, which is enabled, has to do before its pending operation.
+func (x *execution) detourNeeded(t *Thread) trace.Op {
+	if !x.possible(t) && t.due {
+		return trace.OpCondTimeout
+	}
+	return trace.OpNone
+}
+
+// doDetour lets t do what comes before its pending operation, which stays pending.
+func (x *execution) doDetour(t *Thread) {
+	o := operation{op: t.detour, site: t.next.site, cond: t.next.cond}
+	e := trace.Event{Thread: t.id, Op: o.op, Site: o.site, Object: o.cond.object}
+	t.detour = trace.OpNone
+	t.steps++
+	if o.op == trace.OpCondTimeout {
+		t.timed, t.due, t.timedOut = false, false, true
+		x.time = max(x.time, t.deadline)
+		e.Aux, e.Flags = uint64(t.next.lock.object), trace.FlagTimeout
+	} else {
+		t.granted, t.due, t.timed = true, false, false
+	}
+	x.progress(t)
+	x.commit(t, &o, &e)
+	x.canRun()
+}
+
+// expire lets a timer expire.
+func (x *execution) expire(t *Thread) {
+	o := t.next
+	e := trace.Event{Thread: t.id, Op: o.op, Flags: x.flags(t)}
+	t.timedOut = false
+	x.progress(t)
+	x.commit(t, &o, &e)
+	x.policy.arrive(t)
+	x.canRun()
+	x.count(t)
 }
 
 // perform does a thread's next operation and records it.
-func (x *execution) perform(t *Thread, flags trace.Flags, enabled trace.ThreadSet) {
+func (x *execution) perform(t *Thread, flags trace.Flags) {
 	o := &t.next
-	e := trace.Event{Thread: t.id, Op: o.op, Site: o.site, Flags: flags, Enabled: enabled}
+	e := trace.Event{Thread: t.id, Op: o.op, Site: o.site, Flags: flags}
+	var created *Thread
+	told, observes := int64(0), false // by what the thread learns
 	t.result = 0
 	t.steps++
 	switch o.op {
@@ -48,15 +98,31 @@ func (x *execution) perform(t *Thread, flags trace.Flags, enabled trace.ThreadSe
 		t.began = true
 	case trace.OpThreadEnd:
 		t.ended = true
+		x.progress(t)
 	case trace.OpThreadCreate:
 		t.child = x.newThread(t, o.body)
 		e.Value = uint64(t.child.id)
+		if o.body == nil {
+			t.child.timer = true
+			t.child.next = operation{op: trace.OpTimerExpire}
+			x.timers++
+			break
+		}
+		created = t.child
+		x.progress(t)
 	case trace.OpThreadJoin:
 		e.Value = uint64(o.other.id)
 		if o.other.joined {
 			x.fail(t, trace.Misuse, o.site, "join of a thread that was joined before")
 		}
 		o.other.joined = true
+		x.progress(t)
+	case trace.OpSleep:
+		e.Value = uint64(o.value)
+	case trace.OpTimerSet:
+		e.Value, e.Aux = uint64(o.value), uint64(o.other.id)+1
+		o.other.timeOut(x.time + o.value)
+		x.progress(t)
 	case trace.OpProcessExit:
 		e.Value = uint64(o.value)
 		x.over = true
@@ -74,7 +140,7 @@ func (x *execution) perform(t *Thread, flags trace.Flags, enabled trace.ThreadSe
 
 	case trace.OpRead, trace.OpWrite, trace.OpFree, trace.OpMalloc,
 		trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas:
-		x.performAccess(t, &e)
+		told, observes = x.performAccess(t, &e)
 
 	case trace.OpMutexLock, trace.OpMutexTrylock:
 		e.Object = o.lock.object
@@ -82,6 +148,8 @@ func (x *execution) perform(t *Thread, flags trace.Flags, enabled trace.ThreadSe
 			o.lock.holder = t
 		} else {
 			t.result, e.Result = ebusy, ebusy
+			told = int64(o.lock.holder.id)
+			observes = true
 		}
 		x.cover(t, &o.lock.cover, true)
 	case trace.OpMutexUnlock:
@@ -101,72 +169,99 @@ func (x *execution) perform(t *Thread, flags trace.Flags, enabled trace.ThreadSe
 			break
 		}
 		o.lock.holder = nil
-		t.woken = false
-		o.cond.waiting = append(o.cond.waiting, t)
 		x.cover(t, &o.lock.cover, true)
 		x.cover(t, &o.cond.cover, true)
 	case trace.OpCondWake:
 		e.Object, e.Aux = o.cond.object, uint64(o.lock.object)
 		o.lock.holder = t
-		if !t.woken {
-			o.cond.waiting = slices.DeleteFunc(o.cond.waiting, func(w *Thread) bool { return w == t })
+		if !t.granted {
 			t.result, e.Result = etimedout, etimedout
 		}
-		t.woken = false
 		x.cover(t, &o.lock.cover, true)
 		x.cover(t, &o.cond.cover, true)
 	case trace.OpCondSignal:
 		e.Object = o.cond.object
-		if w := x.toWake(o.cond); w != nil {
-			w.woken = true
-			o.cond.waiting = slices.DeleteFunc(o.cond.waiting, func(v *Thread) bool { return v == w })
+		if w := x.policy.toWake(o.cond); w != nil {
+			x.grant(w)
+			x.progress(t)
 			e.Value = uint64(w.id) + 1
 		}
 		x.cover(t, &o.cond.cover, true)
 	case trace.OpCondBroadcast:
-		e.Object, e.Value = o.cond.object, uint64(len(o.cond.waiting))
-		for _, w := range o.cond.waiting {
-			w.woken = true
+		e.Object = o.cond.object
+		for _, w := range x.threads {
+			if !w.ended && w.next.op == trace.OpCondWake && w.next.cond == o.cond && !w.granted && !w.timedOut {
+				x.grant(w)
+				e.Value++
+			}
 		}
-		o.cond.waiting = nil
+		if e.Value > 0 {
+			x.progress(t)
+		}
 		x.cover(t, &o.cond.cover, true)
 
 	case trace.OpSemWait:
 		o.sem.count--
+		x.progress(t)
 		e.Object, e.Value = o.sem.object, uint64(o.sem.count)
 		x.cover(t, &o.sem.cover, true)
 	case trace.OpSemPost:
 		o.sem.count++
+		x.progress(t)
 		e.Object, e.Value = o.sem.object, uint64(o.sem.count)
 		x.cover(t, &o.sem.cover, true)
 
 	case trace.OpBarrierWait:
 		b := o.bar
-		b.arrived = append(b.arrived, t)
-		t.woken = false
-		e.Object, e.Value = b.object, uint64(len(b.arrived))
-		if len(b.arrived) == b.size {
-			for _, w := range b.arrived {
-				w.woken = true
+		b.arrived++
+		t.round = b.round
+		e.Object, e.Value = b.object, uint64(b.arrived)
+		if b.arrived == b.size {
+			for _, w := range x.threads {
+				if !w.ended && w.next.op == trace.OpBarrierLeave && w.next.bar == b {
+					w.granted = true
+				}
 			}
-			b.arrived = nil
+			b.arrived = 0
+			b.round++
 		}
+		x.progress(t)
 		x.cover(t, &b.cover, true)
 	case trace.OpBarrierLeave:
 		e.Object = o.bar.object
-		t.woken = false
 		x.cover(t, &o.bar.cover, false)
 	}
-	if x.record && (x.accesses || flags&trace.FlagNoChoice == 0 || o.op == trace.OpSignal) {
-		if o.op == trace.OpFree && !x.over {
-			x.allocs[o.word.alloc].Freed = len(x.events)
-		}
-		x.events = append(x.events, e)
+	if o.op == trace.OpFree && x.record && !x.over && (x.accesses || flags&trace.FlagNoChoice == 0) {
+		x.allocs[o.word.alloc].Freed = len(x.events)
 	}
+	done := *o
+	x.commit(t, &done, &e)
+	if created != nil {
+		x.policy.arrive(created)
+	}
+	if x.over {
+		return
+	}
+	switch {
+	case observes:
+		x.observe(t, told)
+	case o.op == trace.OpYield:
+		if !t.tellsNothing(nil, 0) {
+			x.progress(t)
+		} else {
+			x.waste(t, t.looked || t.before != o.op || t.beforeAt != o.site)
+		}
+	}
+	t.before, t.beforeAt = o.op, o.site
 }
 
-// performAccess does an operation on a variable.
-func (x *execution) performAccess(t *Thread, e *trace.Event) {
+// grant lets a condition wait end.
+func (x *execution) grant(w *Thread) { w.granted, w.due, w.timed = true, false, false }
+
+// performAccess does an operation on a variable. It returns what a scheduling point of the
+// thread has told it, if that changed nothing.
+func (x *execution) performAccess(t *Thread, e *trace.Event) (told int64, observes bool) {
+	choice := e.Flags&trace.FlagNoChoice == 0
 	o, w := &t.next, t.next.word
 	e.Object, e.Size = w.object, 8
 	if w.freed {
@@ -208,15 +303,14 @@ func (x *execution) performAccess(t *Thread, e *trace.Event) {
 		e.Flags |= orderSeqCst
 	}
 	x.cover(t, &w.cover, writes)
-}
-
-// toWake chooses who hears a signal: whom the script says, or any that waits.
-func (x *execution) toWake(c *Cond) *Thread {
-	if len(c.waiting) == 0 {
-		return nil
+	switch {
+	case !choice:
+		return 0, false
+	case o.op == trace.OpAtomicRmw && e.Aux == e.Value:
+		return int64(e.Aux), true
+	case writes:
+		x.progress(t)
+		return 0, false
 	}
-	if w := x.script.wake(x); w != nil && slices.Contains(c.waiting, w) {
-		return w
-	}
-	return c.waiting[x.rand.IntN(len(c.waiting))]
+	return int64(e.Value), true
 }

@@ -1,134 +1,275 @@
 package simprog
 
 import (
-	"math/rand/v2"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// policy chooses where no script does. See schedule.Policy for what each does.
+// policy is the stepping policies of docs/scheduler.md. The order of its draws is part of
+// the contract.
 type policy struct {
 	x       *execution
 	kind    schedule.Policy
-	current *Thread
-	// yielded: the current thread gave way.
-	yielded bool
-	changes []int // PCT: points at which the running thread's priority falls, ascending
-	lowest  int64 // PCT: below all priorities given out
-	rand    *rand.Rand
+	state   uint64 // of the random number generator
+	stay    uint64 // RANDOM: probability to stay with the running thread, in 1/65536
+	changes []int  // PCT: change points, 0 for those that were used
+	low     int64  // the priority of the next thread that yields is below this or equal
 }
 
+// seedSalt is mixed into the seed of an execution.
+const seedSalt = 0x6865646c65
+
 func newPolicy(x *execution) policy {
-	p := policy{x: x, kind: x.plan.Policy, rand: x.rand}
-	if p.kind == schedule.PCT {
-		for range max(0, x.plan.Depth-1) {
-			p.changes = append(p.changes, 1+p.rand.IntN(max(1, x.plan.Length)))
+	p := policy{x: x, kind: x.plan.Policy, state: seedMix(x.plan.Seed, seedSalt)}
+	switch p.kind {
+	case schedule.Random:
+		p.stay = uint64(min(x.plan.Stay, 1) * 65535)
+	case schedule.PCT:
+		for i := 1; i < x.plan.Depth && len(p.changes) < abi.ChangePoints; i++ {
+			p.changes = append(p.changes, 1+int(p.random()%uint64(max(x.plan.Length, 1))))
 		}
-		slices.Sort(p.changes)
 	}
 	return p
 }
 
-// created gives a new thread its priority.
-func (p *policy) created(t *Thread) {
-	t.priority = 1 + p.rand.Int64N(1<<62)
+func seedMix(a, b uint64) uint64 {
+	x := (a ^ b) * 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x ^ x>>32
 }
 
-// fairInterval is how long a thread runs in the second half of a step budget, where every
-// policy turns fair so that loops that wait for another thread end.
-const fairInterval = 32
+// random is splitmix64.
+func (p *policy) random() uint64 {
+	p.state += 0x9e3779b97f4a7c15
+	z := p.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
 
-func (p *policy) choose(can []*Thread) *Thread {
-	points := p.x.outcome.Points
-	kind := p.kind
-	if points >= p.x.plan.MaxSteps/2 {
-		kind = schedule.Fair
-		p.yielded = p.yielded || points%fairInterval == 0
+// fresh is a priority above those of change points and of yielding threads.
+func (p *policy) fresh() int64 { return int64(p.random()>>2) | 1<<61 }
+
+// created gives a new thread its priority.
+func (p *policy) created(t *Thread) {
+	t.priority = p.fresh()
+	t.ran = p.x.points
+}
+
+// late reports whether the execution is in the second half of its budget, where every
+// policy is fair so that loops which wait for another thread end.
+func (p *policy) late() bool { return p.x.points > p.x.budget/2 }
+
+// monopolises reports whether t has run on end for too long.
+func (p *policy) monopolises(t *Thread) bool {
+	on := p.x.points - p.x.since
+	return t == p.x.last && on >= abi.ShortQuantum && (on >= abi.Quantum || p.late())
+}
+
+// yields reports whether t is to let others run first.
+func (p *policy) yields(t *Thread) bool {
+	if t.next.op == trace.OpYield || t.next.op == trace.OpSleep || p.monopolises(t) {
+		return true
 	}
-	t := can[0]
-	switch kind {
-	case schedule.Fair:
-		t = p.roundRobin(can)
-	case schedule.Random:
-		if p.x.plan.Stay > 0 && p.rand.Float64() < p.x.plan.Stay && !p.yielded && slices.Contains(can, p.current) {
-			t = p.current
-		} else {
-			t = can[p.rand.IntN(len(can))]
-		}
+	return t.spinning() && (p.x.points-p.x.progressAt < abi.Stalemate || p.random()%abi.Stretch == 0)
+}
+
+// arrive is called when t has come to a scheduling point.
+func (p *policy) arrive(t *Thread) {
+	switch p.kind {
 	case schedule.PCT:
-		t = slices.MaxFunc(can, func(a, b *Thread) int { return compare(a.priority, b.priority) })
-		for len(p.changes) > 0 && points+1 >= p.changes[0] {
-			p.changes = p.changes[1:]
-			p.lower(t)
+		for i, at := range p.changes {
+			if at != 0 && at <= p.x.points {
+				t.priority = int64(1 + i)
+				p.changes[i] = 0
+			}
 		}
-		t = slices.MaxFunc(can, func(a, b *Thread) int { return compare(a.priority, b.priority) })
+		if p.yields(t) {
+			t.priority = p.low
+			p.low--
+		}
 	case schedule.POS:
-		t = slices.MaxFunc(can, func(a, b *Thread) int { return compare(a.draw, b.draw) })
+		if p.yields(t) {
+			p.low -= abi.PosStride
+			t.priority = p.low - int64(p.random()%abi.PosWindow)
+		} else {
+			t.priority = p.fresh()
+		}
 	}
-	p.current, p.yielded = t, false
+}
+
+// done is called when t has done an operation: under POS, enabled threads whose pending
+// operations race with it get another priority.
+func (p *policy) done(t *Thread, o *operation) {
+	if p.kind != schedule.POS || o.object() == nil {
+		return
+	}
+	for _, u := range p.x.threads {
+		if u == t || !p.x.decision.Has(u.id) || u.next.object() != o.object() {
+			continue
+		}
+		if !p.yields(u) && !(o.reads() && u.next.reads()) {
+			u.priority = p.fresh()
+		}
+	}
+}
+
+// choose picks one of the threads that can run, which may be one whose time has not come.
+func (p *policy) choose(can []*Thread) *Thread {
+	x := p.x
+	fair := p.kind == schedule.Fair || p.late()
+	if !fair && x.points%abi.StarvedEvery == 0 {
+		if t := p.starving(can); t != nil {
+			t.detour = x.detourNeeded(t)
+			return t
+		}
+	}
+	if !p.late() {
+		if t := p.chooseEarly(); t != nil {
+			return t
+		}
+	}
+	var offered []*Thread
+	if !fair {
+		can, offered = x.offerSleepers(can)
+	}
+	var t *Thread
+	switch {
+	case fair:
+		t = p.inTurn(can)
+	case p.kind == schedule.Random:
+		t = p.anyOf(can)
+	default:
+		t = highest(can)
+	}
+	x.takeOffer(t, offered)
+	t.detour = x.detourNeeded(t)
 	return t
 }
 
-func compare[T int64 | uint64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// starving returns the thread that has waited longest, if that is too long; or nil.
+func (p *policy) starving(can []*Thread) *Thread {
+	first := can[0]
+	for _, t := range can {
+		if t.ran < first.ran {
+			first = t
+		}
 	}
-	return 0
+	if p.x.points-first.ran < abi.Starved {
+		return nil
+	}
+	return first
 }
 
-// lower puts a thread below all others.
-func (p *policy) lower(t *Thread) {
-	p.lowest--
-	t.priority = p.lowest
-}
-
-// roundRobin stays with the current thread while it can run and has not given way.
-func (p *policy) roundRobin(can []*Thread) *Thread {
-	if p.current == nil {
-		return can[0]
+// inTurn stays with the running thread while it can run and does not yield. A timer whose
+// time has come goes first, but not twice on end.
+func (p *policy) inTurn(can []*Thread) *Thread {
+	x := p.x
+	for _, t := range can {
+		if t.timer && t != x.last {
+			return t
+		}
 	}
-	if !p.yielded && slices.Contains(can, p.current) {
-		return p.current
+	if x.decision.Has(x.current.id) && !x.current.ended && !p.yields(x.current) {
+		return x.current
 	}
 	for _, t := range can {
-		if t.id > p.current.id {
+		if t.id > x.current.id {
 			return t
 		}
 	}
 	return can[0]
 }
 
-// performed follows what a thread has just done.
-func (p *policy) performed(t *Thread, done operation) {
-	p.current = t
-	if done.op == trace.OpYield {
-		p.yielded = true
-		if p.kind == schedule.PCT {
-			p.lower(t)
-		}
+func (p *policy) anyOf(can []*Thread) *Thread {
+	c := p.x.current
+	if p.stay != 0 && !c.ended && slices.Contains(can, c) && !p.yields(c) && p.random()&0xffff < p.stay {
+		return c
 	}
-	if p.kind == schedule.POS {
-		for _, u := range p.x.threads {
-			if u != t && !u.ended && conflict(&done, &u.next) {
-				u.draw = p.rand.Uint64()
-			}
-		}
+	if len(can) == 1 {
+		return can[0]
 	}
+	return can[(p.random()>>32)*uint64(len(can))>>32]
 }
 
-// conflict reports whether the order of two operations can matter.
-func conflict(a, b *operation) bool {
-	switch {
-	case a.word != nil && a.word == b.word:
-		return a.op != trace.OpRead && a.op != trace.OpAtomicLoad || b.op != trace.OpRead && b.op != trace.OpAtomicLoad
-	case a.lock != nil && a.lock == b.lock, a.cond != nil && a.cond == b.cond,
-		a.sem != nil && a.sem == b.sem, a.bar != nil && a.bar == b.bar:
-		return true
+func highest(can []*Thread) *Thread {
+	best := can[0]
+	for _, t := range can {
+		if t.priority > best.priority {
+			best = t
+		}
 	}
-	return false
+	return best
+}
+
+// chooseEarly ends a wait whose time has not come, or that nobody has ended, in a few
+// decisions of plans that ask for it; nil otherwise.
+func (p *policy) chooseEarly() *Thread {
+	x := p.x
+	odds := uint64(abi.EarlyOdds)
+	if x.timers > 0 {
+		odds = abi.EarlyTimerOdds
+	}
+	timeouts := x.plan.Timeouts && p.random()%odds == 0
+	spurious := x.plan.Spurious && p.random()%abi.EarlyOdds == 0
+	if !timeouts && !spurious {
+		return nil
+	}
+	var pick *Thread
+	var detour trace.Op
+	n := uint64(0)
+	for _, t := range x.threads {
+		if t.ended || x.decision.Has(t.id) {
+			continue
+		}
+		early := timeouts && t.timed && t.next.op != trace.OpSleep && x.mayOvertake(t)
+		if !early && !(spurious && x.detourPossible(t, trace.OpSpuriousWake)) {
+			continue
+		}
+		if n++; p.random()%n != 0 {
+			continue
+		}
+		pick, detour = t, trace.OpNone
+		if !early {
+			detour = trace.OpSpuriousWake
+		} else if t.next.op == trace.OpCondWake {
+			detour = trace.OpCondTimeout
+		}
+	}
+	if pick == nil {
+		return nil
+	}
+	if pick.detour = detour; detour != trace.OpSpuriousWake {
+		x.overtaken(pick)
+	}
+	if detour == trace.OpNone {
+		x.early(pick)
+	}
+	return pick
+}
+
+// toWake chooses who hears a signal: whom the script says, the first that came under the
+// fair policy, any under the others.
+func (p *policy) toWake(c *Cond) *Thread {
+	x := p.x
+	fifo := p.kind == schedule.Fair && x.plan.Mode != schedule.Tolerant
+	var pick *Thread
+	n := uint64(0)
+	for _, t := range x.threads {
+		if t.ended || t.next.op != trace.OpCondWake || t.next.cond != c || t.granted || t.timedOut {
+			continue
+		}
+		if t == x.script.wake {
+			return t
+		}
+		n++
+		if pick == nil || fifo && t.arrival < pick.arrival || !fifo && p.random()%n == 0 {
+			pick = t
+		}
+	}
+	return pick
 }

@@ -1,29 +1,34 @@
 package simprog
 
 import (
-	"slices"
-
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// script follows a plan's script.
+// script follows a plan's script, as docs/scheduler.md says.
 type script struct {
 	mode       schedule.Mode
 	steps      []schedule.Step
 	names      []trace.Thread
 	at         int // next step
 	deviations int
-	off        int // operations since the present interval was left
-	waking     *schedule.Step
+	off        int     // operations on end off the path of the present interval
+	wake       *Thread // that the present step says a signal wakes; nil if it says none
 }
 
-// patience is how many operations a thread may do off its interval before the next
-// interval's turn comes.
-const patience = 200
-
 func newScript(p schedule.Plan) script {
-	return script{mode: p.Mode, steps: p.Script, names: p.Threads}
+	s := script{mode: p.Mode, steps: p.Script, names: p.Threads}
+	if p.Mode == schedule.NoScript {
+		s.steps = nil
+	}
+	return s
+}
+
+// endsWithScript reports whether the step budget is as long as the strict script: the
+// execution ends with it. Points do not tell when, since not every step is arrived at.
+func (s *script) endsWithScript(p *schedule.Plan) bool {
+	return s.mode == schedule.Strict && len(s.steps) > 0 && p.MaxSteps == len(s.steps)
 }
 
 // thread is the one that a step names, nil if it has not been created.
@@ -39,98 +44,135 @@ func (s *script) thread(x *execution, id trace.ThreadID) *Thread {
 	return nil
 }
 
-// wake is the thread that the present step wakes, nil if it says none.
-func (s *script) wake(x *execution) *Thread {
-	if s.waking == nil {
+// choose is the script's choice, nil if it has none: it has ended, or, with x.over set, the
+// execution has, which diverged.
+func (s *script) choose(x *execution) *Thread {
+	if s.at == len(s.steps) {
 		return nil
 	}
-	return s.thread(x, s.waking.Wake)
-}
-
-// choose is the script's choice, if it has one. A nil thread means that the execution has
-// ended: it diverged.
-func (s *script) choose(x *execution, can, timed []*Thread) (t *Thread, decided bool) {
-	s.waking = nil
 	if s.mode == schedule.Strict {
-		return s.strict(x, can, timed), true
+		return s.strict(x)
 	}
-	t = s.tolerant(x, can, timed)
-	return t, t != nil
+	return s.tolerant(x)
 }
 
-func (s *script) strict(x *execution, can, timed []*Thread) *Thread {
-	if s.at < len(s.steps) {
-		step := &s.steps[s.at]
-		t := s.thread(x, step.Thread)
-		ready := can
-		if step.Timeout {
-			ready = timed
-		}
-		if t != nil && slices.Contains(ready, t) && matches(t, step) {
-			s.at++
-			s.waking = step
-			return t
-		}
+// matches reports whether a step may be what t does next: its pending operation, or a detour.
+func (s *script) matches(x *execution, t *Thread, step *schedule.Step) bool {
+	return t.next.site == step.Site && (t.next.op == step.Op || x.detourPossible(t, step.Op))
+}
+
+// overtakes reports whether the time of t's wait may come now, though it has not.
+func (s *script) overtakes(x *execution, t *Thread, step *schedule.Step) bool {
+	if step.Timeout && s.mode == schedule.Strict {
+		return true
 	}
-	// What would have come instead: the expected thread's operation if it is another
-	// one, else that of a thread that can run.
-	d := &schedule.Divergence{Step: s.at, Met: schedule.Step{Thread: -1, Wake: -1}}
-	if s.at < len(s.steps) {
-		d.Expected = s.steps[s.at]
-		if t := s.thread(x, d.Expected.Thread); t != nil && slices.Contains(can, t) {
-			d.Met = met(t)
-		} else if len(can) > 0 {
-			d.Met = met(can[0])
+	if !step.Timeout && t.next.op != trace.OpSleep {
+		return false
+	}
+	return x.mayOvertake(t)
+}
+
+// take makes t do what a step says, which it matches, if it can now.
+func (s *script) take(x *execution, t *Thread, step *schedule.Step) bool {
+	if t.next.op != step.Op {
+		if step.Op == trace.OpCondTimeout && !t.due {
+			if !s.overtakes(x, t, step) {
+				return false
+			}
+			x.overtaken(t)
 		}
-	} else if len(can) > 0 {
-		d.Met = met(can[0])
+		t.detour = step.Op
+		return true
+	}
+	if !x.possible(t) {
+		if !t.timed || t.next.op == trace.OpCondWake || !s.overtakes(x, t, step) {
+			return false
+		}
+		x.overtaken(t)
+		x.early(t)
+	}
+	t.detour = trace.OpNone
+	s.wake = s.thread(x, step.Wake)
+	return true
+}
+
+func (s *script) strict(x *execution) *Thread {
+	step := &s.steps[s.at]
+	t := s.thread(x, step.Thread)
+	if t == nil || t.ended {
+		s.diverge(x, nil)
+		return nil
+	}
+	if !s.matches(x, t, step) || !s.take(x, t, step) {
+		s.diverge(x, t)
+		return nil
+	}
+	if s.at++; s.at == len(s.steps) && s.endsWithScript(&x.plan) {
+		x.budget = x.points
+	}
+	return t
+}
+
+// diverge ends the execution at the present step. t is the step's thread, nil if it is not
+// there.
+func (s *script) diverge(x *execution, t *Thread) {
+	d := &schedule.Divergence{Step: s.at, Expected: s.steps[s.at], Met: schedule.Step{Thread: -1, Wake: -1}}
+	if t != nil {
+		d.Met = schedule.Step{Thread: t.id, Op: t.next.op, Site: t.next.site, Wake: -1}
 	}
 	x.over = true
 	x.ending = trace.Ending{Kind: trace.Diverged, Status: int32(s.at), Waiters: x.waiters()}
 	x.outcome.Diverged = d
-	return nil
 }
 
-func met(t *Thread) schedule.Step {
-	return schedule.Step{Thread: t.id, Op: t.next.op, Site: t.next.site, Wake: -1}
+// nextInterval gives up the rest of the present interval.
+func (s *script) nextInterval() {
+	thread := s.steps[s.at].Thread
+	for s.at < len(s.steps) && s.steps[s.at].Thread == thread {
+		s.at++
+		s.deviations++
+	}
+	s.off = 0
 }
 
-func matches(t *Thread, step *schedule.Step) bool {
-	return t.next.op == step.Op && t.next.site == step.Site
-}
-
-// tolerant follows the script interval by interval (FSE'10 §4.2.1): a thread that does
-// something else runs on until it rejoins its interval; one that is blocked, gone, or does
-// not rejoin gives way to the next interval. It returns nil at the script's end.
-func (s *script) tolerant(x *execution, can, timed []*Thread) *Thread {
+// tolerant follows the script interval by interval (FSE'10 §4.2.1).
+func (s *script) tolerant(x *execution) *Thread {
 	for s.at < len(s.steps) {
-		end := s.at + 1
-		for end < len(s.steps) && s.steps[end].Thread == s.steps[s.at].Thread {
-			end++
+		step := &s.steps[s.at]
+		t := s.thread(x, step.Thread)
+		if t == nil || t.ended {
+			s.nextInterval()
+			continue
 		}
-		t := s.thread(x, s.steps[s.at].Thread)
-		if t != nil && s.off < patience {
-			for i := s.at; i < end; i++ {
-				step := &s.steps[i]
-				ready := can
-				if step.Timeout {
-					ready = timed
-				}
-				if matches(t, step) && slices.Contains(ready, t) {
-					s.deviations += i - s.at
-					s.at, s.off = i+1, 0
-					s.waking = step
-					return t
-				}
-			}
-			if slices.Contains(can, t) {
-				s.off++
-				s.deviations++
+		if s.matches(x, t, step) && s.take(x, t, step) {
+			s.at++
+			s.off = 0
+			return t
+		}
+		if !x.decision.Has(t.id) {
+			s.nextInterval()
+			continue
+		}
+		// Off the path. Does the rest of the interval expect this operation?
+		for i := s.at + 1; i < len(s.steps) && i < s.at+abi.LookAhead && s.steps[i].Thread == step.Thread; i++ {
+			if s.matches(x, t, &s.steps[i]) && s.take(x, t, &s.steps[i]) {
+				s.deviations += i - s.at
+				s.at, s.off = i+1, 0
 				return t
 			}
 		}
-		s.deviations += end - s.at
-		s.at, s.off = end, 0
+		// Yielding or sleeping off its path, it waits for another thread.
+		waits := t.next.op == trace.OpYield || t.next.op == trace.OpSleep || t.spinning()
+		if !waits {
+			s.off++
+		}
+		if waits || s.off > abi.Patience {
+			s.nextInterval()
+			continue
+		}
+		s.deviations++
+		t.detour = x.detourNeeded(t)
+		return t
 	}
 	return nil
 }

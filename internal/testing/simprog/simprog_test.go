@@ -107,8 +107,9 @@ func TestExecutionsRepeat(t *testing.T) {
 					t.Fatalf("the same plan gave\n%+v\n%+v", first, again)
 				}
 				p.Script, p.Threads = schedule.ScriptOf(first.Trace), first.Trace.Threads
-				if len(p.Script) != first.Points {
-					t.Fatalf("%d points, but %d choices recorded", first.Points, len(p.Script))
+				// A choice for each arrival, and one after each thread's end.
+				if want := first.Points + ends(first.Trace, p.MaxSteps); len(p.Script) != want {
+					t.Fatalf("%d points, but %d choices recorded, want %d", first.Points, len(p.Script), want)
 				}
 				for _, mode := range []schedule.Mode{schedule.Strict, schedule.Tolerant} {
 					p.Mode = mode
@@ -121,6 +122,20 @@ func TestExecutionsRepeat(t *testing.T) {
 			})
 		})
 	}
+}
+
+// ends is how many choices an execution makes without an arrival before them: one after each
+// thread that ended while it went on. The arrival that breaks the step budget makes none.
+func ends(t *trace.Trace, budget int) (n int) {
+	for i, e := range t.Events {
+		if e.Op == trace.OpThreadEnd && (i < len(t.Events)-1 || t.Ending.Kind == trace.Hang) {
+			n++
+		}
+	}
+	if t.Ending.Kind == trace.Hang || t.Ending.Kind == trace.Deadlock && len(t.Events) > 0 && t.Events[len(t.Events)-1].Op != trace.OpThreadEnd {
+		n--
+	}
+	return n
 }
 
 // TestEventsAreWellFormed checks every recorded execution against the contract.
@@ -142,11 +157,14 @@ func TestEventsAreWellFormed(t *testing.T) {
 				started, ended := map[trace.ThreadID]bool{0: true}, map[trace.ThreadID]bool{}
 				for i, e := range o.Trace.Events {
 					choice := e.Flags&trace.FlagNoChoice == 0
-					if choice && !e.Enabled.Has(e.Thread) != (e.Flags&trace.FlagTimeout != 0) {
+					if choice && !e.Enabled.Has(e.Thread) && e.Flags&trace.FlagTimeout == 0 {
 						t.Fatalf("event %d: %+v was chosen but not enabled", i, e)
 					}
+					if late := e.Flags&trace.FlagTimeout != 0; late && e.Op != trace.OpCondTimeout && e.Op != trace.OpSleep {
+						t.Fatalf("event %d: %+v timed out", i, e)
+					}
 					if !choice && (!p.Accesses && e.Op != trace.OpSignal || slices.Contains(p.Points, e.Site)) {
-						t.Fatalf("event %d: %+v is no choice but recorded", i, e)
+						t.Fatalf("event %d: %+v is not a choice but recorded", i, e)
 					}
 					if ended[e.Thread] || e.Op == trace.OpThreadStart == started[e.Thread] && e.Op == trace.OpThreadStart || e.Op != trace.OpThreadStart && !started[e.Thread] {
 						t.Fatalf("event %d: %+v out of its thread's life", i, e)
@@ -201,7 +219,7 @@ func TestCoverageNamesEquivalence(t *testing.T) {
 				target := New(program)
 				p := plans(t, points)
 				p.Accesses, p.Timeouts = false, false
-				p.Points = points // an access that is no point moves along with the operation before it
+				p.Points = points // an access that is not a scheduling point moves along with the operation before it
 				first := run(t, target, p)
 				var candidates []int
 				events := first.Trace.Events
@@ -320,7 +338,7 @@ func TestEndings(t *testing.T) {
 			for {
 				t.Yield()
 			}
-		}), trace.Hang, 0, ""},
+		}), trace.Hang, 0, "step budget"},
 		{"main ends first", program(func(t *Thread) { t.Go(func(t *Thread) { t.Down(t.Sem(0)) }) }), trace.Clean, 0, ""},
 		{"wait times out when nobody can run", program(func(t *Thread) {
 			m := t.Mutex()
@@ -376,13 +394,21 @@ func TestStrictDivergence(t *testing.T) {
 	}{
 		{"other operation", func(s []schedule.Step) []schedule.Step { s[1].Op = trace.OpMutexLock; return s }, 1, trace.OpThreadCreate},
 		{"other site", func(s []schedule.Step) []schedule.Step { s[1].Site++; return s }, 1, trace.OpThreadCreate},
-		{"thread that is not there", func(s []schedule.Step) []schedule.Step { s[0].Thread = 2; return s }, 0, trace.OpThreadCreate},
-		{"script too short", func(s []schedule.Step) []schedule.Step { return s[:3] }, 3, trace.OpThreadEnd},
+		{"thread that is not there", func(s []schedule.Step) []schedule.Step { s[0].Thread = 2; return s }, 0, trace.OpNone},
 	} {
 		o := run(t, target, plan(test.change))
 		if o.Ending.Kind != trace.Diverged || o.Diverged == nil || o.Diverged.Step != test.step || o.Diverged.Met.Op != test.met {
 			t.Errorf("%s: %v, %+v", test.name, o.Ending.Kind, o.Diverged)
 		}
+	}
+	// The policy goes on where a script ends, unless the budget is as long as the script.
+	p := plan(func(s []schedule.Step) []schedule.Step { return s[:3] })
+	if o := run(t, target, p); o.Ending.Kind != trace.Clean {
+		t.Errorf("a short script ended with %v", o.Ending.Kind)
+	}
+	p.MaxSteps, p.Record = len(p.Script), true
+	if o := run(t, target, p); o.Ending.Kind != trace.Hang || len(o.Trace.Events) != len(p.Script) {
+		t.Errorf("a script as long as the budget ended with %v after %d events", o.Ending.Kind, len(o.Trace.Events))
 	}
 }
 
@@ -412,9 +438,9 @@ func TestPolicies(t *testing.T) {
 	}{
 		{"fair, lock order", ABBA(), fair, 0, 0},
 		{"random, lock order", ABBA(), random, 30, 200},
-		{"random, one thread stands still", StandStill(30), random, 0, 0},
-		{"stay, one thread stands still", StandStill(30), stay, 1, 30},
-		{"pct, one thread stands still", StandStill(30), pct, 1, 30},
+		{"random, one thread stands still", StandStill(16), random, 0, 0},
+		{"stay, one thread stands still", StandStill(16), stay, 1, 30},
+		{"pct, one thread stands still", StandStill(16), pct, 1, 30},
 		{"random, far ahead", FarAhead(20), random, 0, 0},
 		{"pct, far ahead", FarAhead(20), pct, 30, 150},
 		{"pos, far ahead", FarAhead(20), pos, 2, 30},

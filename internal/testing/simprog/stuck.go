@@ -10,7 +10,7 @@ import (
 func (x *execution) waiters() []trace.Waiter {
 	var out []trace.Waiter
 	for _, t := range x.threads {
-		if t.ended || t.next.op == trace.OpNone {
+		if t.ended || t.timer || t.next.op == trace.OpNone {
 			continue
 		}
 		w := trace.Waiter{Thread: t.id, Op: t.next.op, Site: t.next.site, Holder: -1, Ready: x.enabled(t)}
@@ -40,7 +40,7 @@ func waitsFor(t *Thread) *Thread {
 	case trace.OpMutexLock:
 		return o.lock.holder
 	case trace.OpCondWake:
-		if t.woken {
+		if t.granted {
 			return o.lock.holder
 		}
 	case trace.OpThreadJoin:
@@ -71,8 +71,8 @@ func (x *execution) deadlock() {
 	}
 }
 
-// hang ends the execution: its budget is spent.
-func (x *execution) hang() {
+// hang ends the execution, which gets no further: its budget is spent, say.
+func (x *execution) hang(t *Thread, why string) {
 	x.over = true
-	x.ending = trace.Ending{Kind: trace.Hang, Waiters: x.waiters()}
+	x.ending = trace.Ending{Kind: trace.Hang, Message: why, Thread: t.id, Site: t.next.site, Waiters: x.waiters()}
 }

@@ -49,13 +49,13 @@ const ahead = 8
 // Stream implements target.Target.
 func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
 	var queue []schedule.Plan
-	more := true
 	for {
-		for more && len(queue) < ahead {
-			var p schedule.Plan
-			if p, more = next(); more {
-				queue = append(queue, p)
+		for len(queue) < ahead {
+			p, ok := next()
+			if !ok {
+				break
 			}
+			queue = append(queue, p)
 		}
 		if len(queue) == 0 {
 			return nil
@@ -70,7 +70,7 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 			if !done(p, o) {
 				return nil
 			}
-			if p.Stop && (o.Ending.Kind != trace.Clean || o.Ending.Status != p.ExpectStatus) {
+			if p.Ends(&o) {
 				break
 			}
 		}

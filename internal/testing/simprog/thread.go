@@ -3,6 +3,7 @@ package simprog
 import (
 	"runtime"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -17,16 +18,41 @@ type Thread struct {
 	stop   func()
 	yield  func(struct{}) bool
 
-	next     operation // what it is about to do
-	result   int64     // of its last operation
-	child    *Thread   // that it created last
-	began    bool
-	ended    bool
-	joined   bool
-	woken    bool   // may leave its wait
-	steps    uint64 // operations done, for coverage
-	priority int64  // PCT
-	draw     uint64 // POS, for next
+	at     trace.Site // of the next operation, if it is not 0
+	next   operation  // what it is about to do
+	result int64      // of its last operation
+	child  *Thread    // that it created last
+	began  bool
+	ended  bool
+	joined bool
+	steps  uint64 // operations done, for coverage
+
+	// The pending operation.
+	granted  bool     // somebody let its wait end
+	timed    bool     // its wait has a deadline, which has not passed
+	timedOut bool     // the deadline has been used
+	due      bool     // a condition wait: the deadline has passed
+	deadline int64    // virtual ns
+	arrival  int      // at the condition, in order
+	round    int      // of the barrier
+	detour   trace.Op // what it does before its operation, once chosen; OpNone for nothing
+	couldRun bool     // it was enabled when that was last looked at
+
+	// For the policies.
+	timer    bool // a timer rather than a thread; it runs no code
+	priority int64
+	ran      int // points when it last did an operation, or became enabled
+
+	// What it does but wait.
+	seen         map[observation]int64
+	stale        int // observations on end that told it nothing new
+	idle, futile int // of those since progressAt was idleAt
+	idleAt       int
+	wrote        bool     // plainly, since its last observation
+	quiet        bool     // it has done plain accesses since its last scheduling point
+	looked       bool     // it had, at its last scheduling point
+	before       trace.Op // its last operation at a scheduling point, and where that was
+	beforeAt     trace.Site
 }
 
 // operation is one operation that a thread is about to do.
@@ -43,16 +69,50 @@ type operation struct {
 	value int64
 	old   int64 // compare-and-swap
 	timed bool
+	until int64 // timed waits and sleeps: the virtual time at which they are over
 	// text is that of an abort, thrown says that an exception is its cause.
 	text   string
 	thrown bool
 }
 
+// object is what the operation is about, nil for nothing.
+func (o *operation) object() any {
+	switch {
+	case o.cond != nil:
+		return o.cond
+	case o.lock != nil:
+		return o.lock
+	case o.word != nil:
+		return o.word
+	case o.sem != nil:
+		return o.sem
+	case o.bar != nil:
+		return o.bar
+	case o.other != nil:
+		return o.other
+	}
+	return nil
+}
+
+// reads reports whether the operation only looks at its object.
+func (o *operation) reads() bool { return o.op == trace.OpRead || o.op == trace.OpAtomicLoad }
+
 // killed unwinds a thread's function when its execution is over.
 type killed struct{}
 
+// At says where the next operation is, instead of where its method is called: for programs
+// that are interpreted.
+func (t *Thread) At(s trace.Site) *Thread {
+	t.at = s
+	return t
+}
+
 // site is where the program called the method that called it.
-func site() trace.Site {
+func (t *Thread) site() trace.Site {
+	if s := t.at; s != 0 {
+		t.at = 0
+		return s
+	}
 	var pc [1]uintptr
 	runtime.Callers(3, pc[:])
 	return trace.MakeSite(0, uint64(pc[0]))
@@ -74,11 +134,13 @@ func (t *Thread) pause() {
 
 // access does a plain access: at once, unless its instruction is a scheduling point.
 func (t *Thread) access(o operation) int64 {
-	if t.x.points[o.site] {
+	t.wrote = t.wrote || o.op == trace.OpWrite
+	if t.x.sites[o.site] {
 		return t.do(o)
 	}
+	t.quiet = true
 	t.next = o
-	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
+	t.x.perform(t, trace.FlagNoChoice)
 	if t.x.over {
 		t.pause()
 	}
@@ -103,42 +165,42 @@ func (t *Thread) Var(value int64) *Word {
 // New allocates a variable on the heap: OpMalloc, no scheduling point.
 func (t *Thread) New(value int64) *Word {
 	w := &Word{object: t.x.heap(), value: value}
-	t.next = operation{op: trace.OpMalloc, site: site(), word: w}
-	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
+	t.next = operation{op: trace.OpMalloc, site: t.site(), word: w}
+	t.x.perform(t, trace.FlagNoChoice)
 	return w
 }
 
 // Free frees a variable made by New. Using it afterwards is misuse.
-func (t *Thread) Free(w *Word) { t.access(operation{op: trace.OpFree, site: site(), word: w}) }
+func (t *Thread) Free(w *Word) { t.access(operation{op: trace.OpFree, site: t.site(), word: w}) }
 
 // Read is a plain read.
 func (t *Thread) Read(w *Word) int64 {
-	return t.access(operation{op: trace.OpRead, site: site(), word: w})
+	return t.access(operation{op: trace.OpRead, site: t.site(), word: w})
 }
 
 // Write is a plain write.
 func (t *Thread) Write(w *Word, value int64) {
-	t.access(operation{op: trace.OpWrite, site: site(), word: w, value: value})
+	t.access(operation{op: trace.OpWrite, site: t.site(), word: w, value: value})
 }
 
 // Load is an atomic load; like all atomics here it is sequentially consistent.
 func (t *Thread) Load(w *Word) int64 {
-	return t.do(operation{op: trace.OpAtomicLoad, site: site(), word: w})
+	return t.do(operation{op: trace.OpAtomicLoad, site: t.site(), word: w})
 }
 
 // Store is an atomic store.
 func (t *Thread) Store(w *Word, value int64) {
-	t.do(operation{op: trace.OpAtomicStore, site: site(), word: w, value: value})
+	t.do(operation{op: trace.OpAtomicStore, site: t.site(), word: w, value: value})
 }
 
 // Add is an atomic addition; it returns the new value.
 func (t *Thread) Add(w *Word, delta int64) int64 {
-	return t.do(operation{op: trace.OpAtomicRmw, site: site(), word: w, value: delta})
+	return t.do(operation{op: trace.OpAtomicRmw, site: t.site(), word: w, value: delta})
 }
 
 // CompareAndSwap is an atomic compare-and-swap and reports whether it swapped.
 func (t *Thread) CompareAndSwap(w *Word, old, value int64) bool {
-	return t.do(operation{op: trace.OpAtomicCas, site: site(), word: w, old: old, value: value}) != 0
+	return t.do(operation{op: trace.OpAtomicCas, site: t.site(), word: w, old: old, value: value}) != 0
 }
 
 // Mutex is a lock that is not recursive.
@@ -152,44 +214,71 @@ type Mutex struct {
 func (t *Thread) Mutex() *Mutex { return &Mutex{object: t.x.global()} }
 
 // Lock waits for the lock and takes it.
-func (t *Thread) Lock(m *Mutex) { t.do(operation{op: trace.OpMutexLock, site: site(), lock: m}) }
+func (t *Thread) Lock(m *Mutex) { t.do(operation{op: trace.OpMutexLock, site: t.site(), lock: m}) }
 
 // TryLock takes the lock if it is free and reports whether it did.
 func (t *Thread) TryLock(m *Mutex) bool {
-	return t.do(operation{op: trace.OpMutexTrylock, site: site(), lock: m}) == 0
+	return t.do(operation{op: trace.OpMutexTrylock, site: t.site(), lock: m}) == 0
 }
 
 // Unlock gives the lock up. Without holding it, it is misuse.
-func (t *Thread) Unlock(m *Mutex) { t.do(operation{op: trace.OpMutexUnlock, site: site(), lock: m}) }
+func (t *Thread) Unlock(m *Mutex) { t.do(operation{op: trace.OpMutexUnlock, site: t.site(), lock: m}) }
 
 // Cond is a condition variable.
 type Cond struct {
-	object  trace.Object
-	waiting []*Thread
-	cover   history
+	object trace.Object
+	cover  history
 }
 
 // Cond makes a condition variable.
 func (t *Thread) Cond() *Cond { return &Cond{object: t.x.global()} }
 
 // Wait gives the lock up, waits for a signal, and takes the lock again: two operations.
-func (t *Thread) Wait(c *Cond, m *Mutex) { t.wait(c, m, false, site()) }
+func (t *Thread) Wait(c *Cond, m *Mutex) { t.wait(c, m, 0, t.site()) }
 
-// TimedWait is Wait with a time limit; it reports whether the thread was woken before.
-// Time passes when no thread can run, or as the plan likes (schedule.Plan.Timeouts).
-func (t *Thread) TimedWait(c *Cond, m *Mutex) bool { return t.wait(c, m, true, site()) == 0 }
+// TimedWait is Wait for a millisecond at most; it reports whether the thread was woken
+// before.
+func (t *Thread) TimedWait(c *Cond, m *Mutex) bool { return t.waitFor(c, m, 1e6, t.site()) }
 
-func (t *Thread) wait(c *Cond, m *Mutex, timed bool, at trace.Site) int64 {
-	t.do(operation{op: trace.OpCondWait, site: at, cond: c, lock: m})
-	return t.do(operation{op: trace.OpCondWake, site: at, cond: c, lock: m, timed: timed})
+// WaitFor is Wait with a limit in virtual ns.
+func (t *Thread) WaitFor(c *Cond, m *Mutex, ns int64) bool { return t.waitFor(c, m, ns, t.site()) }
+
+func (t *Thread) waitFor(c *Cond, m *Mutex, ns int64, at trace.Site) bool {
+	return t.wait(c, m, t.Now()+ns, at) == 0
 }
 
+func (t *Thread) wait(c *Cond, m *Mutex, until int64, at trace.Site) int64 {
+	t.do(operation{op: trace.OpCondWait, site: at, cond: c, lock: m})
+	return t.do(operation{op: trace.OpCondWake, site: at, cond: c, lock: m, timed: until != 0, until: until})
+}
+
+// Now looks at the clock, which takes a little time.
+func (t *Thread) Now() int64 {
+	t.x.time += abi.ClockNs
+	return t.x.time
+}
+
+// Sleep waits until some virtual ns have passed.
+func (t *Thread) Sleep(ns int64) {
+	t.do(operation{op: trace.OpSleep, site: t.site(), value: ns, until: t.x.time + max(ns, shortestSleep)})
+}
+
+// Timer sets a timer that expires once, after some virtual ns, and tells nobody.
+func (t *Thread) Timer(ns int64) {
+	at := t.site()
+	t.do(operation{op: trace.OpThreadCreate, site: at})
+	t.do(operation{op: trace.OpTimerSet, site: at, other: t.child, value: ns})
+}
+
+// Step does an operation that changes nothing.
+func (t *Thread) Step(op trace.Op) { t.do(operation{op: op, site: t.site()}) }
+
 // Signal wakes one thread that waits.
-func (t *Thread) Signal(c *Cond) { t.do(operation{op: trace.OpCondSignal, site: site(), cond: c}) }
+func (t *Thread) Signal(c *Cond) { t.do(operation{op: trace.OpCondSignal, site: t.site(), cond: c}) }
 
 // Broadcast wakes all threads that wait.
 func (t *Thread) Broadcast(c *Cond) {
-	t.do(operation{op: trace.OpCondBroadcast, site: site(), cond: c})
+	t.do(operation{op: trace.OpCondBroadcast, site: t.site(), cond: c})
 }
 
 // Sem is a counting semaphore.
@@ -203,16 +292,17 @@ type Sem struct {
 func (t *Thread) Sem(count int64) *Sem { return &Sem{object: t.x.global(), count: count} }
 
 // Down waits until the count is positive and lowers it.
-func (t *Thread) Down(s *Sem) { t.do(operation{op: trace.OpSemWait, site: site(), sem: s}) }
+func (t *Thread) Down(s *Sem) { t.do(operation{op: trace.OpSemWait, site: t.site(), sem: s}) }
 
 // Up raises the count.
-func (t *Thread) Up(s *Sem) { t.do(operation{op: trace.OpSemPost, site: site(), sem: s}) }
+func (t *Thread) Up(s *Sem) { t.do(operation{op: trace.OpSemPost, site: t.site(), sem: s}) }
 
 // Barrier lets threads go on when a number of them has arrived.
 type Barrier struct {
 	object  trace.Object
 	size    int
-	arrived []*Thread
+	arrived int
+	round   int
 	cover   history
 }
 
@@ -223,52 +313,52 @@ func (t *Thread) Barrier(size int) *Barrier {
 
 // Arrive waits at the barrier: two operations.
 func (t *Thread) Arrive(b *Barrier) {
-	at := site()
+	at := t.site()
 	t.do(operation{op: trace.OpBarrierWait, site: at, bar: b})
 	t.do(operation{op: trace.OpBarrierLeave, site: at, bar: b})
 }
 
 // Go creates a thread.
 func (t *Thread) Go(body func(*Thread)) *Thread {
-	t.do(operation{op: trace.OpThreadCreate, site: site(), body: body})
+	t.do(operation{op: trace.OpThreadCreate, site: t.site(), body: body})
 	return t.child
 }
 
 // Join waits for a thread to end. Joining it twice is misuse.
 func (t *Thread) Join(other *Thread) {
-	t.do(operation{op: trace.OpThreadJoin, site: site(), other: other})
+	t.do(operation{op: trace.OpThreadJoin, site: t.site(), other: other})
 }
 
 // Yield lets others run first.
-func (t *Thread) Yield() { t.do(operation{op: trace.OpYield, site: site()}) }
+func (t *Thread) Yield() { t.do(operation{op: trace.OpYield, site: t.site()}) }
 
 // Assert ends the execution with a failed assertion unless ok.
 func (t *Thread) Assert(ok bool, text string) {
 	if !ok {
-		t.do(operation{op: trace.OpAbort, site: site(), text: text})
+		t.do(operation{op: trace.OpAbort, site: t.site(), text: text})
 	}
 }
 
 // Exit ends the program. Returning from the main function is Exit(0).
 func (t *Thread) Exit(status int) {
-	t.do(operation{op: trace.OpProcessExit, site: site(), value: int64(status)})
+	t.do(operation{op: trace.OpProcessExit, site: t.site(), value: int64(status)})
 }
 
-// Crash ends the execution with a fatal signal, at once: it is no scheduling point.
+// Crash ends the execution with a fatal signal, at once: it is not a scheduling point.
 func (t *Thread) Crash(signal int) {
-	t.next = operation{op: trace.OpSignal, site: site(), value: int64(signal)}
-	t.x.perform(t, trace.FlagNoChoice, trace.ThreadSet{})
+	t.next = operation{op: trace.OpSignal, site: t.site(), value: int64(signal)}
+	t.x.perform(t, trace.FlagNoChoice)
 	t.pause()
 }
 
 // Throw ends the execution with an uncaught exception.
 func (t *Thread) Throw(exception string) {
-	t.do(operation{op: trace.OpAbort, site: site(), text: exception, thrown: true})
+	t.do(operation{op: trace.OpAbort, site: t.site(), text: exception, thrown: true})
 }
 
 // Unsupported does something that heddle cannot carry.
 func (t *Thread) Unsupported(what string) {
-	t.x.fail(t, trace.Unsupported, site(), what)
+	t.x.fail(t, trace.Unsupported, t.site(), what)
 	t.pause()
 }
 

@@ -17,7 +17,7 @@ type machine struct {
 	mem     map[uint64]uint64 // byte → number of the write that wrote it
 	locks   map[trace.Object]*lock
 	sems    map[trace.Object]uint64
-	queues  map[trace.Object][]int // who waits on a condition or futex, in order
+	queues  map[trace.Object][]int // the waiters on a condition or futex, in order
 	bars    map[trace.Object][]int // who has arrived at a barrier
 	once    map[trace.Object]int   // 0 new, 1 running, 2 done
 	blocks  []bool                 // which heap blocks are in use
@@ -191,7 +191,7 @@ func (m *machine) canExpire(t int) bool {
 	return false
 }
 
-// step makes thread t do its next operation, and those that are no choices after it. A
+// step makes thread t do its next operation, and those that are not choices after it. A
 // hint is what was chosen when the same step was done before: whom it woke, which block
 // it got.
 func (m *machine) step(t int, hints []trace.Event) ([]trace.Event, error) {

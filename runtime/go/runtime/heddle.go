@@ -38,7 +38,6 @@ import (
 const (
 	hdWords     = hdMaxThreads / 64
 	hdMapShared = 1
-	hdMaxSteps  = 1 << 20 // the default step budget, as in internal/target/ipc
 	hdFutexWait = 0
 	hdFutexWake = 1
 )
@@ -117,7 +116,7 @@ var hd struct {
 	test    bool // executions are those of a test; else of main
 	active  bool // an execution is under way
 	warm    bool // it is the one that warms up
-	cold    bool // there is none
+	cold    bool // no warm process
 	ready   bool // the controller has been told
 	begun   bool // there has been an execution, if only to warm up
 	noLeaks bool
@@ -156,10 +155,11 @@ var hd struct {
 
 	rng        uint64
 	record     bool
-	accesses   bool   // accesses that are no points are wanted, and there have not been enough
+	accesses   bool   // accesses that are not points are wanted, and there have not been enough
 	profiled   uint64 // of these, sent and skipped
 	watch      bool   // accesses are of interest: recorded, or some are points
 	points     uint64
+	budget     uint64 // points after which the execution is a hang
 	switches   uint32
 	preempt    uint32
 	lastRan    uint32
@@ -176,7 +176,7 @@ var hd struct {
 	devs       uint32
 	devRun     uint32
 	prioLow    int64
-	change     [64]uint64
+	change     [hdChangePoints]uint64
 	nchange    int
 	result     hdResult
 	outside    bool
@@ -237,7 +237,7 @@ func hdAttach() {
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
 	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
 	hd.leakIgnore = gogetenv("HEDDLE_LEAK_IGNORE")
-	hd.procs = hdNumCPU
+	hd.procs = hdCpus
 	hd.vreal = nanotime()
 	hd.vbase = 1e9
 	hd.on = true
@@ -305,7 +305,7 @@ func hdBegin() {
 		}
 		hdNextPlan()
 		if hd.plan.MaxSteps == hdMaxSteps {
-			// The user has not asked for another budget. A long test is no hang; how long it
+			// The user has not asked for another budget. A long test is not a hang; how long it
 			// is, is not known without a warm-up.
 			if hd.test && hd.cold {
 				hd.length = hdMaxSteps

@@ -256,6 +256,33 @@ const (
 	hdSlackNs = 100000000
 )
 
+// enum hd_scheduler
+const (
+	hdMaxSteps       = 1048576
+	hdQuantum        = 10000
+	hdShortQuantum   = 200
+	hdStarved        = 10000
+	hdStarvedEvery   = 1024
+	hdChangePoints   = 64
+	hdPosWindow      = 64
+	hdPosStride      = 8
+	hdStalemate      = 500
+	hdStretch        = 8
+	hdEarlyOdds      = 64
+	hdEarlyTimerOdds = 16
+	hdLookAhead      = 4096
+	hdPatience       = 10000
+	hdSpin           = 6
+	hdIdle           = 16
+	hdFutile         = 2000
+	hdHopeless       = 4000
+	hdClockNs        = 100
+	hdLooks          = 1000
+	hdLooksAgain     = 64
+	hdQuiet          = 20000
+	hdCpus           = 4
+)
+
 // enum hd_policy
 const (
 	hdPolicyFair   = 0

@@ -13,10 +13,6 @@ import (
 	"unsafe"
 )
 
-// hdQuiet is how many accesses a goroutine may do without a scheduling point until it is
-// made to yield: it may be waiting for somebody.
-const hdQuiet = 20000
-
 // hdWatched reports whether the access at addr that the goroutine is about to do is of
 // interest.
 //
@@ -136,7 +132,7 @@ func hdAccessed() {
 		a.changes = hdStop(t, a.op, a.addr, 0, 0, uint32(a.size), a.pc, fp)
 		return
 	}
-	if !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
+	if !hd.record || !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
 		return
 	}
 	nth := hd.profiled

@@ -86,10 +86,6 @@ func hdStartupRand() {
 	}
 }
 
-// hdNumCPU is how many processors a program finds, and GOMAXPROCS to begin with: the same on
-// every machine.
-const hdNumCPU = 4
-
 // hdProcs is GOMAXPROCS, which is 1 in truth.
 func hdProcs(n int) (int, bool) {
 	if !hd.on {

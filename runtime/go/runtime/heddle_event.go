@@ -135,7 +135,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 }
 
-// hdNote records an operation that is no choice, of the goroutine that runs.
+// hdNote records an operation that is not a scheduling decision, of the goroutine that runs.
 //
 //go:nosplit
 func hdNote(op uint16, pc, obj uintptr, value uint64) {
@@ -216,7 +216,7 @@ func hdHeap(base uintptr, off uint64) uint64 {
 	return hdRegionHeap | uint64(o.id)<<hdHeapBits | off
 }
 
-// hdNameless stands for all objects that there is no room to name. Synchronisation on them
+// hdNameless stands for all objects that no room is left to name. Synchronisation on them
 // is taken for one and the same, which orders too much; an access to them is not recorded,
 // or two that have nothing to do with each other would look like a race.
 const hdNameless = hdRegionHeap

@@ -91,8 +91,8 @@ func hdTake(gp *g) bool {
 				op = t.pend.value
 			}
 			t.pend = hdPend{op: hdOpResume, pc: t.pend.pc, stack: t.pend.stack, obj: t.pend.obj, value: op}
-			hdDraw(t)
 		}
+		hdPolicyArrive(t)
 		hdWakes(t)
 		t.state = hdReady
 		hdAdd(&hd.enabled, t.index)
@@ -302,8 +302,12 @@ func hdFind() (*g, bool) {
 		return nil, true
 	}
 	if hdAny() || hdTimer() != 0 && !hdSettled() {
-		hd.points++
-		hdBudget(hd.cur)
+		// A goroutine that was blocked, and a timer that fired, have come to a scheduling point;
+		// one that has ended has not.
+		if hd.cur.state != hdEnded {
+			hd.points++
+			hdBudget(hd.cur)
+		}
 		return hdRun(hdChoose())
 	}
 	return hdNobody()

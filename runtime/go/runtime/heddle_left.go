@@ -4,7 +4,7 @@
 // the schedule, recorded as everything before; then, if some may still go on, longer under
 // the fair policy and unrecorded, so that a trace does not grow by what no longer matters.
 // A goroutine that is left when nothing can go on any more cannot end. Of one that is left
-// when the time is over only that can be said: it was still running.
+// when the time limit is reached only that is known: it was still running.
 package runtime
 
 import (
@@ -81,7 +81,7 @@ func hdTestEnd() {
 	})
 }
 
-// hdSettle lets the other goroutines go on until nothing can, or the phase's time is over.
+// hdSettle lets the other goroutines go on until nothing can, or the phase's time limit is reached.
 func hdSettle(phase uint8) {
 	s := &hd.settle
 	s.phase, s.fires, s.real = phase, 0, 0
@@ -91,6 +91,7 @@ func hdSettle(phase uint8) {
 	case hdSettleLingers:
 		s.maxFires, s.points, s.time = hdLingerFires, hd.points+hdLingerPoints, hd.vnow+hdLingerTime
 		s.recorded, hd.record = hd.record, false
+		hd.watch = hd.npoints > 0 // accesses without the synchronisation between them look like races
 	}
 	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdSettleOver wakes it
 	s.phase = hdSettleNone

@@ -1,27 +1,10 @@
 //go:build heddle
 
-// The stepping policies, as in the C runtime (runtime/policy.c), where the papers are
-// named: FAIR, RANDOM, PCT, POS. Everything else is made of plans.
+// The stepping policies of docs/scheduler.md, where the papers are named: FAIR, RANDOM, PCT,
+// POS. Everything else is made of plans. The order of random draws is part of the contract.
 package runtime
 
 import "internal/runtime/sys"
-
-// hdQuantum is for how many points a thread may run on end. A loop that takes a lock to look,
-// and gives it back, is no spinning, and nobody else would ever run.
-const hdQuantum = 10000
-
-// hdSmallQuantum is that in the second half of the step budget.
-const hdSmallQuantum = 200
-
-// Fairness. A goroutine that only yields, spins or polls cannot keep another enabled one from
-// running. FAIR and PCT serve those that yield in turn; so does POS up to the order within a
-// window, which moves down with each draw; RANDOM is fair with probability 1. And under all
-// of them nobody waits for more than hdStarved points.
-const (
-	hdStarved = 10000
-	hdWindow  = 64
-	hdStride  = 8
-)
 
 func hdRandom() uint64 { // splitmix64
 	hd.rng += 0x9e3779b97f4a7c15
@@ -50,39 +33,44 @@ func hdWaits(t *hdThread) bool {
 	return t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdSpinning(t)
 }
 
-func hdGivesWay(t *hdThread) bool { return hdWaits(t) || hdMonopolises(t) }
+// hdYields reports whether the thread is to let others run first. Goroutines that spin take
+// turns at each point; after a while without progress they get stretches of several points,
+// or two that retry in the same way could undo each other's attempts without end.
+func hdYields(t *hdThread) bool {
+	if t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdMonopolises(t) {
+		return true
+	}
+	return hdSpinning(t) && (hd.points-hd.progress < hdStalemate || hdRandom()%hdStretch == 0)
+}
 
 func hdMonopolises(t *hdThread) bool {
-	if t.index != hd.lastRan || hd.points-hd.since < hdSmallQuantum {
+	if t.index != hd.lastRan || hd.points-hd.since < hdShortQuantum {
 		return false
 	}
 	return hd.points-hd.since >= hdQuantum || hdLate()
 }
 
-// hdArrived is called when the thread that runs has come to a point.
-func hdArrived(t *hdThread) {
-	if hd.plan.Policy != hdPolicyPct {
-		return
-	}
-	for i := range hd.nchange {
-		if at := hd.change[i]; at != 0 && at <= hd.points { // below initial priorities, above who gives way
-			t.prio = int64(1 + i)
-			hd.change[i] = 0
+// hdPolicyArrive is called when a thread has a new operation pending.
+func hdPolicyArrive(t *hdThread) {
+	switch hd.plan.Policy {
+	case hdPolicyPct:
+		for i := range hd.nchange {
+			if at := hd.change[i]; at != 0 && at <= hd.points { // below initial priorities, above yielding threads
+				t.prio = int64(1 + i)
+				hd.change[i] = 0
+			}
 		}
-	}
-}
-
-// hdDraw is called when a thread has a new operation pending.
-func hdDraw(t *hdThread) {
-	switch way := hdGivesWay(t); {
-	case hd.plan.Policy == hdPolicyPct && way:
-		t.prio = hd.prioLow
-		hd.prioLow--
-	case hd.plan.Policy == hdPolicyPos && way:
-		hd.prioLow -= hdStride
-		t.prio = hd.prioLow - int64(hdRandom()%hdWindow)
-	case hd.plan.Policy == hdPolicyPos:
-		t.prio = hdFresh()
+		if hdYields(t) {
+			t.prio = hd.prioLow
+			hd.prioLow--
+		}
+	case hdPolicyPos:
+		if hdYields(t) {
+			hd.prioLow -= hdPosStride
+			t.prio = hd.prioLow - int64(hdRandom()%hdPosWindow)
+		} else {
+			t.prio = hdFresh()
+		}
 	}
 }
 
@@ -98,7 +86,7 @@ func hdDone(t *hdThread) {
 	for w := range hd.nwords {
 		for m := hd.enabled[w]; m != 0; m &= m - 1 {
 			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
-			if u != t && u.pend.obj == t.pend.obj && !hdGivesWay(u) && !(hdReads(u.pend.op) && hdReads(t.pend.op)) {
+			if u != t && u.pend.obj == t.pend.obj && !hdYields(u) && !(hdReads(u.pend.op) && hdReads(t.pend.op)) {
 				u.prio = hdFresh()
 			}
 		}
@@ -125,14 +113,17 @@ func hdNextAfter(i uint32) uint32 {
 
 func hdChooseFair() uint32 {
 	t := hd.cur
-	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) {
+	if c := hd.clock; c != nil && c.index != hd.lastRan && hdHas(&hd.enabled, c.index) && hdTimer() <= hd.vnow+hdPointNs {
+		return c.index // whose time has come; but others come to run, however short its periods
+	}
+	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) {
 		return t.index
 	}
 	return hdNextAfter(t.index)
 }
 
 func hdChooseRandom() uint32 {
-	if t := hd.cur; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdGivesWay(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
+	if t := hd.cur; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
 		return t.index
 	}
 	n := hdReadyCount()
@@ -167,10 +158,10 @@ func hdChooseHighest() uint32 {
 }
 
 // hdLate reports whether the execution is in the second half of its step budget.
-func hdLate() bool { return hd.points > uint64(hd.plan.MaxSteps/2) }
+func hdLate() bool { return hd.points > hd.budget/2 }
 
-// hdStarving is the enabled goroutine that has waited for longest, if that is too long; nil
-// if none has.
+// hdStarving returns the enabled goroutine that has waited longest, if that is too long; nil
+// if none has. Two others that run in turn could keep it waiting.
 func hdStarving() *hdThread {
 	var oldest *hdThread
 	for w := range hd.nwords {
@@ -188,13 +179,13 @@ func hdStarving() *hdThread {
 }
 
 func hdPolicyChoose() uint32 {
-	if hd.points%(hdStarved/8) == 0 {
+	if hd.plan.Policy == hdPolicyFair || hdLate() {
+		return hdChooseFair()
+	}
+	if hd.points%hdStarvedEvery == 0 {
 		if t := hdStarving(); t != nil {
 			return t.index
 		}
-	}
-	if hdLate() {
-		return hdChooseFair()
 	}
 	switch hd.plan.Policy {
 	case hdPolicyRandom:

@@ -23,17 +23,8 @@ package runtime
 import "internal/runtime/sys"
 
 const (
-	hdSpin     = 6    // observations in a row that make a spinner
-	hdIdle     = 16   // per goroutine, until time drifts
-	hdFutile   = 2000 // per goroutine, until there may be no hope
-	hdHopeless = 4000 // points per goroutine in which nothing has changed
-
-	hdStepTime = 100    // virtual ns of a point, and of a look at the clock
-	hdDue      = 20e3   // a timer that is closer, in virtual ns, counts as due
-	hdForever  = 3600e9 // virtual ns after which who polls the clock has waited for too long
-
-	hdLooks      = 1000 // looks at the clock in a row from which on they are a wait
-	hdLooksAgain = 64   // looks between two yields of such a wait
+	hdDue     = 20e3   // a timer that is closer, in virtual ns, counts as due
+	hdForever = 3600e9 // virtual ns after which who polls the clock has waited for too long
 
 	hdSeenSets, hdSeenWays = 8, 4 // a loop that waits has few instructions that look
 
@@ -141,7 +132,7 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 	case hdOpGosched, hdOpGsleep:
 		hdObserve(t, pc, 0, 0, hdHeavy, looked)
 		if t.stale > 0 {
-			t.stale-- // yielding is no spinning: the policies know what it is
+			t.stale-- // yielding is not spinning: the policies know what it is
 		}
 	case hdOpRead, hdOpReadRange:
 		// Whether it is of anything new, its trail will tell.
@@ -162,10 +153,10 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 func hdFruitless(t *hdThread, value uint64) { t.fruitless, t.told = true, value }
 
 // hdLook is hdNanotime for a program that looks at the clock. A loop that does nothing else
-// waits, so it yields now and then.
+// waits, so it yields from time to time.
 func hdLook() int64 {
 	if t := hdThreadOf(getg()); hd.active && t != nil {
-		hd.vnow += hdStepTime
+		hd.vnow += hdClockNs
 		hd.looked = true
 		if t.looks++; t.looks > hdLooks && hdStops(getg()) != nil {
 			pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())

@@ -29,7 +29,7 @@ func hdThreadOf(gp *g) *hdThread {
 	return t
 }
 
-// hdAddThread is a new thread; gp is nil for the one that is no goroutine.
+// hdAddThread is a new thread; gp is nil for the one that is not a goroutine.
 func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr) *hdThread {
 	i := hdSlotGet()
 	if i == ^uint32(0) {
@@ -71,7 +71,7 @@ func hdClock() *hdThread {
 }
 
 // hdOldThread takes in a goroutine that was there before the execution began and makes
-// itself felt now. It is nobody's child.
+// itself felt now. It has no parent.
 func hdOldThread(gp *g) *hdThread {
 	hd.olds++
 	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)
@@ -171,13 +171,12 @@ func hdArrive(t *hdThread) {
 		hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
 	}
 	hd.forced = false
-	hdArrived(t)
-	hdDraw(t)
+	hdPolicyArrive(t)
 }
 
 // hdBudget ends the execution, at t's operation, if it has gone on for too long.
 func hdBudget(t *hdThread) {
-	if hd.settle.phase == hdSettleNone && hd.points > uint64(hd.plan.MaxSteps) {
+	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
 		hdMessage("the step budget is used up")
 		hdFail(hdOutHang, 0, t.pend.pc)
 	}
@@ -214,10 +213,10 @@ func hdTimer() int64 {
 	return ts.wakeTime()
 }
 
-// hdPatience is the number of points after which, late in an execution, time moves though
+// hdPolled is the number of points after which, late in an execution, time moves though
 // somebody could go on: who polls in a way that nobody recognises waits for that, or has the
 // step budget run out.
-const hdPatience = 20000
+const hdPolled = 20000
 
 // hdChoose picks who does the next operation, and does what that means for the schedule.
 // Somebody can go on, or there is a timer.
@@ -231,9 +230,9 @@ func hdChoose() *hdThread {
 		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next
 		// when nobody else can go on, and when the plan or its script says that a timer may be
 		// early.
-		fire = when <= hd.vnow+hdStepTime+hdDue || hdScriptOvertakes(when) || !hdAny()
-		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()&15 == 0 && hdMayOvertake(when)
-		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPatience {
+		fire = when <= hd.vnow+hdPointNs+hdDue || hdScriptOvertakes(when) || !hdAny()
+		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()%hdEarlyTimerOdds == 0 && hdMayOvertake(when)
+		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPolled {
 			fire, must = true, true
 		}
 	}
@@ -276,7 +275,7 @@ func hdCommit(t *hdThread) {
 		hd.lastRan = t.index
 		hd.since = hd.points
 	}
-	hd.vnow += hdStepTime
+	hd.vnow += hdPointNs
 	t.ran = hd.points
 	flags := uint32(0)
 	p := &t.pend
@@ -299,7 +298,7 @@ func hdCommit(t *hdThread) {
 		hd.vfire = when
 		hd.timed = hd.points
 		hd.settle.fires++
-		hdDraw(t)
+		hdPolicyArrive(t)
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
 	}

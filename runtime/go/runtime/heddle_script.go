@@ -1,12 +1,7 @@
 //go:build heddle
 
-// Following a schedule, as in the C runtime (runtime/script.c), where the paper is named.
+// Following a schedule, as docs/scheduler.md says, where the paper is named.
 package runtime
-
-const (
-	hdLookAhead    = 4096
-	hdDeviationMax = 10000
-)
 
 func hdStep_(i uint32) *hdStep {
 	return (*hdStep)(add(hd.steps, uintptr(i)*hdSizeofStep))
@@ -54,8 +49,17 @@ func hdStrict() int32 {
 		hdDiverged(t)
 	}
 	hdTakeChoice(t, s)
-	hd.pos++
+	if hd.pos++; hd.pos == hd.plan.Nsteps && hdEndsWithScript() {
+		hd.budget = hd.points
+	}
 	return int32(t.index)
+}
+
+// hdEndsWithScript reports whether the step budget is as long as the strict script: it ends
+// with it. Points do not tell when, since not every step is arrived at.
+func hdEndsWithScript() bool {
+	p := &hd.plan
+	return p.Nsteps > 0 && p.ScriptMode == hdScriptStrict && p.MaxSteps == p.Nsteps
 }
 
 func hdDiverged(t *hdThread) {
@@ -111,7 +115,7 @@ func hdTolerant() int32 {
 		}
 		// Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
 		hd.devRun++
-		if hdWaits(t) || hd.devRun > hdDeviationMax {
+		if hdWaits(t) || hd.devRun > hdPatience {
 			hdNextInterval()
 			continue
 		}

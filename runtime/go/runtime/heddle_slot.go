@@ -49,7 +49,7 @@ func hdSlotRetire(t *hdThread) {
 	hdSlots.n++
 }
 
-// hdSlotGet is a slot for a new thread, ^0 if there is none. Those of the thread that ran last
+// hdSlotGet is a slot for a new thread, ^0 if none exists. Those of the thread that ran last
 // may still be asked about.
 func hdSlotGet() uint32 {
 	for range hdSlots.n {
@@ -84,6 +84,9 @@ func hdPlanName(i uint32) uint64 { return *(*uint64)(add(hd.names, uintptr(i)*8)
 func hdNamePlace(name uint64) uint32 { return uint32(hdMix(name, 0x73)>>32) & (hdSlots.names - 1) }
 
 func hdScriptBegin() {
+	if hd.budget = uint64(hd.plan.MaxSteps); hdEndsWithScript() {
+		hd.budget = 1<<32 - 1
+	}
 	n := min(hd.plan.Nthreads, hdPlanThreads)
 	clear(hdSlots.planned[:n])
 	hdSlots.expected = 0

@@ -60,7 +60,7 @@ func hdClassOf(pc uintptr) uint8 {
 	return class
 }
 
-// hdFuncName is the name of the function around pc, empty if there is none.
+// hdFuncName is the name of the function around pc, empty if none exists.
 func hdFuncName(pc uintptr) string {
 	f := findfunc(pc)
 	if !f.valid() {

@@ -20,7 +20,7 @@ func hdExploring() bool
 func hdTestFail(message string)
 
 // heddleBegin begins an execution: fn, of whatever function type, is about to be called.
-// Only tests that are nobody's subtest begin one.
+// Only top-level tests begin one.
 func heddleBegin[F any](level int, fn F) {
 	if level == 1 {
 		hdTestBegin(**(**uintptr)(unsafe.Pointer(&fn)))

@@ -1,4 +1,4 @@
-// heddle: two threads lock and unlock, mostly a mutex of their own, now and then a common one. Measures what locks cost without heddle.
+// heddle: two threads lock and unlock, mostly a mutex of their own, sometimes a common one. Measures what locks cost without heddle.
 // kind: clean
 #include <pthread.h>
 #include <stdlib.h>

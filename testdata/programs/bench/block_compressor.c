@@ -1,7 +1,7 @@
 // heddle: A block compressor: a reader cuts the input into blocks, workers sort, move to front and code them, a writer puts them out in order.
 // kind: clean
 // args: BYTES [WORKERS [racy]]
-//
+
 // In the shape of FSE'10's bzip2smp and pbzip2. Nearly all of its accesses are a worker's own,
 // some 500 for each byte of the input: 20 kB are ten million accesses and a hundred scheduling
 // points. With "racy" the writer counts what it has put out without the lock that the reader

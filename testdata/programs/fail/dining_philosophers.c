@@ -4,7 +4,7 @@
 // minimum: switches=4 preemptions=1
 // why: main and all four philosophers must run. The one that runs first is left between its two
 //   forks while both neighbours have not run, so its second fork is free. Going round the table
-//   the other way, each further one finds its second fork taken and blocks by itself.
+//   the other way, each further one finds its second fork taken and blocks anyway.
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

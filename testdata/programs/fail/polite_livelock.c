@@ -1,4 +1,4 @@
-// heddle: Two drivers raise a flag each and yield as long as the other's flag is up; if both raise it before either looks, both yield for ever.
+// heddle: Two drivers raise a flag each and yield as long as the other's flag is up; if both raise it before either looks, both yield forever.
 // kind: hang
 // finding: cross
 #include <assert.h>

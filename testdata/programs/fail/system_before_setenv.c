@@ -2,7 +2,7 @@
 // kind: assertion
 // finding: system(
 // minimum: switches=1 preemptions=0
-// why: main creates both and waits for the first, which is no preemption; the second runs its command
+// why: main creates both and waits for the first, which is not a preemption; the second runs its command
 //   at once. Two threads need a switch.
 // isolation: fork
 #include <assert.h>

@@ -5,7 +5,7 @@
 // why: main and all three stages must run: four intervals. The stage that runs first is left
 //   between its two locks, and the lock it wants is free, because its neighbour has not run.
 //   The others need not be preempted: going backwards round the circle, each finds its second
-//   lock taken and blocks by itself.
+//   lock taken and blocks anyway.
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// heddle: Two drivers raise a flag each and give way to the one whose turn it is, so one of them always goes.
+// heddle: Two drivers raise a flag each and yield to the one whose turn it is, so one of them always goes.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

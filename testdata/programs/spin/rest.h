@@ -1,4 +1,4 @@
-// What a thread does in a loop that waits for another, as the program's argument says. It is no
+// What a thread does in a loop that waits for another, as the program's argument says. It is not
 // part of the loop's own accesses.
 #include <sched.h>
 #include <string.h>

@@ -21,7 +21,7 @@ func main() {
 	flag.Parse()
 	for _, p := range programs.All {
 		t := programs.Record(strings.ToLower(p.Name), p.Yield, *seed, p.Run)
-		name := filepath.Join(*out, strings.ToLower(p.Name)+".rapid.gz")
+		name := filepath.Join(*out, strings.ToLower(p.Name)+".std.gz")
 		f, err := os.Create(name)
 		if err != nil {
 			log.Fatal(err)

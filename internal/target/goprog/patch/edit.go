@@ -29,14 +29,14 @@ const (
 // edit is one insertion into a file of Go's own sources. Insertions stay on the line
 // where they are made, so that line numbers do not change.
 type edit struct {
-	file   string // below GOROOT/src; of several with | between them the first that there is
+	file   string // below GOROOT/src; of several with | between them the first that exists
 	fn     string // "f", "(*T).m" or a type's name
 	at     place
 	anchor string // beginning of a statement as the source has it, white space folded
 	code   string
 }
 
-// AnchorError says that a release of Go does not have what an edit holds on to.
+// AnchorError says that a release of Go lacks the anchor text of an edit.
 type AnchorError struct {
 	File, Func, Anchor string
 }
@@ -231,7 +231,7 @@ func applyAssembly(src []byte, edits []edit) ([]byte, error) {
 				continue
 			}
 			found = true
-			// Up to the next thing at the beginning of a line that is no label.
+			// Up to the next thing at the beginning of a line that is not a label.
 			lines[n] = "\n"
 			for n++; n < len(lines) && !outside(lines[n]); n++ {
 				lines[n] = "\n"
@@ -259,7 +259,7 @@ func begins(line, name string) bool {
 	return fn == name
 }
 
-// outside reports whether a line of assembly is no part of the function before it.
+// outside reports whether a line of assembly is not part of the function before it.
 func outside(line string) bool {
 	return strings.HasPrefix(line, "TEXT") || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#")
 }

@@ -120,7 +120,7 @@ var edits = []edit{
 	{"runtime/mpagealloc.go", "(*pageAlloc).free", entry, "", "if hdKept(base) { return }"},
 	{"runtime/proc.go", "main", before, "lockOSThread()", "hdEarlyHeap()"},
 	// The machine.
-	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdNumCPU }"},
+	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdCpus }"},
 
 	// Ends.
 	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
@@ -139,7 +139,7 @@ var edits = []edit{
 	{"testing/testing.go", "(*common).Fail", before, "c.failed = true", `hdTestFail("the test called Fail or FailNow")`},
 }
 
-// mapFile is where sync.Map is: the first of these that there is.
+// mapFile is where sync.Map is: the first of these that exists.
 const mapFile = "sync/hashtriemap.go|sync/map.go"
 
 // point is a scheduling point of package sync before operation op on the receiver.

@@ -1,7 +1,7 @@
 // Package patch puts heddle into a Go installation: it makes an overlay (go build
 // -overlay) in which some of the installation's own files have insertions that call
 // heddle's, and nothing on disk is changed. No source of Go's is shipped: what is edited
-// is the user's own copy, and an insertion that finds nothing to hold on to is an error
+// is the user's own copy, and an insertion whose anchor text is not found is an error
 // that names it.
 package patch
 
@@ -186,7 +186,7 @@ func patched(goroot string, opts Options) ([]patchedFile, error) {
 	return out, nil
 }
 
-// source reads the first of the files that there is.
+// source reads the first of the files that exists.
 func source(goroot, names string) (name string, src []byte, err error) {
 	for _, name = range strings.Split(names, "|") {
 		src, err = os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))

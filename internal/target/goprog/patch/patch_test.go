@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// A source that lacks what one edit holds on to gives an error that names the file, the
+// A source that lacks the anchor of one edit gives an error that names the file, the
 // function and the anchor.
 func TestDamaged(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
@@ -89,7 +89,7 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
-// damage takes away what an edit holds on to: the function, or type, and the anchor in it.
+// damage removes the anchor of an edit: the function, or type, and the anchor in it.
 func damage(t *testing.T, e *edit, src []byte) map[string][]byte {
 	t.Helper()
 	if strings.HasSuffix(e.file, ".s") {

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package rounds lets four goroutines take one mutex five times each.
 package rounds

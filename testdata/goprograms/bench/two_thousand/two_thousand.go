@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package twothousand runs two thousand goroutines that wait for one another: each passes a
 // number on to its successor.

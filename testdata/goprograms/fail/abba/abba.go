@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Transfer"
+// kind: deadlock
+// finding: Transfer
 
 // Package abba locks the paying account first and the paid one second, so two opposite
 // transfers can wait for each other.

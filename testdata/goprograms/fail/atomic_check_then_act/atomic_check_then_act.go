@@ -1,4 +1,6 @@
-// heddle: kind=fail text="over the limit" switches=4
+// kind: test failure
+// finding: over the limit
+// minimum: switches=4
 
 // Package atomiccheckthenact admits a visitor if the counter is below the limit and counts
 // after that; each step is atomic, the two together are not.

@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// kind: data race|test failure
 
 // Package atomicmixedplain adds to a counter atomically and resets it by a plain store.
 package atomicmixedplain

@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// kind: data race|test failure
 
 // Package atomicpublication publishes a configuration through an atomic pointer and fills in a
 // field afterwards.
@@ -27,7 +27,7 @@ func (h *Holder) Load(host string, port int) {
 	c.port = port
 }
 
-// Address is the configured address, empty while there is none.
+// Address is the configured address, empty until one is set.
 func (h *Holder) Address() string {
 	c := h.current.Load()
 	if c == nil {

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="key of version" switches=2
+// kind: test failure
+// finding: key of version
+// minimum: switches=2
 
 // Package atomicvaluepair keeps a key and its version in two atomic values that are replaced
 // one after the other.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Await"
+// kind: deadlock
+// finding: Await
 
 // Package barrierreuse is a barrier that counts arrivals from 0 again for each round: one that
 // is slow to leave sees the arrivals of the next round and waits on.

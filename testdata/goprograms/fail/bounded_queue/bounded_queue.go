@@ -1,4 +1,6 @@
-// heddle: kind=fail text="queue held" switches=2
+// kind: test failure
+// finding: queue held
+// minimum: switches=2
 
 // Package boundedqueue lets a producer in when the queue is full: the comparison is off by
 // one.

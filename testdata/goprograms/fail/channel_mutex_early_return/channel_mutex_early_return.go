@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Withdraw"
+// kind: deadlock
+// finding: Withdraw
 
 // Package channelmutexearlyreturn uses a channel as a lock and returns early without giving it
 // back, if there is not enough money.

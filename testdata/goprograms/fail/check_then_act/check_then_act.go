@@ -1,4 +1,6 @@
-// heddle: kind=fail text="overdrawn" switches=4
+// kind: test failure
+// finding: overdrawn
+// minimum: switches=4
 
 // Package checkthenact checks an account's funds in one critical section and takes the money
 // in the next, so two withdrawals can spend the same money.

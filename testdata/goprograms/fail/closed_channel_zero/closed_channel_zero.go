@@ -1,4 +1,5 @@
-// heddle: kind=panic text="nil pointer dereference"
+// kind: panic
+// finding: nil pointer dereference
 
 // Package closedchannelzero takes what it receives from a closed channel for a job.
 package closedchannelzero

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Wait"
+// kind: deadlock
+// finding: Wait
 
 // Package condlostwakeup waits on a condition variable without looking whether what it waits
 // for has happened already; a signal that comes first is lost.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Acquire"
+// kind: deadlock
+// finding: Acquire
 
 // Package condsignalnotbroadcast wakes one waiter when units are given back, although waiters
 // need different numbers: the one that is woken may not be the one that can go on.

@@ -1,4 +1,6 @@
-// heddle: kind=panic text="index out of range" switches=4
+// kind: panic
+// finding: index out of range
+// minimum: switches=4
 
 // Package condwaitif looks once whether the queue is empty and waits once; an item can be gone
 // again when the waiter has the lock.

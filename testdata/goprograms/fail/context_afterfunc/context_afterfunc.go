@@ -1,4 +1,5 @@
-// heddle: kind=fail text="pooled connection is closed"
+// kind: test failure
+// finding: pooled connection is closed
 
 // Package contextafterfunc stops the function that closes a connection when its context ends,
 // but does not ask whether it has begun, and puts the connection back.

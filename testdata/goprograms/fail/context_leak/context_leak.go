@@ -1,4 +1,5 @@
-// heddle: kind=leak text="generate"
+// kind: goroutine leak
+// finding: generate
 
 // Package contextleak produces numbers until its context is cancelled, but looks at the
 // context only between two sends.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="eat"
+// kind: deadlock
+// finding: eat
 
 // Package diningphilosophers lets every philosopher take the left fork first.
 package diningphilosophers

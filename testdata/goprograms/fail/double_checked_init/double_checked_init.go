@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// kind: data race|test failure
 
 // Package doublecheckedinit looks at a plain flag before it takes the lock.
 package doublecheckedinit

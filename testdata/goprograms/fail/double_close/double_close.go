@@ -1,4 +1,5 @@
-// heddle: kind=panic text="close of closed channel"
+// kind: panic
+// finding: close of closed channel
 
 // Package doubleclose closes its channel unless it is closed already; two callers of Close can
 // both find it open.

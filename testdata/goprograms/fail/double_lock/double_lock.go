@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="evict"
+// kind: deadlock
+// finding: evict
 
 // Package doublelock is a cache that evicts its oldest entry with the lock held, through a
 // method that locks again; it happens only if an insertion comes before the removal that would

@@ -1,4 +1,6 @@
-// heddle: kind=fatal text="unlock of unlocked mutex" switches=2
+// kind: fatal error
+// finding: unlock of unlocked mutex
+// minimum: switches=2
 
 // Package doubleunlock is a lock that its holder releases and that can be taken away; both
 // look whether it is held and then unlock it.

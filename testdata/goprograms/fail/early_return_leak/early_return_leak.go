@@ -1,7 +1,8 @@
-// heddle: kind=leak text="check"
+// kind: goroutine leak
+// finding: check
 
 // Package earlyreturnleak asks all replicas and returns at the first failure; a replica that
-// answers later waits for a reader for ever.
+// answers later waits for a reader forever.
 package earlyreturnleak
 
 import "errors"

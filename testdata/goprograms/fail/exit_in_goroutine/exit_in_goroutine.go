@@ -1,4 +1,6 @@
-// heddle: kind=exit text="os.Exit" switches=1
+// kind: exit
+// finding: os.Exit
+// minimum: switches=1
 
 // Package exitingoroutine watches its configuration and ends the whole process when it has
 // gone, also when the reason is that the owner is shutting down.

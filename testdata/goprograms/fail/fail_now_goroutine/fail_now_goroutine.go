@@ -1,7 +1,8 @@
-// heddle: kind=fail text="version is"
+// kind: test failure
+// finding: version is
 
 // Package failnowgoroutine ends a test by Fatalf in a goroutine: that ends the goroutine only,
-// and whoever waits for its result waits for ever. heddle stops at the failure itself.
+// and whoever waits for its result waits forever. heddle stops at the failure itself.
 package failnowgoroutine
 
 import "sync/atomic"

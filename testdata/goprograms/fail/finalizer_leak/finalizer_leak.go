@@ -1,4 +1,5 @@
-// heddle: kind=leak text="sweep"
+// kind: goroutine leak
+// finding: sweep
 
 // Package finalizerleak keeps a goroutine for each cache, which nothing ever ends.
 package finalizerleak

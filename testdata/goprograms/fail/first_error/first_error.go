@@ -1,4 +1,6 @@
-// heddle: kind=fail text="cause was overwritten" switches=3
+// kind: test failure
+// finding: cause was overwritten
+// minimum: switches=3
 
 // Package firsterror keeps the last error of a group, so the cancellation that a failure
 // brings about hides the failure.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="ready, but port is" switches=2
+// kind: test failure
+// finding: ready, but port is
+// minimum: switches=2
 
 // Package flagbeforevalue stores the flag that says that a value is there before it stores the
 // value; both are atomic.

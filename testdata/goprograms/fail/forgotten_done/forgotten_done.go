@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Import"
+// kind: deadlock
+// finding: Import
 
 // Package forgottendone returns early for a row that is there already, without Done.
 package forgottendone

@@ -1,8 +1,9 @@
-// heddle: kind=hang text="Lock"
+// kind: hang
+// finding: Lock
 
 // Package goschedspin draws a ticket by a load and a store, so two can draw the same; then one
-// number is never drawn, nobody moves on past it, and who holds a later ticket yields for
-// ever.
+// number is never drawn, nobody moves on past it, and who holds a later ticket yields forever
+// .
 package goschedspin
 
 import (

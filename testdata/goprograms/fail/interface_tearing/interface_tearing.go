@@ -1,4 +1,4 @@
-// heddle: kind=race|fail|panic text=""
+// kind: data race|test failure|panic
 
 // Package interfacetearing replaces an interface value that another goroutine reads: a reader
 // may get the type of one value with the data of another.

@@ -1,4 +1,5 @@
-// heddle: kind=leak text="walk"
+// kind: goroutine leak
+// finding: walk
 
 // Package iterpullleak pulls values from an iterator and returns without stop when it is told
 // to: the iterator's coroutine stays.

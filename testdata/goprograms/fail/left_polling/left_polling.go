@@ -1,4 +1,5 @@
-// heddle: kind=leak text="poll"
+// kind: goroutine leak
+// finding: poll
 
 // Package leftpolling polls until it is told to stop, which Close forgets.
 package leftpolling

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="drain"
+// kind: deadlock
+// finding: drain
 
 // Package lenthenreceive receives if the channel's length is not 0; another receiver can come
 // in between.

@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// kind: data race|test failure
 
 // Package lockcopied has a method with a value receiver, which locks a copy of the mutex.
 package lockcopied

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="handed out twice" switches=2
+// kind: test failure
+// finding: handed out twice
+// minimum: switches=2
 
 // Package lockfreestack is a lock-free stack of numbered nodes whose head has no version: a
 // node that was popped and pushed again between the load and the compare-and-swap goes
@@ -31,7 +33,7 @@ func (s *Stack) Push(n uint64) {
 	}
 }
 
-// Pop takes the top node, 0 if there is none.
+// Pop takes the top node, 0 if none exists.
 func (s *Stack) Pop() uint64 {
 	for {
 		head := s.head.Load()

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="swap"
+// kind: deadlock
+// finding: swap
 
 // Package lockorderthree locks neighbouring shards of a ring, each with its successor, so
 // three swaps can wait for each other in a circle.

@@ -1,4 +1,4 @@
-// heddle: kind=panic|race text=""
+// kind: panic|data race
 
 // Package logaftertest logs to the test from a goroutine that nobody waits for.
 package logaftertest

@@ -1,4 +1,4 @@
-// heddle: kind=race|fail|panic text=""
+// kind: data race|test failure|panic
 
 // Package loopvariable shares one loop variable with all the goroutines it starts, as loops
 // did before Go 1.22.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="a deposit was lost" switches=4
+// kind: test failure
+// finding: a deposit was lost
+// minimum: switches=4
 
 // Package lostupdate is an account that is read and written under its lock, but in two
 // critical sections, so that one of two deposits can be lost.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="entry was lost" switches=4
+// kind: test failure
+// finding: entry was lost
+// minimum: switches=4
 
 // Package lrulostentry chooses the victim in one critical section and removes it in the next;
 // the victim may have been used or replaced by then.

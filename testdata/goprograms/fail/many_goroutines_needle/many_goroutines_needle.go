@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="relay"
+// kind: deadlock
+// finding: relay
 
 // Package manygoroutinesneedle runs fifty goroutines of which the last to arrive passes a
 // baton to the right neighbour of the first or, if it is that itself, to the left neighbour of

@@ -1,4 +1,4 @@
-// heddle: kind=race|fatal text=""
+// kind: data race|fatal error
 
 // Package mapconcurrentwrite writes a map from two goroutines.
 package mapconcurrentwrite

@@ -1,4 +1,4 @@
-// heddle: kind=race|fatal text=""
+// kind: data race|fatal error
 
 // Package mapreadwrite reads a map without the lock that its writers hold.
 package mapreadwrite

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Collect"
+// kind: deadlock
+// finding: Collect
 
 // Package missingclose lets the last producer close the channel, where "last" is found out
 // before it is made so: two producers that both see two at work leave the channel open, and

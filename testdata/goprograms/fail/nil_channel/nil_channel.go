@@ -1,7 +1,8 @@
-// heddle: kind=deadlock text="Next"
+// kind: deadlock
+// finding: Next
 
 // Package nilchannel has a channel that exists once Start has run; who asks before that waits
-// on a nil channel for ever.
+// on a nil channel forever.
 package nilchannel
 
 import "sync"

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Add"
+// kind: deadlock
+// finding: Add
 
 // Package onceandlock loads its defaults once, under its lock, and has a method that asks for
 // that with the lock held: harmless once they are loaded.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Default"
+// kind: deadlock
+// finding: Default
 
 // Package oncerecursion falls back to its default inside the Once that computes the default,
 // if no setting has been stored in time.

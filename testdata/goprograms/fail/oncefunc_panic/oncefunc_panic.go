@@ -1,4 +1,6 @@
-// heddle: kind=panic text="no driver" switches=2
+// kind: panic
+// finding: no driver
+// minimum: switches=2
 
 // Package oncefuncpanic opens its database in a OnceFunc and recovers when there is no driver
 // yet, but OnceFunc panics again at every call.

@@ -1,4 +1,6 @@
-// heddle: kind=panic text="index out of range" switches=3
+// kind: panic
+// finding: index out of range
+// minimum: switches=3
 
 // Package panicingoroutine asks for the length of a stack and reads the top in the next
 // critical section; an item can be popped between them.
@@ -29,7 +31,7 @@ func (s *Stack) At(i int) int {
 	return s.items[i]
 }
 
-// Top returns the top item, 0 if there is none.
+// Top returns the top item, 0 if none exists.
 func (s *Stack) Top() int {
 	if n := s.Len(); n > 0 {
 		return s.At(n - 1)

@@ -1,7 +1,8 @@
-// heddle: kind=leak text="generate"
+// kind: goroutine leak
+// finding: generate
 
 // Package pipelinecancelleak cancels a pipeline of which the first stage does not know about
-// cancelling: if the second has not taken its value, it waits for ever.
+// cancelling: if the second has not taken its value, it waits forever.
 package pipelinecancelleak
 
 // Pipeline squares numbers.

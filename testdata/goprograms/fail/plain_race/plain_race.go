@@ -1,4 +1,4 @@
-// heddle: kind=race text=""
+// kind: data race
 
 // Package plainrace counts the bytes of a copy in a plain field that another goroutine reads
 // for its progress display; nothing visible goes wrong.

@@ -1,4 +1,5 @@
-// heddle: kind=fail text="the job ended with"
+// kind: test failure
+// finding: the job ended with
 
 // Package polledflag has a job whose caller polls for its end under the job's lock, without
 // ever sleeping. The job raises the flag before it keeps the result.

@@ -1,4 +1,4 @@
-// heddle: kind=race|fail|panic text=""
+// kind: data race|test failure|panic
 
 // Package poolreuseafterput gives a buffer back to a sync.Pool and returns its bytes, which
 // the next user overwrites.

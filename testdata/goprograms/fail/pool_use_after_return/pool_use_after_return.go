@@ -1,4 +1,5 @@
-// heddle: kind=fail text="answer to another"
+// kind: test failure
+// finding: answer to another
 
 // Package pooluseafterreturn puts a connection back into the pool before it has read the
 // answer.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Publish"
+// kind: deadlock
+// finding: Publish
 
 // Package pubsubunsubscribe sends to its subscribers with the lock held that Unsubscribe
 // needs: a subscriber that leaves reads no more, and Publish waits for it.

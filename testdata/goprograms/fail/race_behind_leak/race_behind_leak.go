@@ -1,4 +1,4 @@
-// heddle: kind=race text=""
+// kind: data race
 
 // Package racebehindleak leaves a goroutine behind in every execution, and has a data race
 // that is worse.

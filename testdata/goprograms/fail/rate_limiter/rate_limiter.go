@@ -1,4 +1,5 @@
-// heddle: kind=fail text="same slot"
+// kind: test failure
+// finding: same slot
 
 // Package ratelimiter waits for the next free slot and books it after the wait, as if nobody
 // else could ask in that time.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="closed file" switches=2
+// kind: test failure
+// finding: closed file
+// minimum: switches=2
 
 // Package refcount takes another reference if the count is not 0, in two steps; the last
 // reference can be given up between them.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="twice" switches=2
+// kind: test failure
+// finding: twice
+// minimum: switches=2
 
 // Package rwmutexgap looks a name up under the read lock and adds it under the write lock
 // without looking again.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Total"
+// kind: deadlock
+// finding: Total
 
 // Package rwmutexrecursiveread reads under the read lock and calls a method that takes the
 // read lock again; a writer that comes in between blocks the second one.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Intern"
+// kind: deadlock
+// finding: Intern
 
 // Package rwmutexupgrade takes the write lock of a table while it still holds the read lock,
 // if the name is not there; whether it is depends on who came first.

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="job ran after the stop" switches=2
+// kind: test failure
+// finding: job ran after the stop
+// minimum: switches=2
 
 // Package selectpriority expects select to prefer its first case: a worker that is stopped may
 // still take a job.

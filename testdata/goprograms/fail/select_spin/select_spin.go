@@ -1,4 +1,5 @@
-// heddle: kind=hang text="Await"
+// kind: hang
+// finding: Await
 
 // Package selectspin polls a channel that the first arrival closes; who is first is read after
 // the arrival was counted, so two arrivals can both find that they are not.

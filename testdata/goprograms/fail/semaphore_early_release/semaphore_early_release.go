@@ -1,4 +1,6 @@
-// heddle: kind=fail text="at the same time" switches=4
+// kind: test failure
+// finding: at the same time
+// minimum: switches=4
 
 // Package semaphoreearlyrelease gives its place in the semaphore back before the work is
 // finished.

@@ -1,4 +1,4 @@
-// heddle: kind=panic|race text=""
+// kind: panic|data race
 
 // Package sendonclosed logs into a channel unless the logger is closed; the logger can be
 // closed between the look and the send.

@@ -1,8 +1,9 @@
-// heddle: kind=deadlock text="handle"
+// kind: deadlock
+// finding: handle
 
 // Package shutdownorder closes the connections it knows and waits for their handlers; a
-// connection that was accepted but is not yet known is left open, and its handler reads for
-// ever.
+// connection that was accepted but is not yet known is left open, and its handler reads forever
+// .
 package shutdownorder
 
 import (

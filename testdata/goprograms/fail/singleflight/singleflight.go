@@ -1,4 +1,5 @@
-// heddle: kind=fail text="loaded twice"
+// kind: test failure
+// finding: loaded twice
 
 // Package singleflight takes a call out of the list of calls under way before its result is in
 // the cache: a caller that comes between loads again.

@@ -1,4 +1,5 @@
-// heddle: kind=fail text="not ready after the sleep"
+// kind: test failure
+// finding: not ready after the sleep
 
 // Package sleepassync sleeps as long as the other goroutine needs instead of waiting for it.
 package sleepassync

@@ -1,4 +1,4 @@
-// heddle: kind=race|fail text=""
+// kind: data race|test failure
 
 // Package sliceappendrace appends to one slice from two goroutines.
 package sliceappendrace

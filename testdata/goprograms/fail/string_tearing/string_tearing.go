@@ -1,4 +1,4 @@
-// heddle: kind=race|fail|panic text=""
+// kind: data race|test failure|panic
 
 // Package stringtearing replaces a string that another goroutine reads: a reader may get the
 // bytes of one with the length of another.

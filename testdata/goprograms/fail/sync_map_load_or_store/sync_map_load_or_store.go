@@ -1,4 +1,6 @@
-// heddle: kind=fail text="count was lost" switches=4
+// kind: test failure
+// finding: count was lost
+// minimum: switches=4
 
 // Package syncmaploadorstore stores a new counter by LoadOrStore and counts with its own one,
 // although the map may have had one.

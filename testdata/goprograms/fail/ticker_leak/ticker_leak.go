@@ -1,4 +1,5 @@
-// heddle: kind=leak text="flushLoop"
+// kind: goroutine leak
+// finding: flushLoop
 
 // Package tickerleak flushes at every tick until the channel of the ticker is closed, which
 // Stop does not do.

@@ -1,4 +1,5 @@
-// heddle: kind=leak text="beat"
+// kind: goroutine leak
+// finding: beat
 
 // Package tickerneverstopped ends its heartbeats by a message that is dropped if the goroutine
 // is not waiting for it at that moment; goroutine and ticker then stay.

@@ -1,7 +1,8 @@
-// heddle: kind=leak text="lookup"
+// kind: goroutine leak
+// finding: lookup
 
 // Package timeafterloser gives a lookup up after a time-out; the lookup then waits for a
-// reader of its answer for ever.
+// reader of its answer forever.
 package timeafterloser
 
 import (

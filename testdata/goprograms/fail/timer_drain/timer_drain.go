@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="Next"
+// kind: deadlock
+// finding: Next
 
 // Package timerdrain drains a timer's channel whenever Stop says that the timer has expired,
 // also if its value has been received already.
@@ -6,7 +7,7 @@ package timerdrain
 
 import "time"
 
-// Reader waits for items, but not for ever.
+// Reader waits for items, but not forever.
 type Reader struct {
 	items chan int
 	timer *time.Timer

@@ -1,4 +1,5 @@
-// heddle: kind=fail text="expired after it was renewed"
+// kind: test failure
+// finding: expired after it was renewed
 
 // Package timerrace renews a lease by stopping its timer and setting a new one, but does not
 // ask whether the old one was stopped: an expiry that has already begun ends the renewed

@@ -1,4 +1,6 @@
-// heddle: kind=fail text="update was dropped" switches=4
+// kind: test failure
+// finding: update was dropped
+// minimum: switches=4
 
 // Package trylockignored drops an update if it does not get the lock at once.
 //

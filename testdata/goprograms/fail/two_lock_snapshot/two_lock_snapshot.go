@@ -1,4 +1,6 @@
-// heddle: kind=fail text="total is" switches=2
+// kind: test failure
+// finding: total is
+// minimum: switches=2
 
 // Package twolocksnapshot adds up two accounts, each under its own lock, while money is moved
 // between them.

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="fetch"
+// kind: deadlock
+// finding: fetch
 
 // Package unbuffereddeadlock reports a failed fetch on an unbuffered error channel that is
 // read only after all results; a fetch fails if it comes after the connection's quota is used

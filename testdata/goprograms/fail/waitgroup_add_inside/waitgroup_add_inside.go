@@ -1,4 +1,4 @@
-// heddle: kind=fail|race|panic text=""
+// kind: test failure|data race|panic
 
 // Package waitgroupaddinside adds to the WaitGroup inside the goroutine, so Wait can return
 // before the goroutines have begun.

@@ -1,4 +1,6 @@
-// heddle: kind=panic text="negative WaitGroup counter" switches=2
+// kind: panic
+// finding: negative WaitGroup counter
+// minimum: switches=2
 
 // Package waitgroupnegative marks a job done when it ends and when it is cancelled, and both
 // can happen to one job.

@@ -1,4 +1,4 @@
-// heddle: kind=panic|race text=""
+// kind: panic|data race
 
 // Package waitgroupreuse uses one WaitGroup for round after round; the next round can begin
 // before a waiter of the last one has returned from Wait.

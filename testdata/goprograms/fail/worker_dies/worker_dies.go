@@ -1,7 +1,8 @@
-// heddle: kind=deadlock text="Dispatch"
+// kind: deadlock
+// finding: Dispatch
 
 // Package workerdies has workers that end at their first error; when all have ended, who hands
-// out jobs waits for ever.
+// out jobs waits forever.
 package workerdies
 
 import (

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package abba locks two accounts in the order of their numbers.
 package abba

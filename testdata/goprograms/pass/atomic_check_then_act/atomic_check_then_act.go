@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package atomiccheckthenact admits a visitor by a compare-and-swap of the counter.
 package atomiccheckthenact

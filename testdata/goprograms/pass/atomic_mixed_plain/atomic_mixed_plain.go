@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package atomicmixedplain adds to a counter and resets it atomically.
 package atomicmixedplain

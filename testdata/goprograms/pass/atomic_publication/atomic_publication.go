@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package atomicpublication publishes a configuration through an atomic pointer when it is
 // complete.
@@ -27,7 +27,7 @@ func (h *Holder) Load(host string, port int) {
 	h.current.Store(c)
 }
 
-// Address is the configured address, empty while there is none.
+// Address is the configured address, empty until one is set.
 func (h *Holder) Address() string {
 	c := h.current.Load()
 	if c == nil {

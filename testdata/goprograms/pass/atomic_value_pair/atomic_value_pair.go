@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package atomicvaluepair keeps a key and its version in one atomic value.
 package atomicvaluepair

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package barrierreuse is a barrier with a number for each round, by which those who leave go.
 package barrierreuse

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package boundedqueue lets a producer in only when there is room.
 package boundedqueue

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package channelmutexearlyreturn uses a channel as a lock and gives it back on every way out.
 package channelmutexearlyreturn

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package checkthenact checks an account's funds and takes the money in one critical section.
 package checkthenact

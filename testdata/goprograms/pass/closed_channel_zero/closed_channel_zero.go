@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package closedchannelzero asks whether what it received was sent.
 package closedchannelzero

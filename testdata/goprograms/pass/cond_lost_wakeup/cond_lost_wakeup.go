@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package condlostwakeup waits on a condition variable while what it waits for has not
 // happened.

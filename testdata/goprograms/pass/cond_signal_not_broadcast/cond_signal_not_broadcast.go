@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package condsignalnotbroadcast wakes all waiters when units are given back.
 package condsignalnotbroadcast

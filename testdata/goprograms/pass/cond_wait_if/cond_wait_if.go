@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package condwaitif waits as long as the queue is empty.
 package condwaitif

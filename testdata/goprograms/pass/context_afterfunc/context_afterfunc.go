@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package contextafterfunc puts a connection back only if the function that would close it was
 // stopped.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package contextleak produces numbers until its context is cancelled, also while it waits for
 // a reader.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package diningphilosophers lets every philosopher take the fork with the lower number first.
 package diningphilosophers

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package doublecheckedinit looks at an atomic flag before it takes the lock.
 package doublecheckedinit

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package doubleclose closes its channel once, however often Close is called.
 package doubleclose

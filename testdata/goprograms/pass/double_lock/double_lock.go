@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package doublelock is a cache that evicts its oldest entry with the lock held, through a
 // method that expects that.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package doubleunlock is a lock that its holder releases and that can be taken away; who
 // finds it held marks it as free in the same step.

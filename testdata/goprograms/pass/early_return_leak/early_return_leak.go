@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package earlyreturnleak asks all replicas and returns at the first failure; the answers have
 // room in the channel and the replicas are waited for.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package exitingoroutine watches its configuration and reports to its owner when it has gone.
 package exitingoroutine

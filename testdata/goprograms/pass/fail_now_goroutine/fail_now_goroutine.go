@@ -1,6 +1,6 @@
-// heddle: clean
+// kind: clean
 
-// Package failnowgoroutine sends the result in any case and leaves the judgement to who waits
+// Package failnowgoroutine sends the result in any case and leaves the judgement to the waiter
 // for it.
 package failnowgoroutine
 

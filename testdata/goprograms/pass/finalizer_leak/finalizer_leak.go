@@ -1,7 +1,7 @@
-// heddle: clean
+// kind: clean
 
 // Package finalizerleak keeps a goroutine for each cache, which ends when the
-// cache is collected: that is no leak, but the collector has to be asked.
+// cache is collected: that is not a leak, but the collector has to be asked.
 package finalizerleak
 
 import "runtime"

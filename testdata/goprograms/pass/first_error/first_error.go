@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package firsterror keeps the first error of a group.
 package firsterror

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package flagbeforevalue stores the value before the flag.
 package flagbeforevalue

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package forgottendone defers Done, so that every way out passes it.
 package forgottendone

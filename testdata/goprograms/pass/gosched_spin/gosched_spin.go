@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package goschedspin draws a ticket by one atomic addition.
 package goschedspin

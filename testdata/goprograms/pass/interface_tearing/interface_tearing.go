@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package interfacetearing replaces an interface value that another goroutine reads by way of
 // an atomic pointer.

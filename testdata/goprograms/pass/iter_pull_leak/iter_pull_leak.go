@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package iterpullleak pulls values from an iterator and calls stop on every way out.
 package iterpullleak

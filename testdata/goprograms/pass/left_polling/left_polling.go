@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package leftpolling polls for a while longer when it is told to stop.
 package leftpolling

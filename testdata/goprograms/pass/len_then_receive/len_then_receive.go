@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lenthenreceive receives if there is something to receive, by select.
 package lenthenreceive

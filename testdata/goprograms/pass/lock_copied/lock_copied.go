@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lockcopied has a method with a pointer receiver, which locks the mutex.
 package lockcopied

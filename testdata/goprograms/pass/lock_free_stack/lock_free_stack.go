@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lockfreestack is a lock-free stack of numbered nodes whose head has a version.
 package lockfreestack
@@ -25,7 +25,7 @@ func (s *Stack) Push(n uint64) {
 	}
 }
 
-// Pop takes the top node, 0 if there is none.
+// Pop takes the top node, 0 if none exists.
 func (s *Stack) Pop() uint64 {
 	for {
 		head := s.head.Load()

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lockorderthree locks neighbouring shards of a ring, the one with the lower number
 // first.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package logaftertest logs to the test from a goroutine that is waited for.
 package logaftertest

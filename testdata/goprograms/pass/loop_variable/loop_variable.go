@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package loopvariable gives each goroutine its own variable.
 package loopvariable

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lostupdate is an account whose deposits are one critical section each.
 package lostupdate

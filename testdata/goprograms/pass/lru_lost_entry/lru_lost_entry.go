@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package lrulostentry chooses and removes the victim in one critical section.
 package lrulostentry

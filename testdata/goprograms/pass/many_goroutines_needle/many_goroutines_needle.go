@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package manygoroutinesneedle runs fifty goroutines of which the last to arrive passes a
 // baton to the first.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package mapconcurrentwrite writes a map from two goroutines under a lock.
 package mapconcurrentwrite

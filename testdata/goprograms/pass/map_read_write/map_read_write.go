@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package mapreadwrite reads a map with the lock that its writers hold.
 package mapreadwrite

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package missingclose lets the last producer close the channel; the number at work is
 // decremented and read in one step.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package nilchannel has a channel from its construction on.
 package nilchannel

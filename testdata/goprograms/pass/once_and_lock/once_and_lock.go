@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package onceandlock loads its defaults once before any method takes the lock.
 package onceandlock

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package oncerecursion falls back to its default outside of the Once.
 package oncerecursion

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package oncefuncpanic opens its database again after a failure.
 package oncefuncpanic

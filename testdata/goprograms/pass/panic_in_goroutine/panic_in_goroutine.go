@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package panicingoroutine reads the top of a stack in the critical section in which it looks
 // whether there is one.
@@ -26,7 +26,7 @@ func (s *Stack) At(i int) int {
 	return s.items[i]
 }
 
-// Top returns the top item, 0 if there is none.
+// Top returns the top item, 0 if none exists.
 func (s *Stack) Top() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package pipelinecancelleak cancels a pipeline of which every stage looks at the cancelling,
 // and waits for the stages.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package plainrace counts the bytes of a copy in an atomic that another goroutine reads for
 // its progress display.

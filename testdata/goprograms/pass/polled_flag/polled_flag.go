@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package polledflag has a job whose caller polls for its end under the job's lock, without
 // ever sleeping. The job keeps the result and raises the flag in one critical section.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package poolreuseafterput copies the bytes before the buffer goes back to the pool.
 package poolreuseafterput

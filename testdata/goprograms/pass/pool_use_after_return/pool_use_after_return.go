@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package pooluseafterreturn puts a connection back into the pool after it has read the
 // answer.

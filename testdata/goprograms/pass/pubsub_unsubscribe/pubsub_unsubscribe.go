@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package pubsubunsubscribe sends to its subscribers with the lock held, unless they have
 // left, which they say before they take the lock.

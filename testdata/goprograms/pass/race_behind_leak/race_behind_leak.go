@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package racebehindleak ends its goroutine before the total is read.
 package racebehindleak

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package ratelimiter books the next free slot and waits for it after that.
 package ratelimiter

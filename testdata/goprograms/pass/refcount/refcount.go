@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package refcount takes another reference by a compare-and-swap from a count that is not 0.
 package refcount

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package rwmutexgap looks a name up under the read lock, and again under the write lock
 // before it adds it.

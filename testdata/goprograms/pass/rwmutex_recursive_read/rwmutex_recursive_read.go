@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package rwmutexrecursiveread takes the read lock once and calls a helper that expects it.
 package rwmutexrecursiveread

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package rwmutexupgrade gives the read lock of a table back before it takes the write lock,
 // and looks again.

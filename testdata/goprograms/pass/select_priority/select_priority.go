@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package selectpriority looks at the stop channel alone before and after it takes a job.
 package selectpriority

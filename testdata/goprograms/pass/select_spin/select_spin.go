@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package selectspin polls a channel that the first arrival closes; counting and finding out
 // who is first are one step.

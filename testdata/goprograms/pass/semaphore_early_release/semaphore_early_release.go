@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package semaphoreearlyrelease gives its place in the semaphore back after the work.
 package semaphoreearlyrelease

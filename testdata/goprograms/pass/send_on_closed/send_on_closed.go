@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package sendonclosed logs into a channel that is closed under the lock that senders hold.
 package sendonclosed

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package shutdownorder closes the connections it knows, and those that become known later as
 // they do.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package singleflight stores the result and takes the call out of the list in one critical
 // section.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package sleepassync waits for the other goroutine.
 package sleepassync

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package sliceappendrace appends to one slice from two goroutines under a lock.
 package sliceappendrace

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package stringtearing replaces a string that another goroutine reads by way of an atomic
 // value.

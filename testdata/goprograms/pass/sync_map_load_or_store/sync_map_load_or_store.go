@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package syncmaploadorstore counts with the counter that LoadOrStore returns.
 package syncmaploadorstore

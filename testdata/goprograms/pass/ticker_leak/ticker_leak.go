@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package tickerleak flushes at every tick until it is told to end, and is waited for.
 package tickerleak

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package tickerneverstopped ends its heartbeats by closing a channel, which nobody can miss.
 package tickerneverstopped

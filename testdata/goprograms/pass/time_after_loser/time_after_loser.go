@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package timeafterloser gives a lookup up after a time-out; its answer has room in the
 // channel, and it is cancelled and waited for.

@@ -1,11 +1,11 @@
-// heddle: clean
+// kind: clean
 
 // Package timerdrain stops a timer and leaves its channel alone.
 package timerdrain
 
 import "time"
 
-// Reader waits for items, but not for ever.
+// Reader waits for items, but not forever.
 type Reader struct {
 	items chan int
 	timer *time.Timer

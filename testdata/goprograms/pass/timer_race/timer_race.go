@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package timerrace renews a lease under a lock with a generation number, by which an expiry
 // that comes too late knows that it does.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package trylockignored waits for the lock.
 package trylockignored

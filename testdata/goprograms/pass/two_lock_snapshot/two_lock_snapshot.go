@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package twolocksnapshot adds up two accounts with both locks held, as the transfer holds
 // them.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package unbuffereddeadlock reports results and failures on one channel, of which as many are
 // read as fetches were begun.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package waitgroupaddinside adds to the WaitGroup before the goroutine is created.
 package waitgroupaddinside

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package waitgroupnegative marks a job done when it ends or when it is cancelled, whichever
 // comes first.

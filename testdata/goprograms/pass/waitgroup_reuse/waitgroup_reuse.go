@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package waitgroupreuse uses a new WaitGroup for each round.
 package waitgroupreuse

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Package workerdies has workers that note an error and go on.
 package workerdies

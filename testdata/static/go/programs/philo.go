@@ -2,7 +2,7 @@ package programs
 
 // Philosophers: five of them and main. Each takes the fork on the left and then the one on
 // the right, but for the last, who does it the other way round, so that they do not wait
-// for each other for ever.
+// for each other forever.
 func Philosophers(main *Thread) {
 	const philosophers, meals = 5, 3
 	forks := make([]*Mutex, philosophers)

@@ -1,4 +1,5 @@
-// heddle: kind=deadlock text="move"
+// kind: deadlock
+// finding: move
 
 // Command deadlock moves a token from one list to another and back at the same time. Each
 // move locks the list that it takes from first.

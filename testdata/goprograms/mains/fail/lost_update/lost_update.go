@@ -1,4 +1,6 @@
-// heddle: kind=panic text="a deposit was lost" switches=4
+// kind: panic
+// finding: a deposit was lost
+// minimum: switches=4
 
 // Command lost_update pays into an account from two goroutines, in two
 // critical sections each, so that one of the deposits can be lost.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Command deadlock moves a token from one list to another and back at the same time. Each
 // move locks the list with the lower number first.

@@ -1,4 +1,4 @@
-// heddle: clean
+// kind: clean
 
 // Command lost_update pays into an account from two goroutines, in one
 // critical section each.

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/usage"
+)
+
+// Flags that several commands have. A command embeds what it takes.
+
+type watchdogFlag struct {
+	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+}
+
+// isolationFlags say what lies between one execution of a C or C++ program and the next.
+type isolationFlags struct {
+	Isolation string `placeholder:"HOW" help:"Between one execution and the next: put memory back (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
+	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution is a process of its own then."`
+}
+
+// runFlags say how a program is run, of commands that take one or its trace.
+type runFlags struct {
+	watchdogFlag
+	isolationFlags
+}
+
+func (f runFlags) how() launch.How {
+	return launch.How{Watchdog: f.Watchdog, Isolation: f.Isolation, Threads: f.Threads}
+}
+
+// programFlags say what the program of a command that takes one is given.
+type programFlags struct {
+	Stdin string `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise there is nothing to read."`
+	runFlags
+	Without []string `placeholder:"CALL@FILE:LINE" sep:"none" help:"Leave out a synchronisation call, like pthread_mutex_lock@queue.c:123, with the unlock that belongs to it, to see whether it is needed."`
+}
+
+// program is what they say of a program.
+func (f programFlags) program(words []string) (p launch.Program, err error) {
+	p = launch.Program{Words: words, Without: f.Without}
+	p.Stdin, err = f.read()
+	return p, err
+}
+
+func (f programFlags) read() ([]byte, error) {
+	var in io.Reader
+	switch f.Stdin {
+	case "":
+		return nil, nil
+	case "-":
+		in = os.Stdin
+	default:
+		file, err := os.Open(f.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the program's input: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	const most = 64 << 20
+	b, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the program's input: %w", err)
+	}
+	if len(b) > most {
+		return nil, fmt.Errorf("the program's input is larger than %d MB, and a trace must hold it: use a smaller one", most>>20)
+	}
+	return b, nil
+}
+
+type seedFlag struct {
+	Seed uint64 `default:"1" help:"Choose other schedules. The same seed and build give the same ones, and so the same first finding."`
+}
+
+type earlyFlag struct {
+	EarlyTimeouts bool `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
+}
+
+type spuriousFlag struct {
+	Spurious bool `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
+}
+
+type racesFlag struct {
+	RacesFail bool `help:"Call a data race a failure, too, even if the program goes on to succeed."`
+}
+
+// searchFlags steer a search.
+type searchFlags struct {
+	seedFlag
+	Strategy []string `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	earlyFlag
+	NoEarlyTimeouts bool `help:"Never let one end while another thread could run." xor:"early"`
+	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	NoSimplify      bool `help:"Stop at the trace that was found."`
+}
+
+// strategies are those that --strategy names.
+func (f searchFlags) strategies() (out []strategy.Sampler, err error) {
+	for _, name := range f.Strategy {
+		s, err := strategy.Parse(name)
+		if err != nil {
+			return nil, usage.Wrap(err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// drawFlags say how an execution is drawn.
+type drawFlags struct {
+	Full bool `help:"Show every event, and fold nothing."`
+}
+
+type statsFlag struct {
+	Stats bool `help:"Print what simplification did, in tables."`
+}
+
+// traceArg is the trace that a command works on.
+type traceArg struct {
+	Trace string `arg:"" predictor:"trace" help:"The trace."`
+}
+
+// debuggerFlag is a flag that may be given without a value, and then is "gdb".
+type debuggerFlag string
+
+func (debuggerFlag) IsBool() bool { return true }
+
+func (d *debuggerFlag) Decode(ctx *kong.DecodeContext) error {
+	*d = "gdb"
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		*d = debuggerFlag(fmt.Sprint(ctx.Scan.Pop().Value))
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package debugger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Dlv replays a trace in delve. The process stops where it failed, by breakpoints in a
+// file of commands; what comes then is the user's.
+func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
+	program, ok := target.As[target.DebugLaunchable](t)
+	if !ok {
+		return errors.New("--dlv is for traces of Go programs")
+	}
+	dlv, err := exec.LookPath("dlv")
+	if err != nil {
+		return errors.New("dlv is not in PATH: install it with go install github.com/go-delve/delve/cmd/dlv@latest")
+	}
+	plan, err := engine.ReplayPlan(t, tr)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp("", "heddle-*.dlv")
+	if err != nil {
+		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(dlvCommands(tr, symbol.New(t.Modules(), symbol.Options{})))
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
+	}
+	// Ctrl-C stops the program in the debugger, and not heddle.
+	return program.Debug(context.WithoutCancel(ctx), []string{dlv, "exec", launch.ProgramFile(t), "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
+}
+
+// dlvCommands let a program run to its failure: to the place in the source, if there is
+// one, and to the end of the execution. Before that it comes by there, too, in the
+// execution that warms up and in earlier turns of a loop; heddle's scheduler knows how
+// many choices it has followed.
+func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
+	var b strings.Builder
+	stop := func(name, where string, choices int) {
+		fmt.Fprintf(&b, "break %s %s\ncondition %s runtime.hd.pos >= %d\n", name, where, name, choices)
+	}
+	f := finding.Of(tr.Ending, tr.Modules)
+	lookup := table.Call
+	if f.Exact {
+		lookup = table.Exact
+	}
+	all := len(schedule.ScriptOf(tr))
+	if frame := lookup(f.Site)[0]; frame.File != "" && frame.Line > 0 && len(tr.Ending.Waiters) == 0 {
+		stop("failure", fmt.Sprintf("%s:%d", frame.File, frame.Line), choicesBefore(tr, f.Site, all))
+	}
+	stop("ending", "runtime.hdFinish", all)
+	b.WriteString("continue\n")
+	return b.String()
+}
+
+// choicesBefore is how many choices had been made when the failing thread was last about to
+// be at a site; all where its being there is no event.
+func choicesBefore(tr *trace.Trace, site trace.Site, all int) int {
+	for i, e := range slices.Backward(tr.Events) {
+		if e.Thread == tr.Ending.Thread && (e.Site == site || e.Op == trace.OpTestFail) {
+			return len(schedule.Steps(tr.Events[:i]))
+		}
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+// Package doctor checks whether a machine, and a program, can be used with heddle.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+)
+
+// Grade is how a check came out.
+type Grade string
+
+const (
+	Good Grade = "ok"
+	Poor Grade = "warn" // heddle works, with less
+	Bad  Grade = "fail" // heddle does not work
+)
+
+// Check is one thing that heddle needs or can use.
+type Check struct {
+	Name   string `json:"name"`
+	Grade  Grade  `json:"status"`
+	Detail string `json:"detail"`           // what was found
+	Advice string `json:"advice,omitempty"` // what it means and what to do, unless all is well
+}
+
+// Config says what to check.
+type Config struct {
+	Cache  string // as toolchain.CacheDir takes it
+	GoTool string // the go command, empty for the one in PATH
+	Dir    string // where the go command is called
+}
+
+// Machine checks the compilers, the runtime, Go, the kernel and the processor.
+func Machine(ctx context.Context, cfg Config) []Check {
+	return append(append(toolchainChecks(ctx, cfg), goChecks(ctx, cfg)...), machineChecks()...)
+}
+
+// toolchainChecks are about compilers, the cache and the runtime.
+func toolchainChecks(ctx context.Context, cfg Config) []Check {
+	var checks []Check
+	cc, ccErr := toolchain.Find(ctx, toolchain.C)
+	checks = append(checks, compilerCheck("C compiler", Bad, cc, ccErr))
+	cxx, cxxErr := toolchain.Find(ctx, toolchain.CXX)
+	checks = append(checks, compilerCheck("C++ compiler", Poor, cxx, cxxErr))
+
+	cache, err := toolchain.CacheDir(cfg.Cache)
+	if err != nil {
+		return append(checks, Check{"cache", Bad, "none", err.Error()})
+	}
+	checks = append(checks, cacheCheck(cache))
+	if ccErr == nil {
+		checks = append(checks, runtimeCheck(ctx, cc, cache))
+	}
+	return checks
+}
+
+func compilerCheck(name string, missing Grade, c toolchain.Compiler, err error) Check {
+	if err != nil {
+		return Check{name, missing, "none that heddle can use", err.Error()}
+	}
+	return Check{Name: name, Grade: Good, Detail: fmt.Sprintf("%s: %s", strings.Join(c.Command, " "), c.Version)}
+}
+
+// cacheCheck sees whether files can be made in the cache. If not, what is there already
+// may still be enough, so the runtime has the last word.
+func cacheCheck(dir string) Check {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, ".doctor-"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return Check{"cache", Poor, dir + ": " + err.Error(), "No runtime can be built: make it writable, or set HEDDLE_CACHE to a directory that is."}
+	}
+	return Check{Name: "cache", Grade: Good, Detail: dir}
+}
+
+func runtimeCheck(ctx context.Context, cc toolchain.Compiler, cache string) Check {
+	start := time.Now()
+	rt, err := toolchain.Build(ctx, toolchain.Options{Compiler: cc, Cache: cache})
+	if err != nil {
+		return Check{"runtime", Bad, "cannot be built", err.Error()}
+	}
+	return Check{Name: "runtime", Grade: Good, Detail: fmt.Sprintf("%s (%d ms)", rt.Library, time.Since(start).Milliseconds())}
+}
+
+// goChecks are about Go programs. Without a Go installation heddle works for all others,
+// and without its race detector it finds all that it finds with.
+func goChecks(ctx context.Context, cfg Config) []Check {
+	const name, reports = "Go", "Go race reports"
+	tool, err := gotool.Find(ctx, cfg.GoTool, cfg.Dir)
+	if err != nil {
+		return []Check{{name, Poor, "none that heddle can use", err.Error()}}
+	}
+	found := fmt.Sprintf("%s: %s in %s", tool.Path, tool.Version, tool.Root)
+	if err = tool.Supported(); err == nil {
+		err = patch.Check(tool.Root, patch.Options{})
+	}
+	if err != nil {
+		return []Check{{name, Poor, found, err.Error()}}
+	}
+	checks := []Check{{Name: name, Grade: Good, Detail: found}}
+	if err = tool.RaceDetector(ctx); err == nil {
+		err = patch.Check(tool.Root, patch.Options{Sanitizer: true})
+	}
+	if err != nil {
+		return append(checks, Check{reports, Poor, "not to be had, which only heddle replay --race-report needs", err.Error()})
+	}
+	return append(checks, Check{Name: reports, Grade: Good, Detail: "heddle replay --race-report"})
+}
+
+// Program checks a program, given as the words of its command line; found is what it is.
+func Program(words []string) (c Check, found *toolchain.Program) {
+	const name = "program"
+	path, err := launch.Executable(words)
+	if err != nil {
+		return Check{name, Bad, words[0], err.Error()}, nil
+	}
+	if gotool.Built(path) {
+		return Check{name, Bad, path + " is a Go program", "Name its package or .go files, and heddle builds it: heddle find -- ./package."}, nil
+	}
+	program, err := toolchain.Inspect(path)
+	if err != nil {
+		return Check{name, Bad, path, err.Error()}, nil
+	}
+	if !program.Instrumented {
+		return Check{name, Poor, path + " has no access hooks",
+			"Only its synchronisation can be seen and scheduled: build it with heddle cc to see memory accesses."}, &program
+	}
+	return Check{Name: name, Grade: Good, Detail: path + " has access hooks"}, &program
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/heddle-dev/heddle/internal/observe"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// observe takes in the next execution of the first plan in flight, or its early end if o is nil.
+// It reports whether the exploration goes on.
+func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *observe.Observation) bool {
+	if o == nil {
+		x.seen = strategy.Observation{Request: &p.request, Index: p.observed, Last: true}
+		x.strategy.Observe(&x.seen)
+		return x.ended()
+	}
+	index := p.observed
+	p.observed++
+	x.flight.unseen--
+	x.report.Executions++
+	x.tell(Exploring, false, nil, 0)
+	if o.Ending.Kind == trace.Leak {
+		x.leaks.setAside(p.alone(index), o, x.report.Executions)
+	}
+	fresh, err := x.look(p, o, seen)
+	if err != nil {
+		x.stop(err)
+		return false
+	}
+	failed := o.Ending.Kind.Failed()
+	if failed {
+		// The runtime stops a plan at its first failure. If this one does not come again, the
+		// rest is still to be done.
+		last = p.observed == p.request.Plan.Repeat
+	}
+	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}
+	x.strategy.Observe(&x.seen)
+	switch {
+	case failed:
+		x.failure = &failure{plan: p.alone(index), outcome: *o, number: x.report.Executions}
+		if last {
+			x.flight.drop()
+		}
+		x.finish()
+		return false
+	case last:
+		return x.ended()
+	}
+	return true
+}
+
+// look judges an outcome of a plan and enters it in the report. fresh says that no execution
+// before has ordered conflicting operations in the same way. The error ends the search.
+func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation) (fresh bool, err error) {
+	plan := &p.request.Plan
+	switch o.Ending.Kind {
+	case trace.Unsupported:
+		return false, &UnsupportedError{What: o.Ending.Message, Where: s.name(o.Ending.Site)}
+	case trace.Diverged:
+		if plan.Mode != schedule.Strict {
+			return false, errors.New("the target reports that an execution left its script, but it had none: a bug in heddle")
+		}
+		return false, nil
+	case trace.Clean:
+		if !s.expectSet {
+			s.expect, s.expectSet = o.Ending.Status, true
+		}
+	}
+	if err := s.budget(o); err != nil {
+		return false, err
+	}
+	judge(&o.Ending, s.expect)
+	if o.Outside && !s.outside {
+		s.outside = true
+		s.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
+	}
+	if fresh = s.behaviours.add(o.Coverage, plan.Tag); fresh {
+		s.report.Newest = s.report.Executions
+	}
+	if o.Trace == nil {
+		return fresh, nil
+	}
+	judge(&o.Trace.Ending, s.expect)
+	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
+		s.cut = true
+		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
+	}
+	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !s.opts.Spurious {
+		s.report.Sequential = sequential(o.Trace)
+	}
+	if seen == nil {
+		return fresh, nil
+	}
+	if seen.Incomplete != "" && s.report.RacesIncomplete == "" {
+		s.report.RacesIncomplete = seen.Incomplete
+		s.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
+	}
+	s.saw(o.Trace, seen.Races)
+	// A race that shows only after accesses that were skipped becomes scheduling points, and
+	// then shows in every execution that is recorded.
+	if s.opts.RacesFail && plan.SkipAccesses == 0 {
+		v := verdict{expect: s.expect, where: s.name}
+		v.race(o, seen.Races)
+	}
+	return fresh, nil
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// ScheduleOptions say what counts as the failure of a schedule that came without its recording.
+type ScheduleOptions struct {
+	// ExpectStatus is the exit status of a good execution; nil for that of the program when
+	// no thread is preempted, as Find has it.
+	ExpectStatus *int32
+	RacesFail    bool // a data race is a failure
+	// Where is as Options.Where.
+	Where func(s trace.Site, exact bool) string
+}
+
+// ReplaySchedule runs a schedule, in the form that schedule.Parse reads, and records the
+// execution. The error of a string that cannot be read is schedule.Parse's.
+// Every step must be what the program does. If it is not, which is so for the schedule of
+// another program or build, the error is a *ScheduleError. An execution that goes on when the
+// schedule has ended, as one does that was stopped for making no progress, goes on under the
+// fair policy.
+func ReplaySchedule(ctx context.Context, t target.Target, text string, opts ScheduleOptions) (*trace.Trace, error) {
+	script, threads, points, err := schedule.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	plan := schedule.Plan{
+		Repeat: 1, Mode: schedule.Strict, Script: script, Threads: threads,
+		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
+	}
+	v := verdict{races: opts.RacesFail, where: func(s trace.Site) string { return where(opts.Where, t.Modules(), s, false) }}
+	if opts.ExpectStatus != nil {
+		v.expect = *opts.ExpectStatus
+	}
+	o, err := followed(ctx, t, v, plan)
+	if err != nil {
+		return nil, err
+	}
+	if o.Ending.Kind == trace.Exit && opts.ExpectStatus == nil {
+		fair, err := Record(ctx, t, RecordOptions{Sparse: true})
+		if err != nil {
+			return nil, err
+		}
+		if v.expect = fair.Header.ExpectStatus; v.expect != 0 {
+			if o, err = followed(ctx, t, v, plan); err != nil {
+				return nil, err
+			}
+		}
+	}
+	o.Trace.Header.ExpectStatus = v.expect
+	return o.Trace, nil
+}
+
+// followed is the judged outcome of a strict plan, which has a trace.
+func followed(ctx context.Context, t target.Target, v verdict, plan schedule.Plan) (schedule.Outcome, error) {
+	o, err := judged(t, v)(ctx, plan)
+	if err != nil {
+		return o, err
+	}
+	if d := o.Diverged; o.Ending.Kind == trace.Diverged {
+		if d == nil || d.Step < len(plan.Script) {
+			return o, scheduleError(v, plan, d, int(o.Ending.Status))
+		}
+		plan.Mode = schedule.Tolerant
+		if o, err = judged(t, v)(ctx, plan); err != nil {
+			return o, err
+		}
+	}
+	return o, unrecorded(t, &o)
+}
+
+// ScheduleError says where a program does not follow a schedule.
+type ScheduleError struct {
+	Step, Steps   int    // index of the step, and how many the schedule has
+	Expected, Met string // in words
+}
+
+func (e *ScheduleError) Error() string {
+	return fmt.Sprintf("the program does not follow the schedule: step %d of %d is %s, and it met %s; a schedule is of one build of a program, with the same arguments and input: use the program that it was recorded of",
+		e.Step+1, e.Steps, e.Expected, e.Met)
+}
+
+func scheduleError(v verdict, plan schedule.Plan, d *schedule.Divergence, step int) error {
+	met := schedule.Step{Thread: -1}
+	if d != nil {
+		step, met = d.Step, d.Met
+	}
+	e := &ScheduleError{Step: step, Steps: len(plan.Script), Expected: "its end", Met: "no thread that could run"}
+	if step < len(plan.Script) {
+		e.Expected = stepText(v, plan.Script[step])
+	}
+	if met.Thread >= 0 {
+		e.Met = stepText(v, met)
+	}
+	return e
+}
+
+func stepText(v verdict, s schedule.Step) string {
+	return fmt.Sprintf("T%d %v at %s", s.Thread, s.Op, v.where(s.Site))
+}

@@ -1,0 +1,340 @@
+// Package gotest explores the tests of Go packages, each alone, as go test would run them
+// one after the other. Findings are kept, and tried first the next time.
+package gotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/kept"
+	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Options say what to test, and how.
+type Options struct {
+	Recipe   trace.Recipe   // of all tests; its packages are patterns, its Run may be empty
+	Explore  engine.Options // of each test
+	How      launch.How
+	Dir      string // where the packages are named
+	Subtests bool   // explore each subtest alone, too
+	Failfast bool   // end with the first test that fails
+	Prune    bool   // remove kept findings that do not fail any more
+}
+
+// Events are told of what happens. An error that one of them returns ends everything.
+type Events interface {
+	// Building is called when a package's test binary is waited for.
+	Building(pkg string) (done func())
+	// Begin is called before a test is explored.
+	Begin(test string)
+	// Exploring is called before a search; progress is told how far it got, until done is.
+	Exploring(test string) (progress func(engine.Progress), done func())
+	// Test is called with the result of each test, Package after those of a package.
+	Test(*result.Test) error
+	Package(*result.Package) error
+}
+
+// Run explores the tests that the options select. The totals are returned with an error, too.
+func Run(ctx context.Context, l *launch.Launcher, opts Options, events Events) (*result.Totals, error) {
+	totals := new(result.Totals)
+	filter, err := gotool.NewFilter(opts.Recipe.Run, opts.Recipe.Skip)
+	if err != nil {
+		return totals, usage.Wrap(err)
+	}
+	b, err := l.Builder(ctx, opts.Dir, nil, patch.Options{})
+	if err != nil {
+		return totals, err
+	}
+	packages, err := b.List(ctx, opts.Recipe.Flags, opts.Recipe.Packages)
+	if err != nil {
+		return totals, err
+	}
+	s := &suite{launcher: l, builder: b, options: opts, events: events, filter: filter, totals: totals}
+	return totals, s.run(ctx, packages)
+}
+
+// suite is a Run under way.
+type suite struct {
+	launcher *launch.Launcher
+	builder  *launch.Builder
+	options  Options
+	events   Events
+	filter   *gotool.Filter
+	// binaries are the packages' test binaries, each built when it is asked for first.
+	binaries []func() (string, error)
+	building sync.WaitGroup // in the background
+
+	// left are the go statements whose goroutines tests of the package left behind, each with
+	// the names of the tests.
+	left map[string][]string
+
+	totals *result.Totals
+}
+
+// run does the packages, one after the other; while the tests of one are explored the next
+// is built.
+func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
+	background, cancel := context.WithCancel(ctx)
+	defer s.building.Wait()
+	defer cancel()
+	for _, p := range packages {
+		s.binaries = append(s.binaries, sync.OnceValues(func() (string, error) {
+			return s.builder.Build(background, s.recipe(p, ""))
+		}))
+	}
+	for i, p := range packages {
+		if err := s.pkg(ctx, i, p); err != nil {
+			return err
+		}
+		if s.options.Failfast && s.totals.Found > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// recipe is that of the tests of a package which run selects.
+func (s *suite) recipe(p gotool.Package, run string) *trace.Recipe {
+	r := s.options.Recipe
+	r.Run = run
+	if p.ImportPath != "command-line-arguments" { // else it is a list of .go files
+		r.Packages = []string{p.ImportPath}
+	}
+	return &r
+}
+
+// binary is a package's test binary. The next one is built from now on.
+func (s *suite) binary(i int, p gotool.Package) (string, error) {
+	defer s.events.Building(p.ImportPath)()
+	binary, err := s.binaries[i]()
+	if i+1 < len(s.binaries) {
+		s.building.Go(func() { _, _ = s.binaries[i+1]() })
+	}
+	return binary, err
+}
+
+// pkg does one package. The error ends everything.
+func (s *suite) pkg(ctx context.Context, i int, p gotool.Package) error {
+	began := time.Now()
+	r := result.Package{Package: p.ImportPath}
+	err := s.tests(ctx, i, p, &r)
+	if cerr := ctx.Err(); cerr != nil {
+		if r.Found == 0 {
+			r.Outcome = result.Interrupted
+		}
+		err = cerr
+	}
+	r.Seconds = time.Since(began).Seconds()
+	if perr := s.events.Package(&r); perr != nil {
+		return perr
+	}
+	return err
+}
+
+// tests builds a package and does its tests. What is wrong with the package alone is said
+// in r.
+func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Package) error {
+	broken := func(outcome string, err error) error {
+		s.totals.Failed++
+		r.Outcome, r.Error = outcome, err.Error()
+		return nil
+	}
+	switch {
+	case p.Err != "":
+		fmt.Fprintf(s.launcher.Output, "# %s\n%s\n", p.ImportPath, p.Err)
+		return broken(result.SetupFailed, errors.New(p.Err))
+	case !p.Tests:
+		r.Outcome = result.NoTests
+		return nil
+	}
+	binary, err := s.binary(i, p)
+	if err != nil {
+		return broken(result.BuildFailed, err)
+	}
+	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe)}
+	names, err := plain.Tests(ctx)
+	if err != nil {
+		return broken(result.Failed, err)
+	}
+	r.Outcome = result.Clean
+	s.left = map[string][]string{}
+	if kept.HasOld(p.Dir) {
+		s.launcher.Note(fmt.Sprintf("%s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s", p.ImportPath, kept.OldDir, kept.Dir))
+	}
+	for _, name := range names {
+		run, ok := s.filter.Select(name)
+		if !ok {
+			continue
+		}
+		units := []unit{{pkg: p, recipe: s.recipe(p, run), binary: binary, name: name}}
+		if s.options.Subtests {
+			subtests, err := plain.Subtests(ctx, name, run)
+			if err != nil {
+				return broken(result.Failed, err)
+			}
+			for _, sub := range subtests {
+				units = append(units, unit{pkg: p, recipe: s.recipe(p, gotool.Only(sub)), binary: binary, name: sub})
+			}
+		}
+		for _, u := range units {
+			if err := s.unit(ctx, u, r); err != nil || s.options.Failfast && r.Found > 0 {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unit is a test that is explored alone.
+type unit struct {
+	pkg    gotool.Package
+	recipe *trace.Recipe
+	binary string
+	name   string // full name: a subtest's has slashes
+}
+
+// unit does one test and adds it to its package's sums.
+func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
+	s.events.Begin(u.name)
+	began := time.Now()
+	out := &result.Test{Package: u.pkg.ImportPath, Test: u.name}
+	err := s.explore(ctx, u, out)
+	if cerr := ctx.Err(); cerr != nil {
+		if out.Outcome != result.Found {
+			out.Outcome = result.Interrupted
+		}
+		err = cerr
+	} else if err != nil {
+		// It says nothing about the other tests.
+		s.totals.Failed++
+		r.Worsen(result.Failed)
+		if out.Outcome != result.Found {
+			out.Outcome = result.Failed
+		}
+		out.Error = err.Error()
+		if errors.Is(err, context.Canceled) {
+			out.Error = "interrupted"
+		}
+		err = nil
+	} else if unfinished(out) {
+		s.totals.Unfinished++
+		r.Unfinished++
+		r.Worsen(result.Unfinished)
+		out.Outcome = result.Unfinished
+		note(out, "no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.options.Explore.Time)
+	}
+	out.Seconds = time.Since(began).Seconds()
+	r.Tests++
+	r.Executions += out.Executions
+	if out.Outcome == result.Found {
+		s.totals.Found++
+		r.Found++
+		r.Worsen(result.Found)
+		s.totals.Findings = append(s.totals.Findings, out)
+	}
+	s.countLeaks(out, r)
+	if perr := s.events.Test(out); perr != nil {
+		return perr
+	}
+	return err
+}
+
+// explore tries what was found before, and then looks for something new.
+func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
+	t, err := s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.How)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	k := kept.Of(s.builder.Cache, u.pkg.Dir, u.pkg.ImportPath, u.name)
+	again, err := s.retry(ctx, t, k, u, out)
+	if again.finding() && !again.leak() || err != nil {
+		s.takeKept(t, again, out)
+		return err
+	}
+	opts := s.options.Explore
+	opts.Where = report.NewRunning(t.Modules).Place
+	if s.leaksFail() && !again.finding() {
+		// Once for each go statement of the package.
+		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
+	}
+	progress, done := s.events.Exploring(u.name)
+	found, err := engine.Find(ctx, t, opts, progress)
+	done()
+	take(out, found)
+	if found.Finding == nil {
+		if again.finding() {
+			s.takeKept(t, again, out)
+			return err
+		}
+		if err == nil {
+			err = s.settle(again.fixed, out)
+		}
+		return err
+	}
+	out.Shown = found.Finding.Recorded
+	if sim := found.Simplified; sim != nil {
+		out.Shown = sim.Recorded
+	}
+	if out.Shown == nil {
+		return err
+	}
+	name, moved, werr := k.Keep(out.Shown)
+	if moved != "" {
+		note(out, "%s", moved)
+	}
+	if werr != nil {
+		return errors.Join(werr, err)
+	}
+	out.Trace = s.short(name)
+	if out.Simplified != nil {
+		out.Simplified.Trace = out.Trace
+	}
+	return err
+}
+
+// leaksFail reports whether goroutines that are left behind are failures.
+func (s *suite) leaksFail() bool { return s.options.Recipe.Leaks == launch.LeaksFail }
+
+// short is a file's name as the user would write it.
+func (s *suite) short(name string) string {
+	if rel, err := filepath.Rel(s.options.Dir, name); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return name
+}
+
+// unfinished reports whether no execution of the test ended in time.
+func unfinished(out *result.Test) bool {
+	return out.Report != nil && out.Report.Finding == nil && out.Outcome != result.Found && out.Report.Executions == 0 && !out.Report.Sequential
+}
+
+// take adds the result of a search to that of the test.
+func take(out *result.Test, r *engine.Report) {
+	found, tried := result.Of(r), out.Executions
+	out.Report = r
+	out.Search = found.Search
+	out.Executions += tried
+	if out.Sequential = r.Sequential; !r.Sequential {
+		out.Notes = append(out.Notes, found.Notes...) // else there is but that one
+	}
+	out.Finding, out.Simplified = found.Finding, found.Simplified
+	for _, l := range r.Leaks {
+		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
+	}
+}
+
+func note(out *result.Test, format string, args ...any) {
+	out.Notes = append(out.Notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,93 @@
+// Package kept keeps the findings of heddle test in files of the package that is tested.
+package kept
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Dir is the directory of a package in which findings are kept. The go command, go vet
+// and go:embed of a directory pass over names that begin with an underscore, as over those
+// that begin with a dot; but a dot also hides a file from people, from the default of
+// actions/upload-artifact, and from Git where the user ignores such names. It must not be
+// in testdata, which tests of some packages walk.
+const Dir = "_heddle"
+
+// OldDir is where earlier versions kept findings, in the package.
+var OldDir = filepath.Join("testdata", "heddle")
+
+// Findings are the findings of one test, in files of the package: _heddle/TestName/0123456789abcdef.hdl.
+// The directories of a subtest are below those of its test.
+type Findings struct {
+	dir      string
+	old      string // of earlier versions
+	fallback string // where the package cannot be written to: in the module cache, say
+	pkg      string // the package's directory
+}
+
+// Of are the findings of a test, whose full name has slashes for a subtest, in the package with
+// that directory and import path. Where it cannot be written they go to the cache directory.
+func Of(cache, dir, importPath, test string) Findings {
+	levels := strings.Split(test, "/")
+	for i, l := range levels {
+		levels[i] = url.PathEscape(l)
+		if l == "." || l == ".." {
+			levels[i] = "%2E" + l[1:]
+		}
+	}
+	name := filepath.Join(levels...)
+	return Findings{
+		dir:      filepath.Join(dir, Dir, name),
+		old:      filepath.Join(dir, OldDir, name),
+		fallback: filepath.Join(cache, "findings", filepath.FromSlash(url.PathEscape(importPath)), name),
+		pkg:      dir,
+	}
+}
+
+// Files are the traces that are kept, by name. One that lies in two places counts once.
+func (k Findings) Files() (names []string) {
+	met := map[string]bool{}
+	for _, dir := range []string{k.dir, k.old, k.fallback} {
+		// The directory's name may have characters that mean something in a pattern.
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".hdl") && !met[e.Name()] {
+				met[e.Name()] = true
+				names = append(names, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return names
+}
+
+// Keep writes a finding and returns where. The same schedule has the same name. What earlier
+// versions kept elsewhere in the package moves with it, which the note says.
+func (k Findings) Keep(tr *trace.Trace) (name, note string, err error) {
+	sum := sha256.Sum256([]byte(tr.Ending.Kind.String() + schedule.Format(schedule.ScriptOf(tr), tr.Threads)))
+	base := hex.EncodeToString(sum[:8]) + ".hdl"
+	var first error
+	for _, dir := range []string{k.dir, k.fallback} {
+		err := os.MkdirAll(dir, 0o777)
+		if err == nil {
+			err = trace.WriteFile(filepath.Join(dir, base), tr)
+		}
+		if err == nil {
+			if dir == k.dir {
+				note = moveKept(k.pkg)
+			}
+			return filepath.Join(dir, base), note, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", "", fmt.Errorf("the finding cannot be kept: %w", first)
+}

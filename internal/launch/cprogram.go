@@ -1,0 +1,174 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// How says how a program is run, whatever it is.
+type How struct {
+	Watchdog time.Duration // without a scheduling point for this long, it hangs
+	// Isolation is what lies between one execution of a C or C++ program and the next,
+	// empty for what the program turns out to need. Threads gives each of its threads a
+	// kernel thread.
+	Isolation string
+	Threads   bool
+}
+
+// config is what it says, and what a trace says where it is silent.
+func (h How) config(recorded string) (cfg cprog.Config, err error) {
+	cfg.Threads, cfg.Watchdog = h.Threads, h.Watchdog
+	if cfg.Isolation, err = cprog.ParseIsolation(cmp.Or(h.Isolation, recorded)); err != nil {
+		return cfg, usage.Wrap(err)
+	}
+	return cfg, nil
+}
+
+// Program is a program as the user names it.
+type Program struct {
+	Words   []string // the program and its arguments: an executable, or Go source as for go run
+	Stdin   []byte   // what every execution reads, nil for nothing
+	Without []string // synchronisation calls to leave out, CALL@FILE:LINE
+}
+
+// Start makes a program ready at main: an executable, or one that is built from Go source.
+func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target, error) {
+	dir, err := WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := how.config("")
+	if err != nil {
+		return nil, err
+	}
+	if err := cprog.CheckWithout(p.Without); err != nil {
+		return nil, usage.Wrap(err)
+	}
+	if what, args := goWords(dir, p.Words); len(what) > 0 {
+		if len(p.Without) > 0 {
+			return nil, usage.Errorf("--without leaves out calls of C and C++ programs, and not yet of Go programs")
+		}
+		if how.Isolation != "" || how.Threads {
+			return nil, usage.Errorf("--isolation and --threads are for C and C++ programs")
+		}
+		r := &trace.Recipe{Kind: trace.RecipeProgram, Tool: goTool, Env: gotool.BuildEnv(), Packages: what, Args: args}
+		return l.startGo(ctx, r, dir, p.Stdin, how)
+	}
+	path, err := Executable(p.Words)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Without = path, p.Words, dir, p.Stdin, p.Without
+	return l.startC(ctx, cfg)
+}
+
+// Executable finds a program's executable as a shell would.
+func Executable(words []string) (string, error) {
+	if len(words) == 0 {
+		return "", usage.Errorf("no program is named: give it after --")
+	}
+	if strings.ContainsRune(words[0], '/') {
+		return words[0], nil
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return "", fmt.Errorf("%s is not in PATH: give the program's path, like ./%s", words[0], words[0])
+	}
+	return path, nil
+}
+
+// startC completes cfg and makes the program ready.
+func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target, error) {
+	path := cfg.Path
+	if gotool.Built(path) {
+		return nil, fmt.Errorf("%s is a Go program: name its package, and heddle builds it", path)
+	}
+	if _, err := toolchain.Inspect(path); err != nil {
+		return nil, err
+	}
+	var err error
+	if cfg.Path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	rt, err := l.Runtime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Runtime, cfg.Version = rt.Library, l.Version
+	cfg.Memory, cfg.Sign = l.Memory, l.sign
+	cfg.Tell = l.Note
+	t, err := cprog.Start(ctx, cfg)
+	var refused *cprog.RefusedError
+	var wrong *cprog.WithoutError
+	if errors.As(err, &wrong) {
+		return nil, usage.Wrap(err)
+	}
+	if errors.As(err, &refused) {
+		return nil, fmt.Errorf("heddle cannot run %s: %w", filepath.Base(path), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// OmittedNotes say what became of the calls that were to be left out.
+func OmittedNotes(t target.Target) (notes []string) {
+	c, ok := target.As[target.Omitter](t)
+	if !ok {
+		return nil
+	}
+	for _, i := range c.Omitted() {
+		if i.Times == 0 {
+			notes = append(notes, fmt.Sprintf("no execution reached %s: this says nothing about whether it is needed", i.Call))
+		} else {
+			notes = append(notes, fmt.Sprintf("%s was left out %s times", i.Call, wording.Thousands(int(i.Times))))
+		}
+	}
+	return notes
+}
+
+// StartRecorded makes the program of a trace ready. It asks before it runs the trace of
+// somebody else.
+func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
+	cfg, err := how.config(tr.Header.Isolation)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.trust(ctx, tr); err != nil {
+		return nil, err
+	}
+	if tr.Header.Target == "go" {
+		return l.startRecordedGo(ctx, tr, how)
+	}
+	if tr.Header.Target != "c" || len(tr.Header.Command) == 0 {
+		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", tr.Header.Target)
+	}
+	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
+	}
+	if _, err := os.Stat(tr.Header.Dir); tr.Header.Dir != "" && errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the working directory of the trace, %s, is not there any more: make it again, with the files that the program reads there", tr.Header.Dir)
+	}
+	args := slices.Clone(tr.Header.Command)
+	args[0] = cmp.Or(tr.Header.Argv0, args[0])
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin
+	cfg.Without, cfg.Modules = tr.Header.Without, tr.Modules
+	return l.startC(ctx, cfg)
+}

@@ -1,0 +1,354 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Builder builds Go programs with one go command.
+type Builder struct {
+	Cache string // the cache directory
+
+	tool     *gotool.Tool
+	over     gotool.Overlay
+	launcher *Launcher
+	once     sync.Once
+}
+
+// Builder makes ready to build in dir. env are variables to set for the go command beside
+// heddle's own environment.
+func (l *Launcher) Builder(ctx context.Context, dir string, env []string, opts patch.Options) (*Builder, error) {
+	tool, err := gotool.Find(ctx, l.GoTool, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := tool.Supported(); err != nil {
+		return nil, err
+	}
+	tool.Env = env
+	if opts.Sanitizer {
+		if err := tool.RaceDetector(ctx); err != nil {
+			return nil, err
+		}
+	}
+	cache, err := toolchain.CacheDir(l.Cache)
+	if err != nil {
+		return nil, err
+	}
+	if err := tool.Settle(ctx, cache); err != nil {
+		return nil, err
+	}
+	over, err := l.Support.Overlay(ctx, tool, cache, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{Cache: cache, tool: tool, over: over, launcher: l}, nil
+}
+
+// List are the packages that patterns name, as gotool.Tool.List has them. flags are those of
+// the build.
+func (b *Builder) List(ctx context.Context, flags, patterns []string) ([]gotool.Package, error) {
+	if err := checkPackages(patterns); err != nil {
+		return nil, err
+	}
+	return b.tool.List(ctx, flags, patterns)
+}
+
+// Build builds the test binary or program of a recipe and returns its path. What a failing go
+// command printed goes to Launcher.Output.
+func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
+	test, flags := r.Kind == trace.RecipeTest, slices.Clone(r.Flags)
+	if test && r.Vet != "" {
+		flags = append(flags, "-vet="+r.Vet)
+	}
+	defer b.told(test, r.Packages)()
+	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
+	if stamp := b.stamp(); err == nil && stamp != "" {
+		_ = os.WriteFile(stamp, nil, 0o644) // without it a sentence is printed once more
+	}
+	var failed *gotool.BuildError
+	if errors.As(err, &failed) {
+		fmt.Fprint(b.launcher.Output, failed.Output)
+	}
+	return binary, err
+}
+
+// stamp is a file beside the overlay that is there once something was built with it, so that
+// Go's cache has the standard library; empty without an overlay.
+func (b *Builder) stamp() string {
+	for _, f := range b.over.Flags {
+		if name, ok := strings.CutPrefix(f, "-overlay="); ok {
+			return filepath.Join(filepath.Dir(name), "built")
+		}
+	}
+	return ""
+}
+
+// How long a build takes before it is mentioned: the first one, and later ones.
+const (
+	firstBuildSilence = 3 * time.Second
+	laterBuildSilence = 10 * time.Second
+)
+
+// told says once that a build takes long. Launcher.Quiet says that of a test is reported otherwise.
+func (b *Builder) told(test bool, what []string) (done func()) {
+	done = func() {}
+	b.once.Do(func() {
+		if test && b.launcher.Quiet {
+			return
+		}
+		text, after := "building "+strings.Join(what, " "), laterBuildSilence
+		if stamp := b.stamp(); stamp != "" && !exists(stamp) {
+			text += "; the first build also compiles Go's standard library, with heddle in it"
+			after = firstBuildSilence
+		}
+		timer := time.AfterFunc(after, func() { b.launcher.Say(text) })
+		done = func() { timer.Stop() }
+	})
+	return done
+}
+
+// built is a target whose traces say how to build it again: the program of a trace is a
+// file in the cache, which another machine has not.
+type built struct {
+	target.Target
+	recipe *trace.Recipe
+	dir    string // where it is built
+	sign   func(*trace.Header)
+}
+
+func (b *built) Header() trace.Header {
+	h := b.Target.Header()
+	b.name(&h)
+	return h
+}
+
+// Unwrap implements target.Wrapper.
+func (b *built) Unwrap() target.Target { return b.Target }
+
+func (b *built) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
+	o, err := b.Target.Run(ctx, p)
+	b.complete(&o)
+	return o, err
+}
+
+func (b *built) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	return b.Target.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
+		b.complete(&o)
+		return done(p, o)
+	})
+}
+
+func (b *built) complete(o *schedule.Outcome) {
+	if o.Trace != nil {
+		b.name(&o.Trace.Header)
+	}
+}
+
+func (b *built) name(h *trace.Header) {
+	h.Command, h.Recipe, h.Dir = nil, b.recipe, b.dir
+	b.sign(h)
+}
+
+// startGo builds a program from Go source and makes it ready.
+func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, stdin []byte, how How) (target.Target, error) {
+	b, err := l.Builder(ctx, dir, nil, patch.Options{})
+	if err != nil {
+		return nil, err
+	}
+	packages, err := b.List(ctx, nil, r.Packages)
+	if err != nil {
+		return nil, err
+	}
+	switch p := packages[0]; {
+	case len(packages) > 1:
+		return nil, fmt.Errorf("%s names %d packages: name one program", strings.Join(r.Packages, " "), len(packages))
+	case p.Err != "":
+		return nil, fmt.Errorf("%s cannot be built: %s", p.ImportPath, p.Err)
+	case p.Name != "main":
+		return nil, fmt.Errorf("%s is package %s and no program: its tests can be run with heddle test", p.ImportPath, p.Name)
+	}
+	binary, err := b.Build(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return l.startBuilt(ctx, r, dir, configOf(r, binary, dir, stdin, how))
+}
+
+// StartTest makes ready what a recipe selects of a test binary, which was built from dir.
+func (l *Launcher) StartTest(ctx context.Context, r *trace.Recipe, binary, dir string, p gotool.Package, how How) (target.Target, error) {
+	return l.startBuilt(ctx, r, dir, configOf(r, binary, p.Dir, nil, how))
+}
+
+func (l *Launcher) startBuilt(ctx context.Context, r *trace.Recipe, dir string, cfg goprog.Config) (target.Target, error) {
+	t, err := l.startSupported(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &built{t, r, dir, l.sign}, nil
+}
+
+// startSupported starts a program as heddle was told to.
+func (l *Launcher) startSupported(ctx context.Context, cfg goprog.Config) (target.Target, error) {
+	cfg.Memory, cfg.Version = l.Memory, l.Version
+	return l.Support.Start(ctx, cfg)
+}
+
+// DefaultParallel is how many parallel tests are under way at once unless a recipe says
+// otherwise: the same on every machine, or a trace would not replay on another.
+const DefaultParallel = 8
+
+// Parallel is how many parallel tests of a recipe are under way at once.
+func Parallel(r *trace.Recipe) int { return cmp.Or(r.Parallel, DefaultParallel) }
+
+// configOf says how to run what a recipe builds so that it repeats what the recipe selects.
+// dir is the working directory.
+func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
+	if r.Kind == trace.RecipeProgram {
+		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, Watchdog: how.Watchdog}
+	}
+	args := []string{
+		binary, "-test.run=" + r.Run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
+		fmt.Sprintf("-test.parallel=%d", Parallel(r)),
+	}
+	return goprog.Config{
+		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,
+		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats one
+		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, Watchdog: how.Watchdog,
+	}
+}
+
+// BinaryArgs are the arguments of a test binary that are the user's.
+func BinaryArgs(r *trace.Recipe) (args []string) {
+	if r.Short {
+		args = append(args, "-test.short")
+	}
+	if r.Skip != "" {
+		args = append(args, "-test.skip="+r.Skip)
+	}
+	return append(args, r.Args...)
+}
+
+// startRecordedGo builds the Go program of a trace again and makes it ready. The trace then
+// names the file that was built, if it is the same program.
+func (l *Launcher) startRecordedGo(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
+	cfg, r, err := l.recordedGo(ctx, tr, patch.Options{}, how)
+	if err != nil {
+		return nil, err
+	}
+	t, err := l.startSupported(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	relocate(tr, t.Modules())
+	return &built{t, r, tr.Header.Dir, l.sign}, nil
+}
+
+// recordedGo builds the program of a trace.
+func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.Options, how How) (cfg goprog.Config, r *trace.Recipe, err error) {
+	h := &tr.Header
+	dir, err := sourceDir(h.Dir)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if r, err = RecipeOf(h, dir); err != nil {
+		return cfg, nil, fmt.Errorf("the trace does not say how to build its program: %w", err)
+	}
+	if !l.signed(h) {
+		if err := harmless(r); err != nil {
+			return cfg, nil, err
+		}
+	}
+	b, err := l.Builder(ctx, dir, r.Env, opts)
+	if err != nil {
+		return cfg, nil, err
+	}
+	packages, err := b.List(ctx, r.Flags, r.Packages)
+	if err != nil {
+		return cfg, nil, err
+	}
+	binary, err := b.Build(ctx, r)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if r.Kind == trace.RecipeTest {
+		dir = packages[0].Dir
+	}
+	return configOf(r, binary, dir, h.Stdin, how), r, nil
+}
+
+// sourceDir is the directory from which a trace's program is built: the recorded one, or
+// where heddle is called if that is not there, as on another machine.
+func sourceDir(recorded string) (string, error) {
+	if info, err := os.Stat(recorded); err == nil && info.IsDir() {
+		return recorded, nil
+	}
+	return WorkingDir()
+}
+
+// relocate lets a trace name the file that holds its program now, if it is the same build.
+func relocate(tr *trace.Trace, now []trace.Module) {
+	for i := range tr.Modules {
+		if m := &tr.Modules[i]; m.Program && i < len(now) && now[i].BuildID == m.BuildID {
+			m.Path = now[i].Path
+		}
+	}
+}
+
+// Findable sees to it that the names and lines of a Go trace can be looked up: its program
+// lies in the cache, which may have been emptied.
+func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
+	if tr.Header.Target != "go" {
+		return
+	}
+	for i := range tr.Modules {
+		m := &tr.Modules[i]
+		if !m.Program || readable(*m) == nil {
+			continue
+		}
+		var cfg goprog.Config
+		err := l.trust(ctx, tr) // building runs commands, too
+		if err == nil {
+			cfg, _, err = l.recordedGo(ctx, tr, patch.Options{}, How{})
+		}
+		if err == nil {
+			now := *m
+			now.Path = cfg.Path
+			if err = readable(now); err == nil {
+				*m = now
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			l.Note(fmt.Sprintf("places in the program have no names: %v", err))
+		}
+	}
+}
+
+// readable says why the names of a module cannot be looked up.
+func readable(m trace.Module) error {
+	table := symbol.New([]trace.Module{m}, symbol.Options{})
+	table.Call(trace.MakeSite(0, 1))
+	return errors.Join(table.Problems()...)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

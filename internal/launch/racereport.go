@@ -1,0 +1,71 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// RaceReports are what Go's own race detector says of an execution.
+type RaceReports struct {
+	Choices int      // length of the schedule, all of which was followed
+	Reports []string // as the detector words them
+}
+
+// RaceReports builds the program of a trace with Go's race detector and follows the trace's
+// schedule there. t is the program as it was recorded. building is told when the build begins
+// and returns what to call when it has ended.
+func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.Trace, how How, building func() (done func())) (*RaceReports, error) {
+	if tr.Header.Target != "go" {
+		return nil, errors.New("--race-report is for traces of Go programs")
+	}
+	plan, err := engine.ReplayPlan(t, tr) // refuses a trace of another build
+	if err != nil {
+		return nil, err
+	}
+	done := building()
+	cfg, _, err := l.recordedGo(ctx, tr, patch.Options{Sanitizer: true}, how)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	sites, err := goprog.NewCounterparts(ProgramFile(t), cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	detector, err := l.startSupported(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer detector.Close()
+	o, err := engine.ReplayElsewhere(ctx, detector, tr, sites.Site)
+	if err != nil {
+		return nil, err
+	}
+	if o.Ending.Kind == trace.Diverged {
+		at := 0
+		if o.Diverged != nil {
+			at = o.Diverged.Step
+		}
+		return nil, fmt.Errorf("with Go's race detector the program took another course, at choice %s of %s: the two builds differ there, as a package that uses cgo does",
+			wording.Thousands(at+1), wording.Thousands(len(plan.Script)))
+	}
+	return &RaceReports{Choices: len(plan.Script), Reports: goprog.RaceReports(o.Ending.Output)}, nil
+}
+
+// ProgramFile is the file of a target's program.
+func ProgramFile(t target.Target) string {
+	for _, m := range t.Modules() {
+		if m.Program {
+			return m.Path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+package launch
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/heddle-dev/heddle/internal/regular"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// A trace says what to run: a command, in a directory, with an input. Whoever hands over a
+// trace could make heddle run anything with it. So each user has a key, in the cache directory,
+// with which heddle signs what it records; what bears another signature, or none, runs only
+// when the user says so, as editors do with the settings of a workspace.
+
+const keyFile, keySize = "trust.key", 32
+
+// sign gives a header its signature. Where there can be no key it goes without.
+func (l *Launcher) sign(h *trace.Header) { h.Signature, _ = l.signature(h) }
+
+// signed reports whether this user's heddle has recorded what a replay of the header runs.
+func (l *Launcher) signed(h *trace.Header) bool {
+	s, err := l.signature(h)
+	return err == nil && hmac.Equal([]byte(s), []byte(h.Signature))
+}
+
+func (l *Launcher) signature(h *trace.Header) (string, error) {
+	key, err := l.key()
+	if err != nil {
+		return "", err
+	}
+	// What decides what is run. The environment is heddle's own: a trace cannot set it.
+	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Without)}
+	if r := h.Recipe; r != nil { // else as it was before there were recipes
+		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
+			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
+	}
+	what, err := json.Marshal(run)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(what)
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+// bytesOf keeps words that are not UTF-8 apart, which strings in JSON would not.
+func bytesOf(words []string) (out [][]byte) {
+	for _, w := range words {
+		out = append(out, []byte(w))
+	}
+	return out
+}
+
+// key is the user's, made when it is first asked for.
+func (l *Launcher) key() ([]byte, error) {
+	dir, err := toolchain.CacheDir(l.Cache)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(dir, keyFile)
+	if key, err := readKey(name); !errors.Is(err, os.ErrNotExist) {
+		return key, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, keyFile+".*") // with mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	key := make([]byte, keySize)
+	rand.Read(key)
+	_, err = f.Write(key)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		// Another heddle may have made one meanwhile: the first stays.
+		if err = os.Link(f.Name(), name); errors.Is(err, os.ErrExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readKey(name)
+}
+
+func readKey(name string) ([]byte, error) {
+	f, err := regular.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	key := make([]byte, keySize)
+	if n, err := f.Read(key); err != nil || n != keySize || info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s is damaged, or others may read it: remove it", name)
+	}
+	return key, nil
+}
+
+// trust makes sure that the user wants to run what a trace says.
+func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
+	h := &tr.Header
+	if l.Trusted || l.signed(h) {
+		return nil
+	}
+	what := "run"
+	if h.Target == "go" {
+		what = "build and run what is named by"
+	}
+	command := wording.QuotedWords(report.CommandLine(h))
+	if h.Dir != "" {
+		command += ", in " + wording.Quoted(h.Dir)
+	}
+	if r := h.Recipe; r != nil && len(r.Env) > 0 {
+		command += ", with " + wording.QuotedWords(r.Env)
+	}
+	if len(h.Stdin) > 0 {
+		command += fmt.Sprintf(", with %s bytes of input", wording.Thousands(len(h.Stdin)))
+	}
+	if l.Confirm == nil {
+		return fmt.Errorf("the trace was not recorded by you on this machine, and would %s %s: if you want that, give --trust", what, command)
+	}
+	yes, err := l.Confirm(ctx, fmt.Sprintf("the trace was not recorded by you on this machine. It would %s\n  %s", what, command))
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		return errors.New("not run")
+	}
+	l.Trusted = true // not asked twice
+	return nil
+}

@@ -1,0 +1,70 @@
+package result
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/term"
+	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Printer prints results for people.
+type Printer struct {
+	// Words and Errors take text, which may have been in a program or a trace, and let
+	// nothing through that a terminal acts on. Screen takes drawings, which have been made
+	// safe.
+	Words, Errors, Screen io.Writer
+	Draw                  term.Options
+
+	Full  bool   // draw every event; otherwise long executions are not drawn
+	Stats bool   // print what simplification did
+	Seed  uint64 // of the search
+
+	// Of heddle test.
+	Prune           bool // kept findings that do not fail any more are removed
+	AllowUnfinished bool
+	LeaksNoted      bool // goroutines that are left behind are neither failures nor ignored
+}
+
+// View is a trace for a reader. Source files are looked for in sources, too.
+func View(tr *trace.Trace, sources []string) *report.View {
+	return report.Build(tr, report.NamesOf(tr, symbol.ForTrace(tr, symbol.Options{})), report.Options{SourceDirs: sources})
+}
+
+// Trace draws an execution. Its schedule is described without the seed of its plan, which
+// beside --seed would only confuse.
+func (p *Printer) Trace(tr *trace.Trace) error {
+	v := View(tr, nil)
+	v.Strategy = strategy.Unseeded(v.Strategy)
+	o := p.Draw
+	o.Full = p.Full
+	return term.Render(p.Screen, v, o)
+}
+
+// Summary prints what the tables of FSE'10 print.
+func (p *Printer) Summary(r *tinertia.Result) error {
+	s := term.Simplification{
+		Bug: r.Table2.Bug, Before: r.Before, After: r.After,
+		Iterations: r.Table2.Iterations, Executions: r.Table2.Executions,
+		Time: time.Duration(r.Table2.Seconds * float64(time.Second)),
+	}
+	if i := slices.IndexFunc(r.Trace.Modules, func(m trace.Module) bool { return m.Program }); i >= 0 {
+		s.Program = filepath.Base(r.Trace.Modules[i].Path)
+	}
+	for _, op := range r.Operations {
+		if op.Accepted > 0 {
+			s.Operations = append(s.Operations, term.OperationRow{Name: string(op.Operation), Tried: op.Tried, Accepted: op.Accepted, Switches: op.Switches})
+		}
+	}
+	if err := term.Summary(p.Screen, s, p.Draw); err != nil {
+		return err
+	}
+	_, err := io.WriteString(p.Words, "\n")
+	return err
+}

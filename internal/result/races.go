@@ -1,0 +1,50 @@
+package result
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/wording"
+)
+
+// Race is a data race that was seen: two accesses that nothing orders.
+type Race struct {
+	First  Access `json:"first"`
+	Second Access `json:"second"`
+	Object string `json:"object"`
+}
+
+// racesSeen are the races of a report, those of the finding included.
+func racesSeen(r *engine.Report) []Race {
+	out := []Race{}
+	for _, x := range r.Races {
+		out = append(out, Race{Access{x.First.Op, x.First.Where}, Access{x.Second.Op, x.Second.Where}, x.Name})
+	}
+	return out
+}
+
+// racesShown is how many races are listed; --json has all of them.
+const racesShown = 10
+
+// printRaces lists races that were seen.
+func printRaces(w io.Writer, races []Race) {
+	if len(races) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s seen:\n", wording.Count(len(races), "data race"))
+	for i, r := range races {
+		if i == racesShown {
+			fmt.Fprintf(w, "  and %s more (--json lists all)\n", wording.Thousands(len(races)-i))
+			return
+		}
+		fmt.Fprintf(w, "  %s: %s, %s\n", r.Object, r.First.text(), r.Second.text())
+	}
+}
+
+func (a Access) text() string {
+	if a.Where == "" {
+		return a.Op + " at an unknown place"
+	}
+	return a.Op + " at " + a.Where
+}

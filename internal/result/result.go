@@ -1,0 +1,166 @@
+// Package result is what heddle says of a search for bugs: as JSON, in the form of
+// docs/json.md, and as text for people.
+package result
+
+import (
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Values of Search.Outcome; some are of packages only.
+const (
+	Found       = "found"
+	Clean       = "clean"
+	Interrupted = "interrupted"
+	Unfinished  = "unfinished" // no execution ended
+	Failed      = "failed"     // heddle could not run it
+	NoTests     = "no tests"
+	SetupFailed = "setup failed"
+	BuildFailed = "build failed"
+)
+
+// Search is how far a search got, of a program or of one test.
+type Search struct {
+	Outcome    string  `json:"outcome"`
+	Executions int     `json:"executions"`
+	Seconds    float64 `json:"seconds"`
+	Behaviours int     `json:"behaviours"`
+	Points     int     `json:"points"`
+	// RacesIncomplete says why races may have been missed.
+	RacesIncomplete string `json:"races_incomplete,omitempty"`
+}
+
+// Find is what heddle find prints.
+type Find struct {
+	Search
+	Ended  string  `json:"ended"`
+	Seed   uint64  `json:"seed"`
+	Newest int     `json:"newest"`
+	Unseen *Unseen `json:"unseen,omitempty"`
+	// Unreproduced counts executions that failed and did not fail again.
+	Unreproduced int         `json:"unreproduced,omitempty"`
+	Notes        []string    `json:"notes,omitempty"`
+	Races        []Race      `json:"races"`
+	Finding      *Finding    `json:"finding,omitempty"`
+	Trace        string      `json:"trace,omitempty"`
+	Simplified   *Simplified `json:"simplified,omitempty"`
+}
+
+// Unseen is an estimate of the probability that the next execution shows something new.
+type Unseen struct {
+	Estimate float64 `json:"estimate"`
+	Below    float64 `json:"below,omitempty"`
+}
+
+// Finding is a failure.
+type Finding struct {
+	// Confirmed: the failure came again when its trace was followed.
+	Confirmed bool   `json:"confirmed"`
+	Kind      string `json:"kind"`
+	Message   string `json:"message"`
+	Where     string `json:"where"`
+	Strategy  string `json:"strategy"`
+	Execution int    `json:"execution"`
+	// EarlyTimeouts is how many time-outs, sleeps and timers ended while other threads could
+	// run, in the trace that is shown.
+	EarlyTimeouts int `json:"early_timeouts,omitempty"`
+	// Race has both sides of a data race, in the order in which they happened.
+	Race []Access `json:"race,omitempty"`
+}
+
+// Access is one side of a data race.
+type Access struct {
+	Op    string `json:"op"`
+	Where string `json:"where"`
+}
+
+// Simplified is the failure in as few context switches as were found.
+type Simplified struct {
+	Trace       string  `json:"trace"`
+	Events      int     `json:"events"`
+	Threads     int     `json:"threads"`
+	Switches    int     `json:"switches"`
+	Preemptions int     `json:"preemptions"`
+	Executions  int     `json:"executions"`
+	Seconds     float64 `json:"seconds"`
+	Complete    bool    `json:"complete"`
+	Confirmed   bool    `json:"confirmed"`
+}
+
+// Of is the result of a search, without its seed.
+func Of(r *engine.Report) Find {
+	out := Find{
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, RacesIncomplete: r.RacesIncomplete},
+		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r),
+	}
+	switch {
+	case r.Finding != nil:
+		out.Outcome = Found
+	case r.Executions == 0:
+		out.Outcome = Unfinished
+	case r.Outcome == engine.Interrupted:
+		out.Outcome = Interrupted
+	}
+	if u := r.Unseen; u != nil {
+		out.Unseen = &Unseen{u.Estimate, u.Below}
+	}
+	if f := r.Finding; f != nil {
+		out.Finding = &Finding{Confirmed: f.Confirmed, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution}
+		if f.Race != nil {
+			for _, side := range []engine.Access{f.Race.First, f.Race.Second} {
+				out.Finding.Race = append(out.Finding.Race, Access{side.Op, side.Where})
+			}
+		}
+		out.Trace = f.Trace
+		out.Finding.EarlyTimeouts = overtakings(f.Recorded)
+	}
+	if s := r.Simplified; s != nil {
+		out.Finding.EarlyTimeouts = overtakings(s.Recorded)
+		out.Simplified = &Simplified{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Confirmed}
+	}
+	return out
+}
+
+// OfTrace is the failure that a trace of the target's program shows, whose schedule was
+// followed.
+func OfTrace(tr *trace.Trace, t target.Target) *Finding {
+	f, names := finding.Of(tr.Ending, tr.Modules), report.NewRunning(t.Modules)
+	out := &Finding{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: names.Place(f.Site, f.Exact), Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
+	for _, x := range tr.Ending.Accesses {
+		out.Race = append(out.Race, Access{x.Op.String(), names.Place(x.Site, false)})
+	}
+	return out
+}
+
+// Headline is a failure in one line. Some messages begin with their kind.
+func (f *Finding) Headline() string { return headline(f.Kind, f.Message) }
+
+func headline(kind, message string) string {
+	if strings.HasPrefix(strings.TrimPrefix(message, "uncaught "), kind+":") {
+		return message
+	}
+	return kind + ": " + message
+}
+
+// severity orders findings, the worst first.
+func (f *Finding) severity() int {
+	for k := trace.Kind(0); k <= trace.Race; k++ {
+		if k.String() == f.Kind {
+			return finding.Severity(k)
+		}
+	}
+	return finding.Severity(trace.Clean)
+}
+
+// overtakings counts the waits, sleeps and timers of a trace that ended before their time.
+func overtakings(tr *trace.Trace) int {
+	if tr == nil {
+		return 0
+	}
+	return tr.Overtakings()
+}

@@ -1,0 +1,47 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/wording"
+)
+
+// packageOutcomes are the outcomes of a package's tests, from the least to the one that the
+// package has if one of its tests has it.
+var packageOutcomes = []string{Clean, Unfinished, Failed, Found}
+
+// Worsen gives the package the outcome of one of its tests, if that is worse than its own.
+func (r *Package) Worsen(outcome string) {
+	if slices.Index(packageOutcomes, outcome) > slices.Index(packageOutcomes, r.Outcome) {
+		r.Outcome = outcome
+	}
+}
+
+// Totals are the sums over all packages of heddle test.
+type Totals struct {
+	Found      int // bugs
+	Failed     int // packages and tests that heddle could not run
+	Unfinished int // tests of which no execution ended
+	Leaks      int // go statements whose goroutines were left
+	Findings   []*Test
+}
+
+// Totals lists what was found in all packages, the worst first, and what is left open.
+func (p *Printer) Totals(t *Totals) error {
+	w := p.Words
+	if len(t.Findings) > 0 {
+		slices.SortStableFunc(t.Findings, func(x, y *Test) int { return x.Finding.severity() - y.Finding.severity() })
+		fmt.Fprintf(w, "\n%s found, the worst first:\n", wording.Count(len(t.Findings), "bug"))
+		for _, out := range t.Findings {
+			fmt.Fprintf(w, "  %s %s: %s\n", out.Package, out.Test, out.Finding.Headline())
+		}
+	}
+	if t.Unfinished > 0 {
+		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing is known\n", wording.Count(t.Unfinished, "test"))
+	}
+	if t.Leaks > 0 && p.LeaksNoted {
+		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore is silent\n", wording.Count(t.Leaks, "place"))
+	}
+	return nil
+}

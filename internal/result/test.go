@@ -1,0 +1,58 @@
+package result
+
+import (
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Test is the line that heddle test prints for a test.
+type Test struct {
+	Package string `json:"package"`
+	Test    string `json:"test"`
+	Search
+	Sequential bool        `json:"sequential,omitempty"`
+	Notes      []string    `json:"notes,omitempty"`
+	Leaks      []Leak      `json:"leaks,omitempty"`
+	Finding    *Finding    `json:"finding,omitempty"`
+	Known      bool        `json:"known,omitempty"`
+	Changed    bool        `json:"changed,omitempty"`
+	Trace      string      `json:"trace,omitempty"`
+	Simplified *Simplified `json:"simplified,omitempty"`
+	Fixed      []string    `json:"fixed,omitempty"`
+	Error      string      `json:"error,omitempty"`
+
+	Report *engine.Report `json:"-"` // nil where a kept schedule failed again
+	Shown  *trace.Trace   `json:"-"` // of the finding
+}
+
+// Package is the line for a package, after those of its tests.
+type Package struct {
+	Package string  `json:"package"`
+	Outcome string  `json:"outcome"` // found, clean, unfinished, interrupted, no tests, setup failed, build failed, failed
+	Seconds float64 `json:"seconds"`
+	Tests   int     `json:"tests"`
+	Found   int     `json:"found"`
+	// Unfinished are tests of which no execution ended in time.
+	Unfinished int           `json:"unfinished,omitempty"`
+	Leaks      []PackageLeak `json:"leaks,omitempty"`
+	// Executions of all tests.
+	Executions int    `json:"executions"`
+	Error      string `json:"error,omitempty"`
+}
+
+// Leak is a goroutine that a test left behind; docs/json.md.
+type Leak struct {
+	Created    string `json:"created"`
+	Op         string `json:"op"`
+	Where      string `json:"where"`
+	Running    bool   `json:"running,omitempty"`
+	Executions int    `json:"executions"`
+	// Known: an earlier test of the package left one of this go statement.
+	Known bool `json:"known,omitempty"`
+}
+
+// PackageLeak is a go statement whose goroutines tests of a package left behind.
+type PackageLeak struct {
+	Created string   `json:"created"`
+	Tests   []string `json:"tests"`
+}

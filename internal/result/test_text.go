@@ -1,0 +1,144 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Test prints the result of a test, in the form of go test.
+func (p *Printer) Test(out *Test) error {
+	w := p.Words
+	verdict := map[string]string{Found: "FAIL", Clean: "PASS", Interrupted: "STOP", Unfinished: "UNFINISHED", Failed: "ERROR"}[out.Outcome]
+	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
+	for _, n := range out.Notes {
+		fmt.Fprintf(p.Errors, "heddle: note: %s: %s\n", out.Test, n)
+	}
+	for _, l := range out.Leaks {
+		if !l.Known {
+			fmt.Fprintf(w, "    leak: %s\n", l.sentence())
+		}
+	}
+	for _, name := range out.Fixed {
+		fate := "it is left alone; remove it, or use --prune"
+		if p.Prune {
+			fate = "it is removed"
+		}
+		fmt.Fprintf(w, "    fixed? the schedule in %s does not fail any more: %s\n", name, fate)
+	}
+	if out.Error != "" {
+		fmt.Fprintf(p.Errors, "heddle: %s: %s\n", out.Test, out.Error)
+	}
+	if out.Finding == nil {
+		return nil
+	}
+	return p.testFinding(out)
+}
+
+// testFinding prints a failure as heddle find does.
+func (p *Printer) testFinding(out *Test) error {
+	w, f := p.Words, out.Finding
+	fmt.Fprintln(w, f.Headline())
+	if f.Where != "" {
+		fmt.Fprintf(w, "  at %s\n", f.Where)
+	}
+	if out.Known {
+		fmt.Fprintf(w, "  found before, and not fixed\n\n")
+	} else {
+		fmt.Fprintf(w, "  found in execution %s by %s; --seed %d finds it again\n\n", wording.Thousands(f.Execution), strategy.Unseeded(f.Strategy), p.Seed)
+	}
+	if p.Stats && out.Report != nil && out.Report.Simplified != nil {
+		if err := p.Summary(out.Report.Simplified.Details); err != nil {
+			return err
+		}
+	}
+	if out.Shown != nil {
+		if err := p.Trace(out.Shown); err != nil {
+			return err
+		}
+	}
+	if early := overtakings(out.Shown); early > 0 {
+		fmt.Fprintf(w, "\n%s\n", earlySentence(early))
+	}
+	if out.Trace == "" {
+		return nil
+	}
+	flag := ""
+	if out.Changed {
+		flag = " --changed"
+	}
+	fmt.Fprintf(w, "\nkept in:    %s\nreplay:     heddle replay%s %s\n", out.Trace, flag, wording.Quoted(out.Trace))
+	if f.Kind == trace.Race.String() && !out.Changed {
+		fmt.Fprintf(w, "Go's words: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// sums are a test's figures.
+func (out *Test) sums() string {
+	parts := []string{fmt.Sprintf("%.2fs", out.Seconds)}
+	switch {
+	case out.Known:
+		parts = append(parts, "kept schedule")
+	case out.Outcome == Unfinished:
+		parts = append(parts, "no execution ended")
+	case out.Sequential:
+		parts = append(parts, "one goroutine only")
+	default:
+		parts = append(parts, wording.Count(out.Executions, "execution"), wording.Count(out.Behaviours, "behaviour"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Package prints a package's line in the form of go test.
+func (p *Printer) Package(r *Package) error {
+	var line string
+	switch r.Outcome {
+	case NoTests:
+		line = fmt.Sprintf("?   \t%s\t[no test files]", r.Package)
+	case SetupFailed, BuildFailed:
+		line = fmt.Sprintf("FAIL\t%s [%s]", r.Package, r.Outcome)
+	case Clean:
+		line = fmt.Sprintf("ok  \t%s\t%.3fs", r.Package, r.Seconds)
+		if r.Tests == 0 {
+			line += " [no tests to run]"
+		}
+	case Unfinished:
+		line = fmt.Sprintf("FAIL\t%s\t%.3fs", r.Package, r.Seconds)
+		if p.AllowUnfinished {
+			line = "ok  " + strings.TrimPrefix(line, "FAIL")
+		}
+	case Interrupted:
+		line = fmt.Sprintf("STOP\t%s\t%.3fs", r.Package, r.Seconds)
+	default:
+		line = fmt.Sprintf("FAIL\t%s\t%.3fs", r.Package, r.Seconds)
+		if r.Tests == 0 && r.Error != "" {
+			fmt.Fprintf(p.Errors, "heddle: %s: %s\n", r.Package, r.Error)
+		}
+	}
+	if r.Unfinished > 0 {
+		line += fmt.Sprintf(" [%s unfinished]", wording.Count(r.Unfinished, "test"))
+	}
+	_, err := fmt.Fprintln(p.Words, line)
+	return err
+}
+
+// sentence says what is known of the goroutine.
+func (l Leak) sentence() string {
+	how := "left"
+	if l.Running {
+		how = "still running when the test ended"
+	}
+	s := fmt.Sprintf("a goroutine is %s (%s at %s)", how, l.Op, l.Where)
+	if !l.Running {
+		s += ", and nothing can wake it"
+	}
+	if l.Created != "" {
+		s += "; started at " + l.Created
+	}
+	return s
+}

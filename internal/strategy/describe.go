@@ -1,0 +1,61 @@
+package strategy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Describe says how a plan schedules, for a trace's header: "pct depth=3 length=120
+// seed=17".
+func Describe(p schedule.Plan) string {
+	s := p.Policy.String()
+	switch {
+	case p.Policy == schedule.Random && p.Stay > 0:
+		s += fmt.Sprintf(" stay=%.4f", p.Stay)
+	case p.Policy == schedule.PCT:
+		s += fmt.Sprintf(" depth=%d length=%d", p.Depth, p.Length)
+	}
+	if p.Delays == schedule.AnyDelays {
+		s += " " + anyDelays
+	}
+	return fmt.Sprintf("%s seed=%d", s, p.Seed)
+}
+
+const anyDelays = "early-timeouts"
+
+// DelaysOf is what a plan that continues or varies a recorded execution may have for Delays:
+// nothing overtakes if nothing did there, and otherwise no more than where it was found.
+func DelaysOf(t *trace.Trace) schedule.Delays {
+	switch {
+	case t.Overtakings() == 0:
+		return schedule.NoDelays
+	case slices.Contains(strings.Fields(t.Header.Strategy), anyDelays):
+		return schedule.AnyDelays
+	}
+	return schedule.ShortDelays
+}
+
+var seedIn = regexp.MustCompile(`\bseed=([0-9]+)`)
+
+// SeedOf is the seed that a description (see Describe) names. A program that draws random
+// numbers from heddle repeats only with the seed it was recorded with.
+func SeedOf(description string) (uint64, bool) {
+	m := seedIn.FindStringSubmatch(description)
+	if m == nil {
+		return 0, false
+	}
+	seed, err := strconv.ParseUint(m[1], 10, 64)
+	return seed, err == nil
+}
+
+// Unseeded is a description without the seed of its plan, which no command takes: that of the
+// search leads to it.
+func Unseeded(description string) string {
+	return strings.TrimSpace(seedIn.ReplaceAllString(description, ""))
+}

@@ -1,0 +1,328 @@
+package strategy
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/observe"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Portfolio is the search that find makes when not told otherwise: samplers take turns, first over
+// synchronisation alone, then with racing instructions as scheduling points too. It works in
+// rounds. A round is planned when everything of the one before has been observed, so that what
+// raced in its recorded executions is a scheduling point in the next.
+type Portfolio struct {
+	setting  Setting
+	samplers []Sampler
+	source   *rand.PCG
+	rand     *rand.Rand
+
+	arms   []*arm
+	next   uint64 // executions planned so far
+	plans  int    // plans made so far
+	round  int
+	queue  []Request // of the round, not given out yet
+	flying int       // plans in flight
+	points []trace.Site
+	// racing are the instructions that are points, and those in fresh: instructions that have
+	// raced, and those a handler may come between, that are points from the next round on.
+	racing map[trace.Site]bool
+	fresh  []trace.Site
+	// seen is what executions without and with memory points showed.
+	seen [2]Seen
+	// known are the last recordings, of which the number of points can be had for any
+	// set of them.
+	known []recording
+	// skip is how many accesses the next round's recordings leave out: where executions are too
+	// long to be looked at as a whole, each round begins where the one before ended.
+	skip int
+}
+
+// A round tries every arm: each strategy over synchronisation alone, then each with the
+// memory points there are. Rounds begin small, since most bugs are found within a handful
+// of executions and each round looks at what the one before has shown, and double up to
+// some hundred executions an arm.
+const (
+	firstBatch = 4
+	lastBatch  = 256
+	// sameParameters is how many executions share one draw of a strategy's parameters.
+	sameParameters = 16
+	// recordings of a round, and the events they may have in all: programs with millions
+	// of accesses are recorded less often.
+	recordings     = 4
+	recordedEvents = 2_000_000
+	// cheapEvents is up to how many events every other plan is recorded where races are
+	// failures: only a recorded execution shows them.
+	cheapEvents = 5000
+)
+
+// arm is a sampler with one of the two sets of points.
+type arm struct {
+	sampler Sampler
+	memory  bool
+	// executions and fresh are those of its last round: how many, and how many of them
+	// showed a behaviour not seen before.
+	executions, fresh int
+}
+
+// recording is what a recorded execution would have had for points.
+type recording struct {
+	Events, Threads int
+	Sync            int                // scheduling points whatever the set is
+	Accesses        map[trace.Site]int // by instruction
+}
+
+// NewPortfolio returns a search by some samplers; by Samplers if none is given.
+func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
+	if len(samplers) == 0 {
+		samplers = Samplers()
+	}
+	source := source(s.Seed)
+	// The first execution has been planned: it counts as one.
+	p := &Portfolio{setting: s, samplers: samplers, source: source, rand: rand.New(source), next: 1, plans: 1, racing: map[trace.Site]bool{}}
+	for _, memory := range []bool{false, true} {
+		for _, s := range samplers {
+			p.arms = append(p.arms, &arm{sampler: s, memory: memory})
+		}
+	}
+	p.grow(s.Points)
+	return p
+}
+
+// String is "portfolio" and the names of the samplers.
+func (p *Portfolio) String() string {
+	words := []string{"portfolio"}
+	for _, s := range p.samplers {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// Stage implements Strategy.
+func (p *Portfolio) Stage() Stage {
+	return Stage{Round: p.round, Points: len(p.points), Waiting: len(p.fresh)}
+}
+
+// Next implements Strategy.
+func (p *Portfolio) Next(left int) (Request, bool) {
+	if len(p.queue) == 0 {
+		if p.flying > 0 {
+			return Request{}, false
+		}
+		p.grow(p.fresh)
+		p.fresh = nil
+		if p.queue = within(p.nextRound(), left); len(p.queue) == 0 {
+			return Request{}, false
+		}
+	}
+	r := p.queue[0]
+	p.queue = p.queue[1:]
+	p.flying++
+	return r, true
+}
+
+// within cuts a round to so many executions, negative for any number.
+func within(round []Request, left int) []Request {
+	if left < 0 {
+		return round
+	}
+	for i := range round {
+		if n := &round[i].Plan.Repeat; *n >= left {
+			*n = left
+			if left > 0 {
+				i++
+			}
+			return round[:i]
+		}
+		left -= round[i].Plan.Repeat
+	}
+	return round
+}
+
+// Observe implements Strategy.
+func (p *Portfolio) Observe(o *Observation) {
+	if o.Last && o.Request.Key != First {
+		p.flying--
+	}
+	out := o.Outcome
+	if out == nil {
+		return
+	}
+	// A race is what a recorded execution that ended well is made of.
+	well := !out.Ending.Kind.Failed() || out.Ending.Kind == trace.Race
+	if o.Request.Key != First {
+		a := p.arms[o.Request.Key]
+		a.executions++
+		if o.New {
+			a.fresh++
+		}
+		if well {
+			p.saw(a.memory, out.Points, out.Threads)
+		}
+	}
+	if o.Seen == nil || out.Trace == nil {
+		return
+	}
+	p.window(o.Seen)
+	for _, s := range append(race.Sites(o.Seen.Races), race.Handlers(out.Trace)...) {
+		if !p.racing[s] {
+			p.racing[s] = true
+			p.fresh = append(p.fresh, s)
+		}
+	}
+	if well {
+		p.recorded(o.Seen, len(out.Trace.Threads))
+	}
+}
+
+// plan fills in what all plans of the portfolio have in common. Seeds of executions are
+// consecutive, so that no two executions of a search share one.
+func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
+	plan.Seed = p.setting.FirstSeed() + p.next
+	p.next += uint64(repeat)
+	plan.Repeat = repeat
+	// A timed wait may run out early in every second plan: it must not hide what happens
+	// when none does. It changes nothing for a program without one. Rounds take turns
+	// too, since in the early ones every arm has one plan.
+	p.plans++
+	plan.Timeouts = (p.plans+p.round)%2 == 0 && !p.setting.NoEarlyTimeouts
+	if p.arms[arm].memory {
+		plan.Points = p.points
+	}
+	return Request{Plan: plan, Key: arm}
+}
+
+// watched makes a plan's executions recorded ones that are looked at.
+func watched(r *Request) { r.Plan.Record, r.Plan.Accesses, r.Observe = true, true, true }
+
+// nextRound is the next round's plans: recorded executions, then the batches.
+func (p *Portfolio) nextRound() []Request {
+	n := lastBatch
+	if p.round < 6 {
+		n = firstBatch << p.round
+	}
+	arms := p.arms
+	if len(p.points) == 0 {
+		arms = arms[:len(arms)/2]
+	}
+	recorded := p.recordings()
+	plans := make([]Request, 0, recorded+len(arms)*(n+sameParameters-1)/sameParameters)
+	for i := range recorded {
+		// Every arm gets its turn over the rounds; memory points first, where what is
+		// still hidden is more likely to show.
+		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
+		r := p.plan(p.draw(k), k, 1)
+		watched(&r)
+		if p.skip > 0 {
+			r.Plan.Accesses, r.Plan.SkipAccesses = false, p.skip // a trace has them from the start or not at all
+		}
+		plans = append(plans, r)
+	}
+	cheap := p.setting.RacesFail && p.longest() < cheapEvents
+	for k, a := range arms {
+		for left := p.share(a, arms, n); left > 0; left -= sameParameters {
+			r := p.plan(p.draw(k), k, min(left, sameParameters))
+			// Time-outs take every second plan: all four combinations come.
+			if cheap && p.plans/2%2 == 0 {
+				watched(&r)
+			}
+			plans = append(plans, r)
+		}
+	}
+	for _, a := range arms {
+		a.executions, a.fresh = 0, 0
+	}
+	p.round++
+	return plans
+}
+
+// draw draws the parameters of an arm's next plan.
+func (p *Portfolio) draw(arm int) schedule.Plan {
+	a := p.arms[arm]
+	return a.sampler.Plan(p.rand, p.seen[set(a.memory)])
+}
+
+// recordings is how many executions of the next round are recorded.
+func (p *Portfolio) recordings() int {
+	return max(1, min(recordings, recordedEvents/p.longest()))
+}
+
+// longest is how many events the longest of the last recordings has, at least 1.
+func (p *Portfolio) longest() int {
+	longest := 1
+	for _, r := range p.known {
+		longest = max(longest, r.Events)
+	}
+	return longest
+}
+
+// share is how many of a batch's executions an arm gets: half, if in the last round it
+// brought less than half as many new behaviours an execution as all arms did together.
+func (p *Portfolio) share(a *arm, arms []*arm, n int) int {
+	executions, fresh := 0, 0
+	for _, b := range arms {
+		executions += b.executions
+		fresh += b.fresh
+	}
+	if a.executions > 0 && 2*a.fresh*executions < fresh*a.executions {
+		return max(1, n/2)
+	}
+	return n
+}
+
+// set is the index of a set of points in Portfolio.seen.
+func set(memory bool) int {
+	if memory {
+		return 1
+	}
+	return 0
+}
+
+// grow makes sites scheduling points from now on. Lengths of executions with the old ones no
+// longer count; those of the last recordings with the new ones do.
+func (p *Portfolio) grow(sites []trace.Site) {
+	if len(sites) == 0 {
+		return
+	}
+	for _, s := range sites {
+		p.racing[s] = true
+	}
+	p.points = slices.Sorted(maps.Keys(p.racing))
+	p.seen[1] = Seen{}
+	for _, r := range p.known {
+		n := r.Sync
+		for _, s := range p.points {
+			n += r.Accesses[s]
+		}
+		p.saw(true, n, r.Threads)
+	}
+}
+
+// saw takes in an execution that ended well.
+func (p *Portfolio) saw(memory bool, points, threads int) {
+	s := &p.seen[set(memory)]
+	s.Points, s.Threads = max(s.Points, points), max(s.Threads, threads)
+}
+
+// recorded takes in one that was looked at.
+func (p *Portfolio) recorded(o *observe.Observation, threads int) {
+	r := recording{Events: o.Events, Threads: threads, Accesses: o.Accesses, Sync: o.Sync}
+	p.saw(false, r.Sync, r.Threads)
+	if p.known = append(p.known, r); len(p.known) > recordings {
+		p.known = p.known[1:]
+	}
+}
+
+// window moves on to the accesses that have not been looked at.
+func (p *Portfolio) window(o *observe.Observation) {
+	if o.More {
+		p.skip += o.Shown
+	} else {
+		p.skip = 0
+	}
+}

@@ -1,0 +1,83 @@
+package strategy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// portfolioState is the state of a Portfolio but for what its setting and samplers decide.
+type portfolioState struct {
+	Random []byte         `json:"random"`
+	Next   uint64         `json:"next"`
+	Plans  int            `json:"plans"`
+	Round  int            `json:"round"`
+	Queue  []savedRequest `json:"queue,omitempty"`
+	Flying int            `json:"flying"`
+	Points []trace.Site   `json:"points,omitempty"`
+	Fresh  []trace.Site   `json:"fresh,omitempty"`
+	Seen   [2]Seen        `json:"seen"`
+	Known  []recording    `json:"known,omitempty"`
+	Skip   int            `json:"skip,omitempty"`
+	Arms   [][2]int       `json:"arms"` // executions and fresh of each
+}
+
+// MarshalBinary implements Strategy.
+func (p *Portfolio) MarshalBinary() ([]byte, error) {
+	random, err := p.source.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	s := portfolioState{
+		Random: random, Next: p.next, Plans: p.plans, Round: p.round, Flying: p.flying,
+		Points: p.points, Fresh: p.fresh, Seen: p.seen, Known: p.known, Skip: p.skip,
+	}
+	for i := range p.queue {
+		r, err := saveRequest(&p.queue[i])
+		if err != nil {
+			return nil, err
+		}
+		s.Queue = append(s.Queue, r)
+	}
+	for _, a := range p.arms {
+		s.Arms = append(s.Arms, [2]int{a.executions, a.fresh})
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalBinary implements Strategy.
+func (p *Portfolio) UnmarshalBinary(data []byte) error {
+	var s portfolioState
+	if err := strict(data, &s); err != nil {
+		return err
+	}
+	if len(s.Arms) != len(p.arms) {
+		return fmt.Errorf("its portfolio has %d arms, and this one has %d", len(s.Arms), len(p.arms))
+	}
+	var queue []Request
+	for i := range s.Queue {
+		r, err := s.Queue[i].request()
+		if err != nil {
+			return err
+		}
+		if r.Key < 0 || r.Key >= len(p.arms) {
+			return fmt.Errorf("its portfolio has a plan for arm %d of %d", r.Key, len(p.arms))
+		}
+		queue = append(queue, r)
+	}
+	if err := p.source.UnmarshalBinary(s.Random); err != nil {
+		return err
+	}
+	p.next, p.plans, p.round, p.queue, p.flying = s.Next, s.Plans, s.Round, queue, s.Flying
+	p.points, p.fresh, p.seen, p.known, p.skip = s.Points, s.Fresh, s.Seen, s.Known, s.Skip
+	clear(p.racing)
+	for _, site := range slices.Concat(s.Points, s.Fresh) {
+		p.racing[site] = true
+	}
+	for i, a := range p.arms {
+		a.executions, a.fresh = s.Arms[i][0], s.Arms[i][1]
+	}
+	return nil
+}

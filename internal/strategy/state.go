@@ -1,0 +1,137 @@
+package strategy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/heddle-dev/heddle/schedule"
+)
+
+// stateVersion is the version of saved states. It is raised whenever an older reader would go on
+// with another search than the one that was saved.
+const stateVersion = 1
+
+// ErrState is what every error of Restore is.
+var ErrState = errors.New("the saved search cannot be continued")
+
+// InFlight is a plan whose executions have not all been observed.
+type InFlight struct {
+	Request Request
+	// Observed is how many of its executions have been.
+	Observed int
+}
+
+// saved is a saved state, as JSON.
+type saved struct {
+	Heddle   string        `json:"heddle"` // always "search"
+	Version  int           `json:"version"`
+	Points   int           `json:"pointsVersion"`
+	Strategy string        `json:"strategy"`
+	Setting  Setting       `json:"setting"`
+	InFlight []savedFlight `json:"inFlight,omitempty"`
+	State    []byte        `json:"state"`
+}
+
+type savedFlight struct {
+	savedRequest
+	Observed int `json:"observed"`
+}
+
+type savedRequest struct {
+	Plan    []byte `json:"plan"` // schedule.Plan.MarshalBinary
+	Observe bool   `json:"observe,omitempty"`
+	Key     int    `json:"key"`
+}
+
+func saveRequest(r *Request) (savedRequest, error) {
+	plan, err := r.Plan.MarshalBinary()
+	return savedRequest{plan, r.Observe, r.Key}, err
+}
+
+func (s *savedRequest) request() (r Request, err error) {
+	r = Request{Observe: s.Observe, Key: s.Key}
+	return r, r.Plan.UnmarshalBinary(s.Plan)
+}
+
+// Save returns all that is needed to continue a search: the strategy's state and the plans in
+// flight, and what a reader must agree with.
+func Save(s Strategy, setting Setting, flight []InFlight) ([]byte, error) {
+	state, err := s.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	out := saved{Heddle: "search", Version: stateVersion, Points: schedule.PointsVersion, Strategy: s.String(), Setting: setting, State: state}
+	for i := range flight {
+		r, err := saveRequest(&flight[i].Request)
+		if err != nil {
+			return nil, err
+		}
+		out.InFlight = append(out.InFlight, savedFlight{r, flight[i].Observed})
+	}
+	return json.Marshal(out)
+}
+
+// Restore gives a saved state to a strategy that was made with the same setting and has not been
+// used, and returns the plans that were in flight. They are given out again before Next is asked
+// for others. It refuses, with an ErrState, what was saved by another version, for another
+// program, setting or strategy, or is damaged.
+func Restore(data []byte, s Strategy, setting Setting) ([]InFlight, error) {
+	flight, err := restore(data, s, setting)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	return flight, nil
+}
+
+func restore(data []byte, s Strategy, setting Setting) (flight []InFlight, err error) {
+	var in saved
+	if err := strict(data, &in); err != nil {
+		return nil, err
+	}
+	is, err := json.Marshal(setting)
+	if err != nil {
+		return nil, err
+	}
+	was, err := json.Marshal(in.Setting)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Heddle != "search" || in.Version != stateVersion:
+		return nil, fmt.Errorf("it is version %d of %q, and this heddle continues version %d of \"search\": begin the search again", in.Version, in.Heddle, stateVersion)
+	case in.Points != schedule.PointsVersion:
+		return nil, fmt.Errorf("it was saved under version %d of scheduling points, and this heddle has version %d: begin the search again", in.Points, schedule.PointsVersion)
+	case in.Setting.Build != setting.Build:
+		return nil, fmt.Errorf("it is a search of build %s, and this is build %s: use the program that it was begun with", in.Setting.Build, setting.Build)
+	case in.Strategy != s.String():
+		return nil, fmt.Errorf("it was made by %q, and not by %q: give the same strategies", in.Strategy, s)
+	case !bytes.Equal(is, was):
+		return nil, fmt.Errorf("it was begun with other options (%s, now %s): give the same ones", was, is)
+	}
+	for i := range in.InFlight {
+		f := InFlight{Observed: in.InFlight[i].Observed}
+		if f.Request, err = in.InFlight[i].request(); err != nil {
+			return nil, err
+		}
+		if f.Observed < 0 || f.Observed >= max(1, f.Request.Plan.Repeat) {
+			return nil, fmt.Errorf("%d of %d executions of a plan have been observed, and it is in flight", f.Observed, f.Request.Plan.Repeat)
+		}
+		flight = append(flight, f)
+	}
+	return flight, s.UnmarshalBinary(in.State)
+}
+
+// strict reads one JSON value. Fields that it does not know are an error.
+func strict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("there is something after its end")
+	}
+	return nil
+}

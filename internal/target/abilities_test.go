@@ -1,0 +1,44 @@
+package target_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/target"
+)
+
+// still is a target that has an ability; the rest of it is never called.
+type still struct{ target.Target }
+
+func (still) Still() time.Duration { return time.Second }
+
+// wrapper wraps a target without having its abilities.
+type wrapper struct{ target.Target }
+
+func (w wrapper) Unwrap() target.Target { return w.Target }
+
+// closed embeds a target but does not say so.
+type closed struct{ target.Target }
+
+func TestAs(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		t    target.Target
+		ok   bool
+	}{
+		{"none", nil, false},
+		{"itself", still{}, true},
+		{"wrapped twice", wrapper{wrapper{still{}}}, true},
+		{"nothing inside", wrapper{}, false},
+		{"embedded only", closed{still{}}, false},
+		{"without the ability", wrapper{closed{}}, false},
+	} {
+		s, ok := target.As[target.Stillness](test.t)
+		if ok != test.ok || ok && s.Still() != time.Second {
+			t.Errorf("%s: %v, %v", test.name, s, ok)
+		}
+	}
+	if _, ok := target.As[target.Omitter](still{}); ok {
+		t.Error("another ability was found")
+	}
+}

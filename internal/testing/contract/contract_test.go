@@ -1,0 +1,329 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog"
+	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+func cases(t testing.TB) []*Case {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d cases, %v", len(files), err)
+	}
+	var all []*Case
+	for _, f := range files {
+		c, err := Load(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// programs are what all cases are built into, once for all tests.
+var programs struct {
+	sync.Mutex
+	dir, c, golang, runtime string
+}
+
+func scratch(t testing.TB) string {
+	t.Helper()
+	if programs.dir == "" {
+		dir, err := os.MkdirTemp("", "heddle-contract")
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs.dir = dir
+	}
+	return programs.dir
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if programs.dir != "" {
+		os.RemoveAll(programs.dir)
+	}
+	os.Exit(status)
+}
+
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// startC starts the C program as a case.
+func startC(t testing.TB, c *Case, all []*Case) target.Target {
+	t.Helper()
+	programs.Lock()
+	defer programs.Unlock()
+	dir := scratch(t)
+	if programs.c == "" {
+		cc, err := toolchain.Find(t.Context(), toolchain.C)
+		if err != nil {
+			t.Skip(err)
+		}
+		rt, err := toolchain.Build(t.Context(), toolchain.Options{Compiler: cc, Cache: filepath.Join(dir, "cache")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := write(t, filepath.Join(dir, "c", "corpus.c"), C(all))
+		out := filepath.Join(dir, "c", "corpus")
+		if text, err := exec.Command("gcc", "-g", "-O1", "-pthread", "-fsanitize=thread", "-o", out, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		programs.c, programs.runtime = out, rt.Library
+	}
+	tg, err := cprog.Start(t.Context(), cprog.Config{Path: programs.c, Args: []string{programs.c, c.Name}, Dir: dir, Runtime: programs.runtime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+// startGo starts the Go program as a case.
+func startGo(t testing.TB, c *Case, all []*Case) target.Target {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: building with the overlay takes long the first time")
+	}
+	programs.Lock()
+	defer programs.Unlock()
+	dir := scratch(t)
+	src := filepath.Join(dir, "go", "src")
+	if programs.golang == "" {
+		goroot, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Skip(err)
+		}
+		write(t, filepath.Join(src, "go.mod"), "module example.com/corpus\n\ngo 1.24\n")
+		write(t, filepath.Join(src, "main.go"), Go(all))
+		overlay, err := patch.Make(context.Background(), strings.TrimSpace(string(goroot)), filepath.Join(dir, "go"), patch.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(dir, "go", "corpus")
+		cmd := exec.Command("go", append([]string{"build", "-o", out}, append(overlay.Flags, ".")...)...)
+		cmd.Dir, cmd.Env = src, append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), overlay.Env...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		programs.golang = out
+	}
+	tg, err := goprog.Start(t.Context(), goprog.Config{Path: programs.golang, Args: []string{programs.golang, c.Name}, Dir: src, Watchdog: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+// lines finds the line of the program at which a site is.
+func lines(c *Case, lang string, modules []trace.Module) func(trace.Site) int {
+	if lang == "sim" {
+		return func(s trace.Site) int { return int(s.Offset() >> 4) }
+	}
+	table := symbol.New(modules, symbol.Options{})
+	return func(s trace.Site) int {
+		for _, f := range table.Call(s) {
+			if filepath.Base(f.File) == c.Name {
+				return f.Line
+			}
+		}
+		return 0
+	}
+}
+
+func execute(t testing.TB, tg target.Target, p schedule.Plan) schedule.Outcome {
+	t.Helper()
+	o, err := tg.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// follow runs a case in one language and returns what it did.
+func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, schedule.Outcome) {
+	t.Helper()
+	line := lines(c, lang, tg.Modules())
+	plan := c.Plan
+	plan.Record = true
+	var seen []*recording
+	if c.Points || c.Script != nil {
+		known := map[trace.Site]bool{}
+		for seed := range uint64(12) {
+			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points, MaxSteps: 50000}
+			o := execute(t, tg, p)
+			for _, e := range o.Trace.Events {
+				if e.Op.IsAccess() && c.accesses(line(e.Site)) && !known[e.Site] {
+					known[e.Site] = true
+					plan.Points = append(plan.Points, e.Site)
+				}
+			}
+			r, err := c.read(o.Trace, line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = append(seen, r)
+		}
+		var err error
+		if plan.Script, plan.Threads, err = c.script(seen); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := execute(t, tg, plan)
+	r, err := c.read(o.Trace, line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, o
+}
+
+// check compares what a case did with what is expected.
+func check(t *testing.T, want Expected, r *recording, o schedule.Outcome) {
+	t.Helper()
+	if got, want := Format(r.turns), Format(want.Turns); got != want && want != "" {
+		t.Errorf("did\n%swant\n%s", got, want)
+	}
+	if end := fmt.Sprint(o.Ending.Kind, " ", o.Ending.Status); want.End != "" && end != want.End {
+		t.Errorf("ended with %s %q, want %s", end, o.Ending.Message, want.End)
+	}
+	for k, n := range stats(o) {
+		if w, ok := want.Stats[k]; ok && n != w {
+			t.Errorf("%d %s, want %d", n, k, w)
+		}
+	}
+	if t.Failed() {
+		t.Logf("ended with %v %d %q, %v", o.Ending.Kind, o.Ending.Status, o.Ending.Message, stats(o))
+	}
+}
+
+// TestCorpus runs each case in each language that has a counterpart, and prints why others
+// have none.
+func TestCorpus(t *testing.T) {
+	all := cases(t)
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
+			for _, lang := range languages {
+				t.Run(lang, func(t *testing.T) {
+					if why, ok := c.None[lang]; ok {
+						t.Skip(why)
+					}
+					var tg target.Target
+					switch lang {
+					case "c":
+						tg = startC(t, c, all)
+					case "go":
+						tg = startGo(t, c, all)
+					case "sim":
+						tg = simprog.New(Sim(c, false))
+					}
+					r, o := follow(t, c, lang, tg)
+					check(t, c.Expected[lang], r, o)
+				})
+			}
+			// Where operations do not block, the machine's threads can be those of Go.
+			if want, ok := c.Expected["go"]; ok && !c.Program.blocks() {
+				t.Run("sim as go", func(t *testing.T) {
+					r, o := follow(t, c, "sim", simprog.New(Sim(c, true)))
+					check(t, want, r, o)
+				})
+			}
+		})
+	}
+}
+
+// TestSeeds: the same seed gives the same decisions in the C runtime and in the simulated
+// machine, and where operations do not block also in Go: random draws are made in the same
+// order, for every policy and every program of the corpus.
+func TestSeeds(t *testing.T) {
+	all := cases(t)
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Expected["c"].known && c.Expected["sim"].known {
+				agree(t, c, "c", startC(t, c, all), simprog.New(Sim(c, false)), seeds)
+			}
+			if c.Expected["go"].known && !c.Program.blocks() {
+				agree(t, c, "go", startGo(t, c, all), simprog.New(Sim(c, true)), seeds/4)
+			}
+		})
+	}
+}
+
+func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds uint64) {
+	t.Helper()
+	line, simLine := lines(c, lang, real.Modules()), lines(c, "sim", nil)
+	var points, simPoints []trace.Site
+	add := func(all *[]trace.Site, o schedule.Outcome, line func(trace.Site) int) {
+		for _, e := range o.Trace.Events {
+			if e.Op.IsAccess() && c.accesses(line(e.Site)) && !slices.Contains(*all, e.Site) {
+				*all = append(*all, e.Site)
+			}
+		}
+	}
+	different := 0
+	for policy := range schedule.POS + 1 {
+		for seed := range seeds {
+			p := schedule.Plan{
+				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
+				Timeouts: seed%2 == 1, Spurious: seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true, Accesses: true,
+			}
+			if lang == "go" {
+				p.Timeouts, p.Spurious = false, false // Go has none of these waits, and draws nothing
+			}
+			q := p
+			p.Points, q.Points = points, simPoints
+			got, want := execute(t, real, p), execute(t, sim, q)
+			add(&points, got, line)
+			add(&simPoints, want, simLine)
+			a, err := c.read(got.Trace, line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := c.read(want.Trace, simLine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, y := Format(a.turns)+fmt.Sprint(got.Ending.Kind, stats(got)), Format(b.turns)+fmt.Sprint(want.Ending.Kind, stats(want))
+			if x != y {
+				if different++; different < 3 {
+					t.Errorf("%s, policy %v, seed %d, %+v:\n%s\nin the simulated machine\n%s", lang, policy, seed, p, x, y)
+				}
+			}
+		}
+	}
+	if different > 0 {
+		t.Errorf("%d of %d executions differ", different, 4*seeds)
+	}
+}

@@ -1,0 +1,39 @@
+// Package need skips tests that lack a tool of the machine's.
+package need
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// packages are Debian's for tools that are not in a package of their own name.
+var packages = map[string]string{
+	"clang++": "clang", "addr2line": "binutils", "ar": "binutils", "objcopy": "binutils", "strip": "binutils",
+	"llvm-addr2line": "llvm", "llvm-dwp": "llvm", "autoreconf": "autoconf", "libtoolize": "libtool", "protoc": "protobuf-compiler",
+}
+
+// Tool returns the path of the first tool. It skips the test unless all of them are in PATH;
+// with HEDDLE_TOOLS=required in the environment, as in continuous integration, it fails
+// instead.
+func Tool(t testing.TB, names ...string) (first string) {
+	t.Helper()
+	for i, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			pkg, ok := packages[name]
+			if !ok {
+				pkg = name
+			}
+			report := t.Skipf
+			if os.Getenv("HEDDLE_TOOLS") == "required" {
+				report = t.Fatalf
+			}
+			report("%s is not installed (Debian: apt-get install %s)", name, pkg)
+		}
+		if i == 0 {
+			first = path
+		}
+	}
+	return first
+}

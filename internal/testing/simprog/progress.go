@@ -1,0 +1,95 @@
+package simprog
+
+import (
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// observation is what an instruction has told a thread of an object.
+type observation struct {
+	site   trace.Site
+	object any
+}
+
+// spinning reports whether t has made several observations on end that told it nothing new.
+func (t *Thread) spinning() bool { return t.stale >= abi.Spin }
+
+// progress says that t has done something that may change what others see.
+func (x *execution) progress(t *Thread) {
+	t.stale = 0
+	x.progressAt = x.points
+}
+
+// tellsNothing reports whether an observation is the same as the last time; it remembers it.
+func (t *Thread) tellsNothing(object any, value int64) bool {
+	key := observation{t.next.site, object}
+	if t.seen == nil {
+		t.seen = map[observation]int64{}
+	}
+	old, ok := t.seen[key]
+	t.seen[key] = value
+	return ok && old == value
+}
+
+// observe says that t's present operation told it value.
+func (x *execution) observe(t *Thread, value int64) {
+	if t.tellsNothing(t.next.object(), value) {
+		x.waste(t, true)
+	} else {
+		x.progress(t)
+	}
+}
+
+// waste says that t has made an observation that told it nothing new. A futile one looked at
+// something that others can change.
+func (x *execution) waste(t *Thread, futile bool) {
+	t.stale++
+	if t.wrote {
+		t.wrote = false
+		t.idle, t.futile = 0, 0
+		return
+	}
+	if t.idleAt != x.progressAt {
+		t.idleAt = x.progressAt
+		t.idle, t.futile = 0, 0
+	}
+	t.idle++
+	if futile {
+		t.futile++
+	}
+	if t.idle%abi.Idle == 0 {
+		x.lookAround(t)
+	}
+}
+
+// everyone reports whether each enabled thread has so much behind it since anything changed,
+// and how many these are.
+func (x *execution) everyone(idle, futile int) (n int, all bool) {
+	for _, t := range x.threads {
+		if t.ended || !x.enabled(t) {
+			continue
+		}
+		if t.idleAt != x.progressAt || t.idle < idle || t.futile < futile {
+			return 0, false
+		}
+		n++
+	}
+	return n, true
+}
+
+// lookAround lets time pass if every enabled thread only waits, and ends the execution if
+// none will ever get further.
+func (x *execution) lookAround(t *Thread) {
+	if _, idle := x.everyone(abi.Idle, 0); !idle || x.timeDrifts() {
+		return
+	}
+	n, all := x.everyone(abi.Idle, abi.Futile)
+	if !all || x.points-x.progressAt <= abi.Hopeless*n {
+		return
+	}
+	if x.timePasses(forever) {
+		x.progress(t)
+		return
+	}
+	x.hang(t, "no progress")
+}

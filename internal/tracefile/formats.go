@@ -1,0 +1,161 @@
+// Package tracefile reads and writes trace files: in all formats, told by their names, and
+// under the names that heddle gives them.
+package tracefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/rapid"
+	"github.com/heddle-dev/heddle/internal/regular"
+	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Format is a format of traces, told by the name's suffix.
+type Format uint8
+
+const (
+	Heddle     Format = iota // .hdl, and every other name
+	STD                      // .std, .std.gz: RAPID's
+	Text                     // .txt: the text form of heddle's
+	Statements               // .stmt: the language of El-Zawawy and Alanazi
+)
+
+// FormatOf tells a format by a file's name.
+func FormatOf(name string) Format {
+	f, _ := FormatNamed(name)
+	return f
+}
+
+// FormatNamed is FormatOf, and whether the suffix is one that heddle knows.
+func FormatNamed(name string) (f Format, known bool) {
+	switch {
+	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
+		return STD, true
+	case strings.HasSuffix(name, ".txt"):
+		return Text, true
+	case strings.HasSuffix(name, ".stmt"):
+		return Statements, true
+	}
+	return Heddle, strings.HasSuffix(name, ".hdl")
+}
+
+// Input is a trace in any format but statements.
+type Input struct {
+	Trace *trace.Trace
+	Names *rapid.Names // of an STD trace
+	Lost  []rapid.Loss
+}
+
+// ReadAny reads a trace in the format of its name.
+func ReadAny(name string) (Input, error) {
+	f := FormatOf(name)
+	if f == Heddle {
+		tr, err := Read(name)
+		return Input{Trace: tr}, err
+	}
+	file, err := regular.Open(name)
+	if err != nil {
+		return Input{}, err
+	}
+	defer file.Close()
+	switch f {
+	case STD:
+		r, err := rapid.Read(file, name)
+		if err != nil {
+			return Input{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return Input{r.Trace, r.Names, r.Lost}, nil
+	case Text:
+		tr, err := trace.ParseText(file)
+		if err == nil {
+			err = trace.Validate(tr)
+		}
+		if err != nil {
+			return Input{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return Input{Trace: tr}, nil
+	}
+	return Input{}, fmt.Errorf("%s holds statements, which only simplify --static and check derivation read", name)
+}
+
+// ReadStatements reads a trace as statements, from any format.
+func ReadStatements(name string) (*stmt.Trace, error) {
+	if FormatOf(name) != Statements {
+		in, err := ReadAny(name)
+		if err != nil {
+			return nil, err
+		}
+		return stmt.FromTrace(in.Trace), nil
+	}
+	file, err := regular.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	t, err := stmt.Parse(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// WriteAny writes a trace in the format of the name. It returns what that cannot say.
+func WriteAny(name string, in Input) ([]rapid.Loss, error) {
+	f := FormatOf(name)
+	switch f {
+	case Heddle:
+		return nil, trace.WriteFile(name, in.Trace)
+	case Statements:
+		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
+	}
+	var lost []rapid.Loss
+	err := WriteWhole(name, func(w io.Writer) error {
+		if f == Text {
+			return trace.WriteText(w, in.Trace)
+		}
+		written, err := rapid.Write(w, in.Trace, rapid.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.Names})
+		if err == nil {
+			lost = written.Lost
+		}
+		return err
+	})
+	return lost, err
+}
+
+// WriteWhole writes a file whole or not at all, as trace files are.
+func WriteWhole(name string, write func(io.Writer) error) error {
+	tmp := name + ".incomplete"
+	file, err := os.Create(tmp)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, name)
+	}
+	if err != nil {
+		os.Remove(tmp)
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}
+
+// Read reads a trace file of heddle's and checks that it makes sense.
+func Read(name string) (*trace.Trace, error) {
+	tr, err := trace.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := trace.Validate(tr); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return tr, nil
+}

@@ -1,0 +1,141 @@
+package tracefile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Writer names and writes the traces of a command. A name that the user gave is used as
+// it is, and a trace that has it is replaced. Otherwise the first free one of PROGRAM.hdl,
+// PROGRAM.2.hdl, … is taken at the moment of writing, so that nothing is replaced and heddles
+// that run side by side do not get in each other's way.
+type Writer struct {
+	// Cache is the cache directory as the user named it, Note takes a sentence for the user.
+	// The caller sets both.
+	Cache string
+	Note  func(string)
+
+	name  string
+	given bool // by the user
+}
+
+// NewWriter checks what can be checked before the work is done: given is -o, name the
+// name otherwise. more are names that go with a given one.
+func NewWriter(given, name string, more ...string) (*Writer, error) {
+	f := &Writer{name: name}
+	if given != "" {
+		f.name, f.given = given, true
+		for _, n := range append(more, given) {
+			if err := replaceable(n); err != nil {
+				return nil, usage.Wrap(err)
+			}
+		}
+	}
+	return f, writable(f.name)
+}
+
+// replaceable reports why a file may not be replaced by a trace: it is something else.
+func replaceable(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file: choose another name with -o", name)
+	case info.Size() == 0:
+		return nil
+	}
+	r, err := trace.Open(name)
+	if errors.Is(err, trace.ErrNotTrace) {
+		return fmt.Errorf("%s exists and is not a trace: choose another name with -o, or remove it", name)
+	}
+	if err == nil {
+		r.Close()
+	}
+	return nil
+}
+
+// writable finds out before the search whether its result can be written.
+func writable(name string) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".heddle-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s (%w): choose another place with -o", name, errors.Unwrap(err))
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// Keep is engine.Options.Keep. If the trace cannot be written where it should be it is
+// written to a place that takes it, which is said: a finding may have taken hours.
+func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
+	name := f.name
+	var err error
+	switch {
+	case original != "":
+		tr.Header.Original = original
+		name = Derived(original, "min")
+		err = trace.WriteFile(name, tr)
+	case f.given:
+		err = trace.WriteFile(name, tr)
+	default:
+		name, err = writeNumbered(name, tr)
+	}
+	if err == nil {
+		return name, nil
+	}
+	for _, dir := range f.elsewhere() {
+		there, werr := writeNumbered(filepath.Join(dir, filepath.Base(name)), tr)
+		if werr == nil {
+			f.Note(fmt.Sprintf("cannot write %s (%v): the trace is in %s", name, err, there))
+			return there, nil
+		}
+	}
+	return "", fmt.Errorf("the trace could not be written, neither here nor in %s: %w", strings.Join(f.elsewhere(), " or "), err)
+}
+
+// elsewhere are directories to write a trace to that cannot be written where it should be.
+func (f *Writer) elsewhere() []string {
+	dirs := []string{os.TempDir()}
+	if cache, err := toolchain.CacheDir(f.Cache); err == nil {
+		dirs = append(dirs, cache)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, home)
+	}
+	return dirs
+}
+
+// writeNumbered writes a trace under the first free name, where that of the simplified trace
+// is free, too.
+func writeNumbered(name string, tr *trace.Trace) (string, error) {
+	for n := 1; ; n++ {
+		try := numbered(name, n)
+		if _, err := os.Lstat(Derived(try, "min")); err == nil {
+			continue
+		}
+		if err := trace.WriteNew(try, tr); !errors.Is(err, fs.ErrExist) {
+			return try, err
+		}
+	}
+}
+
+// numbered is the n-th name: prog.hdl, prog.2.hdl, …
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	base, suffix := strings.CutSuffix(name, ".hdl")
+	name = fmt.Sprintf("%s.%d", base, n)
+	if suffix {
+		name += ".hdl"
+	}
+	return name
+}

@@ -1,0 +1,62 @@
+// Package wording writes numbers and words as heddle's messages have them.
+package wording
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Count is a number of things: 1 execution, 1,234 executions, 2 switches.
+func Count(n int, what string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "ch"):
+		what += "es"
+	default:
+		what += "s"
+	}
+	return Thousands(n) + " " + what
+}
+
+// Thousands writes 1234567 as 1,234,567.
+func Thousands(n int) string {
+	s := fmt.Sprint(n)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// Percent is a probability with two significant digits.
+func Percent(p float64) string {
+	switch {
+	case p >= 0.1:
+		return fmt.Sprintf("%.0f %%", 100*p)
+	case p >= 0.01:
+		return fmt.Sprintf("%.1f %%", 100*p)
+	}
+	return fmt.Sprintf("%.2g %%", 100*p)
+}
+
+// Quoted is a word as a shell must be given it.
+func Quoted(word string) string {
+	if word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("/._-+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// QuotedWords is a command line as a shell must be given it.
+func QuotedWords(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = Quoted(w)
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,70 @@
+// attach.c: was this process started by heddle, and what is it doing now.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include "io/fd.h"
+
+enum hd_mode hd_mode;
+
+// The controller hands the shared memory down as a fixed descriptor. It is mapped and
+// closed at the first hook, so the program never sees it, and nothing it starts does.
+// This may run before any constructor, from inside the dynamic loader: no libc.
+void hd_attach(void) {
+  uint64_t magic = 0;
+  hd_mode = HD_PASSIVE;
+  if (hd_sys4(SYS_pread64, HD_SHM_FD, &magic, 8, 0) != 8 || magic != HD_ABI_MAGIC) return;
+  uint64_t total = 0;
+  hd_sys4(SYS_pread64, HD_SHM_FD, &total, 8, offsetof(struct hd_shm, total));
+  long p = hd_sys6(SYS_mmap, 0, (long)total, PROT_READ | PROT_WRITE, MAP_SHARED, HD_SHM_FD, 0);
+  if (p < 0) return;
+  // With it whatever else heddle's parent left open: the program's own descriptors must
+  // not depend on that.
+  hd_sys(SYS_close_range, HD_SHM_FD, ~0u, 0);
+  hd_shm = (struct hd_shm *)p;
+  hd_controller = hd_sys(SYS_getppid, 0, 0, 0);
+  hd_mode = HD_EARLY;
+  if (hd_shm->abi != HD_ABI_VERSION || hd_shm->size_event != sizeof(struct hd_event) ||
+      hd_shm->size_plan != sizeof(struct hd_plan) || hd_shm->size_result != sizeof(struct hd_result) ||
+      hd_shm->size_shm != sizeof(struct hd_shm))
+    hd_refuse("the runtime has layout version %d, the controller %d: rebuild with one version of heddle",
+              HD_ABI_VERSION, (int)hd_shm->abi);
+  hd_shm->points = HD_POINTS_VERSION;
+  hd_threads_real = hd_shm->options & HD_OPT_THREADS;
+  hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
+}
+
+static void last_exit_handler(int status, void *arg), last_quick_exit_handler(void *arg);
+extern int __cxa_at_quick_exit(void (*)(void *), void *);
+extern int on_exit(void (*)(int, void *), void *);
+
+__attribute__((constructor)) static void loaded(int argc, char **argv, char **envp) {
+  (void)argc; (void)argv;
+  if (!hd_controlled()) return;
+  hd_real_init();
+  hd_start_init(envp);
+  hd_chance_init();
+  hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
+  hd_children_init();
+  // Registered before every other handler, so it runs after all of them.
+  on_exit(last_exit_handler, NULL);
+  __cxa_at_quick_exit(last_quick_exit_handler, NULL);
+  hd_shm->heap_base = hd_heap_base;
+  __atomic_store_n(&hd_shm->state, HD_STATE_LOADED, __ATOMIC_RELEASE);
+}
+
+// exit() or quick_exit() has run everything the program registered: the execution is over.
+//
+// Where libc called exit itself (argp_parse, say), only its handlers learn the status.
+static void over(int status, bool flush) {
+  if (hd_mode == HD_EARLY)
+    hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);
+  if (hd_mode != HD_ACTIVE) return;
+  if (flush) {
+    hd_stdio_flush(hd.cur->pend.pc);
+    REAL(fflush)(NULL);
+  }
+  hd_end(HD_OUT_CLEAN, status & 0xff, hd.exit_pc, 0, NULL);
+}
+static void last_exit_handler(int status, void *arg) { (void)arg; over(status, true); }
+static void last_quick_exit_handler(void *arg) { (void)arg; over(hd.exit_status, false); }

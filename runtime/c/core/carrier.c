@@ -1,0 +1,192 @@
+// carrier.c: the carrier's loop: take a plan, run main as often as it asks for, report, put
+// everything back. Or have a child process run it, which needs nothing put back.
+#define _GNU_SOURCE
+#include <signal.h>
+#include "io/fd.h"
+
+int (*hd_program_main)(int, char **, char **);
+int hd_argc;
+char **hd_argv, **hd_envp;
+uintptr_t hd_main_sp, hd_main_fs;
+static void *carrier_sp;
+static bool need_donors;
+
+void hd_to_carrier(void) { hd_fiber_jump(carrier_sp); }
+
+static void begin(const struct hd_plan *p, uint64_t index) {
+  struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
+  uint32_t words = hd.nwords ? hd.nwords : 1;
+  for (uint32_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (uint32_t w = 0; w < words; w++) sets[i]->w[w] = 0;
+  hd.plan = *p;
+  hd.steps = (const struct hd_step *)(p + 1);
+  hd.names = (const uint64_t *)(hd.steps + p->nsteps);
+  hd.rng = hd_mix(p->seed + index, 0x6865646c65) ;
+  hd.record = p->flags & HD_PLAN_EVENTS;
+  hd.accesses = p->flags & HD_PLAN_ACCESSES;
+  hd.nprofiled = 0;
+  hd.cur = NULL;
+  hd.nthreads = hd.nborn = hd.ndonors = 0;
+  hd.nwords = 1;
+  hd.nlive = 0;
+  hd.unjoined = 0;
+  hd.last = ~0u;
+  hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
+  hd.vtime = 0;
+  hd.next_deadline = ~0ull;
+  hd.arrivals = 0;
+  hd.progress_at = 0;
+  hd.slack = p->slack;
+  hd.drift = hd.drift_at = hd.long_since = 0;
+  hd.process_exiting = false;
+  hd.exit_status = 0;
+  hd.exit_pc = 0;
+  hd.wake_choice = -1;
+  hd.open = false;
+  hd_fill(&hd.result, 0, sizeof hd.result);
+  hd_slots_begin();
+  hd_signals_reset();
+  hd_fd_reset();
+  hd_timers_reset();
+  hd_semnamed_reset();
+  hd_children_reset();
+  hd_coverage_reset();
+  hd_policy_begin();
+  hd_script_begin();
+  hd_without_begin();
+  hd_loader_reset();
+  if (hd.record) hd_event_begin();
+}
+
+enum { GO_ON, STOP, AGAIN };
+
+// Does one execution; GO_ON if the plan goes on, AGAIN if it took more donors than there are.
+static uint32_t execute(const struct hd_plan *p, uint64_t index) {
+  begin(p, index);
+  struct hd_thread *main = hd_thread_new(NULL, false);
+  hd_thread_tell(main);
+  hd_fiber_start(main, hd_main_sp);
+  hd.cur = main;
+  hd_add(&hd.enabled, 0);
+  hd_mode = HD_ACTIVE;
+  hd_set_fs(main->fs);
+  hd_fiber_switch(&carrier_sp, main->sp);
+  hd_mode = HD_CARRIER;
+  hd_set_fs(hd_main_fs);
+  hd_children_end();
+  hd_shared_end();
+  if (__atomic_load_n(&hd_shm->state, __ATOMIC_ACQUIRE) == HD_STATE_REFUSED) hd_sys(SYS_exit_group, 125, 0, 0); // by a child
+
+  struct hd_result *r = &hd.result;
+  if (hd.record) {
+    hd_event_flush();
+    for (uint32_t i = 0; i < hd.nthreads; i++) hd_thread_report(&hd_threads[i]);
+  }
+  r->plan = p->id;
+  r->index = index;
+  r->coverage = hd.coverage;
+  r->vtime = hd.vtime;
+  r->points = hd.points;
+  r->switches = hd.switches;
+  r->preemptions = hd.preemptions;
+  r->threads = hd.nborn;
+  r->deviations = hd.deviations;
+  r->output = hd_files_written();
+  r->last = hd_isolation == HD_ISOLATION_PROCESS;
+  if (p->flags & HD_PLAN_OUTPUT) hd_files_output();
+  hd_files_restore(); // before the result: who has it may end this process
+  bool again = need_donors;
+  need_donors = false;
+  if (again) hd_out(HD_REC_AGAIN, &index, sizeof index);
+  else hd_out(HD_REC_RESULT, r, sizeof *r);
+  bool clean = r->outcome == HD_OUT_CLEAN && r->status == p->expect_status;
+  if (hd_isolation == HD_ISOLATION_SNAPSHOT) {
+    hd_snapshot_restore();
+    hd_maps_restore();
+    hd_keys_restore();
+  }
+  __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&hd_shm->executions, hd_shm->executions + 1, __ATOMIC_RELAXED);
+  return again ? AGAIN : clean || !(p->flags & HD_PLAN_STOP) ? GO_ON : STOP;
+}
+
+static void save(void) {
+  hd_start_grow(hd_main_sp);
+  hd_snapshot_take(hd_main_sp);
+  hd_files_save();
+  hd_maps_save();
+  hd_keys_save();
+  hd_shm->nproc_pages = hd_snapshot_pages;
+}
+
+// Called by pthread_create when every donor is taken: end this execution without a
+// result, make more, and run it again; in a process for one execution, ask for another.
+_Noreturn void hd_more_donors(void) {
+  if (hd_ndonors == HD_MAX_THREADS - 1) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
+  if (hd_isolation == HD_ISOLATION_PROCESS) {
+    hd_shm->donors = hd_ndonors * 2;
+    hd_end(HD_OUT_UNSUPPORTED, HD_ISOLATION_PROCESS, hd.cur->pend.pc, 0, "more threads at a time than were made ready");
+  }
+  need_donors = true;
+  hd_to_carrier();
+}
+
+static void carrier(void) {
+  hd_mode = HD_CARRIER;
+  hd_outcome_install();
+  hd_donors_make(hd_shm->donors ? hd_shm->donors : 8);
+  hd_modules_list();
+  hd_mode = HD_CARRIER;
+  save();
+  hd_debug_begin();
+  __atomic_store_n(&hd_shm->state, HD_STATE_READY, __ATOMIC_SEQ_CST);
+  hd_sys4(SYS_futex, &hd_shm->state, 1 /* FUTEX_WAKE */, 1, 0);
+  const struct hd_plan *p;
+  while ((p = hd_plan_next())) {
+    __atomic_store_n(&hd_shm->current_plan, (uint32_t)p->id, __ATOMIC_RELAXED);
+    if (p->set_points)
+      hd_points_set((const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps) + p->nthreads, p->npoints);
+    for (uint64_t i = 0; i < (p->repeat ? p->repeat : 1); i++) {
+      if (__atomic_load_n(&hd_shm->stop, __ATOMIC_RELAXED)) break;
+      uint32_t then = hd_isolation == HD_ISOLATION_FORK ? hd_fork_run(execute, p, i) : execute(p, i);
+      if (hd_isolation == HD_ISOLATION_PROCESS) hd_sys(SYS_exit_group, 0, 0, 0);
+      if (then == AGAIN) {
+        hd_mode = HD_EARLY; // real threads are being made
+        hd_donors_make(hd_ndonors * 2);
+        hd_mode = HD_CARRIER;
+        save();
+        i--;
+      } else if (then == STOP) {
+        break;
+      }
+    }
+    uint64_t id = p->id;
+    hd_plan_release();
+    hd_out(HD_REC_PLAN_END, &id, sizeof id);
+  }
+  __atomic_store_n(&hd_shm->state, HD_STATE_ENDED, __ATOMIC_SEQ_CST);
+  for (;;) hd_sys(SYS_exit_group, 0, 0, 0);
+}
+
+// Takes the place of main. Never returns: the carrier has its own stack, because the
+// one this runs on is put back after each execution.
+int hd_main(int argc, char **argv, char **envp) {
+  hd_argc = argc;
+  hd_argv = argv;
+  hd_envp = envp;
+  hd_main_sp = ((uintptr_t)__builtin_frame_address(0) - 256) & ~63ull;
+  uintptr_t fs;
+  __asm__ volatile("movq %%fs:0, %0" : "=r"(fs)); // the thread control block starts with its own address
+  hd_main_fs = fs;
+  hd_threads = hd_map(sizeof *hd_threads * HD_MAX_THREADS, "threads");
+  enum { STACK = 1 << 20 };
+  char *stack = hd_map(STACK, "the carrier's stack");
+  uint64_t *s = (uint64_t *)(stack + STACK);
+  *--s = 0; *--s = 0;
+  *--s = (uint64_t)hd_fiber_entry;
+  *--s = 0;
+  *--s = (uint64_t)carrier;
+  *--s = 0; *--s = 0; *--s = 0; *--s = 0;
+  *--s = 0x1f80 | 0x37full << 32;
+  hd_fiber_jump(s);
+}

@@ -1,0 +1,115 @@
+// event.c: recording. Events are gathered and sent in blocks; call stacks are sent once
+// each and then named by number.
+#include "core/rt.h"
+
+enum { BLOCK = 512, STACKS = 1 << 12, DEPTH = 48 };
+static struct hd_event block[BLOCK];
+static uint32_t n;
+static struct hd_event *unsettled; // a write in block whose new value is not known yet
+static uint64_t unsettled_at;      // its address
+static struct { uint64_t hash; uint32_t number, epoch; } *stacks;
+static uint32_t epoch, nstacks;
+static uint64_t nevents; // of this execution
+
+void hd_event_begin(void) {
+  n = 0;
+  unsettled = NULL;
+  nstacks = 0;
+  nevents = 0;
+  epoch++;
+  hd_locals_begin();
+  if (!stacks) stacks = hd_map(sizeof *stacks * STACKS, "call stacks");
+}
+
+static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
+  switch (size) {
+  case 1: return *(volatile uint8_t *)addr;
+  case 2: return *(volatile uint16_t *)addr;
+  case 4: return *(volatile uint32_t *)addr;
+  }
+  uint64_t v = 0;
+  hd_copy(&v, (void *)addr, size < 8 ? size : 8);
+  return v;
+}
+
+// The hook of a write runs before the write. By the next event, or before the memory
+// can go away, it has happened.
+void hd_event_settle(void) {
+  if (!unsettled) return;
+  // Memory of a library goes without notice when it is unloaded.
+  if (HD_UNLIKELY(hd_loading)) unsettled->value = hd_word_at(unsettled_at, unsettled->size);
+  else unsettled->value = peek(unsettled_at, unsettled->size);
+  unsettled = NULL;
+}
+
+// The write faulted: it never happens, and its address must not be looked at.
+void hd_event_forget(void) { unsettled = NULL; }
+
+void hd_event_flush(void) {
+  hd_event_settle();
+  if (n) hd_out(HD_REC_EVENTS, block, n * (uint32_t)sizeof *block);
+  n = 0;
+}
+
+uint32_t hd_stack_number(struct hd_thread *t) {
+  if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->depth) return 0;
+  struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec;
+  uint32_t k = 0;
+  for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && k < DEPTH;)
+    if (!hd_in_runtime(t->shadow[i].pc)) // who called main, a start routine or a handler
+      rec.pc[k++] = t->shadow[i].pc;
+  if (!k) return 0;
+  uint64_t h = k;
+  for (uint32_t i = 0; i < k; i++) h = hd_mix(h, rec.pc[i]);
+  for (uint32_t s = 0, i = (uint32_t)(h >> 40) % STACKS; s < 16; s++, i = (i + 1) % STACKS) {
+    if (stacks[i].epoch == epoch && stacks[i].hash == h) return stacks[i].number;
+    if (stacks[i].epoch == epoch) continue;
+    stacks[i].epoch = epoch;
+    stacks[i].hash = h;
+    stacks[i].number = ++nstacks;
+    rec.number = nstacks;
+    rec.n = k;
+    for (uint32_t j = 0; j < k; j++) rec.pc[j] = hd_name(rec.pc[j]);
+    hd_out(HD_REC_STACK, &rec, 8 + k * 8);
+    return nstacks;
+  }
+  return 0;
+}
+
+void hd_event_slot(const struct hd_thread *t) {
+  if (n == BLOCK) hd_event_flush();
+  block[n++] = (struct hd_event){ .thread = t->number, .value = t->index };
+}
+
+void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
+  hd_event_settle();
+  if (HD_UNLIKELY(hd_loading)) hd_late_look(); // a constructor's own calls have names
+  uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // whole events of mask words
+  if (n + 1 + ext > BLOCK) hd_event_flush();
+  uint32_t stack = hd_stack_number(t);
+  if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.obj, nevents);
+  nevents++;
+  struct hd_event *e = &block[n++];
+  e->thread = t->number;
+  e->op = t->pend.op;
+  e->size = t->pend.size;
+  e->pc = hd_name(t->pend.pc);
+  e->object = hd_name(t->pend.obj);
+  e->value = value;
+  e->aux = e->op == HD_OP_COND_WAIT || e->op == HD_OP_COND_WAKE || e->op == HD_OP_COND_TIMEOUT ? hd_name(t->pend.aux) : t->pend.aux;
+  e->enabled = hd.decision.w[0];
+  e->flags = (uint16_t)(flags | t->pend.flags);
+  e->result = result;
+  e->stack = stack;
+  e->mask = ext;
+  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size) {
+    unsettled = e;
+    unsettled_at = t->pend.obj;
+  }
+  if (ext) {
+    uint64_t *words = (uint64_t *)&block[n];
+    for (uint32_t i = 0; i < ext * 8; i++) words[i] = i + 1 < hd.nwords ? hd.decision.w[i + 1] : 0;
+    n += ext;
+  }
+  if (HD_UNLIKELY(hd_threads_real)) hd_debug_event(t, e->flags);
+}

@@ -1,0 +1,65 @@
+// kernel_threads.c: threads of the program on kernel threads of their own, instead of all on the
+// carrier's: what a debugger needs to show them. The donor that lends a thread its stack
+// and thread control block then runs it, too. Still only one runs at a time: who is chosen
+// is woken, who chose waits. Nothing else differs, so executions are the same.
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include "core/rt.h"
+
+bool hd_threads_real;
+static uint32_t main_turn;
+
+static uint32_t *turn(const struct hd_thread *t) { return t->donor ? &t->donor->park : &main_turn; }
+
+static void wake(const struct hd_thread *t) {
+  uint32_t *word = turn(t);
+  __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+  hd_sys4(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, 0);
+}
+
+static void wait(uint32_t *word) {
+  while (!__atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE)) hd_sys4(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, 0);
+}
+
+void hd_hand_over(struct hd_thread *from, struct hd_thread *to) {
+  wake(to);
+  wait(turn(from));
+}
+
+// The thread has ended. Its donor may serve another one at once, so it must be off the
+// stack before anybody else runs.
+void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to) {
+  if (from->donor) {
+    from->donor->next = to;
+    hd_fiber_jump(from->donor->base);
+  }
+  wake(to);
+  for (;;) wait(&main_turn);
+}
+
+static void name(const struct hd_thread *t) {
+  char text[16] = "T";
+  uint32_t n = 1, digits = 1;
+  for (uint32_t v = t->number; v >= 10; v /= 10) digits++;
+  for (uint32_t v = t->number, i = digits; i--; v /= 10) text[n + i] = (char)('0' + v % 10);
+  hd_sys(SYS_prctl, PR_SET_NAME, text, 0);
+}
+
+void hd_seat_wait(struct hd_donor *d) {
+  hd_sys(SYS_prctl, PR_SET_NAME, "not in use", 0);
+  bool ready = false;
+  for (;;) {
+    wait(&d->park);
+    if (!ready) { // signals were blocked, and there was nowhere to handle one
+      ready = true;
+      uint64_t none = 0;
+      hd_outcome_install();
+      hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
+    }
+    name(hd.cur);
+    hd_fiber_switch(&d->base, hd.cur->sp);
+    wake(d->next);
+  }
+}

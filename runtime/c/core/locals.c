@@ -1,0 +1,74 @@
+// locals.c: the frames that objects on stacks lie in. The controller names them by the
+// function's variables (internal/symbol/local.go).
+//
+// What the access hooks know of a frame is where its function was called from, and its stack
+// pointer after the prologue. Its canonical frame address is just above the slot that holds
+// its return address, and that is looked for from the caller's frame down: between the two
+// lies only what the caller pushed. Just below its stack pointer is the return address of the
+// call that it is in, of a function without access hooks perhaps. Where a function moved its
+// stack pointer since, that is not an address of code, and the place has no name.
+#include "core/rt.h"
+
+enum { SEEN = 1 << 12, SLOTS = 4096, OTHERS = 256 /* threads whose stacks are looked at */ };
+static struct { uint64_t hash; uint32_t epoch; } *seen;
+static uint32_t epoch;
+
+void hd_locals_begin(void) {
+  epoch++;
+  if (!seen) seen = hd_map(sizeof *seen * SEEN, "frames");
+}
+
+// Whether it is the first time in this execution. A full table says no: nothing has a name then.
+static bool first(uint64_t h) {
+  for (uint32_t s = 0, i = (uint32_t)(h >> 40) % SEEN; s < 16; s++, i = (i + 1) % SEEN) {
+    if (seen[i].epoch != epoch) {
+      seen[i].epoch = epoch;
+      seen[i].hash = h;
+      return true;
+    }
+    if (seen[i].hash == h) return false;
+  }
+  return false;
+}
+
+static bool on_stack(const struct hd_thread *u, uint64_t addr, uintptr_t *hi) {
+  if (u->ended || u->timer || !u->depth) return false;
+  *hi = hd_stack_hi(u);
+  return addr < *hi && addr >= u->shadow[(u->depth < HD_SHADOW_MAX ? u->depth : HD_SHADOW_MAX) - 1].sp;
+}
+
+static HD_PROGACCESS uint64_t word_at(uint64_t at) { return *(volatile uint64_t *)at; }
+
+static HD_PROGACCESS uint64_t return_slot(uint64_t from, uint64_t down_to, uint64_t call_site) {
+  for (uint64_t at = (from & ~7ull) - 8, k = 0; at >= down_to && k < SLOTS; at -= 8, k++)
+    if (word_at(at) == call_site) return at;
+  return 0;
+}
+
+void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
+  const struct hd_thread *u = t;
+  uintptr_t hi = 0;
+  if (!on_stack(u, obj, &hi)) {
+    uint32_t i = 0, most = hd.nthreads < OTHERS ? hd.nthreads : OTHERS;
+    for (; i < most && !on_stack(&hd_threads[i], obj, &hi); i++) {}
+    if (i == most) return;
+    u = &hd_threads[i];
+  }
+  if (u->depth > HD_SHADOW_MAX) return; // the innermost frames are not known
+  uint32_t d = u->depth;
+  uint64_t limit = hi;
+  while (d--) { // the innermost frame that reaches up to it
+    limit = d ? u->shadow[d - 1].sp + 16 : hi;
+    if (limit > obj) break;
+  }
+  const struct hd_frame *f = &u->shadow[d];
+  uint64_t sp = f->sp + 16; // before the hook was called and its frame pointer pushed
+  if (obj < sp || !first(hd_mix(hd_mix(obj, sp), f->pc))) return;
+  uint64_t slot = return_slot(limit, sp, f->pc);
+  if (!slot || obj >= slot) return;
+  struct hd_local rec = {
+    .object = obj, .pc = hd_name(word_at(sp - 8)),
+    .cfa = (int64_t)(obj - (slot + 8)), .sp = (int64_t)(obj - sp), .event = event,
+  };
+  hd_out(HD_REC_LOCAL, &rec, sizeof rec);
+}

@@ -1,0 +1,143 @@
+// modules.c: the modules at main, and which of their memory instructions are scheduling points:
+// a bit for each byte of text.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include "loader/loader.h"
+
+enum { BASE_TEXTS = HD_TEXTS - HD_MAX_LATE, TEXT_MAX = 256 << 20 };
+struct hd_text hd_texts[HD_TEXTS];
+uint32_t hd_ntexts, hd_npoints;
+uint64_t hd_tls_at_main;
+static uint32_t base_texts; // of modules that were there at main
+static uint64_t rt_base, rt_lo, rt_hi, ld_lo, ld_hi;
+
+bool hd_in_runtime(uint64_t pc) { return pc >= rt_lo && pc < rt_hi; }
+bool hd_in_loader(uint64_t pc) { return pc >= ld_lo && pc < ld_hi; }
+uint64_t hd_runtime_offset(uint64_t pc) { return pc - rt_base; }
+
+// What the loader says of a module; false: it has no code.
+bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
+  hd_fill(m, 0, sizeof *m);
+  m->base = info->dlpi_addr;
+  m->lo = ~0ull;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uint64_t lo = info->dlpi_addr + p->p_vaddr, hi = lo + p->p_memsz;
+    if (p->p_type == PT_LOAD) {
+      if (lo < m->lo) m->lo = lo;
+      if (hi > m->hi) m->hi = hi;
+      if (p->p_flags & PF_X && !m->text_hi) { m->text_lo = lo; m->text_hi = hi; }
+    }
+    if (p->p_type == PT_NOTE && !m->build_id_len)
+      for (const ElfW(Nhdr) *n = (void *)lo; (uint64_t)n + sizeof *n <= hi;) {
+        const char *name = (const char *)(n + 1);
+        const uint8_t *desc = (const uint8_t *)name + ((n->n_namesz + 3) & ~3u);
+        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && n->n_descsz <= HD_BUILD_ID) {
+          hd_copy(m->build_id, desc, n->n_descsz);
+          m->build_id_len = n->n_descsz;
+        }
+        n = (const void *)(desc + ((n->n_descsz + 3) & ~3u));
+      }
+  }
+  return m->text_hi > m->text_lo; // not so the vdso's data
+}
+
+static int one(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size;
+  uint32_t *count = arg;
+  if (*count == HD_MAX_MODULES) return 1;
+  struct hd_module *m = &hd_shm->modules[*count];
+  uint64_t tls = hd_main_fs - (uint64_t)info->dlpi_tls_data; // the carrier's
+  if (info->dlpi_tls_data && tls > hd_tls_at_main) hd_tls_at_main = tls;
+  if (!hd_module_read(info, m)) return 0;
+  const char *path = info->dlpi_name;
+  if (*count == 0) {
+    m->flags |= 1;
+    long n = hd_sys(SYS_readlink, "/proc/self/exe", m->path, HD_MODULE_PATH - 1);
+    m->path[n > 0 ? n : 0] = 0;
+  } else {
+    uint64_t n = hd_strlen(path);
+    if (n >= HD_MODULE_PATH) n = HD_MODULE_PATH - 1;
+    hd_copy(m->path, path, n);
+  }
+  bool self = (uint64_t)&one >= m->text_lo && (uint64_t)&one < m->text_hi;
+  if (self) {
+    m->flags |= 2;
+    rt_base = m->base;
+    rt_lo = m->text_lo;
+    rt_hi = m->text_hi;
+  } else if (m->base == getauxval(AT_BASE)) {
+    ld_lo = m->text_lo; // nobody may be stopped within it (loader/loader.c)
+    ld_hi = m->text_hi;
+  } else if (hd_ntexts < BASE_TEXTS && m->text_hi - m->text_lo < TEXT_MAX) {
+    struct hd_text *t = &hd_texts[hd_ntexts++];
+    t->lo = m->text_lo;
+    t->len = m->text_hi - m->text_lo;
+    t->bits = hd_map(t->len / 8 + 1, "scheduling points");
+  }
+  ++*count;
+  return 0;
+}
+
+void hd_modules_list(void) {
+  hd_ntexts = 0;
+  uint32_t count = 0;
+  REAL(dl_iterate_phdr)(one, &count);
+  hd_shm->nmodules = count;
+  base_texts = hd_ntexts;
+}
+
+// The previous set's instructions, so that clearing costs what setting did.
+static uint64_t *current;
+static uint32_t room;
+
+static void set(const struct hd_text *t, uint64_t off, bool on) {
+  if (off >= t->len) return;
+  if (on) t->bits[off >> 3] |= (uint8_t)(1 << (off & 7));
+  else t->bits[off >> 3] &= (uint8_t)~(1 << (off & 7));
+}
+
+// By the address that the controller knows.
+static void put(uint64_t pc, bool on) {
+  pc = hd_unnamed(pc);
+  for (uint32_t i = 0; i < hd_ntexts; i++) set(&hd_texts[i], pc - hd_texts[i].lo, on);
+}
+
+// ---- modules that come and go
+//
+// Their bits are kept for the next time. A set may have been given while they were away.
+static struct hd_text late[HD_MAX_LATE];
+
+void hd_text_add(uint32_t slot, const struct hd_module *m) {
+  uint64_t len = m->text_hi - m->text_lo;
+  struct hd_text *t = &late[slot];
+  if (len >= TEXT_MAX || hd_ntexts == HD_TEXTS) return;
+  if (!t->bits || t->len != len) t->bits = hd_map(len / 8 + 1, "scheduling points");
+  else hd_fill(t->bits, 0, len / 8 + 1);
+  t->lo = m->text_lo;
+  t->len = len;
+  hd_texts[hd_ntexts++] = *t;
+  for (uint32_t i = 0; i < hd_npoints; i++) set(t, hd_unnamed(current[i]) - t->lo, true);
+}
+
+void hd_text_remove(uint32_t slot) {
+  for (uint32_t i = base_texts; i < hd_ntexts; i++)
+    if (hd_texts[i].bits == late[slot].bits) {
+      hd_texts[i] = hd_texts[--hd_ntexts];
+      return;
+    }
+}
+
+void hd_texts_reset(void) { hd_ntexts = base_texts; }
+
+void hd_points_set(const uint64_t *pc, uint32_t n) {
+  for (uint32_t i = 0; i < hd_npoints; i++) put(current[i], false);
+  if (n > room) {
+    room = n * 2;
+    current = hd_map(room * sizeof *current, "the set of points"); // the old one is small
+  }
+  for (uint32_t i = 0; i < n; i++) put(current[i] = pc[i], true);
+  hd_npoints = n;
+}

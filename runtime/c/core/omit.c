@@ -1,0 +1,82 @@
+// omit.c: synchronisation calls that are left out, to see whether the program needs
+// them. The controller names their return addresses. A lock that was not taken is not
+// given back either: what a thread has "taken" so is remembered until it lets it go.
+#include "core/rt.h"
+#include "sync/sync.h"
+
+enum { HASH = HD_MAX_IGNORED_SITES * 4, OWED = 4096 };
+
+uint32_t hd_nignored;
+static uint16_t *index_of; // by hash of the address: index of hd_shm->ignored_sites + 1
+static struct owed {
+  uint64_t object;
+  uint32_t thread;
+  uint32_t held;  // how often the thread held the object in truth when it did this
+  uint32_t count;
+} *owed;
+static uint32_t nowed;
+
+static uint32_t place(uint64_t pc) {
+  uint32_t i = (uint32_t)(hd_mix(pc, 0) >> 32) % HASH;
+  while (index_of[i] && hd_shm->ignored_sites[index_of[i] - 1].pc != pc) i = (i + 1) % HASH;
+  return i;
+}
+
+void hd_without_begin(void) {
+  nowed = 0;
+  if (HD_LIKELY(hd_nignored == hd_shm->nignored)) return;
+  index_of = hd_map(HASH * sizeof *index_of, "calls to ignore");
+  owed = hd_map(OWED * sizeof *owed, "locks that were not taken");
+  hd_nignored = hd_shm->nignored;
+  for (uint32_t i = 0; i < hd_nignored; i++) index_of[place(hd_shm->ignored_sites[i].pc)] = (uint16_t)(i + 1);
+}
+
+// Which of the controller's calls the one that returns to pc is, -1 for none. In a function
+// of a library's header it is for the caller to say.
+static int which(uint64_t pc) {
+  const struct hd_thread *t = hd.cur;
+  for (uint32_t d = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX;; pc = t->shadow[--d].pc) {
+    uint32_t i = index_of[place(pc)];
+    if (!i) return -1;
+    uint32_t w = hd_shm->ignored_sites[i - 1].which;
+    if (w != HD_IGNORED_CALLER) return (int)w;
+    if (!d) return -1;
+  }
+}
+
+bool hd_without(uint64_t pc) {
+  int w = which(pc);
+  if (w < 0) return false;
+  hd_shm->ignored_times[w]++;
+  return true;
+}
+
+bool hd_without_lock(uint64_t pc, uint64_t object, uint32_t held) {
+  if (!hd_without(pc)) return false;
+  uint32_t thread = hd.cur->number;
+  for (uint32_t i = nowed; i--;)
+    if (owed[i].object == object && owed[i].thread == thread) {
+      if (owed[i].held != held) break;
+      owed[i].count++;
+      return true;
+    }
+  if (nowed == OWED) hd_unsupported("more than 4096 locks at a time that were not taken (--without)");
+  owed[nowed++] = (struct owed){ object, thread, held, 1 };
+  return true;
+}
+
+static struct owed *newest(uint64_t object) {
+  for (uint32_t i = nowed; i--;)
+    if (owed[i].object == object && owed[i].thread == hd.cur->number) return &owed[i];
+  return NULL;
+}
+
+bool hd_without_held(uint64_t object) { return newest(object) != NULL; }
+
+bool hd_without_unlock(uint64_t object, uint32_t held) {
+  struct owed *o = newest(object);
+  if (!o || held > o->held) return false; // it took the lock in truth after that
+  if (--o->count == 0)
+    for (struct owed *end = &owed[--nowed]; o < end; o++) *o = o[1];
+  return true;
+}

@@ -1,0 +1,244 @@
+// policy.c: the stepping policies of docs/scheduler.md, and no others: everything else is made
+// of plans.
+//   FAIR    non-preemptive; leaves a thread only when it blocks, yields, spins, or has run
+//           for HD_QUANTUM points on end
+//   RANDOM  uniform among enabled threads, or mostly staying with the one that runs
+//   PCT     random priorities, d-1 change points (Burckhardt, Kothari, Musuvathi,
+//           Nagarakatte, ASPLOS 2010, §3); a thread that yields or spins falls below
+//           all others, or priorities would starve what it waits for
+//   POS     each pending operation has a random priority, drawn anew when an operation
+//           it races with is done (Yuan, Yang, Gu, CAV 2018, algorithm 2); that of a
+//           thread that yields or spins is below those of all that do not, and drawn from
+//           a window that moves down with each draw. The paper has neither.
+//
+// Fairness. A thread that only yields, spins or polls cannot keep another enabled thread from
+// running. FAIR and PCT serve yielding threads in turn; so does POS up to the order within
+// a window, so that after HD_POS_WINDOW / HD_POS_STRIDE further draws one that waits comes before all new
+// ones; RANDOM is fair with probability 1. A thread that does not yield but runs alone
+// for HD_QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
+// An enabled thread that has waited for HD_STARVED points goes first, or two others that run in
+// turn could keep it waiting.
+// In the second half of the budget all policies are FAIR, with a small quantum.
+#include "core/rt.h"
+
+uint64_t hd_random(void) { // splitmix64
+  uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return z ^ z >> 31;
+}
+
+static int64_t fresh(void) { return (int64_t)(hd_random() >> 2) | 1ll << 61; }
+
+void hd_policy_begin(void) {
+  hd.prio_low = 0;
+  hd.nchange = 0;
+  if (hd.plan.policy == HD_POLICY_PCT) {
+    uint32_t d = hd.plan.param0, k = hd.plan.param1 ? hd.plan.param1 : 1;
+    for (uint32_t i = 1; i < d && hd.nchange < sizeof hd.change / sizeof *hd.change; i++)
+      hd.change[hd.nchange++] = 1 + (uint32_t)(hd_random() % k);
+  }
+}
+
+void hd_policy_thread(struct hd_thread *t) {
+  t->prio = fresh();
+  t->ran = hd.points;
+}
+
+// A loop that takes a lock to look, and gives it back, does something each time around: it
+// does not count as spinning, and nobody else would ever run. So nobody runs forever.
+static bool monopolises(const struct hd_thread *t) {
+  if (t->index != hd.last || HD_LIKELY(hd.points - hd.since < HD_SHORT_QUANTUM)) return false;
+  return hd.points - hd.since >= HD_QUANTUM || hd.points > hd.plan.max_steps / 2;
+}
+
+// Threads that spin take turns at each point. Two that retry in the same way may so undo each
+// other's attempts forever, which no machine does: after a while without progress they get
+// stretches of several points.
+static bool gives_way(const struct hd_thread *t) {
+  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || monopolises(t)) return true;
+  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || hd_random() % HD_STRETCH == 0);
+}
+
+void hd_policy_arrive(struct hd_thread *t) {
+  switch (hd.plan.policy) {
+  case HD_POLICY_PCT:
+    for (uint32_t i = 0; i < hd.nchange; i++)
+      // One that a timer's expiry stood at falls to the next thread that arrives.
+      if (hd.change[i] && hd.change[i] <= hd.points) { // below initial priorities, above yielding threads
+        t->prio = 1 + i;
+        hd.change[i] = 0; // a thread created at this point keeps its own
+      }
+    if (gives_way(t)) t->prio = hd.prio_low--;
+    break;
+  case HD_POLICY_POS:
+    if (gives_way(t)) {
+      hd.prio_low -= HD_POS_STRIDE;
+      t->prio = hd.prio_low - (int64_t)(hd_random() % HD_POS_WINDOW);
+    } else {
+      t->prio = fresh();
+    }
+    break;
+  }
+}
+
+static bool conflicts(uint16_t a, uint16_t b) {
+  return !((a == HD_OP_READ || a == HD_OP_READ_RANGE || a == HD_OP_ATOMIC_LOAD) &&
+           (b == HD_OP_READ || b == HD_OP_READ_RANGE || b == HD_OP_ATOMIC_LOAD));
+}
+
+void hd_policy_done(struct hd_thread *t) {
+  if (hd.plan.policy != HD_POLICY_POS) return;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u != t && t->pend.obj && u->pend.obj == t->pend.obj && !gives_way(u) && conflicts(u->pend.op, t->pend.op)) u->prio = fresh();
+    }
+}
+
+static uint32_t next_after(uint32_t i) {
+  uint32_t w = i >> 6;
+  uint64_t m = (i & 63) == 63 ? 0 : hd.enabled.w[w] & ~0ull << ((i & 63) + 1);
+  for (uint32_t n = 0; n <= hd.nwords; n++) {
+    if (m) return w * 64 + (uint32_t)__builtin_ctzll(m);
+    w = w + 1 == hd.nwords ? 0 : w + 1;
+    m = hd.enabled.w[w];
+  }
+  return i;
+}
+
+static uint32_t choose_fair(void) {
+  struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd.ntimers)) // one whose time has come fires; but others come to run, however short its periods
+    for (uint32_t i = 0; i < hd.nthreads; i++)
+      if (hd_threads[i].timer && i != hd.last && hd_has(&hd.enabled, i)) return i;
+  if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
+  return next_after(t->index);
+}
+
+static uint32_t choose_random(void) {
+  if (hd.plan.param0 && !hd.cur->ended && hd_has(&hd.enabled, hd.cur->index) &&
+      !gives_way(hd.cur) && (hd_random() & 0xffff) < hd.plan.param0)
+    return hd.cur->index;
+  uint32_t n = 0;
+  for (uint32_t w = 0; w < hd.nwords; w++) n += (uint32_t)__builtin_popcountll(hd.enabled.w[w]);
+  uint32_t k = n == 1 ? 0 : (uint32_t)(((hd_random() >> 32) * n) >> 32);
+  for (uint32_t w = 0;; w++) {
+    uint64_t m = hd.enabled.w[w];
+    uint32_t c = (uint32_t)__builtin_popcountll(m);
+    if (k >= c) { k -= c; continue; }
+    while (k--) m &= m - 1;
+    return w * 64 + (uint32_t)__builtin_ctzll(m);
+  }
+}
+
+static uint32_t choose_highest(void) {
+  struct hd_thread *best = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!best || u->prio > best->prio) best = u;
+    }
+  return best->index;
+}
+
+// The enabled thread that has waited longest, if that is too long; or NULL.
+static HD_COLD struct hd_thread *starving(void) {
+  struct hd_thread *first = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!first || u->ran < first->ran) first = u;
+    }
+  return hd.points - first->ran >= HD_STARVED ? first : NULL;
+}
+
+// One choice in 64 goes, with TIMEOUTS, to a wait with a deadline or a timer whose time has
+// not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
+// may have few choices besides; there it is one in 16.
+static int32_t choose_early(void) {
+  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
+  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & (HD_EARLY_ODDS - 1));
+  if (!timeouts && !spurious) return -1;
+  uint32_t n = 0;
+  struct hd_thread *pick = NULL;
+  uint16_t detour = 0;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = (hd.timers.w[w] | hd.needers.w[w]) & ~hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      bool early = timeouts && hd_has(&hd.timers, u->index) && u->pend.op != HD_OP_SLEEP && hd_may_overtake(u);
+      if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
+      if (hd_random() % ++n) continue;
+      pick = u;
+      detour = !early ? HD_OP_SPURIOUS_WAKE : u->pend.op == HD_OP_COND_WAKE ? HD_OP_COND_TIMEOUT : 0;
+    }
+  if (!pick) return -1;
+  pick->detour = detour;
+  if (detour != HD_OP_SPURIOUS_WAKE) hd_overtaken(pick);
+  if (!detour) hd_early(pick);
+  return (int32_t)pick->index;
+}
+
+// The chosen thread may have a signal to take before its operation, or another thing to do
+// than that. Left alone it takes a signal at once, but for a call that one has ended already:
+// or somebody who sends one after the other would keep it there.
+static void choose_detour(struct hd_thread *t, bool fair) {
+  t->detour = hd_detour_needed(t);
+  int sig = hd_signal_due(t);
+  if (!sig) return;
+  bool ready = hd_op_ready(t);
+  if ((ready || t->due) && (fair ? t->interrupted : hd_random() & 1)) return; // later
+  bool can = hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT);
+  bool must = !hd_detour_possible(t, HD_OP_SIGNAL_DELIVER);
+  if (must && !can && ready) return;
+  t->detour = must || (can && (fair || hd_random() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
+}
+
+uint32_t hd_policy_choose(void) {
+  bool fair = hd.points > hd.plan.max_steps / 2 || hd.plan.policy == HD_POLICY_FAIR;
+  struct hd_thread *starved = !fair && HD_UNLIKELY(!(hd.points & (HD_STARVED_EVERY - 1))) ? starving() : NULL;
+  if (HD_UNLIKELY(starved != NULL)) {
+    starved->detour = hd_detour_needed(starved);
+    return starved->index;
+  }
+  if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && hd.points <= hd.plan.max_steps / 2) {
+    int32_t i = choose_early();
+    if (i >= 0) return (uint32_t)i;
+  }
+  uint32_t i;
+  bool offered = !fair && HD_UNLIKELY(hd.next_deadline != ~0ull) && hd_sleepers_offer();
+  if (fair) i = choose_fair();
+  else if (hd.plan.policy == HD_POLICY_RANDOM) i = choose_random();
+  else i = choose_highest();
+  struct hd_thread *t = &hd_threads[i];
+  if (offered) hd_sleepers_withdraw(t);
+  t->detour = 0;
+  if (HD_UNLIKELY(hd.npending || t->due)) choose_detour(t, fair);
+  return i;
+}
+
+// Whom a signal wakes is a choice: first come first served under FAIR, random under the
+// others, and what the script says if it says so. Where all or the rest are woken anyway
+// there is no choice to make.
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
+  bool first_come = !choice || (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT);
+  uint32_t n = 0;
+  struct hd_thread *pick = NULL;
+  uint64_t first = 0;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = HD_UNLIKELY(hd.nsuspended) ? ~0ull : hd.needers.w[w]; m; m &= m - 1) {
+      uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
+      if (i >= hd.nthreads) break;
+      struct hd_thread *u = &hd_threads[i];
+      if (!hd.nsuspended && (u->pend.op != op || u->pend.obj != obj)) continue;
+      uint64_t arrival;
+      if (!hd_waits(u, (uint16_t)op, obj, &arrival)) continue;
+      if ((int32_t)i == hd.wake_choice) return i;
+      n++;
+      if (!pick || (first_come ? arrival < first : hd_random() % n == 0)) {
+        pick = u;
+        first = arrival;
+      }
+    }
+  return pick ? pick->index : ~0u;
+}

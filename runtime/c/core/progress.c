@@ -1,0 +1,84 @@
+// progress.c: who is only waiting. An observation is what a read, a failed attempt or a yield
+// tells a thread. One that tells it what the same instruction told it before, with no write
+// or other effect of the thread in between, tells it nothing new. A thread that makes several
+// of these in a row spins, and then counts as yielding to the others.
+//
+// Two counters say more, each counted since anything last changed for anybody:
+//   idle    such observations. When every enabled thread has HD_IDLE of them, nobody loses by it
+//           if virtual time passes (virtual_time.c).
+//   futile  those of a thread that looked at something that others can change, so not the yields
+//           of a loop that does nothing else, which may be a delay of a fixed length. When every
+//           enabled thread has HD_FUTILE of them, and all together have had HD_HOPELESS points each,
+//           nobody will ever get further, and that is a hang. So no thread is called stuck
+//           that has not had the chance to run; that it gets it is for the policies (policy.c).
+//
+// A thread that writes to memory between its observations may be achieving something that
+// only shows later. It spins as far as the policies are concerned, but is neither idle nor
+// futile; if it really waits, the step budget ends that.
+#include "core/rt.h"
+
+bool hd_spinning(const struct hd_thread *t) { return t->stale >= HD_SPIN; }
+
+// Each enabled thread has done so much since anything changed; *n is their number.
+static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
+  *n = 0;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u->idle_at != hd.progress_at || u->idle < idle || u->futile < futile) return false;
+      ++*n;
+    }
+  return true;
+}
+
+bool hd_everyone_idle(void) {
+  uint32_t n;
+  return everyone(HD_IDLE, 0, &n);
+}
+
+static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
+  if (!hd_everyone_idle() || hd_time_drifts()) return;
+  uint32_t n;
+  if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (uint64_t)HD_HOPELESS * n) return;
+  if (hd_time_passes(~0ull)) hd_progress(t);
+  else hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
+}
+
+void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {
+  t->stale++;
+  if (t->wrote & HD_WROTE_SEEN) {
+    t->wrote &= (uint8_t)~HD_WROTE_SEEN;
+    t->idle = t->futile = 0;
+    return;
+  }
+  if (t->idle_at != hd.progress_at) {
+    t->idle_at = hd.progress_at;
+    t->idle = t->futile = 0;
+  }
+  uint32_t before = t->idle;
+  t->idle += weight;
+  t->futile += futile;
+  if (HD_UNLIKELY((before ^ t->idle) & ~(uint32_t)(HD_IDLE - 1))) look_around(t, pc);
+}
+
+// The same instruction at another address is another observation: a loop over an array does
+// not spin, however much alike its elements are.
+bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value) {
+  uint64_t key = hd_mix(pc, t->pend.obj);
+  uint32_t set = (uint32_t)(key >> 8) % HD_SEEN_SETS;
+  for (uint32_t i = 0; i < HD_SEEN_WAYS; i++)
+    if (t->seen[set][i].key == key) {
+      if (t->seen[set][i].value == value) return true;
+      t->seen[set][i].value = value;
+      return false;
+    }
+  uint32_t i = t->seen_next++ % HD_SEEN_WAYS;
+  t->seen[set][i].key = key;
+  t->seen[set][i].value = value;
+  return false;
+}
+
+void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value) {
+  if (!hd_tells_nothing(t, pc, value)) hd_progress(t);
+  else hd_waste(t, pc, 1, true);
+}

@@ -1,0 +1,204 @@
+// sched.c: scheduling points. A thread stops before each operation with the operation
+// pending; one thread whose pending operation is ready is chosen and does it. So the
+// set of enabled threads is exact at every choice, and an operation and its event are
+// one step for all others.
+#include <errno.h>
+#include "io/fd.h"
+
+struct hd_run hd;
+struct hd_thread *hd_threads;
+
+static bool any(const struct hd_set *s) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    if (s->w[w]) return true;
+  return false;
+}
+
+static inline void count_point(const struct hd_thread *t) {
+  hd.points++;
+  hd.vtime += HD_POINT_NS;
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
+  // Some programs compute for a tenth of a second from one point to the next, so each counts;
+  // but not a yield that the runtime put in. Nobody else writes while a thread of the program runs.
+  uint32_t own = !(t->pend.flags & HD_EV_FORCED);
+  __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + own, __ATOMIC_RELAXED);
+}
+
+static struct hd_thread *choose(void) {
+  for (;;) {
+    hd.wake_choice = -1;
+    if (HD_UNLIKELY(hd.points >= HD_LONG)) hd_time_long();
+    if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
+    if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
+    while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
+      if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
+    for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+    int32_t i = -1;
+    if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
+    if (i < 0) i = (int32_t)hd_policy_choose();
+    struct hd_thread *t = &hd_threads[i];
+    if (HD_LIKELY(!hd.ntimers || !t->timer)) return t;
+    hd_timer_fire(t); // it runs no code
+    count_point(t);
+  }
+}
+
+static void run(struct hd_thread *next) {
+  struct hd_thread *from = hd.cur;
+  hd.cur = next;
+  hd_switch(from, next);
+}
+
+void hd_point(struct hd_thread *t) {
+  t->quiet = 0;
+  if (HD_UNLIKELY(hd_loading)) hd_late_look();
+  for (;;) {
+    count_point(t);
+    if (HD_UNLIKELY(hd.npending)) hd_owe(t);
+    if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
+    hd_policy_arrive(t);
+    struct hd_thread *next = choose();
+    if (next != t) run(next);
+    if (HD_UNLIKELY(t->detour)) {
+      hd_detour(t);
+    } else {
+      if (HD_LIKELY(!t->needs || hd_op_ready(t))) break;
+      // The object was free when it was last looked at, and the program has written over it
+      // since, by no operation on it: the thread has come in vain, and waits.
+      hd_commit_aside(t, t->pend.op, t->pend.obj, t->pend.aux, 0, EAGAIN, 0);
+    }
+  }
+  hd.open = true;
+  if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
+}
+
+void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
+  struct hd_pending keep = t->pend;
+  hd_pend(t, HD_OP_YIELD, pc, 0);
+  t->pend.flags = HD_EV_FORCED;
+  hd_point(t);
+  hd_commit(t, 0, 0);
+  t->pend = keep;
+}
+
+void hd_thread_leave(void) {
+  struct hd_thread *next = choose();
+  struct hd_thread *from = hd.cur;
+  hd.cur = next;
+  hd_switch_leave(from, next);
+}
+
+void hd_block_forever(struct hd_thread *t) {
+  hd_need(t, ~0ull, 0);
+  hd_point(t);
+  __builtin_unreachable();
+}
+
+void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2) {
+  t->needs = obj;
+  t->needs2 = obj2;
+  hd_add(&hd.needers, t->index);
+}
+
+void hd_need_nothing(struct hd_thread *t) {
+  t->needs = t->needs2 = 0;
+  t->granted = t->interrupted = false;
+  t->owed = HD_OWED_NOT;
+  t->intr = HD_INTR_NEVER;
+  hd_del(&hd.needers, t->index);
+  if (t->timed) {
+    t->timed = t->timed_out = t->due = false;
+    hd_del(&hd.timers, t->index);
+  }
+}
+
+// A wait that a cancellation is about to end must not consume a wake-up.
+bool hd_waits(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
+  bool cancelled = hd_cancel_due(u);
+  u->granting = NULL;
+  *arrival = u->arrival;
+  if (u->pend.op == op && u->pend.obj == obj && u->needs && !u->ended) return !u->granted && !u->timed_out && !(cancelled && u->cancelable);
+  for (struct hd_suspended *s = u->suspended; s; s = s->outer)
+    if (s->needs && s->pend.op == op && s->pend.obj == obj && !s->granted && !s->timed_out && !(cancelled && s->cancelable)) {
+      u->granting = s;
+      *arrival = s->arrival;
+      return true;
+    }
+  return false;
+}
+
+void hd_grant(struct hd_thread *u) {
+  struct hd_suspended *s = u->granting;
+  u->granting = NULL;
+  if (HD_UNLIKELY(s != NULL)) {
+    s->granted = true;
+    return;
+  }
+  u->granted = true;
+  u->due = false;
+  if (u->timed) hd_del(&hd.timers, u->index);
+}
+
+static inline void update(bool all, uint64_t obj) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!all && u->needs != obj && u->needs2 != obj) continue;
+      if (HD_UNLIKELY(hd.npending)) hd_owe(u);
+      if (!hd_ready(u)) {
+        hd_del(&hd.enabled, u->index);
+      } else if (!hd_has(&hd.enabled, u->index)) {
+        hd_add(&hd.enabled, u->index);
+        u->ran = hd.points;
+      }
+    }
+}
+
+void hd_update(uint64_t obj) { update(false, obj); }
+void hd_update_all(void) { update(true, 0); }
+
+void hd_commit_failed(void) {
+  if (!hd.open || !hd.cur) return;
+  hd_commit(hd.cur, hd.cur->pend.op == HD_OP_THREAD_JOIN ? hd.cur->pend.aux : 0, -1);
+  hd_event_forget();
+}
+
+static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
+  hd.open = false;
+  if (hd.last != t->index) {
+    if (hd.last != ~0u) {
+      hd.switches++;
+      if (hd_has(&hd.decision, hd.last)) hd.preemptions++;
+    }
+    hd.last = t->index;
+    hd.since = hd.points;
+  }
+  t->ran = hd.points;
+  hd_coverage(t);
+  if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
+  hd_policy_done(t);
+}
+
+void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
+  bool timeout = t->timed_out && t->pend.op != HD_OP_COND_WAKE && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
+  done(t, value, result, timeout ? HD_EV_TIMEOUT : 0);
+  if (t->needs || t->intr || t->owed) hd_need_nothing(t);
+}
+
+void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags) {
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, keep.pc, obj);
+  t->pend.aux = aux;
+  done(t, value, result, flags);
+  t->pend = keep;
+}
+
+void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value) {
+  if (!hd.record) return;
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, keep.pc, obj);
+  t->pend.aux = aux;
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd_event(t, value, 0, HD_EV_NOCHOICE);
+  t->pend = keep;
+}

@@ -1,0 +1,185 @@
+// script.c: following a schedule.
+//
+// STRICT: the step's thread must be enabled with the step's operation pending; anything
+// else ends the execution as DIVERGED and says which step.
+//
+// TOLERANT (FSE'10 §4.2.1): interval by interval. A thread off its path is executed
+// until its pending operation is again one that the rest of its interval expects; a
+// thread that is blocked, ended, not yet created, or off its path only waits for others
+// gives up the rest of its interval. Missed signals that now find a waiter wake one at random
+// (policy.c), and when the script has ended the policy goes on.
+#include "core/rt.h"
+
+// A budget that is as long as a strict script ends with it. Points do not tell when: they are
+// counted as threads arrive, steps as they are taken, and not every step is arrived at.
+static bool ends_with_script;
+
+// The plan's threads by their names: most are created in the order of the table; for the
+// others there is a hash table, where the table is long.
+enum { SHORT = 16 };
+static uint32_t *by_name; // plan index + 1
+static uint32_t room, hashes, expected;
+static uint64_t indexed;  // id of the plan that by_name is for
+
+static uint32_t place(uint64_t name) { return (uint32_t)(hd_mix(name, 0x73) >> 32) & (hashes - 1); }
+
+static void index_names(void) {
+  hd_fill(by_name, 0, sizeof *by_name * hashes);
+  for (uint32_t i = 0; i < hd.plan.nthreads; i++) {
+    uint32_t h = place(hd.names[i]);
+    while (by_name[h] && hd.names[by_name[h] - 1] != hd.names[i]) h = (h + 1) & (hashes - 1);
+    if (!by_name[h]) by_name[h] = i + 1;
+  }
+  indexed = hd.plan.id;
+}
+
+static uint32_t find(uint64_t name) {
+  uint32_t n = hd.plan.nthreads;
+  if (expected < n && hd.names[expected] == name) return expected;
+  if (n > SHORT) {
+    for (uint32_t h = place(name); by_name[h]; h = (h + 1) & (hashes - 1))
+      if (hd.names[by_name[h] - 1] == name) return by_name[h] - 1;
+    return ~0u;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (hd.names[i] == name) return i;
+  return ~0u;
+}
+
+void hd_script_begin(void) {
+  hd.pos = 0;
+  ends_with_script = hd.plan.nsteps && hd.plan.script_mode == HD_SCRIPT_STRICT && hd.plan.max_steps == hd.plan.nsteps;
+  if (ends_with_script) hd.plan.max_steps = ~0u;
+  hd.dev_run = 0;
+  uint32_t n = hd.plan.nthreads;
+  if (n > room) {
+    room = n < 1024 ? 1024 : n + n / 2;
+    hd.plan_to_slot = hd_map(sizeof *hd.plan_to_slot * room, "the script's threads");
+    for (hashes = 2048; hashes < 2 * room;) hashes *= 2;
+    by_name = hd_map(sizeof *by_name * hashes, "the names of the script's threads");
+    indexed = 0;
+  }
+  if (n) hd_fill(hd.plan_to_slot, 0, sizeof *hd.plan_to_slot * n);
+  if (n > SHORT && indexed != hd.plan.id) index_names();
+  expected = 0;
+}
+
+void hd_script_thread(struct hd_thread *t) {
+  uint32_t i = find(t->name);
+  if (i == ~0u) return;
+  expected = i + 1;
+  hd.plan_to_slot[i] = t->index + 1;
+  t->planned = i + 1;
+}
+
+// The thread of that place in the plan's table; NULL: it is not there yet, or not any more.
+static struct hd_thread *planned(uint32_t i) {
+  uint32_t slot = i < hd.plan.nthreads ? hd.plan_to_slot[i] : 0;
+  return slot && hd_threads[slot - 1].planned == i + 1 ? &hd_threads[slot - 1] : NULL;
+}
+
+static struct hd_thread *thread_of(const struct hd_step *s) { return planned(s->thread); }
+
+// Whether a step may be what the thread does next: its pending operation, or a detour.
+static bool matches(const struct hd_thread *t, const struct hd_step *s) {
+  return (uint32_t)hd_name(t->pend.pc) == s->pc && (t->pend.op == s->op || hd_detour_possible(t, s->op));
+}
+
+static void take_wake(const struct hd_step *s) {
+  hd.wake_choice = -1;
+  const struct hd_thread *u = s->aux ? planned(s->aux - 1) : NULL;
+  if (u) hd.wake_choice = (int32_t)u->index;
+}
+
+// Whether t's time may come now, though it has not. A strict script repeats what was recorded.
+// A tolerant one may have become another execution: its overtakings keep to the plan's slack,
+// and only where the script had them, or else in a sleep, whose length orders nothing.
+static bool overtakes(const struct hd_thread *t, const struct hd_step *s) {
+  bool recorded = s->flags & HD_STEP_TIMEOUT;
+  if (recorded && hd.plan.script_mode == HD_SCRIPT_STRICT) return true;
+  if (!recorded && (t->pend.op != HD_OP_SLEEP || hd_timer_before(t->deadline))) return false;
+  return hd_may_overtake(t);
+}
+
+// Makes the thread do what the step says, which it matches, if it can now.
+static bool take(struct hd_thread *t, const struct hd_step *s) {
+  if (t->pend.op != s->op) {
+    if (s->op == HD_OP_COND_TIMEOUT && !t->due) {
+      if (!overtakes(t, s)) return false;
+      hd_overtaken(t);
+    }
+    t->detour = s->op;
+  } else {
+    if (hd_owes(t)) return false; // a signal comes first
+    bool ready = hd_op_ready(t) || (hd_has(&hd.enabled, t->index) && !hd_ready(t)); // or it comes in vain (hd_point)
+    if (!ready) {
+      if (!t->timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
+      hd_overtaken(t);
+      hd_early(t);
+    }
+    t->detour = 0;
+    take_wake(s);
+  }
+  return true;
+}
+
+static _Noreturn HD_COLD void diverged(struct hd_thread *t) {
+  hd.result.met_thread = ~0u;
+  if (t) {
+    hd.result.met_thread = t->planned - 1;
+    hd.result.met_op = t->pend.op;
+  }
+  hd_end(HD_OUT_DIVERGED, (int32_t)hd.pos, t ? t->pend.pc : 0, t ? t->pend.obj : 0, NULL);
+}
+
+static int32_t strict(void) {
+  const struct hd_step *s = &hd.steps[hd.pos];
+  struct hd_thread *t = thread_of(s);
+  if (!t || t->ended) diverged(NULL);
+  if (!matches(t, s) || !take(t, s)) diverged(t);
+  if (++hd.pos == hd.plan.nsteps && ends_with_script) hd.plan.max_steps = hd.points;
+  return (int32_t)t->index;
+}
+
+static void next_interval(void) {
+  do {
+    hd.pos++;
+    hd.deviations++;
+  } while (hd.pos < hd.plan.nsteps && !(hd.steps[hd.pos].flags & HD_STEP_TEI));
+  hd.dev_run = 0;
+}
+
+static int32_t tolerant(void) {
+  while (hd.pos < hd.plan.nsteps) {
+    const struct hd_step *s = &hd.steps[hd.pos];
+    struct hd_thread *t = thread_of(s);
+    if (!t || t->ended) { next_interval(); continue; }
+    if (matches(t, s) && take(t, s)) {
+      hd.pos++;
+      hd.dev_run = 0;
+      return (int32_t)t->index;
+    }
+    if (!hd_has(&hd.enabled, t->index)) { next_interval(); continue; }
+    // Off the path. Does the rest of the interval expect this operation?
+    uint32_t end = hd.plan.nsteps - hd.pos < HD_LOOK_AHEAD ? hd.plan.nsteps : hd.pos + HD_LOOK_AHEAD;
+    for (uint32_t j = hd.pos + 1; j < end && !(hd.steps[j].flags & HD_STEP_TEI); j++)
+      if (matches(t, &hd.steps[j]) && take(t, &hd.steps[j])) {
+        hd.deviations += j - hd.pos;
+        hd.pos = j + 1;
+        hd.dev_run = 0;
+        return (int32_t)t->index;
+      }
+    // Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
+    bool waits = t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
+    if (waits || ++hd.dev_run > HD_PATIENCE) { next_interval(); continue; }
+    hd.deviations++;
+    hd.wake_choice = -1;
+    t->detour = hd_detour_needed(t);
+    return (int32_t)t->index;
+  }
+  return -1;
+}
+
+int32_t hd_script_choose(void) {
+  return hd.plan.script_mode == HD_SCRIPT_STRICT ? strict() : tolerant();
+}

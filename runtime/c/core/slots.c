@@ -1,0 +1,99 @@
+// slots.c: where threads are kept. A slot is a place in hd_threads, and so a bit in every set
+// of threads; one that runs code has a donor with it. Both are used again once the thread
+// has ended and the program cannot refer to it: it was joined, or is detached.
+//
+// Which slot a thread gets is a function of the schedule: first one that has not been used,
+// as long as fewer than QUARANTINE have retired, then the one that retired first. A pthread_t
+// is the address of the donor's control block, so the identifier of a thread that is gone
+// stays nobody else's until as many others are gone: until then its use is found to be a
+// misuse. After that it is another thread's, as with libc.
+#include "core/rt.h"
+
+enum { QUARANTINE = 64 };
+
+// In the order in which they retired. Those of timers, which have no donor, are apart.
+struct queue { uint16_t *slots; uint32_t first, n; };
+static struct queue threads, timers;
+_Static_assert(HD_MAX_THREADS <= 1 << 16, "slots in 16 bits");
+
+void hd_slots_begin(void) {
+  if (!threads.slots) {
+    threads.slots = hd_map(sizeof *threads.slots * HD_MAX_THREADS, "the slots of threads");
+    timers.slots = hd_map(sizeof *timers.slots * HD_MAX_THREADS, "the slots of timers");
+  }
+  threads.first = threads.n = timers.first = timers.n = 0;
+}
+
+static void put(struct queue *q, uint32_t slot) {
+  q->slots[(q->first + q->n++) % HD_MAX_THREADS] = (uint16_t)slot;
+}
+
+// The first that no pending operation refers to and whose stack no thread is on. (A timer may
+// start a thread while the scheduler is still on the stack of one that ended.)
+static struct hd_thread *take(struct queue *q) {
+  for (uint32_t k = q->n; k--;) {
+    uint32_t slot = q->slots[q->first];
+    q->first = (q->first + 1) % HD_MAX_THREADS;
+    q->n--;
+    struct hd_thread *t = &hd_threads[slot];
+    if (!t->referred && t != hd.cur) return t;
+    put(q, slot);
+  }
+  return NULL;
+}
+
+_Noreturn void hd_more_donors(void);
+
+static struct hd_thread *unused(void) {
+  if (hd.nthreads == HD_MAX_THREADS) return NULL;
+  if (hd.nthreads >= hd.nwords * 64) {
+    struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
+    for (uint32_t k = 0; k < 4; k++) sets[k]->w[hd.nwords] = 0;
+    hd.nwords++;
+  }
+  struct hd_thread *t = &hd_threads[hd.nthreads];
+  t->index = hd.nthreads++;
+  return t;
+}
+
+static struct hd_thread *again(struct queue *q) {
+  struct hd_thread *t = take(q);
+  if (!t) return NULL;
+  if (hd.record) hd_thread_report(t);
+  hd_signals_gone(t);
+  return t;
+}
+
+struct hd_thread *hd_slot_get(struct hd_donor **donor) {
+  struct hd_thread *t = NULL;
+  if (!donor) {
+    t = again(&timers);
+    if (!t) t = unused();
+  } else {
+    if (threads.n >= QUARANTINE && (t = again(&threads))) {
+      *donor = t->donor;
+      hd_snapshot_restore_donor(t->donor); // a new thread finds fresh thread-local storage
+    } else if (hd.nthreads < HD_MAX_THREADS) {
+      *donor = hd_donor_get();
+      if (!*donor) hd_more_donors();
+      t = unused();
+    } else if ((t = again(&threads))) {
+      *donor = t->donor;
+      hd_snapshot_restore_donor(t->donor);
+    }
+  }
+  if (!t) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
+  return t;
+}
+
+void hd_slot_retire(struct hd_thread *t) {
+  if (t->index == 0) return; // main's stack is not as those of donors
+  put(t->timer ? &timers : &threads, t->index);
+}
+
+struct hd_thread *hd_thread_numbered(uint32_t number) {
+  if (number < hd.nthreads && hd_threads[number].number == number) return &hd_threads[number];
+  for (uint32_t i = 0; i < hd.nthreads; i++)
+    if (hd_threads[i].number == number) return &hd_threads[i];
+  return NULL;
+}

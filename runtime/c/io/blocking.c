@@ -1,0 +1,194 @@
+// blocking.c: operations on descriptors as scheduling. A thread that would block is not
+// enabled; whenever somebody has done something with a descriptor it is asked again.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include "io/fd.h"
+
+uint64_t hd_io_event;
+#define EVENT ((uint64_t)&hd_io_event)
+
+static void arm(struct hd_thread *t) {
+  const struct hd_io_wait *w = t->io;
+  uint64_t at = w->until, timer = w->expires ? w->expires(w) : ~0ull;
+  if (timer < at) at = timer;
+  if (at != ~0ull) {
+    struct hd_deadline d = { at };
+    hd_timer(t, &d);
+  } else if (t->timed) {
+    t->timed = t->timed_out = false;
+    hd_del(&hd.timers, t->index);
+  }
+}
+
+static bool cancellation_point(uint16_t op) {
+  return op == HD_OP_FD_READ || op == HD_OP_FD_WRITE || op == HD_OP_FD_POLL || op == HD_OP_FD_CONNECT || op == HD_OP_FD_ACCEPT;
+}
+
+// ---- handlers
+//
+// While a handler runs, the call does not hold its description: a handler that does not
+// return must not keep it open, and a call that begins again goes by the number, as the
+// kernel's does.
+void hd_io_leave(struct hd_thread *t) {
+  struct hd_io_wait *w = t->io;
+  t->io = NULL;
+  if (w && w->entered && w->file) hd_file_release(w->file);
+  if (w) w->entered = false;
+}
+
+static bool blocks(const struct hd_io_wait *w) {
+  if (w->file) return !w->file->nonblock;
+  return !w->outside || !(hd_sys(SYS_fcntl, w->fd, F_GETFL, 0) & O_NONBLOCK);
+}
+
+static void enter(struct hd_io_wait *w) {
+  w->entered = false;
+  w->entered = !w->ready(w);
+  if (w->entered && w->file) hd_file_hold(w->file);
+}
+
+void hd_io_enter(struct hd_thread *t) {
+  struct hd_io_wait *w = t->io;
+  if (!w) return;
+  if (w->fd >= 0 && t->pend.op != HD_OP_FD_POLL) {
+    w->file = hd_file_of(w->fd);
+    w->outside = !w->file && hd_is_outside(w->fd);
+    w->instant = !blocks(w);
+  } else if (w->file) {
+    w->file = hd_file_of(w->fd);
+  }
+  enter(w);
+}
+
+bool hd_io_begun(const struct hd_thread *t) { return t->io && t->io->begun; }
+
+bool hd_io_interrupted(struct hd_thread *t) {
+  if (HD_LIKELY(!t->interrupted)) return false;
+  hd_io_done(t, 0, EINTR);
+  return true;
+}
+
+struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, uint64_t size, struct hd_io_wait *w) {
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, op, pc, obj);
+  t->pend.aux = (uint64_t)(uint32_t)fd;
+  t->pend.size = size > ~0u ? ~0u : (uint32_t)size;
+  t->io = w;
+  if (w) {
+    enter(w);
+    hd_need(t, EVENT, 0);
+    t->intr = w->intr;
+    arm(t);
+  }
+  if (!cancellation_point(op)) {
+    hd_point(t);
+  } else if (hd_cancel_point(t)) {
+    hd_io_done(t, 0, ECANCELED);
+    if (t->masked) t->sigmask = t->back_mask;
+    t->masked = false;
+    hd_cancel_act(t);
+  }
+  return t;
+}
+
+long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
+  const struct hd_io_wait *w = t->io;
+  t->io = NULL;
+  if (w && w->entered && w->file) hd_file_release(w->file);
+  if (!err && (t->pend.op != HD_OP_FD_POLL || value)) hd_progress(t); // a poll that found nothing is not progress
+  uint64_t pc = t->pend.pc;
+  hd_commit(t, value, (int32_t)err);
+  hd_update(EVENT);
+  if (err) hd_observe(t, pc, (uint64_t)err << 32 | value);
+  return err ? -err : (long)value;
+}
+
+void hd_io_only_point(uint16_t op, uint64_t pc) { hd_io_done(hd_io_point(op, pc, 0, -1, 0, NULL), 0, 0); }
+
+bool hd_io_ready(const struct hd_thread *u) {
+  const struct hd_io_wait *w = u->io;
+  return u->timed_out || w->instant || w->ready(w) || (w->glance && !hd_signal_due(u));
+}
+
+static struct hd_thread *waiter(uint32_t *at) {
+  while (*at < hd.nthreads) {
+    struct hd_thread *u = &hd_threads[(*at)++];
+    if (!u->ended && u->needs == EVENT && u->io) return u;
+  }
+  return NULL;
+}
+
+void hd_io_rearm(void) {
+  struct hd_thread *u;
+  for (uint32_t at = 0; (u = waiter(&at));)
+    if (u != hd.cur && u->io->expires && !u->timed_out) arm(u);
+}
+
+// ---- other processes
+bool hd_io_outside(void) {
+  enum { MAX = 256, SLICE = 50 };
+  static struct pollfd fds[MAX];
+  uint32_t n = 0;
+  struct hd_thread *u;
+  for (uint32_t at = 0; (u = waiter(&at));)
+    if (u->io->outside) n += hd_io_kernel_fds(u->io, fds + n, MAX - n);
+  if (!n) return false;
+  hd.result.notes |= HD_NOTE_OUTSIDE;
+  // Time goes on as it does outside, until the next wait of the program's is over.
+  uint64_t left = ~0ull;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
+      struct hd_thread *v = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      uint64_t d = v->deadline > hd.vtime ? (v->deadline - hd.vtime + 999999) / 1000000 : 0;
+      if (d < left) left = d;
+    }
+  for (;;) {
+    long slice = left < SLICE ? (long)left : SLICE;
+    long r = hd_sys(SYS_poll, fds, n, slice);
+    if (r > 0) break;
+    if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
+    // This is not a hang: the watchdog must know.
+    __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
+  }
+  hd_update(EVENT);
+  for (uint32_t at = 0; (u = waiter(&at));)
+    if (hd_has(&hd.enabled, u->index)) return true;
+  return false;
+}
+
+// ---- in words
+static char text[1024];
+static int length;
+static void say(const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  length += hd_format(text + length, (int)sizeof text - length, fmt, ap);
+  va_end(ap);
+}
+
+static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor" };
+
+const char *hd_io_waits(void) {
+  struct hd_thread *u;
+  length = 0;
+  for (uint32_t at = 0; (u = waiter(&at));) {
+    if (length) say("; ");
+    if (length > (int)sizeof text - 80) { say("and others"); break; }
+    const struct hd_io_wait *w = u->io;
+    const char *kind = w->file ? kinds[w->file->kind] : "descriptor";
+    int fd = (int)u->pend.aux;
+    switch (u->pend.op) {
+    case HD_OP_FD_READ: say("T%u reads from %s fd %d", u->number, kind, fd); break;
+    case HD_OP_FD_WRITE: say("T%u writes to %s fd %d", u->number, kind, fd); break;
+    case HD_OP_FD_ACCEPT: say("T%u accepts on socket fd %d", u->number, fd); break;
+    case HD_OP_FD_CONNECT: say("T%u connects socket fd %d", u->number, fd); break;
+    default:
+      if (w->file) say("T%u waits on %s fd %d", u->number, kind, fd);
+      else hd_poll_say(w, u->number, say);
+    }
+  }
+  return length ? text : NULL;
+}

@@ -1,0 +1,281 @@
+// stdio.c: stdio streams over the descriptors that the runtime models. libc fills and empties
+// a stream's buffer inside of its own functions, past the PLT and under a lock of its own,
+// where no other thread could be let run. So such a stream is one of fopencookie's: libc
+// formats and buffers, its reads and writes come back here, and what keeps threads apart is a
+// mutex that the scheduler knows. While there is no such stream, all this is one comparison.
+//
+// When a pipe or a socket takes the place of standard input, output or error, a stream over
+// it takes the place of stdin, stdout or stderr, with the bytes that were not written yet.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "io/fd.h"
+
+enum { MOST = 256, BUFFER = 4096 /* what the kernel says of pipes and sockets */ };
+enum { UNBUFFERED = 0x2, BY_LINE = 0x200, USER_LOCK = 0x8000 }; // libc's _flags
+
+struct channel {
+  FILE *f;      // NULL: free
+  FILE *plain;  // the standard stream whose place it takes, or NULL
+  int fd;
+  int child;    // popen's, or 0
+  uint64_t pc;  // of the call under way
+  struct { pthread_mutex_t lock; char buf[BUFFER]; } *memory; // the program's: it is put back with the rest
+};
+static struct channel channels[MOST];
+static uint32_t nchannels; // places that were ever taken
+uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
+
+void hd_stdio_reset(void) {
+  for (uint32_t i = 0; i < nchannels; i++) channels[i].f = NULL;
+  nchannels = 0;
+  hd_stdio_moved = 0;
+}
+
+static struct channel *find(const FILE *f) {
+  for (uint32_t i = 0; i < nchannels; i++)
+    if (channels[i].f && (channels[i].f == f || channels[i].plain == f)) return &channels[i];
+  return NULL;
+}
+
+bool hd_stdio_modelled(const void *f) { return find(f) != NULL; }
+
+// ---- what libc calls for its buffers
+//
+// They are not cancellation points, as stdio is none here.
+static long transfer(struct channel *c, bool write, char *buf, size_t n) {
+  if (!hd_active()) return hd_errno_result(hd_sys(write ? SYS_write : SYS_read, c->fd, buf, (long)n));
+  struct hd_thread *t = hd.cur;
+  struct iovec v = { buf, n };
+  struct hd_msg m = { .iov = &v, .niov = 1, .size = n, .offset = -1 };
+  uint8_t was = t->cancel & HD_CANCEL_DISABLED;
+  t->cancel |= HD_CANCEL_DISABLED;
+  long r = hd_transfer(c->fd, write, &m, c->pc);
+  if (!was) t->cancel &= (uint8_t)~HD_CANCEL_DISABLED;
+  return hd_errno_result(r);
+}
+static ssize_t cookie_read(void *cookie, char *buf, size_t n) {
+  const struct channel *c = cookie;
+  if (c->child && hd_active()) hd_child_output(c->child, c->fd, n);
+  return transfer(cookie, false, buf, n);
+}
+static ssize_t cookie_write(void *c, const char *buf, size_t n) {
+  size_t done = 0;
+  while (done < n) {
+    long r = transfer(c, true, (char *)buf + done, n - done);
+    if (r < 0) break;
+    done += (size_t)r;
+  }
+  return (ssize_t)done;
+}
+static int cookie_seek(void *c, off64_t *at, int whence) {
+  (void)c, (void)at, (void)whence;
+  errno = ESPIPE;
+  return -1;
+}
+static int cookie_close(void *cookie) {
+  struct channel *c = cookie;
+  if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_close, c->fd, 0, 0));
+  return (int)hd_errno_result(hd_close(c->fd, c->pc));
+}
+
+static FILE *open_channel(int fd, const char *mode, FILE *plain, uint64_t pc) {
+  uint32_t i = 0;
+  while (i < nchannels && channels[i].f) i++;
+  if (i == MOST) hd_unsupported("more than 256 stdio streams over pipes and sockets at a time");
+  struct channel *c = &channels[i];
+  *c = (struct channel){ .fd = fd, .plain = plain, .pc = pc };
+  c->memory = hd_alloc(sizeof *c->memory, 16, pc);
+  if (!c->memory) return NULL;
+  c->memory->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  FILE *f = REAL(fopencookie)(c, mode, (struct hd_cookie){ { cookie_read, cookie_write, cookie_seek, cookie_close } });
+  if (!f) return NULL;
+  f->_flags |= USER_LOCK;
+  int how = plain && plain->_flags & UNBUFFERED ? _IONBF : plain && plain->_flags & BY_LINE ? _IOLBF : _IOFBF;
+  REAL(setvbuf)(f, how == _IONBF ? NULL : c->memory->buf, how, BUFFER);
+  c->f = f;
+  if (i == nchannels) nchannels++;
+  return f;
+}
+
+// ---- the standard streams
+static FILE **standard(int fd) { return fd == 0 ? &stdin : fd == 1 ? &stdout : &stderr; }
+
+static void move(FILE *from, FILE *to) { // what was not written yet
+  size_t n = (size_t)(from->_IO_write_ptr - from->_IO_write_base);
+  if (!n) return;
+  from->_IO_write_ptr = from->_IO_write_base;
+  REAL(fwrite)(from->_IO_write_base, 1, n, to);
+}
+
+void hd_stdio_settle(uint64_t pc) {
+  int err = errno;
+  for (int fd = 0; fd < 3; fd++) {
+    if (!(hd_stdio_moved & 1 << fd)) continue;
+    hd_stdio_moved &= (uint8_t)~(1 << fd);
+    FILE **var = standard(fd);
+    struct channel *c = find(*var);
+    bool modelled = hd_file_of(fd) != NULL;
+    if (modelled && !c && *var && (*var)->_fileno == fd) {
+      FILE *plain = *var;
+      if (plain->_IO_read_ptr < plain->_IO_read_end) hd_unsupported("a pipe or a socket in the place of standard input, of which stdio has read some already");
+      FILE *f = open_channel(fd, fd ? "w" : "r", plain, pc);
+      if (!f) continue;
+      if (fd) move(plain, f);
+      *var = f;
+    } else if (!modelled && c && c->plain) {
+      *var = c->plain;
+      if (fd) move(c->f, c->plain);
+      c->f = NULL;
+    }
+  }
+  errno = err;
+}
+
+// ---- calls
+static struct channel *enter(FILE **f, uint64_t pc) {
+  if (HD_LIKELY(!nchannels && !hd_stdio_moved) || !hd_active()) return NULL;
+  if (hd_stdio_moved) hd_stdio_settle(pc);
+  struct channel *c = find(*f);
+  if (!c) return NULL;
+  hd_mutex_lock(&c->memory->lock, pc, HD_OP_MUTEX_LOCK, NULL);
+  c->pc = pc;
+  *f = c->f;
+  return c;
+}
+static void leave(struct channel **held) {
+  struct channel *c = *held;
+  if (HD_LIKELY(!c) || !hd_active() || !c->f) return;
+  int err = errno;
+  hd_mutex_unlock(&c->memory->lock, c->pc);
+  errno = err;
+}
+#define WITH(f) struct channel *held __attribute__((cleanup(leave), unused)) = enter(&(f), HD_RA)
+
+static void flush_all(uint64_t pc) {
+  for (uint32_t i = 0; i < nchannels; i++) {
+    FILE *f = channels[i].f;
+    if (!f) continue;
+    struct channel *held __attribute__((cleanup(leave), unused)) = enter(&f, pc);
+    REAL(fflush)(f);
+  }
+}
+void hd_stdio_flush(uint64_t pc) {
+  if (hd_stdio_moved) hd_stdio_settle(pc);
+  flush_all(pc);
+}
+
+HD_EXPORT int fflush(FILE *f) {
+  if (!f && hd_active()) hd_stdio_flush(HD_RA);
+  WITH(f);
+  return REAL(fflush)(f);
+}
+
+bool hd_stdio_close(void *stream, uint64_t pc, int *result) {
+  FILE *f = stream;
+  struct channel *c = enter(&f, pc);
+  if (!c) return false;
+  int flushed = REAL(fflush)(c->f), err = errno;
+  hd_mutex_unlock(&c->memory->lock, pc);
+  if (c->plain) *standard(c->fd) = c->plain;
+  int closed = REAL(fclose)(c->f);
+  if (flushed) errno = err;
+  c->f = NULL;
+  hd_release(c->memory, pc);
+  *result = flushed || closed ? EOF : 0;
+  return true;
+}
+
+HD_EXPORT FILE *fdopen(int fd, const char *mode) {
+  if (!hd_active()) return REAL(fdopen)(fd, mode);
+  hd.cur->pend.pc = HD_RA;
+  if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
+  struct hd_file *g = hd_file_of(fd);
+  if (!g) return REAL(fdopen)(fd, mode);
+  char how[16], plain[3] = { 0 };
+  if (!hd_fetch_string(how, mode, sizeof how) || (*how != 'r' && *how != 'w' && *how != 'a')) return errno = EINVAL, NULL;
+  bool plus = false, cloexec = false;
+  for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; cloexec |= *c == 'e'; }
+  bool reads = *how == 'r' || plus, writes = *how != 'r' || plus;
+  if (g->kind == HD_FD_PIPE && ((reads && !g->in) || (writes && !g->out))) return errno = EINVAL, NULL;
+  if (cloexec) hd_sys(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+  plain[0] = *how;
+  plain[1] = plus ? '+' : 0;
+  return open_channel(fd, plain, NULL, HD_RA);
+}
+
+// A stream over a pipe of the kernel's whose other end a child has (popen).
+void *hd_stdio_child(int fd, const char *mode, int child, uint64_t pc) {
+  FILE *f = open_channel(fd, mode, NULL, pc);
+  if (f) find(f)->child = child;
+  return f;
+}
+int hd_stdio_child_of(const void *f) { struct channel *c = find(f); return c ? c->child : 0; }
+
+static int number(FILE *f) {
+  if (hd_active() && hd_stdio_moved) hd_stdio_settle(hd.cur->pend.pc);
+  struct channel *c = nchannels ? find(f) : NULL;
+  return c ? c->fd : -1;
+}
+HD_EXPORT int fileno(FILE *f) { int fd = number(f); return fd >= 0 ? fd : REAL(fileno)(f); }
+HD_EXPORT int fileno_unlocked(FILE *f) { int fd = number(f); return fd >= 0 ? fd : REAL(fileno)(f); }
+
+// ---- writing
+HD_EXPORT int fputs(const char *s, FILE *f) { WITH(f); return REAL(fputs)(s, f); }
+HD_EXPORT int fputc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
+HD_EXPORT int putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
+HD_EXPORT int _IO_putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
+HD_EXPORT int putchar(int c) { FILE *f = stdout; WITH(f); return REAL(fputc)(c, f); }
+HD_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f) { WITH(f); return REAL(fwrite)(p, size, n, f); }
+HD_EXPORT int puts(const char *s) {
+  FILE *f = stdout;
+  WITH(f);
+  if (!held) return REAL(puts)(s);
+  return REAL(fputs)(s, f) < 0 || REAL(fputc)('\n', f) < 0 ? EOF : 1;
+}
+HD_EXPORT void perror(const char *s) { FILE *f = stderr; WITH(f); REAL(perror)(s); }
+HD_EXPORT int vfprintf(FILE *f, const char *fmt, va_list ap) { WITH(f); return REAL(vfprintf)(f, fmt, ap); }
+HD_EXPORT int vprintf(const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); return REAL(vfprintf)(f, fmt, ap); }
+HD_EXPORT int __vfprintf_chk(FILE *f, int flag, const char *fmt, va_list ap) { WITH(f); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
+HD_EXPORT int __vprintf_chk(int flag, const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
+#define PRINT(call) \
+  va_list ap; \
+  va_start(ap, fmt); \
+  WITH(f); \
+  int r = call; \
+  va_end(ap); \
+  return r
+HD_EXPORT int fprintf(FILE *f, const char *fmt, ...) { PRINT(REAL(vfprintf)(f, fmt, ap)); }
+HD_EXPORT int printf(const char *fmt, ...) { FILE *f = stdout; PRINT(REAL(vfprintf)(f, fmt, ap)); }
+HD_EXPORT int __fprintf_chk(FILE *f, int flag, const char *fmt, ...) { PRINT(REAL(__vfprintf_chk)(f, flag, fmt, ap)); }
+HD_EXPORT int __printf_chk(int flag, const char *fmt, ...) { FILE *f = stdout; PRINT(REAL(__vfprintf_chk)(f, flag, fmt, ap)); }
+
+// ---- reading
+HD_EXPORT char *fgets(char *s, int n, FILE *f) { WITH(f); return REAL(fgets)(s, n, f); }
+HD_EXPORT char *__fgets_chk(char *s, size_t room, int n, FILE *f) { WITH(f); return REAL(__fgets_chk)(s, room, n, f); }
+HD_EXPORT int fgetc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
+HD_EXPORT int getc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
+HD_EXPORT int _IO_getc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
+HD_EXPORT int getchar(void) { FILE *f = stdin; WITH(f); return REAL(fgetc)(f); }
+HD_EXPORT int ungetc(int c, FILE *f) { WITH(f); return REAL(ungetc)(c, f); }
+HD_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f) { WITH(f); return REAL(fread)(p, size, n, f); }
+HD_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f) { WITH(f); return REAL(__fread_chk)(p, room, size, n, f); }
+HD_EXPORT ssize_t getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return REAL(getdelim)(line, n, end, f); }
+HD_EXPORT ssize_t __getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return REAL(getdelim)(line, n, end, f); }
+HD_EXPORT ssize_t getline(char **line, size_t *n, FILE *f) { WITH(f); return REAL(getdelim)(line, n, '\n', f); }
+HD_EXPORT int __isoc99_vfscanf(FILE *f, const char *fmt, va_list ap) { WITH(f); return REAL(__isoc99_vfscanf)(f, fmt, ap); }
+HD_EXPORT int __isoc99_vscanf(const char *fmt, va_list ap) { FILE *f = stdin; WITH(f); return REAL(__isoc99_vfscanf)(f, fmt, ap); }
+HD_EXPORT int __isoc99_fscanf(FILE *f, const char *fmt, ...) { PRINT(REAL(__isoc99_vfscanf)(f, fmt, ap)); }
+HD_EXPORT int __isoc99_scanf(const char *fmt, ...) { FILE *f = stdin; PRINT(REAL(__isoc99_vfscanf)(f, fmt, ap)); }
+
+// ---- what is asked of a stream
+HD_EXPORT int feof(FILE *f) { WITH(f); return REAL(feof)(f); }
+HD_EXPORT int ferror(FILE *f) { WITH(f); return REAL(ferror)(f); }
+HD_EXPORT void clearerr(FILE *f) { WITH(f); REAL(clearerr)(f); }
+HD_EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) { WITH(f); return REAL(setvbuf)(f, buf, mode, size); }
+HD_EXPORT void setbuf(FILE *f, char *buf) { WITH(f); REAL(setvbuf)(f, buf, buf ? _IOFBF : _IONBF, BUFSIZ); }
+HD_EXPORT void setlinebuf(FILE *f) { WITH(f); REAL(setvbuf)(f, NULL, _IOLBF, 0); }

@@ -1,0 +1,179 @@
+// access.c: the calls that -fsanitize=thread makes of gcc and clang put before plain
+// memory accesses, and their shadow call stack. Leaf code: this is where most of a
+// program's time under heddle goes.
+#include "core/rt.h"
+
+enum { FILTER = 1 << 12 };
+
+// Accesses already reported since anything last ordered them.
+static struct { uint64_t pc, addr, epoch; uint32_t thread, op; } *filter;
+
+static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
+  switch (size) {
+  case 1: return *(volatile const uint8_t *)p;
+  case 2: return *(volatile const uint16_t *)p;
+  case 4: return *(volatile const uint32_t *)p;
+  default: {
+    uint64_t v;
+    hd_copy(&v, p, 8); // may be unaligned
+    return v;
+  }
+  }
+}
+
+// A long stretch of accesses without a scheduling point: either work, or a loop that waits for
+// what another thread or a handler writes. The access at which it is interrupted is a sample
+// of it. A loop that waits gives the same ones again and again, and while all do only that,
+// time passes for them (core/progress.c).
+static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  enum { ACCESS_NS = 1, WEIGHT = 4, SKEW = 61 };
+  hd.vtime += (uint64_t)HD_QUIET * ACCESS_NS;
+  t->pend.pc = pc;
+  uint64_t value = op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0;
+  hd_forced_yield(t, pc);
+  t->quiet = t->samples++ % SKEW; // not always the same access of a loop with a few
+  if (op != HD_OP_READ) {
+    hd_progress(t);
+    return;
+  }
+  uint64_t obj = t->pend.obj;
+  t->pend.obj = addr;
+  if (hd_tells_nothing(t, pc, value)) hd_waste(t, pc, WEIGHT, false);
+  else hd_progress(t);
+  t->pend.obj = obj;
+}
+
+// Counts an event that is not a scheduling point, and says whether it is one that the plan wants.
+HD_COLD bool hd_profiles(void) {
+  uint64_t nth = hd.nprofiled++;
+  if (nth < hd.plan.skip_accesses) {
+    // What was skipped must not keep back the same access after it.
+    if (filter && hd.nprofiled == hd.plan.skip_accesses) hd_fill(filter, 0, sizeof *filter * FILTER);
+  } else if (nth - hd.plan.skip_accesses < hd.plan.max_accesses) {
+    return true;
+  } else {
+    hd.accesses = false; // the rest goes at full speed
+    hd.result.notes |= HD_NOTE_ACCESSES;
+  }
+  return false;
+}
+
+static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
+  if (!filter) filter = hd_map(sizeof *filter * FILTER, "the access filter");
+  // An access to its own stack by a thread whose stack nobody else knows is common; it
+  // is reported all the same: whether it escapes is for the analysis to say.
+  uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
+  uint64_t epoch = (hd_shm->executions + 1) << 32 | hd.points;
+  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->number && filter[i].op == op) return;
+  filter[i].pc = pc;
+  filter[i].addr = addr;
+  filter[i].epoch = epoch;
+  filter[i].thread = t->number;
+  filter[i].op = op;
+  if (!hd_profiles()) return;
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, pc, addr);
+  t->pend.size = size;
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  t->pend = keep;
+}
+
+static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (hd_is_point(pc)) {
+    hd_pend(t, op, pc, addr);
+    t->pend.size = (uint32_t)size;
+    hd_point(t);
+    if (addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED)
+      hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
+    if (op == HD_OP_READ) {
+      uint64_t v = load((void *)addr, (uint32_t)size);
+      hd_commit(t, v, 0);
+      hd_observe(t, pc, v);
+    } else {
+      if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_progress(t);
+      hd_commit(t, 0, 0);
+    }
+    return;
+  }
+  if (t->quiet > HD_QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
+  if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
+}
+
+static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
+  if (!hd_active()) return;
+  uint64_t addr = (uint64_t)p;
+  struct hd_thread *t = hd.cur;
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->wrote = HD_WROTE;
+  if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
+    hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
+  if (HD_UNLIKELY(++t->quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+}
+
+// memcpy and its kin, from memcpy.c, and free, from malloc.c.
+void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
+  if (size) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
+}
+
+#define ACCESSES(size) \
+  HD_EXPORT void __tsan_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_EXPORT void __tsan_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_EXPORT void __tsan_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_EXPORT void __tsan_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_EXPORT void __tsan_read##size##_pc(void *p, void *pc) { access(p, size, HD_OP_READ, (uint64_t)pc); } \
+  HD_EXPORT void __tsan_write##size##_pc(void *p, void *pc) { access(p, size, HD_OP_WRITE, (uint64_t)pc); } \
+  HD_EXPORT void __tsan_read_write##size(void *p) { access(p, size, HD_OP_READ, HD_RA); access(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_read_write##size(void *p) { access(p, size, HD_OP_READ, HD_RA); access(p, size, HD_OP_WRITE, HD_RA); }
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+
+HD_EXPORT void __tsan_read_range(void *p, uint64_t n) { hd_access_range(p, n, false, HD_RA); }
+HD_EXPORT void __tsan_write_range(void *p, uint64_t n) { hd_access_range(p, n, true, HD_RA); }
+HD_EXPORT void __tsan_read_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, false, (uint64_t)pc); }
+HD_EXPORT void __tsan_write_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, true, (uint64_t)pc); }
+
+// A virtual table pointer: a write that stores what is there already changes nothing.
+HD_EXPORT void __tsan_vptr_read(void **p) { access(p, 8, HD_OP_READ, HD_RA); }
+HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
+  if (hd_active() && *p != value) access(p, 8, HD_OP_WRITE, HD_RA);
+}
+
+// ---- shadow call stack
+//
+// Entries carry their frame's address, so frames left by longjmp or an exception drop
+// off at the next call.
+HD_EXPORT void __tsan_func_entry(void *call_site) {
+  if (!hd_active()) return;
+  struct hd_thread *t = hd.cur;
+  uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+  if (HD_UNLIKELY(sp < t->touched_low)) t->touched_low = sp;
+  uint32_t d = t->depth;
+  while (d && d <= HD_SHADOW_MAX && HD_UNLIKELY(t->shadow[d - 1].sp <= sp)) d--;
+  if (HD_LIKELY(d < HD_SHADOW_MAX)) {
+    t->shadow[d].pc = (uint64_t)call_site;
+    t->shadow[d].sp = sp;
+  }
+  t->depth = d + 1;
+}
+
+HD_EXPORT void __tsan_func_exit(void) {
+  if (!hd_active()) return;
+  struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd.record)) hd_event_settle(); // a variable of the function's is gone by the next event
+  if (t->depth && !--t->depth) t->left_pc = HD_RA;
+}
+
+HD_EXPORT void __tsan_init(void) {
+  if (hd_controlled()) hd_shm->instrumented = HD_INSTR_TSAN;
+  if (hd_loading) hd_late_look(); // a module's first constructor
+}
+HD_EXPORT void __tsan_ignore_thread_begin(void) {}
+HD_EXPORT void __tsan_ignore_thread_end(void) {}

@@ -1,0 +1,165 @@
+// atomic.c: atomic operations of every width. Each is a scheduling point and is done here,
+// on the program's behalf; executions are sequentially consistent, the memory order is
+// recorded for the analyses.
+#include "core/rt.h"
+
+typedef unsigned __int128 u128;
+
+
+static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint32_t size, int order, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, op, pc, (uint64_t)p);
+  t->pend.size = size;
+  t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (order & 7) << 4);
+  hd_point(t);
+  uint64_t addr = (uint64_t)p;
+  if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
+    hd_heap_bad_access(addr, size, op != HD_OP_ATOMIC_LOAD, pc);
+  return t;
+}
+
+// A compare-exchange that fails is a load, with the memory order that was given for that.
+static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (order & 7) << 4); }
+
+#define ATOMICS(bits, T) \
+  HD_EXPORT HD_PROGACCESS T __tsan_atomic##bits##_load(const volatile T *p, int mo) { \
+    if (!hd_active()) return __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+    struct hd_thread *t = before(HD_OP_ATOMIC_LOAD, p, bits / 8, mo, HD_RA); \
+    T v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+    hd_commit(t, (uint64_t)v, 0); \
+    hd_observe(t, HD_RA, (uint64_t)v); \
+    return v; \
+  } \
+  HD_EXPORT HD_PROGACCESS void __tsan_atomic##bits##_store(volatile T *p, T v, int mo) { \
+    if (!hd_active()) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); return; } \
+    struct hd_thread *t = before(HD_OP_ATOMIC_STORE, p, bits / 8, mo, HD_RA); \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
+    hd_progress(t); \
+    hd_commit(t, (uint64_t)v, 0); \
+  } \
+  RMW(bits, T, exchange, v) \
+  RMW(bits, T, fetch_add, (T)(old + v)) \
+  RMW(bits, T, fetch_sub, (T)(old - v)) \
+  RMW(bits, T, fetch_and, old & v) \
+  RMW(bits, T, fetch_or, old | v) \
+  RMW(bits, T, fetch_xor, old ^ v) \
+  RMW(bits, T, fetch_nand, (T)~(old & v)) \
+  static HD_PROGACCESS int cas##bits(volatile T *p, T *expected, T v, int mo, int fail, uint64_t pc) { \
+    if (!hd_active()) return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    struct hd_thread *t = before(HD_OP_ATOMIC_CAS, p, bits / 8, mo, pc); \
+    T want = *expected; \
+    T seen = want; \
+    int ok = __atomic_compare_exchange_n(p, &seen, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    t->pend.aux = (uint64_t)(ok ? v : want); \
+    if (ok) hd_progress(t); \
+    else failed(t, fail); \
+    hd_commit(t, (uint64_t)seen, ok); \
+    if (!ok) { hd_observe(t, pc, (uint64_t)seen); *expected = seen; } \
+    return ok; \
+  } \
+  HD_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *e, T v, int mo, int fail) { \
+    return cas##bits(p, e, v, mo, fail, HD_RA); \
+  } \
+  HD_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *e, T v, int mo, int fail) { \
+    return cas##bits(p, e, v, mo, fail, HD_RA); \
+  } \
+  HD_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T e, T v, int mo, int fail) { \
+    cas##bits(p, &e, v, mo, fail, HD_RA); return e; \
+  }
+
+#define RMW(bits, T, name, expr) \
+  HD_EXPORT HD_PROGACCESS T __tsan_atomic##bits##_##name(volatile T *p, T v, int mo) { \
+    T old, new; \
+    if (!hd_active()) { \
+      old = __atomic_load_n(p, __ATOMIC_RELAXED); \
+      do new = expr; while (!__atomic_compare_exchange_n(p, &old, new, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+      return old; \
+    } \
+    struct hd_thread *t = before(HD_OP_ATOMIC_RMW, p, bits / 8, mo, HD_RA); \
+    old = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+    new = expr; \
+    __atomic_store_n(p, new, __ATOMIC_SEQ_CST); \
+    t->pend.aux = (uint64_t)old; \
+    if (old != new) hd_progress(t); \
+    hd_commit(t, (uint64_t)new, 0); \
+    if (old == new) hd_observe(t, HD_RA, (uint64_t)old); \
+    return old; \
+  }
+
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+// 128 bits: under control one thread runs at a time, so plain copies are atomic; outside
+// of it cmpxchg16b is, and no call into libatomic is made.
+static HD_PROGACCESS u128 wide_cas(volatile u128 *p, u128 expected, u128 v) {
+  uint64_t lo = (uint64_t)expected, hi = (uint64_t)(expected >> 64);
+  __asm__ volatile("lock cmpxchg16b %0" : "+m"(*p), "+a"(lo), "+d"(hi) : "b"((uint64_t)v), "c"((uint64_t)(v >> 64)) : "memory", "cc");
+  return (u128)hi << 64 | lo;
+}
+static HD_PROGACCESS u128 wide_rmw(volatile u128 *p, u128 v, int kind, uint16_t op, int mo, uint64_t pc, u128 *result) {
+  struct hd_thread *t = NULL;
+  if (hd_active()) t = before(op, p, 16, mo, pc);
+  u128 old = wide_cas(p, 0, 0), new;
+  for (;;) {
+    switch (kind) {
+    case 0: new = v; break;
+    case 1: new = old + v; break;
+    case 2: new = old - v; break;
+    case 3: new = old & v; break;
+    case 4: new = old | v; break;
+    case 5: new = old ^ v; break;
+    default: new = ~(old & v);
+    }
+    u128 seen = wide_cas(p, old, new);
+    if (seen == old) break;
+    old = seen;
+  }
+  if (t) {
+    t->pend.aux = op == HD_OP_ATOMIC_RMW ? (uint64_t)old : 0;
+    hd_progress(t);
+    hd_commit(t, (uint64_t)new, 0);
+  }
+  if (result) *result = new;
+  return old;
+}
+HD_EXPORT u128 __tsan_atomic128_load(const volatile u128 *p, int mo) {
+  struct hd_thread *t = NULL;
+  if (hd_active()) t = before(HD_OP_ATOMIC_LOAD, p, 16, mo, HD_RA);
+  u128 v = wide_cas((volatile u128 *)p, 0, 0);
+  if (t) { hd_commit(t, (uint64_t)v, 0); hd_observe(t, HD_RA, (uint64_t)v ^ (uint64_t)(v >> 64)); }
+  return v;
+}
+HD_EXPORT void __tsan_atomic128_store(volatile u128 *p, u128 v, int mo) { wide_rmw(p, v, 0, HD_OP_ATOMIC_STORE, mo, HD_RA, NULL); }
+#define WIDE(name, kind) \
+  HD_EXPORT u128 __tsan_atomic128_##name(volatile u128 *p, u128 v, int mo) { return wide_rmw(p, v, kind, HD_OP_ATOMIC_RMW, mo, HD_RA, NULL); }
+WIDE(exchange, 0) WIDE(fetch_add, 1) WIDE(fetch_sub, 2) WIDE(fetch_and, 3) WIDE(fetch_or, 4) WIDE(fetch_xor, 5) WIDE(fetch_nand, 6)
+
+static HD_PROGACCESS int cas128(volatile u128 *p, u128 *expected, u128 v, int mo, int fail, uint64_t pc) {
+  struct hd_thread *t = NULL;
+  if (hd_active()) t = before(HD_OP_ATOMIC_CAS, p, 16, mo, pc);
+  u128 want = *expected, seen = wide_cas(p, want, v);
+  int ok = seen == want;
+  if (t) {
+    t->pend.aux = (uint64_t)(ok ? v : want);
+    if (ok) hd_progress(t);
+    else failed(t, fail);
+    hd_commit(t, (uint64_t)seen, ok);
+  }
+  if (!ok) *expected = seen;
+  return ok;
+}
+HD_EXPORT int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { return cas128(p, e, v, mo, fail, HD_RA); }
+HD_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { return cas128(p, e, v, mo, fail, HD_RA); }
+HD_EXPORT u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 e, u128 v, int mo, int fail) { cas128(p, &e, v, mo, fail, HD_RA); return e; }
+
+HD_EXPORT void __tsan_atomic_thread_fence(int mo) {
+  if (!hd_active()) { __atomic_thread_fence(__ATOMIC_SEQ_CST); return; }
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, HD_OP_ATOMIC_FENCE, HD_RA, 0);
+  t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (mo & 7) << 4);
+  hd_point(t);
+  hd_commit(t, 0, 0);
+}
+HD_EXPORT void __tsan_atomic_signal_fence(int mo) { (void)mo; __asm__ volatile("" ::: "memory"); }

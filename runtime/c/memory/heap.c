@@ -1,0 +1,208 @@
+// heap.c: the program's heap. The runtime's own, so that a schedule gives the same
+// addresses every time, that it can be put back by copying, and that freed memory is kept
+// apart long enough for a late use to be seen. A shadow byte for each 16 bytes says
+// what they are. Small blocks are reused by size class, first freed first reused, once
+// the quarantine is full.
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include "core/rt.h"
+#include "sync/sync.h"
+
+enum {
+  CLASSES = 96,
+  RING = 1 << 14,                // freed blocks in quarantine
+  QUARANTINE_BYTES = 1 << 20,
+  POISON = 0xdb, POISON_MAX = 1024,
+  LIVE = 0x4556494c, FREED = 0x45455246,
+};
+
+struct header { // just before the block
+  uint64_t size;  // as asked for
+  uint32_t cls;   // size class, CLASSES: not reused
+  uint32_t state; // LIVE, FREED
+};
+
+static struct heap {
+  uint64_t used;          // bump pointer, offset
+  uint64_t head, tail;    // quarantine ring
+  uint64_t bytes;         // in quarantine
+  uint64_t free[CLASSES]; // offset of the first reusable block; next is in its header's size
+} heap, saved;
+
+static uint64_t *ring;        // offsets of freed blocks
+static uint64_t saved_ring[64];
+uintptr_t hd_heap_base;
+uint64_t hd_heap_used;
+uint8_t *hd_heap_shadow;
+static uint64_t heap_size;
+static uint8_t *saved_shadow;
+
+static void heap_init(void) {
+  for (heap_size = 64ull << 30; heap_size >= 1ull << 30; heap_size >>= 1) {
+    long p = hd_sys6(SYS_mmap, HD_HEAP_BASE, (long)heap_size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p < 0) continue;
+    hd_heap_base = (uintptr_t)p;
+    hd_sys(SYS_madvise, p, heap_size, MADV_DONTDUMP);
+    hd_sys(SYS_madvise, p, heap_size, MADV_NOHUGEPAGE); // a huge page would be put back whole
+    break;
+  }
+  if (!hd_heap_base) hd_refuse("no address space for the program's heap: raise the limit on virtual memory (ulimit -v)");
+  hd_heap_shadow = hd_map(heap_size / 16, "the heap's shadow");
+  ring = hd_map(RING * sizeof *ring, "the heap's quarantine");
+  hd_shm->heap_base = hd_heap_base;
+  hd_shm->heap_size = heap_size;
+}
+
+// 16-byte steps up to 512, then four classes for each power of two.
+static uint32_t class_of(uint64_t size, uint64_t *rounded) {
+  if (size <= 512) {
+    uint64_t n = (size + 15) / 16;
+    *rounded = n ? n * 16 : 16;
+    return n ? (uint32_t)n - 1 : 0;
+  }
+  uint32_t k = 63 - (uint32_t)__builtin_clzll(size - 1); // size-1 in [2^k, 2^(k+1))
+  uint64_t step = 1ull << (k - 2);
+  uint64_t n = (size - 1 - (1ull << k)) / step;
+  *rounded = (1ull << k) + (n + 1) * step;
+  uint32_t c = 32 + (k - 9) * 4 + (uint32_t)n;
+  return c < CLASSES ? c : CLASSES;
+}
+
+static struct header *header_at(uint64_t off) { return (struct header *)(hd_heap_base + off) - 1; }
+
+static void mark(uint64_t off, uint64_t bytes, int state) {
+  hd_fill(hd_heap_shadow + off / 16, state, (bytes + 15) / 16);
+}
+
+// Lets the oldest block of the quarantine be used again.
+static void release_oldest(void) {
+  uint64_t off = ring[heap.tail++ % RING];
+  struct header *h = header_at(off);
+  uint64_t rounded;
+  if (h->size > heap_size || (class_of(h->size, &rounded) != h->cls && h->cls != CLASSES)) {
+    if (hd_mode == HD_ACTIVE) hd_misuse(hd.cur->pend.pc, hd_heap_base + off, "write to freed memory (the header of a freed heap block was overwritten)");
+    return;
+  }
+  heap.bytes = heap.bytes > rounded ? heap.bytes - rounded : 0;
+  if (h->cls < CLASSES) {
+    h->size = heap.free[h->cls];
+    heap.free[h->cls] = off;
+  }
+}
+
+void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
+  if (HD_UNLIKELY(!hd_heap_base)) heap_init();
+  if (size > heap_size) return NULL;
+  uint64_t rounded;
+  uint32_t cls = class_of(size, &rounded);
+  uint64_t off = 0;
+  if (align <= 16 && cls < CLASSES && heap.free[cls]) {
+    off = heap.free[cls];
+    uint64_t next = header_at(off)->size; // the link of the list
+    if (next >= heap.used || next % 16) {
+      if (hd_mode == HD_ACTIVE) hd_misuse(pc, hd_heap_base + off, "write to freed memory (the header of a freed heap block was overwritten)");
+      next = 0;
+    }
+    heap.free[cls] = next;
+  } else {
+    if (align < 16) align = 16;
+    off = (heap.used + sizeof(struct header) + align - 1) & ~(align - 1);
+    if (off + rounded > heap_size) return NULL;
+    heap.used = off + rounded;
+    hd_heap_used = heap.used;
+    if (align > 16) cls = CLASSES;
+  }
+  struct header *h = header_at(off);
+  h->size = size;
+  h->cls = cls;
+  h->state = LIVE;
+  hd_heap_shadow[off / 16 - 1] = HD_SH_HEADER;
+  mark(off, rounded, HD_SH_LIVE);
+  return (void *)(hd_heap_base + off);
+}
+
+bool hd_heap_owns(uintptr_t p) { return p - hd_heap_base < hd_heap_used; }
+
+uint64_t hd_heap_size(void *p) {
+  return hd_heap_owns((uintptr_t)p) ? ((struct header *)p)[-1].size : 0;
+}
+
+// The start of the block that holds an address, 0 if none does.
+static uint64_t block_of(uint64_t off) {
+  uint64_t g = off / 16;
+  while (g && hd_heap_shadow[g] != HD_SH_HEADER && hd_heap_shadow[g] != HD_SH_NONE) g--;
+  return hd_heap_shadow[g] == HD_SH_HEADER ? (g + 1) * 16 : 0;
+}
+
+void hd_heap_free(void *p, uint64_t pc) {
+  uint64_t off = (uintptr_t)p - hd_heap_base;
+  struct header *h = (struct header *)p - 1;
+  bool inside = hd_heap_owns((uintptr_t)p) && off % 16 == 0 && off >= 16 && hd_heap_shadow[off / 16 - 1] == HD_SH_HEADER;
+  if (!inside || h->state != LIVE) {
+    if (hd_mode != HD_ACTIVE) return;
+    hd_misuse(pc, (uint64_t)p, inside && h->state == FREED ? "free of memory that was freed already"
+                                                           : "free of an address that is not a heap block");
+  }
+  uint64_t rounded = 0;
+  uint32_t cls = h->size <= heap_size ? class_of(h->size, &rounded) : CLASSES + 1;
+  if ((cls != h->cls && h->cls != CLASSES) || cls > CLASSES || off + rounded > heap.used) {
+    if (hd_mode != HD_ACTIVE) return;
+    hd_misuse(pc, (uint64_t)p, "free of a heap block whose header was overwritten");
+  }
+  h->state = FREED;
+  mark(off, rounded, HD_SH_FREED);
+  hd_fill(p, POISON, rounded < POISON_MAX ? rounded : POISON_MAX);
+  if (hd_active()) hd_memory_gone((uint64_t)p, rounded);
+  if (heap.head - heap.tail == RING) release_oldest();
+  ring[heap.head++ % RING] = off;
+  heap.bytes += rounded;
+  while (heap.bytes > QUARANTINE_BYTES && heap.head != heap.tail) release_oldest();
+}
+
+void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc) {
+  (void)size;
+  uint64_t off = block_of(a - hd_heap_base);
+  hd_misuse(pc, off ? hd_heap_base + off : a, write ? "write to freed memory" : "read of freed memory");
+}
+
+// The pages of the heap itself belong to the snapshot (snapshot.c); these two keep what
+// describes it.
+void hd_heap_save(void) {
+  if (!hd_heap_base) heap_init();
+  saved = heap;
+  uint64_t n = (heap.used + 15) / 16;
+  saved_shadow = hd_map(n + 1, "the heap's shadow copy");
+  hd_copy(saved_shadow, hd_heap_shadow, n);
+  // Blocks freed before main: let them go, there is nobody left to use them by mistake,
+  // unless there are more than fit here.
+  uint64_t k = heap.head - heap.tail;
+  if (k > sizeof saved_ring / sizeof *saved_ring) {
+    saved.tail = saved.head - sizeof saved_ring / sizeof *saved_ring;
+    saved.bytes = 0;
+    for (uint64_t i = saved.tail; i < saved.head; i++) {
+      uint64_t rounded;
+      class_of(header_at(ring[i % RING])->size, &rounded);
+      saved.bytes += rounded;
+    }
+    heap = saved;
+    k = saved.head - saved.tail;
+  }
+  for (uint64_t i = 0; i < k; i++) saved_ring[i] = ring[(saved.tail + i) % RING];
+}
+
+void hd_heap_restore(void) {
+  uint64_t keep = (saved.used + 15) / 16, used = (heap.used + 15) / 16;
+  hd_copy(hd_heap_shadow, saved_shadow, keep);
+  uint64_t lo = keep, page = (hd_heap_base + saved.used + 4095) & ~4095ull;
+  uint64_t end = hd_heap_base + heap.used;
+  if (used > lo) hd_fill(hd_heap_shadow + lo, 0, used - lo);
+  if (end > page) {
+    if (end - page > 1 << 20) hd_sys(SYS_madvise, page, (end - page + 4095) & ~4095ull, MADV_DONTNEED);
+    else hd_fill((void *)page, 0, end - page);
+  }
+  uint64_t k = saved.head - saved.tail;
+  heap = saved;
+  hd_heap_used = heap.used;
+  for (uint64_t i = 0; i < k; i++) ring[(saved.tail + i) % RING] = saved_ring[i];
+}

@@ -1,0 +1,101 @@
+// malloc.c: malloc and its family.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include "core/rt.h"
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+// The recorded event tells the analyses where a block's life begins and ends. It is not
+// a scheduling point, and neither is free, unless something was seen to race with it.
+static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
+  if (HD_LIKELY(!hd.record) || !hd_active()) return;
+  if (hd.accesses) hd_profiles(); // it is sent in any case
+  struct hd_thread *t = hd.cur;
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, pc, (uint64_t)p);
+  t->pend.size = (uint32_t)size;
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  t->pend = keep;
+}
+
+void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
+  void *p = hd_heap_alloc(size, align, pc);
+  if (!p) { errno = ENOMEM; return NULL; }
+  note(HD_OP_MALLOC, p, size, pc);
+  return p;
+}
+
+void hd_release(void *p, uint64_t pc) {
+  if (!p) return;
+  if (hd_active() && hd_npoints && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
+    struct hd_thread *t = hd.cur;
+    hd_pend(t, HD_OP_FREE, pc, (uint64_t)p);
+    t->pend.size = (uint32_t)hd_heap_size(p);
+    hd_point(t);
+    hd_progress(t);
+    hd_commit(t, 0, 0);
+  } else if (hd_active() && hd_heap_owns((uintptr_t)p)) {
+    note(HD_OP_FREE, p, hd_heap_size(p), pc);
+  }
+  if (hd_active()) hd_event_settle();
+  hd_heap_free(p, pc);
+}
+
+HD_EXPORT void *malloc(size_t n) { return hd_controlled() ? hd_alloc(n, 16, HD_RA) : __libc_malloc(n); }
+HD_EXPORT void free(void *p) {
+  if (hd_controlled()) hd_release(p, HD_RA);
+  else __libc_free(p);
+}
+HD_EXPORT void cfree(void *p) { free(p); }
+
+HD_EXPORT void *calloc(size_t k, size_t n) {
+  if (!hd_controlled()) return __libc_calloc(k, n);
+  size_t total;
+  if (__builtin_mul_overflow(k, n, &total)) { errno = ENOMEM; return NULL; }
+  void *p = hd_alloc(total, 16, HD_RA);
+  if (p) hd_fill(p, 0, total);
+  return p;
+}
+
+HD_EXPORT void *realloc(void *old, size_t n) {
+  if (!hd_controlled()) return __libc_realloc(old, n);
+  if (!old) return hd_alloc(n, 16, HD_RA);
+  if (n == 0) { hd_release(old, HD_RA); return NULL; }
+  uint64_t have = hd_heap_size(old);
+  void *p = hd_alloc(n, 16, HD_RA);
+  if (!p) return NULL;
+  hd_copy(p, old, have < n ? have : n);
+  hd_release(old, HD_RA);
+  return p;
+}
+
+HD_EXPORT void *reallocarray(void *old, size_t k, size_t n) {
+  size_t total;
+  if (__builtin_mul_overflow(k, n, &total)) { errno = ENOMEM; return NULL; }
+  return realloc(old, total);
+}
+
+static void *aligned(size_t align, size_t n, uint64_t pc) {
+  if (!hd_controlled()) return __libc_memalign(align, n);
+  if (align & (align - 1)) { errno = EINVAL; return NULL; }
+  return hd_alloc(n, align, pc);
+}
+HD_EXPORT void *memalign(size_t align, size_t n) { return aligned(align, n, HD_RA); }
+HD_EXPORT void *aligned_alloc(size_t align, size_t n) { return aligned(align, n, HD_RA); }
+HD_EXPORT void *valloc(size_t n) { return aligned(4096, n, HD_RA); }
+HD_EXPORT void *pvalloc(size_t n) { return aligned(4096, (n + 4095) & ~4095ul, HD_RA); }
+HD_EXPORT int posix_memalign(void **out, size_t align, size_t n) {
+  if (align % sizeof(void *) || align & (align - 1) || !align) return EINVAL;
+  void *p = aligned(align, n, HD_RA);
+  if (!p) return ENOMEM;
+  *out = p;
+  return 0;
+}
+HD_EXPORT size_t malloc_usable_size(void *p) {
+  if (!p) return 0;
+  return hd_controlled() ? hd_heap_size(p) : REAL(malloc_usable_size)(p);
+}

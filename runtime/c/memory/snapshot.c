@@ -1,0 +1,284 @@
+// snapshot.c: the program's memory as it was at main, and putting it back.
+//
+// Every private writable mapping is kept page by page, present pages only. Absent pages
+// in small gaps are taken as well (copying a page costs less than a system call); larger
+// gaps are given back to the kernel with MADV_DONTNEED, which makes them read as before.
+// Stacks are filled with zeros below where execution starts, because a program that
+// reads an uninitialised variable must read the same in every execution.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include "core/rt.h"
+
+enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
+
+struct run { uintptr_t lo; uint64_t bytes; char *copy; };
+struct gap { uintptr_t lo, hi; };
+// A stack: zero below start once put back; pages below low have never been seen used.
+struct stack { uintptr_t lo, start, low; uint32_t first_run, nruns; };
+
+static struct run *runs;
+static struct gap *gaps;
+static uint32_t nruns, ngaps, global_runs;
+static struct stack main_stack, *donor_stacks;
+static char *copies;
+static uint64_t copied, copy_size;
+static int pagemap = -1;
+uint32_t hd_snapshot_pages;
+
+static bool present(uintptr_t page) {
+  uint64_t e = 0;
+  if (pagemap >= 0 && hd_sys4(SYS_pread64, pagemap, &e, 8, page / PAGE * 8) == 8) return e >> 62 != 0;
+  unsigned char v = 0;
+  return hd_sys(SYS_mincore, page, PAGE, &v) == 0 && v & 1;
+}
+
+static void keep(uintptr_t lo, uintptr_t hi) {
+  if (lo >= hi) return;
+  if (nruns == MAX_RUNS) hd_refuse("the program's memory is in too many pieces (%u): use --isolation=fork", nruns);
+  struct run *r = &runs[nruns++];
+  r->lo = lo;
+  r->bytes = hi - lo;
+  copied += r->bytes;
+  hd_snapshot_pages += (uint32_t)(r->bytes / PAGE);
+}
+
+static void keep_present(uintptr_t lo, uintptr_t hi) {
+  uintptr_t from = 0;
+  for (uintptr_t p = lo; p < hi;) {
+    if (present(p)) {
+      if (!from) from = p;
+      p += PAGE;
+      continue;
+    }
+    uintptr_t g = p;
+    while (p < hi && !present(p)) p += PAGE;
+    if (p - g <= GAP * PAGE) {
+      if (!from) from = g;
+      continue;
+    }
+    if (from) keep(from, g);
+    from = 0;
+    if (ngaps < MAX_RUNS) gaps[ngaps++] = (struct gap){ g, p };
+  }
+  if (from) keep(from, hi);
+}
+
+static struct { uintptr_t lo, hi; } skips[HD_MAX_THREADS + 16];
+static uint32_t nskips;
+
+static void skip(uintptr_t lo, uintptr_t hi) {
+  skips[nskips].lo = lo;
+  skips[nskips++].hi = hi;
+}
+
+static void keep_except(uintptr_t lo, uintptr_t hi) {
+  for (uint32_t i = 0; i < nskips && lo < hi; i++) {
+    if (skips[i].hi <= lo || skips[i].lo >= hi) continue;
+    if (skips[i].lo > lo) keep_except(lo, skips[i].lo);
+    lo = skips[i].hi;
+  }
+  if (lo < hi) keep_present(lo, hi);
+}
+
+static int own_module(struct dl_phdr_info *info, size_t size, void *data) {
+  (void)size; (void)data;
+  uintptr_t self = (uintptr_t)&nskips;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t lo = info->dlpi_addr + p->p_vaddr, hi = lo + p->p_memsz;
+    if (p->p_type == PT_LOAD && p->p_flags & PF_W && self >= lo && self < hi)
+      skip(lo & ~(uintptr_t)(PAGE - 1), (hi + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+  }
+  return 0;
+}
+
+static uint64_t hex(const char **s) {
+  uint64_t v = 0;
+  for (;; (*s)++) {
+    char c = **s;
+    if (c >= '0' && c <= '9') v = v * 16 + (uint64_t)(c - '0');
+    else if (c >= 'a' && c <= 'f') v = v * 16 + (uint64_t)(c - 'a' + 10);
+    else return v;
+  }
+}
+
+// Calls f for each mapping; returns their number. The buffer is the runtime's own.
+uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)) {
+  static char *buf;
+  enum { SIZE = 4 << 20 };
+  if (!buf) buf = hd_map(SIZE, "the list of mappings");
+  long fd = hd_sys(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) hd_refuse("cannot read /proc/self/maps (error %d)", (int)-fd);
+  long n = 0, k;
+  while (n < SIZE - 1 && (k = hd_sys(SYS_read, fd, buf + n, SIZE - 1 - n)) > 0) n += k;
+  hd_sys(SYS_close, fd, 0, 0);
+  buf[n] = 0;
+  uint32_t count = 0;
+  for (const char *s = buf; *s;) {
+    uint64_t lo = hex(&s);
+    s++;
+    uint64_t hi = hex(&s);
+    s++;
+    const char *perms = s;
+    while (*s && *s != '\n') s++;
+    if (f) f(lo, hi, perms, perms + 5);
+    if (*s) s++;
+    count++;
+  }
+  return count;
+}
+
+static void one_mapping(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
+  (void)rest;
+  if (perms[0] != 'r' || perms[1] != 'w' || perms[3] != 'p') return;
+  if (main_stack.start >= lo && main_stack.start < hi) {
+    main_stack.lo = lo;
+    lo = main_stack.start & ~(uintptr_t)(PAGE - 1);
+  }
+  if (!hd_isolation) keep_except(lo, hi);
+}
+
+static void zero_below(struct stack *s, uintptr_t from) {
+  uintptr_t top = s->start & ~(uintptr_t)(PAGE - 1);
+  for (uintptr_t p = from; p < top; p += PAGE)
+    if (present(p)) hd_fill((void *)p, 0, PAGE);
+  hd_fill((void *)top, 0, s->start - top);
+  // The page that nearly every execution uses is touched now, so that it does not take its
+  // page fault inside an execution.
+  s->low = top - PAGE;
+  hd_fill((void *)s->low, 0, top - s->low);
+}
+
+// Where each execution has a process of its own, only stacks are taken: those of donors
+// serve several threads of one execution.
+void hd_snapshot_take(uintptr_t main_sp) {
+  if (!runs) {
+    runs = hd_map(sizeof *runs * MAX_RUNS, "the snapshot's index");
+    gaps = hd_map(sizeof *gaps * MAX_RUNS, "the snapshot's gaps");
+    donor_stacks = hd_map(sizeof *donor_stacks * HD_MAX_THREADS, "stacks");
+  }
+  nruns = ngaps = nskips = 0;
+  hd_snapshot_pages = 0;
+  copied = 0;
+  pagemap = (int)hd_sys(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+  main_stack.start = main_sp;
+
+  REAL(dl_iterate_phdr)(own_module, NULL);
+  skip(hd_heap_base, hd_heap_base + (64ull << 30));
+  for (uint32_t i = 0; i < sizeof hd_padding / sizeof *hd_padding; i++)
+    if (hd_padding[i].lo < hd_padding[i].hi) skip(hd_padding[i].lo, hd_padding[i].hi);
+  for (uint32_t i = 0; i < hd_ndonors; i++) skip(hd_donors[i].lo, hd_donors[i].hi);
+  hd_heap_save();
+  hd_maps_each(one_mapping);
+  if (!hd_isolation) keep_present(hd_heap_base, (hd_heap_base + hd_heap_used + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+  global_runs = nruns;
+  zero_below(&main_stack, main_stack.lo);
+  for (uint32_t i = 0; i < hd_ndonors; i++) {
+    struct stack *s = &donor_stacks[i];
+    struct hd_donor *d = &hd_donors[i];
+    s->lo = d->lo;
+    s->start = d->sp;
+    zero_below(s, d->lo);
+    s->first_run = nruns;
+    keep_present(d->sp & ~(uintptr_t)(PAGE - 1), d->hi);
+    s->nruns = nruns - s->first_run;
+  }
+  if (pagemap >= 0) hd_sys(SYS_close, pagemap, 0, 0);
+  pagemap = -1;
+
+  if (copied > copy_size) {
+    copy_size = copied + (copied >> 2);
+    copies = hd_map(copy_size, "the snapshot");
+  }
+  char *c = copies;
+  for (uint32_t i = 0; i < nruns; i++) {
+    runs[i].copy = c;
+    hd_copy(c, (void *)runs[i].lo, runs[i].bytes);
+    c += runs[i].bytes;
+  }
+}
+
+static void put_back(uint32_t first, uint32_t n) {
+  for (uint32_t i = first; i < first + n; i++) hd_copy((void *)runs[i].lo, runs[i].copy, runs[i].bytes);
+}
+
+static void put_back_from(uintptr_t at, uint32_t first, uint32_t n) {
+  for (uint32_t i = first; i < first + n; i++) {
+    uintptr_t lo = runs[i].lo > at ? runs[i].lo : at, hi = runs[i].lo + runs[i].bytes;
+    if (lo < hi) hd_copy((void *)lo, runs[i].copy + (lo - runs[i].lo), hi - lo);
+  }
+}
+
+static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
+  uintptr_t top = s->start & ~(uintptr_t)(PAGE - 1);
+  touched &= ~(uintptr_t)(PAGE - 1);
+  if (touched && touched < s->low && touched > s->lo) s->low = touched;
+  // Did it go deeper than ever before? Look a window further down until one is empty.
+  unsigned char v[WINDOW];
+  for (bool deeper = faulted; deeper;) {
+    deeper = false;
+    uintptr_t from = s->low - WINDOW * PAGE;
+    if (from < s->lo) from = s->lo;
+    if (from >= s->low || hd_sys(SYS_mincore, from, s->low - from, v) != 0) break;
+    for (uint32_t i = 0; i < (s->low - from) / PAGE; i++)
+      if (v[i] & 1) {
+        s->low = from + i * PAGE;
+        deeper = true;
+        break;
+      }
+  }
+  if (top - s->low > 256 * PAGE) {
+    hd_sys(SYS_madvise, s->low, top - s->low, MADV_DONTNEED);
+    s->low = top - PAGE;
+  } else {
+    hd_fill((void *)s->low, 0, top - s->low);
+  }
+}
+
+void hd_snapshot_restore_donor(struct hd_donor *d) {
+  struct stack *s = &donor_stacks[d - hd_donors];
+  void **dtv = (void **)d->fs + 1, *now = *dtv; // libc's table of thread-local storage
+  put_back(s->first_run, s->nruns);
+  if (HD_UNLIKELY(hd_late)) {
+    // The table has grown since, and so may have the storage that lies below the thread's
+    // control block. libc does with both what it does for a new thread on a used stack; what
+    // was there at main is then put back, because libc has set up some of it since.
+    *dtv = now;
+    hd_tls_init(d->fs);
+    now = *dtv;
+    put_back_from(d->fs - hd_tls_at_main, s->first_run, s->nruns);
+    *dtv = now;
+  }
+  clean_stack(s, 0, true);
+}
+
+// Page faults the carrier has taken so far. An execution that took none touched no page
+// that was absent when it began, which spares looking for such pages.
+static long faults(void) {
+  struct rusage r;
+  return hd_sys(SYS_getrusage, 1 /* RUSAGE_THREAD */, &r, 0) == 0 ? r.ru_minflt + r.ru_majflt : -1;
+}
+
+void hd_snapshot_restore(void) {
+  static long before = -1;
+  bool faulted = before < 0 || faults() != before;
+  put_back(0, global_runs);
+  if (faulted)
+    for (uint32_t i = 0; i < ngaps; i++) hd_sys(SYS_madvise, gaps[i].lo, gaps[i].hi - gaps[i].lo, MADV_DONTNEED);
+  clean_stack(&main_stack, hd_threads[0].touched_low, faulted);
+  for (uint32_t i = 0; i < hd_ndonors; i++) {
+    struct hd_donor *d = &hd_donors[i];
+    if (!d->used && !hd_late) continue; // the loader fills thread-local storage of all threads
+    struct stack *s = &donor_stacks[i];
+    put_back(s->first_run, s->nruns);
+    clean_stack(s, d->owner ? d->owner->touched_low : 0, faulted);
+    d->used = false;
+    d->owner = NULL;
+  }
+  hd_heap_restore();
+  // Restoring takes faults of its own when it gave pages back; they must not count.
+  if (faulted) before = faults();
+}

@@ -1,0 +1,518 @@
+// children.c: processes that the program starts. They run uncontrolled, with
+// nothing of heddle's; that an execution has started some cannot be undone, so it must be
+// in a process of its own (HD_ISOLATION_FORK).
+//
+// The program knows its children by numbers of heddle's, in the order in which they were
+// started, because the kernel's would be others in each execution. To wait for one takes no
+// time: what it does until its end is one step, as far as that is possible (PATIENCE).
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "io/fd.h"
+#include "signals/signals.h"
+
+extern char **environ;
+
+enum { MOST = 1024, FIRST = 100000, MS = 1000000 };
+static const long PATIENCE = 100 * MS; // ns until others may go on before a child has ended
+enum { ANSWER = 100 };                 // ms until others may go on before a child has written or read
+
+static struct {
+  pid_t pid;
+  bool waited;
+  struct hd_timer *watch; // SIGCHLD is handled, and was not sent yet
+} child[MOST];            // by number - FIRST
+static uint32_t nchildren;
+static uint64_t waiting; // what threads need that wait for a child longer than PATIENCE
+
+void hd_children_reset(void) { nchildren = 0; }
+
+// ---- beginning
+static struct hd_thread *start_point(const char *what, uint64_t pc) {
+  hd.cur->pend.pc = pc;
+  hd_needs(HD_ISOLATION_FORK, what);
+  if (nchildren == MOST) hd_unsupported("more than 1024 child processes in one execution");
+  hd_event_settle();
+  struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
+  hd_pipes_inherited();
+  return t;
+}
+
+static int started(struct hd_thread *t, long pid) {
+  child[nchildren].pid = (pid_t)pid;
+  child[nchildren].waited = false;
+  child[nchildren].watch = NULL;
+  int number = FIRST + (int)nchildren++;
+  hd_progress(t);
+  uint64_t pc = t->pend.pc;
+  hd_commit(t, (uint64_t)(number - FIRST + 1), 0);
+  if (hd_signal_handled(SIGCHLD) || t->sigmask & hd_bit(SIGCHLD)) child[number - FIRST].watch = hd_timer_child(number, pc);
+  return number;
+}
+
+void hd_children_watched(uint64_t pc) {
+  for (uint32_t i = 0; i < nchildren; i++)
+    if (!child[i].waited && !child[i].watch) {
+      hd.cur->pend.pc = pc;
+      hd_unsupported("a handler for SIGCHLD that is installed after a child process was started: install it before");
+    }
+}
+
+static int failed(struct hd_thread *t, int err) {
+  hd_commit(t, 0, err);
+  return err;
+}
+
+// In the child of a fork: it goes on without heddle, but for the heap, whose blocks it has.
+static void in_child(void) {
+  if (hd_mode == HD_PASSIVE || hd_mode == HD_UNKNOWN || hd_mode == HD_CHILD) return;
+  struct hd_thread *t = hd.cur;
+  bool active = hd_mode == HD_ACTIVE;
+  hd_mode = HD_CHILD;
+  hd_outcome_remove();
+  hd_signals_release(active ? t->sigmask : 0);
+  if (active) hd_files_release();
+}
+
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+// Before any of the program's handlers are registered: in a child this one runs first.
+void hd_children_init(void) { __register_atfork(NULL, NULL, in_child, NULL); }
+
+static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
+  if (hd_semnamed_used()) hd_unsupported("fork after sem_open: named semaphores work within one process");
+  struct hd_thread *t = start_point(what, pc);
+  int pid = real();
+  if (pid == 0) {
+    in_child(); // where no handlers ran
+    return 0;
+  }
+  if (pid < 0) { errno = failed(t, errno); return -1; }
+  return started(t, pid);
+}
+
+HD_EXPORT pid_t fork(void) {
+  return hd_active() ? do_fork("fork", HD_RA, REAL(fork)) : REAL(fork)();
+}
+HD_EXPORT pid_t _Fork(void) {
+  return hd_active() ? do_fork("_Fork", HD_RA, REAL(_Fork)) : REAL(_Fork)();
+}
+// A child that shares memory until it calls exec may do nothing else with it anyway.
+HD_EXPORT pid_t vfork(void) {
+  return hd_active() ? do_fork("vfork", HD_RA, REAL(fork)) : REAL(fork)();
+}
+
+typedef int spawn_function(pid_t *, const char *, const void *, const void *, char *const *, char *const *);
+static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid, const char *path, const void *actions, const void *attr, char *const *argv, char *const *envp) {
+  struct hd_thread *t = start_point(what, pc);
+  pid_t p;
+  int err = real(&p, path, actions, attr, argv, envp);
+  if (err) return failed(t, err);
+  int number = started(t, p);
+  if (pid) hd_to_program(pid, &number, sizeof number);
+  return 0;
+}
+HD_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
+  if (!hd_active()) return REAL(posix_spawn)(pid, path, actions, attr, argv, envp);
+  return spawn("posix_spawn", HD_RA, hd_real.posix_spawn, pid, path, actions, attr, argv, envp);
+}
+HD_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
+  if (!hd_active()) return REAL(posix_spawnp)(pid, path, actions, attr, argv, envp);
+  return spawn("posix_spawnp", HD_RA, hd_real.posix_spawnp, pid, path, actions, attr, argv, envp);
+}
+
+// ---- waiting
+static bool how_ended(long pid, siginfo_t *info) { // it stays there to be waited for
+  info->si_pid = 0;
+  info->si_code = info->si_status = 0;
+  return hd_sys6(SYS_waitid, P_PID, pid, (long)info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != 0 || info->si_pid;
+}
+static bool ended(long pid) {
+  siginfo_t info;
+  return how_ended(pid, &info);
+}
+
+// Which child a wait is for: the one named; of any the one that was started first, because
+// which ends first is chance; but one that has ended if that one has not. -1: none has.
+static int wanted(pid_t which, bool any_ended) {
+  if (which > 0) {
+    uint32_t i = (uint32_t)which - FIRST;
+    return i < nchildren && !child[i].waited ? (int)i : -1;
+  }
+  int first = -1;
+  for (uint32_t i = 0; i < nchildren; i++) {
+    if (child[i].waited) continue;
+    if (first < 0) first = (int)i;
+    if (any_ended && ended(child[i].pid)) return (int)i;
+  }
+  return first;
+}
+
+// Sleeps between two looks at children, a little longer each time.
+struct patience { long passed, told, slice; };
+static void rest(struct patience *p) {
+  if (!p->slice) p->slice = 20000;
+  struct { long s, ns; } t = { 0, p->slice };
+  hd_sys(SYS_nanosleep, &t, NULL, 0);
+  p->passed += p->slice;
+  if (p->slice < 2 * MS) p->slice *= 2;
+  if (p->passed - p->told < 50 * MS) return;
+  p->told = p->passed; // this is not a hang: the watchdog must know
+  __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
+}
+
+// Waits for the child's end, for at most so many ns; most < 0 forever.
+static bool wait_really(long pid, long most) {
+  for (struct patience p = { 0 }; !ended(pid); rest(&p))
+    if (most >= 0 && p.passed >= most) return false;
+  return true;
+}
+
+// Its signal, once.
+bool hd_child_over(int number, bool patient, struct hd_signal *s) {
+  uint32_t i = (uint32_t)number - FIRST;
+  siginfo_t info;
+  if (!wait_really(child[i].pid, patient ? -1 : PATIENCE)) return false;
+  how_ended(child[i].pid, &info);
+  s->timer = NULL;
+  s->code = info.si_code;
+  s->child = number;
+  s->status = info.si_status;
+  hd_timer_forget(child[i].watch);
+  child[i].watch = NULL;
+  return true;
+}
+
+bool hd_child_ready(const struct hd_thread *u) {
+  int i = wanted((pid_t)u->pend.aux, true);
+  return i < 0 || ended(child[i].pid);
+}
+
+static bool any_timer(void) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    if (hd.timers.w[w]) return true;
+  return false;
+}
+
+// Could nobody else go on, now or when time has passed?
+static bool alone(const struct hd_thread *t) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    if (hd.enabled.w[w] & ~(w == t->index / 64 ? 1ull << t->index % 64 : 0)) return false;
+  return !any_timer();
+}
+
+static bool unwatched(void) {
+  int i = wanted(-1, false);
+  return i >= 0 && !child[i].watch;
+}
+
+// Nobody can run: waits until a child ends that somebody waits for. False: nobody does; or
+// it takes long, and somebody's time may pass meanwhile.
+bool hd_children_outside(void) {
+  for (struct patience p = { 0 };; rest(&p)) {
+    bool any = false;
+    for (uint32_t i = 0; i < hd.nthreads; i++) {
+      struct hd_thread *u = &hd_threads[i];
+      if (u->ended) continue;
+      if (u->pend.op == HD_OP_SIGNAL_WAIT && u->pend.aux & hd_bit(SIGCHLD) && unwatched())
+        hd_unsupported("a wait for the signal of a child's end (SIGCHLD) that was not blocked when the child was started: block it before");
+      if (u->needs != (uint64_t)&waiting) continue;
+      any = true;
+      if (!hd_child_ready(u)) continue;
+      hd_update((uint64_t)&waiting);
+      return true;
+    }
+    if (!any || (p.passed > PATIENCE && any_timer())) return false;
+  }
+}
+
+// Children whose end is ignored leave nothing to wait for, and a wait lasts until all have ended.
+static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN || hd_actions[SIGCHLD].sa_flags & SA_NOCLDWAIT; }
+
+static void reap(uint32_t i, struct rusage *usage) {
+  hd_sys4(SYS_wait4, child[i].pid, NULL, 0, usage);
+  child[i].waited = true;
+}
+
+// How a child ended and its number, 0: it has not, or -errno. options: WNOHANG, WNOWAIT.
+static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *usage, uint64_t pc) {
+  if (which < -1 || which == 0) which = -1; // they are all of one group
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, HD_OP_PROCESS_WAIT, pc, 0);
+  t->pend.aux = (uint64_t)(int64_t)which;
+  hd_point(t);
+  int i = wanted(which, false);
+  if (i < 0) { failed(t, ECHILD); return -ECHILD; }
+  bool soon = alone(t) && !(options & WNOHANG) ? wait_really(child[i].pid, -1) : wait_really(child[i].pid, PATIENCE);
+  if (!soon) { // it may be waiting for one of the others
+    hd.result.notes |= HD_NOTE_OUTSIDE;
+    if (options & WNOHANG) {
+      hd_commit(t, 0, 0);
+      hd_observe(t, pc, 0);
+      return 0;
+    }
+    failed(t, EAGAIN);
+    hd_pend(t, HD_OP_PROCESS_WAIT, pc, 0);
+    t->pend.aux = (uint64_t)(int64_t)which;
+    hd_need(t, (uint64_t)&waiting, 0);
+    t->intr = HD_INTR_RESTART;
+    hd_point(t);
+    if (t->interrupted) { failed(t, EINTR); return -EINTR; }
+    i = wanted(which, true);
+    if (i < 0) { failed(t, ECHILD); return -ECHILD; }
+    wait_really(child[i].pid, -1);
+  }
+  how_ended(child[i].pid, info);
+  struct hd_signal s = { .sig = SIGCHLD, .target = HD_PROCESS };
+  bool send = child[i].watch && hd_child_over(FIRST + i, true, &s); // it was sent before its end showed
+  if (unwanted()) {
+    for (; i >= 0; i = wanted(which, false)) {
+      wait_really(child[i].pid, -1);
+      reap((uint32_t)i, usage);
+    }
+    failed(t, ECHILD);
+    return -ECHILD;
+  }
+  if (!(options & WNOWAIT)) reap((uint32_t)i, usage);
+  hd_progress(t);
+  hd_commit(t, (uint64_t)i + 1, 0);
+  hd_update((uint64_t)&waiting);
+  if (send) {
+    hd_signal_generate(&s, pc);
+    hd_deliver_due(t, pc);
+  }
+  return FIRST + i;
+}
+
+// As wait4 has it.
+static int status_of(const siginfo_t *i) {
+  return i->si_code == CLD_EXITED ? (i->si_status & 0xff) << 8 : i->si_status | (i->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+static pid_t waited(long r) {
+  if (r >= 0) return (pid_t)r;
+  errno = (int)-r;
+  return -1;
+}
+static pid_t wait_and_store(pid_t which, int *status, int options, struct rusage *usage, uint64_t pc) {
+  siginfo_t info;
+  struct rusage used;
+  hd.cur->pend.pc = pc;
+  if (options & (WUNTRACED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WUNTRACED, WCONTINUED)");
+  if (options & ~(WNOHANG | __WALL | __WCLONE | __WNOTHREAD)) return waited(-EINVAL);
+  long r = wait_for(which, options & WNOHANG, &info, &used, pc);
+  int s = r > 0 ? status_of(&info) : 0;
+  if (r > 0 && status) hd_to_program(status, &s, sizeof s);
+  if (r > 0 && usage) hd_to_program(usage, &used, sizeof used);
+  return waited(r);
+}
+HD_EXPORT pid_t wait(int *status) {
+  return hd_active() ? wait_and_store(-1, status, 0, NULL, HD_RA) : REAL(wait4)(-1, status, 0, NULL);
+}
+HD_EXPORT pid_t waitpid(pid_t which, int *status, int options) {
+  return hd_active() ? wait_and_store(which, status, options, NULL, HD_RA) : REAL(wait4)(which, status, options, NULL);
+}
+HD_EXPORT pid_t wait3(int *status, int options, struct rusage *usage) {
+  return hd_active() ? wait_and_store(-1, status, options, usage, HD_RA) : REAL(wait4)(-1, status, options, usage);
+}
+HD_EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage) {
+  return hd_active() ? wait_and_store(which, status, options, usage, HD_RA) : REAL(wait4)(which, status, options, usage);
+}
+
+HD_EXPORT int waitid(idtype_t what, id_t id, siginfo_t *out, int options) {
+  if (!hd_active()) return REAL(waitid)((int)what, id, out, options);
+  siginfo_t info, told;
+  hd.cur->pend.pc = HD_RA;
+  if (options & (WSTOPPED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WSTOPPED, WCONTINUED)");
+  if (what == P_PGID || what == P_PIDFD) hd_unsupported("waitid for a process group or a pidfd");
+  if (!(options & WEXITED) || options & ~(WEXITED | WNOHANG | WNOWAIT | __WALL | __WCLONE | __WNOTHREAD)) return waited(-EINVAL);
+  if (what != P_ALL && (what != P_PID || (int)id <= 0)) return waited(-EINVAL);
+  long r = wait_for(what == P_ALL ? -1 : (pid_t)id, options & (WNOHANG | WNOWAIT), &info, NULL, HD_RA);
+  if (r < 0) return waited(r);
+  hd_fill(&told, 0, sizeof told);
+  if (r > 0) {
+    told.si_signo = SIGCHLD;
+    told.si_code = info.si_code;
+    told.si_pid = (pid_t)r;
+    told.si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
+    told.si_status = info.si_status;
+  }
+  if (out) hd_to_program(out, &told, sizeof told);
+  return 0;
+}
+
+// What a child does until it answers should not depend on how long it takes.
+void hd_children_answer(int fd, bool write) {
+  if (wanted(-1, false) < 0) return;
+  hd.result.notes |= HD_NOTE_OUTSIDE;
+  struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
+  hd_sys(SYS_poll, &p, 1, ANSWER);
+}
+
+// How much of what a command prints comes with one read should not depend on that, either.
+void hd_child_output(int number, int fd, uint64_t n) {
+  uint32_t i = (uint32_t)number - FIRST;
+  int there = 0;
+  for (struct patience p = { 0 }; !child[i].waited && !ended(child[i].pid) && p.passed < PATIENCE; rest(&p))
+    if (hd_sys(SYS_ioctl, fd, FIONREAD, &there) || (uint64_t)there >= n) return;
+}
+
+// In a child, numbers that it has from the program must not be taken for the kernel's.
+int hd_child_number(int pid) {
+  if (pid <= 0 || pid == hd_pid()) hd_refuse("a child process of the program, forked and without exec, sends a signal to the program or to all of its group");
+  uint32_t i = (uint32_t)pid - FIRST;
+  return i < nchildren ? child[i].pid : pid;
+}
+
+bool hd_child_kill(int pid, int sig, uint64_t pc, int *err) {
+  int i = wanted(pid, false);
+  if (pid <= 0 || i < 0) return false;
+  struct hd_thread *t = hd_op(HD_OP_PROCESS_SIGNAL, pc, 0);
+  t->pend.aux = (uint64_t)sig;
+  i = wanted(pid, false); // or it has been waited for meanwhile
+  *err = i < 0 ? ESRCH : (int)-hd_sys(SYS_kill, child[i].pid, sig, 0);
+  hd_commit(t, (uint64_t)(pid - FIRST + 1), *err);
+  return true;
+}
+
+// ---- the shell
+HD_EXPORT int system(const char *command) {
+  if (!hd_active()) return REAL(system)(command);
+  char *argv[] = { "sh", "-c", (char *)command, NULL };
+  pid_t pid;
+  if (!command) return 1;
+  // As POSIX has it: SIGCHLD is blocked, SIGINT and SIGQUIT come from nobody here.
+  struct hd_thread *t = hd.cur;
+  int err = spawn("system", HD_RA, REAL(posix_spawn), &pid, "/bin/sh", NULL, NULL, argv, environ);
+  if (err) { errno = err; return -1; }
+  uint64_t mask = t->sigmask;
+  t->sigmask |= hd_bit(SIGCHLD);
+  siginfo_t info;
+  long r = wait_for(pid, 0, &info, NULL, HD_RA);
+  t->sigmask = mask;
+  hd_deliver_due(t, HD_RA);
+  return r < 0 ? waited(r) : status_of(&info);
+}
+
+HD_EXPORT FILE *popen(const char *command, const char *how) {
+  if (!hd_active()) return REAL(popen)(command, how);
+  char mode[8];
+  hd.cur->pend.pc = HD_RA;
+  if (!hd_fetch_string(mode, how, sizeof mode) || (*mode != 'r' && *mode != 'w')) return errno = EINVAL, NULL;
+  bool reads = *mode == 'r', cloexec = mode[1] == 'e' || (mode[1] && mode[2] == 'e');
+  struct hd_thread *t = start_point("popen", HD_RA);
+  int fds[2];
+  long err = -hd_sys(SYS_pipe2, fds, O_CLOEXEC, 0);
+  if (err) return errno = failed(t, (int)err), NULL;
+  int ours = fds[!reads], theirs = fds[reads];
+  char *argv[] = { "sh", "-c", (char *)command, NULL };
+  posix_spawn_file_actions_t a;
+  pid_t pid;
+  posix_spawn_file_actions_init(&a);
+  posix_spawn_file_actions_adddup2(&a, theirs, reads);
+  err = REAL(posix_spawn)(&pid, "/bin/sh", &a, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&a);
+  hd_sys(SYS_close, theirs, 0, 0);
+  if (err) {
+    hd_sys(SYS_close, ours, 0, 0);
+    return errno = failed(t, (int)err), NULL;
+  }
+  if (!cloexec) hd_sys(SYS_fcntl, ours, F_SETFD, 0);
+  hd_fd_opened();
+  return hd_stdio_child(ours, reads ? "r" : "w", started(t, pid), HD_RA);
+}
+HD_EXPORT int pclose(FILE *f) {
+  if (!hd_active()) return REAL(pclose)(f);
+  int child = hd_stdio_child_of(f), closed;
+  siginfo_t info;
+  if (!child) return REAL(pclose)(f); // from before main
+  hd_stdio_close(f, HD_RA, &closed);
+  long r = wait_for(child, 0, &info, NULL, HD_RA);
+  return r < 0 ? waited(r) : status_of(&info);
+}
+
+// ---- another program in place of this one
+//
+// It gets a process of its own, whose end is that of the execution: threads are gone, and
+// nothing of the program is left that could be told from outside.
+static int replace(int (*how)(const char *, char *const *, char *const *), const char *what, const char *path, char *const *argv, char *const *envp, uint64_t pc) {
+  struct hd_thread *t = start_point(what, pc);
+  int fds[2] = { -1, -1 }, err = 0, status = 0;
+  hd_sys(SYS_pipe2, fds, O_CLOEXEC, 0);
+  long pid = hd_sys6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+  if (pid == 0) {
+    in_child();
+    how(path, argv, envp);
+    err = errno;
+    hd_sys(SYS_write, fds[1], &err, sizeof err);
+    hd_sys(SYS_exit_group, 127, 0, 0);
+  }
+  hd_sys(SYS_close, fds[1], 0, 0);
+  if (pid < 0) err = (int)-pid;
+  else if (hd_sys(SYS_read, fds[0], &err, sizeof err) != sizeof err) err = 0;
+  hd_sys(SYS_close, fds[0], 0, 0);
+  if (pid > 0 && err) hd_sys4(SYS_wait4, pid, &status, 0, NULL);
+  if (err) { errno = failed(t, err); return -1; }
+  started(t, pid);
+  wait_really(pid, -1);
+  hd_sys4(SYS_wait4, pid, &status, 0, NULL);
+  child[nchildren - 1].waited = true;
+  if (WIFSIGNALED(status)) hd_end(HD_OUT_SIGNAL, WTERMSIG(status), pc, 0, "of the program that took the place of this one");
+  hd_end(HD_OUT_CLEAN, WEXITSTATUS(status), 0, 0, NULL);
+}
+
+static int by_path(const char *path, char *const *argv, char *const *envp) { return REAL(execve)(path, argv, envp); }
+static int by_name(const char *file, char *const *argv, char *const *envp) { return REAL(execvpe)(file, argv, envp); }
+
+HD_EXPORT int execve(const char *path, char *const *argv, char *const *envp) {
+  return hd_active() ? replace(by_path, "execve", path, argv, envp, HD_RA) : by_path(path, argv, envp);
+}
+HD_EXPORT int execv(const char *path, char *const *argv) {
+  return hd_active() ? replace(by_path, "execv", path, argv, environ, HD_RA) : by_path(path, argv, environ);
+}
+HD_EXPORT int execvp(const char *file, char *const *argv) {
+  return hd_active() ? replace(by_name, "execvp", file, argv, environ, HD_RA) : by_name(file, argv, environ);
+}
+HD_EXPORT int execvpe(const char *file, char *const *argv, char *const *envp) {
+  return hd_active() ? replace(by_name, "execvpe", file, argv, envp, HD_RA) : by_name(file, argv, envp);
+}
+enum { MOST_ARGS = 4096 };
+#define LIST(first) \
+  char *argv[MOST_ARGS]; \
+  uint32_t n = 0; \
+  va_list ap; \
+  va_start(ap, first); \
+  for (char *a = (char *)first; a && n < MOST_ARGS - 1; a = va_arg(ap, char *)) argv[n++] = a; \
+  argv[n] = NULL
+HD_EXPORT int execl(const char *path, const char *first, ...) {
+  LIST(first);
+  return hd_active() ? replace(by_path, "execl", path, argv, environ, HD_RA) : by_path(path, argv, environ);
+}
+HD_EXPORT int execlp(const char *file, const char *first, ...) {
+  LIST(first);
+  return hd_active() ? replace(by_name, "execlp", file, argv, environ, HD_RA) : by_name(file, argv, environ);
+}
+HD_EXPORT int execle(const char *path, const char *first, ...) {
+  LIST(first);
+  char *const *envp = va_arg(ap, char *const *);
+  return hd_active() ? replace(by_path, "execle", path, argv, envp, HD_RA) : by_path(path, argv, envp);
+}
+
+// ---- the end of the execution
+//
+// Children that are left would disturb the next one.
+void hd_children_end(void) {
+  for (uint32_t i = 0; i < nchildren; i++) {
+    if (child[i].waited) continue;
+    hd_sys(SYS_kill, child[i].pid, SIGKILL, 0);
+    hd_sys4(SYS_wait4, child[i].pid, NULL, 0, NULL);
+  }
+}

@@ -1,0 +1,110 @@
+// initial_stack.c: the first stack, as the kernel laid it out. From the top down it holds the path of
+// the executable, the environment's strings, those of the arguments, and then the vectors of
+// pointers to them. So whatever their size is moves everything below: the stack of main and of
+// constructors, and the vectors themselves. The controller (internal/target/cprog/padding.go)
+// evens the size out with variables of its own at the end of the environment; here they are
+// taken out again, before any code of the program's runs.
+#define _GNU_SOURCE
+#include <elf.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include "core/rt.h"
+
+enum { PAGE = 4096, PATH_PAGES = 3 };
+struct hd_extent hd_padding[3];
+static uintptr_t top;       // of the stack; 0: it is not known
+static uint64_t stack_size; // mapped below main's frame
+
+static bool begins(const char *s, const char *with) {
+  while (*with && *s == *with) { s++; with++; }
+  return !*with;
+}
+
+// The variables that brought the runtime in must not reach what the program starts, nor
+// change what the program sees of its environment. Returns the new end of the vector;
+// *padding is the first variable that only takes up room, or NULL.
+static char **clean(char **envp, char **padding) {
+  char **out = envp;
+  *padding = NULL;
+  for (char **e = envp; *e; e++) {
+    char *s = *e;
+    if (begins(s, HD_PADDING)) {
+      *padding = s;
+      break; // it is the rest
+    }
+    bool ours = false;
+    static const char preload[] = "LD_PRELOAD=";
+    if (begins(s, preload)) { // the controller puts its own path first
+      uint64_t i = sizeof preload - 1, j = i;
+      while (s[j] && s[j] != ':' && s[j] != ' ') j++;
+      if (s[j]) { j++; while ((s[i++] = s[j++])) ; }
+      else ours = true;
+    }
+    if (hd_streq(s, "GLIBC_TUNABLES=glibc.pthread.rseq=0") || hd_streq(s, "LD_BIND_NOW=1")) ours = true;
+    if (!ours) *out++ = s;
+  }
+  *out = NULL;
+  return out;
+}
+
+static uintptr_t up(uintptr_t a) { return (a + PAGE - 1) & ~(uintptr_t)(PAGE - 1); }
+static uintptr_t down(uintptr_t a) { return a & ~(uintptr_t)(PAGE - 1); }
+
+void hd_start_init(char **envp) {
+  char **vectors_end = envp, *padding;
+  while (*vectors_end) vectors_end++;
+  Elf64_auxv_t *aux = (Elf64_auxv_t *)(vectors_end + 1);
+  char **end = clean(envp, &padding);
+  uint64_t n = 0, bytes = 0;
+  Elf64_auxv_t *path = NULL;
+  for (; aux[n].a_type != AT_NULL; n++)
+    if (aux[n].a_type == AT_EXECFN) path = &aux[n];
+  n++;
+  char *at = path ? (char *)path->a_un.a_val : NULL;
+  if (at) {
+    bytes = hd_strlen(at) + 1;
+    top = up((uintptr_t)at + bytes);
+  }
+  if (!padding) return;
+  // The path ends where the stack begins, so its own length decides where it begins.
+  if (at) {
+    uintptr_t place = top - PATH_PAGES * PAGE;
+    if (place + bytes <= (uintptr_t)at && (uintptr_t)padding < place) {
+      hd_copy((char *)place, at, bytes);
+      path->a_un.a_val = place;
+      hd_padding[0] = (struct hd_extent){ up((uintptr_t)padding), place };
+      hd_padding[1] = (struct hd_extent){ place, top }; // nothing writes there
+    }
+  }
+  // Who looks for the auxiliary vector goes past the environment's end. libc has its own
+  // pointer to where the kernel put it.
+  if ((char *)(end + 1) + n * sizeof *aux <= (char *)aux) {
+    hd_copy((char *)(end + 1), (char *)aux, n * sizeof *aux);
+    hd_padding[2] = (struct hd_extent){ up((uintptr_t)(end + 1) + n * sizeof *aux), down((uintptr_t)aux) };
+  }
+  for (uint32_t i = 0; i < 3; i += 2)
+    if (hd_padding[i].lo < hd_padding[i].hi) hd_sys(SYS_madvise, hd_padding[i].lo, hd_padding[i].hi - hd_padding[i].lo, MADV_DONTNEED);
+}
+
+// ---- the stack of main
+//
+// The kernel maps it as it is used, up to a limit that counts from its top, arguments, environment
+// and padding included. All of what the program may use is mapped now, so that what an execution
+// leaves deep down is found again (memory/snapshot.c), and padding takes nothing away from it.
+void hd_start_grow(uintptr_t sp) {
+  enum { MOST = 8 << 20, SPARE = 64 << 10 };
+  if (stack_size || !top) return;
+  struct rlimit r;
+  if (getrlimit(RLIMIT_STACK, &r) != 0) return;
+  uint64_t size = r.rlim_cur < MOST ? down(r.rlim_cur) : MOST, used = top - sp;
+  struct rlimit more = { size + used + SPARE, r.rlim_max };
+  if (more.rlim_cur > r.rlim_max) more.rlim_cur = r.rlim_max;
+  bool raised = more.rlim_cur > r.rlim_cur && setrlimit(RLIMIT_STACK, &more) == 0;
+  uint64_t limit = raised ? more.rlim_cur : r.rlim_cur;
+  if (limit < size + used + SPARE) size = limit > used + SPARE ? limit - used - SPARE : 0;
+  if (size) *(volatile char *)(sp - size) = 0;
+  if (raised) setrlimit(RLIMIT_STACK, &r);
+  stack_size = size;
+}
+
+uint64_t hd_start_stack(void) { return stack_size; }

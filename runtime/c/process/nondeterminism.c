@@ -1,0 +1,131 @@
+// nondeterminism.c: what would differ from one execution or process to the next by chance: random
+// numbers, identifiers, the machine. A program under control gets the same every time.
+//
+// Out of reach: the instructions rdrand, rdseed and rdtsc, cpuid, and the kernel's vDSO called
+// past libc. std::random_device is answered here, before it comes to rdrand.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+#include "io/fd.h"
+
+// The words that a thread draws depend on nothing but the thread and how many it drew.
+static uint64_t word(void) {
+  struct hd_thread *t = hd.cur;
+  return hd_mix(t->name, 0x100000000ull + ++t->nrandom);
+}
+
+static HD_PROGACCESS void draw(char *p, uint64_t n) {
+  while (n) {
+    uint64_t w = word(), k = n < 8 ? n : 8;
+    hd_copy(p, &w, k);
+    p += k;
+    n -= k;
+  }
+}
+
+void hd_chance_init(void) {
+  uint64_t *p = (uint64_t *)getauxval(AT_RANDOM); // libc has taken its own from it already
+  if (p) { p[0] = 0x6865646c65000001; p[1] = 0x72616e646f6d0002; }
+}
+
+HD_EXPORT ssize_t getrandom(void *p, size_t n, unsigned flags) {
+  if (!hd_active()) return REAL(getrandom)(p, n, flags);
+  if (flags & ~7u) { errno = EINVAL; return -1; }
+  hd.cur->pend.pc = HD_RA;
+  draw(p, n);
+  return (ssize_t)n;
+}
+HD_EXPORT int getentropy(void *p, size_t n) {
+  if (!hd_active()) return REAL(getentropy)(p, n);
+  if (n > 256) { errno = EIO; return -1; }
+  hd.cur->pend.pc = HD_RA;
+  draw(p, n);
+  return 0;
+}
+HD_EXPORT void arc4random_buf(void *p, size_t n) {
+  if (!hd_active()) { REAL(arc4random_buf)(p, n); return; }
+  hd.cur->pend.pc = HD_RA;
+  draw(p, n);
+}
+HD_EXPORT uint32_t arc4random(void) { return hd_active() ? (uint32_t)word() : REAL(arc4random)(); }
+HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_active() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)word() % n : 0; }
+// std::random_device::_M_getval()
+HD_EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void *self) { return hd_active() ? (unsigned)word() : REAL(_ZNSt13random_device9_M_getvalEv)(self); }
+
+// ---- identifiers
+HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
+HD_EXPORT pid_t gettid(void) { return hd_active() ? hd_pid() + (pid_t)hd.cur->number : (pid_t)hd_sys(SYS_gettid, 0, 0, 0); }
+HD_EXPORT pid_t getppid(void) { return hd_active() ? hd_pid() - 1 : (pid_t)hd_sys(SYS_getppid, 0, 0, 0); }
+HD_EXPORT pid_t getpgrp(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpgid, 0, 0, 0); }
+HD_EXPORT pid_t getpgid(pid_t pid) { return hd_active() && (!pid || pid == hd_pid()) ? hd_pid() : (pid_t)hd_errno_result(hd_sys(SYS_getpgid, pid, 0, 0)); }
+HD_EXPORT pid_t getsid(pid_t pid) { return hd_active() && (!pid || pid == hd_pid()) ? hd_pid() : (pid_t)hd_errno_result(hd_sys(SYS_getsid, pid, 0, 0)); }
+
+// ---- the machine
+HD_EXPORT int sched_getcpu(void) {
+  unsigned cpu = 0;
+  if (!hd_active()) hd_sys(SYS_getcpu, &cpu, 0, 0);
+  return (int)cpu;
+}
+HD_EXPORT int getcpu(unsigned *cpu, unsigned *node) {
+  if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_getcpu, cpu, node, 0));
+  if (cpu) *cpu = 0;
+  if (node) *node = 0;
+  return 0;
+}
+HD_EXPORT long sysconf(int name) {
+  if (hd_active() && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) return HD_CPUS;
+  return REAL(sysconf)(name);
+}
+HD_EXPORT int get_nprocs(void) { return hd_active() ? HD_CPUS : REAL(get_nprocs)(); }
+HD_EXPORT int get_nprocs_conf(void) { return hd_active() ? HD_CPUS : REAL(get_nprocs_conf)(); }
+
+// ---- names of temporary files
+static bool suffix(char *name, int tail, char **xs) {
+  uint64_t n = hd_strlen(name);
+  if (tail < 0 || n < 6 + (uint64_t)tail) return false;
+  *xs = name + n - (uint64_t)tail - 6;
+  for (int i = 0; i < 6; i++)
+    if ((*xs)[i] != 'X') return false;
+  return true;
+}
+static void letters(char *xs) {
+  uint64_t w = word();
+  for (int i = 0; i < 6; i++, w /= 62) xs[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[w % 62];
+}
+
+static int temporary(char *name, int tail, int flags) {
+  char *xs;
+  if (!hd_active()) return REAL(mkostemps)(name, tail, flags);
+  if (!suffix(name, tail, &xs)) { errno = EINVAL; return -1; }
+  for (int tries = 0; tries < 1000; tries++) {
+    letters(xs);
+    int fd = open(name, (flags & ~O_ACCMODE) | O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+HD_EXPORT int mkstemp(char *name) { return temporary(name, 0, 0); }
+HD_EXPORT int mkstemps(char *name, int tail) { return temporary(name, tail, 0); }
+HD_EXPORT int mkostemp(char *name, int flags) { return temporary(name, 0, flags); }
+HD_EXPORT int mkostemps(char *name, int tail, int flags) { return temporary(name, tail, flags); }
+HD_EXPORT int mkstemp64(char *name) { return temporary(name, 0, 0); }
+HD_EXPORT int mkstemps64(char *name, int tail) { return temporary(name, tail, 0); }
+HD_EXPORT int mkostemp64(char *name, int flags) { return temporary(name, 0, flags); }
+HD_EXPORT int mkostemps64(char *name, int tail, int flags) { return temporary(name, tail, flags); }
+
+extern int mkdir(const char *, unsigned);
+HD_EXPORT char *mkdtemp(char *name) {
+  char *xs;
+  if (!hd_active()) return REAL(mkdtemp)(name);
+  if (!suffix(name, 0, &xs)) { errno = EINVAL; return NULL; }
+  for (int tries = 0; tries < 1000; tries++) {
+    letters(xs);
+    if (mkdir(name, 0700) == 0) return name;
+    if (errno != EEXIST) break;
+  }
+  return NULL;
+}

@@ -1,0 +1,16 @@
+// unsupported.c: the C side of unsupported.S.
+#include "core/rt.h"
+
+struct record { const char *name; void *real; uint64_t isolation; };
+
+// Returns where to go on: libc's function.
+__attribute__((visibility("hidden"))) void *hd_unsupported_call(struct record *r, uint64_t pc) {
+  if (hd_active()) {
+    hd.cur->pend.pc = pc;
+    if (!r->isolation) hd_unsupported(r->name);
+    hd_needs((uint32_t)r->isolation, r->name);
+  }
+  if (!r->real) r->real = hd_real_find(r->name);
+  if (!r->real) hd_fatal("libc has no function %s", r->name);
+  return r->real;
+}

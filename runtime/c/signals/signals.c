@@ -1,0 +1,510 @@
+// signals.c: signals the program sends itself. None reaches it from outside while it is
+// controlled. Dispositions, masks and pending signals are the program's own business and
+// are kept here, not in the kernel, whose state would outlive the execution. Handlers run in
+// delivery.c.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#include "core/rt.h"
+#include "signals/signals.h"
+#include "sync/sync.h"
+
+enum { REALTIME = 32, QUEUE = 256 };
+
+struct sigaction hd_actions[NSIG];
+static struct sigaction actions_at_main[NSIG]; // set before main
+static uint64_t mask_at_main;
+static bool handlers_at_main;
+static bool changed; // actions are not those at main
+static uint64_t process_pending;
+static struct hd_signal queue[QUEUE]; // pending, in the order they were sent; hd.npending of them
+
+void hd_signals_reset(void) {
+  if (changed) hd_copy(hd_actions, actions_at_main, sizeof hd_actions);
+  changed = false;
+  process_pending = 0;
+  hd.npending = hd.nsuspended = 0;
+  hd.handlers = handlers_at_main;
+}
+
+void hd_signals_main(struct hd_thread *main) { main->sigmask = mask_at_main; }
+
+void hd_signals_release(uint64_t mask) {
+  for (int sig = 1; sig < NSIG; sig++)
+    if (hd_actions[sig].sa_handler != SIG_DFL) REAL(sigaction)(sig, &hd_actions[sig], NULL);
+  hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
+}
+
+// ---- dispositions
+static bool handles(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
+
+static bool ignored(int sig) {
+  void *h = (void *)hd_actions[sig].sa_handler;
+  if (h == (void *)SIG_IGN) return true;
+  return h == (void *)SIG_DFL && (sig == SIGCHLD || sig == SIGURG || sig == SIGWINCH || sig == SIGCONT);
+}
+
+bool hd_signal_ignored(int sig) { return ignored(sig); }
+bool hd_signal_handled(int sig) { return handles(&hd_actions[sig]); }
+bool hd_signal_restarts(int sig) { return hd_actions[sig].sa_flags & SA_RESTART; }
+
+static void forget(int sig);
+
+// 0 or EINVAL.
+static int set_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
+  if (!hd_signal_valid(sig)) return EINVAL;
+  struct sigaction new;
+  if (act) {
+    hd_fetch(&new, act, sizeof new, pc);
+    if (sig == SIGKILL || sig == SIGSTOP) return EINVAL;
+    struct hd_thread *t = hd_op(HD_OP_SIGNAL_ACTION, pc, 0);
+    t->pend.obj = handles(&new) ? (uint64_t)new.sa_handler : 0;
+    hd_progress(t);
+    hd_commit(t, (uint64_t)sig, 0);
+    if (handles(&new)) hd.handlers = true;
+    if (sig == SIGCHLD && handles(&new)) hd_children_watched(pc);
+  }
+  if (old) {
+    hd_refresh(old, sizeof *old, pc);
+    *old = hd_actions[sig];
+  }
+  if (act) {
+    changed = true;
+    hd_actions[sig] = new;
+    if (ignored(sig)) forget(sig);
+    hd_update_all();
+    hd_kernel_exit(pc);
+  }
+  return 0;
+}
+
+int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
+  if (hd_active()) return set_action(sig, act, old, pc);
+  if (!hd_signal_valid(sig)) return EINVAL; // before main: in force from main on, and never the kernel's
+  if (old) *old = actions_at_main[sig];
+  if (act) {
+    actions_at_main[sig] = *act;
+    if (handles(act)) handlers_at_main = true;
+  }
+  changed = true;
+  return 0;
+}
+
+HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
+  if (!hd_controlled()) return REAL(sigaction)(sig, act, old);
+  int err = hd_signal_action(sig, act, old, HD_RA);
+  if (err) errno = err;
+  return err ? -1 : 0;
+}
+
+static void (*install(int sig, void (*handler)(int), int flags, uint64_t pc))(int) {
+  struct sigaction act, old;
+  hd_fill(&act, 0, sizeof act);
+  act.sa_handler = handler;
+  act.sa_flags = flags;
+  int err = hd_signal_action(sig, &act, &old, pc);
+  if (err) errno = err;
+  return err ? SIG_ERR : old.sa_handler;
+}
+
+HD_EXPORT void (*signal(int sig, void (*handler)(int)))(int) {
+  return hd_controlled() ? install(sig, handler, SA_RESTART, HD_RA) : (void (*)(int))REAL(signal)(sig, (void *)handler);
+}
+HD_EXPORT void (*bsd_signal(int sig, void (*handler)(int)))(int) {
+  return hd_controlled() ? install(sig, handler, SA_RESTART, HD_RA) : (void (*)(int))REAL(signal)(sig, (void *)handler);
+}
+// signal as strict ISO C headers have it.
+HD_EXPORT void (*__sysv_signal(int sig, void (*handler)(int)))(int) {
+  return hd_controlled() ? install(sig, handler, SA_RESETHAND | SA_NODEFER, HD_RA) : (void (*)(int))REAL(__sysv_signal)(sig, (void *)handler);
+}
+HD_EXPORT void (*sysv_signal(int sig, void (*handler)(int)))(int) __attribute__((alias("__sysv_signal")));
+
+HD_EXPORT int siginterrupt(int sig, int on) {
+  if (!hd_controlled()) return REAL(siginterrupt)(sig, on);
+  struct sigaction act;
+  if (sigaction(sig, NULL, &act) < 0) return -1;
+  if (on) act.sa_flags &= ~SA_RESTART;
+  else act.sa_flags |= SA_RESTART;
+  return sigaction(sig, &act, NULL);
+}
+
+// ---- masks
+int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  uint64_t now = hd_active() ? t->sigmask : mask_at_main, next = now;
+  if (set) {
+    uint64_t s;
+    if (hd_active()) hd_fetch(&s, set, sizeof s, pc);
+    else s = *(const uint64_t *)set;
+    switch (how) {
+    case SIG_BLOCK: next |= s; break;
+    case SIG_UNBLOCK: next &= ~s; break;
+    case SIG_SETMASK: next = s; break;
+    default: return EINVAL;
+    }
+    next &= ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
+  }
+  if (old) {
+    if (hd_active()) hd_refresh(old, sizeof *old, pc);
+    hd_fill(old, 0, sizeof *old);
+    *(uint64_t *)old = now;
+  }
+  if (!set) return 0;
+  if (!hd_active()) {
+    mask_at_main = next;
+    return 0;
+  }
+  hd_op(HD_OP_SIGNAL_MASK, pc, 0);
+  t->sigmask = next;
+  hd_commit(t, next, 0);
+  hd_deliver_due(t, pc);
+  return 0;
+}
+HD_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
+  return hd_controlled() ? hd_signal_mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
+}
+HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
+  if (!hd_controlled()) return REAL(sigprocmask)(how, set, old);
+  int err = hd_signal_mask(how, set, old, HD_RA);
+  if (err) errno = err;
+  return err ? -1 : 0;
+}
+
+void hd_mask_for_call(const sigset_t *mask, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  uint64_t to;
+  if (!mask) return;
+  hd_fetch(&to, mask, sizeof to, pc);
+  to &= ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
+  if (to == t->sigmask) return;
+  hd_op(HD_OP_SIGNAL_MASK, pc, 0);
+  t->back_mask = t->sigmask;
+  t->sigmask = to;
+  t->masked = true;
+  hd_commit(t, to, 0);
+}
+
+void hd_mask_back(uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (!t->masked) return;
+  t->sigmask = t->back_mask;
+  t->masked = false;
+  t->pend.pc = pc;
+  hd_note(t, HD_OP_SIGNAL_MASK, 0, 0, t->sigmask);
+  hd_deliver_due(t, pc);
+}
+
+// ---- pending
+static uint64_t *bits_of(uint32_t target) { return target == HD_PROCESS ? &process_pending : &hd_threads[target].sigpending; }
+
+uint64_t hd_signals_pending(const struct hd_thread *t) { return t->sigpending | process_pending; }
+
+HD_EXPORT int sigpending(sigset_t *set) {
+  if (!hd_active()) return REAL(sigpending)(set);
+  hd_refresh(set, sizeof *set, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_SIGNAL_PENDING, HD_RA, 0);
+  uint64_t all = hd_signals_pending(t);
+  hd_commit(t, all, 0);
+  hd_observe(t, HD_RA, all);
+  hd_fill(set, 0, sizeof *set);
+  *(uint64_t *)set = all;
+  hd_kernel_exit(HD_RA);
+  return 0;
+}
+
+bool hd_signal_room(void) { return hd.npending < QUEUE; }
+
+static void put(const struct hd_signal *s) {
+  uint64_t *bits = bits_of(s->target);
+  if (s->sig < REALTIME && *bits & hd_bit(s->sig)) return; // one of each is enough
+  if (!hd_signal_room()) return;
+  *bits |= hd_bit(s->sig);
+  queue[hd.npending++] = *s;
+}
+
+static void remove_at(uint32_t i) {
+  struct hd_signal gone = queue[i];
+  hd.npending--;
+  for (; i < hd.npending; i++) queue[i] = queue[i + 1];
+  for (i = 0; i < hd.npending; i++)
+    if (queue[i].sig == gone.sig && queue[i].target == gone.target) return;
+  *bits_of(gone.target) &= ~hd_bit(gone.sig);
+}
+
+void hd_signals_gone(struct hd_thread *t) {
+  for (uint32_t i = 0; i < hd.npending;)
+    if (queue[i].target == t->index) remove_at(i);
+    else i++;
+  hd_timers_gone(t);
+}
+
+static void forget(int sig) {
+  for (uint32_t i = 0; i < hd.npending;)
+    if (queue[i].sig == sig) remove_at(i);
+    else i++;
+}
+
+// The thread's own before the process's, and the lowest number first, as Linux does.
+bool hd_signal_take(struct hd_thread *t, uint64_t set, struct hd_signal *out) {
+  uint32_t target = t->sigpending & set ? t->index : HD_PROCESS;
+  uint64_t bits = *bits_of(target) & set;
+  if (!bits) return false;
+  int sig = __builtin_ctzll(bits) + 1;
+  for (uint32_t i = 0; i < hd.npending; i++)
+    if (queue[i].sig == sig && queue[i].target == target) {
+      *out = queue[i];
+      remove_at(i);
+      return true;
+    }
+  return false;
+}
+
+bool hd_signal_pending_of(const struct hd_timer *tm) {
+  for (uint32_t i = 0; i < hd.npending; i++)
+    if (queue[i].timer == tm) return true;
+  return false;
+}
+
+void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
+  hd_fill(info, 0, sizeof *info);
+  info->si_signo = s->sig;
+  info->si_code = s->code;
+  if (s->timer) { hd_timer_taken(s->timer, info); return; }
+  info->si_pid = hd_pid();
+  info->si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
+  if (s->code == SI_QUEUE) info->si_value = s->value;
+  if (s->child) {
+    info->si_pid = s->child;
+    info->si_status = s->status;
+  }
+}
+
+// ---- sending
+static bool waited(const struct hd_thread *u, int sig) {
+  return !u->ended && u->pend.op == HD_OP_SIGNAL_WAIT && u->needs && u->pend.aux & hd_bit(sig);
+}
+
+static bool takes(const struct hd_thread *u, int sig) { return !u->ended && !u->timer && !(u->sigmask & hd_bit(sig)); }
+
+// Nobody has it delivered now: it is blocked, or somebody waits for it.
+static bool held(uint32_t target, int sig) {
+  if (sig == SIGKILL || sig == SIGSTOP) return false;
+  if (target != HD_PROCESS) return hd_threads[target].sigmask & hd_bit(sig) || waited(&hd_threads[target], sig);
+  bool anybody = false;
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    if (waited(&hd_threads[i], sig)) return true;
+    anybody = anybody || takes(&hd_threads[i], sig);
+  }
+  return !anybody;
+}
+
+void hd_signal_fatal(int sig, uint64_t pc) {
+  if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU) {
+    hd.cur->pend.pc = pc;
+    hd_unsupported("a signal that stops the process");
+  }
+  hd_end(sig == SIGABRT ? HD_OUT_ASSERT : HD_OUT_SIGNAL, sig == SIGABRT ? 0 : sig, pc, 0, sig == SIGABRT ? "abort" : NULL);
+}
+
+void hd_signal_generate(const struct hd_signal *s, uint64_t pc) {
+  if (!held(s->target, s->sig)) {
+    if (ignored(s->sig)) return;
+    if (!hd_signal_handled(s->sig)) hd_signal_fatal(s->sig, pc);
+  }
+  put(s);
+  hd_update_all();
+}
+
+// It is for the caller, and nobody else could have it: then it has it before its call returns.
+static bool for_caller(const struct hd_signal *s, const struct hd_thread *t) {
+  if (s->target != HD_PROCESS) return s->target == t->index;
+  if (!takes(t, s->sig)) return false;
+  for (uint32_t i = 0; i < hd.nthreads; i++)
+    if (&hd_threads[i] != t && (takes(&hd_threads[i], s->sig) || waited(&hd_threads[i], s->sig))) return false;
+  return true;
+}
+
+bool hd_signal_for(const struct hd_thread *t) {
+  if (t->sigpending & ~t->sigmask) return true;
+  for (uint64_t m = process_pending & ~t->sigmask; m; m &= m - 1) {
+    struct hd_signal s = { .sig = __builtin_ctzll(m) + 1, .target = HD_PROCESS };
+    if (for_caller(&s, t)) return true;
+  }
+  return false;
+}
+
+// target NULL: the process. Returns 0, ESRCH or EAGAIN. To pthread_kill a thread that has
+// ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
+static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
+  if (target) target->referred++;
+  struct hd_thread *t = hd_op(HD_OP_SIGNAL_SEND, pc, target ? target->fs : 0);
+  if (target) target->referred--;
+  t->pend.aux = target ? target->number + 1 : 0;
+  bool gone = target && target->ended;
+  int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !hd_signal_room() ? EAGAIN : 0;
+  if (!err && !gone) hd_progress(t);
+  hd_commit(t, (uint64_t)sig, err);
+  if (err || gone) return err;
+  struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->number + 1, .value = value };
+  hd_signal_generate(&s, pc);
+  if (for_caller(&s, t)) hd_deliver_due(t, pc);
+  else hd_kernel_exit(pc);
+  return 0;
+}
+
+static const union sigval none;
+
+void hd_signal_abort(uint64_t pc) {
+  if (!hd_signal_handled(SIGABRT)) return;
+  hd.cur->sigmask &= ~hd_bit(SIGABRT);
+  send(hd.cur, SIGABRT, SI_TKILL, none, pc);
+}
+
+void hd_signal_kernel(int sig) {
+  struct hd_signal s = { .sig = sig, .code = SI_KERNEL, .target = hd.cur->index };
+  put(&s);
+}
+
+static int kill_thread(pthread_t id, int sig, int code, union sigval value, uint64_t pc) {
+  if (sig != 0 && !hd_signal_valid(sig)) return EINVAL;
+  struct hd_thread *u = hd_thread_of(id);
+  if (!u || u->joined) hd_misuse(pc, id, "a signal for an identifier that names no thread");
+  if (sig == 0) return u->ended && code != SI_TKILL ? ESRCH : 0;
+  return send(u, sig, code, value, pc);
+}
+
+HD_EXPORT int pthread_kill(pthread_t id, int sig) {
+  return hd_active() ? kill_thread(id, sig, SI_TKILL, none, HD_RA) : REAL(pthread_kill)(id, sig);
+}
+HD_EXPORT int pthread_sigqueue(pthread_t id, int sig, const union sigval value) {
+  return hd_active() ? kill_thread(id, sig, SI_QUEUE, value, HD_RA) : REAL(pthread_sigqueue)(id, sig, value.sival_ptr);
+}
+
+static int result(int err) {
+  if (err) errno = err;
+  return err ? -1 : 0;
+}
+
+HD_EXPORT int raise(int sig) {
+  if (!hd_active()) return REAL(raise)(sig);
+  return result(hd_signal_valid(sig) ? send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
+}
+
+HD_EXPORT int kill(int pid, int sig) {
+  if (!hd_active()) return REAL(kill)(hd_mode == HD_CHILD ? hd_child_number(pid) : pid, sig);
+  int err;
+  if (hd_child_kill(pid, sig, HD_RA, &err)) { if (err) errno = err; return err ? -1 : 0; }
+  if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
+  if (sig == 0) return 0;
+  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
+}
+
+// The program's group has no other member that heddle knows of.
+HD_EXPORT int killpg(int group, int sig) {
+  if (!hd_active()) return REAL(killpg)(group, sig);
+  if (group < 0) return result(EINVAL);
+  if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
+  if (sig == 0) return 0;
+  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
+}
+
+HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
+  if (!hd_active()) return REAL(sigqueue)(pid, sig, value.sival_ptr);
+  if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
+  if (sig == 0) return 0;
+  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_QUEUE, value, HD_RA) : EINVAL);
+}
+
+// Main's identifier is also the process's.
+HD_EXPORT int tgkill(pid_t pid, pid_t tid, int sig) {
+  if (!hd_active()) return REAL(tgkill)(pid, tid, sig);
+  if (pid != hd_pid()) hd_unsupported("tgkill of another process");
+  struct hd_thread *u = hd_thread_numbered(tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE));
+  if (!u || u->timer || u->ended) return result(ESRCH);
+  if (sig == 0) return 0;
+  return result(hd_signal_valid(sig) ? send(u, sig, SI_TKILL, none, HD_RA) : EINVAL);
+}
+
+// ---- waiting
+bool hd_signal_ready(const struct hd_thread *u) { return u->timed_out || hd_signals_pending(u) & u->pend.aux; }
+
+// The number, -EAGAIN or -EINTR.
+static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout, enum hd_intr intr, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  uint64_t wanted;
+  struct timespec for_;
+  hd_fetch(&wanted, set, sizeof wanted, pc);
+  if (timeout) hd_fetch(&for_, timeout, sizeof for_, pc);
+  if (info) hd_refresh(info, sizeof *info, pc);
+  if (timeout && (for_.tv_nsec < 0 || for_.tv_nsec >= 1000000000 || for_.tv_sec < 0)) return -EINVAL;
+  hd_pend(t, HD_OP_SIGNAL_WAIT, pc, t->fs);
+  t->pend.aux = wanted;
+  hd_need(t, (uint64_t)&process_pending, 0);
+  t->intr = (uint8_t)intr;
+  if (timeout) {
+    struct hd_deadline d = { hd.vtime + (uint64_t)for_.tv_sec * 1000000000ull + (uint64_t)for_.tv_nsec };
+    hd_timer(t, &d);
+  }
+  hd_point_cancel(t);
+  struct hd_signal s;
+  int err = t->interrupted ? EINTR : !hd_signal_take(t, t->pend.aux, &s) ? EAGAIN : 0;
+  if (err) {
+    hd_commit(t, 0, err);
+    return -err;
+  }
+  hd_progress(t);
+  hd_commit(t, (uint64_t)s.sig, 0);
+  hd_update_all();
+  siginfo_t taken;
+  hd_signal_info(&taken, &s);
+  if (info) *info = taken;
+  return s.sig;
+}
+
+HD_EXPORT int sigwait(const sigset_t *set, int *sig) {
+  if (!hd_active()) return REAL(sigwait)(set, sig);
+  hd_refresh(sig, sizeof *sig, HD_RA);
+  *sig = wait(set, NULL, NULL, HD_INTR_NEVER, HD_RA);
+  return 0;
+}
+HD_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
+  if (!hd_active()) return REAL(sigwaitinfo)(set, info);
+  int r = wait(set, info, NULL, HD_INTR_ALWAYS, HD_RA);
+  return r < 0 ? result(-r) : r;
+}
+HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout) {
+  if (!hd_active()) return REAL(sigtimedwait)(set, info, timeout);
+  int r = wait(set, info, timeout, HD_INTR_ALWAYS, HD_RA);
+  return r < 0 ? result(-r) : r;
+}
+
+// sigsuspend and pause: one event from which on a handler ends the call, and one when it has.
+// A signal that comes before the first does not end it.
+int hd_signal_suspend(bool change, uint64_t to, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  hd_op(HD_OP_SIGNAL_SUSPEND, pc, 0);
+  t->back_mask = t->sigmask;
+  t->masked = true;
+  if (change) t->sigmask = to & ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
+  hd_commit(t, t->sigmask, 0);
+  hd_pend(t, HD_OP_SIGNAL_RESUME, pc, 0);
+  hd_need(t, (uint64_t)&process_pending, 0);
+  t->intr = HD_INTR_ALWAYS;
+  bool cancelled = hd_cancel_point(t);
+  if (cancelled && t->masked) t->sigmask = t->back_mask;
+  t->masked = false;
+  hd_commit(t, t->sigmask, cancelled ? ECANCELED : EINTR);
+  if (cancelled) hd_cancel_act(t);
+  return result(EINTR);
+}
+
+HD_EXPORT int sigsuspend(const sigset_t *set) {
+  if (!hd_active()) return REAL(sigsuspend)(set);
+  uint64_t to;
+  hd_fetch(&to, set, sizeof to, HD_RA);
+  return hd_signal_suspend(true, to, HD_RA);
+}
+HD_EXPORT int pause(void) { return hd_active() ? hd_signal_suspend(false, 0, HD_RA) : REAL(pause)(); }

@@ -1,0 +1,118 @@
+// c11.c: C11 threads (threads.h): the same objects as POSIX's, with result codes of their
+// own. In glibc the types of both are laid out alike.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <threads.h>
+#include "core/rt.h"
+#include "sync/sync.h"
+
+static int code(int err) {
+  switch (err) {
+  case 0: return thrd_success;
+  case ENOMEM: return thrd_nomem;
+  case ETIMEDOUT: return thrd_timedout;
+  case EBUSY: return thrd_busy;
+  default: return thrd_error;
+  }
+}
+
+// ---- threads
+//
+// A start routine that returns int: what is above the int in the register is cut off when
+// the thread is joined.
+HD_EXPORT int thrd_create(thrd_t *id, thrd_start_t entry, void *arg) {
+  if (hd_before_main()) return code(hd_early_create(id, NULL, (void *(*)(void *))(void *)entry, arg, HD_RA));
+  if (!hd_threads_controlled()) return REAL(thrd_create)(id, entry, arg);
+  return code(hd_thread_create(id, NULL, (void *(*)(void *))(void *)entry, arg, HD_RA));
+}
+
+HD_EXPORT int thrd_join(thrd_t id, int *result) {
+  if (hd_before_main()) hd_early_join();
+  if (!hd_active()) return REAL(thrd_join)(id, result);
+  void *ret;
+  int err = hd_thread_join(id, &ret, HD_RA, NULL, false);
+  if (err == 0 && result) *result = (int)(uintptr_t)ret;
+  return code(err);
+}
+
+HD_EXPORT int thrd_detach(thrd_t id) {
+  if (hd_before_main()) return code(hd_early_detach(id));
+  return hd_active() ? code(hd_thread_detach(id, HD_RA)) : REAL(thrd_detach)(id);
+}
+
+HD_EXPORT void thrd_exit(int result) {
+  if (hd_active()) hd_thread_exit((void *)(uintptr_t)result, HD_RA);
+  REAL(thrd_exit)(result);
+  __builtin_unreachable();
+}
+
+HD_EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest) {
+  if (!hd_active()) return REAL(thrd_sleep)(time, rest);
+  switch (hd_sleep(time, rest, HD_RA)) {
+  case 0: return 0;
+  case EINTR: return -1;
+  default: return -2;
+  }
+}
+
+HD_EXPORT void thrd_yield(void) {
+  if (hd_active()) hd_yield(HD_RA);
+  else REAL(sched_yield)();
+}
+
+// ---- mutexes
+HD_EXPORT int mtx_init(mtx_t *m, int type) {
+  if (!hd_active()) return REAL(mtx_init)(m, type);
+  pthread_mutexattr_t attr;
+  pthread_mutexattr_init(&attr);
+  if (type & mtx_recursive) pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+  return code(hd_mutex_init(m, &attr, HD_RA));
+}
+
+HD_EXPORT void mtx_destroy(mtx_t *m) {
+  if (hd_active()) hd_mutex_destroy(m, HD_RA);
+  else REAL(mtx_destroy)(m);
+}
+HD_EXPORT int mtx_lock(mtx_t *m) {
+  return hd_active() ? code(hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL)) : REAL(mtx_lock)(m);
+}
+HD_EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict abs) {
+  return hd_active() ? code(hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA)) : REAL(mtx_timedlock)(m, abs);
+}
+HD_EXPORT int mtx_trylock(mtx_t *m) {
+  return hd_active() ? code(hd_mutex_trylock(m, HD_RA)) : REAL(mtx_trylock)(m);
+}
+HD_EXPORT int mtx_unlock(mtx_t *m) {
+  return hd_active() ? code(hd_mutex_unlock(m, HD_RA)) : REAL(mtx_unlock)(m);
+}
+
+// ---- condition variables
+HD_EXPORT int cnd_init(cnd_t *c) {
+  return hd_active() ? code(hd_cond_init(c, NULL, HD_RA)) : REAL(cnd_init)(c);
+}
+HD_EXPORT void cnd_destroy(cnd_t *c) {
+  if (hd_active()) hd_cond_destroy(c, HD_RA);
+  else REAL(cnd_destroy)(c);
+}
+HD_EXPORT int cnd_wait(cnd_t *c, mtx_t *m) {
+  return hd_active() ? code(hd_cond_wait(c, m, HD_RA)) : REAL(cnd_wait)(c, m);
+}
+HD_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict abs) {
+  return hd_active() ? code(hd_cond_timedwait(c, m, CLOCK_REALTIME, abs, HD_RA)) : REAL(cnd_timedwait)(c, m, abs);
+}
+HD_EXPORT int cnd_signal(cnd_t *c) {
+  return hd_active() ? code(hd_cond_signal(c, HD_RA)) : REAL(cnd_signal)(c);
+}
+HD_EXPORT int cnd_broadcast(cnd_t *c) {
+  return hd_active() ? code(hd_cond_broadcast(c, HD_RA)) : REAL(cnd_broadcast)(c);
+}
+
+// ---- thread-specific storage, once
+HD_EXPORT int tss_create(tss_t *key, tss_dtor_t dtor) { return code(pthread_key_create(key, dtor)); }
+HD_EXPORT void tss_delete(tss_t key) { pthread_key_delete(key); }
+
+HD_EXPORT void call_once(once_flag *once, void (*fn)(void)) {
+  if (hd_active()) hd_once(&once->__data, fn, HD_RA);
+  else REAL(pthread_once)(&once->__data, fn);
+}

@@ -1,0 +1,267 @@
+// mutex.c: mutexes of all types. Their state is in the program's own object, in glibc's
+// fields, so that static initialisers work, a debugger shows it, and putting memory back
+// puts it back: lock (int at 0; its high bits are the priority ceiling), recursion count
+// (4), owner (8, thread number + 1), kind (16). The number of users (12) is not needed; for
+// robust mutexes it says whether the state they guard is all right, and their list links
+// (24, 32) tie together those that a thread holds.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include "core/rt.h"
+#include "sync/sync.h"
+
+enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKED = (1 << CEILING_SHIFT) - 1 };
+enum { SOUND, INCONSISTENT, LOST }; // the state a robust mutex guards
+struct mutex { int lock; uint32_t count; uint32_t owner; uint32_t state; int kind; int spins; uint64_t prev, next; };
+
+// Touches the object through the program's pointer, at both ends and for writing: a bad
+// pointer is the program's fault. From there to the next scheduling point nobody can take
+// the memory away.
+static HD_PROGACCESS int kind_of(volatile struct mutex *m) {
+  (void)m->lock;
+  (void)m->next;
+  return m->kind = m->kind;
+}
+
+static struct mutex *usable(void *p, uint64_t pc) {
+  hd.cur->pend.pc = pc; // where a fault in what follows is reported
+  hd_check_live(p, pc);
+  if (kind_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed mutex");
+  return p;
+}
+
+static int type_of(const struct mutex *m) { return m->kind & 3; }
+static bool robust(const struct mutex *m) { return m->kind & ROBUST; }
+static bool locked(const struct mutex *m) { return m->lock & LOCKED; }
+
+bool hd_mutex_free(uint64_t m) { return !(hd_word_or(m, 0) & LOCKED); }
+HD_PROGACCESS bool hd_mutex_held(uint64_t m, const struct hd_thread *t) {
+  return locked((struct mutex *)m) && ((struct mutex *)m)->owner == t->number + 1;
+}
+
+// How often t holds it.
+static HD_PROGACCESS uint32_t depth_of(const struct mutex *m, const struct hd_thread *t) {
+  return !hd_mutex_held((uint64_t)m, t) ? 0 : m->count ? m->count : 1;
+}
+
+// ---- robust mutexes that a thread holds, newest first
+static HD_PROGACCESS void link_robust(struct mutex *m, struct hd_thread *t) {
+  m->prev = 0;
+  m->next = t->robust;
+  if (m->next) ((struct mutex *)m->next)->prev = (uint64_t)m;
+  t->robust = (uint64_t)m;
+}
+
+static HD_PROGACCESS void unlink_robust(struct mutex *m, struct hd_thread *t) {
+  if (m->prev) ((struct mutex *)m->prev)->next = m->next;
+  else t->robust = m->next;
+  if (m->next) ((struct mutex *)m->next)->prev = m->prev;
+}
+
+HD_PROGACCESS uint32_t hd_mutex_release_all(uint64_t p) {
+  struct mutex *m = (struct mutex *)p;
+  uint32_t count = m->count;
+  if (robust(m)) {
+    struct hd_thread *owner = hd_thread_numbered(m->owner - 1); // NULL: the program has written into it
+    if (owner) unlink_robust(m, owner);
+    if (m->state == INCONSISTENT) m->state = LOST; // nobody said that it was put right
+  }
+  m->lock &= ~LOCKED;
+  m->owner = 0;
+  m->count = 0;
+  return count;
+}
+
+HD_PROGACCESS int hd_mutex_take(uint64_t p, struct hd_thread *t, uint32_t count) {
+  struct mutex *m = (struct mutex *)p;
+  if (robust(m) && m->state == LOST) return ENOTRECOVERABLE;
+  m->lock |= 1;
+  m->owner = t->number + 1;
+  m->count = count;
+  if (!robust(m)) return 0;
+  link_robust(m, t);
+  return m->state == INCONSISTENT ? EOWNERDEAD : 0;
+}
+
+// The thread is about to end. What it still holds becomes free, with a warning to the next
+// who takes it.
+static HD_PROGACCESS void abandon(struct mutex *m) {
+  hd_mutex_release_all((uint64_t)m);
+  m->state = INCONSISTENT;
+}
+
+// Does t still hold it? The kernel, which does all this for glibc, stops where memory was
+// unmapped, or where the program has overwritten the mutex, and with it the list.
+static bool still_held(uint64_t m, const struct hd_thread *t) {
+  hd_check_live((void *)m, (uint64_t)t->entry); // the end has no instruction of the program's own
+  return hd_word_or(m, 0) & LOCKED && hd_mutex_held(m, t);
+}
+
+void hd_mutex_abandon_all(struct hd_thread *t) {
+  while (t->robust && still_held(t->robust, t)) {
+    uint64_t m = t->robust;
+    hd_op(HD_OP_MUTEX_ABANDON, 0, m);
+    bool held = still_held(m, t);
+    if (held) abandon((struct mutex *)m);
+    hd_progress(t);
+    hd_commit(t, 0, held ? 0 : EINVAL);
+    hd_update(m);
+    if (!held) break;
+  }
+  t->robust = 0;
+}
+
+// ---- locking
+static int take(struct mutex *m, struct hd_thread *t) {
+  return hd_mutex_take((uint64_t)m, t, type_of(m) == PTHREAD_MUTEX_RECURSIVE);
+}
+
+int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
+  struct mutex *m = usable(p, pc);
+  struct hd_thread *t = hd.cur;
+  if (hd_skip_lock(pc, m, depth_of(m, t))) return 0;
+  hd_pend(t, op, pc, (uint64_t)m);
+  bool own = hd_mutex_held((uint64_t)m, t), bad = until && until->vtime == HD_BAD_TIME;
+  if (!bad && (!own || type_of(m) == PTHREAD_MUTEX_NORMAL || type_of(m) == PTHREAD_MUTEX_ADAPTIVE_NP)) {
+    hd_need(t, (uint64_t)m, 0);
+    if (until) hd_timer(t, until);
+  }
+  hd_point(t);
+  usable(m, pc); // destroyed while we waited
+  int r;
+  if (own && type_of(m) == PTHREAD_MUTEX_ERRORCHECK) r = EDEADLK;
+  else if (own && type_of(m) == PTHREAD_MUTEX_RECURSIVE) {
+    r = m->count == ~0u ? EAGAIN : 0;
+    m->count += !r;
+  } else if (locked(m)) r = bad ? EINVAL : ETIMEDOUT;
+  else r = take(m, t);
+  hd_commit(t, 0, r);
+  hd_update((uint64_t)m);
+  return r;
+}
+
+HD_EXPORT int pthread_mutex_lock(pthread_mutex_t *m) {
+  return hd_active() ? hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL) : REAL(pthread_mutex_lock)(m);
+}
+
+int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t pc) {
+  struct hd_deadline d;
+  if (!hd_wait_clock(clock)) return EINVAL;
+  if (!hd_deadline(&d, clock, abs)) d.vtime = HD_BAD_TIME;
+  return hd_mutex_lock(m, pc, HD_OP_MUTEX_TIMEDLOCK, &d);
+}
+
+HD_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abs) {
+  return hd_active() ? hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA) : REAL(pthread_mutex_timedlock)(m, abs);
+}
+
+HD_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
+  return hd_active() ? hd_mutex_timedlock(m, clock, abs, HD_RA) : REAL(pthread_mutex_clocklock)(m, clock, abs);
+}
+
+int hd_mutex_trylock(void *p, uint64_t pc) {
+  struct mutex *m = usable(p, pc);
+  if (hd_skip_lock(pc, m, depth_of(m, hd.cur))) return 0;
+  struct hd_thread *t = hd_op(HD_OP_MUTEX_TRYLOCK, pc, (uint64_t)p);
+  usable(m, pc);
+  int r;
+  if (!locked(m)) r = take(m, t);
+  else if (hd_mutex_held((uint64_t)m, t) && type_of(m) == PTHREAD_MUTEX_RECURSIVE) {
+    r = m->count == ~0u ? EAGAIN : 0;
+    m->count += !r;
+  } else r = robust(m) && hd_mutex_held((uint64_t)m, t) && type_of(m) == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : EBUSY;
+  hd_commit(t, 0, r);
+  if (!r || r == EOWNERDEAD) hd_update((uint64_t)m);
+  if (r == EBUSY) hd_observe(t, pc, (uint64_t)r | (uint64_t)m->owner << 32);
+  return r;
+}
+
+HD_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m) {
+  return hd_active() ? hd_mutex_trylock(m, HD_RA) : REAL(pthread_mutex_trylock)(m);
+}
+
+int hd_mutex_unlock(void *p, uint64_t pc) {
+  struct mutex *m = usable(p, pc);
+  if (hd_skip_unlock(m, depth_of(m, hd.cur))) return 0;
+  struct hd_thread *t = hd_op(HD_OP_MUTEX_UNLOCK, pc, (uint64_t)p);
+  usable(m, pc);
+  if (!hd_mutex_held((uint64_t)m, t)) {
+    if (type_of(m) == PTHREAD_MUTEX_ERRORCHECK || type_of(m) == PTHREAD_MUTEX_RECURSIVE || robust(m)) {
+      hd_commit(t, 0, EPERM); // these types promise an error
+      return EPERM;
+    }
+    hd_misuse(pc, (uint64_t)m, locked(m) ? "unlock of a mutex that another thread holds" : "unlock of a mutex that is not held");
+  }
+  if (type_of(m) == PTHREAD_MUTEX_RECURSIVE && --m->count) {
+    hd_commit(t, 0, 0);
+    return 0;
+  }
+  hd_mutex_release_all((uint64_t)m);
+  hd_commit(t, 0, 0);
+  hd_update((uint64_t)m);
+  return 0;
+}
+
+HD_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m) {
+  return hd_active() ? hd_mutex_unlock(m, HD_RA) : REAL(pthread_mutex_unlock)(m);
+}
+
+static int consistent(void *p, uint64_t pc) {
+  struct mutex *m = usable(p, pc);
+  struct hd_thread *t = hd_op(HD_OP_MUTEX_CONSISTENT, pc, (uint64_t)p);
+  usable(m, pc);
+  int r = robust(m) && locked(m) && m->state == INCONSISTENT ? 0 : EINVAL;
+  if (!r) m->state = SOUND;
+  hd_commit(t, 0, r);
+  return r;
+}
+
+HD_EXPORT int pthread_mutex_consistent(pthread_mutex_t *m) {
+  return hd_active() ? consistent(m, HD_RA) : REAL(pthread_mutex_consistent)(m);
+}
+
+// ---- life
+int hd_mutex_init(void *p, const void *attr, uint64_t pc) {
+  hd_refresh(p, sizeof(pthread_mutex_t), pc);
+  struct hd_thread *t = hd_op(HD_OP_MUTEX_INIT, pc, (uint64_t)p);
+  int r = REAL(pthread_mutex_init)(p, attr);
+  hd_commit(t, 0, r);
+  return r;
+}
+
+HD_EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a) {
+  return hd_active() ? hd_mutex_init(m, a, HD_RA) : REAL(pthread_mutex_init)(m, a);
+}
+
+int hd_mutex_destroy(void *p, uint64_t pc) {
+  struct mutex *m = usable(p, pc);
+  struct hd_thread *t = hd_op(HD_OP_MUTEX_DESTROY, pc, (uint64_t)p);
+  usable(m, pc);
+  if (locked(m)) hd_misuse(pc, (uint64_t)m, "destroy of a locked mutex");
+  if (hd_waited_for((uint64_t)m, t, HD_OP_COND_WAKE)) hd_misuse(pc, (uint64_t)m, "destroy of a mutex that a condition wait will lock again");
+  m->kind = DESTROYED;
+  hd_commit(t, 0, 0);
+  return 0;
+}
+
+HD_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m) {
+  return hd_active() ? hd_mutex_destroy(m, HD_RA) : REAL(pthread_mutex_destroy)(m);
+}
+
+// The ceiling is kept and returned; priorities do not matter here. It is changed by who
+// has the mutex.
+static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
+  struct mutex *m = usable(p, pc);
+  if (!(m->kind & PRIO_PROTECT) || ceiling < 1 || ceiling > 99) return EINVAL;
+  int r = hd_mutex_lock(p, pc, HD_OP_MUTEX_LOCK, NULL);
+  if (r && r != EOWNERDEAD) return r;
+  int was = (int)((uint32_t)m->lock >> CEILING_SHIFT);
+  m->lock = (m->lock & LOCKED) | ceiling << CEILING_SHIFT;
+  hd_mutex_unlock(p, pc);
+  if (old) hd_to_program(old, &was, sizeof was);
+  return 0;
+}
+
+HD_EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old) {
+  return hd_active() ? set_ceiling(m, ceiling, old, HD_RA) : REAL(pthread_mutex_setprioceiling)(m, ceiling, old);
+}

@@ -1,0 +1,128 @@
+// rwlock.c: reader-writer locks. Fields of our own in the object: readers (0), a mark for a
+// destroyed one (4), writer's thread number + 1 (8), writers that readers must not overtake
+// (12). All zero is unlocked, as for glibc, whose field for the kind (48) is kept.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include "core/rt.h"
+#include "sync/sync.h"
+
+enum { DESTROYED = 0x44454144 };
+struct rwlock { uint32_t readers, destroyed, writer, queued; };
+
+static HD_PROGACCESS uint32_t mark_of(struct rwlock *l) { return l->destroyed; }
+
+static struct rwlock *usable(void *p, uint64_t pc) {
+  hd.cur->pend.pc = pc;
+  hd_check_live(p, pc);
+  hd_refresh(p, sizeof(pthread_rwlock_t), pc);
+  if (mark_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed reader-writer lock");
+  return p;
+}
+
+// The other kinds that prefer somebody are, in glibc too, a matter of who is faster; this
+// one makes a reader wait that comes after a waiting writer, even if it is a reader already.
+static bool writers_first(const struct rwlock *l) {
+  return (int)((const pthread_rwlock_t *)l)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
+bool hd_rwlock_free(uint64_t p, bool write) {
+  const struct rwlock *l = (const struct rwlock *)p;
+  return !hd_word_or((uint64_t)&l->writer, 0) && !hd_word_or((uint64_t)(write ? &l->readers : &l->queued), 0);
+}
+
+static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const struct hd_deadline *until) {
+  struct rwlock *l = usable(p, pc);
+  if (hd_skip_lock(pc, l, 0)) return 0;
+  struct hd_thread *t = hd.cur;
+  bool own = l->writer == t->number + 1, queue = write && !try && !own && writers_first(l);
+  if (queue) {
+    hd_op(HD_OP_RWLOCK_QUEUE, pc, (uint64_t)l);
+    usable(l, pc)->queued++;
+    hd_commit(t, 0, 0);
+    hd_update((uint64_t)l);
+  }
+  hd_pend(t, op, pc, (uint64_t)l);
+  if (!try && !own) {
+    hd_need(t, (uint64_t)l, 0);
+    if (until) hd_timer(t, until);
+  }
+  hd_point(t);
+  usable(l, pc);
+  if (queue) l->queued--;
+  int r = 0;
+  if (own) r = try ? EBUSY : EDEADLK;
+  else if (!hd_rwlock_free((uint64_t)l, write)) r = try ? EBUSY : ETIMEDOUT;
+  else if (write) l->writer = t->number + 1;
+  else l->readers++;
+  hd_commit(t, 0, r);
+  hd_update((uint64_t)l);
+  if (try && r && !own) hd_observe(t, pc, 1);
+  return r;
+}
+
+static int timed(void *l, uint64_t pc, bool write, int clock, const struct timespec *abs) {
+  struct hd_deadline d;
+  if (!hd_wait_clock(clock) || !hd_deadline(&d, clock, abs)) return EINVAL;
+  return lock(l, pc, write ? HD_OP_RWLOCK_TIMEDWRLOCK : HD_OP_RWLOCK_TIMEDRDLOCK, write, false, &d);
+}
+
+HD_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l) {
+  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL) : REAL(pthread_rwlock_rdlock)(l);
+}
+HD_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l) {
+  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL) : REAL(pthread_rwlock_wrlock)(l);
+}
+HD_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l) {
+  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_TRYRDLOCK, false, true, NULL) : REAL(pthread_rwlock_tryrdlock)(l);
+}
+HD_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l) {
+  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL) : REAL(pthread_rwlock_trywrlock)(l);
+}
+HD_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abs) {
+  return hd_active() ? timed(l, HD_RA, false, CLOCK_REALTIME, abs) : REAL(pthread_rwlock_timedrdlock)(l, abs);
+}
+HD_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abs) {
+  return hd_active() ? timed(l, HD_RA, true, CLOCK_REALTIME, abs) : REAL(pthread_rwlock_timedwrlock)(l, abs);
+}
+HD_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs) {
+  return hd_active() ? timed(l, HD_RA, false, clock, abs) : REAL(pthread_rwlock_clockrdlock)(l, clock, abs);
+}
+HD_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs) {
+  return hd_active() ? timed(l, HD_RA, true, clock, abs) : REAL(pthread_rwlock_clockwrlock)(l, clock, abs);
+}
+
+HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
+  if (!hd_active()) return REAL(pthread_rwlock_unlock)(p);
+  struct rwlock *l = usable(p, HD_RA);
+  if (hd_skip_unlock(l, 0)) return 0;
+  struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
+  usable(l, HD_RA);
+  if (l->writer == t->number + 1) l->writer = 0;
+  else if (!l->writer && l->readers) l->readers--;
+  else hd_misuse(HD_RA, (uint64_t)l, "unlock of a reader-writer lock that is not held");
+  hd_commit(t, 0, 0);
+  hd_update((uint64_t)l);
+  return 0;
+}
+
+HD_EXPORT int pthread_rwlock_init(pthread_rwlock_t *p, const pthread_rwlockattr_t *a) {
+  if (!hd_active()) return REAL(pthread_rwlock_init)(p, a);
+  hd_refresh(p, sizeof *p, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_RWLOCK_INIT, HD_RA, (uint64_t)p);
+  int r = REAL(pthread_rwlock_init)(p, a);
+  hd_fill(p, 0, sizeof(struct rwlock));
+  hd_commit(t, 0, r);
+  return r;
+}
+
+HD_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *p) {
+  if (!hd_active()) return REAL(pthread_rwlock_destroy)(p);
+  struct rwlock *l = usable(p, HD_RA);
+  struct hd_thread *t = hd_op(HD_OP_RWLOCK_DESTROY, HD_RA, (uint64_t)p);
+  usable(l, HD_RA);
+  if (l->writer || l->readers) hd_misuse(HD_RA, (uint64_t)l, "destroy of a locked reader-writer lock");
+  l->destroyed = DESTROYED;
+  hd_commit(t, 0, 0);
+  return 0;
+}

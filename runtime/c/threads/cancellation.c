@@ -1,0 +1,123 @@
+// cancellation.c: cancellation. A request is a mark on a thread. It acts on it at a cancellation
+// point: an operation whose wait it ends, or that it comes to. Then the thread unwinds as
+// for pthread_exit, which is libc's doing: the program's cleanup handlers, in either form,
+// and C++ destructors run as they would without heddle.
+//
+// With the asynchronous type a thread acts on it when it comes to a lock, too, waits for one
+// or yields (a long stretch without operations is made to yield), but nowhere else.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include "core/rt.h"
+
+// pthread.h declares them only for code that is compiled without exceptions.
+extern void __pthread_register_cancel_defer(__pthread_unwind_buf_t *);
+extern void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t *);
+
+static bool async_acts_at(uint16_t op) {
+  switch (op) {
+  case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: case HD_OP_SPIN_LOCK: case HD_OP_YIELD:
+  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: case HD_OP_RWLOCK_TIMEDRDLOCK: case HD_OP_RWLOCK_TIMEDWRLOCK:
+    return true;
+  }
+  return false;
+}
+
+bool hd_cancel_interrupts(const struct hd_thread *u) {
+  return hd_cancel_due(u) && (u->cancelable || (u->cancel & HD_CANCEL_ASYNC && async_acts_at(u->pend.op)));
+}
+
+void hd_cancel_act(struct hd_thread *t) {
+  t->cancel |= HD_CANCEL_LEAVING;
+  t->ret = PTHREAD_CANCELED;
+  REAL(pthread_exit)(PTHREAD_CANCELED);
+  __builtin_unreachable();
+}
+
+bool hd_cancel_point(struct hd_thread *t) {
+  t->cancelable = true;
+  hd_point(t);
+  t->cancelable = false;
+  return hd_cancel_due(t);
+}
+
+void hd_point_cancel(struct hd_thread *t) {
+  if (!hd_cancel_point(t)) return;
+  hd_commit(t, 0, ECANCELED);
+  hd_cancel_act(t);
+}
+
+void hd_cancel_async(struct hd_thread *t) {
+  if (t->cancelable || !hd_cancel_due(t) || !async_acts_at(t->pend.op)) return;
+  hd_commit(t, 0, ECANCELED);
+  hd_cancel_act(t);
+}
+
+HD_EXPORT int pthread_cancel(pthread_t id) {
+  if (!hd_active()) return REAL(pthread_cancel)(id);
+  static const char nobody[] = "pthread_cancel of an identifier that names no thread";
+  struct hd_thread *u = hd_thread_of(id);
+  if (!u || u->joined) hd_misuse(HD_RA, id, nobody);
+  u->referred++;
+  struct hd_thread *t = hd_op(HD_OP_CANCEL, HD_RA, id);
+  u->referred--;
+  if (u->joined || (u->ended && u->detached)) hd_misuse(HD_RA, id, nobody);
+  u->cancel |= HD_CANCEL_PENDING;
+  hd_progress(t);
+  hd_commit(t, u->number, 0);
+  if (hd_has(&hd.needers, u->index) && hd_ready(u)) hd_add(&hd.enabled, u->index);
+  if (u == t && t->cancel & HD_CANCEL_ASYNC && hd_cancel_due(t)) hd_cancel_act(t);
+  return 0;
+}
+
+// A test that cannot find anything is not an operation.
+static void test(uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (t->cancel & (HD_CANCEL_DISABLED | HD_CANCEL_LEAVING)) return;
+  hd_pend(t, HD_OP_CANCEL_TEST, pc, t->fs);
+  hd_point_cancel(t);
+  hd_commit(t, 0, 0);
+  hd_observe(t, pc, 0);
+}
+
+HD_EXPORT void pthread_testcancel(void) {
+  if (hd_active()) test(HD_RA);
+  else REAL(pthread_testcancel)();
+}
+
+static void change(uint8_t bit, bool on, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  t->cancel = (uint8_t)(on ? t->cancel | bit : t->cancel & ~bit);
+  if (t->cancel & HD_CANCEL_ASYNC && hd_cancel_due(t)) test(pc);
+}
+
+HD_EXPORT int pthread_setcancelstate(int state, int *old) {
+  if (!hd_active()) return REAL(pthread_setcancelstate)(state, old);
+  if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE) return EINVAL;
+  int was = hd.cur->cancel & HD_CANCEL_DISABLED ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
+  if (old) *old = was;
+  change(HD_CANCEL_DISABLED, state == PTHREAD_CANCEL_DISABLE, HD_RA);
+  return 0;
+}
+
+// libc is told of the type, because it keeps it for the next two functions.
+HD_EXPORT int pthread_setcanceltype(int type, int *old) {
+  int err = REAL(pthread_setcanceltype)(type, old);
+  if (err == 0 && hd_active()) change(HD_CANCEL_ASYNC, type == PTHREAD_CANCEL_ASYNCHRONOUS, HD_RA);
+  return err;
+}
+
+// pthread_cleanup_push_defer_np and pthread_cleanup_pop_restore_np in C.
+HD_EXPORT void __pthread_register_cancel_defer(__pthread_unwind_buf_t *buf) {
+  REAL(__pthread_register_cancel_defer)(buf);
+  if (hd_active()) change(HD_CANCEL_ASYNC, false, HD_RA);
+}
+
+HD_EXPORT void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t *buf) {
+  REAL(__pthread_unregister_cancel_restore)(buf);
+  if (!hd_active()) return;
+  int type, same;
+  REAL(pthread_setcanceltype)(PTHREAD_CANCEL_DEFERRED, &type);
+  REAL(pthread_setcanceltype)(type, &same);
+  change(HD_CANCEL_ASYNC, type == PTHREAD_CANCEL_ASYNCHRONOUS, HD_RA);
+}
