@@ -17,14 +17,14 @@
 //
 //   - of each lock who holds it, since which event and how deep, and how many writers readers
 //     have to wait for;
-//   - of each condition variable and futex who waits there, in order of arrival, and of each
+//   - of each condition variable and futex its waiters, in order of arrival, and of each
 //     thread whether it was woken since;
 //   - of each semaphore its count, of each barrier who has arrived in the present generation,
 //     of each once whether it runs, of each descriptor what was written and not read;
 //   - of each thread whether it was created, has ended, has signals pending, is to be cancelled.
 //
 // Apply returns what the event changed in these terms (Change): who acquired or released what,
-// who waits, who was woken, who arrived. Analyses attach their clocks and tokens to changes and
+// which thread waits, was woken, arrived. Analyses attach their clocks and tokens to changes and
 // need not know the operation. Can reports whether a thread could do an operation at this
 // point. Enabled combines both with what each thread does next, for a whole trace.
 //
@@ -35,7 +35,7 @@
 //
 // A condition wait is two events. The first (Wait) releases the mutex, however deep it is held,
 // and enters the queue; the second (Resume) leaves the queue and acquires the mutex again as
-// deep. In between the thread is woken by a signal or broadcast, or leaves the queue by itself:
+// deep. In between the thread is woken by a signal or broadcast, or leaves the queue unwoken:
 // at a time-out, a spurious wake-up, a cancellation. A futex wait is the same without a mutex.
 // An event of a futex wake says how many it woke, and names one. Where it woke some and not
 // all, any of those that wait may have been woken (MayWake).

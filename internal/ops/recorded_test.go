@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -80,12 +82,36 @@ func follow(t *testing.T, name string, tr *trace.Trace) (checked int) {
 	return checked
 }
 
-// undecided reports whether a thread can do the event by what is no part of a trace: room in a
-// pipe, time, what a signal found. What it does tells a lot less than that it does it.
+// undecided reports whether a thread can do the event by what a trace does not record: room
+// in a pipe, time, which signals are pending.
 func undecided(n, e *trace.Event) bool {
 	spec := ops.Of(n.Op)
 	return spec.Blocks == ops.UntilDelivery || spec.Of == ops.Descriptor || spec.Does == ops.Join ||
 		n != e && (spec.Blocks == ops.UntilTime || n.Flags&trace.FlagTimeout != 0)
+}
+
+// compare compares Enabled with the sets that the trace has, and returns how many answers.
+func compare(t *testing.T, name string, tr *trace.Trace) (compared int) {
+	t.Helper()
+	next := make([]*trace.Event, len(tr.Threads))
+	enabled := ops.Enabled(tr)
+	for i := len(tr.Events) - 1; i >= 0; i-- {
+		e := &tr.Events[i]
+		if e.Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		next[e.Thread] = e
+		for u, n := range next {
+			if n == nil || undecided(n, e) {
+				continue
+			}
+			compared++
+			if got, want := enabled[i].Has(trace.ThreadID(u)), e.Enabled.Has(trace.ThreadID(u)); got != want {
+				t.Errorf("%s: event %d (T%d %v): could T%d do %v? %v, the trace says %v", name, i, e.Thread, e.Op, u, n.Op, got, want)
+			}
+		}
+	}
+	return compared
 }
 
 // TestRecordedTraces compares the state with what heddle's runtime did and recorded: who could
@@ -104,26 +130,54 @@ func TestRecordedTraces(t *testing.T) {
 		}
 		name := filepath.Base(file)
 		checked += follow(t, name, tr)
-		next := make([]*trace.Event, len(tr.Threads))
-		enabled := ops.Enabled(tr)
-		for i := len(tr.Events) - 1; i >= 0; i-- {
-			e := &tr.Events[i]
-			if e.Flags&trace.FlagNoChoice != 0 {
-				continue
+		compared += compare(t, name, tr)
+	}
+	if compared < 4000 || checked < 250 {
+		t.Errorf("only %d answers were compared, and %d events checked", compared, checked)
+	}
+}
+
+// TestSimulatedPrograms compares the state with the simulated machine, which executes its
+// programs without this package, too.
+func TestSimulatedPrograms(t *testing.T) {
+	everything := simprog.Program{Name: "everything", Main: func(t *simprog.Thread) {
+		m, c, sem, bar := t.Mutex(), t.Cond(), t.Sem(1), t.Barrier(3)
+		work := func(t *simprog.Thread) {
+			t.Lock(m)
+			t.TimedWait(c, m)
+			t.Unlock(m)
+			t.Down(sem)
+			if t.TryLock(m) {
+				t.Signal(c)
+				t.Unlock(m)
 			}
-			next[e.Thread] = e
-			for u, n := range next {
-				if n == nil || undecided(n, e) {
-					continue
-				}
-				compared++
-				if got, want := enabled[i].Has(trace.ThreadID(u)), e.Enabled.Has(trace.ThreadID(u)); got != want {
-					t.Errorf("%s: event %d (T%d %v): could T%d do %v? %v, the runtime says %v", name, i, e.Thread, e.Op, u, n.Op, got, want)
-				}
+			t.Up(sem)
+			t.Arrive(bar)
+			t.Lock(m)
+			t.Broadcast(c)
+			t.Unlock(m)
+		}
+		a, b := t.Go(work), t.Go(work)
+		t.Arrive(bar)
+		t.Join(a)
+		t.Join(b)
+	}}
+	compared, checked := 0, 0
+	for _, p := range []simprog.Program{everything, simprog.LockedUpdate(4), simprog.ABBA(), simprog.LostWakeup(), simprog.Polite()} {
+		target := simprog.New(p)
+		for seed := range uint64(60) {
+			o, err := target.Run(t.Context(), schedule.Plan{Seed: seed, Policy: schedule.Random, Timeouts: seed%2 == 0, Record: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checked += follow(t, p.Name, o.Trace)
+			compared += compare(t, p.Name, o.Trace)
+			if t.Failed() {
+				return
 			}
 		}
 	}
-	if compared < 4000 || checked < 250 {
+	if compared < 10000 || checked < 1500 {
 		t.Errorf("only %d answers were compared, and %d events checked", compared, checked)
 	}
 }

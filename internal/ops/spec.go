@@ -144,7 +144,7 @@ const (
 	UntilFree                // nobody else holds the lock
 	UntilReadable            // nobody holds the lock alone, and no writer is to be preferred
 	UntilDone                // nobody runs the once
-	UntilWoken               // it was woken, or left the queue by itself
+	UntilWoken               // it was woken, or left the queue unwoken
 	UntilReacquired          // that, and the mutex is free
 	UntilPositive            // the semaphore's count is
 	UntilEnded               // the thread is to be joined
@@ -201,7 +201,7 @@ type Spec struct {
 	Ok     Results
 	Value  Role
 	Aux    Role
-	// Deadline: the operation fails with ETIMEDOUT once its time is over, and with EINVAL, at
+	// Deadline: the operation fails with ETIMEDOUT at its deadline, and with EINVAL, at
 	// once, if the time is invalid.
 	Deadline bool
 	// Spontaneous: it comes when it likes (a timer, a signal, a child process), so an execution
@@ -262,7 +262,7 @@ const (
 	TellYield                  // why
 	TellSleep                  // how long
 	TellNap                    // how long, of a goroutine
-	TellDescriptor             // a descriptor and what came of it
+	TellDescriptor             // a descriptor and the result
 	TellAllocation             // a block and its size
 	TellRead                   // a variable and its value
 	TellWrite                  // likewise

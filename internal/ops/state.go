@@ -26,7 +26,7 @@ type Object struct {
 	announced  int32 // writers that readers wait for
 	generation int32 // of the barrier, from 1
 
-	queue   []trace.ThreadID // who waits, in order of arrival
+	queue   []trace.ThreadID // waiters, in order of arrival
 	arrived []trace.ThreadID // at the barrier, in its present generation
 	count   int64            // of a semaphore; of a channel what nobody has taken: bytes, counts, connections
 	total   uint64           // threads that a generation takes, 0 if that is not known
@@ -88,7 +88,7 @@ const (
 
 	// Waits: the thread entered the object's queue. Woke: Thread was taken from it. MayWake:
 	// Thread may have been. Resumed: the thread goes on; N is 1 if another thread woke it, and
-	// the wait succeeded. Left: the thread left the queue by itself.
+	// the wait succeeded. Left: the thread left the queue unwoken.
 	Waits
 	Woke
 	MayWake
@@ -136,7 +136,7 @@ type State struct {
 	next func(trace.ThreadID) *trace.Event
 }
 
-// Object is the object of that name, which is made if there is none.
+// Object returns the object of that name, and makes one at its first use.
 func (s *State) Object(name trace.Object) *Object {
 	if s.last != nil && s.last.Name == name {
 		return s.last
@@ -185,7 +185,7 @@ func (s *State) grow() {
 	}
 }
 
-// known is the object of that name, nil if there is none.
+// known is the object of that name, or nil.
 func (s *State) known(name trace.Object) *Object {
 	if s.all == 0 {
 		return nil
