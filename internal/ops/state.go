@@ -151,7 +151,7 @@ func (s *State) find(name trace.Object) *Object {
 	at := s.slot(name)
 	if *at == nil {
 		if len(s.spare) == 0 {
-			s.spare = make([]Object, max(4, min(s.all, 64)))
+			s.spare = make([]Object, max(2, min(s.all, 64)))
 		}
 		o := &s.spare[0]
 		s.spare = s.spare[1:]
@@ -176,7 +176,7 @@ func (s *State) slot(name trace.Object) **Object {
 
 func (s *State) grow() {
 	old := s.slots
-	s.slots = make([]*Object, max(16, 2*len(old)))
+	s.slots = make([]*Object, max(8, 2*len(old)))
 	s.shift = 64 - uint(bits.TrailingZeros(uint(len(s.slots))))
 	for _, o := range old {
 		if o != nil {
@@ -194,8 +194,8 @@ func (s *State) known(name trace.Object) *Object {
 }
 
 func (s *State) thread(t trace.ThreadID) *thread {
-	for int(t) >= len(s.threads) {
-		s.threads = append(s.threads, thread{})
+	if int(t) >= len(s.threads) {
+		s.threads = slices.Grow(s.threads, int(t)+1-len(s.threads))[:t+1]
 	}
 	return &s.threads[t]
 }
