@@ -210,21 +210,25 @@ func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect
 // lock is the effects of an operation on a lock or once. The state follows reader-writer locks
 // only: what the others mean does not depend on who has them.
 func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
-	at := ev.Object
 	if spec.Of == ops.RWLock {
 		return in.rwlock(spec, ev, buf)
 	}
-	switch {
-	case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Alter:
-		return append(buf, object(Change, at))
-	case spec.Does == ops.Begin && ev.Value != 1:
-		return append(buf, object(AcquireShared, at), object(ReleaseShared, at))
-	case !spec.Done(ev):
-		return append(buf, object(Observe, at))
-	case spec.Does == ops.Acquire, spec.Does == ops.Begin:
-		return append(buf, object(Acquire, at))
+	mode := Change
+	switch spec.Does {
+	case ops.Acquire:
+		mode = Acquire
+	case ops.Release, ops.Abandon:
+		mode = Release
+	case ops.Begin:
+		if ev.Value != 1 {
+			return append(buf, object(AcquireShared, ev.Object), object(ReleaseShared, ev.Object))
+		}
+		mode = Acquire
 	}
-	return append(buf, object(Release, at))
+	if mode != Change && !spec.Done(ev) {
+		mode = Observe
+	}
+	return append(buf, object(mode, ev.Object))
 }
 
 func (in *Interpreter) rwlock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
