@@ -182,10 +182,10 @@ const (
 
 // Results of calls that say more than that they failed.
 const (
-	Interrupted    = int32(syscall.EINTR)
 	Cancelled      = int32(syscall.ECANCELED)       // a cancellation took the operation's place
 	OwnerDead      = int32(syscall.EOWNERDEAD)      // of a robust mutex: the caller has it
 	NotRecoverable = int32(syscall.ENOTRECOVERABLE) // of a robust mutex: the caller does not have it
+	interrupted    = int32(syscall.EINTR)           // a signal handler ran in the call
 	inProgress     = int32(syscall.EINPROGRESS)
 	busy           = int32(syscall.EBUSY)
 	invalid        = int32(syscall.EINVAL)

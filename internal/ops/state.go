@@ -40,10 +40,6 @@ type Hold struct {
 	Event  int   // with which the hold began
 }
 
-// Holds are those of the lock, in order; they must not be changed and are valid until the next
-// event.
-func (o *Object) Holds() []Hold { return o.holds }
-
 // holdOf is thread t's hold, nil if it has none.
 func (o *Object) holdOf(t trace.ThreadID) *Hold {
 	for i := range o.holds {
@@ -240,7 +236,7 @@ func (s *State) Apply(ev *trace.Event) []Change {
 		if do := steps[spec.Does]; do != nil {
 			do(s, spec, ev)
 		}
-		if (ev.Result == Interrupted || ev.Result == Cancelled) && spec.Does != Take {
+		if (ev.Result == interrupted || ev.Result == Cancelled) && spec.Does != Take {
 			s.thread(ev.Thread).interrupted = false
 		}
 	}
