@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -256,5 +257,48 @@ func TestGoLocks(t *testing.T) {
 	s.ApplyGo(&resume, false)
 	if h := s.Holders(m, -1); len(h) != 1 || h[0].Thread != 2 {
 		t.Errorf("then it is held by %v", h)
+	}
+}
+
+// TestAnyEvents feeds events that make no sense: a state refuses none, and stays consistent.
+func TestAnyEvents(t *testing.T) {
+	pick := func(r *rand.Rand, from ...uint64) uint64 { return from[r.IntN(len(from))] }
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		s := &State{}
+		tr := &trace.Trace{Threads: make([]trace.Thread, 4)}
+		for range 400 {
+			e := trace.Event{
+				Thread: trace.ThreadID(r.IntN(6)), Op: trace.Op(r.IntN(abi.OpCount + 5)),
+				Object: trace.Object(pick(r, 0, 64, 128, 192, ^uint64(0))), Aux: pick(r, 0, 1, 2, 5, 64, 128, ^uint64(0)),
+				Value: pick(r, 0, 1, 2, 3, 5, trace.MaxThreads, ^uint64(0)), Result: int32(pick(r, 0, 0, 0, 0, 4, 16, 110, 125, 130, 131)),
+				Flags: trace.Flags(pick(r, 0, 0, uint64(trace.FlagTimeout), uint64(trace.FlagNoChoice))),
+			}
+			tr.Events = append(tr.Events, e)
+			s.Can(e.Thread, &e)
+			if r.IntN(2) == 0 {
+				s.Apply(&e)
+			} else {
+				s.ApplyGo(&e, r.IntN(2) == 0)
+			}
+			for _, o := range s.slots {
+				if o == nil {
+					continue
+				}
+				held := map[trace.ThreadID]bool{}
+				for _, h := range o.holds {
+					if held[h.Thread] || h.Depth < 1 || !o.shared && len(o.holds) > 1 {
+						t.Fatalf("seed %d: after %v: it is held by %v, shared: %v", seed, e.Op, o.holds, o.shared)
+					}
+					held[h.Thread] = true
+				}
+				for i, u := range o.queue {
+					if th := s.threads[u]; !th.queued || th.at != o || slices.Contains(o.queue[:i], u) {
+						t.Fatalf("seed %d: after %v: the queue is %v, T%d is elsewhere", seed, e.Op, o.queue, u)
+					}
+				}
+			}
+		}
+		Enabled(tr)
 	}
 }
