@@ -18,7 +18,7 @@ func (o *Object) assume(ev *trace.Event, a Action) {
 	}
 }
 
-func (s *State) up(spec *Spec, ev *trace.Event) {
+func (s *State) up(_ *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		o := s.Object(ev.Object)
 		o.assume(ev, Up)
@@ -27,7 +27,7 @@ func (s *State) up(spec *Spec, ev *trace.Event) {
 	}
 }
 
-func (s *State) down(spec *Spec, ev *trace.Event) {
+func (s *State) down(_ *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		o := s.Object(ev.Object)
 		o.assume(ev, Down)
@@ -38,8 +38,7 @@ func (s *State) down(spec *Spec, ev *trace.Event) {
 
 func (s *State) inspect(_ *Spec, ev *trace.Event) { s.Object(ev.Object).assume(ev, Inspect) }
 
-
-func (s *State) arrive(spec *Spec, ev *trace.Event) {
+func (s *State) arrive(_ *Spec, ev *trace.Event) {
 	o, th := s.Object(ev.Object), s.thread(ev.Thread)
 	first := len(o.arrived) == 0 || ev.Value == 1 || o.left
 	if first {
@@ -66,7 +65,7 @@ func (s *State) arrive(spec *Spec, ev *trace.Event) {
 	o.arrived = o.arrived[:0]
 }
 
-func (s *State) depart(spec *Spec, ev *trace.Event) {
+func (s *State) depart(_ *Spec, ev *trace.Event) {
 	o, known := s.Object(ev.Object), int32(1)
 	if o.total == 0 {
 		// Nothing but this says where a generation ends.

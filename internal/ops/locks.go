@@ -21,7 +21,7 @@ func (s *State) init(spec *Spec, ev *trace.Event) {
 	s.changed(Forgotten, ev.Thread, o, 0)
 }
 
-func (s *State) destroy(spec *Spec, ev *trace.Event) {
+func (s *State) destroy(_ *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
@@ -35,18 +35,18 @@ func (o *Object) forget() {
 	*o = Object{Num: o.Num, Name: o.Name, holds: o.holds[:0], queue: o.queue[:0], arrived: o.arrived[:0], generation: o.generation + 1, signals: o.signals}
 }
 
-
 // announced ends the wait of a writer that readers had to wait for.
 func (s *State) announced(t trace.ThreadID, o *Object) {
-	if th := s.thread(t); th.announced {
-		o.announced--
-		th.announced = false
+	if th := s.thread(t); th.announced == o {
+		o.announced = max(0, o.announced-1)
+		th.announced = nil
 	}
 }
 
-func (s *State) announce(spec *Spec, ev *trace.Event) {
-	s.Object(ev.Object).announced++
-	s.thread(ev.Thread).announced = true
+func (s *State) announce(_ *Spec, ev *trace.Event) {
+	o := s.Object(ev.Object)
+	o.announced++
+	s.thread(ev.Thread).announced = o
 }
 
 func (s *State) acquire(spec *Spec, ev *trace.Event) {
@@ -94,7 +94,7 @@ func (s *State) share(t trace.ThreadID, o *Object) {
 	s.changed(AcquiredShared, t, o, 1).Depth = depth
 }
 
-func (s *State) begin(spec *Spec, ev *trace.Event) {
+func (s *State) begin(_ *Spec, ev *trace.Event) {
 	switch o := s.Object(ev.Object); {
 	case ev.Result != 0:
 	case ev.Value == 1:
@@ -120,7 +120,7 @@ func (s *State) release(spec *Spec, ev *trace.Event) {
 	s.changed(kind, ev.Thread, o, 1).Depth = depth
 }
 
-func (s *State) abandon(spec *Spec, ev *trace.Event) {
+func (s *State) abandon(_ *Spec, ev *trace.Event) {
 	o := s.Object(ev.Object)
 	n := o.depth(ev.Thread)
 	o.holds = o.holds[:0]

@@ -46,7 +46,7 @@ func (s *State) resume(spec *Spec, ev *trace.Event) {
 	th.depth = 0
 }
 
-func (s *State) leave(spec *Spec, ev *trace.Event) {
+func (s *State) leave(_ *Spec, ev *trace.Event) {
 	o, th := s.Object(ev.Object), s.thread(ev.Thread)
 	th.unqueue(ev.Thread)
 	th.granted = true
@@ -61,13 +61,13 @@ func (s *State) wake(u trace.ThreadID, o *Object) {
 	s.changed(Woke, u, o, 0)
 }
 
-func (s *State) wakeOne(spec *Spec, ev *trace.Event) {
+func (s *State) wakeOne(_ *Spec, ev *trace.Event) {
 	if ev.Value > 0 && ev.Value <= trace.MaxThreads {
 		s.wake(trace.ThreadID(ev.Value)-1, s.Object(ev.Object))
 	}
 }
 
-func (s *State) wakeAll(spec *Spec, ev *trace.Event) {
+func (s *State) wakeAll(_ *Spec, ev *trace.Event) {
 	o := s.Object(ev.Object)
 	for len(o.queue) > 0 {
 		s.wake(o.queue[0], o)

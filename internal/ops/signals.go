@@ -5,7 +5,7 @@ import "github.com/heddle-dev/heddle/trace"
 // bit is that of a signal in a set, 0 for a number that is none's.
 func bit(number uint64) uint64 { return 1 << (number - 1) }
 
-func (s *State) send(spec *Spec, ev *trace.Event) {
+func (s *State) send(_ *Spec, ev *trace.Event) {
 	if to := ev.Aux - 1; ev.Result == 0 && to < uint64(len(s.threads)) {
 		s.threads[to].signals |= bit(ev.Value)
 	} else if ev.Result == 0 {
@@ -32,26 +32,25 @@ func (s *State) take(spec *Spec, ev *trace.Event) {
 	}
 }
 
-
-func (s *State) transmit(spec *Spec, ev *trace.Event) {
+func (s *State) transmit(_ *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		s.Object(ev.Object).count += int64(ev.Value)
 	}
 }
 
-func (s *State) receive(spec *Spec, ev *trace.Event) {
+func (s *State) receive(_ *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		s.Object(ev.Object).count -= int64(ev.Value)
 	}
 }
 
 // connect is of a connection that is under way, too.
-func (s *State) connect(spec *Spec, ev *trace.Event) { s.Object(ev.Object).count++ }
+func (s *State) connect(_ *Spec, ev *trace.Event) { s.Object(ev.Object).count++ }
 
-func (s *State) accept(spec *Spec, ev *trace.Event) {
+func (s *State) accept(_ *Spec, ev *trace.Event) {
 	if ev.Result == 0 {
 		s.Object(ev.Object).count--
 	}
 }
 
-func (s *State) close(spec *Spec, ev *trace.Event) { s.Object(ev.Object).closed = true }
+func (s *State) close(_ *Spec, ev *trace.Event) { s.Object(ev.Object).closed = true }

@@ -56,7 +56,7 @@ type thread struct {
 	queued    bool    // it still stands in the queue
 	granted   bool    // what it waits for has come
 	woken     bool    // it came from another thread
-	announced bool    // it asked for a lock before its readers
+	announced *Object // the lock that it waits to write, and readers with it
 	depth     int32   // of the mutex that its wait released
 	arrived   int32   // generation of the barrier at which it arrived
 	signals   uint64  // pending for it alone
