@@ -91,6 +91,17 @@ type racesFlag struct {
 	RacesFail bool `help:"Call a data race a failure, too, even if the program goes on to succeed."`
 }
 
+type expectFlag struct {
+	ExpectExit *int32 `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+}
+
+func (f expectFlag) checkExit() error {
+	if e := f.ExpectExit; e != nil && (*e < 0 || *e > 255) {
+		return usage.Errorf("--expect-exit %d is not an exit status: want 0 to 255", *e)
+	}
+	return nil
+}
+
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag

@@ -206,6 +206,24 @@ const (
 	FdShift     = 28
 )
 
+// enum hd_region
+const (
+	RegionOther    = 0
+	RegionGlobal   = 1
+	RegionHeap     = 2
+	RegionStack    = 3
+	RegionFarStack = 4
+)
+
+// enum hd_object_name
+const (
+	RegionShift    = 60
+	IndexBits      = 14
+	OffsetBits     = 46
+	FarOffsetBits  = 36
+	HeapOffsetBits = 24
+)
+
 // enum hd_event_flags
 const (
 	EvForced    = 1

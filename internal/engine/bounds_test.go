@@ -205,3 +205,64 @@ func TestEnds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestInterrupted: the report says what there was so far, at any moment.
+func TestInterrupted(t *testing.T) {
+	for _, at := range []int{0, 1, 10, 100} {
+		ctx, cancel := context.WithCancel(context.Background())
+		n := 0
+		target := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), before: func(schedule.Plan) error {
+			if n++; n > at {
+				cancel()
+			}
+			return nil
+		}}
+		if at == 0 {
+			cancel()
+		}
+		r, err := Find(ctx, target, Options{}, nil)
+		if !errors.Is(err, context.Canceled) || r == nil || r.Outcome != Interrupted || r.Executions < min(at, 1) || r.Executions > at+1 {
+			t.Errorf("after %d: %v, %+v", at, err, r)
+		}
+	}
+	// While simplifying, the finding is kept, with what simplification had reached.
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	simplifying := 0
+	target := &meddler{Target: simprog.New(simprog.LostUpdate(4)), before: func(p schedule.Plan) error {
+		if p.Mode == schedule.Tolerant {
+			if simplifying++; simplifying == 5 {
+				cancel()
+			}
+		}
+		return nil
+	}}
+	file := filepath.Join(t.TempDir(), "bug.hdl")
+	r, err := Find(ctx, target, Options{Keep: keepIn(file, "")}, nil)
+	if !errors.Is(err, context.Canceled) || r.Outcome != Bug || r.Finding.Trace != file || r.Simplified == nil || r.Simplified.Complete {
+		t.Errorf("while simplifying: %v, %+v", err, r)
+	}
+	if _, err := trace.ReadFile(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTime ends the exploration without an error.
+func TestTime(t *testing.T) {
+	r := find(t, simprog.New(simprog.LockedUpdate(2)), Options{Time: 30 * time.Millisecond})
+	if r.Outcome != Nothing || r.Executions == 0 || r.Seconds > 5 {
+		t.Errorf("%+v", r)
+	}
+	// What was found in time is confirmed, and not simplified after it.
+	late := false
+	target := &meddler{Target: simprog.New(simprog.LostUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
+		if o.Ending.Kind.Failed() && !late {
+			late = true
+			time.Sleep(400 * time.Millisecond)
+		}
+	}}
+	r = find(t, target, Options{Time: 300 * time.Millisecond})
+	if !late || r.Outcome != Bug || !r.Finding.Confirmed || r.Simplified != nil || !slices.Equal(r.Notes, []string{"not simplified: time limit reached before a simpler execution was found"}) {
+		t.Errorf("%+v", r)
+	}
+}

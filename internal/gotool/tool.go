@@ -101,9 +101,10 @@ func oneLine(s string) string {
 }
 
 // BuildEnv are the environment variables, NAME=value, that decide what the go command builds and
-// that somebody set. GOFLAGS is not among them: it can name programs to run.
+// that somebody set. GOFLAGS is not among them, since it can name programs to run, nor is
+// CGO_ENABLED, which the overlay decides.
 func BuildEnv() (vars []string) {
-	for _, name := range []string{"CGO_ENABLED", "GOAMD64", "GOEXPERIMENT"} {
+	for _, name := range []string{"GOAMD64", "GOEXPERIMENT"} {
 		if v := os.Getenv(name); v != "" {
 			vars = append(vars, name+"="+v)
 		}

@@ -62,7 +62,7 @@ type Objects struct {
 // goHeapBits divides a heap object of a Go program: below are the bytes into it, above is its
 // number in the order in which the execution touched them, from 1. (Go's collector frees
 // objects without an event, so there is no list of blocks.)
-const goHeapBits = 24
+const goHeapBits = abi.HeapOffsetBits
 
 type objectKey struct {
 	o     trace.Object

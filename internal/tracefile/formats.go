@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -158,4 +159,13 @@ func Read(name string) (*trace.Trace, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tr, nil
+}
+
+// Is reports whether a file is there and begins as heddle's trace files do.
+func Is(name string) bool {
+	r, err := trace.Open(name)
+	if err == nil {
+		r.Close()
+	}
+	return err == nil || !errors.Is(err, trace.ErrNotTrace) && !errors.Is(err, fs.ErrNotExist)
 }

@@ -35,7 +35,7 @@ enum {
 };
 
 // The environment of a C or C++ program ends with variables that only take up room, and whose
-// first one begins so (runtime/start.c). [C]
+// first one begins so (runtime/c/process/initial_stack.c). [C]
 #define HD_PADDING "heddle-padding"
 
 // ---------------------------------------------------------------- operations
@@ -231,6 +231,20 @@ enum hd_fd_object {
   HD_FD_SHIFT = 28,      // 12 bits
 };
 
+// The names of places in memory, as traces have them (trace.Object): a region, an index and an
+// offset. C programs send addresses, which the controller names; Go programs send names.
+enum hd_region {
+  HD_REGION_OTHER, HD_REGION_GLOBAL, HD_REGION_HEAP, HD_REGION_STACK,
+  HD_REGION_FAR_STACK, // the stack of a thread whose number takes more than the bits of an index
+};
+enum hd_object_name {
+  HD_REGION_SHIFT = 60,
+  HD_INDEX_BITS = 14,
+  HD_OFFSET_BITS = 46,
+  HD_FAR_OFFSET_BITS = 36, // and 24 bits of an index
+  HD_HEAP_OFFSET_BITS = 24, // Go: bytes into a heap object; above them is its number, in order of first use
+};
+
 // ---------------------------------------------------------------- events
 //
 // A thread has a number, in order of creation, that no other thread of the execution has,
@@ -266,7 +280,7 @@ struct hd_event {
 
 // ---------------------------------------------------------------- virtual time
 //
-// docs/signals.md has the model, runtime/passing.c its implementation for C programs.
+// docs/scheduler.md and docs/signals.md have the model.
 enum hd_time {
   HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
   HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
@@ -445,7 +459,7 @@ struct hd_thread_info {
   uint64_t stack_hi;   // top of its stack, for naming stack objects
   uint64_t stack_size;
 };
-// A place in a stack, and the frame it lies in (runtime/locals.c).
+// A place in a stack, and the frame it lies in (runtime/c/core/locals.c).
 struct hd_local {
   uint64_t object;
   uint64_t pc;         // where the frame's function was: a return address

@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include "io/fd.h"
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/rings.h"
 
 enum hd_mode hd_mode;
 
@@ -34,37 +37,3 @@ void hd_attach(void) {
   hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
 }
 
-static void last_exit_handler(int status, void *arg), last_quick_exit_handler(void *arg);
-extern int __cxa_at_quick_exit(void (*)(void *), void *);
-extern int on_exit(void (*)(int, void *), void *);
-
-__attribute__((constructor)) static void loaded(int argc, char **argv, char **envp) {
-  (void)argc; (void)argv;
-  if (!hd_controlled()) return;
-  hd_real_init();
-  hd_start_init(envp);
-  hd_chance_init();
-  hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
-  hd_children_init();
-  // Registered before every other handler, so it runs after all of them.
-  on_exit(last_exit_handler, NULL);
-  __cxa_at_quick_exit(last_quick_exit_handler, NULL);
-  hd_shm->heap_base = hd_heap_base;
-  __atomic_store_n(&hd_shm->state, HD_STATE_LOADED, __ATOMIC_RELEASE);
-}
-
-// exit() or quick_exit() has run everything the program registered: the execution is over.
-//
-// Where libc called exit itself (argp_parse, say), only its handlers learn the status.
-static void over(int status, bool flush) {
-  if (hd_mode == HD_EARLY)
-    hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);
-  if (hd_mode != HD_ACTIVE) return;
-  if (flush) {
-    hd_stdio_flush(hd.cur->pend.pc);
-    REAL(fflush)(NULL);
-  }
-  hd_end(HD_OUT_CLEAN, status & 0xff, hd.exit_pc, 0, NULL);
-}
-static void last_exit_handler(int status, void *arg) { (void)arg; over(status, true); }
-static void last_quick_exit_handler(void *arg) { (void)arg; over(hd.exit_status, false); }

@@ -2,14 +2,26 @@
 // everything back. Or have a child process run it, which needs nothing put back.
 #define _GNU_SOURCE
 #include <signal.h>
-#include "io/fd.h"
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/modules.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/policy.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/threads.h"
 
 int (*hd_program_main)(int, char **, char **);
 int hd_argc;
 char **hd_argv, **hd_envp;
-uintptr_t hd_main_sp, hd_main_fs;
+uint64_t hd_main_stack;
+static void (*thread_entry)(void);
 static void *carrier_sp;
-static bool need_donors;
+static bool need_hosts;
 
 void hd_to_carrier(void) { hd_fiber_jump(carrier_sp); }
 
@@ -26,7 +38,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
   hd.nprofiled = 0;
   hd.cur = NULL;
-  hd.nthreads = hd.nborn = hd.ndonors = 0;
+  hd.nthreads = hd.nborn = hd.nhosts = 0;
   hd.nwords = 1;
   hd.nlive = 0;
   hd.unjoined = 0;
@@ -45,27 +57,22 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.open = false;
   hd_fill(&hd.result, 0, sizeof hd.result);
   hd_slots_begin();
-  hd_signals_reset();
-  hd_fd_reset();
-  hd_timers_reset();
-  hd_semnamed_reset();
-  hd_children_reset();
-  hd_coverage_reset();
+  HD_CALL_MODULES(begin);
+  hd_signature_reset();
   hd_policy_begin();
   hd_script_begin();
-  hd_without_begin();
-  hd_loader_reset();
+  hd_omit_begin();
   if (hd.record) hd_event_begin();
 }
 
 enum { GO_ON, STOP, AGAIN };
 
-// Does one execution; GO_ON if the plan goes on, AGAIN if it took more donors than there are.
+// Does one execution; GO_ON if the plan goes on, AGAIN if it took more hosts than there are.
 static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   begin(p, index);
   struct hd_thread *main = hd_thread_new(NULL, false);
   hd_thread_tell(main);
-  hd_fiber_start(main, hd_main_sp);
+  hd_fiber_start(main, hd_main_sp, thread_entry);
   hd.cur = main;
   hd_add(&hd.enabled, 0);
   hd_mode = HD_ACTIVE;
@@ -73,8 +80,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   hd_fiber_switch(&carrier_sp, main->sp);
   hd_mode = HD_CARRIER;
   hd_set_fs(hd_main_fs);
-  hd_children_end();
-  hd_shared_end();
+  HD_CALL_MODULES(end);
   if (__atomic_load_n(&hd_shm->state, __ATOMIC_ACQUIRE) == HD_STATE_REFUSED) hd_sys(SYS_exit_group, 125, 0, 0); // by a child
 
   struct hd_result *r = &hd.result;
@@ -84,60 +90,45 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   }
   r->plan = p->id;
   r->index = index;
-  r->coverage = hd.coverage;
+  r->coverage = hd.signature;
   r->vtime = hd.vtime;
   r->points = hd.points;
   r->switches = hd.switches;
   r->preemptions = hd.preemptions;
   r->threads = hd.nborn;
   r->deviations = hd.deviations;
-  r->output = hd_files_written();
   r->last = hd_isolation == HD_ISOLATION_PROCESS;
-  if (p->flags & HD_PLAN_OUTPUT) hd_files_output();
-  hd_files_restore(); // before the result: who has it may end this process
-  bool again = need_donors;
-  need_donors = false;
+  HD_CALL_MODULES(report, r);
+  bool again = need_hosts;
+  need_hosts = false;
   if (again) hd_out(HD_REC_AGAIN, &index, sizeof index);
   else hd_out(HD_REC_RESULT, r, sizeof *r);
   bool clean = r->outcome == HD_OUT_CLEAN && r->status == p->expect_status;
-  if (hd_isolation == HD_ISOLATION_SNAPSHOT) {
-    hd_snapshot_restore();
-    hd_maps_restore();
-    hd_keys_restore();
-  }
+  if (hd_isolation == HD_ISOLATION_SNAPSHOT) HD_CALL_MODULES(restore);
   __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&hd_shm->executions, hd_shm->executions + 1, __ATOMIC_RELAXED);
   return again ? AGAIN : clean || !(p->flags & HD_PLAN_STOP) ? GO_ON : STOP;
 }
 
-static void save(void) {
-  hd_start_grow(hd_main_sp);
-  hd_snapshot_take(hd_main_sp);
-  hd_files_save();
-  hd_maps_save();
-  hd_keys_save();
-  hd_shm->nproc_pages = hd_snapshot_pages;
-}
-
-// Called by pthread_create when every donor is taken: end this execution without a
+// Called by pthread_create when every host is taken: end this execution without a
 // result, make more, and run it again; in a process for one execution, ask for another.
-_Noreturn void hd_more_donors(void) {
-  if (hd_ndonors == HD_MAX_THREADS - 1) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
+_Noreturn void hd_more_hosts(void) {
+  if (hd_nhosts == HD_MAX_THREADS - 1) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
   if (hd_isolation == HD_ISOLATION_PROCESS) {
-    hd_shm->donors = hd_ndonors * 2;
+    hd_shm->donors = hd_nhosts * 2;
     hd_end(HD_OUT_UNSUPPORTED, HD_ISOLATION_PROCESS, hd.cur->pend.pc, 0, "more threads at a time than were made ready");
   }
-  need_donors = true;
+  need_hosts = true;
   hd_to_carrier();
 }
 
 static void carrier(void) {
   hd_mode = HD_CARRIER;
-  hd_outcome_install();
-  hd_donors_make(hd_shm->donors ? hd_shm->donors : 8);
+  HD_CALL_MODULES(kernel_thread);
+  hd_hosts_make(hd_shm->donors ? hd_shm->donors : 8);
   hd_modules_list();
   hd_mode = HD_CARRIER;
-  save();
+  HD_CALL_MODULES(save);
   hd_debug_begin();
   __atomic_store_n(&hd_shm->state, HD_STATE_READY, __ATOMIC_SEQ_CST);
   hd_sys4(SYS_futex, &hd_shm->state, 1 /* FUTEX_WAKE */, 1, 0);
@@ -152,9 +143,9 @@ static void carrier(void) {
       if (hd_isolation == HD_ISOLATION_PROCESS) hd_sys(SYS_exit_group, 0, 0, 0);
       if (then == AGAIN) {
         hd_mode = HD_EARLY; // real threads are being made
-        hd_donors_make(hd_ndonors * 2);
+        hd_hosts_make(hd_nhosts * 2);
         hd_mode = HD_CARRIER;
-        save();
+        HD_CALL_MODULES(save);
         i--;
       } else if (then == STOP) {
         break;
@@ -170,23 +161,15 @@ static void carrier(void) {
 
 // Takes the place of main. Never returns: the carrier has its own stack, because the
 // one this runs on is put back after each execution.
-int hd_main(int argc, char **argv, char **envp) {
+void hd_carrier(int argc, char **argv, char **envp, void (*entry)(void)) {
+  thread_entry = entry;
   hd_argc = argc;
   hd_argv = argv;
   hd_envp = envp;
   hd_main_sp = ((uintptr_t)__builtin_frame_address(0) - 256) & ~63ull;
-  uintptr_t fs;
-  __asm__ volatile("movq %%fs:0, %0" : "=r"(fs)); // the thread control block starts with its own address
-  hd_main_fs = fs;
+  hd_main_fs = hd_fs();
   hd_threads = hd_map(sizeof *hd_threads * HD_MAX_THREADS, "threads");
   enum { STACK = 1 << 20 };
   char *stack = hd_map(STACK, "the carrier's stack");
-  uint64_t *s = (uint64_t *)(stack + STACK);
-  *--s = 0; *--s = 0;
-  *--s = (uint64_t)hd_fiber_entry;
-  *--s = 0;
-  *--s = (uint64_t)carrier;
-  *--s = 0; *--s = 0; *--s = 0; *--s = 0;
-  *--s = 0x1f80 | 0x37full << 32;
-  hd_fiber_jump(s);
+  hd_fiber_jump(hd_fiber_frame((uintptr_t)stack + STACK, carrier, false));
 }

@@ -2,7 +2,11 @@
 // where threads are the kernel's: a debugger knows nothing of fibers.
 #define _GNU_SOURCE
 #include <sys/prctl.h>
-#include "core/rt.h"
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/rings.h"
+#include "core/run.h"
 
 #define SHOWN HD_EXPORT __attribute__((used))
 

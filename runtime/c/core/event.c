@@ -1,6 +1,13 @@
 // event.c: recording. Events are gathered and sent in blocks; call stacks are sent once
 // each and then named by number.
-#include "core/rt.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/program_memory.h"
+#include "core/rings.h"
+#include "core/run.h"
 
 enum { BLOCK = 512, STACKS = 1 << 12, DEPTH = 48 };
 static struct hd_event block[BLOCK];
@@ -52,12 +59,12 @@ void hd_event_flush(void) {
 }
 
 uint32_t hd_stack_number(struct hd_thread *t) {
-  if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->depth) return 0;
+  if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->calls.depth) return 0;
   struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec;
   uint32_t k = 0;
-  for (uint32_t i = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX; i-- && k < DEPTH;)
-    if (!hd_in_runtime(t->shadow[i].pc)) // who called main, a start routine or a handler
-      rec.pc[k++] = t->shadow[i].pc;
+  for (uint32_t i = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX; i-- && k < DEPTH;)
+    if (!hd_in_runtime(t->calls.frames[i].pc)) // who called main, a start routine or a handler
+      rec.pc[k++] = t->calls.frames[i].pc;
   if (!k) return 0;
   uint64_t h = k;
   for (uint32_t i = 0; i < k; i++) h = hd_mix(h, rec.pc[i]);

@@ -1,31 +1,21 @@
-// fiber.c: donors and fibers. A donor is a real pthread made beforehand and parked in
+// fiber.c: host threads and fibers. A host thread is a real pthread made beforehand and parked in
 // the kernel for good; a fiber borrows its stack and thread control block, so that
 // everything libc keeps per thread is genuine, and runs them on the carrier.
 #define _GNU_SOURCE
-#include <asm/prctl.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "core/rt.h"
+#include "core/fiber.h"
+#include "core/libc.h"
+#include "core/own_memory.h"
+#include "core/rings.h"
+#include "core/run.h"
 
-struct hd_donor *hd_donors; // HD_MAX_THREADS of them
-uint32_t hd_ndonors;
-static int fsgsbase = -1;
-
-void hd_set_fs(uintptr_t fs) {
-  if (HD_LIKELY(fsgsbase > 0)) {
-    __asm__ volatile("wrfsbase %0" : : "r"(fs) : "memory");
-    return;
-  }
-  if (fsgsbase < 0) {
-    fsgsbase = getauxval(AT_HWCAP2) >> 1 & 1; // HWCAP2_FSGSBASE
-    hd_set_fs(fs);
-    return;
-  }
-  hd_sys(SYS_arch_prctl, ARCH_SET_FS, fs, 0);
-}
+struct hd_host *hd_hosts; // HD_MAX_THREADS of them
+uint32_t hd_nhosts;
+struct hd_host *hd_early_host;
+uintptr_t hd_main_sp, hd_main_fs;
 
 uint64_t hd_default_stack(void) {
   static uint64_t n;
@@ -38,8 +28,8 @@ uint64_t hd_default_stack(void) {
   return n;
 }
 
-static void *donor_main(void *arg) {
-  struct hd_donor *d = arg;
+static void *host_main(void *arg) {
+  struct hd_host *d = arg;
   uint64_t all = ~0ull;
   hd_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, 0, 8);
   d->fs = (uintptr_t)pthread_self();
@@ -53,16 +43,16 @@ static void *donor_main(void *arg) {
   return NULL;
 }
 
-void hd_donors_make(uint32_t n) {
-  if (!hd_donors) hd_donors = hd_map(sizeof(struct hd_donor) * HD_MAX_THREADS, "donors");
+void hd_hosts_make(uint32_t n) {
+  if (!hd_hosts) hd_hosts = hd_map(sizeof(struct hd_host) * HD_MAX_THREADS, "hosts");
   uint64_t size = hd_default_stack(), guard = 65536;
   if (n > HD_MAX_THREADS - 1) n = HD_MAX_THREADS - 1;
-  for (; hd_ndonors < n; hd_ndonors++) {
-    struct hd_donor *d = &hd_donors[hd_ndonors];
+  for (; hd_nhosts < n; hd_nhosts++) {
+    struct hd_host *d = &hd_hosts[hd_nhosts];
     // As a hint: where something else is, the kernel chooses.
-    long p = hd_sys6(SYS_mmap, (long)(HD_STACKS_BASE + hd_ndonors * (size + guard)), (long)(size + guard), PROT_READ | PROT_WRITE,
+    long p = hd_sys6(SYS_mmap, (long)(HD_STACKS_BASE + hd_nhosts * (size + guard)), (long)(size + guard), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (p < 0) hd_fatal("no memory for the stack of thread %u", hd_ndonors + 1);
+    if (p < 0) hd_fatal("no memory for the stack of thread %u", hd_nhosts + 1);
     hd_sys(SYS_mprotect, p, guard, PROT_NONE);
     hd_sys(SYS_madvise, p, size + guard, MADV_NOHUGEPAGE);
     d->lo = (uintptr_t)p + guard;
@@ -72,38 +62,25 @@ void hd_donors_make(uint32_t n) {
     pthread_attr_setstack(&attr, (void *)d->lo, size);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     pthread_t id;
-    int err = REAL(pthread_create)(&id, &attr, donor_main, d);
+    int err = REAL(pthread_create)(&id, &attr, host_main, d);
     pthread_attr_destroy(&attr);
-    if (err) hd_fatal("cannot make thread %u (error %d): raise the limit on threads (ulimit -u)", hd_ndonors + 1, err);
+    if (err) hd_fatal("cannot make thread %u (error %d): raise the limit on threads (ulimit -u)", hd_nhosts + 1, err);
     while (!__atomic_load_n(&d->state, __ATOMIC_ACQUIRE))
       hd_sys4(SYS_futex, &d->state, FUTEX_WAIT_PRIVATE, 0, 0);
   }
 }
 
-struct hd_donor *hd_donor_get(void) {
-  struct hd_donor *early = hd_early_donor;
+struct hd_host *hd_host_get(void) {
+  struct hd_host *early = hd_early_host;
   if (HD_UNLIKELY(early != NULL) && hd.cur->index == 0) {
-    hd_early_donor = NULL;
+    hd_early_host = NULL;
     return early;
   }
-  for (; hd.ndonors < hd_ndonors; hd.ndonors++) {
-    struct hd_donor *d = &hd_donors[hd.ndonors];
+  for (; hd.nhosts < hd_nhosts; hd.nhosts++) {
+    struct hd_host *d = &hd_hosts[hd.nhosts];
     if (!d->used) { d->used = true; return d; }
   }
   return NULL;
 }
 
-// Puts a frame on the stack below sp that makes the first switch to it call
-// hd_thread_main.
-void hd_fiber_start(struct hd_thread *t, uintptr_t sp) {
-  uint64_t *s = (uint64_t *)(sp & ~15ull);
-  *--s = 0; *--s = 0;
-  *--s = (uint64_t)hd_fiber_entry; // return address; leaves the stack 16-aligned at its call
-  *--s = 0;                        // rbp
-  *--s = (uint64_t)hd_thread_main; // rbx
-  *--s = 0; *--s = 0; *--s = 0; *--s = 0; // r12 r13 r14 r15
-  uint32_t mxcsr; uint16_t cw;
-  __asm__ volatile("stmxcsr %0; fnstcw %1" : "=m"(mxcsr), "=m"(cw));
-  *--s = mxcsr | (uint64_t)cw << 32;
-  t->sp = s;
-}
+void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)) { t->sp = hd_fiber_frame(sp, entry, true); }

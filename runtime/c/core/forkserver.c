@@ -1,5 +1,5 @@
 // forkserver.c: executions in processes of their own. The carrier, standing at main, is
-// copied for each of them. The donors' stacks are then memory like any other, which is all
+// copied for each of them. The hosts' stacks are then memory like any other, which is all
 // that a fiber needs of them. While a child runs it is the one that writes results.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -8,7 +8,8 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include "core/rt.h"
+#include "core/carrier.h"
+#include "core/rings.h"
 
 uint32_t hd_isolation;
 static long child;

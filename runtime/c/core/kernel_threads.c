@@ -1,17 +1,19 @@
 // kernel_threads.c: threads of the program on kernel threads of their own, instead of all on the
-// carrier's: what a debugger needs to show them. The donor that lends a thread its stack
+// carrier's: what a debugger needs to show them. The host that lends a thread its stack
 // and thread control block then runs it, too. Still only one runs at a time: who is chosen
 // is woken, who chose waits. Nothing else differs, so executions are the same.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include "core/rt.h"
+#include "core/fiber.h"
+#include "core/registration.h"
+#include "core/run.h"
 
 bool hd_threads_real;
 static uint32_t main_turn;
 
-static uint32_t *turn(const struct hd_thread *t) { return t->donor ? &t->donor->park : &main_turn; }
+static uint32_t *turn(const struct hd_thread *t) { return t->host ? &t->host->park : &main_turn; }
 
 static void wake(const struct hd_thread *t) {
   uint32_t *word = turn(t);
@@ -28,12 +30,12 @@ void hd_hand_over(struct hd_thread *from, struct hd_thread *to) {
   wait(turn(from));
 }
 
-// The thread has ended. Its donor may serve another one at once, so it must be off the
+// The thread has ended. Its host may serve another one at once, so it must be off the
 // stack before anybody else runs.
 void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to) {
-  if (from->donor) {
-    from->donor->next = to;
-    hd_fiber_jump(from->donor->base);
+  if (from->host) {
+    from->host->next = to;
+    hd_fiber_jump(from->host->base);
   }
   wake(to);
   for (;;) wait(&main_turn);
@@ -47,7 +49,7 @@ static void name(const struct hd_thread *t) {
   hd_sys(SYS_prctl, PR_SET_NAME, text, 0);
 }
 
-void hd_seat_wait(struct hd_donor *d) {
+void hd_seat_wait(struct hd_host *d) {
   hd_sys(SYS_prctl, PR_SET_NAME, "not in use", 0);
   bool ready = false;
   for (;;) {
@@ -55,7 +57,7 @@ void hd_seat_wait(struct hd_donor *d) {
     if (!ready) { // signals were blocked, and there was nowhere to handle one
       ready = true;
       uint64_t none = 0;
-      hd_outcome_install();
+      HD_CALL_MODULES(kernel_thread);
       hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     }
     name(hd.cur);

@@ -5,9 +5,13 @@
 // something else is at its place: a thread may still be in it.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "loader/loader.h"
+#include "core/libc.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/rings.h"
 
 bool hd_late;
+pthread_mutex_t hd_loader_locks[2];
 uint32_t hd_loading;
 static struct place {
   uint64_t lo, hi, base;
@@ -138,7 +142,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
   bool executable = true; // stacks, unless it says otherwise
   for (int i = 0; i < info->dlpi_phnum; i++)
     if (info->dlpi_phdr[i].p_type == PT_GNU_STACK) executable = info->dlpi_phdr[i].p_flags & PF_X;
-  if (executable) hd_needs(HD_ISOLATION_FORK, "dlopen of a library that makes stacks executable");
+  if (executable) hd_require_isolation(HD_ISOLATION_FORK, "dlopen of a library that makes stacks executable");
   absolute(m.path, info->dlpi_name);
   met(&m);
   return 0;
@@ -148,19 +152,6 @@ static int counts(struct dl_phdr_info *info, size_t size, void *arg) {
   (void)size;
   *(bool *)arg = info->dlpi_adds != adds || info->dlpi_subs != subs;
   return 1;
-}
-
-// ---- thread-local storage
-void hd_tls_init(uintptr_t fs) {
-  static void *(*init)(void *, bool);
-  if (!init) *(void **)&init = hd_real_find("_dl_allocate_tls_init");
-  if (!init) hd_unsupported("threads one after the other with libraries that are loaded meanwhile: libc has no _dl_allocate_tls_init");
-  struct { void *value, *allocated; } *dtv = *((void **)fs + 1); // the one before has the number of them
-  uint64_t n = *(uint64_t *)(dtv - 1);
-  for (uint64_t i = 1; i <= n; i++)
-    if (hd_heap_owns((uintptr_t)dtv[i].allocated)) hd_heap_free(dtv[i].allocated, 0);
-  hd_fill(dtv, 0, (n + 1) * sizeof *dtv);
-  init((void *)fs, true);
 }
 
 // The loader's own list is whole whenever somebody else can run (loader/loader.c).

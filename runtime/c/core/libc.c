@@ -1,14 +1,14 @@
 // libc.c: libc's own functions behind the ones the runtime stands in for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include "core/rt.h"
+#include "core/libc.h"
 
 struct hd_real hd_real;
 
 static const struct { const char *name; uint32_t offset; } names[] = {
-#define HD_REAL(ret, name, args) { #name, offsetof(struct hd_real, name) },
+#define HD_LIBC(name) { #name, offsetof(struct hd_real, name) },
 #include "core/libc.def"
-#undef HD_REAL
+#undef HD_LIBC
 };
 
 // The runtime stands in for dlsym, too, but not for dlvsym. Both look at who calls.

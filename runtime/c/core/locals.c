@@ -7,7 +7,12 @@
 // lies only what the caller pushed. Just below its stack pointer is the return address of the
 // call that it is in, of a function without access hooks perhaps. Where a function moved its
 // stack pointer since, that is not an address of code, and the place has no name.
-#include "core/rt.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/modules.h"
+#include "core/own_memory.h"
+#include "core/rings.h"
+#include "core/run.h"
 
 enum { SEEN = 1 << 12, SLOTS = 4096, OTHERS = 256 /* threads whose stacks are looked at */ };
 static struct { uint64_t hash; uint32_t epoch; } *seen;
@@ -32,9 +37,9 @@ static bool first(uint64_t h) {
 }
 
 static bool on_stack(const struct hd_thread *u, uint64_t addr, uintptr_t *hi) {
-  if (u->ended || u->timer || !u->depth) return false;
+  if (u->ended || u->fires || !u->calls.depth) return false;
   *hi = hd_stack_hi(u);
-  return addr < *hi && addr >= u->shadow[(u->depth < HD_SHADOW_MAX ? u->depth : HD_SHADOW_MAX) - 1].sp;
+  return addr < *hi && addr >= u->calls.frames[(u->calls.depth < HD_SHADOW_MAX ? u->calls.depth : HD_SHADOW_MAX) - 1].sp;
 }
 
 static HD_PROGACCESS uint64_t word_at(uint64_t at) { return *(volatile uint64_t *)at; }
@@ -54,14 +59,14 @@ void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
     if (i == most) return;
     u = &hd_threads[i];
   }
-  if (u->depth > HD_SHADOW_MAX) return; // the innermost frames are not known
-  uint32_t d = u->depth;
+  if (u->calls.depth > HD_SHADOW_MAX) return; // the innermost frames are not known
+  uint32_t d = u->calls.depth;
   uint64_t limit = hi;
   while (d--) { // the innermost frame that reaches up to it
-    limit = d ? u->shadow[d - 1].sp + 16 : hi;
+    limit = d ? u->calls.frames[d - 1].sp + 16 : hi;
     if (limit > obj) break;
   }
-  const struct hd_frame *f = &u->shadow[d];
+  const struct hd_frame *f = &u->calls.frames[d];
   uint64_t sp = f->sp + 16; // before the hook was called and its frame pointer pushed
   if (obj < sp || !first(hd_mix(hd_mix(obj, sp), f->pc))) return;
   uint64_t slot = return_slot(limit, sp, f->pc);

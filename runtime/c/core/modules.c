@@ -4,7 +4,11 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
-#include "loader/loader.h"
+#include "core/fiber.h"
+#include "core/libc.h"
+#include "core/modules.h"
+#include "core/own_memory.h"
+#include "core/rings.h"
 
 enum { BASE_TEXTS = HD_TEXTS - HD_MAX_LATE, TEXT_MAX = 256 << 20 };
 struct hd_text hd_texts[HD_TEXTS];

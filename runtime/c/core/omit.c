@@ -1,12 +1,15 @@
 // omit.c: synchronisation calls that are left out, to see whether the program needs
 // them. The controller names their return addresses. A lock that was not taken is not
 // given back either: what a thread has "taken" so is remembered until it lets it go.
-#include "core/rt.h"
-#include "sync/sync.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/rings.h"
+#include "core/run.h"
 
 enum { HASH = HD_MAX_IGNORED_SITES * 4, OWED = 4096 };
 
-uint32_t hd_nignored;
+uint32_t hd_nomitted;
 static uint16_t *index_of; // by hash of the address: index of hd_shm->ignored_sites + 1
 static struct owed {
   uint64_t object;
@@ -22,20 +25,20 @@ static uint32_t place(uint64_t pc) {
   return i;
 }
 
-void hd_without_begin(void) {
+void hd_omit_begin(void) {
   nowed = 0;
-  if (HD_LIKELY(hd_nignored == hd_shm->nignored)) return;
+  if (HD_LIKELY(hd_nomitted == hd_shm->nignored)) return;
   index_of = hd_map(HASH * sizeof *index_of, "calls to ignore");
   owed = hd_map(OWED * sizeof *owed, "locks that were not taken");
-  hd_nignored = hd_shm->nignored;
-  for (uint32_t i = 0; i < hd_nignored; i++) index_of[place(hd_shm->ignored_sites[i].pc)] = (uint16_t)(i + 1);
+  hd_nomitted = hd_shm->nignored;
+  for (uint32_t i = 0; i < hd_nomitted; i++) index_of[place(hd_shm->ignored_sites[i].pc)] = (uint16_t)(i + 1);
 }
 
 // Which of the controller's calls the one that returns to pc is, -1 for none. In a function
 // of a library's header it is for the caller to say.
 static int which(uint64_t pc) {
   const struct hd_thread *t = hd.cur;
-  for (uint32_t d = t->depth < HD_SHADOW_MAX ? t->depth : HD_SHADOW_MAX;; pc = t->shadow[--d].pc) {
+  for (uint32_t d = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX;; pc = t->calls.frames[--d].pc) {
     uint32_t i = index_of[place(pc)];
     if (!i) return -1;
     uint32_t w = hd_shm->ignored_sites[i - 1].which;
@@ -44,15 +47,15 @@ static int which(uint64_t pc) {
   }
 }
 
-bool hd_without(uint64_t pc) {
+bool hd_omit(uint64_t pc) {
   int w = which(pc);
   if (w < 0) return false;
   hd_shm->ignored_times[w]++;
   return true;
 }
 
-bool hd_without_lock(uint64_t pc, uint64_t object, uint32_t held) {
-  if (!hd_without(pc)) return false;
+bool hd_omit_lock(uint64_t pc, uint64_t object, uint32_t held) {
+  if (!hd_omit(pc)) return false;
   uint32_t thread = hd.cur->number;
   for (uint32_t i = nowed; i--;)
     if (owed[i].object == object && owed[i].thread == thread) {
@@ -71,9 +74,9 @@ static struct owed *newest(uint64_t object) {
   return NULL;
 }
 
-bool hd_without_held(uint64_t object) { return newest(object) != NULL; }
+bool hd_omit_held(uint64_t object) { return newest(object) != NULL; }
 
-bool hd_without_unlock(uint64_t object, uint32_t held) {
+bool hd_omit_unlock(uint64_t object, uint32_t held) {
   struct owed *o = newest(object);
   if (!o || held > o->held) return false; // it took the lock in truth after that
   if (--o->count == 0)

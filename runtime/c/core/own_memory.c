@@ -1,14 +1,20 @@
 // own_memory.c: the runtime's own memory, which is never put back between executions.
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include "core/rt.h"
+#include "core/carrier.h"
+#include "core/own_memory.h"
+#include "core/rings.h"
+
+uintptr_t hd_own_next;
 
 // Shared, because the snapshot takes private mappings only: the kernel may merge a
 // private one with a neighbour of the program's, a shared one never. Without a snapshot
 // private, so that what the runtime notes down in a child process stays there.
 void *hd_map(uint64_t bytes, const char *what) {
   bytes = (bytes + 4095) & ~4095ull;
-  long p = hd_sys6(SYS_mmap, (long)hd_area_own(bytes), (long)bytes, PROT_READ | PROT_WRITE,
+  uintptr_t at = hd_own_next;
+  if (at) hd_own_next += bytes;
+  long p = hd_sys6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,
                    (hd_isolation ? MAP_PRIVATE : MAP_SHARED) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p < 0) hd_fatal("no memory for %s (%u MB)", what, (unsigned)(bytes >> 20));
   hd_sys(SYS_madvise, p, bytes, MADV_DONTDUMP);

@@ -19,16 +19,21 @@
 // An enabled thread that has waited for HD_STARVED points goes first, or two others that run in
 // turn could keep it waiting.
 // In the second half of the budget all policies are FAIR, with a small quantum.
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/policy.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 
-uint64_t hd_random(void) { // splitmix64
+static uint64_t random_bits(void) { // splitmix64
   uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ z >> 27) * 0x94d049bb133111ebull;
   return z ^ z >> 31;
 }
 
-static int64_t fresh(void) { return (int64_t)(hd_random() >> 2) | 1ll << 61; }
+static int64_t fresh(void) { return (int64_t)(random_bits() >> 2) | 1ll << 61; }
 
 void hd_policy_begin(void) {
   hd.prio_low = 0;
@@ -36,7 +41,7 @@ void hd_policy_begin(void) {
   if (hd.plan.policy == HD_POLICY_PCT) {
     uint32_t d = hd.plan.param0, k = hd.plan.param1 ? hd.plan.param1 : 1;
     for (uint32_t i = 1; i < d && hd.nchange < sizeof hd.change / sizeof *hd.change; i++)
-      hd.change[hd.nchange++] = 1 + (uint32_t)(hd_random() % k);
+      hd.change[hd.nchange++] = 1 + (uint32_t)(random_bits() % k);
   }
 }
 
@@ -56,8 +61,8 @@ static bool monopolises(const struct hd_thread *t) {
 // other's attempts forever, which no machine does: after a while without progress they get
 // stretches of several points.
 static bool gives_way(const struct hd_thread *t) {
-  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->interrupted) || monopolises(t)) return true;
-  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || hd_random() % HD_STRETCH == 0);
+  if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->wait.interrupted) || monopolises(t)) return true;
+  return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || random_bits() % HD_STRETCH == 0);
 }
 
 void hd_policy_arrive(struct hd_thread *t) {
@@ -74,7 +79,7 @@ void hd_policy_arrive(struct hd_thread *t) {
   case HD_POLICY_POS:
     if (gives_way(t)) {
       hd.prio_low -= HD_POS_STRIDE;
-      t->prio = hd.prio_low - (int64_t)(hd_random() % HD_POS_WINDOW);
+      t->prio = hd.prio_low - (int64_t)(random_bits() % HD_POS_WINDOW);
     } else {
       t->prio = fresh();
     }
@@ -111,18 +116,18 @@ static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
   if (HD_UNLIKELY(hd.ntimers)) // one whose time has come fires; but others come to run, however short its periods
     for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (hd_threads[i].timer && i != hd.last && hd_has(&hd.enabled, i)) return i;
+      if (hd_threads[i].fires && i != hd.last && hd_has(&hd.enabled, i)) return i;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
 
 static uint32_t choose_random(void) {
   if (hd.plan.param0 && !hd.cur->ended && hd_has(&hd.enabled, hd.cur->index) &&
-      !gives_way(hd.cur) && (hd_random() & 0xffff) < hd.plan.param0)
+      !gives_way(hd.cur) && (random_bits() & 0xffff) < hd.plan.param0)
     return hd.cur->index;
   uint32_t n = 0;
   for (uint32_t w = 0; w < hd.nwords; w++) n += (uint32_t)__builtin_popcountll(hd.enabled.w[w]);
-  uint32_t k = n == 1 ? 0 : (uint32_t)(((hd_random() >> 32) * n) >> 32);
+  uint32_t k = n == 1 ? 0 : (uint32_t)(((random_bits() >> 32) * n) >> 32);
   for (uint32_t w = 0;; w++) {
     uint64_t m = hd.enabled.w[w];
     uint32_t c = (uint32_t)__builtin_popcountll(m);
@@ -157,8 +162,8 @@ static HD_COLD struct hd_thread *starving(void) {
 // not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
 // may have few choices besides; there it is one in 16.
 static int32_t choose_early(void) {
-  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(hd_random() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
-  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(hd_random() & (HD_EARLY_ODDS - 1));
+  bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(random_bits() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
+  bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(random_bits() & (HD_EARLY_ODDS - 1));
   if (!timeouts && !spurious) return -1;
   uint32_t n = 0;
   struct hd_thread *pick = NULL;
@@ -168,7 +173,7 @@ static int32_t choose_early(void) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       bool early = timeouts && hd_has(&hd.timers, u->index) && u->pend.op != HD_OP_SLEEP && hd_may_overtake(u);
       if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
-      if (hd_random() % ++n) continue;
+      if (random_bits() % ++n) continue;
       pick = u;
       detour = !early ? HD_OP_SPURIOUS_WAKE : u->pend.op == HD_OP_COND_WAKE ? HD_OP_COND_TIMEOUT : 0;
     }
@@ -186,12 +191,12 @@ static void choose_detour(struct hd_thread *t, bool fair) {
   t->detour = hd_detour_needed(t);
   int sig = hd_signal_due(t);
   if (!sig) return;
-  bool ready = hd_op_ready(t);
-  if ((ready || t->due) && (fair ? t->interrupted : hd_random() & 1)) return; // later
+  bool ready = hd_op_enabled(t);
+  if ((ready || t->wait.due) && (fair ? t->wait.interrupted : random_bits() & 1)) return; // later
   bool can = hd_detour_possible(t, HD_OP_SIGNAL_INTERRUPT);
   bool must = !hd_detour_possible(t, HD_OP_SIGNAL_DELIVER);
   if (must && !can && ready) return;
-  t->detour = must || (can && (fair || hd_random() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
+  t->detour = must || (can && (fair || random_bits() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
 }
 
 uint32_t hd_policy_choose(void) {
@@ -213,7 +218,7 @@ uint32_t hd_policy_choose(void) {
   struct hd_thread *t = &hd_threads[i];
   if (offered) hd_sleepers_withdraw(t);
   t->detour = 0;
-  if (HD_UNLIKELY(hd.npending || t->due)) choose_detour(t, fair);
+  if (HD_UNLIKELY(hd.npending || t->wait.due)) choose_detour(t, fair);
   return i;
 }
 
@@ -232,10 +237,10 @@ uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
       struct hd_thread *u = &hd_threads[i];
       if (!hd.nsuspended && (u->pend.op != op || u->pend.obj != obj)) continue;
       uint64_t arrival;
-      if (!hd_waits(u, (uint16_t)op, obj, &arrival)) continue;
+      if (!hd_can_wake(u, (uint16_t)op, obj, &arrival)) continue;
       if ((int32_t)i == hd.wake_choice) return i;
       n++;
-      if (!pick || (first_come ? arrival < first : hd_random() % n == 0)) {
+      if (!pick || (first_come ? arrival < first : random_bits() % n == 0)) {
         pick = u;
         first = arrival;
       }

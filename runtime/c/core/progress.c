@@ -15,9 +15,12 @@
 // A thread that writes to memory between its observations may be achieving something that
 // only shows later. It spins as far as the policies are concerned, but is neither idle nor
 // futile; if it really waits, the step budget ends that.
-#include "core/rt.h"
+#include "core/outcome.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/virtual_time.h"
 
-bool hd_spinning(const struct hd_thread *t) { return t->stale >= HD_SPIN; }
+bool hd_spinning(const struct hd_thread *t) { return t->progress.stale >= HD_SPIN; }
 
 // Each enabled thread has done so much since anything changed; *n is their number.
 static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
@@ -25,19 +28,19 @@ static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
       const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->idle_at != hd.progress_at || u->idle < idle || u->futile < futile) return false;
+      if (u->progress.idle_at != hd.progress_at || u->progress.idle < idle || u->progress.futile < futile) return false;
       ++*n;
     }
   return true;
 }
 
-bool hd_everyone_idle(void) {
+static bool everyone_idle(void) {
   uint32_t n;
   return everyone(HD_IDLE, 0, &n);
 }
 
 static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
-  if (!hd_everyone_idle() || hd_time_drifts()) return;
+  if (!everyone_idle() || hd_time_drifts()) return;
   uint32_t n;
   if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (uint64_t)HD_HOPELESS * n) return;
   if (hd_time_passes(~0ull)) hd_progress(t);
@@ -45,20 +48,20 @@ static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
 }
 
 void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {
-  t->stale++;
-  if (t->wrote & HD_WROTE_SEEN) {
-    t->wrote &= (uint8_t)~HD_WROTE_SEEN;
-    t->idle = t->futile = 0;
+  t->progress.stale++;
+  if (t->progress.wrote & HD_WROTE_SEEN) {
+    t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
+    t->progress.idle = t->progress.futile = 0;
     return;
   }
-  if (t->idle_at != hd.progress_at) {
-    t->idle_at = hd.progress_at;
-    t->idle = t->futile = 0;
+  if (t->progress.idle_at != hd.progress_at) {
+    t->progress.idle_at = hd.progress_at;
+    t->progress.idle = t->progress.futile = 0;
   }
-  uint32_t before = t->idle;
-  t->idle += weight;
-  t->futile += futile;
-  if (HD_UNLIKELY((before ^ t->idle) & ~(uint32_t)(HD_IDLE - 1))) look_around(t, pc);
+  uint32_t before = t->progress.idle;
+  t->progress.idle += weight;
+  t->progress.futile += futile;
+  if (HD_UNLIKELY((before ^ t->progress.idle) & ~(uint32_t)(HD_IDLE - 1))) look_around(t, pc);
 }
 
 // The same instruction at another address is another observation: a loop over an array does
@@ -67,14 +70,14 @@ bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value) {
   uint64_t key = hd_mix(pc, t->pend.obj);
   uint32_t set = (uint32_t)(key >> 8) % HD_SEEN_SETS;
   for (uint32_t i = 0; i < HD_SEEN_WAYS; i++)
-    if (t->seen[set][i].key == key) {
-      if (t->seen[set][i].value == value) return true;
-      t->seen[set][i].value = value;
+    if (t->progress.seen[set][i].key == key) {
+      if (t->progress.seen[set][i].value == value) return true;
+      t->progress.seen[set][i].value = value;
       return false;
     }
-  uint32_t i = t->seen_next++ % HD_SEEN_WAYS;
-  t->seen[set][i].key = key;
-  t->seen[set][i].value = value;
+  uint32_t i = t->progress.seen_next++ % HD_SEEN_WAYS;
+  t->progress.seen[set][i].key = key;
+  t->progress.seen[set][i].value = value;
   return false;
 }
 

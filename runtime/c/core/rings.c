@@ -1,7 +1,7 @@
 // rings.c: the two rings, and how the runtime says that it cannot go on.
 #include <linux/futex.h>
 #include <stdarg.h>
-#include "core/rt.h"
+#include "core/rings.h"
 
 enum { WAKE_BYTES = 512 << 10 };
 
@@ -17,7 +17,7 @@ static uint32_t rec_size;
 static void ring_wait(uint32_t *waiters, uint32_t *seq, uint64_t *word, uint64_t not_value) {
   for (int spin = 0; spin < 200; spin++) {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != not_value) return;
-    __builtin_ia32_pause();
+    hd_pause();
   }
   uint32_t s = __atomic_load_n(seq, __ATOMIC_SEQ_CST);
   __atomic_store_n(waiters, 1, __ATOMIC_SEQ_CST);
@@ -37,7 +37,7 @@ static void ring_wake(uint32_t *waiters, uint32_t *seq) {
 
 // Producer of the result ring. The head moves when the record is complete, so a death
 // in between leaves the controller only whole records.
-void *hd_out_begin(uint32_t type, uint32_t payload) {
+static void *out_begin(uint32_t type, uint32_t payload) {
   struct hd_ring *r = &hd_shm->result_ring;
   char *base = (char *)hd_shm + hd_shm->result_off;
   uint64_t size = hd_shm->result_size;
@@ -65,7 +65,7 @@ void *hd_out_begin(uint32_t type, uint32_t payload) {
   return open_rec + 1;
 }
 
-void hd_out_end(void) {
+static void out_end(void) {
   struct hd_ring *r = &hd_shm->result_ring;
   __atomic_store_n(&r->head, r->head + rec_size, __ATOMIC_SEQ_CST);
   // Results of clean executions come by the hundred thousand; waking the controller for
@@ -77,10 +77,10 @@ void hd_out_end(void) {
 void hd_out(uint32_t type, const void *data, uint32_t n) { hd_out2(type, data, n, NULL, 0); }
 
 void hd_out2(uint32_t type, const void *a, uint32_t na, const void *b, uint32_t nb) {
-  char *p = hd_out_begin(type, na + nb);
+  char *p = out_begin(type, na + nb);
   hd_copy(p, a, na);
   if (nb) hd_copy(p + na, b, nb);
-  hd_out_end();
+  out_end();
 }
 
 static uint64_t plan_bytes;
@@ -145,6 +145,21 @@ int hd_format(char *buf, int size, const char *fmt, va_list ap) {
 #undef PUT
   buf[n] = 0;
   return n;
+}
+
+const char *hd_base_name(const char *path) {
+  const char *b = path;
+  for (const char *p = path; *p; p++) if (*p == '/') b = p + 1;
+  return b;
+}
+
+const char *hd_text(const char *fmt, ...) {
+  static char buf[512];
+  va_list ap;
+  va_start(ap, fmt);
+  hd_format(buf, sizeof buf, fmt, ap);
+  va_end(ap);
+  return buf;
 }
 
 static HD_COLD _Noreturn void leave(uint32_t state, const char *fmt, va_list ap) {

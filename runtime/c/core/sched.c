@@ -3,7 +3,18 @@
 // set of enabled threads is exact at every choice, and an operation and its event are
 // one step for all others.
 #include <errno.h>
-#include "io/fd.h"
+#include "core/cancellation.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/interrupts.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/policy.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 
 struct hd_run hd;
 struct hd_thread *hd_threads;
@@ -24,6 +35,13 @@ static inline void count_point(const struct hd_thread *t) {
   __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + own, __ATOMIC_RELAXED);
 }
 
+// Whether another process has ended somebody's wait, or may.
+static HD_COLD bool outside(void) {
+  HD_EACH_MODULE(m)
+    if (m->outside && m->outside()) return true;
+  return false;
+}
+
 static struct hd_thread *choose(void) {
   for (;;) {
     hd.wake_choice = -1;
@@ -31,14 +49,14 @@ static struct hd_thread *choose(void) {
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
-      if (!hd_io_outside() && !hd_children_outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_io_waits());
+      if (!outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
     if (i < 0) i = (int32_t)hd_policy_choose();
     struct hd_thread *t = &hd_threads[i];
-    if (HD_LIKELY(!hd.ntimers || !t->timer)) return t;
-    hd_timer_fire(t); // it runs no code
+    if (HD_LIKELY(!hd.ntimers || !t->fires)) return t;
+    t->fires(t); // it runs no code
     count_point(t);
   }
 }
@@ -50,19 +68,19 @@ static void run(struct hd_thread *next) {
 }
 
 void hd_point(struct hd_thread *t) {
-  t->quiet = 0;
+  t->progress.quiet = 0;
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (;;) {
     count_point(t);
     if (HD_UNLIKELY(hd.npending)) hd_owe(t);
-    if (t->needs && !hd_ready(t)) hd_del(&hd.enabled, t->index);
+    if (t->wait.on && !hd_enabled(t)) hd_del(&hd.enabled, t->index);
     hd_policy_arrive(t);
     struct hd_thread *next = choose();
     if (next != t) run(next);
     if (HD_UNLIKELY(t->detour)) {
       hd_detour(t);
     } else {
-      if (HD_LIKELY(!t->needs || hd_op_ready(t))) break;
+      if (HD_LIKELY(!t->wait.on || hd_op_enabled(t))) break;
       // The object was free when it was last looked at, and the program has written over it
       // since, by no operation on it: the thread has come in vain, and waits.
       hd_commit_aside(t, t->pend.op, t->pend.obj, t->pend.aux, 0, EAGAIN, 0);
@@ -89,63 +107,63 @@ void hd_thread_leave(void) {
 }
 
 void hd_block_forever(struct hd_thread *t) {
-  hd_need(t, ~0ull, 0);
+  hd_block_on(t, ~0ull, 0);
   hd_point(t);
   __builtin_unreachable();
 }
 
-void hd_need(struct hd_thread *t, uint64_t obj, uint64_t obj2) {
-  t->needs = obj;
-  t->needs2 = obj2;
+void hd_block_on(struct hd_thread *t, uint64_t obj, uint64_t obj2) {
+  t->wait.on = obj;
+  t->wait.on2 = obj2;
   hd_add(&hd.needers, t->index);
 }
 
-void hd_need_nothing(struct hd_thread *t) {
-  t->needs = t->needs2 = 0;
-  t->granted = t->interrupted = false;
-  t->owed = HD_OWED_NOT;
-  t->intr = HD_INTR_NEVER;
+void hd_unblock(struct hd_thread *t) {
+  t->wait.on = t->wait.on2 = 0;
+  t->wait.woken = t->wait.interrupted = false;
+  t->wait.owed = HD_OWED_NOT;
+  t->wait.intr = HD_INTR_NEVER;
   hd_del(&hd.needers, t->index);
-  if (t->timed) {
-    t->timed = t->timed_out = t->due = false;
+  if (t->wait.timed) {
+    t->wait.timed = t->wait.timed_out = t->wait.due = false;
     hd_del(&hd.timers, t->index);
   }
 }
 
 // A wait that a cancellation is about to end must not consume a wake-up.
-bool hd_waits(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
+bool hd_can_wake(struct hd_thread *u, uint16_t op, uint64_t obj, uint64_t *arrival) {
   bool cancelled = hd_cancel_due(u);
-  u->granting = NULL;
-  *arrival = u->arrival;
-  if (u->pend.op == op && u->pend.obj == obj && u->needs && !u->ended) return !u->granted && !u->timed_out && !(cancelled && u->cancelable);
-  for (struct hd_suspended *s = u->suspended; s; s = s->outer)
-    if (s->needs && s->pend.op == op && s->pend.obj == obj && !s->granted && !s->timed_out && !(cancelled && s->cancelable)) {
-      u->granting = s;
-      *arrival = s->arrival;
+  u->signals.waking = NULL;
+  *arrival = u->wait.arrival;
+  if (u->pend.op == op && u->pend.obj == obj && u->wait.on && !u->ended) return !u->wait.woken && !u->wait.timed_out && !(cancelled && u->wait.cancelable);
+  for (struct hd_suspended *s = u->signals.suspended; s; s = s->outer)
+    if (s->wait.on && s->pend.op == op && s->pend.obj == obj && !s->wait.woken && !s->wait.timed_out && !(cancelled && s->wait.cancelable)) {
+      u->signals.waking = s;
+      *arrival = s->wait.arrival;
       return true;
     }
   return false;
 }
 
-void hd_grant(struct hd_thread *u) {
-  struct hd_suspended *s = u->granting;
-  u->granting = NULL;
+void hd_wake(struct hd_thread *u) {
+  struct hd_suspended *s = u->signals.waking;
+  u->signals.waking = NULL;
   if (HD_UNLIKELY(s != NULL)) {
-    s->granted = true;
+    s->wait.woken = true;
     return;
   }
-  u->granted = true;
-  u->due = false;
-  if (u->timed) hd_del(&hd.timers, u->index);
+  u->wait.woken = true;
+  u->wait.due = false;
+  if (u->wait.timed) hd_del(&hd.timers, u->index);
 }
 
 static inline void update(bool all, uint64_t obj) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (!all && u->needs != obj && u->needs2 != obj) continue;
+      if (!all && u->wait.on != obj && u->wait.on2 != obj) continue;
       if (HD_UNLIKELY(hd.npending)) hd_owe(u);
-      if (!hd_ready(u)) {
+      if (!hd_enabled(u)) {
         hd_del(&hd.enabled, u->index);
       } else if (!hd_has(&hd.enabled, u->index)) {
         hd_add(&hd.enabled, u->index);
@@ -156,6 +174,23 @@ static inline void update(bool all, uint64_t obj) {
 
 void hd_update(uint64_t obj) { update(false, obj); }
 void hd_update_all(void) { update(true, 0); }
+
+void hd_memory_gone(uint64_t at, uint64_t bytes) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if ((u->wait.on - at < bytes || u->wait.on2 - at < bytes) && hd_enabled(u)) hd_add(&hd.enabled, u->index);
+    }
+}
+
+bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op) {
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
+      const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u != but && u->pend.op == op && (u->wait.on == obj || u->wait.on2 == obj)) return true;
+    }
+  return false;
+}
 
 void hd_commit_failed(void) {
   if (!hd.open || !hd.cur) return;
@@ -174,15 +209,15 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
     hd.since = hd.points;
   }
   t->ran = hd.points;
-  hd_coverage(t);
+  hd_signature(t);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);
 }
 
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
-  bool timeout = t->timed_out && t->pend.op != HD_OP_COND_WAKE && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
+  bool timeout = t->wait.timed_out && !hd_operations[t->pend.op]->timeout_event && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
   done(t, value, result, timeout ? HD_EV_TIMEOUT : 0);
-  if (t->needs || t->intr || t->owed) hd_need_nothing(t);
+  if (t->wait.on || t->wait.intr || t->wait.owed) hd_unblock(t);
 }
 
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags) {

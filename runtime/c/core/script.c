@@ -1,4 +1,4 @@
-// script.c: following a schedule.
+// script.c: following a schedule, as docs/scheduler.md says.
 //
 // STRICT: the step's thread must be enabled with the step's operation pending; anything
 // else ends the execution as DIVERGED and says which step.
@@ -8,7 +8,15 @@
 // thread that is blocked, ended, not yet created, or off its path only waits for others
 // gives up the rest of its interval. Missed signals that now find a waiter wake one at random
 // (policy.c), and when the script has ended the policy goes on.
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/policy.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 
 // A budget that is as long as a strict script ends with it. Points do not tell when: they are
 // counted as threads arrive, steps as they are taken, and not every step is arrived at.
@@ -97,23 +105,23 @@ static void take_wake(const struct hd_step *s) {
 static bool overtakes(const struct hd_thread *t, const struct hd_step *s) {
   bool recorded = s->flags & HD_STEP_TIMEOUT;
   if (recorded && hd.plan.script_mode == HD_SCRIPT_STRICT) return true;
-  if (!recorded && (t->pend.op != HD_OP_SLEEP || hd_timer_before(t->deadline))) return false;
+  if (!recorded && (t->pend.op != HD_OP_SLEEP || hd_timer_before(t->wait.deadline))) return false;
   return hd_may_overtake(t);
 }
 
 // Makes the thread do what the step says, which it matches, if it can now.
 static bool take(struct hd_thread *t, const struct hd_step *s) {
   if (t->pend.op != s->op) {
-    if (s->op == HD_OP_COND_TIMEOUT && !t->due) {
+    if (s->op == HD_OP_COND_TIMEOUT && !t->wait.due) {
       if (!overtakes(t, s)) return false;
       hd_overtaken(t);
     }
     t->detour = s->op;
   } else {
     if (hd_owes(t)) return false; // a signal comes first
-    bool ready = hd_op_ready(t) || (hd_has(&hd.enabled, t->index) && !hd_ready(t)); // or it comes in vain (hd_point)
+    bool ready = hd_op_enabled(t) || (hd_has(&hd.enabled, t->index) && !hd_enabled(t)); // or it comes in vain (hd_point)
     if (!ready) {
-      if (!t->timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
+      if (!t->wait.timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
       hd_overtaken(t);
       hd_early(t);
     }

@@ -2,19 +2,22 @@
 // the same way. Each object has a running hash; an operation that changes it chains
 // itself on, one that only reads contributes what it saw. The sum over all operations
 // does not depend on the order of independent ones.
-#include "core/rt.h"
+#include "core/event.h"
+#include "core/modules.h"
+#include "core/own_memory.h"
+#include "core/run.h"
 
 enum { SLOTS = 1 << 12 };
 static struct { uint64_t obj, hash; uint32_t epoch; } *table;
 static uint32_t epoch;
 
-void hd_coverage_reset(void) {
-  if (!table) table = hd_map(sizeof *table * SLOTS, "coverage");
+void hd_signature_reset(void) {
+  if (!table) table = hd_map(sizeof *table * SLOTS, "the signature");
   epoch++;
-  hd.coverage = 0;
+  hd.signature = 0;
 }
 
-void hd_coverage(struct hd_thread *t) {
+void hd_signature(struct hd_thread *t) {
   uint64_t obj = hd_name(t->pend.obj);
   uint32_t i = (uint32_t)(hd_mix(obj, 0x51) >> 20) % SLOTS;
   // Displaced objects lose their history: a few more executions look alike.
@@ -24,7 +27,7 @@ void hd_coverage(struct hd_thread *t) {
     table[i].hash = obj;
   }
   uint64_t h = hd_mix(table[i].hash, t->name + hd_name(t->pend.pc) * 31 + t->pend.op);
-  hd.coverage += h;
+  hd.signature += h;
   switch (t->pend.op) {
   case HD_OP_READ: case HD_OP_READ_RANGE: case HD_OP_ATOMIC_LOAD: case HD_OP_THREAD_START: case HD_OP_THREAD_END:
     break;

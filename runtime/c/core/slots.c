@@ -1,17 +1,24 @@
 // slots.c: where threads are kept. A slot is a place in hd_threads, and so a bit in every set
-// of threads; one that runs code has a donor with it. Both are used again once the thread
+// of threads; one that runs code has a host with it. Both are used again once the thread
 // has ended and the program cannot refer to it: it was joined, or is detached.
 //
 // Which slot a thread gets is a function of the schedule: first one that has not been used,
 // as long as fewer than QUARANTINE have retired, then the one that retired first. A pthread_t
-// is the address of the donor's control block, so the identifier of a thread that is gone
+// is the address of the host's control block, so the identifier of a thread that is gone
 // stays nobody else's until as many others are gone: until then its use is found to be a
 // misuse. After that it is another thread's, as with libc.
-#include "core/rt.h"
+#include "core/carrier.h"
+#include "core/fiber.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/threads.h"
 
 enum { QUARANTINE = 64 };
 
-// In the order in which they retired. Those of timers, which have no donor, are apart.
+// In the order in which they retired. Those of timers, which have no host, are apart.
 struct queue { uint16_t *slots; uint32_t first, n; };
 static struct queue threads, timers;
 _Static_assert(HD_MAX_THREADS <= 1 << 16, "slots in 16 bits");
@@ -42,8 +49,6 @@ static struct hd_thread *take(struct queue *q) {
   return NULL;
 }
 
-_Noreturn void hd_more_donors(void);
-
 static struct hd_thread *unused(void) {
   if (hd.nthreads == HD_MAX_THREADS) return NULL;
   if (hd.nthreads >= hd.nwords * 64) {
@@ -60,26 +65,26 @@ static struct hd_thread *again(struct queue *q) {
   struct hd_thread *t = take(q);
   if (!t) return NULL;
   if (hd.record) hd_thread_report(t);
-  hd_signals_gone(t);
+  HD_CALL_MODULES(thread_gone, t);
   return t;
 }
 
-struct hd_thread *hd_slot_get(struct hd_donor **donor) {
+struct hd_thread *hd_slot_get(struct hd_host **host) {
   struct hd_thread *t = NULL;
-  if (!donor) {
+  if (!host) {
     t = again(&timers);
     if (!t) t = unused();
   } else {
     if (threads.n >= QUARANTINE && (t = again(&threads))) {
-      *donor = t->donor;
-      hd_snapshot_restore_donor(t->donor); // a new thread finds fresh thread-local storage
+      *host = t->host;
+      HD_CALL_MODULES(host_reused, t->host); // a new thread finds fresh thread-local storage
     } else if (hd.nthreads < HD_MAX_THREADS) {
-      *donor = hd_donor_get();
-      if (!*donor) hd_more_donors();
+      *host = hd_host_get();
+      if (!*host) hd_more_hosts();
       t = unused();
     } else if ((t = again(&threads))) {
-      *donor = t->donor;
-      hd_snapshot_restore_donor(t->donor);
+      *host = t->host;
+      HD_CALL_MODULES(host_reused, t->host);
     }
   }
   if (!t) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
@@ -87,8 +92,8 @@ struct hd_thread *hd_slot_get(struct hd_donor **donor) {
 }
 
 void hd_slot_retire(struct hd_thread *t) {
-  if (t->index == 0) return; // main's stack is not as those of donors
-  put(t->timer ? &timers : &threads, t->index);
+  if (t->index == 0) return; // main's stack is not as those of hosts
+  put(t->fires ? &timers : &threads, t->index);
 }
 
 struct hd_thread *hd_thread_numbered(uint32_t number) {

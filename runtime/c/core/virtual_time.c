@@ -10,7 +10,13 @@
 // are in one of some dozens, in plans with TIMEOUTS (policy.c). A sleep does not overtake
 // timers that are due before it ends. The event has TIMEOUT set and its thread is not in the
 // enabled set; a script repeats it by its TIMEOUT steps.
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 
 enum {
   DRIFT = 10000,             // ns of the first step of time, which doubles up to LARGEST
@@ -28,14 +34,14 @@ static struct hd_thread *first_deadline(void) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (!first || u->deadline < first->deadline) first = u;
+      if (!first || u->wait.deadline < first->wait.deadline) first = u;
     }
   return first;
 }
 
 // What it has seen in vain so far says nothing of what it does now.
 static void wake(struct hd_thread *u) {
-  u->idle = u->futile = 0;
+  u->progress.idle = u->progress.futile = 0;
   u->ran = hd.points;
 }
 
@@ -44,15 +50,15 @@ static void wake(struct hd_thread *u) {
 static void run_out(struct hd_thread *u) {
   wake(u);
   hd_del(&hd.timers, u->index);
-  if (u->pend.op == HD_OP_COND_WAKE) u->due = true;
-  else u->timed_out = true;
-  if (hd_ready(u)) hd_add(&hd.enabled, u->index);
+  if (hd_operations[u->pend.op]->timeout_event) u->wait.due = true;
+  else u->wait.timed_out = true;
+  if (hd_enabled(u)) hd_add(&hd.enabled, u->index);
 }
 
 HD_COLD bool hd_time_passes(uint64_t until) {
   struct hd_thread *first = first_deadline();
-  if (!first || first->deadline > until) return false;
-  if (first->deadline > hd.vtime) hd.vtime = first->deadline;
+  if (!first || first->wait.deadline > until) return false;
+  if (first->wait.deadline > hd.vtime) hd.vtime = first->wait.deadline;
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   run_out(first);
   return true;
@@ -63,8 +69,8 @@ HD_COLD void hd_time_expires(void) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->deadline <= hd.vtime) run_out(u);
-      else if (u->deadline < hd.next_deadline) hd.next_deadline = u->deadline;
+      if (u->wait.deadline <= hd.vtime) run_out(u);
+      else if (u->wait.deadline < hd.next_deadline) hd.next_deadline = u->wait.deadline;
     }
 }
 
@@ -93,25 +99,34 @@ HD_COLD void hd_time_long(void) {
 
 // ---- time that overtakes
 bool hd_may_overtake(const struct hd_thread *u) {
-  return hd.slack == ~0ull || u->deadline <= hd.vtime || u->deadline - hd.vtime <= hd.slack;
+  return hd.slack == ~0ull || u->wait.deadline <= hd.vtime || u->wait.deadline - hd.vtime <= hd.slack;
 }
 
 void hd_overtaken(const struct hd_thread *u) {
-  if (hd.slack == ~0ull || u->deadline <= hd.vtime) return;
-  uint64_t ns = u->deadline - hd.vtime;
+  if (hd.slack == ~0ull || u->wait.deadline <= hd.vtime) return;
+  uint64_t ns = u->wait.deadline - hd.vtime;
   hd.slack -= ns < hd.slack ? ns : hd.slack;
 }
 
 void hd_early(struct hd_thread *u) {
   wake(u);
-  u->timed_out = true;
+  u->wait.timed_out = true;
   hd_del(&hd.timers, u->index);
   hd_add(&hd.enabled, u->index);
-  if (u->deadline > hd.vtime) hd.vtime = u->deadline;
+  if (u->wait.deadline > hd.vtime) hd.vtime = u->wait.deadline;
+}
+
+bool hd_timer_before(uint64_t vtime) {
+  if (HD_LIKELY(!hd.ntimers)) return false;
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    const struct hd_thread *u = &hd_threads[i];
+    if (u->fires && u->wait.timed && u->wait.deadline < vtime) return true;
+  }
+  return false;
 }
 
 static bool may_wake(const struct hd_thread *u) {
-  return u->pend.op == HD_OP_SLEEP && !hd_has(&hd.enabled, u->index) && hd_may_overtake(u) && !hd_timer_before(u->deadline);
+  return u->pend.op == HD_OP_SLEEP && !hd_has(&hd.enabled, u->index) && hd_may_overtake(u) && !hd_timer_before(u->wait.deadline);
 }
 
 static struct hd_set offered;
@@ -146,13 +161,13 @@ void hd_sleepers_withdraw(struct hd_thread *chosen) {
 // by a small part of all of them, so that the number of rounds is logarithmic. The thread must
 // not have written anything since: a loop that counts its rounds keeps its pace.
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline) {
-  bool again = t->nap_pc == pc && t->nap_progress == hd.progress_at && !(t->wrote & HD_WROTE_NAP) && hd_shm->instrumented == HD_INSTR_TSAN;
-  t->wrote &= (uint8_t)~HD_WROTE_NAP;
-  t->naps = again ? t->naps + 1 : 0;
-  if (!again) t->nap_began = hd.vtime;
-  t->nap_pc = pc;
-  t->nap_progress = hd.progress_at;
+  bool again = t->clock.nap_pc == pc && t->clock.nap_progress == hd.progress_at && !(t->progress.wrote & HD_WROTE_NAP) && hd_shm->instrumented == HD_INSTR_TSAN;
+  t->progress.wrote &= (uint8_t)~HD_WROTE_NAP;
+  t->clock.naps = again ? t->clock.naps + 1 : 0;
+  if (!again) t->clock.nap_began = hd.vtime;
+  t->clock.nap_pc = pc;
+  t->clock.nap_progress = hd.progress_at;
   uint64_t least = hd.vtime + SHORTEST_SLEEP;
-  if (t->naps > NAPS && (hd.vtime - t->nap_began) / GROWTH > SHORTEST_SLEEP) least = hd.vtime + (hd.vtime - t->nap_began) / GROWTH;
+  if (t->clock.naps > NAPS && (hd.vtime - t->clock.nap_began) / GROWTH > SHORTEST_SLEEP) least = hd.vtime + (hd.vtime - t->clock.nap_began) / GROWTH;
   return deadline > least ? deadline : least;
 }

@@ -5,14 +5,20 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/registration.h"
+#include "memory/heap.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "files/files.h"
 
 enum { MAX_DIRS = 256 };
 struct listing { void *dir; struct dirent **entry; uint32_t n, at, room; };
 static struct listing listings[MAX_DIRS]; // what they point to is in the program's heap
 static uint32_t nlistings;
 
-void hd_dirs_reset(void) { nlistings = 0; }
+static void begin(void) { nlistings = 0; }
 
 static struct listing *listing_of(void *dir) {
   for (uint32_t i = 0; i < nlistings; i++)
@@ -87,8 +93,7 @@ HD_EXPORT DIR *opendir(const char *path) {
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   return track(REAL(opendir)(path));
 }
-HD_EXPORT DIR *fdopendir(int fd) {
-  if (!hd_active()) return REAL(fdopendir)(fd);
+HD_INTERPOSE(DIR *, fdopendir, (int fd), (fd)) {
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   return track(REAL(fdopendir)(fd));
@@ -99,8 +104,7 @@ HD_EXPORT struct dirent *readdir(DIR *dir) {
   return l->at < l->n ? l->entry[l->at++] : NULL;
 }
 HD_EXPORT struct dirent64 *readdir64(DIR *dir) { return (struct dirent64 *)readdir(dir); }
-HD_EXPORT int closedir(DIR *dir) {
-  if (!hd_active()) return REAL(closedir)(dir);
+HD_INTERPOSE(int, closedir, (DIR *dir), (dir)) {
   hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
   struct listing *l = listing_of(dir);
   if (l) {
@@ -126,3 +130,5 @@ HD_EXPORT void seekdir(DIR *dir, long at) {
   if (!l) REAL(seekdir)(dir, at);
   else l->at = at < 0 || at > (long)l->n ? l->n : (uint32_t)at;
 }
+
+const struct hd_registration hd_directories = { .begin = begin };

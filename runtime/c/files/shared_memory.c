@@ -8,7 +8,15 @@
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/mappings.h"
+#include "io/blocking.h"
+#include "files/files.h"
 
 static bool path_of(char *out, uint64_t room, const char *name) {
   static const char dir[] = "/dev/shm/";
@@ -24,16 +32,14 @@ static bool path_of(char *out, uint64_t room, const char *name) {
   return true;
 }
 
-HD_EXPORT int shm_open(const char *name, int flags, mode_t mode) {
-  if (!hd_active()) return REAL(shm_open)(name, flags, mode);
+HD_INTERPOSE(int, shm_open, (const char *name, int flags, mode_t mode), (name, flags, mode)) {
   char path[300];
   hd.cur->pend.pc = HD_RA;
   if (!path_of(path, sizeof path, name)) return (int)hd_errno_result(-EINVAL);
   return hd_open_at(AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode, HD_RA);
 }
 
-HD_EXPORT int shm_unlink(const char *name) {
-  if (!hd_active()) return REAL(shm_unlink)(name);
+HD_INTERPOSE(int, shm_unlink, (const char *name), (name)) {
   char path[300];
   hd.cur->pend.pc = HD_RA;
   if (!path_of(path, sizeof path, name)) return (int)hd_errno_result(-ENOENT);
@@ -48,10 +54,9 @@ static uint32_t nsegments;
 // The kernel's number, -1 if it is none of the program's.
 static int real_id(int id) { return id > 0 && (uint32_t)id <= nsegments ? segment[id - 1].id : -1; }
 
-HD_EXPORT int shmget(key_t key, size_t size, int flags) {
-  if (!hd_active()) return REAL(shmget)(key, size, flags);
+HD_INTERPOSE(int, shmget, (key_t key, size_t size, int flags), (key, size, flags)) {
   hd.cur->pend.pc = HD_RA;
-  hd_needs(HD_ISOLATION_FORK, "shmget");
+  hd_require_isolation(HD_ISOLATION_FORK, "shmget");
   struct hd_thread *t = hd_op(HD_OP_FD_CTL, HD_RA, 0);
   bool create = key == IPC_PRIVATE || flags & IPC_CREAT;
   long id = hd_sys(SYS_shmget, key, size, create && key != IPC_PRIVATE ? flags | IPC_EXCL : flags);
@@ -69,10 +74,9 @@ HD_EXPORT int shmget(key_t key, size_t size, int flags) {
   return (int)i + 1;
 }
 
-HD_EXPORT void *shmat(int id, const void *at, int flags) {
-  if (!hd_active()) return REAL(shmat)(id, at, flags);
+HD_INTERPOSE(void *, shmat, (int id, const void *at, int flags), (id, at, flags)) {
   hd.cur->pend.pc = HD_RA;
-  hd_needs(HD_ISOLATION_FORK, "shmat");
+  hd_require_isolation(HD_ISOLATION_FORK, "shmat");
   struct shmid_ds ds;
   int real = real_id(id);
   if (!at && real >= 0 && hd_sys(SYS_shmctl, real, IPC_STAT, &ds) >= 0) at = hd_map_place(ds.shm_segsz);
@@ -81,8 +85,7 @@ HD_EXPORT void *shmat(int id, const void *at, int flags) {
   return (void *)p;
 }
 
-HD_EXPORT int shmctl(int id, int command, struct shmid_ds *ds) {
-  if (!hd_active()) return REAL(shmctl)(id, command, ds);
+HD_INTERPOSE(int, shmctl, (int id, int command, struct shmid_ds *ds), (id, command, ds)) {
   if (command != IPC_STAT && command != IPC_SET && command != IPC_RMID) {
     hd.cur->pend.pc = HD_RA;
     hd_unsupported("shmctl other than IPC_STAT, IPC_SET and IPC_RMID");
@@ -91,8 +94,10 @@ HD_EXPORT int shmctl(int id, int command, struct shmid_ds *ds) {
 }
 
 // The end of an execution. What is attached goes with the process.
-void hd_shared_end(void) {
+static void end(void) {
   for (uint32_t i = 0; i < nsegments; i++)
     if (segment[i].made) hd_sys(SYS_shmctl, segment[i].id, IPC_RMID, NULL);
   nsegments = 0;
 }
+
+const struct hd_registration hd_shared_memory = { .end = end };

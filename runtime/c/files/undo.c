@@ -8,13 +8,22 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <utime.h>
-#include "io/fd.h"
-#include "files/undo.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/program_memory.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "files/files.h"
 
 enum { MAX_UNDO = 8192, MAX_KEPT = 4096, TEXT = 8 << 20, PATH = 4096 };
 static const uint64_t MOST = 64ull << 20, MOST_ALL = 512ull << 20;

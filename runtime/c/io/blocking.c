@@ -4,20 +4,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include "io/fd.h"
+#include "core/cancellation.h"
+#include "core/interrupts.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
 
-uint64_t hd_io_event;
-#define EVENT ((uint64_t)&hd_io_event)
+// What all such waits depend on: another thread has done something with a descriptor.
+static uint64_t event;
+#define EVENT ((uint64_t)&event)
 
 static void arm(struct hd_thread *t) {
-  const struct hd_io_wait *w = t->io;
+  const struct hd_io_wait *w = t->wait.io;
   uint64_t at = w->until, timer = w->expires ? w->expires(w) : ~0ull;
   if (timer < at) at = timer;
   if (at != ~0ull) {
     struct hd_deadline d = { at };
     hd_timer(t, &d);
-  } else if (t->timed) {
-    t->timed = t->timed_out = false;
+  } else if (t->wait.timed) {
+    t->wait.timed = t->wait.timed_out = false;
     hd_del(&hd.timers, t->index);
   }
 }
@@ -31,9 +41,10 @@ static bool cancellation_point(uint16_t op) {
 // While a handler runs, the call does not hold its description: a handler that does not
 // return must not keep it open, and a call that begins again goes by the number, as the
 // kernel's does.
-void hd_io_leave(struct hd_thread *t) {
-  struct hd_io_wait *w = t->io;
-  t->io = NULL;
+static void leave_call(struct hd_thread *t) {
+  struct hd_io_wait *w = t->wait.io;
+  t->wait.io = NULL;
+  t->wait.begun = false;
   if (w && w->entered && w->file) hd_file_release(w->file);
   if (w) w->entered = false;
 }
@@ -49,8 +60,8 @@ static void enter(struct hd_io_wait *w) {
   if (w->entered && w->file) hd_file_hold(w->file);
 }
 
-void hd_io_enter(struct hd_thread *t) {
-  struct hd_io_wait *w = t->io;
+static void enter_again(struct hd_thread *t) {
+  struct hd_io_wait *w = t->wait.io;
   if (!w) return;
   if (w->fd >= 0 && t->pend.op != HD_OP_FD_POLL) {
     w->file = hd_file_of(w->fd);
@@ -62,10 +73,8 @@ void hd_io_enter(struct hd_thread *t) {
   enter(w);
 }
 
-bool hd_io_begun(const struct hd_thread *t) { return t->io && t->io->begun; }
-
 bool hd_io_interrupted(struct hd_thread *t) {
-  if (HD_LIKELY(!t->interrupted)) return false;
+  if (HD_LIKELY(!t->wait.interrupted)) return false;
   hd_io_done(t, 0, EINTR);
   return true;
 }
@@ -75,27 +84,29 @@ struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, ui
   hd_pend(t, op, pc, obj);
   t->pend.aux = (uint64_t)(uint32_t)fd;
   t->pend.size = size > ~0u ? ~0u : (uint32_t)size;
-  t->io = w;
+  t->wait.io = w;
+  t->wait.begun = w && w->begun;
   if (w) {
     enter(w);
-    hd_need(t, EVENT, 0);
-    t->intr = w->intr;
+    hd_block_on(t, EVENT, 0);
+    t->wait.intr = w->intr;
     arm(t);
   }
   if (!cancellation_point(op)) {
     hd_point(t);
   } else if (hd_cancel_point(t)) {
     hd_io_done(t, 0, ECANCELED);
-    if (t->masked) t->sigmask = t->back_mask;
-    t->masked = false;
+    if (t->signals.masked) t->signals.mask = t->signals.mask_back;
+    t->signals.masked = false;
     hd_cancel_act(t);
   }
   return t;
 }
 
 long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
-  const struct hd_io_wait *w = t->io;
-  t->io = NULL;
+  const struct hd_io_wait *w = t->wait.io;
+  t->wait.io = NULL;
+  t->wait.begun = false;
   if (w && w->entered && w->file) hd_file_release(w->file);
   if (!err && (t->pend.op != HD_OP_FD_POLL || value)) hd_progress(t); // a poll that found nothing is not progress
   uint64_t pc = t->pend.pc;
@@ -107,15 +118,15 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
 
 void hd_io_only_point(uint16_t op, uint64_t pc) { hd_io_done(hd_io_point(op, pc, 0, -1, 0, NULL), 0, 0); }
 
-bool hd_io_ready(const struct hd_thread *u) {
-  const struct hd_io_wait *w = u->io;
-  return u->timed_out || w->instant || w->ready(w) || (w->glance && !hd_signal_due(u));
+static bool ready(const struct hd_thread *u) {
+  const struct hd_io_wait *w = u->wait.io;
+  return u->wait.timed_out || w->instant || w->ready(w) || (w->glance && !hd_signal_due(u));
 }
 
 static struct hd_thread *waiter(uint32_t *at) {
   while (*at < hd.nthreads) {
     struct hd_thread *u = &hd_threads[(*at)++];
-    if (!u->ended && u->needs == EVENT && u->io) return u;
+    if (!u->ended && u->wait.on == EVENT && u->wait.io) return u;
   }
   return NULL;
 }
@@ -123,17 +134,17 @@ static struct hd_thread *waiter(uint32_t *at) {
 void hd_io_rearm(void) {
   struct hd_thread *u;
   for (uint32_t at = 0; (u = waiter(&at));)
-    if (u != hd.cur && u->io->expires && !u->timed_out) arm(u);
+    if (u != hd.cur && u->wait.io->expires && !u->wait.timed_out) arm(u);
 }
 
 // ---- other processes
-bool hd_io_outside(void) {
+static bool outside(void) {
   enum { MAX = 256, SLICE = 50 };
   static struct pollfd fds[MAX];
   uint32_t n = 0;
   struct hd_thread *u;
   for (uint32_t at = 0; (u = waiter(&at));)
-    if (u->io->outside) n += hd_io_kernel_fds(u->io, fds + n, MAX - n);
+    if (u->wait.io->outside) n += hd_io_kernel_fds(u->wait.io, fds + n, MAX - n);
   if (!n) return false;
   hd.result.notes |= HD_NOTE_OUTSIDE;
   // Time goes on as it does outside, until the next wait of the program's is over.
@@ -141,7 +152,7 @@ bool hd_io_outside(void) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
       struct hd_thread *v = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      uint64_t d = v->deadline > hd.vtime ? (v->deadline - hd.vtime + 999999) / 1000000 : 0;
+      uint64_t d = v->wait.deadline > hd.vtime ? (v->wait.deadline - hd.vtime + 999999) / 1000000 : 0;
       if (d < left) left = d;
     }
   for (;;) {
@@ -159,36 +170,26 @@ bool hd_io_outside(void) {
   return false;
 }
 
-// ---- in words
-static char text[1024];
-static int length;
-static void say(const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  length += hd_format(text + length, (int)sizeof text - length, fmt, ap);
-  va_end(ap);
-}
-
-static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor" };
-
-const char *hd_io_waits(void) {
-  struct hd_thread *u;
-  length = 0;
-  for (uint32_t at = 0; (u = waiter(&at));) {
-    if (length) say("; ");
-    if (length > (int)sizeof text - 80) { say("and others"); break; }
-    const struct hd_io_wait *w = u->io;
-    const char *kind = w->file ? kinds[w->file->kind] : "descriptor";
-    int fd = (int)u->pend.aux;
-    switch (u->pend.op) {
-    case HD_OP_FD_READ: say("T%u reads from %s fd %d", u->number, kind, fd); break;
-    case HD_OP_FD_WRITE: say("T%u writes to %s fd %d", u->number, kind, fd); break;
-    case HD_OP_FD_ACCEPT: say("T%u accepts on socket fd %d", u->number, fd); break;
-    case HD_OP_FD_CONNECT: say("T%u connects socket fd %d", u->number, fd); break;
-    default:
-      if (w->file) say("T%u waits on %s fd %d", u->number, kind, fd);
-      else hd_poll_say(w, u->number, say);
-    }
+// ---- what the scheduler is told
+static void describe(const struct hd_thread *u, hd_say *say) {
+  static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor" };
+  const struct hd_io_wait *w = u->wait.io;
+  const char *kind = w->file ? kinds[w->file->kind] : "descriptor";
+  int fd = (int)u->pend.aux;
+  switch (u->pend.op) {
+  case HD_OP_FD_READ: say("T%u reads from %s fd %d", u->number, kind, fd); break;
+  case HD_OP_FD_WRITE: say("T%u writes to %s fd %d", u->number, kind, fd); break;
+  case HD_OP_FD_ACCEPT: say("T%u accepts on socket fd %d", u->number, fd); break;
+  case HD_OP_FD_CONNECT: say("T%u connects socket fd %d", u->number, fd); break;
+  default:
+    if (w->file) say("T%u waits on %s fd %d", u->number, kind, fd);
+    else hd_poll_say(w, u->number, say);
   }
-  return length ? text : NULL;
 }
+
+#define BLOCKING(o) { .op = o, .enabled = ready, .describe = describe, .leave = leave_call, .enter = enter_again }
+static const struct hd_operation operations[] = {
+  BLOCKING(HD_OP_FD_READ), BLOCKING(HD_OP_FD_WRITE), BLOCKING(HD_OP_FD_POLL), BLOCKING(HD_OP_FD_CONNECT), BLOCKING(HD_OP_FD_ACCEPT),
+};
+
+const struct hd_registration hd_io = { HD_OPERATIONS(operations), .outside = outside };

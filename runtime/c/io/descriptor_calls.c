@@ -5,9 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "memory/heap.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/stdio.h"
+#include "io/stream.h"
 
 static uint64_t object(int fd, const struct hd_file *f) {
   if (!f) return hd_kernel_object(fd);

@@ -4,7 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "io/fd.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "io/stdio.h"
 
 enum { MAX_FILES = 4096, MAX_STREAMS = 4096, MAX_INODES = 1024 };
 static const uint64_t ARENA = 4ull << 30; // of address space, for what is in pipes and sockets
@@ -52,16 +60,13 @@ void hd_placeholders_make(void) {
 
 int *hd_placeholders(void) { return placeholder; }
 
-void hd_fd_reset(void) {
+static void begin(void) {
   for (int i = 0; i < top; i++) table[i] = NULL;
   top = 0;
   for (uint32_t i = 0; i < nfiles; i++) files[i].kind = 0;
   nfiles = nstreams = 0;
   ninodes = nstandard;
   arena_used = 0;
-  hd_addr_reset();
-  hd_dirs_reset();
-  hd_stdio_reset();
 }
 
 struct hd_file *hd_file_of(int fd) { return (unsigned)fd < HD_MAX_FD ? table[fd] : NULL; }
@@ -219,3 +224,5 @@ void hd_file_release(struct hd_file *f) {
   }
   f->kind = 0;
 }
+
+const struct hd_registration hd_descriptors = { .begin = begin };

@@ -6,8 +6,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/run.h"
 #include "signals/signals.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
 
 // What the arrival of data, and of room, is an edge for.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
@@ -170,20 +176,16 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
   }
 }
 
-HD_EXPORT int epoll_create(int size) {
-  if (!hd_active()) return REAL(epoll_create)(size);
+HD_INTERPOSE(int, epoll_create, (int size), (size)) {
   return (int)hd_errno_result(size <= 0 ? -EINVAL : create(0, HD_RA));
 }
-HD_EXPORT int epoll_create1(int flags) {
-  if (!hd_active()) return REAL(epoll_create1)(flags);
+HD_INTERPOSE(int, epoll_create1, (int flags), (flags)) {
   return (int)hd_errno_result(create(flags, HD_RA));
 }
-HD_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *ev) {
-  if (!hd_active()) return REAL(epoll_ctl)(ep, op, fd, ev);
+HD_INTERPOSE(int, epoll_ctl, (int ep, int op, int fd, struct epoll_event *ev), (ep, op, fd, ev)) {
   return (int)hd_errno_result(control(ep, op, fd, ev, HD_RA));
 }
-HD_EXPORT int epoll_wait(int ep, struct epoll_event *out, int max, int ms) {
-  if (!hd_active()) return REAL(epoll_wait)(ep, out, max, ms);
+HD_INTERPOSE(int, epoll_wait, (int ep, struct epoll_event *out, int max, int ms), (ep, out, max, ms)) {
   return (int)hd_errno_result(wait(ep, out, max, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
 }
 static int masked_wait(int ep, struct epoll_event *out, int max, uint64_t ns, const sigset_t *mask, uint64_t pc) {
@@ -192,12 +194,10 @@ static int masked_wait(int ep, struct epoll_event *out, int max, uint64_t ns, co
   hd_mask_back(pc);
   return (int)hd_errno_result(r);
 }
-HD_EXPORT int epoll_pwait(int ep, struct epoll_event *out, int max, int ms, const sigset_t *mask) {
-  if (!hd_active()) return REAL(epoll_pwait)(ep, out, max, ms, mask);
+HD_INTERPOSE(int, epoll_pwait, (int ep, struct epoll_event *out, int max, int ms, const sigset_t *mask), (ep, out, max, ms, mask)) {
   return masked_wait(ep, out, max, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, mask, HD_RA);
 }
-HD_EXPORT int epoll_pwait2(int ep, struct epoll_event *out, int max, const struct timespec *ts, const sigset_t *mask) {
-  if (!hd_active()) return REAL(epoll_pwait2)(ep, out, max, ts, mask);
+HD_INTERPOSE(int, epoll_pwait2, (int ep, struct epoll_event *out, int max, const struct timespec *ts, const sigset_t *mask), (ep, out, max, ts, mask)) {
   hd.cur->pend.pc = HD_RA;
   uint64_t ns = hd_ns_of(ts);
   if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);

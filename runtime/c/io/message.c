@@ -2,7 +2,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "io/stream.h"
 
 static long send_to(int fd, const void *buf, size_t n, int flags, const struct sockaddr *sa, socklen_t len, uint64_t pc) {
   hd.cur->pend.pc = pc;
@@ -80,20 +86,16 @@ static long recv_msg(int fd, struct msghdr *h, int flags, uint64_t pc) {
 }
 
 #define RETURN(x) return hd_errno_result(x)
-HD_EXPORT ssize_t send(int fd, const void *buf, size_t n, int flags) {
-  if (!hd_active()) return REAL(send)(fd, buf, n, flags);
+HD_INTERPOSE(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags)) {
   RETURN(send_to(fd, buf, n, flags, NULL, 0, HD_RA));
 }
-HD_EXPORT ssize_t sendto(int fd, const void *buf, size_t n, int flags, const struct sockaddr *sa, socklen_t len) {
-  if (!hd_active()) return REAL(sendto)(fd, buf, n, flags, sa, len);
+HD_INTERPOSE(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, const struct sockaddr *sa, socklen_t len), (fd, buf, n, flags, sa, len)) {
   RETURN(send_to(fd, buf, n, flags, sa, len, HD_RA));
 }
-HD_EXPORT ssize_t recv(int fd, void *buf, size_t n, int flags) {
-  if (!hd_active()) return REAL(recv)(fd, buf, n, flags);
+HD_INTERPOSE(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags)) {
   RETURN(recv_from(fd, buf, n, flags, NULL, NULL, HD_RA));
 }
-HD_EXPORT ssize_t recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *sa, socklen_t *len) {
-  if (!hd_active()) return REAL(recvfrom)(fd, buf, n, flags, sa, len);
+HD_INTERPOSE(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, struct sockaddr *sa, socklen_t *len), (fd, buf, n, flags, sa, len)) {
   RETURN(recv_from(fd, buf, n, flags, sa, len, HD_RA));
 }
 HD_EXPORT ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags) {
@@ -106,11 +108,9 @@ HD_EXPORT ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int f
   if (!hd_active()) return REAL(recvfrom)(fd, buf, n, flags, sa, len);
   RETURN(recv_from(fd, buf, n, flags, sa, len, HD_RA));
 }
-HD_EXPORT ssize_t sendmsg(int fd, const struct msghdr *h, int flags) {
-  if (!hd_active()) return REAL(sendmsg)(fd, h, flags);
+HD_INTERPOSE(ssize_t, sendmsg, (int fd, const struct msghdr *h, int flags), (fd, h, flags)) {
   RETURN(send_msg(fd, h, flags, HD_RA));
 }
-HD_EXPORT ssize_t recvmsg(int fd, struct msghdr *h, int flags) {
-  if (!hd_active()) return REAL(recvmsg)(fd, h, flags);
+HD_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *h, int flags), (fd, h, flags)) {
   RETURN(recv_msg(fd, h, flags, HD_RA));
 }

@@ -3,7 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/stream.h"
 
 enum { PIPE_SIZE = 65536 }; // what the kernel gives, counted in bytes instead of pages
 
@@ -74,7 +80,7 @@ void hd_pipes_inherited(void) {
   if (!pipes) return;
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
-    if (u != hd.cur && !u->ended && u->io) hd_unsupported("starting a process that inherits pipes while another thread waits for a descriptor");
+    if (u != hd.cur && !u->ended && u->wait.io) hd_unsupported("starting a process that inherits pipes while another thread waits for a descriptor");
   }
   for (int fd = 0; fd < HD_MAX_FD; fd++) {
     struct hd_file *f = hd_file_of(fd);
@@ -106,23 +112,18 @@ static long event_rw(int fd, bool write, uint64_t *v, uint64_t pc) {
   return r < 0 ? r : r == 8 ? 0 : -EIO;
 }
 
-HD_EXPORT int pipe(int out[2]) {
-  if (!hd_active()) return REAL(pipe)(out);
+HD_INTERPOSE(int, pipe, (int out[2]), (out)) {
   return (int)hd_errno_result(make_pipe(out, 0, HD_RA));
 }
-HD_EXPORT int pipe2(int out[2], int flags) {
-  if (!hd_active()) return REAL(pipe2)(out, flags);
+HD_INTERPOSE(int, pipe2, (int out[2], int flags), (out, flags)) {
   return (int)hd_errno_result(make_pipe(out, flags, HD_RA));
 }
-HD_EXPORT int eventfd(unsigned initial, int flags) {
-  if (!hd_active()) return REAL(eventfd)(initial, flags);
+HD_INTERPOSE(int, eventfd, (unsigned initial, int flags), (initial, flags)) {
   return (int)hd_errno_result(make_event(initial, flags, HD_RA));
 }
-HD_EXPORT int eventfd_read(int fd, eventfd_t *v) {
-  if (!hd_active()) return REAL(eventfd_read)(fd, v);
+HD_INTERPOSE(int, eventfd_read, (int fd, eventfd_t *v), (fd, v)) {
   return (int)hd_errno_result(event_rw(fd, false, v, HD_RA));
 }
-HD_EXPORT int eventfd_write(int fd, eventfd_t v) {
-  if (!hd_active()) return REAL(eventfd_write)(fd, v);
+HD_INTERPOSE(int, eventfd_write, (int fd, eventfd_t v), (fd, v)) {
   return (int)hd_errno_result(event_rw(fd, true, &v, HD_RA));
 }

@@ -5,12 +5,21 @@
 #include <sys/select.h>
 #include <time.h>
 #include <stdlib.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
 #include "signals/signals.h"
+#include "time/time.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 struct set { struct pollfd *fds; uint32_t n; };
 
-short hd_file_mask(struct hd_file *f) {
+static short file_mask(struct hd_file *f) {
   int mask = 0;
   switch (f->kind) {
   case HD_FD_PIPE:
@@ -33,7 +42,7 @@ uint64_t hd_file_expires(struct hd_file *f) {
 }
 
 short hd_fd_mask(int fd, struct hd_file *f, short events) {
-  if (f) return hd_file_mask(f) & (short)(events | POLLERR | POLLHUP);
+  if (f) return file_mask(f) & (short)(events | POLLERR | POLLHUP);
   if (hd_reserved_fd(fd)) return POLLNVAL;
   struct pollfd p = { .fd = fd, .events = events };
   return hd_sys(SYS_poll, &p, 1, 0) < 0 ? POLLNVAL : p.revents;
@@ -70,7 +79,7 @@ uint32_t hd_io_kernel_fds(const struct hd_io_wait *w, struct pollfd *out, uint32
   return n;
 }
 
-void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, void (*say)(const char *fmt, ...)) {
+void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say) {
   struct set *s = w->arg;
   if (w->ready != ready) return;
   say("T%u polls", thread);
@@ -123,7 +132,7 @@ static long do_poll(struct pollfd *fds, nfds_t n, uint64_t ns, uint64_t pc) {
   enum { MOST = 1024 };
   hd.cur->pend.pc = pc;
   if (n > MOST) hd_unsupported("poll of more than 1024 descriptors");
-  if (!n && ns != ~0ull && !hd.cur->masked) return doze(ns, pc);
+  if (!n && ns != ~0ull && !hd.cur->signals.masked) return doze(ns, pc);
   struct pollfd *copy = __builtin_alloca(n * sizeof *copy);
   hd_from_program(copy, fds, n * sizeof *copy);
   struct set s = { copy, (uint32_t)n };
@@ -149,7 +158,7 @@ static long do_select(int n, fd_set *in, fd_set *out, fd_set *except, uint64_t n
       if (FD_ISSET(fd, &want[k])) events |= bits[k];
     if (events) fds[s.n++] = (struct pollfd){ .fd = fd, .events = events };
   }
-  long r = !s.n && ns != ~0ull && !hd.cur->masked ? doze(ns, pc) : look(&s, ns, pc);
+  long r = !s.n && ns != ~0ull && !hd.cur->signals.masked ? doze(ns, pc) : look(&s, ns, pc);
   if (r < 0) return r;
   long count = 0;
   hd_fill(want, 0, sizeof want);
@@ -173,8 +182,7 @@ uint64_t hd_ns_of(const struct timespec *ts) {
   return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-HD_EXPORT int poll(struct pollfd *fds, nfds_t n, int ms) {
-  if (!hd_active()) return REAL(poll)(fds, n, ms);
+HD_INTERPOSE(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms)) {
   return (int)hd_errno_result(do_poll(fds, n, ms < 0 ? ~0ull : (uint64_t)ms * 1000000, HD_RA));
 }
 HD_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size) {
@@ -191,15 +199,14 @@ static int masked_poll(struct pollfd *fds, nfds_t n, const struct timespec *ts, 
   hd_mask_back(pc);
   return (int)hd_errno_result(r);
 }
-HD_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask) {
-  return hd_active() ? masked_poll(fds, n, ts, mask, HD_RA) : REAL(ppoll)(fds, n, ts, mask);
+HD_INTERPOSE(int, ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask), (fds, n, ts, mask)) {
+  return masked_poll(fds, n, ts, mask, HD_RA);
 }
 HD_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *ts, const sigset_t *mask, size_t size) {
   if (size / sizeof *fds < n) abort();
   return hd_active() ? masked_poll(fds, n, ts, mask, HD_RA) : REAL(ppoll)(fds, n, ts, mask);
 }
-HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *tv) {
-  if (!hd_active()) return REAL(select)(n, in, out, except, tv);
+HD_INTERPOSE(int, select, (int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *tv), (n, in, out, except, tv)) {
   uint64_t ns = ~0ull, began = hd.vtime;
   if (tv) {
     struct timeval t;
@@ -216,8 +223,7 @@ HD_EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct time
   }
   return (int)hd_errno_result(r);
 }
-HD_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *ts, const sigset_t *mask) {
-  if (!hd_active()) return REAL(pselect)(n, in, out, except, ts, mask);
+HD_INTERPOSE(int, pselect, (int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *ts, const sigset_t *mask), (n, in, out, except, ts, mask)) {
   hd.cur->pend.pc = HD_RA;
   uint64_t ns = hd_ns_of(ts);
   if (ns == HD_BAD_NS) return (int)hd_errno_result(-EINVAL);

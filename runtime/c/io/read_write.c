@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "io/stream.h"
 
 static long one(int fd, bool write, const void *buf, size_t n, long offset, uint64_t pc) {
   struct iovec v = { (void *)buf, n };
@@ -30,23 +32,23 @@ static long many_at(int fd, bool write, const struct iovec *iov, int n, off_t of
   return many(fd, write, iov, n, offset, 0, pc);
 }
 
-HD_EXPORT ssize_t read(int fd, void *buf, size_t n) { return hd_active() ? one(fd, false, buf, n, -1, HD_RA) : REAL(read)(fd, buf, n); }
-HD_EXPORT ssize_t write(int fd, const void *buf, size_t n) { return hd_active() ? one(fd, true, buf, n, -1, HD_RA) : REAL(write)(fd, buf, n); }
+HD_INTERPOSE(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n)) { return one(fd, false, buf, n, -1, HD_RA); }
+HD_INTERPOSE(ssize_t, write, (int fd, const void *buf, size_t n), (fd, buf, n)) { return one(fd, true, buf, n, -1, HD_RA); }
 HD_EXPORT ssize_t __read_chk(int fd, void *buf, size_t n, size_t room) {
   if (n > room) abort();
   return hd_active() ? one(fd, false, buf, n, -1, HD_RA) : REAL(read)(fd, buf, n);
 }
-HD_EXPORT ssize_t readv(int fd, const struct iovec *v, int n) { return hd_active() ? many(fd, false, v, n, -1, 0, HD_RA) : REAL(readv)(fd, v, n); }
-HD_EXPORT ssize_t writev(int fd, const struct iovec *v, int n) { return hd_active() ? many(fd, true, v, n, -1, 0, HD_RA) : REAL(writev)(fd, v, n); }
-HD_EXPORT ssize_t pread(int fd, void *buf, size_t n, off_t o) { return hd_active() ? at(fd, false, buf, n, o, HD_RA) : REAL(pread)(fd, buf, n, o); }
-HD_EXPORT ssize_t pwrite(int fd, const void *buf, size_t n, off_t o) { return hd_active() ? at(fd, true, buf, n, o, HD_RA) : REAL(pwrite)(fd, buf, n, o); }
-HD_EXPORT ssize_t preadv(int fd, const struct iovec *v, int n, off_t o) { return hd_active() ? many_at(fd, false, v, n, o, HD_RA) : REAL(preadv)(fd, v, n, o); }
-HD_EXPORT ssize_t pwritev(int fd, const struct iovec *v, int n, off_t o) { return hd_active() ? many_at(fd, true, v, n, o, HD_RA) : REAL(pwritev)(fd, v, n, o); }
-HD_EXPORT ssize_t preadv2(int fd, const struct iovec *v, int n, off_t o, int flags) {
-  return hd_active() ? many(fd, false, v, n, o < 0 ? -1 : o, flags, HD_RA) : REAL(preadv2)(fd, v, n, o, flags);
+HD_INTERPOSE(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n)) { return many(fd, false, v, n, -1, 0, HD_RA); }
+HD_INTERPOSE(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n)) { return many(fd, true, v, n, -1, 0, HD_RA); }
+HD_INTERPOSE(ssize_t, pread, (int fd, void *buf, size_t n, off_t o), (fd, buf, n, o)) { return at(fd, false, buf, n, o, HD_RA); }
+HD_INTERPOSE(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t o), (fd, buf, n, o)) { return at(fd, true, buf, n, o, HD_RA); }
+HD_INTERPOSE(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t o), (fd, v, n, o)) { return many_at(fd, false, v, n, o, HD_RA); }
+HD_INTERPOSE(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t o), (fd, v, n, o)) { return many_at(fd, true, v, n, o, HD_RA); }
+HD_INTERPOSE(ssize_t, preadv2, (int fd, const struct iovec *v, int n, off_t o, int flags), (fd, v, n, o, flags)) {
+  return many(fd, false, v, n, o < 0 ? -1 : o, flags, HD_RA);
 }
-HD_EXPORT ssize_t pwritev2(int fd, const struct iovec *v, int n, off_t o, int flags) {
-  return hd_active() ? many(fd, true, v, n, o < 0 ? -1 : o, flags, HD_RA) : REAL(pwritev2)(fd, v, n, o, flags);
+HD_INTERPOSE(ssize_t, pwritev2, (int fd, const struct iovec *v, int n, off_t o, int flags), (fd, v, n, o, flags)) {
+  return many(fd, true, v, n, o < 0 ? -1 : o, flags, HD_RA);
 }
 HD_EXPORT ssize_t __pread_chk(int fd, void *buf, size_t n, off_t o, size_t room) {
   if (n > room) abort();

@@ -6,7 +6,13 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "memory/heap.h"
+#include "io/descriptors.h"
+#include "io/stream.h"
 
 enum { PIECE = 65536, MOST = 0x7ffff000 };
 
@@ -48,8 +54,7 @@ static long copy(int out, int in, off_t *offset, size_t n, uint64_t pc) {
   return done ? (long)done : err;
 }
 
-HD_EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t n) {
-  if (!hd_active()) return REAL(sendfile)(out, in, offset, n);
+HD_INTERPOSE(ssize_t, sendfile, (int out, int in, off_t *offset, size_t n), (out, in, offset, n)) {
   return hd_errno_result(copy(out, in, offset, n, HD_RA));
 }
 HD_EXPORT ssize_t sendfile64(int, int, off_t *, size_t) __attribute__((alias("sendfile")));

@@ -3,7 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "signals/signals.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 struct hd_file *hd_socket_of(int fd, long *err) {
   struct hd_file *f = hd_file_of(fd);
@@ -297,45 +304,35 @@ void hd_sock_closed(struct hd_file *f) {
 }
 
 #define RETURN(x) return hd_errno_result(x)
-HD_EXPORT int socket(int domain, int type, int protocol) {
-  if (!hd_active()) return REAL(socket)(domain, type, protocol);
+HD_INTERPOSE(int, socket, (int domain, int type, int protocol), (domain, type, protocol)) {
   RETURN((int)new_socket(domain, type, protocol, HD_RA));
 }
-HD_EXPORT int socketpair(int domain, int type, int protocol, int out[2]) {
-  if (!hd_active()) return REAL(socketpair)(domain, type, protocol, out);
+HD_INTERPOSE(int, socketpair, (int domain, int type, int protocol, int out[2]), (domain, type, protocol, out)) {
   RETURN((int)new_pair(domain, type, protocol, out, HD_RA));
 }
-HD_EXPORT int bind(int fd, const struct sockaddr *sa, socklen_t len) {
-  if (!hd_active()) return REAL(bind)(fd, sa, len);
+HD_INTERPOSE(int, bind, (int fd, const struct sockaddr *sa, socklen_t len), (fd, sa, len)) {
   RETURN((int)do_bind(fd, sa, len, HD_RA));
 }
-HD_EXPORT int listen(int fd, int backlog) {
-  if (!hd_active()) return REAL(listen)(fd, backlog);
+HD_INTERPOSE(int, listen, (int fd, int backlog), (fd, backlog)) {
   RETURN((int)do_listen(fd, backlog, HD_RA));
 }
-HD_EXPORT int connect(int fd, const struct sockaddr *sa, socklen_t len) {
-  if (!hd_active()) return REAL(connect)(fd, sa, len);
+HD_INTERPOSE(int, connect, (int fd, const struct sockaddr *sa, socklen_t len), (fd, sa, len)) {
   RETURN((int)do_connect(fd, sa, len, HD_RA));
 }
-HD_EXPORT int accept(int fd, struct sockaddr *sa, socklen_t *len) {
-  if (!hd_active()) return REAL(accept)(fd, sa, len);
+HD_INTERPOSE(int, accept, (int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len)) {
   RETURN((int)do_accept(fd, sa, len, 0, HD_RA));
 }
-HD_EXPORT int accept4(int fd, struct sockaddr *sa, socklen_t *len, int flags) {
-  if (!hd_active()) return REAL(accept4)(fd, sa, len, flags);
+HD_INTERPOSE(int, accept4, (int fd, struct sockaddr *sa, socklen_t *len, int flags), (fd, sa, len, flags)) {
   RETURN((int)do_accept(fd, sa, len, flags, HD_RA));
 }
-HD_EXPORT int shutdown(int fd, int how) {
-  if (!hd_active()) return REAL(shutdown)(fd, how);
+HD_INTERPOSE(int, shutdown, (int fd, int how), (fd, how)) {
   RETURN((int)do_shutdown(fd, how, HD_RA));
 }
-HD_EXPORT int getsockname(int fd, struct sockaddr *sa, socklen_t *len) {
-  if (!hd_active()) return REAL(getsockname)(fd, sa, len);
+HD_INTERPOSE(int, getsockname, (int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len)) {
   hd.cur->pend.pc = HD_RA;
   RETURN((int)get_name(fd, sa, len, false));
 }
-HD_EXPORT int getpeername(int fd, struct sockaddr *sa, socklen_t *len) {
-  if (!hd_active()) return REAL(getpeername)(fd, sa, len);
+HD_INTERPOSE(int, getpeername, (int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len)) {
   hd.cur->pend.pc = HD_RA;
   RETURN((int)get_name(fd, sa, len, true));
 }

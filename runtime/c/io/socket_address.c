@@ -8,14 +8,18 @@
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include "io/fd.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/registration.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 enum { MAX_NAMES = 256, EPHEMERAL = 40000 };
 // Names of AF_UNIX sockets in the file system stay when the socket is closed.
 static struct { struct hd_addr addr; struct hd_file *owner; bool used; } names[MAX_NAMES];
 static uint32_t nnames;
 
-void hd_addr_reset(void) { nnames = 0; }
+static void begin(void) { nnames = 0; }
 
 static bool same_bytes(const void *a, const void *b, uint64_t n) {
   const volatile char *x = a, *y = b;
@@ -234,3 +238,5 @@ bool hd_addr_unlink(const char *path) {
     }
   return false;
 }
+
+const struct hd_registration hd_socket_addresses = { .begin = begin };

@@ -1,7 +1,10 @@
 // socket_data.c: what goes through sockets, and what a poll says of them.
 #define _GNU_SOURCE
 #include <errno.h>
-#include "io/fd.h"
+#include "core/outcome.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "io/stream.h"
 
 static struct hd_file *destination(struct hd_file *f, const struct hd_addr *to) {
   if (f->out) return f->out->reader;

@@ -3,7 +3,12 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/time.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
 
 bool hd_sock_flag(const struct hd_sock *s, int level, int name) {
   for (uint32_t i = 0; i < s->nopts; i++)
@@ -81,13 +86,11 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
 }
 
 #define RETURN(x) return hd_errno_result(x)
-HD_EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t len) {
-  if (!hd_active()) return REAL(setsockopt)(fd, level, name, value, len);
+HD_INTERPOSE(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len)) {
   hd.cur->pend.pc = HD_RA;
   RETURN((int)set_option(fd, level, name, value, len));
 }
-HD_EXPORT int getsockopt(int fd, int level, int name, void *value, socklen_t *len) {
-  if (!hd_active()) return REAL(getsockopt)(fd, level, name, value, len);
+HD_INTERPOSE(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len), (fd, level, name, value, len)) {
   hd.cur->pend.pc = HD_RA;
   RETURN((int)get_option(fd, level, name, value, len));
 }

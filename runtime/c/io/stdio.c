@@ -13,7 +13,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/cancellation.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "memory/heap.h"
+#include "sync/sync.h"
+#include "io/descriptors.h"
+#include "io/stdio.h"
+#include "io/stream.h"
 
 enum { MOST = 256, BUFFER = 4096 /* what the kernel says of pipes and sockets */ };
 enum { UNBUFFERED = 0x2, BY_LINE = 0x200, USER_LOCK = 0x8000 }; // libc's _flags
@@ -23,6 +33,7 @@ struct channel {
   FILE *plain;  // the standard stream whose place it takes, or NULL
   int fd;
   int child;    // popen's, or 0
+  void (*wait)(int child, int fd, uint64_t n); // lets the child print
   uint64_t pc;  // of the call under way
   struct { pthread_mutex_t lock; char buf[BUFFER]; } *memory; // the program's: it is put back with the rest
 };
@@ -30,7 +41,7 @@ static struct channel channels[MOST];
 static uint32_t nchannels; // places that were ever taken
 uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
 
-void hd_stdio_reset(void) {
+static void begin(void) {
   for (uint32_t i = 0; i < nchannels; i++) channels[i].f = NULL;
   nchannels = 0;
   hd_stdio_moved = 0;
@@ -60,7 +71,7 @@ static long transfer(struct channel *c, bool write, char *buf, size_t n) {
 }
 static ssize_t cookie_read(void *cookie, char *buf, size_t n) {
   const struct channel *c = cookie;
-  if (c->child && hd_active()) hd_child_output(c->child, c->fd, n);
+  if (c->child && hd_active()) c->wait(c->child, c->fd, n);
   return transfer(cookie, false, buf, n);
 }
 static ssize_t cookie_write(void *c, const char *buf, size_t n) {
@@ -92,7 +103,7 @@ static FILE *open_channel(int fd, const char *mode, FILE *plain, uint64_t pc) {
   c->memory = hd_alloc(sizeof *c->memory, 16, pc);
   if (!c->memory) return NULL;
   c->memory->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-  FILE *f = REAL(fopencookie)(c, mode, (struct hd_cookie){ { cookie_read, cookie_write, cookie_seek, cookie_close } });
+  FILE *f = REAL(fopencookie)(c, mode, (cookie_io_functions_t){ cookie_read, cookie_write, cookie_seek, cookie_close });
   if (!f) return NULL;
   f->_flags |= USER_LOCK;
   int how = plain && plain->_flags & UNBUFFERED ? _IONBF : plain && plain->_flags & BY_LINE ? _IOLBF : _IOFBF;
@@ -190,8 +201,7 @@ bool hd_stdio_close(void *stream, uint64_t pc, int *result) {
   return true;
 }
 
-HD_EXPORT FILE *fdopen(int fd, const char *mode) {
-  if (!hd_active()) return REAL(fdopen)(fd, mode);
+HD_INTERPOSE(FILE *, fdopen, (int fd, const char *mode), (fd, mode)) {
   hd.cur->pend.pc = HD_RA;
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
   struct hd_file *g = hd_file_of(fd);
@@ -209,9 +219,12 @@ HD_EXPORT FILE *fdopen(int fd, const char *mode) {
 }
 
 // A stream over a pipe of the kernel's whose other end a child has (popen).
-void *hd_stdio_child(int fd, const char *mode, int child, uint64_t pc) {
+void *hd_stdio_child(int fd, const char *mode, int child, void (*wait)(int child, int fd, uint64_t n), uint64_t pc) {
   FILE *f = open_channel(fd, mode, NULL, pc);
-  if (f) find(f)->child = child;
+  if (f) {
+    find(f)->child = child;
+    find(f)->wait = wait;
+  }
   return f;
 }
 int hd_stdio_child_of(const void *f) { struct channel *c = find(f); return c ? c->child : 0; }
@@ -279,3 +292,10 @@ HD_EXPORT void clearerr(FILE *f) { WITH(f); REAL(clearerr)(f); }
 HD_EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) { WITH(f); return REAL(setvbuf)(f, buf, mode, size); }
 HD_EXPORT void setbuf(FILE *f, char *buf) { WITH(f); REAL(setvbuf)(f, buf, buf ? _IOFBF : _IONBF, BUFSIZ); }
 HD_EXPORT void setlinebuf(FILE *f) { WITH(f); REAL(setvbuf)(f, NULL, _IOLBF, 0); }
+
+// libc may still hold back lines that would be on a terminal by now.
+static void failing(void) {
+  if (!hd_stdio_modelled(stdout)) REAL(fflush)(stdout);
+}
+
+const struct hd_registration hd_stdio = { .begin = begin, .failing = failing };

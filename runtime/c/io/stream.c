@@ -1,7 +1,9 @@
-// stream.c: the bytes and packets between two ends. All copying from and to the program's
-// buffers is here.
+// stream.c: the bytes and packets between two ends.
 #define _GNU_SOURCE
-#include "io/fd.h"
+#include "core/event.h"
+#include "memory/access.h"
+#include "io/descriptors.h"
+#include "io/stream.h"
 
 static HD_PROGACCESS void copy_in(char *dst, const struct iovec *v, uint64_t skip, uint64_t n) {
   hd_copy(dst, (const char *)v->iov_base + skip, n);
@@ -10,26 +12,6 @@ static HD_PROGACCESS void copy_out(const struct iovec *v, uint64_t skip, const c
   hd_copy((char *)v->iov_base + skip, src, n);
 }
 static HD_PROGACCESS uint64_t length_of(const struct iovec *v) { return v->iov_len; }
-static HD_PROGACCESS char touch(const volatile char *p) { return *p; }
-
-HD_PROGACCESS void hd_from_program(void *to, const void *from, uint64_t n) { hd_copy(to, from, n); }
-HD_PROGACCESS void hd_to_program(void *to, const void *from, uint64_t n) { hd_copy(to, from, n); }
-
-HD_PROGACCESS bool hd_fetch_string(char *to, const char *from, uint64_t room) {
-  for (uint64_t i = 0; i < room; i++)
-    if (!(to[i] = *(const volatile char *)(from + i))) return true;
-  return false;
-}
-
-bool hd_touch(const void *p, uint64_t size, uint64_t pc) {
-  hd.cur->pend.pc = pc;
-  const char *c = p;
-  if (size) {
-    touch(c);
-    touch(c + size - 1);
-  }
-  return true;
-}
 
 // The next n bytes of the message's buffers.
 static void move(struct hd_msg *m, char *ours, uint64_t n, bool out) {

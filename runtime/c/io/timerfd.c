@@ -3,7 +3,12 @@
 #include <errno.h>
 #include <sys/timerfd.h>
 #include <time.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "core/run.h"
+#include "core/virtual_time.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
 
 uint64_t hd_timerfd_count(const struct hd_file *f) {
   if (!f->expires || hd.vtime < f->expires) return 0;
@@ -85,15 +90,12 @@ static long get(int fd, struct itimerspec *out, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int timerfd_create(int clock, int flags) {
-  if (!hd_active()) return REAL(timerfd_create)(clock, flags);
+HD_INTERPOSE(int, timerfd_create, (int clock, int flags), (clock, flags)) {
   return (int)hd_errno_result(create(clock, flags, HD_RA));
 }
-HD_EXPORT int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old) {
-  if (!hd_active()) return REAL(timerfd_settime)(fd, flags, new, old);
+HD_INTERPOSE(int, timerfd_settime, (int fd, int flags, const struct itimerspec *new, struct itimerspec *old), (fd, flags, new, old)) {
   return (int)hd_errno_result(set(fd, flags, new, old, HD_RA));
 }
-HD_EXPORT int timerfd_gettime(int fd, struct itimerspec *out) {
-  if (!hd_active()) return REAL(timerfd_gettime)(fd, out);
+HD_INTERPOSE(int, timerfd_gettime, (int fd, struct itimerspec *out), (fd, out)) {
   return (int)hd_errno_result(get(fd, out, HD_RA));
 }

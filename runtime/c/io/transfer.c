@@ -5,7 +5,14 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include "io/fd.h"
+#include "core/outcome.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "signals/signals.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "io/stream.h"
 
 enum { MOST = 0x7ffff000 }; // the kernel moves no more in one call
 
@@ -140,8 +147,8 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
       w.until = until;
       if (ns) w.intr = HD_INTR_ALWAYS;
     }
-    if (outside && hd_outside_early(fd)) hd_needs(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
-    if (outside) hd_children_answer(fd, write);
+    if (outside && hd_outside_early(fd)) hd_require_isolation(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
+    if (outside) HD_CALL_MODULES(outside_used, fd, write);
     bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : outside && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
     struct hd_thread *t = hd_io_point(write ? HD_OP_FD_WRITE : HD_OP_FD_READ, pc, object(fd, f, write, m), fd, m->size, waits ? &w : NULL);
     if (hd_io_interrupted(t)) return m->done ? (long)m->done : -EINTR;

@@ -11,10 +11,18 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/auxv.h>
-#include "loader/loader.h"
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/libc.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "memory/mappings.h"
 #include "sync/sync.h"
-
-pthread_mutex_t hd_loader_locks[2];
+#include "loader/loader.h"
 
 // Handles that this execution has, and how often. Another one is from before main, and what
 // it leads to cannot be put back once it is unmapped.
@@ -32,7 +40,7 @@ static void opened(void *handle) {
   if (!handle || hd_isolation) return;
   if (!handles) handles = hd_map(HANDLES * sizeof *handles, "handles of libraries");
   uint32_t i = handle_index(handle);
-  if (i == HANDLES) hd_needs(HD_ISOLATION_FORK, "more than 4096 libraries");
+  if (i == HANDLES) hd_require_isolation(HD_ISOLATION_FORK, "more than 4096 libraries");
   if (i == nhandles) {
     handles[nhandles].handle = handle;
     handles[nhandles++].count = 0;
@@ -43,7 +51,7 @@ static void opened(void *handle) {
 static void closing(void *handle) {
   if (hd_isolation) return;
   uint32_t i = handle_index(handle);
-  if (i == nhandles || !handles[i].count) hd_needs(HD_ISOLATION_FORK, "dlclose of what was loaded before main");
+  if (i == nhandles || !handles[i].count) hd_require_isolation(HD_ISOLATION_FORK, "dlclose of what was loaded before main");
   else handles[i].count--;
 }
 
@@ -52,7 +60,7 @@ enum { DROPPED = 256 };
 static void *dropped[DROPPED];
 static uint32_t ndropped;
 
-void hd_loader_reset(void) {
+static void begin_execution(void) {
   static const pthread_mutex_t free = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   hd_loader_locks[HD_LOADER_LOCK] = hd_loader_locks[HD_LOADER_LIST] = free;
   nhandles = ndropped = 0;
@@ -74,7 +82,14 @@ static void pass(int which, uint64_t pc) {
   lock(which, pc);
   unlock(which, pc);
 }
-bool hd_loader_busy(void) { return hd_loading && taken(HD_LOADER_LOCK); }
+
+// In a system call: libc itself has called the loader, whose lock another fiber has.
+static const char *stuck(uint64_t pc) {
+  if (!hd_loading || !taken(HD_LOADER_LOCK) || !hd_is_syscall(hd_word_at(pc - HD_SYSCALL_SIZE, HD_SYSCALL_SIZE))) return NULL;
+  return "a function of libc that waits for the loader's lock on its own, while another thread runs a constructor";
+}
+
+
 void hd_loader_pass(uint64_t pc) { pass(HD_LOADER_LOCK, pc); }
 
 static void begin(uint64_t pc) {
@@ -96,8 +111,6 @@ static void end(uint64_t pc) {
 // Where a name without a slash is looked for depends on which module calls dlopen. It must
 // not be the runtime, so the call is made to look as if it returned into the caller's
 // module: to a return instruction there, which then returns here (entry.S).
-extern void *hd_call_from(uint64_t ret, void *function, const void *a, long b);
-
 static HD_PROGACCESS bool searched(const char *path) {
   bool slash = false, token = false;
   for (const char *c = path; *c; c++) {
@@ -116,7 +129,7 @@ static int find_ret(struct dl_phdr_info *info, size_t size, void *arg) {
     if (p->p_type != PT_LOAD || (p->p_flags & (PF_X | PF_R)) != (PF_X | PF_R) || *at < lo || *at >= hi) continue;
     // The first is that of _init, which no unwinder knows and where it stops.
     for (const uint8_t *c = (const uint8_t *)lo; c < (const uint8_t *)hi; c++)
-      if (*c == 0xc3) { *at = (uint64_t)c; return 1; }
+      if (*c == HD_RETURN_BYTE) { *at = (uint64_t)c; return 1; }
   }
   return 0;
 }
@@ -176,8 +189,7 @@ void hd_library_drop(void *held) {
   if (ndropped < DROPPED) dropped[ndropped++] = held; // or it stays
 }
 
-HD_EXPORT int dlclose(void *handle) {
-  if (!hd_active()) return REAL(dlclose)(handle);
+HD_INTERPOSE(int, dlclose, (void *handle), (handle)) {
   uint64_t pc = HD_RA;
   hd.cur->pend.pc = pc;
   begin(pc);
@@ -217,8 +229,7 @@ static int nth(struct dl_phdr_info *info, size_t size, void *arg) {
 
 // The program is called back with the counterpart held, and not the loader's own lock.
 // Before the first dlopen there is nothing to keep apart, and it is not a scheduling point.
-HD_EXPORT int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *arg) {
-  if (!hd_active()) return REAL(dl_iterate_phdr)(f, arg);
+HD_INTERPOSE(int, dl_iterate_phdr, (int (*f)(struct dl_phdr_info *, size_t, void *), void *arg), (f, arg)) {
   uint64_t pc = HD_RA;
   bool locked = hd_late;
   if (locked) lock(HD_LOADER_LIST, pc);
@@ -276,3 +287,5 @@ __attribute__((visibility("hidden"))) void *hd_loader_entry(uint32_t which, uint
   if (!e->real) hd_fatal("libc has no function %s", e->name);
   return e->real;
 }
+
+const struct hd_registration hd_loader = { .begin = begin_execution, .stuck = stuck };

@@ -1,26 +1,16 @@
-// loader.h: modules that are loaded while the program runs.
-#ifndef HD_LOADER_H
-#define HD_LOADER_H
-#include <link.h>
-#include <pthread.h>
-#include "core/rt.h"
+// loader.h: libraries that are loaded while the program runs.
+#ifndef HD_LOADER_LOADER_H
+#define HD_LOADER_LOADER_H
+#include "core/registration.h"
 
-// core/modules.c
-bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m);
-void hd_text_add(uint32_t slot, const struct hd_module *m); // m is loaded now
-void hd_text_remove(uint32_t slot);
-void hd_texts_reset(void); // to those at main
+// A library loaded during the run stays until what is held is dropped, and for as
+// long after that as nobody calls dlclose. NULL: it is none.
+void *hd_library_hold(void *in, uint64_t pc);
+void hd_library_drop(void *held);
+void *hd_loader_cxx(const char *name); // of the C++ library that came with a plug-in
+void hd_loader_pass(uint64_t pc);      // waits while another thread has the loader's lock
+extern const struct hd_registration hd_loader;
 
-// core/late_modules.c; a module's slot is its index in hd_shm->late
-void hd_late_reset(void);
-uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is not there
-#define HD_NAME_OF_LOCK(which) (1ull << HD_FD_OBJECT_BIT | (uint64_t)HD_FD_LOADER << HD_FD_KIND_SHIFT | (which))
-
-// memory/address_space.c
-void hd_area_prepare(void);
-bool hd_area_above(uintptr_t address); // nothing of the program's is mapped there during a run
-bool hd_area_empty(void);
-
-// loader.c
-extern pthread_mutex_t hd_loader_locks[2]; // by enum hd_loader_lock
+// ---- thread_local.c: destructors of C++ thread_local objects
+extern const struct hd_registration hd_thread_local;
 #endif

@@ -1,7 +1,16 @@
 // access.c: the calls that -fsanitize=thread makes of gcc and clang put before plain
 // memory accesses, and their shadow call stack. Leaf code: this is where most of a
 // program's time under heddle goes.
-#include "core/rt.h"
+#include "core/event.h"
+#include "core/modules.h"
+#include "core/own_memory.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/access.h"
+#include "memory/heap.h"
 
 enum { FILTER = 1 << 12 };
 
@@ -31,7 +40,7 @@ static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint
   t->pend.pc = pc;
   uint64_t value = op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0;
   hd_forced_yield(t, pc);
-  t->quiet = t->samples++ % SKEW; // not always the same access of a loop with a few
+  t->progress.quiet = t->progress.samples++ % SKEW; // not always the same access of a loop with a few
   if (op != HD_OP_READ) {
     hd_progress(t);
     return;
@@ -97,7 +106,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     }
     return;
   }
-  if (t->quiet > HD_QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
+  if (t->progress.quiet > HD_QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
   if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
 }
 
@@ -105,10 +114,10 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
   struct hd_thread *t = hd.cur;
-  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->wrote = HD_WROTE;
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
   if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
     hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
-  if (HD_UNLIKELY(++t->quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+  if (HD_UNLIKELY(++t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
 }
 
 // memcpy and its kin, from memcpy.c, and free, from malloc.c.
@@ -154,21 +163,21 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
   uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-  if (HD_UNLIKELY(sp < t->touched_low)) t->touched_low = sp;
-  uint32_t d = t->depth;
-  while (d && d <= HD_SHADOW_MAX && HD_UNLIKELY(t->shadow[d - 1].sp <= sp)) d--;
+  if (HD_UNLIKELY(sp < t->stack.touched_low)) t->stack.touched_low = sp;
+  uint32_t d = t->calls.depth;
+  while (d && d <= HD_SHADOW_MAX && HD_UNLIKELY(t->calls.frames[d - 1].sp <= sp)) d--;
   if (HD_LIKELY(d < HD_SHADOW_MAX)) {
-    t->shadow[d].pc = (uint64_t)call_site;
-    t->shadow[d].sp = sp;
+    t->calls.frames[d].pc = (uint64_t)call_site;
+    t->calls.frames[d].sp = sp;
   }
-  t->depth = d + 1;
+  t->calls.depth = d + 1;
 }
 
 HD_EXPORT void __tsan_func_exit(void) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
   if (HD_UNLIKELY(hd.record)) hd_event_settle(); // a variable of the function's is gone by the next event
-  if (t->depth && !--t->depth) t->left_pc = HD_RA;
+  if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = HD_RA;
 }
 
 HD_EXPORT void __tsan_init(void) {

@@ -8,7 +8,8 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "loader/loader.h"
+#include "core/own_memory.h"
+#include "memory/mappings.h"
 
 // The kernel's own place for mappings is within a terabyte of the top, and everything that a
 // process maps until main within another.
@@ -16,7 +17,7 @@
 #define SIZE (256ul << 30)   // below the line: more than libraries need
 #define OWN 0x2c0000000000ul // the runtime's own mappings from then on
 static bool filled, failed;
-static uintptr_t done, own = OWN;
+static uintptr_t done;
 
 static void fill(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
   (void)perms;
@@ -30,18 +31,12 @@ static void fill(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest
 void hd_area_prepare(void) {
   if (filled) return;
   filled = true;
+  hd_own_next = OWN;
   done = LINE;
   struct rlimit r;
   failed = getrlimit(RLIMIT_AS, &r) || r.rlim_cur != RLIM_INFINITY; // it would count
   if (failed) return;
   hd_maps_each(fill);
-}
-
-void *hd_area_own(uint64_t bytes) {
-  if (!filled) return NULL;
-  void *p = (void *)own;
-  own += (bytes + 4095) & ~4095ul;
-  return p;
 }
 
 bool hd_area_above(uintptr_t address) { return filled && !failed && address >= LINE; }

@@ -2,7 +2,7 @@
 // for. Annotations tell a detector about synchronisation it cannot see; they change
 // nothing here: what is annotated with is made of operations that are seen.
 #include <stdlib.h>
-#include "core/rt.h"
+#include "core/base.h"
 
 #define NOTHING(name) HD_EXPORT void name(void) {}
 NOTHING(AnnotateBenignRace) NOTHING(AnnotateBenignRaceSized) NOTHING(AnnotateCondVarSignal)
@@ -32,8 +32,7 @@ HD_EXPORT int RunningOnValgrind(void) { return 0; }
 HD_EXPORT double ValgrindSlowdown(void) { return 1; }
 HD_EXPORT const char *ThreadSanitizerQuery(const char *what) { (void)what; return ""; }
 
-// The linker takes these from the sanitizer's library where it would have linked a static
-// part of libc.
+// The linker takes this, and sigsetjmp, from the sanitizer's library where it would have linked a
+// static part of libc.
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 HD_EXPORT int atexit(void (*fn)(void)) { return __cxa_atexit((void (*)(void *))(void *)fn, NULL, NULL); }
-__asm__(".globl sigsetjmp\n.type sigsetjmp, @function\nsigsetjmp: jmp __sigsetjmp@PLT\n");

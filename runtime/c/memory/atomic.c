@@ -1,7 +1,11 @@
 // atomic.c: atomic operations of every width. Each is a scheduling point and is done here,
 // on the program's behalf; executions are sequentially consistent, the memory order is
 // recorded for the analyses.
-#include "core/rt.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/heap.h"
 
 typedef unsigned __int128 u128;
 
@@ -91,13 +95,8 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-// 128 bits: under control one thread runs at a time, so plain copies are atomic; outside
-// of it cmpxchg16b is, and no call into libatomic is made.
-static HD_PROGACCESS u128 wide_cas(volatile u128 *p, u128 expected, u128 v) {
-  uint64_t lo = (uint64_t)expected, hi = (uint64_t)(expected >> 64);
-  __asm__ volatile("lock cmpxchg16b %0" : "+m"(*p), "+a"(lo), "+d"(hi) : "b"((uint64_t)v), "c"((uint64_t)(v >> 64)) : "memory", "cc");
-  return (u128)hi << 64 | lo;
-}
+// 128 bits.
+static HD_PROGACCESS u128 wide_cas(volatile u128 *p, u128 expected, u128 v) { return hd_wide_cas(p, expected, v); }
 static HD_PROGACCESS u128 wide_rmw(volatile u128 *p, u128 v, int kind, uint16_t op, int mo, uint64_t pc, u128 *result) {
   struct hd_thread *t = NULL;
   if (hd_active()) t = before(op, p, 16, mo, pc);

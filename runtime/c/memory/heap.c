@@ -5,8 +5,13 @@
 // the quarantine is full.
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include "core/rt.h"
-#include "sync/sync.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/program_memory.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/heap.h"
 
 enum {
   CLASSES = 96,
@@ -31,8 +36,6 @@ static struct heap {
 
 static uint64_t *ring;        // offsets of freed blocks
 static uint64_t saved_ring[64];
-uintptr_t hd_heap_base;
-uint64_t hd_heap_used;
 uint8_t *hd_heap_shadow;
 static uint64_t heap_size;
 static uint8_t *saved_shadow;
@@ -121,8 +124,6 @@ void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   mark(off, rounded, HD_SH_LIVE);
   return (void *)(hd_heap_base + off);
 }
-
-bool hd_heap_owns(uintptr_t p) { return p - hd_heap_base < hd_heap_used; }
 
 uint64_t hd_heap_size(void *p) {
   return hd_heap_owns((uintptr_t)p) ? ((struct header *)p)[-1].size : 0;

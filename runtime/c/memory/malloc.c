@@ -3,7 +3,15 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include "core/rt.h"
+#include "core/event.h"
+#include "core/libc.h"
+#include "core/modules.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/access.h"
+#include "memory/heap.h"
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);

@@ -10,7 +10,17 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "core/rt.h"
+#include "core/carrier.h"
+#include "core/fiber.h"
+#include "core/libc.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/program_memory.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "memory/heap.h"
+#include "memory/mappings.h"
 
 enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
 
@@ -22,11 +32,12 @@ struct stack { uintptr_t lo, start, low; uint32_t first_run, nruns; };
 static struct run *runs;
 static struct gap *gaps;
 static uint32_t nruns, ngaps, global_runs;
-static struct stack main_stack, *donor_stacks;
+static struct stack main_stack, *host_stacks;
 static char *copies;
 static uint64_t copied, copy_size;
 static int pagemap = -1;
-uint32_t hd_snapshot_pages;
+static uint32_t pages;
+struct hd_extent hd_padding[3];
 
 static bool present(uintptr_t page) {
   uint64_t e = 0;
@@ -42,7 +53,7 @@ static void keep(uintptr_t lo, uintptr_t hi) {
   r->lo = lo;
   r->bytes = hi - lo;
   copied += r->bytes;
-  hd_snapshot_pages += (uint32_t)(r->bytes / PAGE);
+  pages += (uint32_t)(r->bytes / PAGE);
 }
 
 static void keep_present(uintptr_t lo, uintptr_t hi) {
@@ -95,42 +106,6 @@ static int own_module(struct dl_phdr_info *info, size_t size, void *data) {
   return 0;
 }
 
-static uint64_t hex(const char **s) {
-  uint64_t v = 0;
-  for (;; (*s)++) {
-    char c = **s;
-    if (c >= '0' && c <= '9') v = v * 16 + (uint64_t)(c - '0');
-    else if (c >= 'a' && c <= 'f') v = v * 16 + (uint64_t)(c - 'a' + 10);
-    else return v;
-  }
-}
-
-// Calls f for each mapping; returns their number. The buffer is the runtime's own.
-uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)) {
-  static char *buf;
-  enum { SIZE = 4 << 20 };
-  if (!buf) buf = hd_map(SIZE, "the list of mappings");
-  long fd = hd_sys(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0) hd_refuse("cannot read /proc/self/maps (error %d)", (int)-fd);
-  long n = 0, k;
-  while (n < SIZE - 1 && (k = hd_sys(SYS_read, fd, buf + n, SIZE - 1 - n)) > 0) n += k;
-  hd_sys(SYS_close, fd, 0, 0);
-  buf[n] = 0;
-  uint32_t count = 0;
-  for (const char *s = buf; *s;) {
-    uint64_t lo = hex(&s);
-    s++;
-    uint64_t hi = hex(&s);
-    s++;
-    const char *perms = s;
-    while (*s && *s != '\n') s++;
-    if (f) f(lo, hi, perms, perms + 5);
-    if (*s) s++;
-    count++;
-  }
-  return count;
-}
-
 static void one_mapping(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
   (void)rest;
   if (perms[0] != 'r' || perms[1] != 'w' || perms[3] != 'p') return;
@@ -152,33 +127,33 @@ static void zero_below(struct stack *s, uintptr_t from) {
   hd_fill((void *)s->low, 0, top - s->low);
 }
 
-// Where each execution has a process of its own, only stacks are taken: those of donors
+// Where each execution has a process of its own, only stacks are taken: those of hosts
 // serve several threads of one execution.
-void hd_snapshot_take(uintptr_t main_sp) {
+static void take(void) {
   if (!runs) {
     runs = hd_map(sizeof *runs * MAX_RUNS, "the snapshot's index");
     gaps = hd_map(sizeof *gaps * MAX_RUNS, "the snapshot's gaps");
-    donor_stacks = hd_map(sizeof *donor_stacks * HD_MAX_THREADS, "stacks");
+    host_stacks = hd_map(sizeof *host_stacks * HD_MAX_THREADS, "stacks");
   }
   nruns = ngaps = nskips = 0;
-  hd_snapshot_pages = 0;
+  pages = 0;
   copied = 0;
   pagemap = (int)hd_sys(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-  main_stack.start = main_sp;
+  main_stack.start = hd_main_sp;
 
   REAL(dl_iterate_phdr)(own_module, NULL);
   skip(hd_heap_base, hd_heap_base + (64ull << 30));
   for (uint32_t i = 0; i < sizeof hd_padding / sizeof *hd_padding; i++)
     if (hd_padding[i].lo < hd_padding[i].hi) skip(hd_padding[i].lo, hd_padding[i].hi);
-  for (uint32_t i = 0; i < hd_ndonors; i++) skip(hd_donors[i].lo, hd_donors[i].hi);
+  for (uint32_t i = 0; i < hd_nhosts; i++) skip(hd_hosts[i].lo, hd_hosts[i].hi);
   hd_heap_save();
   hd_maps_each(one_mapping);
   if (!hd_isolation) keep_present(hd_heap_base, (hd_heap_base + hd_heap_used + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
   global_runs = nruns;
   zero_below(&main_stack, main_stack.lo);
-  for (uint32_t i = 0; i < hd_ndonors; i++) {
-    struct stack *s = &donor_stacks[i];
-    struct hd_donor *d = &hd_donors[i];
+  for (uint32_t i = 0; i < hd_nhosts; i++) {
+    struct stack *s = &host_stacks[i];
+    struct hd_host *d = &hd_hosts[i];
     s->lo = d->lo;
     s->start = d->sp;
     zero_below(s, d->lo);
@@ -199,6 +174,7 @@ void hd_snapshot_take(uintptr_t main_sp) {
     hd_copy(c, (void *)runs[i].lo, runs[i].bytes);
     c += runs[i].bytes;
   }
+  hd_shm->nproc_pages = pages;
 }
 
 static void put_back(uint32_t first, uint32_t n) {
@@ -238,8 +214,21 @@ static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
   }
 }
 
-void hd_snapshot_restore_donor(struct hd_donor *d) {
-  struct stack *s = &donor_stacks[d - hd_donors];
+// Thread-local storage of a thread that begins anew.
+static void tls_init(uintptr_t fs) {
+  static void *(*init)(void *, bool);
+  if (!init) *(void **)&init = hd_real_find("_dl_allocate_tls_init");
+  if (!init) hd_unsupported("threads one after the other with libraries that are loaded meanwhile: libc has no _dl_allocate_tls_init");
+  struct { void *value, *allocated; } *dtv = *((void **)fs + 1); // the one before has the number of them
+  uint64_t n = *(uint64_t *)(dtv - 1);
+  for (uint64_t i = 1; i <= n; i++)
+    if (hd_heap_owns((uintptr_t)dtv[i].allocated)) hd_heap_free(dtv[i].allocated, 0);
+  hd_fill(dtv, 0, (n + 1) * sizeof *dtv);
+  init((void *)fs, true);
+}
+
+static void restore_host(struct hd_host *d) {
+  struct stack *s = &host_stacks[d - hd_hosts];
   void **dtv = (void **)d->fs + 1, *now = *dtv; // libc's table of thread-local storage
   put_back(s->first_run, s->nruns);
   if (HD_UNLIKELY(hd_late)) {
@@ -247,7 +236,7 @@ void hd_snapshot_restore_donor(struct hd_donor *d) {
     // control block. libc does with both what it does for a new thread on a used stack; what
     // was there at main is then put back, because libc has set up some of it since.
     *dtv = now;
-    hd_tls_init(d->fs);
+    tls_init(d->fs);
     now = *dtv;
     put_back_from(d->fs - hd_tls_at_main, s->first_run, s->nruns);
     *dtv = now;
@@ -262,19 +251,19 @@ static long faults(void) {
   return hd_sys(SYS_getrusage, 1 /* RUSAGE_THREAD */, &r, 0) == 0 ? r.ru_minflt + r.ru_majflt : -1;
 }
 
-void hd_snapshot_restore(void) {
+static void restore(void) {
   static long before = -1;
   bool faulted = before < 0 || faults() != before;
   put_back(0, global_runs);
   if (faulted)
     for (uint32_t i = 0; i < ngaps; i++) hd_sys(SYS_madvise, gaps[i].lo, gaps[i].hi - gaps[i].lo, MADV_DONTNEED);
-  clean_stack(&main_stack, hd_threads[0].touched_low, faulted);
-  for (uint32_t i = 0; i < hd_ndonors; i++) {
-    struct hd_donor *d = &hd_donors[i];
+  clean_stack(&main_stack, hd_threads[0].stack.touched_low, faulted);
+  for (uint32_t i = 0; i < hd_nhosts; i++) {
+    struct hd_host *d = &hd_hosts[i];
     if (!d->used && !hd_late) continue; // the loader fills thread-local storage of all threads
-    struct stack *s = &donor_stacks[i];
+    struct stack *s = &host_stacks[i];
     put_back(s->first_run, s->nruns);
-    clean_stack(s, d->owner ? d->owner->touched_low : 0, faulted);
+    clean_stack(s, d->owner ? d->owner->stack.touched_low : 0, faulted);
     d->used = false;
     d->owner = NULL;
   }
@@ -282,3 +271,5 @@ void hd_snapshot_restore(void) {
   // Restoring takes faults of its own when it gave pages back; they must not count.
   if (faulted) before = faults();
 }
+
+const struct hd_registration hd_snapshot = { .save = take, .restore = restore, .host_reused = restore_host };

@@ -1,15 +1,7 @@
 // aliases.S: other names that libc exports for functions the runtime stands in for. A call by
-// one of them must not get past it. They jump, so the caller is the one that the function sees.
+// one of them must not get past it.
+#include "arch/asm.h"
 	.text
-	.macro	same name, as
-	.globl	\name
-	.type	\name, @function
-\name:	.cfi_startproc
-	jmp	\as@PLT
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
 	same	__poll, poll
 	same	__select, select
 	same	__read, read
@@ -50,5 +42,3 @@
 	same	__pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock
 	same	__pthread_rwlock_trywrlock, pthread_rwlock_trywrlock
 	same	__pthread_rwlock_unlock, pthread_rwlock_unlock
-
-	.section .note.GNU-stack,"",@progbits

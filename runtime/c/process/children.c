@@ -16,8 +16,23 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/event.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
+#include "time/time.h"
+#include "sync/sync.h"
+#include "io/descriptors.h"
+#include "io/stdio.h"
+#include "process/process.h"
 
 extern char **environ;
 
@@ -33,12 +48,14 @@ static struct {
 static uint32_t nchildren;
 static uint64_t waiting; // what threads need that wait for a child longer than PATIENCE
 
-void hd_children_reset(void) { nchildren = 0; }
+static void begin(void) { nchildren = 0; }
 
 // ---- beginning
+static bool over(int number, bool patient, struct hd_signal *s);
+
 static struct hd_thread *start_point(const char *what, uint64_t pc) {
   hd.cur->pend.pc = pc;
-  hd_needs(HD_ISOLATION_FORK, what);
+  hd_require_isolation(HD_ISOLATION_FORK, what);
   if (nchildren == MOST) hd_unsupported("more than 1024 child processes in one execution");
   hd_event_settle();
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
@@ -54,11 +71,12 @@ static int started(struct hd_thread *t, long pid) {
   hd_progress(t);
   uint64_t pc = t->pend.pc;
   hd_commit(t, (uint64_t)(number - FIRST + 1), 0);
-  if (hd_signal_handled(SIGCHLD) || t->sigmask & hd_bit(SIGCHLD)) child[number - FIRST].watch = hd_timer_child(number, pc);
+  if (hd_signal_handled(SIGCHLD) || t->signals.mask & hd_bit(SIGCHLD)) child[number - FIRST].watch = hd_timer_child(number, over, pc);
   return number;
 }
 
-void hd_children_watched(uint64_t pc) {
+static void handled(int sig, uint64_t pc) {
+  if (sig != SIGCHLD) return;
   for (uint32_t i = 0; i < nchildren; i++)
     if (!child[i].waited && !child[i].watch) {
       hd.cur->pend.pc = pc;
@@ -77,9 +95,9 @@ static void in_child(void) {
   struct hd_thread *t = hd.cur;
   bool active = hd_mode == HD_ACTIVE;
   hd_mode = HD_CHILD;
-  hd_outcome_remove();
-  hd_signals_release(active ? t->sigmask : 0);
-  if (active) hd_files_release();
+  hd_crash_remove();
+  hd_signals_release(active ? t->signals.mask : 0);
+  if (active) hd_own_fds_release();
 }
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
@@ -98,19 +116,15 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   return started(t, pid);
 }
 
-HD_EXPORT pid_t fork(void) {
-  return hd_active() ? do_fork("fork", HD_RA, REAL(fork)) : REAL(fork)();
-}
-HD_EXPORT pid_t _Fork(void) {
-  return hd_active() ? do_fork("_Fork", HD_RA, REAL(_Fork)) : REAL(_Fork)();
-}
+HD_INTERPOSE(pid_t, fork, (void), ()) { return do_fork("fork", HD_RA, REAL(fork)); }
+HD_INTERPOSE(pid_t, _Fork, (void), ()) { return do_fork("_Fork", HD_RA, REAL(_Fork)); }
 // A child that shares memory until it calls exec may do nothing else with it anyway.
 HD_EXPORT pid_t vfork(void) {
   return hd_active() ? do_fork("vfork", HD_RA, REAL(fork)) : REAL(fork)();
 }
 
-typedef int spawn_function(pid_t *, const char *, const void *, const void *, char *const *, char *const *);
-static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid, const char *path, const void *actions, const void *attr, char *const *argv, char *const *envp) {
+typedef __typeof__(posix_spawn) spawn_function;
+static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
   struct hd_thread *t = start_point(what, pc);
   pid_t p;
   int err = real(&p, path, actions, attr, argv, envp);
@@ -119,13 +133,11 @@ static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid
   if (pid) hd_to_program(pid, &number, sizeof number);
   return 0;
 }
-HD_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
-  if (!hd_active()) return REAL(posix_spawn)(pid, path, actions, attr, argv, envp);
-  return spawn("posix_spawn", HD_RA, hd_real.posix_spawn, pid, path, actions, attr, argv, envp);
+HD_INTERPOSE(int, posix_spawn, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp), (pid, path, actions, attr, argv, envp)) {
+  return spawn("posix_spawn", HD_RA, REAL(posix_spawn), pid, path, actions, attr, argv, envp);
 }
-HD_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
-  if (!hd_active()) return REAL(posix_spawnp)(pid, path, actions, attr, argv, envp);
-  return spawn("posix_spawnp", HD_RA, hd_real.posix_spawnp, pid, path, actions, attr, argv, envp);
+HD_INTERPOSE(int, posix_spawnp, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp), (pid, path, actions, attr, argv, envp)) {
+  return spawn("posix_spawnp", HD_RA, REAL(posix_spawnp), pid, path, actions, attr, argv, envp);
 }
 
 // ---- waiting
@@ -177,7 +189,7 @@ static bool wait_really(long pid, long most) {
 }
 
 // Its signal, once.
-bool hd_child_over(int number, bool patient, struct hd_signal *s) {
+static bool over(int number, bool patient, struct hd_signal *s) {
   uint32_t i = (uint32_t)number - FIRST;
   siginfo_t info;
   if (!wait_really(child[i].pid, patient ? -1 : PATIENCE)) return false;
@@ -191,7 +203,7 @@ bool hd_child_over(int number, bool patient, struct hd_signal *s) {
   return true;
 }
 
-bool hd_child_ready(const struct hd_thread *u) {
+static bool wait_enabled(const struct hd_thread *u) {
   int i = wanted((pid_t)u->pend.aux, true);
   return i < 0 || ended(child[i].pid);
 }
@@ -216,7 +228,7 @@ static bool unwatched(void) {
 
 // Nobody can run: waits until a child ends that somebody waits for. False: nobody does; or
 // it takes long, and somebody's time may pass meanwhile.
-bool hd_children_outside(void) {
+static bool outside(void) {
   for (struct patience p = { 0 };; rest(&p)) {
     bool any = false;
     for (uint32_t i = 0; i < hd.nthreads; i++) {
@@ -224,9 +236,9 @@ bool hd_children_outside(void) {
       if (u->ended) continue;
       if (u->pend.op == HD_OP_SIGNAL_WAIT && u->pend.aux & hd_bit(SIGCHLD) && unwatched())
         hd_unsupported("a wait for the signal of a child's end (SIGCHLD) that was not blocked when the child was started: block it before");
-      if (u->needs != (uint64_t)&waiting) continue;
+      if (u->wait.on != (uint64_t)&waiting) continue;
       any = true;
-      if (!hd_child_ready(u)) continue;
+      if (!wait_enabled(u)) continue;
       hd_update((uint64_t)&waiting);
       return true;
     }
@@ -262,17 +274,17 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
     failed(t, EAGAIN);
     hd_pend(t, HD_OP_PROCESS_WAIT, pc, 0);
     t->pend.aux = (uint64_t)(int64_t)which;
-    hd_need(t, (uint64_t)&waiting, 0);
-    t->intr = HD_INTR_RESTART;
+    hd_block_on(t, (uint64_t)&waiting, 0);
+    t->wait.intr = HD_INTR_RESTART;
     hd_point(t);
-    if (t->interrupted) { failed(t, EINTR); return -EINTR; }
+    if (t->wait.interrupted) { failed(t, EINTR); return -EINTR; }
     i = wanted(which, true);
     if (i < 0) { failed(t, ECHILD); return -ECHILD; }
     wait_really(child[i].pid, -1);
   }
   how_ended(child[i].pid, info);
   struct hd_signal s = { .sig = SIGCHLD, .target = HD_PROCESS };
-  bool send = child[i].watch && hd_child_over(FIRST + i, true, &s); // it was sent before its end showed
+  bool send = child[i].watch && over(FIRST + i, true, &s); // it was sent before its end showed
   if (unwanted()) {
     for (; i >= 0; i = wanted(which, false)) {
       wait_really(child[i].pid, -1);
@@ -323,12 +335,11 @@ HD_EXPORT pid_t waitpid(pid_t which, int *status, int options) {
 HD_EXPORT pid_t wait3(int *status, int options, struct rusage *usage) {
   return hd_active() ? wait_and_store(-1, status, options, usage, HD_RA) : REAL(wait4)(-1, status, options, usage);
 }
-HD_EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage) {
-  return hd_active() ? wait_and_store(which, status, options, usage, HD_RA) : REAL(wait4)(which, status, options, usage);
+HD_INTERPOSE(pid_t, wait4, (pid_t which, int *status, int options, struct rusage *usage), (which, status, options, usage)) {
+  return wait_and_store(which, status, options, usage, HD_RA);
 }
 
-HD_EXPORT int waitid(idtype_t what, id_t id, siginfo_t *out, int options) {
-  if (!hd_active()) return REAL(waitid)((int)what, id, out, options);
+HD_INTERPOSE(int, waitid, (idtype_t what, id_t id, siginfo_t *out, int options), (what, id, out, options)) {
   siginfo_t info, told;
   hd.cur->pend.pc = HD_RA;
   if (options & (WSTOPPED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WSTOPPED, WCONTINUED)");
@@ -350,7 +361,7 @@ HD_EXPORT int waitid(idtype_t what, id_t id, siginfo_t *out, int options) {
 }
 
 // What a child does until it answers should not depend on how long it takes.
-void hd_children_answer(int fd, bool write) {
+static void answer(int fd, bool write) {
   if (wanted(-1, false) < 0) return;
   hd.result.notes |= HD_NOTE_OUTSIDE;
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
@@ -358,7 +369,7 @@ void hd_children_answer(int fd, bool write) {
 }
 
 // How much of what a command prints comes with one read should not depend on that, either.
-void hd_child_output(int number, int fd, uint64_t n) {
+static void print(int number, int fd, uint64_t n) {
   uint32_t i = (uint32_t)number - FIRST;
   int there = 0;
   for (struct patience p = { 0 }; !child[i].waited && !ended(child[i].pid) && p.passed < PATIENCE; rest(&p))
@@ -366,13 +377,13 @@ void hd_child_output(int number, int fd, uint64_t n) {
 }
 
 // In a child, numbers that it has from the program must not be taken for the kernel's.
-int hd_child_number(int pid) {
+static int kernels_number(int pid) {
   if (pid <= 0 || pid == hd_pid()) hd_refuse("a child process of the program, forked and without exec, sends a signal to the program or to all of its group");
   uint32_t i = (uint32_t)pid - FIRST;
   return i < nchildren ? child[i].pid : pid;
 }
 
-bool hd_child_kill(int pid, int sig, uint64_t pc, int *err) {
+static bool child_kill(int pid, int sig, uint64_t pc, int *err) {
   int i = wanted(pid, false);
   if (pid <= 0 || i < 0) return false;
   struct hd_thread *t = hd_op(HD_OP_PROCESS_SIGNAL, pc, 0);
@@ -383,9 +394,20 @@ bool hd_child_kill(int pid, int sig, uint64_t pc, int *err) {
   return true;
 }
 
+HD_EXPORT int kill(int pid, int sig) {
+  if (!hd_active()) return REAL(kill)(hd_mode == HD_CHILD ? kernels_number(pid) : pid, sig);
+  int err;
+  if (!child_kill(pid, sig, HD_RA, &err)) {
+    if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
+    if (sig == 0) return 0;
+    err = hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_USER, (union sigval){ 0 }, HD_RA) : EINVAL;
+  }
+  if (err) errno = err;
+  return err ? -1 : 0;
+}
+
 // ---- the shell
-HD_EXPORT int system(const char *command) {
-  if (!hd_active()) return REAL(system)(command);
+HD_INTERPOSE(int, system, (const char *command), (command)) {
   char *argv[] = { "sh", "-c", (char *)command, NULL };
   pid_t pid;
   if (!command) return 1;
@@ -393,17 +415,16 @@ HD_EXPORT int system(const char *command) {
   struct hd_thread *t = hd.cur;
   int err = spawn("system", HD_RA, REAL(posix_spawn), &pid, "/bin/sh", NULL, NULL, argv, environ);
   if (err) { errno = err; return -1; }
-  uint64_t mask = t->sigmask;
-  t->sigmask |= hd_bit(SIGCHLD);
+  uint64_t mask = t->signals.mask;
+  t->signals.mask |= hd_bit(SIGCHLD);
   siginfo_t info;
   long r = wait_for(pid, 0, &info, NULL, HD_RA);
-  t->sigmask = mask;
+  t->signals.mask = mask;
   hd_deliver_due(t, HD_RA);
   return r < 0 ? waited(r) : status_of(&info);
 }
 
-HD_EXPORT FILE *popen(const char *command, const char *how) {
-  if (!hd_active()) return REAL(popen)(command, how);
+HD_INTERPOSE(FILE *, popen, (const char *command, const char *how), (command, how)) {
   char mode[8];
   hd.cur->pend.pc = HD_RA;
   if (!hd_fetch_string(mode, how, sizeof mode) || (*mode != 'r' && *mode != 'w')) return errno = EINVAL, NULL;
@@ -427,10 +448,9 @@ HD_EXPORT FILE *popen(const char *command, const char *how) {
   }
   if (!cloexec) hd_sys(SYS_fcntl, ours, F_SETFD, 0);
   hd_fd_opened();
-  return hd_stdio_child(ours, reads ? "r" : "w", started(t, pid), HD_RA);
+  return hd_stdio_child(ours, reads ? "r" : "w", started(t, pid), print, HD_RA);
 }
-HD_EXPORT int pclose(FILE *f) {
-  if (!hd_active()) return REAL(pclose)(f);
+HD_INTERPOSE(int, pclose, (FILE *f), (f)) {
   int child = hd_stdio_child_of(f), closed;
   siginfo_t info;
   if (!child) return REAL(pclose)(f); // from before main
@@ -509,10 +529,17 @@ HD_EXPORT int execle(const char *path, const char *first, ...) {
 // ---- the end of the execution
 //
 // Children that are left would disturb the next one.
-void hd_children_end(void) {
+static void end(void) {
   for (uint32_t i = 0; i < nchildren; i++) {
     if (child[i].waited) continue;
     hd_sys(SYS_kill, child[i].pid, SIGKILL, 0);
     hd_sys4(SYS_wait4, child[i].pid, NULL, 0, NULL);
   }
 }
+
+// ---- what the scheduler is told
+static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
+
+const struct hd_registration hd_children = {
+  HD_OPERATIONS(operations), .begin = begin, .end = end, .outside = outside, .handled = handled, .outside_used = answer,
+};

@@ -5,14 +5,17 @@
 #include <grp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/fiber.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/run.h"
 
 // Whether the kernel is to be asked for all threads at once. What it grants stays granted:
 // the next execution needs a process of its own.
 static bool one_thread(uint64_t pc, const char *what) {
   if (!hd_active() || hd_threads_real) return false;
   hd.cur->pend.pc = pc;
-  hd_needs(HD_ISOLATION_FORK, what);
+  hd_require_isolation(HD_ISOLATION_FORK, what);
   return true;
 }
 

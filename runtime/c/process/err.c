@@ -2,11 +2,13 @@
 // past the PLT: the end of the process would be no event, and its status not known.
 #define _GNU_SOURCE
 #include <err.h>
+#include <stdio.h>
 #include <errno.h>
 #include <error.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "threads/threads.h"
 
 HD_EXPORT void verr(int status, const char *fmt, va_list ap) {
   REAL(vwarn)(fmt, ap);

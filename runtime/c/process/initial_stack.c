@@ -8,12 +8,14 @@
 #include <elf.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "core/rt.h"
+#include "core/carrier.h"
+#include "core/fiber.h"
+#include "core/registration.h"
+#include "memory/mappings.h"
+#include "process/process.h"
 
 enum { PAGE = 4096, PATH_PAGES = 3 };
-struct hd_extent hd_padding[3];
 static uintptr_t top;       // of the stack; 0: it is not known
-static uint64_t stack_size; // mapped below main's frame
 
 static bool begins(const char *s, const char *with) {
   while (*with && *s == *with) { s++; with++; }
@@ -50,7 +52,7 @@ static char **clean(char **envp, char **padding) {
 static uintptr_t up(uintptr_t a) { return (a + PAGE - 1) & ~(uintptr_t)(PAGE - 1); }
 static uintptr_t down(uintptr_t a) { return a & ~(uintptr_t)(PAGE - 1); }
 
-void hd_start_init(char **envp) {
+void hd_initial_stack_init(char **envp) {
   char **vectors_end = envp, *padding;
   while (*vectors_end) vectors_end++;
   Elf64_auxv_t *aux = (Elf64_auxv_t *)(vectors_end + 1);
@@ -91,9 +93,10 @@ void hd_start_init(char **envp) {
 // The kernel maps it as it is used, up to a limit that counts from its top, arguments, environment
 // and padding included. All of what the program may use is mapped now, so that what an execution
 // leaves deep down is found again (memory/snapshot.c), and padding takes nothing away from it.
-void hd_start_grow(uintptr_t sp) {
+static void grow(void) {
+  uintptr_t sp = hd_main_sp;
   enum { MOST = 8 << 20, SPARE = 64 << 10 };
-  if (stack_size || !top) return;
+  if (hd_main_stack || !top) return;
   struct rlimit r;
   if (getrlimit(RLIMIT_STACK, &r) != 0) return;
   uint64_t size = r.rlim_cur < MOST ? down(r.rlim_cur) : MOST, used = top - sp;
@@ -104,7 +107,7 @@ void hd_start_grow(uintptr_t sp) {
   if (limit < size + used + SPARE) size = limit > used + SPARE ? limit - used - SPARE : 0;
   if (size) *(volatile char *)(sp - size) = 0;
   if (raised) setrlimit(RLIMIT_STACK, &r);
-  stack_size = size;
+  hd_main_stack = size;
 }
 
-uint64_t hd_start_stack(void) { return stack_size; }
+const struct hd_registration hd_initial_stack = { .save = grow };

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/run.h"
+#include "process/process.h"
 
 // The words that a thread draws depend on nothing but the thread and how many it drew.
 static uint64_t word(void) {
@@ -27,34 +29,31 @@ static HD_PROGACCESS void draw(char *p, uint64_t n) {
   }
 }
 
-void hd_chance_init(void) {
+void hd_nondeterminism_init(void) {
   uint64_t *p = (uint64_t *)getauxval(AT_RANDOM); // libc has taken its own from it already
   if (p) { p[0] = 0x6865646c65000001; p[1] = 0x72616e646f6d0002; }
 }
 
-HD_EXPORT ssize_t getrandom(void *p, size_t n, unsigned flags) {
-  if (!hd_active()) return REAL(getrandom)(p, n, flags);
+HD_INTERPOSE(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags)) {
   if (flags & ~7u) { errno = EINVAL; return -1; }
   hd.cur->pend.pc = HD_RA;
   draw(p, n);
   return (ssize_t)n;
 }
-HD_EXPORT int getentropy(void *p, size_t n) {
-  if (!hd_active()) return REAL(getentropy)(p, n);
+HD_INTERPOSE(int, getentropy, (void *p, size_t n), (p, n)) {
   if (n > 256) { errno = EIO; return -1; }
   hd.cur->pend.pc = HD_RA;
   draw(p, n);
   return 0;
 }
-HD_EXPORT void arc4random_buf(void *p, size_t n) {
-  if (!hd_active()) { REAL(arc4random_buf)(p, n); return; }
+HD_INTERPOSE(void, arc4random_buf, (void *p, size_t n), (p, n)) {
   hd.cur->pend.pc = HD_RA;
   draw(p, n);
 }
-HD_EXPORT uint32_t arc4random(void) { return hd_active() ? (uint32_t)word() : REAL(arc4random)(); }
+HD_INTERPOSE(uint32_t, arc4random, (void), ()) { return (uint32_t)word(); }
 HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_active() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)word() % n : 0; }
 // std::random_device::_M_getval()
-HD_EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void *self) { return hd_active() ? (unsigned)word() : REAL(_ZNSt13random_device9_M_getvalEv)(self); }
+HD_INTERPOSE(unsigned, _ZNSt13random_device9_M_getvalEv, (void *self), (self)) { return (unsigned)word(); }
 
 // ---- identifiers
 HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
@@ -80,8 +79,8 @@ HD_EXPORT long sysconf(int name) {
   if (hd_active() && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) return HD_CPUS;
   return REAL(sysconf)(name);
 }
-HD_EXPORT int get_nprocs(void) { return hd_active() ? HD_CPUS : REAL(get_nprocs)(); }
-HD_EXPORT int get_nprocs_conf(void) { return hd_active() ? HD_CPUS : REAL(get_nprocs_conf)(); }
+HD_INTERPOSE(int, get_nprocs, (void), ()) { return HD_CPUS; }
+HD_INTERPOSE(int, get_nprocs_conf, (void), ()) { return HD_CPUS; }
 
 // ---- names of temporary files
 static bool suffix(char *name, int tail, char **xs) {

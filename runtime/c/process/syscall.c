@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,13 +16,19 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "sync/sync.h"
 
 static HD_COLD _Noreturn void refuse(const char *fmt, ...) {
   static char what[96];

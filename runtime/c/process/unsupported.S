@@ -2,71 +2,14 @@
 // names itself and the execution ends as unsupported; outside of control it goes to libc.
 // Nothing that could block the carrier, start another thread of control or leave state
 // that memory cannot restore may be missing from this list.
+#include "arch/asm.h"
 	.text
-	.macro	refused name, isolation=0
-	.globl	\name
-	.type	\name, @function
-\name:	.cfi_startproc
-	leaq	.Lrecord_\name(%rip), %rax
-	jmp	refuse
-	.cfi_endproc
-	.size	\name, . - \name
-	.pushsection .data.rel.local, "aw"
-	.balign	8
-.Lrecord_\name:
-	.quad	.Lname_\name
-	.quad	0
-	.quad	\isolation
-	.popsection
-	.pushsection .rodata.str1.1, "aMS", @progbits, 1
-.Lname_\name:
-	.asciz	"\name"
-	.popsection
-	.endm
-
 // What memory that is put back does not undo, and a process of the execution's own does.
 	.macro	isolated name
 	refused	\name, 1 // HD_ISOLATION_FORK
 	.endm
 
-// The arguments must reach libc's function as they came.
-	.type	refuse, @function
-refuse:	.cfi_startproc
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rcx
-	.cfi_adjust_cfa_offset 8
-	pushq	%r8
-	.cfi_adjust_cfa_offset 8
-	pushq	%r9
-	.cfi_adjust_cfa_offset 8
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	movq	%rax, %rdi
-	movq	56(%rsp), %rsi
-	call	hd_unsupported_call
-	addq	$8, %rsp
-	.cfi_adjust_cfa_offset -8
-	popq	%r9
-	.cfi_adjust_cfa_offset -8
-	popq	%r8
-	.cfi_adjust_cfa_offset -8
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	movq	%rax, %r11
-	xorl	%eax, %eax              // variadic callees: no vector arguments
-	jmp	*%r11
-	.cfi_endproc
+	refuse_by hd_unsupported_call
 
 // processes
 	refused	clone
@@ -153,5 +96,3 @@ refuse:	.cfi_startproc
 	isolated	mremap
 	isolated	mprotect
 	refused	userfaultfd
-
-	.section .note.GNU-stack,"",@progbits

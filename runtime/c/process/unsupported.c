@@ -1,5 +1,8 @@
 // unsupported.c: the C side of unsupported.S.
-#include "core/rt.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/rings.h"
+#include "core/run.h"
 
 struct record { const char *name; void *real; uint64_t isolation; };
 
@@ -8,7 +11,7 @@ __attribute__((visibility("hidden"))) void *hd_unsupported_call(struct record *r
   if (hd_active()) {
     hd.cur->pend.pc = pc;
     if (!r->isolation) hd_unsupported(r->name);
-    hd_needs((uint32_t)r->isolation, r->name);
+    hd_require_isolation((uint32_t)r->isolation, r->name);
   }
   if (!r->real) r->real = hd_real_find(r->name);
   if (!r->real) hd_fatal("libc has no function %s", r->name);

@@ -1,9 +1,12 @@
 // legacy.c: the signal calls of System V and of BSD, in terms of POSIX's, as glibc has
 // them. BSD's masks are of 32 bits: they say nothing of the signals above.
 #define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // they are
 #include <errno.h>
 #include <signal.h>
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/run.h"
 #include "signals/signals.h"
 
 // sigset's disposition that blocks, in headers only for X/Open programs.
@@ -24,11 +27,10 @@ static int one(int how, int sig, bool *was, uint64_t pc) {
   return err;
 }
 
-HD_EXPORT int sighold(int sig) { return hd_controlled() ? result(one(SIG_BLOCK, sig, NULL, HD_RA)) : REAL(sighold)(sig); }
-HD_EXPORT int sigrelse(int sig) { return hd_controlled() ? result(one(SIG_UNBLOCK, sig, NULL, HD_RA)) : REAL(sigrelse)(sig); }
+HD_INTERPOSE_CONTROLLED(int, sighold, (int sig), (sig)) { return result(one(SIG_BLOCK, sig, NULL, HD_RA)); }
+HD_INTERPOSE_CONTROLLED(int, sigrelse, (int sig), (sig)) { return result(one(SIG_UNBLOCK, sig, NULL, HD_RA)); }
 
-HD_EXPORT int sigignore(int sig) {
-  if (!hd_controlled()) return REAL(sigignore)(sig);
+HD_INTERPOSE_CONTROLLED(int, sigignore, (int sig), (sig)) {
   struct sigaction act;
   hd_fill(&act, 0, sizeof act);
   act.sa_handler = SIG_IGN;
@@ -62,20 +64,18 @@ static int change(int how, int bits, uint64_t pc) {
   return (int)*(uint64_t *)&old;
 }
 
-HD_EXPORT int sigblock(int bits) { return hd_controlled() ? change(SIG_BLOCK, bits, HD_RA) : REAL(sigblock)(bits); }
-HD_EXPORT int sigsetmask(int bits) { return hd_controlled() ? change(SIG_SETMASK, bits, HD_RA) : REAL(sigsetmask)(bits); }
-HD_EXPORT int siggetmask(void) { return hd_controlled() ? change(SIG_BLOCK, 0, HD_RA) : REAL(siggetmask)(); }
+HD_INTERPOSE_CONTROLLED(int, sigblock, (int bits), (bits)) { return change(SIG_BLOCK, bits, HD_RA); }
+HD_INTERPOSE_CONTROLLED(int, sigsetmask, (int bits), (bits)) { return change(SIG_SETMASK, bits, HD_RA); }
+HD_INTERPOSE_CONTROLLED(int, siggetmask, (void), ()) { return change(SIG_BLOCK, 0, HD_RA); }
 
 // Which of the two sigpause is, headers decide: System V's names a signal to be let through,
 // BSD's gives the whole mask.
 static int suspend(int what, bool one_signal, uint64_t pc) {
   if (one_signal && !hd_signal_valid(what)) return result(EINVAL);
-  return hd_signal_suspend(true, one_signal ? hd.cur->sigmask & ~hd_bit(what) : (uint32_t)what, pc);
+  return hd_signal_suspend(true, one_signal ? hd.cur->signals.mask & ~hd_bit(what) : (uint32_t)what, pc);
 }
 
-HD_EXPORT int __sigpause(int what, int one_signal) {
-  return hd_active() ? suspend(what, one_signal, HD_RA) : REAL(__sigpause)(what, one_signal);
-}
+HD_INTERPOSE(int, __sigpause, (int what, int one_signal), (what, one_signal)) { return suspend(what, one_signal, HD_RA); }
 HD_EXPORT int __xpg_sigpause(int sig) { return hd_active() ? suspend(sig, true, HD_RA) : REAL(__sigpause)(sig, 1); }
 HD_EXPORT int hd_bsd_sigpause(int bits) __asm__("sigpause"); // the header means the one above by that name
 int hd_bsd_sigpause(int bits) { return hd_active() ? suspend(bits, false, HD_RA) : REAL(__sigpause)(bits, 0); }

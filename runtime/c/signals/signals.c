@@ -3,14 +3,24 @@
 // are kept here, not in the kernel, whose state would outlive the execution. Handlers run in
 // delivery.c.
 #define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // siginterrupt is
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-#include "core/rt.h"
+#include "core/cancellation.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/threads.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
-#include "sync/sync.h"
 
 enum { REALTIME = 32, QUEUE = 256 };
 
@@ -19,18 +29,25 @@ static struct sigaction actions_at_main[NSIG]; // set before main
 static uint64_t mask_at_main;
 static bool handlers_at_main;
 static bool changed; // actions are not those at main
-static uint64_t process_pending;
 static struct hd_signal queue[QUEUE]; // pending, in the order they were sent; hd.npending of them
 
-void hd_signals_reset(void) {
-  if (changed) hd_copy(hd_actions, actions_at_main, sizeof hd_actions);
+static uint64_t restarting(void) {
+  uint64_t set = 0;
+  for (int sig = 1; sig < NSIG; sig++)
+    if (hd_actions[sig].sa_flags & SA_RESTART) set |= hd_bit(sig);
+  return set;
+}
+
+static void begin(void) {
+  if (changed) {
+    hd_copy(hd_actions, actions_at_main, sizeof hd_actions);
+    hd.restarting = restarting();
+  }
   changed = false;
-  process_pending = 0;
+  hd.process_pending = 0;
   hd.npending = hd.nsuspended = 0;
   hd.handlers = handlers_at_main;
 }
-
-void hd_signals_main(struct hd_thread *main) { main->sigmask = mask_at_main; }
 
 void hd_signals_release(uint64_t mask) {
   for (int sig = 1; sig < NSIG; sig++)
@@ -49,7 +66,6 @@ static bool ignored(int sig) {
 
 bool hd_signal_ignored(int sig) { return ignored(sig); }
 bool hd_signal_handled(int sig) { return handles(&hd_actions[sig]); }
-bool hd_signal_restarts(int sig) { return hd_actions[sig].sa_flags & SA_RESTART; }
 
 static void forget(int sig);
 
@@ -65,7 +81,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
     hd_progress(t);
     hd_commit(t, (uint64_t)sig, 0);
     if (handles(&new)) hd.handlers = true;
-    if (sig == SIGCHLD && handles(&new)) hd_children_watched(pc);
+    if (handles(&new)) HD_CALL_MODULES(handled, sig, pc);
   }
   if (old) {
     hd_refresh(old, sizeof *old, pc);
@@ -74,6 +90,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
   if (act) {
     changed = true;
     hd_actions[sig] = new;
+    hd.restarting = new.sa_flags & SA_RESTART ? hd.restarting | hd_bit(sig) : hd.restarting & ~hd_bit(sig);
     if (ignored(sig)) forget(sig);
     hd_update_all();
     hd_kernel_exit(pc);
@@ -93,8 +110,7 @@ int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old
   return 0;
 }
 
-HD_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
-  if (!hd_controlled()) return REAL(sigaction)(sig, act, old);
+HD_INTERPOSE_CONTROLLED(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *old), (sig, act, old)) {
   int err = hd_signal_action(sig, act, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
@@ -122,8 +138,7 @@ HD_EXPORT void (*__sysv_signal(int sig, void (*handler)(int)))(int) {
 }
 HD_EXPORT void (*sysv_signal(int sig, void (*handler)(int)))(int) __attribute__((alias("__sysv_signal")));
 
-HD_EXPORT int siginterrupt(int sig, int on) {
-  if (!hd_controlled()) return REAL(siginterrupt)(sig, on);
+HD_INTERPOSE_CONTROLLED(int, siginterrupt, (int sig, int on), (sig, on)) {
   struct sigaction act;
   if (sigaction(sig, NULL, &act) < 0) return -1;
   if (on) act.sa_flags &= ~SA_RESTART;
@@ -134,7 +149,7 @@ HD_EXPORT int siginterrupt(int sig, int on) {
 // ---- masks
 int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  uint64_t now = hd_active() ? t->sigmask : mask_at_main, next = now;
+  uint64_t now = hd_active() ? t->signals.mask : mask_at_main, next = now;
   if (set) {
     uint64_t s;
     if (hd_active()) hd_fetch(&s, set, sizeof s, pc);
@@ -158,16 +173,15 @@ int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
     return 0;
   }
   hd_op(HD_OP_SIGNAL_MASK, pc, 0);
-  t->sigmask = next;
+  t->signals.mask = next;
   hd_commit(t, next, 0);
   hd_deliver_due(t, pc);
   return 0;
 }
-HD_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-  return hd_controlled() ? hd_signal_mask(how, set, old, HD_RA) : REAL(pthread_sigmask)(how, set, old);
+HD_INTERPOSE_CONTROLLED(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old)) {
+  return hd_signal_mask(how, set, old, HD_RA);
 }
-HD_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-  if (!hd_controlled()) return REAL(sigprocmask)(how, set, old);
+HD_INTERPOSE_CONTROLLED(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old)) {
   int err = hd_signal_mask(how, set, old, HD_RA);
   if (err) errno = err;
   return err ? -1 : 0;
@@ -179,31 +193,28 @@ void hd_mask_for_call(const sigset_t *mask, uint64_t pc) {
   if (!mask) return;
   hd_fetch(&to, mask, sizeof to, pc);
   to &= ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
-  if (to == t->sigmask) return;
+  if (to == t->signals.mask) return;
   hd_op(HD_OP_SIGNAL_MASK, pc, 0);
-  t->back_mask = t->sigmask;
-  t->sigmask = to;
-  t->masked = true;
+  t->signals.mask_back = t->signals.mask;
+  t->signals.mask = to;
+  t->signals.masked = true;
   hd_commit(t, to, 0);
 }
 
 void hd_mask_back(uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  if (!t->masked) return;
-  t->sigmask = t->back_mask;
-  t->masked = false;
+  if (!t->signals.masked) return;
+  t->signals.mask = t->signals.mask_back;
+  t->signals.masked = false;
   t->pend.pc = pc;
-  hd_note(t, HD_OP_SIGNAL_MASK, 0, 0, t->sigmask);
+  hd_note(t, HD_OP_SIGNAL_MASK, 0, 0, t->signals.mask);
   hd_deliver_due(t, pc);
 }
 
 // ---- pending
-static uint64_t *bits_of(uint32_t target) { return target == HD_PROCESS ? &process_pending : &hd_threads[target].sigpending; }
+static uint64_t *bits_of(uint32_t target) { return target == HD_PROCESS ? &hd.process_pending : &hd_threads[target].signals.pending; }
 
-uint64_t hd_signals_pending(const struct hd_thread *t) { return t->sigpending | process_pending; }
-
-HD_EXPORT int sigpending(sigset_t *set) {
-  if (!hd_active()) return REAL(sigpending)(set);
+HD_INTERPOSE(int, sigpending, (sigset_t *set), (set)) {
   hd_refresh(set, sizeof *set, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_PENDING, HD_RA, 0);
   uint64_t all = hd_signals_pending(t);
@@ -215,12 +226,12 @@ HD_EXPORT int sigpending(sigset_t *set) {
   return 0;
 }
 
-bool hd_signal_room(void) { return hd.npending < QUEUE; }
+static bool room_for_one(void) { return hd.npending < QUEUE; }
 
 static void put(const struct hd_signal *s) {
   uint64_t *bits = bits_of(s->target);
   if (s->sig < REALTIME && *bits & hd_bit(s->sig)) return; // one of each is enough
-  if (!hd_signal_room()) return;
+  if (!room_for_one()) return;
   *bits |= hd_bit(s->sig);
   queue[hd.npending++] = *s;
 }
@@ -234,11 +245,10 @@ static void remove_at(uint32_t i) {
   *bits_of(gone.target) &= ~hd_bit(gone.sig);
 }
 
-void hd_signals_gone(struct hd_thread *t) {
+static void thread_gone(struct hd_thread *t) {
   for (uint32_t i = 0; i < hd.npending;)
     if (queue[i].target == t->index) remove_at(i);
     else i++;
-  hd_timers_gone(t);
 }
 
 static void forget(int sig) {
@@ -249,7 +259,7 @@ static void forget(int sig) {
 
 // The thread's own before the process's, and the lowest number first, as Linux does.
 bool hd_signal_take(struct hd_thread *t, uint64_t set, struct hd_signal *out) {
-  uint32_t target = t->sigpending & set ? t->index : HD_PROCESS;
+  uint32_t target = t->signals.pending & set ? t->index : HD_PROCESS;
   uint64_t bits = *bits_of(target) & set;
   if (!bits) return false;
   int sig = __builtin_ctzll(bits) + 1;
@@ -272,7 +282,7 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
   hd_fill(info, 0, sizeof *info);
   info->si_signo = s->sig;
   info->si_code = s->code;
-  if (s->timer) { hd_timer_taken(s->timer, info); return; }
+  if (s->timer) { s->taken(s->timer, info); return; }
   info->si_pid = hd_pid();
   info->si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
   if (s->code == SI_QUEUE) info->si_value = s->value;
@@ -283,20 +293,14 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
 }
 
 // ---- sending
-static bool waited(const struct hd_thread *u, int sig) {
-  return !u->ended && u->pend.op == HD_OP_SIGNAL_WAIT && u->needs && u->pend.aux & hd_bit(sig);
-}
-
-static bool takes(const struct hd_thread *u, int sig) { return !u->ended && !u->timer && !(u->sigmask & hd_bit(sig)); }
-
 // Nobody has it delivered now: it is blocked, or somebody waits for it.
 static bool held(uint32_t target, int sig) {
   if (sig == SIGKILL || sig == SIGSTOP) return false;
-  if (target != HD_PROCESS) return hd_threads[target].sigmask & hd_bit(sig) || waited(&hd_threads[target], sig);
+  if (target != HD_PROCESS) return hd_threads[target].signals.mask & hd_bit(sig) || hd_signal_waited(&hd_threads[target], sig);
   bool anybody = false;
   for (uint32_t i = 0; i < hd.nthreads; i++) {
-    if (waited(&hd_threads[i], sig)) return true;
-    anybody = anybody || takes(&hd_threads[i], sig);
+    if (hd_signal_waited(&hd_threads[i], sig)) return true;
+    anybody = anybody || hd_signal_takes(&hd_threads[i], sig);
   }
   return !anybody;
 }
@@ -318,39 +322,21 @@ void hd_signal_generate(const struct hd_signal *s, uint64_t pc) {
   hd_update_all();
 }
 
-// It is for the caller, and nobody else could have it: then it has it before its call returns.
-static bool for_caller(const struct hd_signal *s, const struct hd_thread *t) {
-  if (s->target != HD_PROCESS) return s->target == t->index;
-  if (!takes(t, s->sig)) return false;
-  for (uint32_t i = 0; i < hd.nthreads; i++)
-    if (&hd_threads[i] != t && (takes(&hd_threads[i], s->sig) || waited(&hd_threads[i], s->sig))) return false;
-  return true;
-}
-
-bool hd_signal_for(const struct hd_thread *t) {
-  if (t->sigpending & ~t->sigmask) return true;
-  for (uint64_t m = process_pending & ~t->sigmask; m; m &= m - 1) {
-    struct hd_signal s = { .sig = __builtin_ctzll(m) + 1, .target = HD_PROCESS };
-    if (for_caller(&s, t)) return true;
-  }
-  return false;
-}
-
-// target NULL: the process. Returns 0, ESRCH or EAGAIN. To pthread_kill a thread that has
+// To pthread_kill a thread that has
 // ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
-static int send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
+int hd_signal_send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
   if (target) target->referred++;
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_SEND, pc, target ? target->fs : 0);
   if (target) target->referred--;
   t->pend.aux = target ? target->number + 1 : 0;
   bool gone = target && target->ended;
-  int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !hd_signal_room() ? EAGAIN : 0;
+  int err = gone ? (code == SI_TKILL ? 0 : ESRCH) : !room_for_one() ? EAGAIN : 0;
   if (!err && !gone) hd_progress(t);
   hd_commit(t, (uint64_t)sig, err);
   if (err || gone) return err;
   struct hd_signal s = { .sig = sig, .code = code, .target = target ? target->index : HD_PROCESS, .sender = t->number + 1, .value = value };
   hd_signal_generate(&s, pc);
-  if (for_caller(&s, t)) hd_deliver_due(t, pc);
+  if (hd_signal_only_for(s.target, sig, t)) hd_deliver_due(t, pc);
   else hd_kernel_exit(pc);
   return 0;
 }
@@ -359,8 +345,8 @@ static const union sigval none;
 
 void hd_signal_abort(uint64_t pc) {
   if (!hd_signal_handled(SIGABRT)) return;
-  hd.cur->sigmask &= ~hd_bit(SIGABRT);
-  send(hd.cur, SIGABRT, SI_TKILL, none, pc);
+  hd.cur->signals.mask &= ~hd_bit(SIGABRT);
+  hd_signal_send(hd.cur, SIGABRT, SI_TKILL, none, pc);
 }
 
 void hd_signal_kernel(int sig) {
@@ -373,14 +359,12 @@ static int kill_thread(pthread_t id, int sig, int code, union sigval value, uint
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(pc, id, "a signal for an identifier that names no thread");
   if (sig == 0) return u->ended && code != SI_TKILL ? ESRCH : 0;
-  return send(u, sig, code, value, pc);
+  return hd_signal_send(u, sig, code, value, pc);
 }
 
-HD_EXPORT int pthread_kill(pthread_t id, int sig) {
-  return hd_active() ? kill_thread(id, sig, SI_TKILL, none, HD_RA) : REAL(pthread_kill)(id, sig);
-}
-HD_EXPORT int pthread_sigqueue(pthread_t id, int sig, const union sigval value) {
-  return hd_active() ? kill_thread(id, sig, SI_QUEUE, value, HD_RA) : REAL(pthread_sigqueue)(id, sig, value.sival_ptr);
+HD_INTERPOSE(int, pthread_kill, (pthread_t id, int sig), (id, sig)) { return kill_thread(id, sig, SI_TKILL, none, HD_RA); }
+HD_INTERPOSE(int, pthread_sigqueue, (pthread_t id, int sig, const union sigval value), (id, sig, value)) {
+  return kill_thread(id, sig, SI_QUEUE, value, HD_RA);
 }
 
 static int result(int err) {
@@ -388,49 +372,34 @@ static int result(int err) {
   return err ? -1 : 0;
 }
 
-HD_EXPORT int raise(int sig) {
-  if (!hd_active()) return REAL(raise)(sig);
-  return result(hd_signal_valid(sig) ? send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
-}
-
-HD_EXPORT int kill(int pid, int sig) {
-  if (!hd_active()) return REAL(kill)(hd_mode == HD_CHILD ? hd_child_number(pid) : pid, sig);
-  int err;
-  if (hd_child_kill(pid, sig, HD_RA, &err)) { if (err) errno = err; return err ? -1 : 0; }
-  if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
-  if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
+HD_INTERPOSE(int, raise, (int sig), (sig)) {
+  return result(hd_signal_valid(sig) ? hd_signal_send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
 // The program's group has no other member that heddle knows of.
-HD_EXPORT int killpg(int group, int sig) {
-  if (!hd_active()) return REAL(killpg)(group, sig);
+HD_INTERPOSE(int, killpg, (int group, int sig), (group, sig)) {
   if (group < 0) return result(EINVAL);
   if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
   if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
+  return result(hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
 }
 
-HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
-  if (!hd_active()) return REAL(sigqueue)(pid, sig, value.sival_ptr);
+HD_INTERPOSE(int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value)) {
   if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
   if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? send(NULL, sig, SI_QUEUE, value, HD_RA) : EINVAL);
+  return result(hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_QUEUE, value, HD_RA) : EINVAL);
 }
 
 // Main's identifier is also the process's.
-HD_EXPORT int tgkill(pid_t pid, pid_t tid, int sig) {
-  if (!hd_active()) return REAL(tgkill)(pid, tid, sig);
+HD_INTERPOSE(int, tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig)) {
   if (pid != hd_pid()) hd_unsupported("tgkill of another process");
   struct hd_thread *u = hd_thread_numbered(tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE));
-  if (!u || u->timer || u->ended) return result(ESRCH);
+  if (!u || u->fires || u->ended) return result(ESRCH);
   if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? send(u, sig, SI_TKILL, none, HD_RA) : EINVAL);
+  return result(hd_signal_valid(sig) ? hd_signal_send(u, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
 // ---- waiting
-bool hd_signal_ready(const struct hd_thread *u) { return u->timed_out || hd_signals_pending(u) & u->pend.aux; }
-
 // The number, -EAGAIN or -EINTR.
 static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout, enum hd_intr intr, uint64_t pc) {
   struct hd_thread *t = hd.cur;
@@ -442,15 +411,15 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
   if (timeout && (for_.tv_nsec < 0 || for_.tv_nsec >= 1000000000 || for_.tv_sec < 0)) return -EINVAL;
   hd_pend(t, HD_OP_SIGNAL_WAIT, pc, t->fs);
   t->pend.aux = wanted;
-  hd_need(t, (uint64_t)&process_pending, 0);
-  t->intr = (uint8_t)intr;
+  hd_block_on(t, (uint64_t)&hd.process_pending, 0);
+  t->wait.intr = (uint8_t)intr;
   if (timeout) {
     struct hd_deadline d = { hd.vtime + (uint64_t)for_.tv_sec * 1000000000ull + (uint64_t)for_.tv_nsec };
     hd_timer(t, &d);
   }
   hd_point_cancel(t);
   struct hd_signal s;
-  int err = t->interrupted ? EINTR : !hd_signal_take(t, t->pend.aux, &s) ? EAGAIN : 0;
+  int err = t->wait.interrupted ? EINTR : !hd_signal_take(t, t->pend.aux, &s) ? EAGAIN : 0;
   if (err) {
     hd_commit(t, 0, err);
     return -err;
@@ -464,19 +433,16 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
   return s.sig;
 }
 
-HD_EXPORT int sigwait(const sigset_t *set, int *sig) {
-  if (!hd_active()) return REAL(sigwait)(set, sig);
+HD_INTERPOSE(int, sigwait, (const sigset_t *set, int *sig), (set, sig)) {
   hd_refresh(sig, sizeof *sig, HD_RA);
   *sig = wait(set, NULL, NULL, HD_INTR_NEVER, HD_RA);
   return 0;
 }
-HD_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
-  if (!hd_active()) return REAL(sigwaitinfo)(set, info);
+HD_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info)) {
   int r = wait(set, info, NULL, HD_INTR_ALWAYS, HD_RA);
   return r < 0 ? result(-r) : r;
 }
-HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout) {
-  if (!hd_active()) return REAL(sigtimedwait)(set, info, timeout);
+HD_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout)) {
   int r = wait(set, info, timeout, HD_INTR_ALWAYS, HD_RA);
   return r < 0 ? result(-r) : r;
 }
@@ -486,25 +452,36 @@ HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
 int hd_signal_suspend(bool change, uint64_t to, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   hd_op(HD_OP_SIGNAL_SUSPEND, pc, 0);
-  t->back_mask = t->sigmask;
-  t->masked = true;
-  if (change) t->sigmask = to & ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
-  hd_commit(t, t->sigmask, 0);
+  t->signals.mask_back = t->signals.mask;
+  t->signals.masked = true;
+  if (change) t->signals.mask = to & ~(hd_bit(SIGKILL) | hd_bit(SIGSTOP));
+  hd_commit(t, t->signals.mask, 0);
   hd_pend(t, HD_OP_SIGNAL_RESUME, pc, 0);
-  hd_need(t, (uint64_t)&process_pending, 0);
-  t->intr = HD_INTR_ALWAYS;
+  hd_block_on(t, (uint64_t)&hd.process_pending, 0);
+  t->wait.intr = HD_INTR_ALWAYS;
   bool cancelled = hd_cancel_point(t);
-  if (cancelled && t->masked) t->sigmask = t->back_mask;
-  t->masked = false;
-  hd_commit(t, t->sigmask, cancelled ? ECANCELED : EINTR);
+  if (cancelled && t->signals.masked) t->signals.mask = t->signals.mask_back;
+  t->signals.masked = false;
+  hd_commit(t, t->signals.mask, cancelled ? ECANCELED : EINTR);
   if (cancelled) hd_cancel_act(t);
   return result(EINTR);
 }
 
-HD_EXPORT int sigsuspend(const sigset_t *set) {
-  if (!hd_active()) return REAL(sigsuspend)(set);
+HD_INTERPOSE(int, sigsuspend, (const sigset_t *set), (set)) {
   uint64_t to;
   hd_fetch(&to, set, sizeof to, HD_RA);
   return hd_signal_suspend(true, to, HD_RA);
 }
-HD_EXPORT int pause(void) { return hd_active() ? hd_signal_suspend(false, 0, HD_RA) : REAL(pause)(); }
+HD_INTERPOSE(int, pause, (void), ()) { return hd_signal_suspend(false, 0, HD_RA); }
+
+// ---- what the scheduler is told
+static void main_thread(struct hd_thread *t) { t->signals.mask = mask_at_main; }
+
+static bool wait_enabled(const struct hd_thread *u) { return u->wait.timed_out || hd_signals_pending(u) & u->pend.aux; }
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_SIGNAL_WAIT, .enabled = wait_enabled },
+  { .op = HD_OP_SIGNAL_RESUME }, // a handler ends it
+};
+
+const struct hd_registration hd_signals = { HD_OPERATIONS(operations), .begin = begin, .main = main_thread, .thread_gone = thread_gone };

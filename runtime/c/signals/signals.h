@@ -1,11 +1,10 @@
-// signals.h: what the files about signals share.
-#ifndef HD_SIGNALS_H
-#define HD_SIGNALS_H
+// signals.h: the program's signals.
+#ifndef HD_SIGNALS_SIGNALS_H
+#define HD_SIGNALS_SIGNALS_H
 #include <signal.h>
 #include <ucontext.h>
-#include "core/rt.h"
-
-enum { HD_PROCESS = ~0u };
+#include "core/interrupts.h"
+#include "core/registration.h"
 
 // A signal on its way.
 struct hd_signal {
@@ -14,10 +13,10 @@ struct hd_signal {
   uint32_t sender;        // number of a thread + 1, 0: none
   union sigval value;
   struct hd_timer *timer; // that sent it, or NULL
+  void (*taken)(struct hd_timer *timer, siginfo_t *info); // tells the timer that it is being delivered
   int child, status;      // SIGCHLD: the number of the child that has ended, or 0, and what si_status says
 };
 
-static inline uint64_t hd_bit(int sig) { return 1ull << (sig - 1); }
 static inline bool hd_signal_valid(int sig) { return sig >= 1 && sig < NSIG; }
 
 // ---- signals.c
@@ -25,14 +24,19 @@ extern struct sigaction hd_actions[NSIG];
 int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc); // under control; 0 or EINVAL
 int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc);                   // the same
 int hd_signal_suspend(bool change, uint64_t to, uint64_t pc); // active; -1 with EINTR
-bool hd_signal_room(void);                        // for one more
+bool hd_signal_ignored(int sig);                  // by the program
+bool hd_signal_handled(int sig);                  // by a handler of its own
 void hd_signal_generate(const struct hd_signal *s, uint64_t pc); // pending, dropped, or the end of the execution
+int hd_signal_send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc); // NULL: to the process; 0, ESRCH or EAGAIN
 bool hd_signal_pending_of(const struct hd_timer *tm);            // one of its signals
 // The next of the signals in set that are pending for t; false: none is.
 bool hd_signal_take(struct hd_thread *t, uint64_t set, struct hd_signal *out);
 void hd_signal_info(siginfo_t *info, const struct hd_signal *s);
-uint64_t hd_signals_pending(const struct hd_thread *t);          // for it, blocked or not
 HD_COLD _Noreturn void hd_signal_fatal(int sig, uint64_t pc);    // its default action
+void hd_signal_abort(uint64_t pc);                // runs the program's handler of SIGABRT, if there is one
+void hd_signal_kernel(int sig);                   // the kernel sends it to the running thread: pending
+void hd_signals_release(uint64_t mask);           // what the program set is the kernel's from now on
+extern const struct hd_registration hd_signals;
 
 // ppoll and kin: a mask for one call, NULL: the thread's. Until hd_mask_back a handler only comes
 // where it ends the call, and then the mask has been put back.
@@ -44,10 +48,14 @@ void hd_mask_back(uint64_t pc);
 // is given; its signal mask is in force afterwards.
 void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *context);
 bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp);
+void hd_kernel_exit(uint64_t pc);                 // the end of a call that went into the kernel
+void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present call returns
+extern const struct hd_registration hd_delivery;
 
-// ---- time/timers.c
-void hd_timer_taken(struct hd_timer *tm, siginfo_t *info); // its signal is being delivered
-struct hd_timer *hd_timer_child(int child, uint64_t pc);   // a timer that fires when the child ends
-void hd_timer_forget(struct hd_timer *tm);                 // it has been waited for
-bool hd_child_over(int child, bool patient, struct hd_signal *s); // process/children.c: has it ended? Then its signal
+// ---- fault.c
+bool hd_fault(int sig, void *info, void *context); // have the program's handler run; false: it cannot
+
+// ---- crash.c: the kernel's signals to the runtime
+void hd_crash_remove(void);                       // give the runtime's signals back
+extern const struct hd_registration hd_crash;
 #endif

@@ -3,7 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144 };
@@ -19,8 +26,7 @@ static struct barrier *usable(void *p, uint64_t pc) {
   return p;
 }
 
-HD_EXPORT int pthread_barrier_init(pthread_barrier_t *p, const pthread_barrierattr_t *a, unsigned count) {
-  if (!hd_active()) return REAL(pthread_barrier_init)(p, a, count);
+HD_INTERPOSE(int, pthread_barrier_init, (pthread_barrier_t *p, const pthread_barrierattr_t *a, unsigned count), (p, a, count)) {
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_BARRIER_INIT, HD_RA, (uint64_t)p);
   int r = REAL(pthread_barrier_init)(p, a, count);
@@ -33,10 +39,9 @@ HD_EXPORT int pthread_barrier_init(pthread_barrier_t *p, const pthread_barrierat
   return r;
 }
 
-HD_EXPORT int pthread_barrier_wait(pthread_barrier_t *p) {
-  if (!hd_active()) return REAL(pthread_barrier_wait)(p);
+HD_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t *p), (p)) {
   struct barrier *b = usable(p, HD_RA);
-  if (hd_skip(HD_RA)) return 0;
+  if (hd_omits(HD_RA)) return 0;
   struct hd_thread *t = hd_op(HD_OP_BARRIER_WAIT, HD_RA, (uint64_t)p);
   usable(b, HD_RA);
   bool last = ++b->in >= b->count;
@@ -49,20 +54,19 @@ HD_EXPORT int pthread_barrier_wait(pthread_barrier_t *p) {
     for (uint32_t i = 0; i < hd.nthreads; i++) {
       struct hd_thread *u = &hd_threads[i];
       uint64_t arrival;
-      if (u != t && hd_waits(u, HD_OP_BARRIER_LEAVE, (uint64_t)b, &arrival)) hd_grant(u);
+      if (u != t && hd_can_wake(u, HD_OP_BARRIER_LEAVE, (uint64_t)b, &arrival)) hd_wake(u);
     }
     hd_update((uint64_t)b);
   } else {
-    t->granted = false;
-    hd_need(t, (uint64_t)b, 0);
+    t->wait.woken = false;
+    hd_block_on(t, (uint64_t)b, 0);
   }
   hd_point(t);
   hd_commit(t, 0, last ? PTHREAD_BARRIER_SERIAL_THREAD : 0);
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
-HD_EXPORT int pthread_barrier_destroy(pthread_barrier_t *p) {
-  if (!hd_active()) return REAL(pthread_barrier_destroy)(p);
+HD_INTERPOSE(int, pthread_barrier_destroy, (pthread_barrier_t *p), (p)) {
   struct barrier *b = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_BARRIER_DESTROY, HD_RA, (uint64_t)p);
   usable(b, HD_RA);
@@ -71,3 +75,10 @@ HD_EXPORT int pthread_barrier_destroy(pthread_barrier_t *p) {
   hd_commit(t, 0, 0);
   return 0;
 }
+
+// ---- what the scheduler is told
+static bool leave_enabled(const struct hd_thread *u) { return u->wait.woken; }
+
+static const struct hd_operation operations[] = { { .op = HD_OP_BARRIER_LEAVE, .enabled = leave_enabled } };
+
+const struct hd_registration hd_barriers = { HD_OPERATIONS(operations) };

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "threads/threads.h"
+#include "time/time.h"
 #include "sync/sync.h"
 
 static int code(int err) {
@@ -47,8 +49,7 @@ HD_EXPORT void thrd_exit(int result) {
   __builtin_unreachable();
 }
 
-HD_EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest) {
-  if (!hd_active()) return REAL(thrd_sleep)(time, rest);
+HD_INTERPOSE(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest)) {
   switch (hd_sleep(time, rest, HD_RA)) {
   case 0: return 0;
   case EINTR: return -1;
@@ -62,51 +63,30 @@ HD_EXPORT void thrd_yield(void) {
 }
 
 // ---- mutexes
-HD_EXPORT int mtx_init(mtx_t *m, int type) {
-  if (!hd_active()) return REAL(mtx_init)(m, type);
+HD_INTERPOSE(int, mtx_init, (mtx_t *m, int type), (m, type)) {
   pthread_mutexattr_t attr;
   pthread_mutexattr_init(&attr);
   if (type & mtx_recursive) pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
   return code(hd_mutex_init(m, &attr, HD_RA));
 }
 
-HD_EXPORT void mtx_destroy(mtx_t *m) {
-  if (hd_active()) hd_mutex_destroy(m, HD_RA);
-  else REAL(mtx_destroy)(m);
+HD_INTERPOSE(void, mtx_destroy, (mtx_t *m), (m)) { hd_mutex_destroy(m, HD_RA); }
+HD_INTERPOSE(int, mtx_lock, (mtx_t *m), (m)) { return code(hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL)); }
+HD_INTERPOSE(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict abs), (m, abs)) {
+  return code(hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA));
 }
-HD_EXPORT int mtx_lock(mtx_t *m) {
-  return hd_active() ? code(hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL)) : REAL(mtx_lock)(m);
-}
-HD_EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict abs) {
-  return hd_active() ? code(hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA)) : REAL(mtx_timedlock)(m, abs);
-}
-HD_EXPORT int mtx_trylock(mtx_t *m) {
-  return hd_active() ? code(hd_mutex_trylock(m, HD_RA)) : REAL(mtx_trylock)(m);
-}
-HD_EXPORT int mtx_unlock(mtx_t *m) {
-  return hd_active() ? code(hd_mutex_unlock(m, HD_RA)) : REAL(mtx_unlock)(m);
-}
+HD_INTERPOSE(int, mtx_trylock, (mtx_t *m), (m)) { return code(hd_mutex_trylock(m, HD_RA)); }
+HD_INTERPOSE(int, mtx_unlock, (mtx_t *m), (m)) { return code(hd_mutex_unlock(m, HD_RA)); }
 
 // ---- condition variables
-HD_EXPORT int cnd_init(cnd_t *c) {
-  return hd_active() ? code(hd_cond_init(c, NULL, HD_RA)) : REAL(cnd_init)(c);
+HD_INTERPOSE(int, cnd_init, (cnd_t *c), (c)) { return code(hd_cond_init(c, NULL, HD_RA)); }
+HD_INTERPOSE(void, cnd_destroy, (cnd_t *c), (c)) { hd_cond_destroy(c, HD_RA); }
+HD_INTERPOSE(int, cnd_wait, (cnd_t *c, mtx_t *m), (c, m)) { return code(hd_cond_wait(c, m, HD_RA)); }
+HD_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict abs), (c, m, abs)) {
+  return code(hd_cond_timedwait(c, m, CLOCK_REALTIME, abs, HD_RA));
 }
-HD_EXPORT void cnd_destroy(cnd_t *c) {
-  if (hd_active()) hd_cond_destroy(c, HD_RA);
-  else REAL(cnd_destroy)(c);
-}
-HD_EXPORT int cnd_wait(cnd_t *c, mtx_t *m) {
-  return hd_active() ? code(hd_cond_wait(c, m, HD_RA)) : REAL(cnd_wait)(c, m);
-}
-HD_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict abs) {
-  return hd_active() ? code(hd_cond_timedwait(c, m, CLOCK_REALTIME, abs, HD_RA)) : REAL(cnd_timedwait)(c, m, abs);
-}
-HD_EXPORT int cnd_signal(cnd_t *c) {
-  return hd_active() ? code(hd_cond_signal(c, HD_RA)) : REAL(cnd_signal)(c);
-}
-HD_EXPORT int cnd_broadcast(cnd_t *c) {
-  return hd_active() ? code(hd_cond_broadcast(c, HD_RA)) : REAL(cnd_broadcast)(c);
-}
+HD_INTERPOSE(int, cnd_signal, (cnd_t *c), (c)) { return code(hd_cond_signal(c, HD_RA)); }
+HD_INTERPOSE(int, cnd_broadcast, (cnd_t *c), (c)) { return code(hd_cond_broadcast(c, HD_RA)); }
 
 // ---- thread-specific storage, once
 HD_EXPORT int tss_create(tss_t *key, tss_dtor_t dtor) { return code(pthread_key_create(key, dtor)); }

@@ -6,7 +6,17 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/cancellation.h"
+#include "core/libc.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/policy.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144, CLOCK_BIT = 2 };
@@ -33,8 +43,8 @@ static void unwound(struct waiting *w) {
   struct hd_thread *t = w->t;
   hd_pend(t, HD_OP_COND_WAKE, w->pc, w->cond);
   t->pend.aux = w->mutex;
-  t->granted = true;
-  hd_need(t, w->cond, w->mutex);
+  t->wait.woken = true;
+  hd_block_on(t, w->cond, w->mutex);
   hd_point(t);
   hd_check_live((void *)w->mutex, w->pc);
   hd_mutex_take(w->mutex, t, w->count);
@@ -53,24 +63,24 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   usable(c, pc);
   hd_check_live(mutex, pc);
   if (!hd_mutex_held((uint64_t)mutex, t))
-    hd_misuse(pc, (uint64_t)mutex, hd_without_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was left out: the wait needs it" : "condition wait with a mutex that the thread does not hold");
+    hd_misuse(pc, (uint64_t)mutex, hd_omit_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was left out: the wait needs it" : "condition wait with a mutex that the thread does not hold");
   uint32_t count = hd_mutex_release_all((uint64_t)mutex);
   hd_commit(t, 0, 0);
   hd_update((uint64_t)mutex);
 
   hd_pend(t, HD_OP_COND_WAKE, pc, (uint64_t)c);
   t->pend.aux = (uint64_t)mutex;
-  t->granted = false;
-  t->arrival = ++hd.arrivals;
-  hd_need(t, (uint64_t)c, (uint64_t)mutex);
+  t->wait.woken = false;
+  t->wait.arrival = ++hd.arrivals;
+  hd_block_on(t, (uint64_t)c, (uint64_t)mutex);
   if (until) hd_timer(t, until);
   struct waiting w __attribute__((cleanup(unwound))) = { t, (uint64_t)c, (uint64_t)mutex, pc, count, true };
   // A thread that was woken has had its wake-up; then it must not be cancelled here.
-  bool cancelled = hd_cancel_point(t) && !t->granted;
+  bool cancelled = hd_cancel_point(t) && !t->wait.woken;
   w.active = false;
   hd_check_live(mutex, pc);
   int taken = hd_mutex_take((uint64_t)mutex, t, count);
-  int r = cancelled ? ECANCELED : taken ? taken : t->granted ? 0 : ETIMEDOUT;
+  int r = cancelled ? ECANCELED : taken ? taken : t->wait.woken ? 0 : ETIMEDOUT;
   hd_commit(t, 0, r);
   hd_update((uint64_t)mutex);
   if (cancelled) hd_cancel_act(t);
@@ -85,28 +95,25 @@ int hd_cond_timedwait(void *c, void *m, int clock, const struct timespec *abs, u
   return wait(c, m, pc, &d);
 }
 
-HD_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
-  return hd_active() ? wait(c, m, HD_RA, NULL) : REAL(pthread_cond_wait)(c, m);
-}
+HD_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), (c, m)) { return wait(c, m, HD_RA, NULL); }
 
-HD_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abs) {
-  if (!hd_active()) return REAL(pthread_cond_timedwait)(c, m, abs);
+HD_INTERPOSE(int, pthread_cond_timedwait, (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abs), (c, m, abs)) {
   bool monotonic = usable(c, HD_RA)->wrefs & CLOCK_BIT;
   return hd_cond_timedwait(c, m, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, abs, HD_RA);
 }
 
-HD_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? hd_cond_timedwait(c, m, clock, abs, HD_RA) : REAL(pthread_cond_clockwait)(c, m, clock, abs);
+HD_INTERPOSE(int, pthread_cond_clockwait, (pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *abs), (c, m, clock, abs)) {
+  return hd_cond_timedwait(c, m, clock, abs, HD_RA);
 }
 
 int hd_cond_signal(void *c, uint64_t pc) {
   usable(c, pc);
-  if (hd_skip(pc)) return 0;
+  if (hd_omits(pc)) return 0;
   struct hd_thread *t = hd_op(HD_OP_COND_SIGNAL, pc, (uint64_t)c);
   usable(c, pc);
   uint32_t i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, true);
   if (i != ~0u) {
-    hd_grant(&hd_threads[i]);
+    hd_wake(&hd_threads[i]);
     hd_progress(t);
   }
   hd_commit(t, i == ~0u ? 0 : hd_threads[i].number + 1, 0);
@@ -114,26 +121,22 @@ int hd_cond_signal(void *c, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_signal(pthread_cond_t *c) {
-  return hd_active() ? hd_cond_signal(c, HD_RA) : REAL(pthread_cond_signal)(c);
-}
+HD_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t *c), (c)) { return hd_cond_signal(c, HD_RA); }
 
 int hd_cond_broadcast(void *c, uint64_t pc) {
   usable(c, pc);
-  if (hd_skip(pc)) return 0;
+  if (hd_omits(pc)) return 0;
   struct hd_thread *t = hd_op(HD_OP_COND_BROADCAST, pc, (uint64_t)c);
   usable(c, pc);
   uint32_t n = 0;
-  for (uint32_t i; (i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, false)) != ~0u; n++) hd_grant(&hd_threads[i]);
+  for (uint32_t i; (i = hd_policy_waiter(HD_OP_COND_WAKE, (uint64_t)c, false)) != ~0u; n++) hd_wake(&hd_threads[i]);
   if (n) hd_progress(t);
   hd_commit(t, n, 0);
   hd_update((uint64_t)c);
   return 0;
 }
 
-HD_EXPORT int pthread_cond_broadcast(pthread_cond_t *c) {
-  return hd_active() ? hd_cond_broadcast(c, HD_RA) : REAL(pthread_cond_broadcast)(c);
-}
+HD_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t *c), (c)) { return hd_cond_broadcast(c, HD_RA); }
 
 int hd_cond_init(void *c, const void *attr, uint64_t pc) {
   hd_refresh(c, sizeof(pthread_cond_t), pc);
@@ -143,9 +146,7 @@ int hd_cond_init(void *c, const void *attr, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *a) {
-  return hd_active() ? hd_cond_init(c, a, HD_RA) : REAL(pthread_cond_init)(c, a);
-}
+HD_INTERPOSE(int, pthread_cond_init, (pthread_cond_t *c, const pthread_condattr_t *a), (c, a)) { return hd_cond_init(c, a, HD_RA); }
 
 int hd_cond_destroy(void *p, uint64_t pc) {
   struct cond *c = usable(p, pc);
@@ -154,7 +155,7 @@ int hd_cond_destroy(void *p, uint64_t pc) {
   // POSIX allows it as soon as nobody is blocked: woken threads may still be on their way.
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
-    if (!u->ended && u->pend.op == HD_OP_COND_WAKE && u->needs == (uint64_t)c && !u->granted && !u->timed_out)
+    if (!u->ended && u->pend.op == HD_OP_COND_WAKE && u->wait.on == (uint64_t)c && !u->wait.woken && !u->wait.timed_out)
       hd_misuse(pc, (uint64_t)c, "destroy of a condition variable that a thread waits on");
   }
   hd_refresh(c, sizeof *c, pc);
@@ -163,6 +164,23 @@ int hd_cond_destroy(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_cond_destroy(pthread_cond_t *c) {
-  return hd_active() ? hd_cond_destroy(c, HD_RA) : REAL(pthread_cond_destroy)(c);
+HD_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t *c), (c)) { return hd_cond_destroy(c, HD_RA); }
+
+// ---- what the scheduler is told
+//
+// A wait ends with the mutex, whose memory may be gone, and so may the condition variable's
+// once it was woken.
+static bool wake_enabled(const struct hd_thread *u) {
+  return (u->wait.woken || u->wait.timed_out || hd_cancel_due(u)) && (hd_freed(u->pend.aux) || hd_mutex_free(u->pend.aux));
 }
+static uint32_t holder(const struct hd_thread *u, uint64_t *object) {
+  uint32_t owner = u->wait.woken || u->wait.timed_out ? hd_mutex_owner(u->pend.aux) : 0;
+  if (owner) *object = u->pend.aux;
+  return owner;
+}
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_COND_WAKE, .enabled = wake_enabled, .holder = holder, .timeout_event = true, .spurious = true },
+};
+
+const struct hd_registration hd_conds = { HD_OPERATIONS(operations) };

@@ -5,7 +5,14 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <time.h>
-#include "core/rt.h"
+#include "core/outcome.h"
+#include "core/policy.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
+#include "signals/signals.h"
 #include "sync/sync.h"
 
 static HD_PROGACCESS uint32_t word_at(volatile uint32_t *p) { return *p; }
@@ -27,10 +34,10 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     }
     hd_commit(t, seen, 0);
     hd_pend(t, HD_OP_FUTEX_WAKEUP, pc, (uint64_t)p);
-    t->granted = false;
-    t->arrival = ++hd.arrivals;
-    hd_need(t, (uint64_t)p, 0);
-    t->intr = HD_INTR_RESTART;
+    t->wait.woken = false;
+    t->wait.arrival = ++hd.arrivals;
+    hd_block_on(t, (uint64_t)p, 0);
+    t->wait.intr = HD_INTR_RESTART;
     if (timeout) {
       struct hd_deadline d;
       if (cmd == FUTEX_WAIT_BITSET) hd_deadline(&d, op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, timeout);
@@ -38,7 +45,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
       hd_timer(t, &d);
     }
     hd_point(t);
-    int err = t->granted ? 0 : t->interrupted ? EINTR : ETIMEDOUT;
+    int err = t->wait.woken ? 0 : t->wait.interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
     if (err) { errno = err; return -1; }
     return 0;
@@ -47,7 +54,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     hd_op(HD_OP_FUTEX_WAKE, pc, (uint64_t)p);
     uint32_t n = 0;
     for (uint32_t i; n < val && (i = hd_policy_waiter(HD_OP_FUTEX_WAKEUP, (uint64_t)p, n == 0)) != ~0u; n++) {
-      hd_grant(&hd_threads[i]);
+      hd_wake(&hd_threads[i]);
       if (n == 0) t->pend.aux = hd_threads[i].number + 1; // the choice a script can repeat
     }
     if (n) hd_progress(t);
@@ -65,3 +72,10 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
   hd_kernel_exit(pc);
   return r;
 }
+
+// ---- what the scheduler is told
+static bool wakeup_enabled(const struct hd_thread *u) { return u->wait.woken || u->wait.timed_out; }
+
+static const struct hd_operation operations[] = { { .op = HD_OP_FUTEX_WAKEUP, .enabled = wakeup_enabled, .spurious = true } };
+
+const struct hd_registration hd_futexes = { HD_OPERATIONS(operations) };

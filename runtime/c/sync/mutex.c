@@ -7,7 +7,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/threads.h"
+#include "core/virtual_time.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKED = (1 << CEILING_SHIFT) - 1 };
@@ -97,7 +106,7 @@ static bool still_held(uint64_t m, const struct hd_thread *t) {
   return hd_word_or(m, 0) & LOCKED && hd_mutex_held(m, t);
 }
 
-void hd_mutex_abandon_all(struct hd_thread *t) {
+static void abandon_all(struct hd_thread *t) {
   while (t->robust && still_held(t->robust, t)) {
     uint64_t m = t->robust;
     hd_op(HD_OP_MUTEX_ABANDON, 0, m);
@@ -119,11 +128,11 @@ static int take(struct mutex *m, struct hd_thread *t) {
 int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
   struct mutex *m = usable(p, pc);
   struct hd_thread *t = hd.cur;
-  if (hd_skip_lock(pc, m, depth_of(m, t))) return 0;
+  if (hd_omits_lock(pc, m, depth_of(m, t))) return 0;
   hd_pend(t, op, pc, (uint64_t)m);
   bool own = hd_mutex_held((uint64_t)m, t), bad = until && until->vtime == HD_BAD_TIME;
   if (!bad && (!own || type_of(m) == PTHREAD_MUTEX_NORMAL || type_of(m) == PTHREAD_MUTEX_ADAPTIVE_NP)) {
-    hd_need(t, (uint64_t)m, 0);
+    hd_block_on(t, (uint64_t)m, 0);
     if (until) hd_timer(t, until);
   }
   hd_point(t);
@@ -140,9 +149,7 @@ int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *u
   return r;
 }
 
-HD_EXPORT int pthread_mutex_lock(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL) : REAL(pthread_mutex_lock)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t *m), (m)) { return hd_mutex_lock(m, HD_RA, HD_OP_MUTEX_LOCK, NULL); }
 
 int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t pc) {
   struct hd_deadline d;
@@ -151,17 +158,17 @@ int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t 
   return hd_mutex_lock(m, pc, HD_OP_MUTEX_TIMEDLOCK, &d);
 }
 
-HD_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abs) {
-  return hd_active() ? hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA) : REAL(pthread_mutex_timedlock)(m, abs);
+HD_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *abs), (m, abs)) {
+  return hd_mutex_timedlock(m, CLOCK_REALTIME, abs, HD_RA);
 }
 
-HD_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? hd_mutex_timedlock(m, clock, abs, HD_RA) : REAL(pthread_mutex_clocklock)(m, clock, abs);
+HD_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t *m, clockid_t clock, const struct timespec *abs), (m, clock, abs)) {
+  return hd_mutex_timedlock(m, clock, abs, HD_RA);
 }
 
 int hd_mutex_trylock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
-  if (hd_skip_lock(pc, m, depth_of(m, hd.cur))) return 0;
+  if (hd_omits_lock(pc, m, depth_of(m, hd.cur))) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_TRYLOCK, pc, (uint64_t)p);
   usable(m, pc);
   int r;
@@ -176,13 +183,11 @@ int hd_mutex_trylock(void *p, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_trylock(m, HD_RA) : REAL(pthread_mutex_trylock)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m)) { return hd_mutex_trylock(m, HD_RA); }
 
 int hd_mutex_unlock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
-  if (hd_skip_unlock(m, depth_of(m, hd.cur))) return 0;
+  if (hd_omits_unlock(m, depth_of(m, hd.cur))) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_UNLOCK, pc, (uint64_t)p);
   usable(m, pc);
   if (!hd_mutex_held((uint64_t)m, t)) {
@@ -202,9 +207,7 @@ int hd_mutex_unlock(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_unlock(m, HD_RA) : REAL(pthread_mutex_unlock)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m)) { return hd_mutex_unlock(m, HD_RA); }
 
 static int consistent(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
@@ -216,9 +219,7 @@ static int consistent(void *p, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_mutex_consistent(pthread_mutex_t *m) {
-  return hd_active() ? consistent(m, HD_RA) : REAL(pthread_mutex_consistent)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_consistent, (pthread_mutex_t *m), (m)) { return consistent(m, HD_RA); }
 
 // ---- life
 int hd_mutex_init(void *p, const void *attr, uint64_t pc) {
@@ -229,9 +230,7 @@ int hd_mutex_init(void *p, const void *attr, uint64_t pc) {
   return r;
 }
 
-HD_EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a) {
-  return hd_active() ? hd_mutex_init(m, a, HD_RA) : REAL(pthread_mutex_init)(m, a);
-}
+HD_INTERPOSE(int, pthread_mutex_init, (pthread_mutex_t *m, const pthread_mutexattr_t *a), (m, a)) { return hd_mutex_init(m, a, HD_RA); }
 
 int hd_mutex_destroy(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
@@ -244,9 +243,7 @@ int hd_mutex_destroy(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m) {
-  return hd_active() ? hd_mutex_destroy(m, HD_RA) : REAL(pthread_mutex_destroy)(m);
-}
+HD_INTERPOSE(int, pthread_mutex_destroy, (pthread_mutex_t *m), (m)) { return hd_mutex_destroy(m, HD_RA); }
 
 // The ceiling is kept and returned; priorities do not matter here. It is changed by who
 // has the mutex.
@@ -262,6 +259,23 @@ static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old) {
-  return hd_active() ? set_ceiling(m, ceiling, old, HD_RA) : REAL(pthread_mutex_setprioceiling)(m, ceiling, old);
+HD_INTERPOSE(int, pthread_mutex_setprioceiling, (pthread_mutex_t *m, int ceiling, int *old), (m, ceiling, old)) {
+  return set_ceiling(m, ceiling, old, HD_RA);
 }
+
+// ---- what the scheduler is told
+//
+// An object may be in memory that is gone. Then the thread goes on, and meets the fault, or is
+// told of the misuse, in its own call.
+static bool lock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || hd_mutex_free(u->pend.obj); }
+static bool timedlock_enabled(const struct hd_thread *u) { return u->wait.timed_out || lock_enabled(u); }
+
+uint32_t hd_mutex_owner(uint64_t m) { return hd_owner_at(m + offsetof(struct mutex, owner)); }
+static uint32_t holder(const struct hd_thread *u, uint64_t *object) { return hd_mutex_owner(*object); }
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_MUTEX_LOCK, .enabled = lock_enabled, .holder = holder, .async_cancel = true },
+  { .op = HD_OP_MUTEX_TIMEDLOCK, .enabled = timedlock_enabled, .holder = holder, .async_cancel = true },
+};
+
+const struct hd_registration hd_mutexes = { HD_OPERATIONS(operations), .thread_ends = abandon_all };

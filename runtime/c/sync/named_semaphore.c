@@ -6,7 +6,14 @@
 #include <limits.h>
 #include <semaphore.h>
 #include <stdarg.h>
-#include "io/fd.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/heap.h"
 #include "sync/sync.h"
 
 enum { MOST = 256 };
@@ -18,7 +25,7 @@ static struct named {
 } all[MOST];
 static uint32_t n;
 
-void hd_semnamed_reset(void) { n = 0; }
+static void begin(void) { n = 0; }
 bool hd_semnamed_used(void) { return n > 0; }
 
 // The name without slashes in front; 0 or errno.
@@ -106,8 +113,7 @@ HD_EXPORT sem_t *sem_open(const char *name, int flags, ...) {
   return hd_active() ? open_named(name, flags, value, HD_RA) : REAL(sem_open)(name, flags, mode, value);
 }
 
-HD_EXPORT int sem_close(sem_t *sem) {
-  if (!hd_active()) return REAL(sem_close)(sem);
+HD_INTERPOSE(int, sem_close, (sem_t *sem), (sem)) {
   struct hd_thread *t = hd_op(HD_OP_SEM_CLOSE, HD_RA, (uint64_t)sem);
   struct named *s = NULL;
   for (uint32_t i = 0; i < n && !s; i++)
@@ -120,8 +126,7 @@ HD_EXPORT int sem_close(sem_t *sem) {
 }
 
 // Who has it open keeps it.
-HD_EXPORT int sem_unlink(const char *text) {
-  if (!hd_active()) return REAL(sem_unlink)(text);
+HD_INTERPOSE(int, sem_unlink, (const char *text), (text)) {
   hd.cur->pend.pc = HD_RA;
   char name[sizeof all->name];
   int err = name_of(name, text);
@@ -140,3 +145,5 @@ HD_EXPORT int sem_unlink(const char *text) {
   if (err) errno = err;
   return err ? -1 : 0;
 }
+
+const struct hd_registration hd_named_semaphores = { .begin = begin };

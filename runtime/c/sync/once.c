@@ -3,7 +3,12 @@
 // when done, a guard's first byte is 1 when done. Running is odd.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
 #include "sync/sync.h"
 
 static void usable(int *state, uint64_t pc) {
@@ -16,7 +21,7 @@ static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
   usable(state, pc);
   hd_pend(t, HD_OP_ONCE_BEGIN, pc, obj);
-  hd_need(t, obj, 0);
+  hd_block_on(t, obj, 0);
   hd_point(t);
   usable(state, pc);
   bool run = *state != done;
@@ -48,8 +53,7 @@ void hd_once(int *once, void (*fn)(void), uint64_t pc) {
   end(once, 2, pc, (uint64_t)once);
 }
 
-HD_EXPORT int pthread_once(pthread_once_t *once, void (*fn)(void)) {
-  if (!hd_active()) return REAL(pthread_once)(once, fn);
+HD_INTERPOSE(int, pthread_once, (pthread_once_t *once, void (*fn)(void)), (once, fn)) {
   hd_once(once, fn, HD_RA);
   return 0;
 }
@@ -68,7 +72,7 @@ static int guard_acquire(uint64_t *guard) {
 // A guard is 64 bits; the first byte is what compiled code looks at. The second word
 // holds the state here, in the encoding of pthread_once.
 HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
-  if (!hd_active()) return REAL(__cxa_guard_acquire) ? hd_real.__cxa_guard_acquire(guard) : guard_acquire(guard);
+  if (!hd_active()) return REAL(__cxa_guard_acquire) ? REAL(__cxa_guard_acquire)(guard) : guard_acquire(guard);
   int *state = (int *)guard + 1;
   hd_refresh(guard, sizeof *guard, HD_RA);
   if (*(char *)guard) return 0;
@@ -78,7 +82,7 @@ HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
 HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
   int *state = (int *)guard + 1;
   if (!hd_active()) {
-    if (REAL(__cxa_guard_release)) hd_real.__cxa_guard_release(guard);
+    if (REAL(__cxa_guard_release)) REAL(__cxa_guard_release)(guard);
     else __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
     return;
   }
@@ -95,9 +99,20 @@ HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
 HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
   int *state = (int *)guard + 1;
   if (!hd_active()) {
-    if (REAL(__cxa_guard_abort)) hd_real.__cxa_guard_abort(guard);
+    if (REAL(__cxa_guard_abort)) REAL(__cxa_guard_abort)(guard);
     else __atomic_store_n(state, 0, __ATOMIC_RELEASE);
     return;
   }
   end(state, 0, HD_RA, (uint64_t)state);
 }
+
+// ---- what the scheduler is told
+static bool begin_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || !(hd_word_or(u->pend.obj, 0) & 1); }
+static uint32_t runs_it(const struct hd_thread *u, uint64_t *object) {
+  (void)object;
+  return (uint32_t)u->pend.aux;
+}
+
+static const struct hd_operation operations[] = { { .op = HD_OP_ONCE_BEGIN, .enabled = begin_enabled, .holder = runs_it } };
+
+const struct hd_registration hd_onces = { HD_OPERATIONS(operations) };

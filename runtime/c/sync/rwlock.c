@@ -4,7 +4,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/libc.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144 };
@@ -26,14 +34,14 @@ static bool writers_first(const struct rwlock *l) {
   return (int)((const pthread_rwlock_t *)l)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
 
-bool hd_rwlock_free(uint64_t p, bool write) {
+static bool available(uint64_t p, bool write) {
   const struct rwlock *l = (const struct rwlock *)p;
   return !hd_word_or((uint64_t)&l->writer, 0) && !hd_word_or((uint64_t)(write ? &l->readers : &l->queued), 0);
 }
 
 static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const struct hd_deadline *until) {
   struct rwlock *l = usable(p, pc);
-  if (hd_skip_lock(pc, l, 0)) return 0;
+  if (hd_omits_lock(pc, l, 0)) return 0;
   struct hd_thread *t = hd.cur;
   bool own = l->writer == t->number + 1, queue = write && !try && !own && writers_first(l);
   if (queue) {
@@ -44,7 +52,7 @@ static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const s
   }
   hd_pend(t, op, pc, (uint64_t)l);
   if (!try && !own) {
-    hd_need(t, (uint64_t)l, 0);
+    hd_block_on(t, (uint64_t)l, 0);
     if (until) hd_timer(t, until);
   }
   hd_point(t);
@@ -52,7 +60,7 @@ static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const s
   if (queue) l->queued--;
   int r = 0;
   if (own) r = try ? EBUSY : EDEADLK;
-  else if (!hd_rwlock_free((uint64_t)l, write)) r = try ? EBUSY : ETIMEDOUT;
+  else if (!available((uint64_t)l, write)) r = try ? EBUSY : ETIMEDOUT;
   else if (write) l->writer = t->number + 1;
   else l->readers++;
   hd_commit(t, 0, r);
@@ -67,35 +75,28 @@ static int timed(void *l, uint64_t pc, bool write, int clock, const struct times
   return lock(l, pc, write ? HD_OP_RWLOCK_TIMEDWRLOCK : HD_OP_RWLOCK_TIMEDRDLOCK, write, false, &d);
 }
 
-HD_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL) : REAL(pthread_rwlock_rdlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL); }
+HD_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL); }
+HD_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), (l)) {
+  return lock(l, HD_RA, HD_OP_RWLOCK_TRYRDLOCK, false, true, NULL);
 }
-HD_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL) : REAL(pthread_rwlock_wrlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL); }
+HD_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+  return timed(l, HD_RA, false, CLOCK_REALTIME, abs);
 }
-HD_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_TRYRDLOCK, false, true, NULL) : REAL(pthread_rwlock_tryrdlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+  return timed(l, HD_RA, true, CLOCK_REALTIME, abs);
 }
-HD_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l) {
-  return hd_active() ? lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL) : REAL(pthread_rwlock_trywrlock)(l);
+HD_INTERPOSE(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+  return timed(l, HD_RA, false, clock, abs);
 }
-HD_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, false, CLOCK_REALTIME, abs) : REAL(pthread_rwlock_timedrdlock)(l, abs);
-}
-HD_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, true, CLOCK_REALTIME, abs) : REAL(pthread_rwlock_timedwrlock)(l, abs);
-}
-HD_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, false, clock, abs) : REAL(pthread_rwlock_clockrdlock)(l, clock, abs);
-}
-HD_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? timed(l, HD_RA, true, clock, abs) : REAL(pthread_rwlock_clockwrlock)(l, clock, abs);
+HD_INTERPOSE(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+  return timed(l, HD_RA, true, clock, abs);
 }
 
-HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
-  if (!hd_active()) return REAL(pthread_rwlock_unlock)(p);
+HD_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t *p), (p)) {
   struct rwlock *l = usable(p, HD_RA);
-  if (hd_skip_unlock(l, 0)) return 0;
+  if (hd_omits_unlock(l, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
   usable(l, HD_RA);
   if (l->writer == t->number + 1) l->writer = 0;
@@ -106,8 +107,7 @@ HD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *p) {
   return 0;
 }
 
-HD_EXPORT int pthread_rwlock_init(pthread_rwlock_t *p, const pthread_rwlockattr_t *a) {
-  if (!hd_active()) return REAL(pthread_rwlock_init)(p, a);
+HD_INTERPOSE(int, pthread_rwlock_init, (pthread_rwlock_t *p, const pthread_rwlockattr_t *a), (p, a)) {
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_INIT, HD_RA, (uint64_t)p);
   int r = REAL(pthread_rwlock_init)(p, a);
@@ -116,8 +116,7 @@ HD_EXPORT int pthread_rwlock_init(pthread_rwlock_t *p, const pthread_rwlockattr_
   return r;
 }
 
-HD_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *p) {
-  if (!hd_active()) return REAL(pthread_rwlock_destroy)(p);
+HD_INTERPOSE(int, pthread_rwlock_destroy, (pthread_rwlock_t *p), (p)) {
   struct rwlock *l = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_DESTROY, HD_RA, (uint64_t)p);
   usable(l, HD_RA);
@@ -126,3 +125,22 @@ HD_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *p) {
   hd_commit(t, 0, 0);
   return 0;
 }
+
+// ---- what the scheduler is told
+static bool rdlock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || available(u->pend.obj, false); }
+static bool wrlock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || available(u->pend.obj, true); }
+static bool timedrdlock_enabled(const struct hd_thread *u) { return u->wait.timed_out || rdlock_enabled(u); }
+static bool timedwrlock_enabled(const struct hd_thread *u) { return u->wait.timed_out || wrlock_enabled(u); }
+static uint32_t holder(const struct hd_thread *u, uint64_t *object) {
+  (void)u;
+  return hd_owner_at(*object + offsetof(struct rwlock, writer));
+}
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_RWLOCK_RDLOCK, .enabled = rdlock_enabled, .holder = holder, .async_cancel = true },
+  { .op = HD_OP_RWLOCK_WRLOCK, .enabled = wrlock_enabled, .holder = holder, .async_cancel = true },
+  { .op = HD_OP_RWLOCK_TIMEDRDLOCK, .enabled = timedrdlock_enabled, .holder = holder, .async_cancel = true },
+  { .op = HD_OP_RWLOCK_TIMEDWRLOCK, .enabled = timedwrlock_enabled, .holder = holder, .async_cancel = true },
+};
+
+const struct hd_registration hd_rwlocks = { HD_OPERATIONS(operations) };

@@ -5,7 +5,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>
-#include "core/rt.h"
+#include "core/cancellation.h"
+#include "core/libc.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144, CLOSED = 0x434c4f53 };
@@ -26,19 +35,19 @@ void hd_sem_closed(sem_t *s, bool closed) { ((struct sem *)s)->destroyed = close
 
 static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
   struct sem *s = usable(p, pc);
-  if (hd_skip_lock(pc, s, 0)) return 0;
+  if (hd_omits_lock(pc, s, 0)) return 0;
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, (uint64_t)s);
   if (op != HD_OP_SEM_TRYWAIT) {
-    hd_need(t, (uint64_t)s, 0);
-    t->intr = HD_INTR_RESTART;
+    hd_block_on(t, (uint64_t)s, 0);
+    t->wait.intr = HD_INTR_RESTART;
   }
   if (until) hd_timer(t, until);
   if (op == HD_OP_SEM_TRYWAIT) hd_point(t);
   else hd_point_cancel(t);
   usable(s, pc);
-  if (!s->value || t->interrupted) {
-    int err = op == HD_OP_SEM_TRYWAIT ? EAGAIN : t->interrupted ? EINTR : ETIMEDOUT;
+  if (!s->value || t->wait.interrupted) {
+    int err = op == HD_OP_SEM_TRYWAIT ? EAGAIN : t->wait.interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
     if (op == HD_OP_SEM_TRYWAIT) hd_observe(t, pc, 0);
     errno = err;
@@ -51,25 +60,22 @@ static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *unt
   return 0;
 }
 
-HD_EXPORT int sem_wait(sem_t *s) { return hd_active() ? wait(s, HD_RA, HD_OP_SEM_WAIT, NULL) : REAL(sem_wait)(s); }
-HD_EXPORT int sem_trywait(sem_t *s) { return hd_active() ? wait(s, HD_RA, HD_OP_SEM_TRYWAIT, NULL) : REAL(sem_trywait)(s); }
+HD_INTERPOSE(int, sem_wait, (sem_t *s), (s)) { return wait(s, HD_RA, HD_OP_SEM_WAIT, NULL); }
+HD_INTERPOSE(int, sem_trywait, (sem_t *s), (s)) { return wait(s, HD_RA, HD_OP_SEM_TRYWAIT, NULL); }
 
 static int timed(sem_t *s, int clock, const struct timespec *abs, uint64_t pc) {
   struct hd_deadline d;
   if (!hd_deadline(&d, clock, abs)) { errno = EINVAL; return -1; }
   return wait(s, pc, HD_OP_SEM_TIMEDWAIT, &d);
 }
-HD_EXPORT int sem_timedwait(sem_t *s, const struct timespec *abs) {
-  return hd_active() ? timed(s, CLOCK_REALTIME, abs, HD_RA) : REAL(sem_timedwait)(s, abs);
-}
-HD_EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abs) {
-  return hd_active() ? timed(s, clock, abs, HD_RA) : REAL(sem_clockwait)(s, clock, abs);
+HD_INTERPOSE(int, sem_timedwait, (sem_t *s, const struct timespec *abs), (s, abs)) { return timed(s, CLOCK_REALTIME, abs, HD_RA); }
+HD_INTERPOSE(int, sem_clockwait, (sem_t *s, clockid_t clock, const struct timespec *abs), (s, clock, abs)) {
+  return timed(s, clock, abs, HD_RA);
 }
 
-HD_EXPORT int sem_post(sem_t *p) {
-  if (!hd_active()) return REAL(sem_post)(p);
+HD_INTERPOSE(int, sem_post, (sem_t *p), (p)) {
   struct sem *s = usable(p, HD_RA);
-  if (hd_skip(HD_RA) || hd_skip_unlock(s, 0)) return 0;
+  if (hd_omits(HD_RA) || hd_omits_unlock(s, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_SEM_POST, HD_RA, (uint64_t)p);
   usable(s, HD_RA);
   if (s->value == SEM_VALUE_MAX) { hd_commit(t, s->value, EOVERFLOW); errno = EOVERFLOW; return -1; }
@@ -80,8 +86,7 @@ HD_EXPORT int sem_post(sem_t *p) {
   return 0;
 }
 
-HD_EXPORT int sem_getvalue(sem_t *p, int *value) {
-  if (!hd_active()) return REAL(sem_getvalue)(p, value);
+HD_INTERPOSE(int, sem_getvalue, (sem_t *p, int *value), (p, value)) {
   struct sem *s = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_GETVALUE, HD_RA, (uint64_t)p);
   usable(s, HD_RA);
@@ -92,8 +97,7 @@ HD_EXPORT int sem_getvalue(sem_t *p, int *value) {
   return 0;
 }
 
-HD_EXPORT int sem_init(sem_t *p, int shared, unsigned value) {
-  if (!hd_active()) return REAL(sem_init)(p, shared, value);
+HD_INTERPOSE(int, sem_init, (sem_t *p, int shared, unsigned value), (p, shared, value)) {
   hd_refresh(p, sizeof *p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_INIT, HD_RA, (uint64_t)p);
   int r = REAL(sem_init)(p, shared, value);
@@ -102,8 +106,7 @@ HD_EXPORT int sem_init(sem_t *p, int shared, unsigned value) {
   return r;
 }
 
-HD_EXPORT int sem_destroy(sem_t *p) {
-  if (!hd_active()) return REAL(sem_destroy)(p);
+HD_INTERPOSE(int, sem_destroy, (sem_t *p), (p)) {
   struct sem *s = usable(p, HD_RA);
   struct hd_thread *t = hd_op(HD_OP_SEM_DESTROY, HD_RA, (uint64_t)p);
   usable(s, HD_RA);
@@ -113,3 +116,14 @@ HD_EXPORT int sem_destroy(sem_t *p) {
   hd_commit(t, 0, 0);
   return 0;
 }
+
+// ---- what the scheduler is told
+static bool wait_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || hd_word_or(u->pend.obj, 1) != 0; }
+static bool timedwait_enabled(const struct hd_thread *u) { return u->wait.timed_out || wait_enabled(u); }
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_SEM_WAIT, .enabled = wait_enabled },
+  { .op = HD_OP_SEM_TIMEDWAIT, .enabled = timedwait_enabled },
+};
+
+const struct hd_registration hd_semaphores = { HD_OPERATIONS(operations) };

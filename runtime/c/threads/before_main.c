@@ -3,7 +3,10 @@
 // them, with the identifiers that the constructors were given.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/fiber.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "threads/threads.h"
 
 enum { MOST = 256 };
 static struct {
@@ -16,8 +19,6 @@ static struct {
 } early[MOST];
 static uint32_t n;
 
-struct hd_donor *hd_early_donor; // for the thread that main is creating
-
 bool hd_before_main(void) { return hd_controlled() && hd_mode == HD_EARLY; }
 
 int hd_early_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc) {
@@ -25,8 +26,8 @@ int hd_early_create(uintptr_t *id, const void *attr, void *(*entry)(void *), voi
   size_t size;
   bool detached;
   if (hd_thread_wishes(attr, &size, &detached)) hd_refuse("the program starts a thread before main with a stack of its own (pthread_attr_setstack): heddle controls threads from main on");
-  hd_donors_make(n + 1);
-  *id = hd_donors[n].fs;
+  hd_hosts_make(n + 1);
+  *id = hd_hosts[n].fs;
   early[n].id = *id;
   early[n].entry = entry;
   early[n].arg = arg;
@@ -47,15 +48,17 @@ _Noreturn void hd_early_join(void) {
   hd_refuse("the program waits before main for a thread to end: heddle controls threads from main on, and those that were started before begin with it");
 }
 
-void hd_early_begin(void) {
-  for (uint32_t i = 0; i < n; i++) hd_donors[i].used = true; // threads that begin meanwhile may start others
+static void begin(void) {
+  for (uint32_t i = 0; i < n; i++) hd_hosts[i].used = true; // threads that begin meanwhile may start others
   for (uint32_t i = 0; i < n; i++) {
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     if (early[i].stack > hd_default_stack()) pthread_attr_setstacksize(&attr, early[i].stack);
     if (early[i].detached) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    hd_early_donor = &hd_donors[i];
+    hd_early_host = &hd_hosts[i];
     uintptr_t id;
     hd_thread_create(&id, &attr, early[i].entry, early[i].arg, early[i].pc);
   }
 }
+
+const struct hd_registration hd_threads_before_main = { .main_begins = begin };

@@ -1,60 +1,21 @@
-// cancellation.c: cancellation. A request is a mark on a thread. It acts on it at a cancellation
-// point: an operation whose wait it ends, or that it comes to. Then the thread unwinds as
-// for pthread_exit, which is libc's doing: the program's cleanup handlers, in either form,
-// and C++ destructors run as they would without heddle.
-//
-// With the asynchronous type a thread acts on it when it comes to a lock, too, waits for one
-// or yields (a long stretch without operations is made to yield), but nowhere else.
+// cancellation.c: asking a thread to cancel, and whether it allows it. When it acts on the request
+// is in core/cancellation.c.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include "core/rt.h"
+#include "core/cancellation.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/progress.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/threads.h"
 
 // pthread.h declares them only for code that is compiled without exceptions.
 extern void __pthread_register_cancel_defer(__pthread_unwind_buf_t *);
 extern void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t *);
 
-static bool async_acts_at(uint16_t op) {
-  switch (op) {
-  case HD_OP_MUTEX_LOCK: case HD_OP_MUTEX_TIMEDLOCK: case HD_OP_SPIN_LOCK: case HD_OP_YIELD:
-  case HD_OP_RWLOCK_RDLOCK: case HD_OP_RWLOCK_WRLOCK: case HD_OP_RWLOCK_TIMEDRDLOCK: case HD_OP_RWLOCK_TIMEDWRLOCK:
-    return true;
-  }
-  return false;
-}
-
-bool hd_cancel_interrupts(const struct hd_thread *u) {
-  return hd_cancel_due(u) && (u->cancelable || (u->cancel & HD_CANCEL_ASYNC && async_acts_at(u->pend.op)));
-}
-
-void hd_cancel_act(struct hd_thread *t) {
-  t->cancel |= HD_CANCEL_LEAVING;
-  t->ret = PTHREAD_CANCELED;
-  REAL(pthread_exit)(PTHREAD_CANCELED);
-  __builtin_unreachable();
-}
-
-bool hd_cancel_point(struct hd_thread *t) {
-  t->cancelable = true;
-  hd_point(t);
-  t->cancelable = false;
-  return hd_cancel_due(t);
-}
-
-void hd_point_cancel(struct hd_thread *t) {
-  if (!hd_cancel_point(t)) return;
-  hd_commit(t, 0, ECANCELED);
-  hd_cancel_act(t);
-}
-
-void hd_cancel_async(struct hd_thread *t) {
-  if (t->cancelable || !hd_cancel_due(t) || !async_acts_at(t->pend.op)) return;
-  hd_commit(t, 0, ECANCELED);
-  hd_cancel_act(t);
-}
-
-HD_EXPORT int pthread_cancel(pthread_t id) {
-  if (!hd_active()) return REAL(pthread_cancel)(id);
+HD_INTERPOSE(int, pthread_cancel, (pthread_t id), (id)) {
   static const char nobody[] = "pthread_cancel of an identifier that names no thread";
   struct hd_thread *u = hd_thread_of(id);
   if (!u || u->joined) hd_misuse(HD_RA, id, nobody);
@@ -65,7 +26,7 @@ HD_EXPORT int pthread_cancel(pthread_t id) {
   u->cancel |= HD_CANCEL_PENDING;
   hd_progress(t);
   hd_commit(t, u->number, 0);
-  if (hd_has(&hd.needers, u->index) && hd_ready(u)) hd_add(&hd.enabled, u->index);
+  if (hd_has(&hd.needers, u->index) && hd_enabled(u)) hd_add(&hd.enabled, u->index);
   if (u == t && t->cancel & HD_CANCEL_ASYNC && hd_cancel_due(t)) hd_cancel_act(t);
   return 0;
 }
@@ -80,10 +41,7 @@ static void test(uint64_t pc) {
   hd_observe(t, pc, 0);
 }
 
-HD_EXPORT void pthread_testcancel(void) {
-  if (hd_active()) test(HD_RA);
-  else REAL(pthread_testcancel)();
-}
+HD_INTERPOSE(void, pthread_testcancel, (void), ()) { test(HD_RA); }
 
 static void change(uint8_t bit, bool on, uint64_t pc) {
   struct hd_thread *t = hd.cur;
@@ -91,8 +49,7 @@ static void change(uint8_t bit, bool on, uint64_t pc) {
   if (t->cancel & HD_CANCEL_ASYNC && hd_cancel_due(t)) test(pc);
 }
 
-HD_EXPORT int pthread_setcancelstate(int state, int *old) {
-  if (!hd_active()) return REAL(pthread_setcancelstate)(state, old);
+HD_INTERPOSE(int, pthread_setcancelstate, (int state, int *old), (state, old)) {
   if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE) return EINVAL;
   int was = hd.cur->cancel & HD_CANCEL_DISABLED ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
   if (old) *old = was;

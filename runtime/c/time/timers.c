@@ -9,9 +9,20 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-#include "core/rt.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/outcome.h"
+#include "core/policy.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/threads.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
-#include "sync/sync.h"
+#include "threads/threads.h"
+#include "time/time.h"
 
 enum { MAX_TIMERS = 64, INTERVAL_TIMERS = 3, SECOND = 1000000000, NOBODY = HD_PROCESS - 1, CHILD_TAKES = 1000000 /* ns that pass until a child's end may show */ };
 
@@ -24,16 +35,17 @@ struct hd_timer {
   uint32_t target;        // slot of a thread, HD_PROCESS or NOBODY
   uint64_t interval, set_at;
   int child;              // it is a child process of that number
+  bool (*over)(int child, bool patient, struct hd_signal *s);
   uint32_t missed, overrun; // expiries since the last signal was sent; of the last one taken
 };
 static struct hd_timer timers[MAX_TIMERS]; // first ITIMER_REAL, _VIRTUAL, _PROF
 
-void hd_timers_reset(void) {
+static void begin(void) {
   if (hd.ntimers) hd_fill(timers, 0, sizeof timers);
   hd.ntimers = 0;
 }
 
-void hd_timers_gone(const struct hd_thread *t) {
+static void thread_gone(struct hd_thread *t) {
   if (!hd.ntimers) return;
   for (uint32_t i = 0; i < MAX_TIMERS; i++)
     if (timers[i].used && timers[i].target == t->index) timers[i].target = NOBODY;
@@ -43,17 +55,21 @@ static struct hd_thread *thread_of(const struct hd_timer *tm) { return &hd_threa
 
 // It cannot fire until hd_timer.
 static void stop(struct hd_thread *u, const struct hd_timer *tm) {
-  hd_need_nothing(u);
+  hd_unblock(u);
   hd_del(&hd.enabled, u->index);
   hd_pend(u, tm->notify == SIGEV_THREAD ? HD_OP_THREAD_CREATE : HD_OP_TIMER_EXPIRE, tm->set_at, 0);
-  hd_need(u, (uint64_t)u, 0);
+  hd_block_on(u, (uint64_t)u, 0);
 }
+
+static void fire(struct hd_thread *u);
+static void taken(struct hd_timer *tm, siginfo_t *info);
 
 static void make(struct hd_timer *tm, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, 0);
   struct hd_thread *u = hd_thread_new(t, false);
   u->fs = 0;
   u->timer = tm;
+  u->fires = fire;
   hd.nlive--; // it keeps no process alive
   hd.ntimers++;
   tm->used = true;
@@ -65,16 +81,10 @@ static void make(struct hd_timer *tm, uint64_t pc) {
   stop(u, tm);
 }
 
-bool hd_timer_before(uint64_t vtime) {
-  for (uint32_t i = 0; i < MAX_TIMERS; i++)
-    if (timers[i].used && thread_of(&timers[i])->timed && thread_of(&timers[i])->deadline < vtime) return true;
-  return false;
-}
-
 static uint64_t left(const struct hd_timer *tm) {
   const struct hd_thread *u = thread_of(tm);
-  if (!tm->used || !u->timed) return 0;
-  return u->deadline > hd.vtime ? u->deadline - hd.vtime : 1; // 0 would say that it is not set
+  if (!tm->used || !u->wait.timed) return 0;
+  return u->wait.deadline > hd.vtime ? u->wait.deadline - hd.vtime : 1; // 0 would say that it is not set
 }
 
 static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc) {
@@ -108,17 +118,17 @@ static bool nobody_else(const struct hd_thread *u) {
   return true;
 }
 
-void hd_timer_fire(struct hd_thread *u) {
+static void fire(struct hd_thread *u) {
   struct hd_timer *tm = u->timer;
-  uint64_t deadline = u->deadline;
+  uint64_t deadline = u->wait.deadline;
   if (deadline > hd.vtime) hd.vtime = deadline;
   bool again = hd_signal_pending_of(tm);
   hd_progress(u);
   struct hd_thread *new = NULL;
-  struct hd_signal s = { .sig = tm->sig, .target = tm->target, .sender = u->number + 1, .value = tm->value, .timer = tm };
+  struct hd_signal s = { .sig = tm->sig, .target = tm->target, .sender = u->number + 1, .value = tm->value, .timer = tm, .taken = taken };
   s.code = tm - timers < INTERVAL_TIMERS ? SI_KERNEL : SI_TIMER;
   if (tm->child) {
-    bool over = hd_child_over(tm->child, nobody_else(u), &s);
+    bool over = tm->over(tm->child, nobody_else(u), &s);
     hd_commit(u, over ? (uint64_t)tm->sig : 0, 0);
     stop(u, tm);
     if (!over) { // others may go on, and time
@@ -132,7 +142,7 @@ void hd_timer_fire(struct hd_thread *u) {
   }
   if (tm->notify == SIGEV_THREAD) {
     new = hd_spawn(u, (void *(*)(void *))tm->fn, tm->value.sival_ptr, true);
-    new->sigmask = 0; // as glibc has it
+    new->signals.mask = 0; // as glibc has it
     u->pend.obj = new->fs;
     hd_commit(u, new->number, 0);
   } else {
@@ -158,7 +168,7 @@ void hd_timer_fire(struct hd_thread *u) {
   hd_signal_generate(&s, tm->set_at);
 }
 
-void hd_timer_taken(struct hd_timer *tm, siginfo_t *info) {
+static void taken(struct hd_timer *tm, siginfo_t *info) {
   tm->overrun = tm->missed;
   tm->missed = 0;
   if (info->si_code != SI_TIMER) return;
@@ -168,7 +178,7 @@ void hd_timer_taken(struct hd_timer *tm, siginfo_t *info) {
 }
 
 // ---- the ends of child processes
-struct hd_timer *hd_timer_child(int child, uint64_t pc) {
+struct hd_timer *hd_timer_child(int child, bool (*over)(int child, bool patient, struct hd_signal *s), uint64_t pc) {
   struct hd_timer *tm = NULL;
   for (uint32_t i = INTERVAL_TIMERS; i < MAX_TIMERS && !tm; i++)
     if (!timers[i].used) tm = &timers[i];
@@ -178,6 +188,7 @@ struct hd_timer *hd_timer_child(int child, uint64_t pc) {
   tm->sig = SIGCHLD;
   tm->target = HD_PROCESS;
   tm->child = child;
+  tm->over = over;
   make(tm, pc);
   struct hd_deadline d = { child_shows() };
   stop(thread_of(tm), tm);
@@ -213,13 +224,11 @@ static uint64_t alarm_in(uint64_t ns, uint64_t interval, uint64_t pc) {
   return before;
 }
 
-HD_EXPORT unsigned alarm(unsigned seconds) {
-  if (!hd_active()) return REAL(alarm)(seconds);
+HD_INTERPOSE(unsigned, alarm, (unsigned seconds), (seconds)) {
   return (unsigned)((alarm_in(seconds * (uint64_t)SECOND, 0, HD_RA) + SECOND - 1) / SECOND);
 }
 
-HD_EXPORT useconds_t ualarm(useconds_t us, useconds_t interval) {
-  if (!hd_active()) return REAL(ualarm)(us, interval);
+HD_INTERPOSE(useconds_t, ualarm, (useconds_t us, useconds_t interval), (us, interval)) {
   return (useconds_t)((alarm_in(us * 1000ull, interval * 1000ull, HD_RA) + 999) / 1000);
 }
 
@@ -235,15 +244,13 @@ static void read_timer(const struct hd_timer *tm, struct itimerval *out, uint64_
   out->it_interval = timeval(tm->interval);
 }
 
-HD_EXPORT int getitimer(__itimer_which_t which, struct itimerval *now) {
-  if (!hd_active()) return REAL(getitimer)(which, now);
+HD_INTERPOSE(int, getitimer, (__itimer_which_t which, struct itimerval *now), (which, now)) {
   if ((unsigned)which >= INTERVAL_TIMERS) { errno = EINVAL; return -1; }
   read_timer(&timers[which], now, HD_RA);
   return 0;
 }
 
-HD_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict new, struct itimerval *restrict old) {
-  if (!hd_active()) return REAL(setitimer)(which, new, old);
+HD_INTERPOSE(int, setitimer, (__itimer_which_t which, const struct itimerval *restrict new, struct itimerval *restrict old), (which, new, old)) {
   struct itimerval to;
   hd_fetch(&to, new, sizeof to, HD_RA);
   if ((unsigned)which >= INTERVAL_TIMERS || !good(&to.it_value) || !good(&to.it_interval)) { errno = EINVAL; return -1; }
@@ -283,7 +290,7 @@ static int create(int clock, struct sigevent *event, timer_t *id, uint64_t pc) {
   case SIGEV_THREAD: break;
   case SIGEV_THREAD_ID: {
     const struct hd_thread *to = hd_thread_numbered(e._sigev_un._tid == hd_pid() ? 0 : (uint32_t)(e._sigev_un._tid - HD_TID_BASE));
-    if (!to || to->timer || to->ended) return EINVAL;
+    if (!to || to->fires || to->ended) return EINVAL;
     target = to->index;
   }
     // fall through
@@ -306,8 +313,8 @@ static int create(int clock, struct sigevent *event, timer_t *id, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict id) {
-  return hd_active() ? result(create(clock, event, id, HD_RA)) : REAL(timer_create)(clock, event, id);
+HD_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict event, timer_t *restrict id), (clock, event, id)) {
+  return result(create(clock, event, id, HD_RA));
 }
 
 static struct timespec timespec(uint64_t ns) { return (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) }; }
@@ -323,12 +330,9 @@ static int gettime(timer_t id, struct itimerspec *now, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int timer_gettime(timer_t id, struct itimerspec *now) {
-  return hd_active() ? result(gettime(id, now, HD_RA)) : REAL(timer_gettime)(id, now);
-}
+HD_INTERPOSE(int, timer_gettime, (timer_t id, struct itimerspec *now), (id, now)) { return result(gettime(id, now, HD_RA)); }
 
-HD_EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old) {
-  if (!hd_active()) return REAL(timer_settime)(id, flags, new, old);
+HD_INTERPOSE(int, timer_settime, (timer_t id, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old), (id, flags, new, old)) {
   struct hd_timer *tm = timer_of(id);
   struct itimerspec to;
   hd_fetch(&to, new, sizeof to, HD_RA);
@@ -344,14 +348,12 @@ HD_EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *rest
   return 0;
 }
 
-HD_EXPORT int timer_getoverrun(timer_t id) {
-  if (!hd_active()) return REAL(timer_getoverrun)(id);
+HD_INTERPOSE(int, timer_getoverrun, (timer_t id), (id)) {
   struct hd_timer *tm = timer_of(id);
   return tm ? (int)tm->overrun : result(EINVAL);
 }
 
-HD_EXPORT int timer_delete(timer_t id) {
-  if (!hd_active()) return REAL(timer_delete)(id);
+HD_INTERPOSE(int, timer_delete, (timer_t id), (id)) {
   struct hd_timer *tm = timer_of(id);
   if (!tm) return result(EINVAL);
   struct hd_thread *t = hd_op(HD_OP_TIMER_DELETE, HD_RA, 0), *u = thread_of(tm);
@@ -368,3 +370,13 @@ HD_EXPORT int timer_delete(timer_t id) {
   hd_slot_retire(u);
   return 0;
 }
+
+// ---- what the scheduler is told
+static bool expired(const struct hd_thread *u) { return u->wait.timed_out; }
+
+static const struct hd_operation operations[] = {
+  { .op = HD_OP_TIMER_EXPIRE, .enabled = expired },
+  { .op = HD_OP_THREAD_CREATE, .enabled = expired }, // a timer that starts a thread
+};
+
+const struct hd_registration hd_timers = { HD_OPERATIONS(operations), .begin = begin, .thread_gone = thread_gone };

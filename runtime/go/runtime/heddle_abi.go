@@ -208,6 +208,24 @@ const (
 	hdFdShift     = 28
 )
 
+// enum hd_region
+const (
+	hdRegionOther    = 0
+	hdRegionGlobal   = 1
+	hdRegionHeap     = 2
+	hdRegionStack    = 3
+	hdRegionFarStack = 4
+)
+
+// enum hd_object_name
+const (
+	hdRegionShift    = 60
+	hdIndexBits      = 14
+	hdOffsetBits     = 46
+	hdFarOffsetBits  = 36
+	hdHeapOffsetBits = 24
+)
+
 // enum hd_event_flags
 const (
 	hdEvForced    = 1

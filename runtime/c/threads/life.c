@@ -1,140 +1,32 @@
-// thread.c: the life of threads.
+// life.c: the life of threads: create, join, detach, exit.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
-#include "core/rt.h"
-#include "sync/sync.h"
+#include "core/cancellation.h"
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/fiber.h"
+#include "core/interrupts.h"
+#include "core/libc.h"
+#include "core/omit.h"
+#include "core/outcome.h"
+#include "core/policy.h"
+#include "core/program_memory.h"
+#include "core/progress.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "core/threads.h"
+#include "core/virtual_time.h"
+#include "signals/signals.h"
+#include "threads/threads.h"
 
 // pthread.h declares it only for code that is compiled without exceptions.
 extern void __pthread_register_cancel(__pthread_unwind_buf_t *);
-
-enum { KEYS = 1024 };
-static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
-static uint32_t nkeys, nkeys_saved;
-
-struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
-  struct hd_donor *d = NULL;
-  struct hd_thread *t = hd_slot_get(code ? &d : NULL);
-  uint32_t i = t->index;
-  hd_fill(t, 0, offsetof(struct hd_thread, shadow));
-  t->index = i;
-  t->number = hd.nborn++;
-  t->donor = d;
-  t->fs = d ? d->fs : hd_main_fs;
-  t->touched_low = ~0ull;
-  if (parent) {
-    t->parent = parent->number;
-    t->nth = ++parent->children;
-    t->name = hd_mix(parent->name, t->nth);
-    t->sigmask = parent->sigmask;
-    if (d) d->owner = t;
-  } else {
-    t->parent = ~0u;
-    t->name = HD_NAME_MAIN;
-    hd_signals_main(t);
-  }
-  hd.nlive++;
-  hd_policy_thread(t);
-  if (hd.plan.nthreads) hd_script_thread(t);
-  if (HD_UNLIKELY(hd.record)) hd_event_slot(t);
-  return t;
-}
-
-uintptr_t hd_stack_hi(const struct hd_thread *t) {
-  return t->timer ? 0 : t->stack_hi ? t->stack_hi : t->donor ? t->donor->hi : hd_main_sp;
-}
-
-void hd_thread_tell(const struct hd_thread *t) {
-  if (!hd.record) return;
-  hd_event_flush();
-  hd_thread_report(t);
-}
-
-void hd_thread_report(const struct hd_thread *t) {
-  uint64_t size = t->stack_hi ? t->stack_hi - t->stack_lo : t->donor ? t->donor->hi - t->donor->lo : 8 << 20;
-  struct hd_thread_info info = {
-    .number = t->number, .parent = t->parent, .nth = t->nth,
-    .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->timer ? 16u : 0),
-    .name = t->name, .entry = hd_name((uint64_t)t->entry),
-    .stack_hi = hd_stack_hi(t), .stack_size = t->timer ? 0 : size,
-  };
-  hd_out(HD_REC_THREAD, &info, sizeof info);
-}
-
-struct hd_thread *hd_thread_of(uintptr_t id) {
-  for (uint32_t i = hd.nthreads; i--;)
-    if (hd_threads[i].fs == id && !hd_threads[i].timer) return &hd_threads[i];
-  return NULL;
-}
-
-// ---- thread-local destructors
-//
-// The list of C++ destructors lives in the program's heap, so it is put back with it.
-struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; void *library; };
-static struct hd_tls_dtor *early_dtors; // registered by main before main
-
-HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso) {
-  if (!hd_controlled() || hd_mode == HD_CHILD) return REAL(__cxa_thread_atexit_impl)(fn, obj, dso);
-  struct hd_tls_dtor *d = hd_heap_alloc(sizeof *d, 16, HD_RA);
-  if (!d) return -1;
-  struct hd_tls_dtor **list = hd_mode == HD_ACTIVE ? &hd.cur->dtors : &early_dtors;
-  d->fn = fn;
-  d->obj = obj;
-  d->next = *list;
-  *list = d;
-  d->library = hd_mode == HD_ACTIVE ? hd_library_hold(dso, HD_RA) : NULL;
-  return 0;
-}
-
-void hd_run_tls_dtors(struct hd_thread *t) {
-  for (struct hd_tls_dtor *d; (d = t->dtors);) {
-    t->dtors = d->next;
-    d->fn(d->obj);
-    if (d->library) hd_library_drop(d->library);
-  }
-}
-
-HD_EXPORT int pthread_key_create(pthread_key_t *key, void (*dtor)(void *)) {
-  int err = REAL(pthread_key_create)(key, dtor);
-  if (err == 0 && *key < KEYS) {
-    key_dtor[*key] = dtor;
-    if (*key >= nkeys) nkeys = *key + 1;
-  }
-  return err;
-}
-
-HD_EXPORT int pthread_key_delete(pthread_key_t key) {
-  int err = REAL(pthread_key_delete)(key);
-  if (err == 0 && key < KEYS) key_dtor[key] = NULL;
-  return err;
-}
-
-void hd_keys_save(void) {
-  nkeys_saved = nkeys;
-  hd_copy(key_saved, key_dtor, sizeof key_dtor);
-}
-void hd_keys_restore(void) {
-  if (nkeys || nkeys_saved) hd_copy(key_dtor, key_saved, (nkeys > nkeys_saved ? nkeys : nkeys_saved) * sizeof *key_dtor);
-  nkeys = nkeys_saved;
-}
-
-static void run_key_dtors(void) {
-  for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
-    bool again = false;
-    for (uint32_t k = 0; k < nkeys; k++) {
-      if (!key_dtor[k]) continue;
-      void *v = pthread_getspecific(k);
-      if (!v) continue;
-      pthread_setspecific(k, NULL);
-      again = true;
-      key_dtor[k](v);
-    }
-    if (!again) return;
-  }
-}
 
 // ---- begin and end
 //
@@ -148,9 +40,7 @@ static void last_one_exits(void) {
 }
 
 static _Noreturn void finish(struct hd_thread *t) {
-  hd_run_tls_dtors(t);
-  run_key_dtors();
-  hd_mutex_abandon_all(t);
+  HD_CALL_MODULES(thread_ends, t);
   if (hd.nlive == 1 && !hd.process_exiting) hd_exit(0, 0); // the last thread ends the process
   hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
   hd_point(t);
@@ -180,11 +70,10 @@ static void thread_body(struct hd_thread *t) {
   if (__sigsetjmp(&buf.jump, 0) == 0) {
     __pthread_register_cancel(&buf.cancel);
     if (t->index == 0) {
-      if (HD_UNLIKELY(hd_shared_early)) hd_needs(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
-      hd_early_begin();
-      t->left_pc = (uint64_t)hd_program_main + 1; // without access hooks, where main returns is not known: in main
+      HD_CALL_MODULES(main_begins);
+      t->calls.left_pc = (uint64_t)hd_program_main + 1; // without access hooks, where main returns is not known: in main
       int status = hd_program_main(hd_argc, hd_argv, hd_envp);
-      hd_exit(status, t->left_pc);
+      hd_exit(status, t->calls.left_pc);
     }
     t->ret = t->entry(t->arg);
     last_signals(t, (uint64_t)t->entry);
@@ -193,8 +82,7 @@ static void thread_body(struct hd_thread *t) {
 
 void hd_thread_main(void) {
   struct hd_thread *t = hd.cur;
-  if (t->index == 0) t->dtors = early_dtors;
-  else {
+  if (t->index != 0) {
     hd_event_settle();
     hd_commit(t, 0, 0); // START was pending since it was created
   }
@@ -224,7 +112,7 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
   u->arg = arg;
   u->detached = detached;
   hd.unjoined++;
-  hd_fiber_start(u, u->donor->sp);
+  hd_fiber_start(u, u->host->sp, hd_thread_main);
   hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
   hd_add(&hd.enabled, u->index);
   hd_thread_tell(u);
@@ -238,7 +126,7 @@ bool hd_threads_controlled(void) {
   return false;
 }
 
-// A stack larger than donors have; it goes when the execution ends.
+// A stack larger than hosts have; it goes when the execution ends.
 static void *large_stack(size_t size) {
   enum { GUARD = 65536 };
   char *p = mmap(NULL, size + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -276,9 +164,9 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   struct hd_thread *u = hd_spawn(t, entry, arg, detached);
   hd_thread_attributes(u, t, attr);
   if (addr) {
-    u->stack_lo = (uintptr_t)addr;
-    u->stack_hi = u->stack_lo + size;
-    hd_fiber_start(u, u->stack_hi - 64); // not on its donor's
+    u->stack.lo = (uintptr_t)addr;
+    u->stack.hi = u->stack.lo + size;
+    hd_fiber_start(u, u->stack.hi - 64, hd_thread_main); // not on its host's
     hd_thread_tell(u);
   }
   hd_to_program(id, &u->fs, sizeof *id);
@@ -311,7 +199,7 @@ static struct hd_thread *check_id(pthread_t id, uint64_t pc, const char *what) {
 int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try) {
   struct hd_thread *t = hd.cur, *u = check_id(id, pc, "join of an identifier that names no thread");
   if (ret) hd_refresh(ret, sizeof *ret, pc);
-  if (hd_skip(pc)) {
+  if (hd_omits(pc)) {
     if (ret) hd_to_program(ret, &(void *){ NULL }, sizeof *ret);
     return 0;
   }
@@ -319,7 +207,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   t->pend.aux = u->number;
   if (u == t) return EDEADLK;
   bool bad = until && until->vtime == HD_BAD_TIME;
-  if (!try && !bad) hd_need(t, (uint64_t)u, 0);
+  if (!try && !bad) hd_block_on(t, (uint64_t)u, 0);
   if (until && !bad) hd_timer(t, until);
   u->referred++;
   if (try) hd_point(t);
@@ -359,14 +247,12 @@ HD_EXPORT int pthread_join(pthread_t id, void **ret) {
   if (hd_before_main()) hd_early_join();
   return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
 }
-HD_EXPORT int pthread_tryjoin_np(pthread_t id, void **ret) {
-  return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, true) : REAL(pthread_tryjoin_np)(id, ret);
+HD_INTERPOSE(int, pthread_tryjoin_np, (pthread_t id, void **ret), (id, ret)) { return hd_thread_join(id, ret, HD_RA, NULL, true); }
+HD_INTERPOSE(int, pthread_timedjoin_np, (pthread_t id, void **ret, const struct timespec *until), (id, ret, until)) {
+  return timed_join(id, ret, CLOCK_REALTIME, until, HD_RA);
 }
-HD_EXPORT int pthread_timedjoin_np(pthread_t id, void **ret, const struct timespec *until) {
-  return hd_active() ? timed_join(id, ret, CLOCK_REALTIME, until, HD_RA) : REAL(pthread_timedjoin_np)(id, ret, until);
-}
-HD_EXPORT int pthread_clockjoin_np(pthread_t id, void **ret, clockid_t clock, const struct timespec *until) {
-  return hd_active() ? timed_join(id, ret, clock, until, HD_RA) : REAL(pthread_clockjoin_np)(id, ret, clock, until);
+HD_INTERPOSE(int, pthread_clockjoin_np, (pthread_t id, void **ret, clockid_t clock, const struct timespec *until), (id, ret, clock, until)) {
+  return timed_join(id, ret, clock, until, HD_RA);
 }
 
 int hd_thread_detach(uintptr_t id, uint64_t pc) {
@@ -387,3 +273,19 @@ HD_EXPORT int pthread_detach(pthread_t id) {
   if (hd_before_main()) return hd_early_detach(id);
   return hd_active() ? hd_thread_detach(id, HD_RA) : REAL(pthread_detach)(id);
 }
+
+// ---- what the scheduler is told
+//
+// A second join, or one of a detached thread, goes on to be reported.
+static bool join_enabled(const struct hd_thread *u) {
+  const struct hd_thread *target = (const struct hd_thread *)u->wait.on;
+  return u->wait.timed_out || target->ended || target->joined || target->detached;
+}
+static uint32_t joined(const struct hd_thread *u, uint64_t *object) {
+  (void)object;
+  return (uint32_t)u->pend.aux + 1;
+}
+
+static const struct hd_operation operations[] = { { .op = HD_OP_THREAD_JOIN, .enabled = join_enabled, .holder = joined } };
+
+const struct hd_registration hd_thread_life = { HD_OPERATIONS(operations) };

@@ -1,0 +1,136 @@
+// asm.h: functions that a compiler cannot write, as assembler macros. The rooms' .S files
+// instantiate them; what they call is the room's own.
+
+// A function of libc's that returns twice. before gets its arguments and returns libc's.
+	.macro	returns_twice name, before
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	\before
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rax
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+// Another name of a function. It jumps, so the caller is the one that the function sees.
+	.macro	same name, as
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	jmp	\as@PLT
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+// A function that looks at who called it: the call goes on, unchanged, at the address that
+// the function given to enter returns for (number, return address).
+	.macro	entry name, number
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	movl	$\number, %eax
+	jmp	enter
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	.macro	enter_by function
+	.type	enter, @function
+enter:	.cfi_startproc
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	movl	%eax, %edi
+	movq	24(%rsp), %rsi
+	call	\function
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rax
+	.cfi_endproc
+	.size	enter, . - enter
+	.endm
+
+// A function that passes a record of itself (name, room for the address of libc's, isolation)
+// and its return address to the function given to refuse_by, and goes on where that says.
+	.macro	refused name, isolation=0
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	leaq	.Lrecord_\name(%rip), %rax
+	jmp	refuse
+	.cfi_endproc
+	.size	\name, . - \name
+	.pushsection .data.rel.local, "aw"
+	.balign	8
+.Lrecord_\name:
+	.quad	.Lname_\name
+	.quad	0
+	.quad	\isolation
+	.popsection
+	.pushsection .rodata.str1.1, "aMS", @progbits, 1
+.Lname_\name:
+	.asciz	"\name"
+	.popsection
+	.endm
+
+// The arguments must reach libc's function as they came.
+	.macro	refuse_by function
+	.type	refuse, @function
+refuse:	.cfi_startproc
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	pushq	%r9
+	.cfi_adjust_cfa_offset 8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	%rax, %rdi
+	movq	56(%rsp), %rsi
+	call	\function
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%r9
+	.cfi_adjust_cfa_offset -8
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	movq	%rax, %r11
+	xorl	%eax, %eax              // variadic callees: no vector arguments
+	jmp	*%r11
+	.cfi_endproc
+	.endm
+
+	.section .note.GNU-stack,"",@progbits

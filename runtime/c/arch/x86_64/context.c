@@ -1,0 +1,84 @@
+// context.c: the registers that the kernel saved for a signal handler, and the control words
+// and frame of a new fiber.
+#define _GNU_SOURCE
+#include <asm/prctl.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+#include "arch/context.h"
+
+uint64_t hd_context_pc(const ucontext_t *c) { return (uint64_t)c->uc_mcontext.gregs[REG_RIP]; }
+uint64_t hd_context_sp(const ucontext_t *c) { return (uint64_t)c->uc_mcontext.gregs[REG_RSP]; }
+
+void hd_context_set(ucontext_t *c, uint64_t pc, uint64_t sp) {
+  c->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+  c->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+}
+
+void hd_context_call(ucontext_t *c, void *f, void *arg, uintptr_t top) {
+  greg_t *reg = c->uc_mcontext.gregs;
+  reg[REG_RIP] = (greg_t)(uintptr_t)f;
+  reg[REG_RDI] = (greg_t)(uintptr_t)arg;
+  reg[REG_RSP] = (greg_t)(top - 8); // as after a call
+  reg[REG_EFL] &= ~0x400ll;         // direction flag
+}
+
+bool hd_context_fix_up(ucontext_t *c) {
+  struct fixup { int32_t at, to; };
+  extern const struct fixup __start_hd_fixups[] __attribute__((visibility("hidden")));
+  extern const struct fixup __stop_hd_fixups[] __attribute__((visibility("hidden")));
+  greg_t *ip = &c->uc_mcontext.gregs[REG_RIP];
+  for (const struct fixup *f = __start_hd_fixups; f < __stop_hd_fixups; f++)
+    if ((greg_t)&f->at + f->at == *ip) {
+      *ip = (greg_t)&f->to + f->to;
+      return true;
+    }
+  return false;
+}
+
+enum { FX_SIZE = 512, XSTATE_MAGIC = 0x46505853, XSTATE_MAGIC_AT = 464, XSTATE_SIZE_AT = 468 };
+
+uint64_t hd_context_extra(const ucontext_t *c) {
+  const char *fp = (const char *)c->uc_mcontext.fpregs;
+  if (!fp) return 0;
+  return *(const uint32_t *)(fp + XSTATE_MAGIC_AT) == XSTATE_MAGIC ? *(const uint32_t *)(fp + XSTATE_SIZE_AT) : FX_SIZE;
+}
+
+void hd_context_copy(ucontext_t *to, const ucontext_t *from, uintptr_t extra) {
+  hd_copy(to, from, offsetof(ucontext_t, uc_sigmask) + 8);
+  if (!from->uc_mcontext.fpregs) return;
+  hd_copy((void *)extra, from->uc_mcontext.fpregs, hd_context_extra(from));
+  to->uc_mcontext.fpregs = (void *)extra;
+}
+
+// Unwinders and debuggers know a signal's frame by just these bytes, and look at the one
+// before, which must be no function's.
+__asm__(".text\n nop\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n movq $15, %rax\n syscall\n");
+
+// ---- fibers
+int hd_fsgsbase = -1;
+
+void hd_set_fs_slowly(uintptr_t fs) {
+  if (hd_fsgsbase < 0) {
+    hd_fsgsbase = getauxval(AT_HWCAP2) >> 1 & 1; // HWCAP2_FSGSBASE
+    if (hd_fsgsbase) {
+      hd_set_fs(fs);
+      return;
+    }
+  }
+  hd_sys(SYS_arch_prctl, ARCH_SET_FS, fs, 0);
+}
+
+extern char hd_fiber_entry[] __attribute__((visibility("hidden")));
+
+void *hd_fiber_frame(uintptr_t sp, void (*entry)(void), bool inherit) {
+  uint64_t *s = (uint64_t *)(sp & ~15ull);
+  *--s = 0; *--s = 0;
+  *--s = (uint64_t)hd_fiber_entry; // return address; leaves the stack 16-aligned at its call
+  *--s = 0;                        // rbp
+  *--s = (uint64_t)entry;          // rbx
+  *--s = 0; *--s = 0; *--s = 0; *--s = 0; // r12 r13 r14 r15
+  uint32_t mxcsr = 0x1f80; uint16_t cw = 0x37f;
+  if (inherit) __asm__ volatile("stmxcsr %0; fnstcw %1" : "=m"(mxcsr), "=m"(cw));
+  *--s = mxcsr | (uint64_t)cw << 32;
+  return s;
+}

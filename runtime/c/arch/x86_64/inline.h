@@ -1,0 +1,77 @@
+// inline.h: the inline part of arch/arch.h for x86-64.
+#ifndef HD_ARCH_X86_64_INLINE_H
+#define HD_ARCH_X86_64_INLINE_H
+
+static inline long hd_sys6(long n, long a, long b, long c, long d, long e, long f) {
+  long r;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return r;
+}
+#define hd_sys(n, a, b, c) hd_sys6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define hd_sys4(n, a, b, c, d) hd_sys6((n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+
+// Compilers call memcpy and memset on their own, to copy and to clear structs. These calls must
+// not reach the functions that the runtime interposes (memory/memcpy.c), which are accesses of the
+// program's.
+#ifndef HD_INTERPOSES_MEMCPY
+__asm__(".set memcpy, hd_memcpy\n\t.set memmove, hd_memmove\n\t.set memset, hd_memset");
+#endif
+
+static inline void hd_copy(void *dst, const void *src, uint64_t n) {
+  __asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(n) : : "memory");
+}
+// From the end down, for a destination that overlaps the end of the source.
+static inline void hd_copy_down(void *dst, const void *src, uint64_t n) {
+  char *to = (char *)dst + n - 1;
+  const char *from = (const char *)src + n - 1;
+  __asm__ volatile("std; rep movsb; cld" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+static inline void hd_fill(void *dst, int byte, uint64_t n) {
+  __asm__ volatile("rep stosb" : "+D"(dst), "+c"(n) : "a"(byte) : "memory");
+}
+
+// The word at an address in the program's memory, or gone if that cannot be read: for
+// looking at an object on behalf of a thread that does not run. A fault here goes on behind
+// the load (hd_context_fix_up), which has not changed the register then.
+static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
+  __asm__ volatile("1: movl (%1), %0\n2:\n"
+                   ".pushsection hd_fixups, \"a\"\n.balign 4\n.long 1b - ., 2b - .\n.popsection"
+                   : "+r"(gone) : "r"(address) : "memory");
+  return gone;
+}
+
+extern int hd_fsgsbase; // whether wrfsbase works; -1: not known yet
+void hd_set_fs_slowly(uintptr_t fs);
+static inline void hd_set_fs(uintptr_t fs) {
+  if (__builtin_expect(hd_fsgsbase > 0, 1)) __asm__ volatile("wrfsbase %0" : : "r"(fs) : "memory");
+  else hd_set_fs_slowly(fs);
+}
+static inline uintptr_t hd_fs(void) {
+  uintptr_t fs;
+  __asm__ volatile("movq %%fs:0, %0" : "=r"(fs)); // the thread control block starts with its own address
+  return fs;
+}
+
+static inline void hd_pause(void) { __builtin_ia32_pause(); }
+
+// Returns what was there. No call into libatomic is made.
+static inline unsigned __int128 hd_wide_cas(volatile unsigned __int128 *p, unsigned __int128 expected, unsigned __int128 v) {
+  uint64_t lo = (uint64_t)expected, hi = (uint64_t)(expected >> 64);
+  __asm__ volatile("lock cmpxchg16b %0" : "+m"(*p), "+a"(lo), "+d"(hi) : "b"((uint64_t)v), "c"((uint64_t)(v >> 64)) : "memory", "cc");
+  return (unsigned __int128)hi << 64 | lo;
+}
+
+enum { HD_JUMP_WORDS = 8 }; // registers in a jmp_buf, before the field for the mask
+static inline uintptr_t hd_jump_sp(const uint64_t regs[HD_JUMP_WORDS]) {
+  uintptr_t sp = regs[6]; // mangled with the thread's pointer guard
+  __asm__("rorq $17, %0; xorq %%fs:0x30, %0" : "+r"(sp));
+  return sp;
+}
+
+enum { HD_RETURN_BYTE = 0xc3, HD_CALL_SIZE = 2, HD_SYSCALL_SIZE = 2 };
+static inline bool hd_is_syscall(uint64_t bytes) { return (uint16_t)bytes == 0x050f; }
+#endif

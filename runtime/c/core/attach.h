@@ -1,0 +1,25 @@
+// attach.h: whether heddle started this process, and what the process is doing.
+#ifndef HD_CORE_ATTACH_H
+#define HD_CORE_ATTACH_H
+#include "core/base.h"
+
+enum hd_mode {
+  HD_UNKNOWN,  // no hook has run yet
+  HD_PASSIVE,  // not started by heddle: every hook forwards to libc
+  HD_EARLY,    // started by heddle, main not reached: own heap, the rest forwards
+  HD_ACTIVE,   // an execution is running
+  HD_CARRIER,  // between executions, on the carrier's stack
+  HD_CHILD,    // in a child that the program forked: own heap, the rest forwards
+};
+extern enum hd_mode hd_mode;
+void hd_attach(void); // decides PASSIVE or EARLY; safe from any hook at any time
+static inline bool hd_active(void) { return HD_LIKELY(hd_mode == HD_ACTIVE); }
+// True where the program's heap must be ours: from the first call on.
+static inline bool hd_controlled(void) {
+  if (HD_UNLIKELY(hd_mode == HD_UNKNOWN)) hd_attach();
+  return hd_mode != HD_PASSIVE;
+}
+
+enum { HD_TID_BASE = 1000 }; // thread identifiers the program sees begin there
+static inline int hd_pid(void) { return HD_TID_BASE; } // the process's is its main thread's
+#endif

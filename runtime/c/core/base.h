@@ -1,0 +1,39 @@
+// base.h: what every file of the runtime needs: attributes, and the hash that names things.
+#ifndef HD_CORE_BASE_H
+#define HD_CORE_BASE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "arch/arch.h"
+#include "heddle_abi.h"
+
+#define HD_EXPORT __attribute__((visibility("default")))
+#define HD_COLD __attribute__((cold, noinline))
+#define HD_RA ((uint64_t)(uintptr_t)__builtin_return_address(0))
+#define HD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+// Code that touches the program's memory through the program's pointers. A fault at an
+// instruction in this section is the program's fault, everywhere else in the runtime it
+// is the runtime's (signals/crash.c). Such a function must be neither inlined nor split, which
+// would move the access into its caller.
+#ifdef __clang__
+#define HD_PROGACCESS __attribute__((section("hd_progaccess"), noinline))
+#else
+#define HD_PROGACCESS __attribute__((section("hd_progaccess"), noipa))
+#endif
+
+static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
+  uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15ull;
+  x ^= x >> 32; x *= 0xd6e8feb86659fd93ull; x ^= x >> 32;
+  return x;
+}
+static inline uint64_t hd_strlen(const char *s) {
+  uint64_t n = 0;
+  while (s[n]) { n++; __asm__ volatile("" ::: "memory"); } // or the compiler makes it a call of strlen
+  return n;
+}
+static inline int hd_streq(const char *a, const char *b) {
+  while (*a && *a == *b) { a++; b++; }
+  return *a == *b;
+}
+#endif

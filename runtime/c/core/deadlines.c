@@ -1,0 +1,32 @@
+// deadlines.c: the program's clocks as virtual time.
+#define _GNU_SOURCE
+#include <time.h>
+#include "core/run.h"
+#include "core/virtual_time.h"
+
+static const uint64_t REAL_START = 1750000000ull * 1000000000, MONO_START = 1000ull * 1000000000;
+
+uint64_t hd_clock_origin(int clock) {
+  if (clock < 0) return 1000000; // a process's or thread's own
+  switch (clock) {
+  case CLOCK_REALTIME: case CLOCK_REALTIME_COARSE: case CLOCK_TAI: case CLOCK_REALTIME_ALARM: return REAL_START;
+  case CLOCK_PROCESS_CPUTIME_ID: case CLOCK_THREAD_CPUTIME_ID: return 1000000;
+  default: return MONO_START;
+  }
+}
+
+bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
+  if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= 1000000000) return false;
+  uint64_t at = abs->tv_sec < 0 ? 0 : (uint64_t)abs->tv_sec * 1000000000ull + (uint64_t)abs->tv_nsec;
+  uint64_t from = hd_clock_origin(clock);
+  d->vtime = at > from ? at - from : 0;
+  return true;
+}
+
+void hd_timer(struct hd_thread *t, const struct hd_deadline *d) {
+  t->wait.timed = true;
+  t->wait.timed_out = false;
+  t->wait.deadline = d->vtime;
+  if (d->vtime < hd.next_deadline) hd.next_deadline = d->vtime;
+  hd_add(&hd.timers, t->index);
+}

@@ -1,0 +1,78 @@
+// interrupts.c: which signals a thread has to take, and when at the latest.
+#include "core/interrupts.h"
+#include "core/run.h"
+#include "core/sched.h"
+
+bool hd_signal_waited(const struct hd_thread *u, int sig) {
+  return !u->ended && u->pend.op == HD_OP_SIGNAL_WAIT && u->wait.on && u->pend.aux & hd_bit(sig);
+}
+
+bool hd_signal_takes(const struct hd_thread *u, int sig) { return !u->ended && !u->fires && !(u->signals.mask & hd_bit(sig)); }
+
+bool hd_signal_only_for(uint32_t target, int sig, const struct hd_thread *t) {
+  if (target != HD_PROCESS) return target == t->index;
+  if (!hd_signal_takes(t, sig)) return false;
+  for (uint32_t i = 0; i < hd.nthreads; i++)
+    if (&hd_threads[i] != t && (hd_signal_takes(&hd_threads[i], sig) || hd_signal_waited(&hd_threads[i], sig))) return false;
+  return true;
+}
+
+bool hd_signal_for(const struct hd_thread *t) {
+  if (t->signals.pending & ~t->signals.mask) return true;
+  for (uint64_t m = hd.process_pending & ~t->signals.mask; m; m &= m - 1)
+    if (hd_signal_only_for(HD_PROCESS, __builtin_ctzll(m) + 1, t)) return true;
+  return false;
+}
+
+int hd_signal_next(const struct hd_thread *t) {
+  uint64_t own = t->signals.pending & ~t->signals.mask, all = hd_signals_pending(t) & ~t->signals.mask;
+  if (t->pend.op == HD_OP_SIGNAL_WAIT && t->wait.on) { own &= ~t->pend.aux; all &= ~t->pend.aux; } // those are accepted
+  return own ? __builtin_ctzll(own) + 1 : all ? __builtin_ctzll(all) + 1 : 0;
+}
+
+int hd_signal_due(const struct hd_thread *t) {
+  if (!hd.npending || t->ended || t->fires) return 0;
+  switch (t->pend.op) {
+  case HD_OP_THREAD_START: case HD_OP_MUTEX_ABANDON: case HD_OP_THREAD_END: case HD_OP_ABORT: // libc blocks signals there
+  case HD_OP_SIGNAL_DELIVER:
+    return 0;
+  }
+  return hd_signal_next(t);
+}
+
+bool hd_interruptible(const struct hd_thread *t, int sig) {
+  if (t->wait.intr == HD_INTR_NEVER || t->wait.interrupted || (t->wait.intr == HD_INTR_RESTART && hd.restarting & hd_bit(sig))) return false;
+  if (t->pend.op == HD_OP_SLEEP || t->pend.op == HD_OP_SIGNAL_RESUME) return true;
+  return !hd_op_possible(t) || (t->wait.owed == HD_OWED_BLOCKED && hd_owes(t)); // only once it waits
+}
+
+// ---- when at the latest
+//
+// A thread that is blocked in the kernel when it is sent a signal runs the handler before its
+// call goes on, whatever has happened to what it waits for by then: sending marks the thread
+// before it returns, and a thread looks for the mark before it leaves the kernel. So the
+// operation of one that waits is not ready again until it has taken the signal. (A thread at
+// the head of a call that cannot be done is counted as blocked in it. That it has not begun
+// yet is possible for as long as the interrupt that tells its processor is on its way, and
+// then the call would have to be made possible, be begun and ended within that time.)
+// A signal to the process that others could take need not be taken by this one.
+// ppoll and kin look at what is ready first; they are left to hd_mask_back.
+static bool deliverable(const struct hd_thread *t) {
+  if (t->fires || t->signals.masked || !hd_signal_due(t) || !hd_signal_for(t)) return false;
+  return !t->wait.begun || (!t->wait.interrupted && (t->wait.owed == HD_OWED_BLOCKED || !hd_op_possible(t))); // then it can only end the call
+}
+
+bool hd_owes(const struct hd_thread *t) { return t->wait.owed && hd.npending && deliverable(t); }
+
+void hd_owe(struct hd_thread *t) {
+  if (t->wait.owed != HD_OWED_BLOCKED && t->wait.on && !hd_op_possible(t) && deliverable(t)) t->wait.owed = HD_OWED_BLOCKED;
+}
+
+// The interrupt is there in a few microseconds: before a thread that the kernel starts, ends
+// or lets sleep is seen to have begun, ended or woken up.
+void hd_signals_arrive(void) {
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (!u->ended && !u->wait.owed && deliverable(u)) u->wait.owed = HD_OWED_ARRIVED;
+  }
+}

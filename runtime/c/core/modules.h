@@ -1,0 +1,46 @@
+// modules.h: the executable and its libraries: which of their memory instructions are
+// scheduling points, and what the controller calls their addresses.
+#ifndef HD_CORE_MODULES_H
+#define HD_CORE_MODULES_H
+#include <link.h>
+#include <pthread.h>
+#include "core/base.h"
+
+// ---- modules.c: those at main
+struct hd_text { uint64_t lo, len; uint8_t *bits; };
+enum { HD_TEXTS = 64 + HD_MAX_LATE };
+extern struct hd_text hd_texts[HD_TEXTS];
+extern uint32_t hd_ntexts, hd_npoints;
+extern uint64_t hd_tls_at_main; // bytes below the thread control block
+void hd_points_set(const uint64_t *pc, uint32_t n);
+static inline bool hd_is_point(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_ntexts; i++) {
+    uint64_t off = pc - hd_texts[i].lo;
+    if (off < hd_texts[i].len) return hd_texts[i].bits[off >> 3] >> (off & 7) & 1;
+  }
+  return false;
+}
+void hd_modules_list(void);
+bool hd_in_runtime(uint64_t pc);
+bool hd_in_loader(uint64_t pc);
+uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
+struct dl_phdr_info;
+bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m);
+void hd_text_add(uint32_t slot, const struct hd_module *m); // m is loaded now
+void hd_text_remove(uint32_t slot);
+void hd_texts_reset(void); // to those at main
+
+// ---- late_modules.c: those that come and go; a module's slot is its index in hd_shm->late
+extern bool hd_late;        // modules have come or gone in this execution
+extern uint32_t hd_loading; // threads that are inside the loader, in a constructor or destructor for instance
+uint64_t hd_late_name(uint64_t address);
+static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }
+uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is not there
+bool hd_known(uint64_t address);    // is it in a module, or was it?
+void hd_late_look(void);            // have modules come or gone?
+void hd_late_reset(void);
+const char *hd_late_gone(uint64_t address); // the path of the module that was there, NULL: none was
+// What stands for the loader's locks, by enum hd_loader_lock; loader/loader.c takes them.
+extern pthread_mutex_t hd_loader_locks[2];
+#define HD_NAME_OF_LOCK(which) (1ull << HD_FD_OBJECT_BIT | (uint64_t)HD_FD_LOADER << HD_FD_KIND_SHIFT | (which))
+#endif

@@ -1,0 +1,69 @@
+// registration.h: what the modules of the upper rooms tell core about themselves. Core names
+// no other room: it looks up an operation here, and runs the modules' hooks in the order of
+// one list (process/modules.c).
+#ifndef HD_CORE_REGISTRATION_H
+#define HD_CORE_REGISTRATION_H
+#include "core/run.h"
+
+typedef void hd_say(const char *fmt, ...); // as hd_format; appends to a message
+
+// One operation. Functions may be NULL: nothing to say, nothing to do.
+struct hd_operation {
+  uint16_t op;
+  bool async_cancel;  // a thread with asynchronous cancelability acts on a request here
+  bool timeout_event; // running out of time is an event of its own (core/detour.c)
+  bool spurious;      // it may wake up without a waker
+  // Whether the pending operation can be done. Asked only while it waits for an object.
+  bool (*enabled)(const struct hd_thread *u);
+  // Who must act before it is enabled: number + 1, 0: nobody, or not known. *object is the
+  // pending operation's; it is changed to the object held where that is another one.
+  uint32_t (*holder)(const struct hd_thread *u, uint64_t *object);
+  // Says what the blocked thread waits for, for the report of a deadlock.
+  void (*describe)(const struct hd_thread *u, hd_say *say);
+  // A signal handler begins to run in the call; the call begins again.
+  void (*leave)(struct hd_thread *t);
+  void (*enter)(struct hd_thread *t);
+  // Carries out a detour of this operation. The common ones are core's own (core/detour.c).
+  void (*detour)(struct hd_thread *t, uint16_t op);
+};
+
+struct hd_registration {
+  const struct hd_operation *operations;
+  uint32_t noperations;
+
+  // ---- per execution
+  void (*begin)(void);   // an execution begins; no thread exists
+  void (*main)(struct hd_thread *t); // its first thread was made
+  void (*end)(void);     // no thread runs any more; events are not sent yet
+  void (*report)(struct hd_result *r); // adds to the result, sends what else there is, and undoes
+                         // what the execution did outside of memory: who has the result may end this process
+  void (*save)(void);    // the program stands at main: keep what restore puts back
+  void (*restore)(void); // put it back; only with HD_ISOLATION_SNAPSHOT
+
+  // ---- per thread
+  void (*main_begins)(void);            // on main's own fiber, before the program's main
+  void (*thread_ends)(struct hd_thread *t);  // t's last operations, on its own fiber
+  void (*thread_exits)(struct hd_thread *t); // t ends the process: what libc would do for it before exit
+  void (*thread_gone)(struct hd_thread *t);  // its slot is about to be reused
+  void (*host_reused)(struct hd_host *h);    // a new thread is about to run on it
+  void (*kernel_thread)(void);          // the calling kernel thread is about to run code of the program
+
+  // ---- while an execution runs
+  bool (*outside)(void); // nobody is enabled: wait for other processes. False: nobody waits for one, or time may pass
+  void (*failing)(void); // an execution is about to end as a failure: complete its output
+  const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows
+  void (*handled)(int sig, uint64_t pc); // the program installs a handler for sig
+  void (*outside_used)(int fd, bool write); // a thread is about to use a descriptor that leads to another process
+};
+
+extern const struct hd_registration *const *hd_modules; // ended by NULL
+extern const struct hd_operation *hd_operations[HD_OP_COUNT]; // never NULL
+void hd_modules_set(const struct hd_registration *const *modules); // before the first execution
+
+#define HD_EACH_MODULE(m) for (const struct hd_registration *const *m##_at = hd_modules, *m; (m = *m##_at); m##_at++)
+#define HD_CALL_MODULES(hook, ...) \
+  do { \
+    HD_EACH_MODULE(m) if (m->hook) m->hook(__VA_ARGS__); \
+  } while (0)
+#define HD_OPERATIONS(table) .operations = table, .noperations = sizeof table / sizeof *table
+#endif

@@ -1,0 +1,51 @@
+// blocking.h: operations on descriptors that may have to wait.
+#ifndef HD_IO_BLOCKING_H
+#define HD_IO_BLOCKING_H
+#include "io/descriptors.h"
+
+// What a thread in one of these calls waits for. It lies on the thread's stack.
+struct hd_io_wait {
+  bool (*ready)(const struct hd_io_wait *w);
+  uint64_t (*expires)(const struct hd_io_wait *w); // when a timerfd makes it ready, ~0 never; may be NULL
+  struct hd_file *file;
+  uint64_t until;     // its own time-out, ~0: none
+  uint64_t size;
+  int fd;
+  bool write, outside; // outside: perhaps only another process can end the wait
+  bool entered;       // it was not ready when the thread came: the call holds file, whatever becomes of fd
+  bool begun;         // the call has done something already: a handler can only end it, not come before it
+  bool glance;        // it does not wait, but a handler can end it all the same (poll without time)
+  bool instant;       // begun again after a handler, and the description does not block any more
+  uint8_t intr;       // enum hd_intr
+  void *arg;
+};
+// A scheduling point before an operation; w NULL: it never waits.
+struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, uint64_t size, struct hd_io_wait *w);
+// A handler ended the call: it is done, with EINTR.
+bool hd_io_interrupted(struct hd_thread *t);
+// The operation is done. err is 0 or an errno, which the caller returns.
+long hd_io_done(struct hd_thread *t, uint64_t value, long err);
+// For what libc does in one piece and with hooks in it (malloc, free): the operation is over as
+// far as the schedule goes, then libc does it.
+void hd_io_only_point(uint16_t op, uint64_t pc);
+void hd_io_rearm(void);                 // a timerfd was set: deadlines of waiters have moved
+extern const struct hd_registration hd_io;
+static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return w->entered ? w->file : hd_file_of(w->fd); }
+
+// ---- poll.c
+uint32_t hd_io_kernel_fds(const struct hd_io_wait *w, struct pollfd *out, uint32_t max);
+void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say);
+short hd_fd_mask(int fd, struct hd_file *f, short events); // likewise, kernel's included; POLLNVAL
+#define HD_BAD_NS (~0ull - 1)
+uint64_t hd_ns_of(const struct timespec *ts); // the program's; NULL: ~0, forever; HD_BAD_NS: not valid
+uint64_t hd_file_expires(struct hd_file *f); // virtual time at which time alone makes it readable, ~0 never
+
+// ---- epoll.c
+short hd_epoll_mask(struct hd_file *f);
+void hd_epoll_forget(struct hd_file *f, int fd); // f was closed; f NULL: the kernel's fd was
+uint64_t hd_epoll_expires(struct hd_file *f);
+
+// ---- timerfd.c
+uint64_t hd_timerfd_count(const struct hd_file *f); // expirations not read yet
+void hd_timerfd_taken(struct hd_file *f);
+#endif

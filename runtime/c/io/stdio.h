@@ -1,0 +1,16 @@
+// stdio.h: FILE streams.
+#ifndef HD_IO_STDIO_H
+#define HD_IO_STDIO_H
+#include "core/registration.h"
+
+extern uint8_t hd_stdio_moved;          // descriptors 0, 1, 2 (bits) that may lead elsewhere now
+void hd_stdio_settle(uint64_t pc);      // stdin, stdout and stderr are to follow them
+void hd_stdio_flush(uint64_t pc);
+bool hd_stdio_modelled(const void *f);  // its writes come back to the runtime
+bool hd_stdio_close(void *f, uint64_t pc, int *result); // fclose; false: it is libc's
+// A stream over the kernel's descriptor fd, whose other end a child process has. wait lets the
+// child print n bytes, or end.
+void *hd_stdio_child(int fd, const char *mode, int child, void (*wait)(int child, int fd, uint64_t n), uint64_t pc);
+int hd_stdio_child_of(const void *f);   // popen's child, or 0
+extern const struct hd_registration hd_stdio;
+#endif

@@ -1,0 +1,24 @@
+// heap.h: the program's heap, and which of it was freed.
+#ifndef HD_MEMORY_HEAP_H
+#define HD_MEMORY_HEAP_H
+#include "core/outcome.h"
+#include "core/program_memory.h"
+
+void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
+void hd_heap_free(void *p, uint64_t pc);
+uint64_t hd_heap_size(void *p);         // usable bytes
+void hd_heap_save(void);
+void hd_heap_restore(void);
+HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
+#define HD_HEAP_BASE 0x200000000000ull
+extern uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*
+enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
+static inline bool hd_freed(uint64_t p) {
+  uint64_t off = p - hd_heap_base;
+  return off < hd_heap_used && HD_UNLIKELY(hd_heap_shadow[off >> 4] == HD_SH_FREED);
+}
+
+// ---- malloc.c
+void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc); // as malloc, called at pc
+void hd_release(void *p, uint64_t pc);                     // as free
+#endif

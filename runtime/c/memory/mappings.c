@@ -1,0 +1,161 @@
+// mappings.c: mappings of the program's, and undoing them.
+//
+// The program's own are seen as they are made. Libraries map memory behind the back of
+// interposition (a library loaded inside libc): periodically the list of mappings is
+// compared with what it was, and if it ever differs, after every execution from then on.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include "core/event.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "memory/mappings.h"
+
+enum { MAX_MAPS = 4096 };
+static struct { uintptr_t lo, hi; } made[MAX_MAPS];
+static uint32_t nmade, checks;
+// Where the program's go that may go anywhere: a place that does not depend on what the
+// runtime has mapped, which is not the same under each isolation.
+#define MAP_AREA 0x280000000000ul
+static uintptr_t next_map = MAP_AREA;
+static bool shared_early; // there is shared memory from before main
+static bool always;
+static struct { uintptr_t lo, hi; } *base_maps;
+static uint32_t nbase;
+
+void *hd_map_place(uint64_t bytes) {
+  uintptr_t p = next_map;
+  next_map += (bytes + 4095) & ~4095ul;
+  return (void *)p;
+}
+
+HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off) {
+  long p;
+  if (!hd_active()) {
+    if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE) shared_early = true;
+    p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
+  } else {
+    hd.cur->pend.pc = HD_RA;
+    if (flags & MAP_SHARED && prot & PROT_WRITE) hd_require_isolation(HD_ISOLATION_FORK, "mmap of shared writable memory");
+    if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+      uintptr_t lo = (uintptr_t)addr, hi = lo + len;
+      bool ours = false;
+      for (uint32_t i = 0; i < nmade; i++) ours |= lo >= made[i].lo && hi <= made[i].hi;
+      if (!ours) hd_require_isolation(HD_ISOLATION_FORK, "mmap at a fixed address");
+    }
+    if (nmade == MAX_MAPS) hd_require_isolation(HD_ISOLATION_FORK, "more than 4096 memory mappings in one execution");
+    if (!addr && !(flags & (MAP_FIXED | MAP_32BIT))) addr = hd_map_place(len); // the kernel looks elsewhere if it is taken
+    p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
+    if (p > 0 && nmade < MAX_MAPS) {
+      made[nmade].lo = (uintptr_t)p;
+      made[nmade++].hi = (uintptr_t)p + ((len + 4095) & ~4095ul);
+    }
+  }
+  if (p < 0 && p > -4096) { errno = (int)-p; return MAP_FAILED; }
+  return (void *)p;
+}
+HD_EXPORT void *mmap64(void *, size_t, int, int, int, off_t) __attribute__((alias("mmap")));
+
+HD_EXPORT int munmap(void *addr, size_t len) {
+  uintptr_t lo = (uintptr_t)addr, hi = lo + ((len + 4095) & ~4095ul);
+  if (hd_active()) {
+    hd.cur->pend.pc = HD_RA;
+    bool ours = false;
+    for (uint32_t i = 0; i < nmade; i++) ours |= lo >= made[i].lo && hi <= made[i].hi;
+    if (!ours) hd_require_isolation(HD_ISOLATION_FORK, "munmap of memory that was mapped before main");
+    hd_event_settle();
+    for (uint32_t i = 0; i < nmade; i++)
+      if (made[i].lo == lo && made[i].hi == hi) { made[i] = made[--nmade]; break; }
+  }
+  long r = hd_sys(SYS_munmap, addr, len, 0);
+  if (r < 0) { errno = (int)-r; return -1; }
+  if (hd_active()) hd_memory_gone(lo, hi - lo);
+  return 0;
+}
+
+// ---- the list
+static uint64_t hex(const char **s) {
+  uint64_t v = 0;
+  for (;; (*s)++) {
+    char c = **s;
+    if (c >= '0' && c <= '9') v = v * 16 + (uint64_t)(c - '0');
+    else if (c >= 'a' && c <= 'f') v = v * 16 + (uint64_t)(c - 'a' + 10);
+    else return v;
+  }
+}
+
+// Calls f for each mapping; returns their number. The buffer is the runtime's own.
+uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)) {
+  static char *buf;
+  enum { SIZE = 4 << 20 };
+  if (!buf) buf = hd_map(SIZE, "the list of mappings");
+  long fd = hd_sys(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) hd_refuse("cannot read /proc/self/maps (error %d)", (int)-fd);
+  long n = 0, k;
+  while (n < SIZE - 1 && (k = hd_sys(SYS_read, fd, buf + n, SIZE - 1 - n)) > 0) n += k;
+  hd_sys(SYS_close, fd, 0, 0);
+  buf[n] = 0;
+  uint32_t count = 0;
+  for (const char *s = buf; *s;) {
+    uint64_t lo = hex(&s);
+    s++;
+    uint64_t hi = hex(&s);
+    s++;
+    const char *perms = s;
+    while (*s && *s != '\n') s++;
+    if (f) f(lo, hi, perms, perms + 5);
+    if (*s) s++;
+    count++;
+  }
+  return count;
+}
+
+static void remember(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
+  (void)perms; (void)rest;
+  if (nbase < MAX_MAPS) { base_maps[nbase].lo = lo; base_maps[nbase++].hi = hi; }
+}
+
+static bool stray;
+static void compare(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
+  if (perms[3] == 's') return; // the runtime's own; the program's are refused
+  if (hd_area_above(lo)) return;
+  // The stack grows.
+  for (const char *s = rest; *s && *s != '\n'; s++)
+    if (*s == '[') return;
+  for (uint32_t i = 0; i < nbase && lo < hi; i++)
+    if (lo >= base_maps[i].lo && lo < base_maps[i].hi) lo = base_maps[i].hi;
+  if (lo < hi) {
+    stray = true;
+    hd_sys(SYS_munmap, lo, hi - lo, 0);
+  }
+}
+
+static void save(void) {
+  if (!base_maps) base_maps = hd_map(sizeof *base_maps * MAX_MAPS, "the list of mappings at main");
+  nbase = 0;
+  hd_maps_each(remember);
+}
+
+static void restore(void) {
+  for (uint32_t i = 0; i < nmade; i++) hd_sys(SYS_munmap, made[i].lo, made[i].hi - made[i].lo, 0);
+  nmade = 0;
+  next_map = MAP_AREA;
+  checks++;
+  bool anywhere = hd_late && !hd_area_empty();
+  if (!always && !anywhere && checks != 1 && checks % 1024) return;
+  stray = false;
+  hd_maps_each(compare);
+  if (stray) always = true;
+}
+
+static void main_begins(void) {
+  if (HD_UNLIKELY(shared_early)) hd_require_isolation(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
+}
+
+const struct hd_registration hd_mappings = { .save = save, .restore = restore, .main_begins = main_begins };

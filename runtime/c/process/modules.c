@@ -1,0 +1,39 @@
+// modules.c: every module that registers something, in the order in which core runs its hooks.
+//
+// What the order means:
+//   save, restore   the stack is mapped before the snapshot takes it, and memory is put back
+//                   before mappings are removed and the tables that go with it are restored
+//   end             children are gone before the shared memory that they use
+//   report          descriptors are closed before files are undone
+//   thread_ends     as libc has it: thread_local objects, then keys; robust mutexes come last
+//   main_begins     refusals before threads are started
+//   outside         threads that wait for descriptors before those that wait for children
+#include "core/registration.h"
+#include "memory/mappings.h"
+#include "signals/signals.h"
+#include "threads/threads.h"
+#include "time/time.h"
+#include "sync/sync.h"
+#include "loader/loader.h"
+#include "io/blocking.h"
+#include "io/descriptors.h"
+#include "io/socket.h"
+#include "io/stdio.h"
+#include "files/files.h"
+#include "process/process.h"
+
+const struct hd_registration *const hd_all_modules[] = {
+  // process and memory
+  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings,
+  // threads
+  &hd_thread_local, &hd_keys, &hd_threads_before_main, &hd_thread_life, &hd_process_exit,
+  // signals and time
+  &hd_signals, &hd_delivery, &hd_crash, &hd_clocks, &hd_timers,
+  // synchronisation
+  &hd_mutexes, &hd_conds, &hd_rwlocks, &hd_barriers, &hd_spinlocks, &hd_semaphores, &hd_named_semaphores, &hd_onces, &hd_futexes,
+  // descriptors and files
+  &hd_descriptors, &hd_socket_addresses, &hd_directories, &hd_stdio, &hd_io,
+  // other processes, libraries
+  &hd_children, &hd_shared_memory, &hd_loader,
+  NULL,
+};

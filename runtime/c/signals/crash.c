@@ -1,0 +1,131 @@
+// crash.c: the kernel's signals: which failures are the program's, and which our own.
+#define _GNU_SOURCE
+#include <signal.h>
+#include "arch/context.h"
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/modules.h"
+#include "core/outcome.h"
+#include "core/own_memory.h"
+#include "core/registration.h"
+#include "core/rings.h"
+#include "core/run.h"
+#include "core/sched.h"
+#include "signals/signals.h"
+
+enum { ALT_STACK = 256 << 10, WATCHDOG = SIGURG };
+
+static bool progaccess(uint64_t pc) {
+  extern char __start_hd_progaccess[] __attribute__((visibility("hidden")));
+  extern char __stop_hd_progaccess[] __attribute__((visibility("hidden")));
+  return pc >= (uint64_t)__start_hd_progaccess && pc < (uint64_t)__stop_hd_progaccess;
+}
+
+static void record_signal(int sig, uint64_t pc, uint64_t addr) {
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, HD_OP_SIGNAL, pc, addr);
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
+}
+
+// A call of something that is not code: the place is the call, and the stack begins there.
+static void step_back(ucontext_t *c, const siginfo_t *info) {
+  uint64_t pc = hd_context_pc(c), sp = hd_context_sp(c), back;
+  if (info->si_code <= 0 || (uint64_t)info->si_addr != pc || hd_late_gone(pc)) return;
+  back = hd_word_at(sp, sizeof back);
+  if (back) hd_context_set(c, back - HD_CALL_SIZE, sp + sizeof back); // in the call
+}
+
+// What there is to say of a fault: it is where a library was that is gone.
+static const char *unloaded(uint64_t pc, uint64_t addr) {
+  const char *code = hd_late_gone(pc), *data = code ? NULL : hd_late_gone(addr);
+  if (code) return hd_text("in the code of %s, which was unloaded", hd_base_name(code));
+  return data ? hd_text("at memory of %s, which was unloaded", hd_base_name(data)) : NULL;
+}
+
+static void on_fatal(int sig, siginfo_t *info, void *context) {
+  ucontext_t *c = context;
+  if (info->si_code > 0 && hd_context_fix_up(c)) return;
+  hd_event_forget();
+  uint64_t pc = hd_context_pc(c);
+  if (hd_mode == HD_EARLY) {
+    if (hd_in_runtime(pc) && !progaccess(pc)) hd_fatal("signal %d in the runtime before main (offset %lx)", sig, hd_runtime_offset(pc));
+    hd_refuse("the program died of signal %d before main", sig);
+  }
+  if (hd_unwinding) { // a broken stack: go on with what is known
+    void (*resume)(void) = hd_to_carrier;
+    uint64_t none = 0;
+    hd_unwinding = false;
+    hd_out(HD_REC_BACKTRACE, &none, 0);
+    resume();
+  }
+  if (hd_mode != HD_ACTIVE || (hd_in_runtime(pc) && !progaccess(pc) && info->si_code > 0)) {
+    hd_shm->fatal_pc = pc;
+    hd_fatal("signal %d in the runtime (address %lx, at offset %lx)", sig, (uint64_t)info->si_addr, hd_runtime_offset(pc));
+  }
+  if (sig == SIGPIPE && hd_signal_ignored(sig)) return;
+  if (sig == SIGPIPE && hd_signal_handled(sig)) { hd_signal_kernel(sig); return; }
+  if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig) && hd_fault(sig, info, context)) return;
+  if (hd_loading && !hd_in_loader(pc)) hd_late_look();
+  uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
+  step_back(c, info);
+  pc = hd_context_pc(c);
+  // In a hook that touches memory for the program, the program's instruction is the
+  // pending one.
+  uint64_t site = hd_in_runtime(pc) ? hd.cur->pend.pc : pc + 1;
+  if (sig == SIGABRT) { // libc's own abort: malloc_printerr, __fortify_fail, …
+    hd_end(HD_OUT_ASSERT, 0, site, 0, "abort in libc");
+  }
+  hd_commit_failed();
+  record_signal(sig, site, addr);
+  hd_end(HD_OUT_SIGNAL, sig, site, addr, unloaded(pc, addr));
+}
+
+// The controller's watchdog: the program has been running without reaching a hook.
+static void on_watchdog(int sig, siginfo_t *info, void *context) {
+  (void)info;
+  if (hd_mode != HD_ACTIVE) {
+    hd_fork_signal(sig);
+    return;
+  }
+  hd_watchdog = true;
+  uint64_t pc = hd_context_pc(context);
+  if (hd_in_runtime(pc)) { // make the next scheduling point end it
+    hd.plan.max_steps = hd.points;
+    return;
+  }
+  hd.cur->pend.pc = pc + 1;
+  HD_EACH_MODULE(m) {
+    const char *what = m->stuck ? m->stuck(pc) : NULL;
+    if (!what) continue;
+    hd_watchdog = false;
+    hd_unsupported(what);
+  }
+  hd_hang(pc + 1, 0);
+}
+
+struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
+static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
+
+void hd_crash_remove(void) {
+  struct kernel_sigaction sa = { 0 };
+  for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
+  hd_sys4(SYS_rt_sigaction, WATCHDOG, &sa, 0, 8);
+}
+
+static void install(void) {
+  static bool done;
+  stack_t ss = { .ss_sp = hd_map(ALT_STACK, "the signal stack"), .ss_size = ALT_STACK };
+  hd_sys(SYS_sigaltstack, &ss, 0, 0);
+  if (done) return;
+  done = true;
+  // The unwinder sets itself up at its first use; that must be part of the snapshot.
+  hd_unwinder_warm();
+  struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = (void *)hd_sigreturn };
+  sa.handler = (void *)on_fatal;
+  for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
+  sa.handler = (void *)on_watchdog;
+  hd_sys4(SYS_rt_sigaction, WATCHDOG, &sa, 0, 8);
+}
+
+const struct hd_registration hd_crash = { .kernel_thread = install };

@@ -1,0 +1,53 @@
+// keys.c: destructors of thread-specific data, which the runtime runs in libc's place.
+#define _GNU_SOURCE
+#include <limits.h>
+#include <pthread.h>
+#include "core/libc.h"
+#include "core/registration.h"
+#include "threads/threads.h"
+
+enum { KEYS = 1024 };
+static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
+static uint32_t nkeys, nkeys_saved;
+
+HD_EXPORT int pthread_key_create(pthread_key_t *key, void (*dtor)(void *)) {
+  int err = REAL(pthread_key_create)(key, dtor);
+  if (err == 0 && *key < KEYS) {
+    key_dtor[*key] = dtor;
+    if (*key >= nkeys) nkeys = *key + 1;
+  }
+  return err;
+}
+
+HD_EXPORT int pthread_key_delete(pthread_key_t key) {
+  int err = REAL(pthread_key_delete)(key);
+  if (err == 0 && key < KEYS) key_dtor[key] = NULL;
+  return err;
+}
+
+static void save(void) {
+  nkeys_saved = nkeys;
+  hd_copy(key_saved, key_dtor, sizeof key_dtor);
+}
+static void restore(void) {
+  if (nkeys || nkeys_saved) hd_copy(key_dtor, key_saved, (nkeys > nkeys_saved ? nkeys : nkeys_saved) * sizeof *key_dtor);
+  nkeys = nkeys_saved;
+}
+
+static void run_destructors(struct hd_thread *t) {
+  (void)t;
+  for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
+    bool again = false;
+    for (uint32_t k = 0; k < nkeys; k++) {
+      if (!key_dtor[k]) continue;
+      void *v = pthread_getspecific(k);
+      if (!v) continue;
+      pthread_setspecific(k, NULL);
+      again = true;
+      key_dtor[k](v);
+    }
+    if (!again) return;
+  }
+}
+
+const struct hd_registration hd_keys = { .save = save, .restore = restore, .thread_ends = run_destructors };
