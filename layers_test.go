@@ -20,7 +20,7 @@ const module = "github.com/heddle-dev/heddle"
 var layers = [][]string{
 	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
 	{"trace"},
-	{"schedule"},
+	{"schedule", "internal/ops"},
 	{"internal/symbol/cxxname"},
 	{"internal/symbol/elffile"},
 	{"internal/symbol/callsite", "internal/symbol/goname"},
