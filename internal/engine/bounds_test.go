@@ -53,16 +53,13 @@ func (s *stuck) Still() time.Duration { return s.still() }
 // TestUnfinished: an exploration in which no execution ended says nothing of the program.
 func TestUnfinished(t *testing.T) {
 	target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error { return until(ctx) }}
-	began := time.Now()
+	// Without the limit it would not end.
 	r, err := Find(context.Background(), target, Options{Time: 10 * time.Millisecond}, nil)
 	if err != nil || r.Outcome != Unfinished || r.Ended != ByTime || r.Executions != 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("took %v", took)
-	}
 	// While it gives no sign of life the watchdog has its time.
-	began = time.Now()
+	began := time.Now()
 	still := &stuck{target, func() time.Duration { return time.Since(began) % (2 * time.Second) }}
 	r, err = Find(context.Background(), still, Options{Time: 10 * time.Millisecond}, nil)
 	if took := time.Since(began); err != nil || r.Outcome != Unfinished || took < 2*time.Second {
@@ -115,8 +112,7 @@ func TestNotConfirmed(t *testing.T) {
 				}
 				file := filepath.Join(t.TempDir(), "bug.hdl")
 				opts.Keep = keepIn(file, "")
-				began := time.Now()
-				r, err := Find(ctx, target, opts, nil)
+				r, err := Find(ctx, target, opts, nil) // what is stuck ends with the limit or the interrupt only
 				if interrupt != errors.Is(err, context.Canceled) || !interrupt && err != nil {
 					t.Errorf("error %v", err)
 				}
@@ -126,9 +122,6 @@ func TestNotConfirmed(t *testing.T) {
 				why := map[bool]string{false: "time limit reached", true: "interrupted"}[interrupt]
 				if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "not confirmed: "+why+" before ") }) {
 					t.Errorf("notes %q", r.Notes)
-				}
-				if took := time.Since(began); took > 30*time.Second {
-					t.Errorf("took %v", took)
 				}
 				if got := r.Finding.Trace != ""; got != test.trace {
 					t.Fatalf("trace %q", r.Finding.Trace)
@@ -171,6 +164,7 @@ func TestSimplifyTime(t *testing.T) {
 		{Seed: 1, Simplify: SimplifyOptions{Time: 200 * time.Millisecond}},
 		{Seed: 1, Time: 500 * time.Millisecond},
 	} {
+		limit := opts.Time + opts.Simplify.Time
 		target := &meddler{Target: simprog.New(simprog.LostUpdate(6)), after: func(p *schedule.Plan, _ *schedule.Outcome) {
 			if p.Mode == schedule.Tolerant {
 				time.Sleep(10 * time.Millisecond)
@@ -178,8 +172,17 @@ func TestSimplifyTime(t *testing.T) {
 		}}
 		began := time.Now()
 		r := find(t, target, opts)
-		if took := time.Since(began); r.Outcome != Bug || !r.Finding.Confirmed || took > 20*time.Second {
-			t.Fatalf("%v, %+v", took, r)
+		took := time.Since(began)
+		for range 4 { // the machine may be busy
+			if took < 10*limit {
+				break
+			}
+			began = time.Now()
+			r = find(t, target, opts)
+			took = min(took, time.Since(began))
+		}
+		if r.Outcome != Bug || !r.Finding.Confirmed || took >= 10*limit {
+			t.Fatalf("%.1f times the limit, %+v", took.Seconds()/limit.Seconds(), r)
 		}
 		if s := r.Simplified; s == nil || s.Complete || !s.Confirmed {
 			t.Errorf("%+v %q", s, r.Notes)

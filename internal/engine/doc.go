@@ -27,7 +27,7 @@
 //	explain   (report, races, leaks) The report says what was found, what was seen besides, and
 //	          what is still unseen (behaviours).
 //
-// Replay, ReplayElsewhere, Follow, Record and Simplify do single steps for commands that have a
+// Replay, ReplayElsewhere, ReplaySchedule, Follow, Record and Simplify do single steps for commands that have a
 // trace already.
 //
 // # Determinism

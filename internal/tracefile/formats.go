@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/regular"
@@ -130,20 +132,16 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 
 // WriteWhole writes a file whole or not at all, as trace files are.
 func WriteWhole(name string, write func(io.Writer) error) error {
-	tmp := name + ".incomplete"
-	file, err := os.Create(tmp)
+	// Not in TMPDIR: from there the last step may need a copy.
+	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)), renameio.WithPermissions(0o666))
 	if err != nil {
 		return err
 	}
-	err = write(file)
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp, name)
+	defer file.Cleanup()
+	if err = write(file); err == nil {
+		err = file.CloseAtomicallyReplace()
 	}
 	if err != nil {
-		os.Remove(tmp)
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil
