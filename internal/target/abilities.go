@@ -7,11 +7,11 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// A target may be able to do more than Target asks of it. Each ability is an interface in this
-// file, and As finds it: nobody else asks a target what type it is.
+// Optional abilities of a target. Each is an interface in this file, found with As; nothing outside
+// this package asserts a target's type.
 
 // As returns t with the ability T, looking through targets that wrap others (see Wrapper). ok is
-// false if neither t nor a target that it wraps has the ability.
+// false if neither t nor a target it wraps has the ability.
 func As[T any](t Target) (ability T, ok bool) {
 	for t != nil {
 		if a, ok := t.(T); ok {
@@ -26,7 +26,7 @@ func As[T any](t Target) (ability T, ok bool) {
 	return ability, false
 }
 
-// Wrapper is a target that adds something to another one and otherwise leaves everything to it.
+// Wrapper is a target that adds something to another one and delegates the rest to it.
 type Wrapper interface {
 	Target
 	Unwrap() Target
@@ -34,47 +34,44 @@ type Wrapper interface {
 
 // Stillness is the ability to tell a running execution from one that hangs.
 type Stillness interface {
-	// Still returns how long the present execution has given no sign of life, as the
-	// target's watchdog sees it, and 0 between executions. When it has grown to the
-	// watchdog's limit, the watchdog ends the execution. Still may be called from any
-	// goroutine.
+	// Still returns how long the current execution has shown no sign of life, as the target's
+	// watchdog measures it, and 0 between executions. At the watchdog's limit the watchdog ends the
+	// execution. Still may be called from any goroutine.
 	Still() time.Duration
 }
 
-// Omitter is the ability to leave out synchronisation calls that were named when the target was
-// started.
+// Omitter is the ability to omit synchronisation calls that were named when the target was started.
 type Omitter interface {
-	// Omitted returns how often each of the calls has been left out, in the order in which
-	// they were named.
+	// Omitted returns how often each call was omitted, in the order in which the calls were named.
 	Omitted() []Omission
 }
 
-// Omission is a call that is left out.
+// Omission is an omitted call.
 type Omission struct {
-	Call  string // as the user named it, CALL@FILE:LINE
-	Times uint64 // how often it has been left out in all executions so far
+	Call  string // as the user wrote it, CALL@FILE:LINE
+	Times uint64 // how often it was omitted, over all executions so far
 }
 
-// Debuggable is the ability to do one execution with gdb or lldb attached to its process.
+// Debuggable is the ability to run one execution with gdb or lldb attached to its process.
 type Debuggable interface {
-	// Debug does one execution as Target.Run does and returns when the debugger has ended,
-	// with the outcome if ended says that the execution had ended by then. The debugger has
-	// heddle's standard files and terminal. events is how many events the plan leads to, for
-	// the debugger's messages.
+	// Debug runs one execution as Target.Run does and returns when the debugger has ended. ended
+	// reports whether the execution ended too; o is its outcome then. The debugger gets heddle's
+	// standard files and terminal. events is the number of events of the plan's execution, for the
+	// debugger's messages.
 	Debug(ctx context.Context, debugger Debugger, plan schedule.Plan, events int) (o schedule.Outcome, ended bool, err error)
 }
 
-// Debugger is a program that understands gdb's command line, or lldb's.
+// Debugger is a program with gdb's or lldb's command line.
 type Debugger struct {
 	Path string
 	LLDB bool
 }
 
-// DebugLaunchable is the ability to do one execution in a process that a debugger starts, as
-// Delve does with Go programs.
+// DebugLaunchable is the ability to run one execution in a process that a debugger starts, as Delve
+// does with Go programs.
 type DebugLaunchable interface {
-	// Debug does one execution as Target.Run does and returns when the debugger has ended.
-	// debugger is its command line; the program's arguments follow. The debugger has heddle's
+	// Debug runs one execution as Target.Run does and returns when the debugger has ended. debugger
+	// is its command line; the program's arguments are appended. The debugger gets heddle's
 	// standard files and terminal.
 	Debug(ctx context.Context, debugger []string, plan schedule.Plan) error
 }

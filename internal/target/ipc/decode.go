@@ -13,9 +13,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// execution gathers the records of one execution until its result comes.
+// execution gathers the records of one execution until its result arrives.
 type execution struct {
-	*recording // nil if the plan wants none
+	*recording // nil if the plan asks for none
 	waiters    []abi.Waiter
 	backtrace  []uint64
 	message    string
@@ -39,7 +39,7 @@ func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 	x.recording = newRecording(prog, p, memory, room)
 }
 
-// reset forgets the records. The recording stays for its room.
+// reset forgets the records but keeps the recording for its allocated buffers.
 func (x *execution) reset() { *x = execution{recording: x.recording} }
 
 // Of abi.ThreadInfo.Flags.
@@ -58,7 +58,7 @@ func cast[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
 }
 
-// one is the value that a record consists of.
+// one decodes a record that consists of a single value.
 func one[T any](b []byte) (v T, err error) {
 	if list := cast[T](b); len(list) > 0 {
 		return list[0], nil
@@ -66,8 +66,8 @@ func one[T any](b []byte) (v T, err error) {
 	return v, errDamaged
 }
 
-// counted is the list of n values of size bytes that follows two words, the second of which
-// is n.
+// counted returns the list of n values of size bytes that follows two words, the second of which is
+// n.
 func counted(b []byte, size int) ([]byte, error) {
 	if len(b) >= 8 {
 		if n := int(binary.NativeEndian.Uint32(b[4:])); n <= (len(b)-8)/size {
@@ -79,7 +79,7 @@ func counted(b []byte, size int) ([]byte, error) {
 
 var errDamaged = errors.New("the runtime sent a record that is too short: something has written into heddle's memory")
 
-// add takes one record; result is set for the one that ends the execution.
+// add takes one record. result is set for the record that ends the execution.
 func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 	switch kind {
 	case abi.RecResult:
@@ -145,8 +145,8 @@ var kinds = [...]trace.Kind{
 	abi.OutExit: trace.Exit,
 }
 
-// outcome turns the records of an execution into what the controller works with. Index is
-// that of the part of the plan that proc was given.
+// outcome turns the records of an execution into the controller's form. Index counts from the first
+// execution of the part of the plan that proc was given.
 func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
 	o := schedule.Outcome{
 		Index: int(r.Index), Coverage: r.Coverage,
@@ -209,7 +209,7 @@ func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Diverge
 	return d
 }
 
-// cycle finds threads that wait for one another in a ring, beginning with the lowest.
+// cycle returns threads that wait for one another in a cycle, starting with the lowest.
 func cycle(waiters []trace.Waiter) []trace.ThreadID {
 	next := map[trace.ThreadID]trace.ThreadID{}
 	for _, w := range waiters {

@@ -12,14 +12,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// sentPoints are the scheduling points that a process was given last.
+// sentPoints are the scheduling points last sent to a process.
 type sentPoints struct {
 	any    bool
 	points []trace.Site
 }
 
-// encode turns executions first to first+repeat of a plan into a record of the plan ring.
-// The points are left out if the process has them from the plan before, sent.
+// encode encodes executions first to first+repeat of a plan as a record of the plan ring. It omits
+// the points if sent says that the process has them from the plan before.
 func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory int64, sent *sentPoints) ([]byte, error) {
 	h := abi.Plan{
 		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// EnvDigest is what a trace's header holds of an environment, whatever its order.
+// EnvDigest returns a trace header's hash of an environment, which does not depend on its order.
 func EnvDigest(env []string) string {
 	env = slices.Sorted(slices.Values(env))
 	sum := sha256.Sum256([]byte(strings.Join(env, "\x00")))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// hashCache remembers the hashes of files. A search records many executions, which all read
-// the same ones.
+// hashCache caches the hashes of files: a search records many executions, which all read the same
+// files.
 type hashCache struct {
 	mu   sync.Mutex
 	seen map[string]hashed

@@ -14,58 +14,57 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Program is what a kind of target knows and the wire does not. The methods are called from
-// the goroutine that called Stream.
+// Program is what a kind of target knows and the protocol does not. Its methods are called from the
+// goroutine that called Stream.
 type Program interface {
-	// Launch gives a process that takes plans and that nobody else has.
+	// Launch returns a process that takes plans. The caller owns it.
 	Launch(context.Context) (*Process, error)
 
-	// Begin is called before anything of the next execution is named, also of one that is
-	// not recorded.
+	// Begin is called before anything of the next execution is named, even if the execution is not
+	// recorded.
 	Begin()
-	// PC is the address that a site has in the running process; Site is the inverse.
+	// PC returns the address of a site in the running process; Site is its inverse.
 	PC(trace.Site) uint64
 	Site(pc uint64) trace.Site
 	// Object names what a runtime reports as an address; by is the thread that used it.
 	Object(addr uint64, stacks *Stacks, by trace.ThreadID) trace.Object
 	Header() trace.Header
-	Modules() []trace.Module // that what was named since Begin refers to
+	Modules() []trace.Module // those that names given since Begin refer to
 
-	// Ended completes an ending with what the records do not say. If the process ends with
-	// an execution that failed or was recorded, it has ended by now.
+	// Ended completes an outcome with what the records do not contain. If the process ends together
+	// with an execution that failed or was recorded, it has ended by now.
 	Ended(*Process, *schedule.Plan, *trace.Ending)
 }
 
-// Loop runs plans in one process after the other. What a process was asked for and did not
-// get to, because it ended, goes to the next one.
+// Loop runs plans in one process after the other. If a process ends before it has run all it was
+// given, the next one runs the rest.
 type Loop struct {
 	Program  Program
-	Watchdog time.Duration // without a sign of life until an execution is called a hang
-	// Memory is what the recording of an execution may use, its watcher included, in bytes;
-	// 0 for no bound. Accesses past it are left out, scheduling points never are.
+	Watchdog time.Duration // time without a sign of life after which an execution is a hang
+	// Memory bounds the memory for recording an execution, its watcher included, in bytes; 0 for no
+	// bound. Beyond it, accesses are dropped; scheduling points never are.
 	Memory int64
-	// Drain is how many executions that nobody wants any more are waited for. If there are
-	// more of them the process is ended instead.
+	// Drain is how many executions that are no longer wanted may run to their end. If more are
+	// queued, the process is ended instead.
 	Drain int
-	// Again, if it is set, is shown each result and its message before anything is made of
-	// it. If it reports true the result is forgotten, and the next process runs the
-	// execution again.
+	// Again, if not nil, sees each result and its message first. If it reports true the result is
+	// dropped, and the next process repeats the execution.
 	Again func(p *Process, r *abi.Result, message string) bool
 
 	proc   *Process
 	nextID uint64
-	x      execution    // the one that is under way
+	x      execution    // the current one
 	still  atomic.Int64 // nanoseconds
 }
 
-// Still is how long the execution under way has given no sign of life, as the watchdog sees
-// it; 0 if none exists. It may be called from any goroutine.
+// Still returns how long the current execution has shown no sign of life, as the watchdog measures
+// it, and 0 between executions. It may be called from any goroutine.
 func (l *Loop) Still() time.Duration { return time.Duration(l.still.Load()) }
 
-// Process is the one in use, nil if none exists.
+// Process returns the process in use, nil if none is.
 func (l *Loop) Process() *Process { return l.proc }
 
-// Renew gives up the process in use, if any, for one that has done nothing yet.
+// Renew replaces the process in use, if any, by one that has not run anything yet.
 func (l *Loop) Renew(ctx context.Context) (err error) {
 	l.Close()
 	l.proc, err = l.Program.Launch(ctx)
@@ -80,7 +79,7 @@ func (l *Loop) Close() {
 	}
 }
 
-// Run does one execution of p, as target.Target.
+// Run runs one execution of p; see target.Target.
 func (l *Loop) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	p.Repeat = 1
 	var out schedule.Outcome
@@ -101,17 +100,17 @@ func (l *Loop) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, erro
 
 const maxQueued = 64
 
-// job is a plan that was taken and has not ended. A process is given it whole or, where the
-// process may not do as many executions, a first part of what is left of it.
+// job is a plan that was taken and has not ended. A process gets the rest of it at once or, if the
+// process may not run as many executions, the first part of the rest.
 type job struct {
 	plan schedule.Plan
 	done int  // executions that have ended
-	over bool // no more of them are wanted
+	over bool // its remaining executions are not wanted
 
-	id    uint64 // of the part that was given last, or is to be
+	id    uint64 // of the part given last, or of the next one
 	first int    // its first execution
-	given int    // how many it has
-	bytes []byte // not given yet: its record
+	given int    // how many executions it has
+	bytes []byte // its record, until it is given
 }
 
 // stream is one call of Stream.
@@ -120,20 +119,20 @@ type stream struct {
 	next    func() (schedule.Plan, bool)
 	done    func(schedule.Plan, schedule.Outcome) bool
 	queue   []job
-	sent    int  // the process has been given the first so many
+	sent    int  // the process has been given this many jobs of queue
 	more    bool // next may have a plan: it is asked after each outcome
-	stopped bool // by done: what comes now is not wanted
+	stopped bool // done returned false: results from now on are not wanted
 	dog     watchdog
 }
 
-// Stream is that of target.Target. After an error there is no process in use.
+// Stream implements target.Target. After an error no process is in use.
 func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) (err error) {
 	s := &stream{Loop: l, next: next, done: done, more: true, dog: watchdog{limit: l.Watchdog}}
 	l.x.reset()
 	defer func() {
 		l.still.Store(0)
 		if err != nil {
-			l.Close() // whatever is queued must not run into the next call
+			l.Close() // plans still queued must not run into the next call
 		}
 	}()
 	for records := 0; ; {
@@ -151,7 +150,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			continue
 		}
 		kind, b, ok := l.proc.results.Next()
-		// Records may come as fast as they are read, those of one execution for minutes.
+		// Records may arrive as fast as they are read, and those of one execution for minutes.
 		if records++; !ok || records%256 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -179,7 +178,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 	}
 }
 
-// feed takes plans and gives them to the process, as far as there is room for them.
+// feed takes plans and gives them to the process, as long as the ring has room.
 func (s *stream) feed() error {
 	for {
 		if s.sent == len(s.queue) {
@@ -200,7 +199,7 @@ func (s *stream) feed() error {
 	}
 }
 
-// give puts a job's next part into the plan ring. It reports false if that cannot be now.
+// give puts a job's next part into the plan ring. It reports false if the ring has no room now.
 func (s *stream) give(j *job) (bool, error) {
 	p := s.proc
 	if p == nil || p.spent() || s.sent == 0 && !p.Alive() {
@@ -228,7 +227,7 @@ func (s *stream) give(j *job) (bool, error) {
 	return true, nil
 }
 
-// record takes in one record of the result ring.
+// record handles one record of the result ring.
 func (s *stream) record(kind uint32, b []byte) error {
 	if kind == recDamaged {
 		return errDamaged
@@ -238,8 +237,8 @@ func (s *stream) record(kind uint32, b []byte) error {
 		if s.sent == 0 {
 			return errors.New("the runtime ended a plan that it was not given")
 		}
-		// A part that was run to its end leaves the rest to the next process. One that was
-		// not was stopped by the runtime, as the plan asked.
+		// A part that ran to its end leaves the rest to the next process. One that did not was
+		// stopped by the runtime, as the plan asked.
 		if j := &s.queue[0]; s.stopped || j.over || j.done < j.first+j.given {
 			s.queue = s.queue[1:]
 		}
@@ -248,7 +247,7 @@ func (s *stream) record(kind uint32, b []byte) error {
 	}
 	if s.sent > 0 && !s.x.begun {
 		if s.stopped {
-			s.x.begin(s.Program, &schedule.Plan{}, 0) // nobody wants it
+			s.x.begin(s.Program, &schedule.Plan{}, 0) // its records are not wanted
 		} else {
 			s.x.begin(s.Program, &s.queue[0].plan, s.Memory)
 		}
@@ -281,7 +280,7 @@ func (s *stream) record(kind uint32, b []byte) error {
 	return nil
 }
 
-// hang ends the execution of a process that does not answer. There is no record of it.
+// hang ends the execution of a process that does not answer. It leaves no records.
 func (s *stream) hang() {
 	s.proc.kill()
 	j := &s.queue[0]
@@ -290,8 +289,8 @@ func (s *stream) hang() {
 	s.ended(o, true)
 }
 
-// ended reports an execution of the first job and finds out what is left to do. last says
-// that the process ends with it.
+// ended reports an execution of the first job and works out what remains to be run. last says that
+// the process ends with it.
 func (s *stream) ended(o schedule.Outcome, last bool) {
 	j := &s.queue[0]
 	s.x.reset()
@@ -322,12 +321,12 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 // taken marks all queued jobs as unsent.
 func (s *stream) taken() {
 	for i := range s.queue {
-		s.queue[i].bytes = nil // it depends on what the process has been given before
+		s.queue[i].bytes = nil // the encoding depends on what the process was given before
 	}
 	s.sent = 0
 }
 
-// outstanding is how many executions the process has still to do.
+// outstanding returns how many executions the process still has to run.
 func (s *stream) outstanding() int {
 	n := 0
 	for i := range s.queue[:s.sent] {
@@ -341,22 +340,22 @@ func (s *stream) outstanding() int {
 	return n
 }
 
-// watchdog tells a program that computes or blocks without scheduling points.
+// watchdog detects a program that computes or blocks without reaching scheduling points.
 type watchdog struct {
 	limit time.Duration
 	still stillness
-	after time.Duration // that the last look found
+	after time.Duration // since the last sign of life, at the last look
 	asked bool
 }
 
-// seen says that the program gave a sign of life.
+// seen notes that the program gave a sign of life.
 func (w *watchdog) seen() { w.still, w.after, w.asked = stillness{}, 0, false }
 
-// look is called when there is nothing to read. It reports that the process has to be
-// ended, or an error if it was lost.
+// look is called when no record is available. It reports whether the process has to be ended, or an
+// error if it was lost.
 func (w *watchdog) look(p *Process) (hung bool, err error) {
 	if !p.Alive() {
-		// It may have written its last words before it went.
+		// It may have written its last records before it ended.
 		if p.results.head() != p.results.tail() {
 			return false, nil
 		}
@@ -375,8 +374,8 @@ func (w *watchdog) look(p *Process) (hung bool, err error) {
 	case still > w.limit+2*time.Second:
 		return true, nil
 	case still > w.limit && !w.asked:
-		// A runtime's handler ends the execution as a hang at the instruction it finds
-		// running, if it is the program's; or the program ends, and says where it was.
+		// A runtime's handler ends the execution as a hang at the interrupted instruction, if that
+		// is the program's; or the program ends and reports where it was.
 		w.asked = true
 		unix.Kill(p.Pid(), p.quit)
 	}

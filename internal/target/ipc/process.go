@@ -25,7 +25,7 @@ const (
 	addrNoRandom   = 0x0040000 // ADDR_NO_RANDOMIZE
 )
 
-// Command says how a process is started and what its silence means.
+// Command says how a process is started and what its lack of output means.
 type Command struct {
 	Path    string
 	Args    []string // Args[0] as the program will see it
@@ -34,41 +34,40 @@ type Command struct {
 	Stdin   []byte   // what the program reads
 	Donors  int      // abi.Shm.Donors
 	Options uint32   // abi.Shm.Options
-	// Append keeps the program's output in the order written, whoever writes it, for
-	// Process.Output. Otherwise the runtime takes care of the file.
+	// Append keeps the program's output in the order written, across its processes, for
+	// Process.Output. Otherwise the runtime manages the file.
 	Append bool
-	// Terminal leaves heddle's own standard files and its terminal to the process, for a
-	// debugger. There is no output to be had then.
+	// Terminal leaves heddle's own standard files and its terminal to the process, for a debugger.
+	// Its output is not captured then.
 	Terminal bool
-	// Bound ends the process when this one ends. For runtimes that do not look after that
-	// on their own.
+	// Bound ends the process when this one ends, for runtimes that do not do so on their own.
 	Bound bool
-	// Quit is sent to a program that does not answer. If QuitEnds the program ends of it,
-	// otherwise its runtime ends the execution as a hang and goes on.
+	// Quit is sent to a program that does not answer. If QuitEnds is set, it ends the program;
+	// otherwise the runtime ends the execution as a hang and continues.
 	Quit     syscall.Signal
 	QuitEnds bool
-	// WarmUp is how long the program may go without a sign of life before it is ready,
-	// from when its runtime has begun; then Launch returns ErrCold. 0 is forever.
+	// WarmUp is how long the program may go without a sign of life between the start of its runtime
+	// and being ready; then Launch returns ErrCold. 0 means no limit.
 	WarmUp time.Duration
 	// Scratch is a directory that is removed when the process is closed; empty for none.
 	Scratch string
-	// Early is the sentence for a program that ended before it was ready: before its
-	// runtime had begun, or loaded. words are its last.
+	// Early returns the sentence for a program that ended before it was ready: before its runtime
+	// had begun, or loaded. words is the end of its output.
 	Early func(loaded bool, how, words string) string
-	// Words finds in the program's output what is worth telling of a program that ended
-	// without a reason. Nil where the output is not for the controller to read.
+	// Words extracts from the output what a user should see of a program that ended without a
+	// reason. Nil if the controller cannot read the output.
 	Words func(output []byte) string
 }
 
 // Process is one launched program with its shared memory, ready to take plans.
 type Process struct {
-	// Budget is how many executions the process may be asked for, 0 for any number. Who
-	// launched it sets it.
+	// Budget is how many executions the process may be given, 0 for any number. The code that
+	// launches the process sets it.
 	Budget int
-	// Closing, if it is set, is shown the shared memory when the process has ended and before
-	// the memory is given back.
+	// Closing, if not nil, gets the shared memory when the process has ended and before the memory
+	// is unmapped.
 	Closing func(*abi.Shm)
-	// Mark is for a Program's own use: where in the output the first execution begins.
+	// Mark is for a Program's own use: the offset in the output where the first execution begins.
 	Mark int64
 	// Scratch is that of its Command.
 	Scratch string
@@ -89,11 +88,11 @@ type Process struct {
 	waitErr  error
 }
 
-// ErrCold is what Launch returns for a program whose warm-up failed (abi.StateCold).
+// ErrCold is Launch's error for a program whose warm-up failed (abi.StateCold).
 var ErrCold = errors.New("the execution that was to warm up the program failed")
 
-// Launch starts the program and waits until its runtime takes plans. A *RefusedError says
-// that heddle cannot carry the program, in one sentence.
+// Launch starts the program and waits until its runtime takes plans. A *RefusedError says in one
+// sentence why heddle cannot run the program.
 func Launch(ctx context.Context, c *Command) (*Process, error) {
 	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds, Scratch: c.Scratch}
 	shmFile, err := p.share(c)
@@ -127,7 +126,7 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	}
 	p.cmd.ExtraFiles = []*os.File{shmFile} // abi.ShmFd
-	// Its own process group: Ctrl-C is heddle's to handle.
+	// Its own process group: heddle handles Ctrl-C.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.Terminal}
 	if c.Bound {
 		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
@@ -141,7 +140,7 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	}
 	go func() {
 		p.waitErr = p.cmd.Wait()
-		// A caller that waits for a result looks again, and finds it gone.
+		// A caller that waits for a result looks again and finds the process dead.
 		wake(&p.shm.ResultRing.HeadWaiters, &p.shm.ResultRing.HeadSeq)
 		close(p.dead)
 	}()
@@ -152,12 +151,12 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	return p, nil
 }
 
-// Wait waits until the process has ended on its own.
+// Wait waits until the process has ended.
 func (p *Process) Wait() { <-p.dead }
 
-// startFixed starts cmd with a fixed address layout where the system allows it. The
-// personality belongs to the thread that forks; nothing heddle prints or stores depends
-// on it, it only makes runs more alike.
+// startFixed starts cmd with a fixed address layout where the system allows it. The personality
+// belongs to the thread that forks. Nothing that heddle prints or stores depends on the layout; a
+// fixed one only makes runs more alike.
 func startFixed(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -170,7 +169,7 @@ func startFixed(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// tooLong says why the kernel refuses the arguments and the environment of a command.
+// tooLong says why the kernel refuses a command's arguments and environment.
 func tooLong(c *Command) error {
 	const longest = 128 << 10 // with its zero: MAX_ARG_STRLEN
 	bytes := 0
@@ -190,7 +189,7 @@ func tooLong(c *Command) error {
 	return fmt.Errorf("cannot start %s: arguments and environment have %d bytes, more than the kernel allows a program: shorten them, or raise the limit on the stack (ulimit -s), a quarter of which they may take", c.Path, bytes)
 }
 
-// Plain drops the path from a file error: the sentence around it names it.
+// Plain drops the path from a file error, for messages that name the file already.
 func Plain(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -243,8 +242,7 @@ func (p *Process) share(c *Command) (*os.File, error) {
 	return f, nil
 }
 
-// View is what is in a mapping of the shared memory whose fields "set before start" are
-// set.
+// View describes a mapping of the shared memory whose "set before start" fields are set.
 func View(mem []byte) (s *abi.Shm, plans, results Ring) {
 	s = (*abi.Shm)(unsafe.Pointer(&mem[0]))
 	plans = Ring{&s.PlanRing, mem[s.PlanOff : s.PlanOff+s.PlanSize]}
@@ -291,7 +289,7 @@ func (p *Process) handshake(ctx context.Context, warmUp time.Duration) error {
 	}
 }
 
-// failure says why the program is not running any more. It is never the program's bug.
+// failure says why the program is no longer running. The reason is never the program's bug.
 func (p *Process) failure() error {
 	switch p.state() {
 	case abi.StateRefused:
@@ -327,7 +325,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 // LostError says that the program's process vanished.
 type LostError struct {
 	How   string
-	Words string // the program's last, if Command.Words finds any
+	Words string // the end of its output, as Command.Words gives it
 }
 
 func (e *LostError) Error() string {
@@ -338,13 +336,13 @@ func (e *LostError) Error() string {
 	return s
 }
 
-// Shm is the shared memory, until Close.
+// Shm returns the shared memory, valid until Close.
 func (p *Process) Shm() *abi.Shm { return p.shm }
 
-// Pid is the process id.
+// Pid returns the process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Alive is false once the process has ended.
+// Alive reports whether the process has not ended yet.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.dead:
@@ -354,13 +352,13 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Failure waits for the end of the process and says why it came, as an error of heddle's.
+// Failure waits for the end of the process and returns its cause as an error of heddle's.
 func (p *Process) Failure() error {
 	<-p.dead
 	return p.failure()
 }
 
-// OutputSize is the number of bytes written to standard output and error so far.
+// OutputSize returns the number of bytes written to standard output and error so far.
 func (p *Process) OutputSize() int64 {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(p.out.Fd()), &st); err != nil {
@@ -369,8 +367,8 @@ func (p *Process) OutputSize() int64 {
 	return st.Size
 }
 
-// Output is a part of what was written, nil if there is nothing. Of more than OutputKept bytes
-// it is the end, and says so.
+// Output returns a part of the output, nil if it is empty. Of more than OutputKept bytes it returns
+// the end, after a line that says so.
 func (p *Process) Output(from, to int64) []byte {
 	if to <= from {
 		return nil
@@ -383,12 +381,12 @@ func (p *Process) Output(from, to int64) []byte {
 	return b[:n]
 }
 
-// OutputKept is the most that is kept of an execution's output. C programs' runtime keeps half
+// OutputKept is the most that is kept of an execution's output, in bytes. The C runtime keeps half
 // of it from the beginning.
 const OutputKept = 2 * abi.OutputKept
 
-// trim gives back the memory of output that nobody will ask for, while it is written: all but
-// the beginning and the end. The file keeps its size. It is called periodically.
+// trim, called periodically, frees the memory of output that is no longer needed while the program
+// still writes: all but the beginning and the end. The file keeps its size.
 func (p *Process) trim() {
 	const recent = 64 << 20
 	if end := p.OutputSize() - recent; end > OutputKept {
@@ -396,11 +394,10 @@ func (p *Process) trim() {
 	}
 }
 
-// spent reports whether the process must not be asked for another execution.
+// spent reports whether the process must not be given another execution.
 func (p *Process) spent() bool { return p.Budget > 0 && p.asked >= p.Budget }
 
-// settle waits until the process, which is about to end, has ended, so that all of its
-// output is there.
+// settle waits for the end of a process that is about to end, so that its output is complete.
 func (p *Process) settle() {
 	select {
 	case <-p.dead:
@@ -409,7 +406,7 @@ func (p *Process) settle() {
 	}
 }
 
-// kill ends the process and those it started.
+// kill ends the process and the processes it started.
 func (p *Process) kill() {
 	if p.Alive() {
 		unix.Kill(-p.Pid(), unix.SIGKILL)
@@ -418,7 +415,7 @@ func (p *Process) kill() {
 	}
 }
 
-// Close ends the process and gives back its memory. It may be called again.
+// Close ends the process and frees its memory. It may be called again.
 func (p *Process) Close() {
 	if p.mem == nil {
 		return
@@ -433,7 +430,7 @@ func (p *Process) Close() {
 
 func (p *Process) unmap() {
 	if p.Scratch != "" {
-		os.RemoveAll(p.Scratch) // what cannot be removed is the program's own doing
+		os.RemoveAll(p.Scratch) // fails only if the program has changed permissions
 	}
 	if p.out != nil {
 		p.out.Close()

@@ -9,16 +9,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Shares of the memory that a Loop may use. A program can access memory millions of times a
-// second, so accesses that are not scheduling points are what a recording consists of. Of these a
-// trace keeps the first so many; the watcher is shown more, and has a share of its own.
+// Shares of the memory that a Loop may use. A program can access memory millions of times a second,
+// so a recording consists mostly of accesses that are not scheduling points. A trace keeps the
+// first of these, up to a limit; the watcher is shown more and has a share of its own.
 const (
-	memoryPerKept  = 1024 // bytes of Loop.Memory for an event kept: 88, twice while the list grows, and what reads the trace
-	memoryPerShown = 128  // for one that is shown: this bounds how long an execution takes
-	watcherShare   = 4    // a fourth is the watcher's
+	memoryPerKept  = 1024 // bytes of Loop.Memory per event kept: 88, twice while the list grows, and what readers of the trace need
+	memoryPerShown = 128  // per event shown: this bounds how long an execution takes
+	watcherShare   = 4    // the watcher gets a fourth
 )
 
-// maxAccesses are how many accesses that are not scheduling points a plan keeps in its trace,
+// maxAccesses returns how many accesses that are not scheduling points a plan keeps in its trace,
 // and how many its watcher is shown.
 func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
 	of := func(per int64) uint64 {
@@ -43,8 +43,8 @@ func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
 	return kept, shown
 }
 
-// recording makes the trace of one execution, event by event, and shows the events to the
-// plan's watcher.
+// recording builds the trace of one execution, event by event, and shows the events to the plan's
+// watcher.
 type recording struct {
 	prog    Program
 	watcher schedule.Watcher
@@ -52,21 +52,21 @@ type recording struct {
 	who     Stacks
 	stacks  [][]trace.Site
 	events  []trace.Event
-	next    trace.Event // being added; a local variable would be allocated for each call of the watcher
+	next    trace.Event // being added; a local variable would escape to the heap at each call of the watcher
 	allocs  []trace.Alloc
 	live    map[trace.Object]int // of allocs
-	waiting []abi.Local          // places in stacks, sent before the event that they are for
+	waiting []abi.Local          // places in stacks, sent before the event they belong to
 	locals  []trace.Local
 	types   []abi.Type
-	typeOf  map[uint64]string // names of types, by object; empty for an object that was said to be two things
+	typeOf  map[uint64]string // names of types, by object; empty for an object reported with two types
 
-	typeBytes int    // that were sent of types
+	typeBytes int    // of type names sent
 	sent      uint64 // events that the runtime has sent
 
 	sparse      bool   // only scheduling points are kept
-	kept, most  uint64 // events that are kept though they are not scheduling points
+	kept, most  uint64 // of the events that are not scheduling points: kept, and the limit
 	cut         bool   // there were more than most
-	shown, show uint64 // accesses that the watcher has seen, and is to see
+	shown, show uint64 // accesses that the watcher has seen, and the limit
 	hidden      bool   // there were more than show
 }
 
@@ -88,7 +88,7 @@ func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.E
 	return r
 }
 
-// unseen tells the watcher, once, that it is shown no more accesses.
+// unseen tells the watcher, once, that it gets no more accesses.
 func (r *recording) unseen() {
 	if r.watcher != nil && !r.hidden {
 		r.hidden = true
@@ -106,7 +106,7 @@ func (r *recording) stack(pcs []uint64) {
 	r.stacks = append(r.stacks, sites)
 }
 
-// add takes the next events. The words of a large enabled set follow their event.
+// add adds the next events. The words of a large enabled set follow their event.
 func (r *recording) add(list []abi.Event) error {
 	for i := 0; i < len(list); i++ {
 		a := &list[i]
@@ -125,10 +125,10 @@ func (r *recording) add(list []abi.Event) error {
 	return nil
 }
 
-// place takes in a place in a stack; the events before it may still be on their way.
+// place adds a place in a stack; the events before it may still be on their way.
 func (r *recording) place(l abi.Local) { r.waiting = append(r.waiting, l) }
 
-// maxTypes bounds the bytes of a trace that types take; objects after that go without.
+// maxTypes bounds the bytes that types take in a trace; later objects have no type.
 const maxTypes = 1 << 20
 
 func (r *recording) typ(y abi.Type, name string) {
@@ -169,7 +169,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	r.showWatcher(ev, extra)
 	if extra && !r.sparse {
 		if r.kept++; r.kept > r.most {
-			// Those after it would say little without those in between.
+			// Later ones would mean little without those in between.
 			r.sparse, r.cut = true, true
 		}
 	}
@@ -193,8 +193,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	r.events = append(r.events, *ev)
 }
 
-// maxAllocs bounds the heap blocks that are named by where they came from; those after it go
-// without.
+// maxAllocs bounds the heap blocks that are named by their allocation; later ones are not.
 const maxAllocs = 1 << 21
 
 func (r *recording) alloc(ev *trace.Event) {
@@ -209,7 +208,8 @@ func (r *recording) alloc(ev *trace.Event) {
 	})
 }
 
-// showWatcher shows an event to the watcher. An extra one is none of the trace's scheduling points.
+// showWatcher shows an event to the watcher. extra marks one that is not a scheduling point of the
+// trace.
 func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 	if r.watcher == nil {
 		return
@@ -223,7 +223,7 @@ func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 	r.watcher.Event(ev)
 }
 
-// trace is the execution's, which has ended.
+// trace returns the trace of the execution, which has ended.
 func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Ending: e}
 	for i := range r.types {
@@ -256,11 +256,11 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 		tr.Threads = append(tr.Threads, thread)
 	}
 	tr.Events = r.take()
-	tr.Modules = r.prog.Modules() // with those that were met
+	tr.Modules = r.prog.Modules() // including those loaded during the execution
 	return tr
 }
 
-// take are the events. A short list is copied, and its room used again for the next execution.
+// take returns the events. A short list is copied, so that its buffer serves the next execution.
 func (r *recording) take() []trace.Event {
 	const short = 1 << 14
 	events := r.events

@@ -10,8 +10,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 )
 
-// Ring is one direction of the shared memory: a single producer, a single consumer,
-// records that never wrap. Cursors are byte counts that only grow.
+// Ring is one direction of the shared memory: a single producer, a single consumer, and records
+// that never wrap. Cursors are byte counts that only grow.
 type Ring struct {
 	ctl   *abi.Ring
 	bytes []byte
@@ -22,12 +22,12 @@ func (r *Ring) tail() uint64 { return atomic.LoadUint64(&r.ctl.Tail) }
 
 const (
 	recHeader = abi.SizeofRecHeader
-	// recDamaged is not in enum hd_record: what Next calls something that cannot be a record.
+	// recDamaged is not in enum hd_record: Next returns it for bytes that cannot be a record.
 	recDamaged = ^uint32(0)
 )
 
-// Put appends a record as the ring's producer. It reports false if there is no room now.
-// The store to Head pairs with hd_plan_next's acquire load.
+// Put appends a record as the ring's producer. It reports false if the ring has no room now. The
+// store to Head pairs with hd_plan_next's acquire load.
 func (r *Ring) Put(kind uint32, payload []byte) bool {
 	size := uint64(len(r.bytes))
 	need := uint64(recHeader+len(payload)+7) &^ 7
@@ -57,7 +57,7 @@ func (r *Ring) header(pos uint64, size, kind uint32) {
 	h.Size, h.Type = size, kind
 }
 
-// Next returns the oldest record, as the ring's consumer, or false if none exists. The
+// Next returns the oldest record, as the ring's consumer, or false if the ring is empty. The
 // payload is valid until Release. The load of Head pairs with hd_out_end's store.
 func (r *Ring) Next() (kind uint32, payload []byte, ok bool) {
 	for {
@@ -78,7 +78,7 @@ func (r *Ring) Next() (kind uint32, payload []byte, ok bool) {
 	}
 }
 
-// Release gives back the record that Next returned.
+// Release frees the record that Next returned.
 func (r *Ring) Release() {
 	pos := r.ctl.Tail % uint64(len(r.bytes))
 	r.release((*abi.RecHeader)(unsafe.Pointer(&r.bytes[pos])).Size)
@@ -90,8 +90,8 @@ func (r *Ring) release(size uint32) {
 	wake(&r.ctl.TailWaiters, &r.ctl.TailSeq)
 }
 
-// Wait sleeps until the producer has moved Head, at most d. As in ring_wait of the
-// runtime: announce, look again, sleep.
+// Wait sleeps until the producer moves Head, for at most d. Like ring_wait in the runtime, it
+// announces itself, looks again, then sleeps.
 func (r *Ring) Wait(d time.Duration) {
 	tail := r.ctl.Tail
 	for i := 0; i < 100; i++ {

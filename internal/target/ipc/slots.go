@@ -7,21 +7,21 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Stacks knows whose stacks are where, at the event of an execution that is being decoded.
-// It is the one place where slots, which the runtime's sets are of, become threads.
+// Stacks maps addresses to the threads whose stacks contain them, at the event being decoded. It is
+// also the only place that maps slots, the elements of the runtime's sets, to threads.
 type Stacks struct {
 	threads []abi.ThreadInfo // by number
 	owner   []trace.ThreadID // by slot
 	mask    []uint64         // by slot: enabled at the last event
 	enabled trace.ThreadSet  // the same by thread; events may share it
 
-	// What alone gave last.
+	// The last result of alone.
 	few     bool
 	fewMask uint64
 	fewSet  trace.ThreadSet
 }
 
-// know takes in what is said of a thread. The last that is said counts.
+// know records what the runtime reports of a thread. The last report counts.
 func (s *Stacks) know(info abi.ThreadInfo) error {
 	i := int(info.Number)
 	if i >= trace.MaxThreads {
@@ -34,7 +34,7 @@ func (s *Stacks) know(info abi.ThreadInfo) error {
 	return nil
 }
 
-// info is what is known of thread t, nil if that is nothing.
+// info returns what is known of thread t, nil if nothing is.
 func (s *Stacks) info(t trace.ThreadID) *abi.ThreadInfo {
 	if t >= 0 && int(t) < len(s.threads) && s.threads[t].Number == uint32(t) {
 		return &s.threads[t]
@@ -46,8 +46,8 @@ func contains(th *abi.ThreadInfo, addr uint64) bool {
 	return th != nil && addr < th.StackHi && addr >= th.StackHi-th.StackSize
 }
 
-// Of is the thread on whose stack addr lies, nil if it lies on none. Where a program has given
-// several threads the same memory, by is preferred, then the younger thread.
+// Of returns the thread on whose stack addr lies, nil if it lies on none. Where a program has given
+// several threads the same memory, it prefers by, then the younger thread.
 func (s *Stacks) Of(addr uint64, by trace.ThreadID) *abi.ThreadInfo {
 	if th := s.info(by); contains(th, addr) {
 		return th
@@ -64,7 +64,7 @@ func (s *Stacks) Of(addr uint64, by trace.ThreadID) *abi.ThreadInfo {
 // give makes thread t the owner of a slot.
 func (s *Stacks) give(slot uint64, t trace.ThreadID) {
 	if slot >= abi.MaxThreads {
-		return // the program has written over it
+		return // the program has overwritten it
 	}
 	s.grow(int(slot) + 1)
 	if w, b := slot/64, uint64(1)<<(slot%64); s.mask[w]&b != 0 {
@@ -76,7 +76,7 @@ func (s *Stacks) give(slot uint64, t trace.ThreadID) {
 	s.few = false
 }
 
-// grow makes room for n slots. The slot of a thread that nothing was said of has its number.
+// grow makes room for n slots. Until a thread is reported, its slot is its number.
 func (s *Stacks) grow(n int) {
 	for len(s.owner) < n {
 		s.owner = append(s.owner, trace.ThreadID(len(s.owner)))
@@ -86,10 +86,10 @@ func (s *Stacks) grow(n int) {
 	}
 }
 
-// alone is the threads whose slots are in low, of an event that says nothing of the others.
+// alone returns the threads whose slots are in low, for an event that has no other slots.
 func (s *Stacks) alone(low uint64) trace.ThreadSet {
 	if s.few && low == s.fewMask {
-		return s.fewSet // most are like the one before
+		return s.fewSet // most sets equal the one before
 	}
 	s.grow(64)
 	s.few, s.fewMask, s.fewSet = true, low, trace.ThreadSet{}
@@ -99,7 +99,7 @@ func (s *Stacks) alone(low uint64) trace.ThreadSet {
 	return s.fewSet
 }
 
-// set is the threads whose slots are in low, 0 to 63, and high, 64 and above.
+// set returns the threads whose slots are in low (0 to 63) and high (64 and above).
 func (s *Stacks) set(low uint64, high []uint64) trace.ThreadSet {
 	for len(high) > 0 && high[len(high)-1] == 0 {
 		high = high[:len(high)-1]

@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// stillness tells for how long a process could have given a sign of life and has not. Time in
-// which it was ready and the machine ran something else does not count, nor time in which it
-// was stopped: on a machine that is busy enough every program would hang.
+// stillness measures how long a process could have given a sign of life and has not. Time in which
+// it was runnable but waited for a processor does not count, nor time in which it was stopped:
+// otherwise every program would hang on a busy machine.
 type stillness struct {
 	beat  uint64
 	begun time.Time
-	// waited is how long each of its kernel threads had waited for a processor when this
-	// was looked at first, soon after begun; nil before.
+	// waited is how long each of its kernel threads had waited for a processor at the first look,
+	// soon after begun; nil before.
 	waited map[string]time.Duration
 }
 
-// lookAfter is from when on the kernel is asked. Nearly every stillness ends before.
+// lookAfter is when the kernel is asked for the first time. Most executions give a sign of life
+// earlier.
 const lookAfter = 500 * time.Millisecond
 
-// since is how long the process has been still for; 0 at the first call.
+// since returns how long the process has been still; 0 at the first call.
 func (s *stillness) since(p *Process) time.Duration {
 	beat, now := atomic.LoadUint64(&p.shm.Heartbeat), time.Now()
 	if s.begun.IsZero() || beat != s.beat {
@@ -42,8 +43,8 @@ func (s *stillness) since(p *Process) time.Duration {
 		s.waited = waits
 		return now.Sub(s.begun)
 	}
-	// One thread at a time runs the program. The one that waited longest is an upper bound
-	// of what it lost.
+	// One thread at a time runs the program. The longest wait is an upper bound of the time it
+	// lost.
 	lost := time.Duration(0)
 	for task, w := range waits {
 		if before, ok := s.waited[task]; ok {
@@ -55,9 +56,9 @@ func (s *stillness) since(p *Process) time.Duration {
 	return max(0, still-lost)
 }
 
-// waits is how long each kernel thread of a process and of its children has waited for a
-// processor (/proc/PID/schedstat), by the name of its directory; empty where the kernel does
-// not tell. stopped reports that a signal or a debugger has stopped the process.
+// waits returns how long each kernel thread of a process and of its children has waited for a
+// processor (/proc/PID/schedstat), by the name of its directory; empty if the kernel does not
+// report it. stopped reports whether a signal or a debugger has stopped the process.
 func waits(pid int) (waits map[string]time.Duration, stopped bool) {
 	waits = map[string]time.Duration{}
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))

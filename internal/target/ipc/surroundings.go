@@ -15,17 +15,17 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// What a program may look at besides its arguments and its standard input is noted in a trace
-// as NAME=hash. A replay that differs names what has changed. The kinds of names:
+// A trace records what a program may read besides its arguments and standard input, as NAME=hash,
+// so that a replay that differs can name what has changed. The kinds of names:
 const (
 	envPrefix  = "$"      // an environment variable
 	filePrefix = "file:"  // a file that was opened for reading
-	hostPrefix = "host: " // of the machine or the session, in words
+	hostPrefix = "host: " // a property of the machine or the session, in words
 )
 
-// Surroundings are the names and hashes of an environment, and of what else of the machine and
-// the session programs ask for. Environments hold secrets: 16 bits of a hash tell a change and
-// no value.
+// Surroundings returns the names and hashes of an environment and of other properties of the
+// machine and the session that programs ask for. Environments hold secrets: 16 bits of a hash show
+// a change and reveal no value.
 func Surroundings(env []string) []string {
 	var list []string
 	for _, v := range slices.Sorted(slices.Values(env)) {
@@ -44,7 +44,7 @@ func Surroundings(env []string) []string {
 	}
 	list = append(list, host("the user", fmt.Append(nil, os.Getuid(), os.Getgid())))
 	for _, l := range []struct{ file, line, what string }{
-		{"/proc/self/status", "Umask:", "the umask"}, // to ask the kernel is to set it
+		{"/proc/self/status", "Umask:", "the umask"}, // the system call that reads it also sets it
 		{"/proc/cpuinfo", "flags", "the processor's features"},
 	} {
 		if line := lineOf(l.file, l.line); line != "" {
@@ -54,7 +54,7 @@ func Surroundings(env []string) []string {
 	return list
 }
 
-// lineOf is the first line of a file that begins so.
+// lineOf returns the first line of a file that begins with with.
 func lineOf(file, with string) string {
 	b, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(b)) {
@@ -83,8 +83,8 @@ func hash(s string, n int) string {
 	return hex.EncodeToString(sum[:n])
 }
 
-// inputs are the hashes of files, each once. Those of the kernel's are left out, and so are
-// those that are not there any more.
+// inputs returns the hashes of files, each once, except for the kernel's files and files that no
+// longer exist.
 func inputs(paths []string) (list []string) {
 	const most = 64
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -98,11 +98,10 @@ func inputs(paths []string) (list []string) {
 	return list
 }
 
-// hashedFiles are hashes of files that have not changed since, by their size and time.
+// hashedFiles caches hashes of files that have not changed since, judging by size and time.
 var hashedFiles = newHashCache()
 
-// fileHash tells the content of a file from another. Of a large one only the beginning counts,
-// and its size.
+// fileHash returns a hash of a file's content; of a large file, of its beginning and size.
 func fileHash(path string) (string, bool) {
 	const most = 16 << 20
 	st, err := os.Stat(path)
@@ -124,8 +123,8 @@ func fileHash(path string) (string, bool) {
 	})
 }
 
-// Changed names, in words, what is not any more as it was when recorded was made; now is the
-// header of the program as it was started now.
+// Changed names, in words, what has changed since recorded was made; now is the header of the
+// program as started now.
 func Changed(recorded, now trace.Header) (changed []string) {
 	was, is := surroundings(recorded), surroundings(now)
 	var vars, others []string
@@ -170,7 +169,7 @@ func Changed(recorded, now trace.Header) (changed []string) {
 	return append(changed, others...)
 }
 
-// session is 1 for a variable that nearly every shell has set to something else, 0 for others.
+// session returns 1 for a variable that differs in nearly every shell, 0 for others.
 func session(name string) int {
 	switch name {
 	case "_", "OLDPWD", "PWD", "SHLVL", "WINDOWID", "COLUMNS", "LINES", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY":
