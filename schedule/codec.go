@@ -78,7 +78,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 	switch {
 	case m.Mode > uint32(Tolerant):
 		return p, fmt.Errorf("%d is not a way of following a script", m.Mode)
-	case int64(m.Policy) >= int64(len(policyNames)):
+	case int64(m.Policy) >= int64(len(policies)):
 		return p, fmt.Errorf("%d is not a policy", m.Policy)
 	case m.Delays > uint32(AnyDelays):
 		return p, fmt.Errorf("%d is no bound for delays", m.Delays)

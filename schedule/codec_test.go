@@ -20,7 +20,7 @@ func drawPlan(t *rapid.T) Plan {
 	p := Plan{
 		Tag: rapid.Uint64().Draw(t, "tag"), Seed: rapid.Uint64().Draw(t, "seed"), Repeat: count.Draw(t, "repeat"),
 		Mode:   Mode(rapid.IntRange(0, int(Tolerant)).Draw(t, "mode")),
-		Policy: Policy(rapid.IntRange(0, len(policyNames)-1).Draw(t, "policy")),
+		Policy: Policy(rapid.IntRange(0, len(policies)-1).Draw(t, "policy")),
 		Stay:   rapid.Float64Range(0, 1).Draw(t, "stay"), Depth: count.Draw(t, "depth"), Length: count.Draw(t, "length"),
 		MaxSteps: count.Draw(t, "steps"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),

@@ -44,20 +44,6 @@ const (
 	Tolerant Mode = abi.ScriptTolerant
 )
 
-// Policy is what the runtime does where no script says otherwise.
-type Policy uint8
-
-const (
-	Fair   Policy = abi.PolicyFair   // non-preemptive, round robin when a thread blocks, yields or spins
-	Random Policy = abi.PolicyRandom // uniform among enabled threads, or mostly staying (Plan.Stay)
-	PCT    Policy = abi.PolicyPct    // priorities with change points (Burckhardt et al., ASPLOS'10)
-	POS    Policy = abi.PolicyPos    // partial order sampling (Yuan et al., CAV'18)
-)
-
-var policyNames = [...]string{Fair: "fair", Random: "random", PCT: "pct", POS: "pos"}
-
-func (p Policy) String() string { return policyNames[p] }
-
 // Delays bounds how long threads that could run may be kept from it, in virtual time, by the
 // waits, sleeps and timers of others that end meanwhile; docs/signals.md has the model.
 type Delays uint8

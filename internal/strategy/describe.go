@@ -14,13 +14,7 @@ import (
 // Describe says how a plan schedules, for a trace's header: "pct depth=3 length=120
 // seed=17".
 func Describe(p schedule.Plan) string {
-	s := p.Policy.String()
-	switch {
-	case p.Policy == schedule.Random && p.Stay > 0:
-		s += fmt.Sprintf(" stay=%.4f", p.Stay)
-	case p.Policy == schedule.PCT:
-		s += fmt.Sprintf(" depth=%d length=%d", p.Depth, p.Length)
-	}
+	s := p.DescribePolicy()
 	if p.Delays == schedule.AnyDelays {
 		s += " " + anyDelays
 	}

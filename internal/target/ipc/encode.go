@@ -36,12 +36,7 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.MaxSteps > 0 {
 		h.MaxSteps = uint32(p.MaxSteps)
 	}
-	switch p.Policy {
-	case schedule.Random:
-		h.Param0 = uint32(math.Min(p.Stay, 1) * 65535)
-	case schedule.PCT:
-		h.Param0, h.Param1 = uint32(p.Depth), uint32(p.Length)
-	}
+	h.Param0, h.Param1 = p.Parameters()
 	if p.Record {
 		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput
 	}

@@ -194,8 +194,7 @@ func (c *Case) plan(text string) (err error) {
 		switch key {
 		case "":
 		case "policy":
-			i := slices.Index([]string{"fair", "random", "pct", "pos"}, value)
-			p.Policy = schedule.Policy(i)
+			p.Policy, err = schedule.ParsePolicy(value)
 		case "mode":
 			i := slices.Index([]string{"none", "strict", "tolerant"}, value)
 			p.Mode = schedule.Mode(i)
