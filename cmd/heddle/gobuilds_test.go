@@ -13,9 +13,11 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/testing/goprograms"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -104,7 +106,7 @@ func TestGoSanitizerReleases(t *testing.T) {
 		t.Skip("two more standard libraries are compiled for this: it runs with make whole")
 	}
 	some := []string{"plain_race", "atomic_value_pair", "map_read_write", "select_priority"}
-	for _, release := range goReleases {
+	for _, release := range need.GoReleases {
 		if release == runtime.Version() {
 			continue // TestGoSanitizer
 		}
@@ -276,7 +278,7 @@ func TestDoctorGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _ := heddleCommand(t, root, nil, "doctor", "--go="+tool).CombinedOutput()
-	want := "heddle cannot be put into the Go installation at " + root + ": runtime/runtime2.go has no g; it knows Go 1.24, 1.25 and 1.26\n"
+	want := "heddle cannot be put into the Go installation at " + root + ": runtime/runtime2.go has no g; it knows " + gotool.Releases + "\n"
 	if !strings.Contains(string(out), want) || strings.Contains(string(out), "Go race reports") {
 		t.Errorf("%s\nwant %s", out, want)
 	}

@@ -19,12 +19,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/testing/goprograms"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
-
-// goReleases are the releases of Go that heddle knows, fetched as toolchains where they
-// are not the one that runs the tests.
-var goReleases = []string{"go1.24.12", "go1.25.6", "go1.26.8"}
 
 // builtGo are test binaries of testdata/goprograms, by directory ("fail/abba").
 type builtGo struct {
@@ -247,7 +244,7 @@ func TestGoPrograms(t *testing.T) {
 func TestGoProgramsReleases(t *testing.T) {
 	some := []string{"abba", "cond_lost_wakeup", "double_close", "iter_pull_leak", "lost_update", "map_read_write", "rwmutex_upgrade",
 		"select_priority", "timer_race", "atomic_value_pair"}
-	for _, release := range goReleases {
+	for _, release := range need.GoReleases {
 		if release == runtime.Version() {
 			continue // TestGoPrograms
 		}

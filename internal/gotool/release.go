@@ -16,6 +16,9 @@ const (
 
 var releaseForm = regexp.MustCompile(`\bgo1\.(\d+)`)
 
+// Releases names the releases whose runtime heddle knows, for messages.
+var Releases = fmt.Sprintf("Go 1.%d to 1.%d", OldestRelease, NewestRelease)
+
 // release is the n of Go 1.n, 0 if the version does not say.
 func release(version string) int {
 	m := releaseForm.FindStringSubmatch(version)
@@ -30,8 +33,8 @@ func release(version string) int {
 // nil if they can.
 func (t *Tool) Supported() error {
 	if n := release(t.Version); n < OldestRelease || n > NewestRelease {
-		return fmt.Errorf("%s is %s, and heddle knows the runtimes of Go 1.%d to 1.%d: choose one of these with --go, or with GOTOOLCHAIN",
-			t.Path, t.Version, OldestRelease, NewestRelease)
+		return fmt.Errorf("%s is %s, and heddle knows the runtimes of %s: choose one of these with --go, or with GOTOOLCHAIN",
+			t.Path, t.Version, Releases)
 	}
 	if t.OS != "linux" || t.Arch != "amd64" {
 		return fmt.Errorf("%s builds for %s/%s, and heddle runs programs for linux/amd64: unset GOOS and GOARCH", t.Path, t.OS, t.Arch)

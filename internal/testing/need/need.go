@@ -1,4 +1,4 @@
-// Package need skips tests that lack a tool of the machine's.
+// Package need skips tests that lack a tool of the machine, and names the releases of Go they need.
 package need
 
 import (

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle"
+	"github.com/heddle-dev/heddle/internal/gotool"
 )
 
 // hooks are heddle's own files (runtime/go).
@@ -121,7 +122,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("heddle cannot be put into the Go installation at %s: %v; it knows Go 1.24, 1.25 and 1.26", e.Goroot, e.Err)
+	return fmt.Sprintf("heddle cannot be put into the Go installation at %s: %v; it knows %s", e.Goroot, e.Err, gotool.Releases)
 }
 
 func (e *UnsupportedError) Unwrap() error { return e.Err }

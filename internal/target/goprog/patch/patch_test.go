@@ -18,15 +18,12 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
-
-// releases are those that heddle knows, fetched as toolchains where they are not the one
-// that runs the tests.
-var releases = []string{"go1.24.12", "go1.25.6", "go1.26.8"}
 
 // eachRelease runs f for the sources of each release.
 func eachRelease(t *testing.T, f func(t *testing.T, goroot string)) {
-	for _, release := range releases {
+	for _, release := range need.GoReleases {
 		t.Run(release, func(t *testing.T) {
 			if release == runtime.Version() {
 				release = "local"
@@ -189,7 +186,7 @@ func TestUnsupported(t *testing.T) {
 		}
 	}
 	err := Check(root, Options{})
-	want := "heddle cannot be put into the Go installation at " + root + ": runtime/runtime2.go has no g; it knows Go 1.24, 1.25 and 1.26"
+	want := "heddle cannot be put into the Go installation at " + root + ": runtime/runtime2.go has no g; it knows " + gotool.Releases
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
