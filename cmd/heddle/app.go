@@ -22,6 +22,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/machine"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -181,7 +182,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Description("Find the interleaving that breaks a concurrent program, replay it, and make it short."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.Vars{"stale": staleFind, "parallel": strconv.Itoa(launch.DefaultParallel)},
+		kong.Vars{"stale": staleFind, "parallel": strconv.Itoa(launch.DefaultParallel), "strategies": strings.Join(strategy.Names(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
 	)

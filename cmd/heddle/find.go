@@ -57,7 +57,7 @@ func (c *findCommand) options() (engine.Options, error) {
 		opts.Stale = c.Stale
 	}
 	var err error
-	opts.Samplers, err = c.strategies()
+	opts.Search, err = c.search()
 	return opts, err
 }
 

@@ -105,23 +105,20 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy []string `placeholder:"NAME" help:"Use only these strategies: random, stay, pct, pos. Otherwise they take turns."`
+	Strategy []string `placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
 	earlyFlag
 	NoEarlyTimeouts bool `help:"Never let one end while another thread could run." xor:"early"`
 	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
 	NoSimplify      bool `help:"Stop at the trace that was found."`
 }
 
-// strategies are those that --strategy names.
-func (f searchFlags) strategies() (out []strategy.Sampler, err error) {
-	for _, name := range f.Strategy {
-		s, err := strategy.Parse(name)
-		if err != nil {
-			return nil, usage.Wrap(err)
-		}
-		out = append(out, s)
+// search is what --strategy names.
+func (f searchFlags) search() (func(strategy.Setting) strategy.Strategy, error) {
+	search, err := strategy.ParseSearch(f.Strategy)
+	if err != nil {
+		return nil, usage.Wrap(err)
 	}
-	return out, nil
+	return search, nil
 }
 
 // drawFlags say how an execution is drawn.

@@ -71,7 +71,7 @@ func (c *testCommand) options() (engine.Options, error) {
 		opts.Stale = staleAfter
 	}
 	var err error
-	opts.Samplers, err = c.strategies()
+	opts.Search, err = c.search()
 	return opts, err
 }
 

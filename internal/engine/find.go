@@ -55,7 +55,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 	if opts.Search != nil {
 		s.strategy = opts.Search(s.setting)
 	} else {
-		s.strategy = strategy.NewPortfolio(s.setting, opts.Samplers...)
+		s.strategy = strategy.NewPortfolio(s.setting)
 	}
 	s.stage = s.strategy.Stage()
 	s.due.Store(true)

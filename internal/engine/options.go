@@ -23,9 +23,7 @@ type Options struct {
 	// Stale ends the exploration when so many executions in a row, and half of all, have
 	// shown no behaviour that was not seen before; 0 for never. Rounds are finished.
 	Stale int
-	// Samplers take turns in a strategy.Portfolio; nil for strategy.Samplers.
-	Samplers []strategy.Sampler
-	// Search makes another search than that portfolio; nil for the portfolio.
+	// Search makes the strategy; nil for a strategy.Portfolio of all samplers.
 	Search func(strategy.Setting) strategy.Strategy
 	// Workers carry out the exploration's plans; nil for the target alone. Failures are
 	// confirmed and simplified in the target, while the workers do nothing. What is found does not

@@ -39,16 +39,36 @@ func (s Seen) points() int {
 // Samplers returns those that a search uses when not told otherwise, in the order of their turns.
 func Samplers() []Sampler { return []Sampler{Random{}, PCT{}, Stay{}, POS{}} }
 
+// Names returns what Parse knows, in the order of Samplers.
+func Names() (names []string) {
+	for _, s := range Samplers() {
+		names = append(names, s.String())
+	}
+	return names
+}
+
 // Parse is the inverse of String for the samplers of this package.
 func Parse(name string) (Sampler, error) {
-	var names []string
 	for _, s := range Samplers() {
 		if s.String() == name {
 			return s, nil
 		}
-		names = append(names, s.String())
 	}
-	return nil, fmt.Errorf("no strategy is called %q; there are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("no strategy is called %q; there are %s", name, strings.Join(Names(), ", "))
+}
+
+// ParseSearch returns what makes the search that names ask for: a Portfolio of these samplers, of
+// all if there are no names. A Strategy that is not a sampler gets its name here.
+func ParseSearch(names []string) (func(Setting) Strategy, error) {
+	var samplers []Sampler
+	for _, name := range names {
+		s, err := Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		samplers = append(samplers, s)
+	}
+	return func(s Setting) Strategy { return NewPortfolio(s, samplers...) }, nil
 }
 
 // Source returns the random numbers of a search, the same for the same seed.

@@ -121,3 +121,22 @@ func TestSeedOfNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestParseSearch(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		names []string
+		want  string
+	}{{nil, "portfolio random pct stay pos"}, {[]string{"pos", "random"}, "portfolio pos random"}} {
+		search, err := ParseSearch(test.names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := search(Setting{}).String(); got != test.want {
+			t.Errorf("%v: %q, want %q", test.names, got, test.want)
+		}
+	}
+	if _, err := ParseSearch([]string{"pos", "chess"}); err == nil {
+		t.Error("no error for an unknown name")
+	}
+}
