@@ -42,22 +42,18 @@ was found, 0 if none was, and 3 if no execution ended, so nothing is known.`
 const staleFind = "100000"
 
 func (c *findCommand) options() (engine.Options, error) {
-	opts := engine.Options{
-		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, Spurious: c.Spurious, RacesFail: c.RacesFail,
-		StopWhenSequential: true, Simplify: engine.SimplifyOptions{Time: c.SimplifyTime},
-	}
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
-		return opts, usage.Errorf("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative")
+		return engine.Options{}, usage.Errorf("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative")
 	}
 	if err := c.checkExit(); err != nil {
-		return opts, err
+		return engine.Options{}, err
 	}
+	opts, err := c.searchFlags.options()
+	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
+	opts.Spurious, opts.RacesFail, opts.Simplify.Time = c.Spurious, c.RacesFail, c.SimplifyTime
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = c.Stale
 	}
-	var err error
-	opts.Search, err = c.search()
 	return opts, err
 }
 

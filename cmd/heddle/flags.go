@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -112,13 +113,17 @@ type searchFlags struct {
 	NoSimplify      bool `help:"Stop at the trace that was found."`
 }
 
-// search is what --strategy names.
-func (f searchFlags) search() (func(strategy.Setting) strategy.Strategy, error) {
-	search, err := strategy.ParseSearch(f.Strategy)
-	if err != nil {
-		return nil, usage.Wrap(err)
+// options are those of a search that the flags set.
+func (f searchFlags) options() (engine.Options, error) {
+	opts := engine.Options{
+		Seed: f.Seed, MaxSteps: f.MaxSteps, NoSimplify: f.NoSimplify,
+		EarlyTimeouts: f.EarlyTimeouts, NoEarlyTimeouts: f.NoEarlyTimeouts, StopWhenSequential: true,
 	}
-	return search, nil
+	var err error
+	if opts.Search, err = strategy.ParseSearch(f.Strategy); err != nil {
+		return opts, usage.Wrap(err)
+	}
+	return opts, nil
 }
 
 // drawFlags say how an execution is drawn.

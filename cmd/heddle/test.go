@@ -60,18 +60,14 @@ const staleAfter = 4000
 
 // options are those of each test's search.
 func (c *testCommand) options() (engine.Options, error) {
-	opts := engine.Options{
-		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,
-		EarlyTimeouts: c.EarlyTimeouts, NoEarlyTimeouts: c.NoEarlyTimeouts, RacesFail: c.Race, StopWhenSequential: true, Simplify: engine.SimplifyOptions{Time: c.Timeout},
-	}
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
-		return opts, usage.Errorf("-count, -timeout, -parallel and --max-steps cannot be negative")
+		return engine.Options{}, usage.Errorf("-count, -timeout, -parallel and --max-steps cannot be negative")
 	}
+	opts, err := c.searchFlags.options()
+	opts.Runs, opts.Time, opts.RacesFail, opts.Simplify.Time = c.Count, c.Timeout, c.Race, c.Timeout
 	if c.Count == 0 {
 		opts.Stale = staleAfter
 	}
-	var err error
-	opts.Search, err = c.search()
 	return opts, err
 }
 
