@@ -574,7 +574,7 @@ struct hd_shm {
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
-  // Synchronisation calls that are left out (--without).
+  // Synchronisation calls that are left out (--omit).
   uint32_t nignored;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
   struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise
