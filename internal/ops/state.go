@@ -277,7 +277,7 @@ func (s *State) changed(kind ChangeKind, t trace.ThreadID, o *Object, n int32) *
 var (
 	steps = [actions]func(*State, *Spec, *trace.Event){
 		Create:        (*State).create,
-		End:           (*State).end,
+		Finish:        (*State).end,
 		Exit:          (*State).exit,
 		Cancel:        (*State).cancel,
 		Init:          (*State).init,
