@@ -39,7 +39,7 @@ func (f runFlags) how() launch.How {
 type programFlags struct {
 	Stdin string `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise there is nothing to read."`
 	runFlags
-	Without []string `placeholder:"CALL@FILE:LINE" sep:"none" help:"Leave out a synchronisation call, like pthread_mutex_lock@queue.c:123, with the unlock that belongs to it, to see whether it is needed."`
+	Without []string `placeholder:"CALL@FILE:LINE" sep:"none" help:"Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, with the unlock that belongs to it, to see whether it is needed."`
 }
 
 // program is what they say of a program.

@@ -7,8 +7,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// calls are the functions that threads block in, by the name that programs call them by. An
-// operation that is left out is called what it is called in a trace.
+// calls are the functions that threads block in, as programs name them. Operations not listed have
+// the name they have in a trace.
 var calls = map[trace.Op]string{
 	trace.OpThreadJoin: "pthread_join", trace.OpThreadStart: "its start",
 	trace.OpMutexLock: "pthread_mutex_lock", trace.OpMutexTimedlock: "pthread_mutex_timedlock",
@@ -30,8 +30,8 @@ var calls = map[trace.Op]string{
 	trace.OpOutside: "a system call",
 }
 
-// Call is what programs call the function that does op and may block: `pthread_cond_wait`,
-// `sync.Mutex.Lock`, `a channel receive`.
+// Call returns the name that programs use for the function that performs op and may block:
+// `pthread_cond_wait`, `sync.Mutex.Lock`, `a channel receive`.
 func Call(op trace.Op) string {
 	if name := calls[op]; name != "" {
 		return name
@@ -39,7 +39,7 @@ func Call(op trace.Op) string {
 	return op.String()
 }
 
-// neverReturn says that threads stay in their calls: `T1 never returns from sem_wait`.
+// neverReturn reports that threads stay in their calls: `T1 never returns from sem_wait`.
 func neverReturn(waits []trace.Waiter) string {
 	if len(waits) == 0 {
 		return "no thread can go on"

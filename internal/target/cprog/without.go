@@ -37,10 +37,10 @@ var ignorable = []string{
 
 // needed says why a call cannot be omitted.
 var needed = map[string]string{
-	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is ignored too",
-	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is ignored too",
-	"pthread_spin_unlock":    "name the call that locks, and the unlock that belongs to it is ignored too",
-	"mtx_unlock":             "name the call that locks, and the unlock that belongs to it is ignored too",
+	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is omitted too",
+	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is omitted too",
+	"pthread_spin_unlock":    "name the call that locks, and the unlock that belongs to it is omitted too",
+	"mtx_unlock":             "name the call that locks, and the unlock that belongs to it is omitted too",
 	"cnd_wait":               "a loop around it would spin with the mutex held; name the signal, or the lock",
 	"cnd_timedwait":          "a loop around it would spin with the mutex held; name the signal, or the lock",
 	"pthread_cond_wait":      "a loop around it would spin with the mutex held; name the signal, or the lock",
@@ -70,10 +70,10 @@ func parseWithout(s string) (without, error) {
 		return without{}, badWithout("%q has no line number after the colon: write it like pthread_mutex_lock@queue.c:123", s)
 	}
 	if why, ok := needed[call]; ok {
-		return without{}, badWithout("%s cannot be ignored: %s", call, why)
+		return without{}, badWithout("%s cannot be omitted: %s", call, why)
 	}
 	if !slices.Contains(ignorable, call) {
-		return without{}, badWithout("heddle cannot ignore %s; it can ignore %s", call, strings.Join(ignorable, ", "))
+		return without{}, badWithout("heddle cannot omit %s; it can omit %s", call, strings.Join(ignorable, ", "))
 	}
 	return without{s, call, filepath.Clean(place[:i]), line}, nil
 }
@@ -90,7 +90,7 @@ func CheckWithout(calls []string) error {
 		}
 	}
 	if len(calls) > abi.MaxIgnored {
-		return badWithout("%d calls are to be ignored, and %d can be", len(calls), abi.MaxIgnored)
+		return badWithout("%d calls to omit are too many: name at most %d", len(calls), abi.MaxIgnored)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err e
 		}
 	}
 	if len(known) > abi.MaxIgnoredSites {
-		return nil, badWithout("the calls to be ignored were compiled into %d places, and %d are possible: name fewer", len(known), abi.MaxIgnoredSites)
+		return nil, badWithout("the calls to omit were compiled into %d places, and the limit is %d: name fewer", len(known), abi.MaxIgnoredSites)
 	}
 	for _, s := range slices.Sorted(maps.Keys(known)) {
 		sites = append(sites, ignoredSite{s, known[s]})
@@ -196,7 +196,7 @@ func (w without) find(table *symbol.Table) (found, passed []trace.Site, err erro
 func (w without) missing(table *symbol.Table, lines map[int]bool) error {
 	if len(lines) == 0 {
 		if len(table.Files(w.inFile)) == 0 {
-			return badWithout("%s: no source file of the program is called %s (or it was built without -g)", w.text, w.file)
+			return badWithout("%s: no source file of the program is named %s (or it was built without -g)", w.text, w.file)
 		}
 		return badWithout("%s: nothing in %s calls %s", w.text, w.file, w.call)
 	}

@@ -25,8 +25,7 @@ func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Pla
 	}
 	p.Budget = 1
 	loop := ipc.Loop{Program: debugged{program{t}, p}, Watchdog: math.MaxInt64 / 2}
-	// The user has seen the outcome; if the debugger was left before the end, there is none to
-	// report.
+	// The user has seen the outcome, if any: quitting the debugger early leaves none.
 	_, _ = loop.Run(ctx, plan)
 	p.Wait()
 	loop.Close()
