@@ -17,16 +17,16 @@ func lock(f *os.File) error {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return errLocked
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
-		return nil // a file system without locks: two writers of one name are not told apart
+		return nil // a file system without locks: two writers of one name are not detected
 	}
 	return err
 }
 
-// syncDir makes a rename in dir last.
+// syncDir makes a rename in dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil // it may be written to but not read
+		return nil // dir may be writable but not readable
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {

@@ -9,7 +9,7 @@ import (
 
 var errLocked = errors.New("locked by another process")
 
-// lock does nothing here: two writers of one name are not told apart.
+// lock does nothing here: two writers of one name are not detected.
 func lock(*os.File) error { return nil }
 
 // syncDir does nothing here: a directory cannot be synced.

@@ -22,8 +22,8 @@ func (d *Detector) reset(o trace.Object, size uint64) {
 	}
 }
 
-// resetIn forgets bytes [lo, hi), which n spans, and reports whether n is empty and is to be
-// dropped.
+// resetIn forgets bytes [lo, hi), which n spans, and reports whether nothing of n remains, so that
+// it is to be dropped.
 func (s *shadow) resetIn(d *Detector, n *node, lo, hi uint64) (drop bool) {
 	if hi-lo == 1<<n.shift() {
 		clear(s.recent[:])
