@@ -10,7 +10,7 @@ type ThreadID int32
 // Site names an instruction independently of where its module was loaded: the index of the module
 // in Trace.Modules plus 1 in the high 16 bits, the offset from its load address in the low 48. Zero
 // is "unknown". An offset without a module is the address of an instruction outside all modules, in
-// code generated while the program runs.  Sites of one build compare equal across executions.
+// code generated while the program runs. Sites of one build compare equal across executions.
 type Site uint64
 
 // MakeSite packs a module index and an offset; module indices start at 0.

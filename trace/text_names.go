@@ -166,7 +166,8 @@ func printAux(o Op, aux uint64) string {
 	return printValue(aux)
 }
 
-// parseAux accepts a number or an object for every operation; the two spellings never coincide.
+// parseAux accepts a number or an object for every operation: an object written as a number has
+// that value.
 func parseAux(s string) (uint64, error) {
 	if s != "" && s[0] >= '0' && s[0] <= '9' {
 		v, err := strconv.ParseUint(s, 0, 64)
