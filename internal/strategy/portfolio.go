@@ -153,7 +153,7 @@ func (p *Portfolio) Observe(o *Observation) {
 	if out == nil {
 		return
 	}
-	// Recorded executions in which a race ended the execution count as normal.
+	// A race does not end an execution: one with no other failure ended well.
 	well := !out.Ending.Kind.Failed() || out.Ending.Kind == trace.Race
 	if o.Request.Key != First {
 		a := p.arms[o.Request.Key]
