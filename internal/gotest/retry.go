@@ -18,7 +18,7 @@ import (
 // again is the result of replaying the kept schedules of a test: the worst failure among them, and
 // the schedules that no longer fail.
 type again struct {
-	name    string // file of the failure, empty if none exists
+	name    string // file of the failure, empty if none failed
 	met     *trace.Trace
 	changed bool // it was recorded from another build
 	fixed   []string
@@ -86,8 +86,8 @@ func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
 	out.Known, out.Changed = true, g.changed
 }
 
-// concerns reports whether a kept trace is of what is run now, and its failure one that
-// counts now. Another build does not matter.
+// concerns reports whether a kept trace is of the test being run, and its failure of a kind that
+// counts now. A different build does not matter.
 func (s *suite) concerns(tr *trace.Trace, now *trace.Recipe) bool {
 	r, err := launch.RecipeOf(&tr.Header, s.options.Dir)
 	if err != nil || r.Kind != trace.RecipeTest || tr.Ending.Kind == trace.Race && now.RacesAllowed || tr.Ending.Kind == trace.Leak && !s.leaksFail() {
