@@ -16,9 +16,8 @@ import (
 
 // Printer prints results for people.
 type Printer struct {
-	// Words and Errors take text, which may have been in a program or a trace, and let
-	// nothing through that a terminal acts on. Screen takes drawings, which have been made
-	// safe.
+	// Words and Errors write text that may come from a program or a trace, and filter out
+	// everything that a terminal acts on. Screen writes drawings, which are already safe.
 	Words, Errors, Screen io.Writer
 	Draw                  term.Options
 
