@@ -6,6 +6,7 @@ require (
 	github.com/alecthomas/kong v1.14.0
 	github.com/alecthomas/mango-kong v0.1.0
 	github.com/charmbracelet/x/ansi v0.11.8
+	github.com/google/renameio/v2 v2.0.2
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/jotaen/kong-completion v0.0.4
 	github.com/klauspost/compress v1.20.3

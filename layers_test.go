@@ -18,9 +18,13 @@ const module = "github.com/heddle-dev/heddle"
 // layers, except that it may import the package of a parent directory. The test fails for a
 // package without a place and for a place without a package.
 var layers = [][]string{
-	{".", "internal/abi", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb"},
+	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
 	{"trace"},
-	{"schedule"},
+	{"schedule", "internal/ops"},
+	{"internal/symbol/cxxname"},
+	{"internal/symbol/elffile"},
+	{"internal/symbol/callsite", "internal/symbol/goname"},
+	{"internal/symbol/dwarfinfo"},
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain", "internal/gotool"},
 	{"internal/target/cprog", "internal/target/goprog"},
 	{"internal/analysis/hb", "internal/analysis/depend"},
@@ -34,7 +38,7 @@ var layers = [][]string{
 	{"internal/result", "internal/tracefile"},
 	{"internal/launch", "internal/kept"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
-	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/need", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }

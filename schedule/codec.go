@@ -97,6 +97,9 @@ func decodePlan(data []byte) (p Plan, err error) {
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses),
 		Stop: m.Stop, ExpectStatus: m.ExpectStatus,
 	}
+	if len(m.Script.GetPoint()) > 0 {
+		return p, errors.New("its script has points, which belong to the plan")
+	}
 	if m.Script != nil {
 		if p.Script, p.Threads, err = decodeScript(m.Script); err != nil {
 			return p, fmt.Errorf("its script %w", err)

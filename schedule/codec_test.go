@@ -177,6 +177,7 @@ func TestCodecRefuses(t *testing.T) {
 			m.Script.ProtoReflect().SetUnknown([]byte{0xa0, 0x3f, 1})
 		}), false},
 		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
+		{"points of a script", "which belong to the plan", plan(func(m *tracepb.Plan) { m.Script = &tracepb.Schedule{Point: []int64{1}} }), false},
 		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
 		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
 		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},

@@ -22,9 +22,10 @@ import (
 // describes it.
 const stringMagic = "hds1.p"
 
+// MaxString is how many bytes of string Parse accepts.
+const MaxString = 16 << 20
+
 const (
-	// maxString is the length of string that Parse looks at.
-	maxString = 16 << 20
 	// maxPlain bounds what a string may decompress to.
 	maxPlain = 16 << 20
 	// maxSteps bounds a script independently of its text: steps that are all alike take no room.
@@ -193,8 +194,8 @@ type stringError struct{ error }
 func (e *stringError) Unwrap() []error { return []error{e.error, ErrString} }
 
 func parseEnvelope(s string) (*tracepb.Schedule, error) {
-	if len(s) > maxString {
-		return nil, fmt.Errorf("is longer than %d MiB: use the trace file", maxString>>20)
+	if len(s) > MaxString {
+		return nil, fmt.Errorf("is longer than %d MiB: use the trace file", MaxString>>20)
 	}
 	rest, ok := strings.CutPrefix(s, stringMagic)
 	version, body, ok2 := strings.Cut(rest, ".")

@@ -190,7 +190,7 @@ func TestStringErrors(t *testing.T) {
 		"cut":             {good[:len(good)-7], "has a part missing: paste all of it"},
 		"cut by one":      {good[:len(good)-1], "paste all of it"},
 		"changed":         {strings.Replace(good, good[40:42], "zz", 1), "paste all of it"},
-		"long":            {good + strings.Repeat("A", maxString), "is longer than 16 MiB: use the trace file"},
+		"long":            {good + strings.Repeat("A", MaxString), "is longer than 16 MiB: use the trace file"},
 		"not a message":   {pack([]byte("\xff\xff\xff")), "is damaged: make it again"},
 		"bomb":            {pack(make([]byte, maxPlain+1)), "is damaged or has a part missing"},
 		"names":           {schedule(func(p *tracepb.Schedule) { p.ThreadName = p.ThreadName[:1] }), "has 1 thread names, 2 parents and 2 numbers"},

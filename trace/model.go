@@ -28,36 +28,29 @@ func (s Site) Offset() uint64 { return uint64(s) & (1<<48 - 1) }
 type Region uint8
 
 const (
-	RegionOther  Region = iota // an absolute address: Index holds the bits above Offset
-	RegionGlobal               // Index = module, Offset from its load address
-	RegionHeap                 // Offset from the heap's start
-	RegionStack                // Index = thread, Offset down from the top of its stack
+	RegionOther  Region = abi.RegionOther  // an absolute address: Index holds the bits above Offset
+	RegionGlobal Region = abi.RegionGlobal // Index = module, Offset from its load address
+	RegionHeap   Region = abi.RegionHeap   // Offset from the heap's start
+	RegionStack  Region = abi.RegionStack  // Index = thread, Offset down from the top of its stack
 )
 
 // Object names a memory location, lock, … independently of address randomisation: region (4 bits),
 // index (14 bits), offset (46 bits). Zero is "none". Stacks of threads whose number takes more than
-// 14 bits have a second encoding, regionFarStack (4 bits), index (24 bits), offset (36 bits);
+// 14 bits have a second encoding, abi.RegionFarStack (4 bits), index (24 bits), offset (36 bits);
 // Region returns RegionStack for both.
 type Object uint64
 
-const (
-	indexBits     = 14
-	farOffsetBits = 36
-
-	regionFarStack Region = 4
-)
-
 // MakeObject packs an object name.
 func MakeObject(r Region, index int, offset uint64) Object {
-	if r == RegionStack && index >= 1<<indexBits {
-		return Object(uint64(regionFarStack)<<60 | uint64(index)&(1<<24-1)<<farOffsetBits | offset&(1<<farOffsetBits-1))
+	if r == RegionStack && index >= 1<<abi.IndexBits {
+		return Object(uint64(abi.RegionFarStack)<<abi.RegionShift | uint64(index)&(1<<24-1)<<abi.FarOffsetBits | offset&(1<<abi.FarOffsetBits-1))
 	}
-	return Object(uint64(r)<<60 | uint64(index)&(1<<indexBits-1)<<46 | offset&(1<<46-1))
+	return Object(uint64(r)<<abi.RegionShift | uint64(index)&(1<<abi.IndexBits-1)<<abi.OffsetBits | offset&(1<<abi.OffsetBits-1))
 }
 
 // far reports whether o has the encoding for stacks of threads with large numbers.
 func (o Object) far() bool {
-	return Region(o>>60) == regionFarStack && o>>farOffsetBits&(1<<24-1) >= 1<<indexBits
+	return Region(o>>abi.RegionShift) == abi.RegionFarStack && o>>abi.FarOffsetBits&(1<<24-1) >= 1<<abi.IndexBits
 }
 
 // Region returns the kind of memory the object lies in.
@@ -65,15 +58,15 @@ func (o Object) Region() Region {
 	if o.far() {
 		return RegionStack
 	}
-	return Region(o >> 60)
+	return Region(o >> abi.RegionShift)
 }
 
 // Index returns the module (RegionGlobal) or thread (RegionStack).
 func (o Object) Index() int {
 	if o.far() {
-		return int(o >> farOffsetBits & (1<<24 - 1))
+		return int(o >> abi.FarOffsetBits & (1<<24 - 1))
 	}
-	return int(o >> 46 & (1<<indexBits - 1))
+	return int(o >> abi.OffsetBits & (1<<abi.IndexBits - 1))
 }
 
 // Offset returns the object's place in its region, in bytes.
@@ -82,9 +75,9 @@ func (o Object) Offset() uint64 { return uint64(o) & (1<<o.OffsetBits() - 1) }
 // OffsetBits returns how many of the low bits of o are its offset.
 func (o Object) OffsetBits() uint {
 	if o.far() {
-		return farOffsetBits
+		return abi.FarOffsetBits
 	}
-	return 46
+	return abi.OffsetBits
 }
 
 // Channel returns what kind of descriptor the object stands for ("pipe", "socket", …) and the

@@ -1,6 +1,10 @@
 package trace
 
-import "github.com/heddle-dev/heddle/internal/abi"
+import (
+	"strconv"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
 
 // Op is an operation of the runtime's operation table (runtime/include/heddle_abi.h, where
 // the meaning of each event's fields is written); those from 256 on are of Go programs only.
@@ -31,7 +35,7 @@ func (o Op) String() string {
 	if int(o) < len(abi.OpNames) && abi.OpNames[o] != "" {
 		return abi.OpNames[o]
 	}
-	return "op" + itoa(int(o))
+	return "op" + strconv.Itoa(int(o))
 }
 
 // Class is the operation's class.
@@ -53,11 +57,4 @@ func ParseOp(s string) (Op, bool) {
 		}
 	}
 	return 0, false
-}
-
-func itoa(i int) string {
-	if i < 10 {
-		return string(rune('0' + i))
-	}
-	return itoa(i/10) + string(rune('0'+i%10))
 }

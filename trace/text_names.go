@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/abi"
 )
 
 // Spelling of the parts of an event in the text form. Each pair of functions is lossless:
@@ -141,7 +143,7 @@ func parseObject(s string) (Object, error) {
 		return 0, bad
 	}
 	index, err := strconv.ParseUint(place, 10, 24)
-	if err != nil || index >= 1<<indexBits && (r != RegionStack || off >= 1<<farOffsetBits) {
+	if err != nil || index >= 1<<abi.IndexBits && (r != RegionStack || off >= 1<<abi.FarOffsetBits) {
 		return 0, bad
 	}
 	return MakeObject(r, int(index), off), nil

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/filelock"
 )
 
 // Writer writes a trace file. Until Close the name ends in ".incomplete", so that a file with the
@@ -48,9 +50,9 @@ func createLocked(name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lock(f); err != nil {
+		if err := filelock.Try(f); err != nil {
 			f.Close()
-			if errors.Is(err, errLocked) {
+			if errors.Is(err, filelock.ErrLocked) {
 				return nil, fmt.Errorf("%s: %w: wait for it, or choose another name", name, ErrBusy)
 			}
 			return nil, fmt.Errorf("%s: cannot lock it: %w", name, err)

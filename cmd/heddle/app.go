@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -211,7 +212,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
 		return exitUsage
 	}
-	for _, p := range []program{c.Find.Program, c.Record.Program} {
+	programs := []program{c.Find.Program, c.Record.Program}
+	if !slices.Contains(args, "--") { // which is not among the words of replay
+		programs = append(programs, append(program{c.Replay.Trace}, c.Replay.Args...))
+	}
+	for _, p := range programs {
 		if err := p.misplaced(parsed.Selected()); err != nil {
 			fmt.Fprintf(stderr, "heddle: %s\n", sentence(err))
 			return exitUsage

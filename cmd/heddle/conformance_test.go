@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -125,7 +125,7 @@ var undecided = []trace.Op{trace.OpFdRead, trace.OpFdWrite, trace.OpFdConnect, t
 // before their own event. Where the analysis takes them for ready, the runtime must, too.
 func readyDifference(tr *trace.Trace) string {
 	next := make([]*trace.Event, len(tr.Threads)) // what each thread does next
-	enabled := depend.Enabled(tr)
+	enabled := ops.Enabled(tr)
 	for i := len(tr.Events) - 1; i >= 0; i-- {
 		e := &tr.Events[i]
 		if e.Flags&trace.FlagNoChoice != 0 {

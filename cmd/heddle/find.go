@@ -20,8 +20,8 @@ type findCommand struct {
 	Runs         int           `help:"Explore at most this many executions."`
 	Stale        int           `default:"${stale}" placeholder:"N" help:"End early when N executions in a row, and half of all, have shown nothing new; 0 for never. Never with --runs or --time 0."`
 	searchFlags
-	Output     string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
-	ExpectExit *int32 `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	expectFlag
 	racesFlag
 	spuriousFlag
 	drawFlags
@@ -50,8 +50,8 @@ func (c *findCommand) options() (engine.Options, error) {
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
 		return opts, usage.Errorf("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative")
 	}
-	if e := c.ExpectExit; e != nil && (*e < 0 || *e > 255) {
-		return opts, usage.Errorf("--expect-exit %d is not an exit status: want 0 to 255", *e)
+	if err := c.checkExit(); err != nil {
+		return opts, err
 	}
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = c.Stale

@@ -39,7 +39,7 @@ func (f runFlags) how() launch.How {
 type programFlags struct {
 	Stdin string `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
 	runFlags
-	Without []string `placeholder:"CALL@FILE:LINE" sep:"none" help:"Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, with the unlock that belongs to it, to see whether it is needed."`
+	Without []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
 }
 
 // program is what they say of a program.
@@ -89,6 +89,17 @@ type spuriousFlag struct {
 
 type racesFlag struct {
 	RacesFail bool `help:"Treat a data race as a failure, even if the program succeeds."`
+}
+
+type expectFlag struct {
+	ExpectExit *int32 `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+}
+
+func (f expectFlag) checkExit() error {
+	if e := f.ExpectExit; e != nil && (*e < 0 || *e > 255) {
+		return usage.Errorf("--expect-exit %d is not an exit status: want 0 to 255", *e)
+	}
+	return nil
 }
 
 // searchFlags steer a search.

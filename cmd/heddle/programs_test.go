@@ -237,6 +237,7 @@ func TestFailingPrograms(t *testing.T) {
 					if !r.Same || r.Outcome != "found" {
 						t.Errorf("replay of %s: %+v", file, r)
 					}
+					testScheduleString(t, dir, file, e, prog)
 				}
 			})
 		}

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/heddle-dev/heddle/internal/debugger"
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -23,16 +27,28 @@ type replayCommand struct {
 	Changed    bool         `help:"The program has been changed since: follow the schedule as far as it goes."`
 	Dlv        bool         `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
 	Gdb        debuggerFlag `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb, or an lldb."`
+	Schedule   string       `placeholder:"STRING" help:"Follow this schedule, as heddle show --schedule prints it, in place of a trace's (- to read it from standard input). The program is named after --, or a trace names it."`
 	RaceReport bool         `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
-	runFlags
+	racesFlag
+	expectFlag
+	programFlags
 
-	traceArg
+	Trace string  `arg:"" predictor:"trace" help:"The trace; with --schedule the program, or a trace of it."`
+	Args  program `arg:"" optional:"" passthrough:"partial" help:"Arguments of the program, with --schedule."`
 }
 
 func (c *replayCommand) Help() string {
 	return `Runs the program of the trace once more under the recorded schedule and compares every
 event. Ends with 1 if the failure came again, 0 if the trace shows none, and 3 with the
-first event that differed if the execution was another one.`
+first event that differed if the execution was another one.
+
+A schedule that somebody pasted into a bug report is followed without a trace, with the same
+build of the program and the same arguments and input:
+
+  heddle replay --schedule hds1.p3.KLUv_… -- ./prog arguments
+
+Ends with 1 if it leads to a failure, 0 if it does not, and 3 with the first step that the program does
+not follow.`
 }
 
 type replayJSON struct {
@@ -63,15 +79,19 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--times must be at least 1")
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
 		return usage.Errorf("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json")
+	case c.Schedule == "" && len(c.Args) > 0:
+		return usage.Errorf("unexpected argument %s", c.Args[0])
+	case c.Schedule == "" && (c.Stdin != "" || len(c.Without) > 0 || c.RacesFail || c.ExpectExit != nil):
+		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule: a trace says what they say")
+	case c.Schedule != "" && c.Changed:
+		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it does not go with --schedule")
+	case c.Schedule == "-" && c.Stdin == "-":
+		return usage.Errorf("--schedule and --stdin cannot both be read from standard input")
 	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.Times > 1):
 		return usage.Errorf("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv, --gdb or --times")
 	}
-	tr, err := tracefile.Read(c.Trace)
-	if err != nil {
-		return err
-	}
 	l := a.launcher()
-	t, err := l.StartRecorded(a.ctx, tr, c.how())
+	t, tr, err := c.start(a, l)
 	if err != nil {
 		return err
 	}
@@ -145,12 +165,76 @@ func (c *replayCommand) Run(a *app) error {
 		case c.Times > 1:
 			times = fmt.Sprintf(" %s times", wording.Thousands(c.Times))
 		}
-		fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, wording.Thousands(len(tr.Events)))
+		if c.Schedule == "" {
+			fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, wording.Thousands(len(tr.Events)))
+		} else {
+			fmt.Fprintf(a.stdout, "followed the schedule%s: %s events, %s\n", times, wording.Thousands(len(tr.Events)), endedWith(tr, t))
+		}
 	}
 	if failed {
 		return errFound
 	}
 	return nil
+}
+
+// start makes the program ready, and returns the execution that is to be repeated.
+func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *trace.Trace, err error) {
+	if c.Schedule == "" {
+		if tr, err = tracefile.Read(c.Trace); err != nil {
+			return nil, nil, err
+		}
+		t, err = l.StartRecorded(a.ctx, tr, c.how())
+		return t, tr, err
+	}
+	text, err := c.schedule()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.checkExit(); err != nil {
+		return nil, nil, err
+	}
+	if t, err = c.startProgram(a, l); err != nil {
+		return nil, nil, err
+	}
+	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.ExpectExit, RacesFail: c.RacesFail, Where: report.NewRunning(t.Modules).Place})
+	if err != nil {
+		t.Close()
+		return nil, nil, err
+	}
+	return t, tr, nil
+}
+
+// schedule is the schedule string, which can be read.
+func (c *replayCommand) schedule() (string, error) {
+	text := c.Schedule
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(os.Stdin, schedule.MaxString+1))
+		if err != nil {
+			return "", fmt.Errorf("cannot read the schedule: %w", err)
+		}
+		text = string(b)
+	}
+	_, _, _, err := schedule.Parse(text)
+	return text, usage.Wrap(err)
+}
+
+// startProgram starts the program of a schedule: it is named, or a trace names it.
+func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target, error) {
+	if len(c.Args) == 0 && tracefile.Is(c.Trace) {
+		if c.Stdin != "" || len(c.Without) > 0 {
+			return nil, usage.Errorf("--stdin and --omit go with a program: the trace %s says what they say", c.Trace)
+		}
+		tr, err := tracefile.Read(c.Trace)
+		if err != nil {
+			return nil, err
+		}
+		return l.StartRecorded(a.ctx, tr, c.how())
+	}
+	p, err := c.program(append([]string{c.Trace}, c.Args...))
+	if err != nil {
+		return nil, err
+	}
+	return l.Start(a.ctx, p, c.how())
 }
 
 // follow is a replay with another build of the program.
@@ -179,16 +263,20 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 		if changed {
 			how = "as far as it goes"
 		}
-		end := "no failure"
-		if failed {
-			end = out.Finding.Headline()
-		}
-		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, wording.Thousands(out.Events), end)
+		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, wording.Thousands(out.Events), endedWith(met, t))
 	}
 	if failed {
 		return errFound
 	}
 	return nil
+}
+
+// endedWith is how an execution of the target's program ended, in a line.
+func endedWith(tr *trace.Trace, t target.Target) string {
+	if !tr.Ending.Kind.Failed() {
+		return "no failure"
+	}
+	return result.OfTrace(tr, t).Headline()
 }
 
 type raceReportJSON struct {

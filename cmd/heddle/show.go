@@ -1,19 +1,27 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 type showCommand struct {
 	drawFlags
-	Text    bool     `help:"Print the trace itself in its text form, nothing resolved or left out."`
-	Width   int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
-	Sources []string `placeholder:"DIR" help:"Look for source files in DIR too."`
+	Schedule bool     `help:"Print the schedule as one line, to be pasted into a bug report; heddle replay --schedule follows it."`
+	Text     bool     `help:"Print the trace itself in its text form, nothing resolved or left out."`
+	Width    int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
+	Sources  []string `placeholder:"DIR" help:"Look for source files in DIR too."`
 
 	traceArg
+}
+
+type scheduleJSON struct {
+	Schedule string `json:"schedule"`
 }
 
 func (c *showCommand) Help() string {
@@ -25,6 +33,14 @@ and loops are folded.`
 func (c *showCommand) Run(a *app) error {
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
+		return err
+	}
+	if c.Schedule {
+		text := schedule.FormatTrace(tr)
+		if a.JSON {
+			return a.printJSON(scheduleJSON{text})
+		}
+		_, err := fmt.Fprintln(a.stdout, text)
 		return err
 	}
 	if c.Text {

@@ -58,7 +58,7 @@ if some package or test could not be run, or no execution of a test ended in tim
 // in a row, and half of all.
 const staleAfter = 4000
 
-// options are those of each test's campaign.
+// options are those of each test's search.
 func (c *testCommand) options() (engine.Options, error) {
 	opts := engine.Options{
 		Seed: c.Seed, Runs: c.Count, Time: c.Timeout, MaxSteps: c.MaxSteps, NoSimplify: c.NoSimplify,

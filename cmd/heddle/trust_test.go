@@ -24,9 +24,12 @@ func TestTrust(t *testing.T) {
 		{Target: "c", Command: []string{"/bin/sh", "-c", "touch " + ran}, Dir: dir},
 		{Target: "go", Command: []string{"heddle", "test", "-gcflags=-o=" + ran, "-run=X", "."}, Dir: dir},
 		{Target: "go", Command: []string{"heddle", "find", "--", "-toolexec=/bin/touch " + ran}, Dir: dir},
+		{Target: "go", Recipe: &trace.Recipe{Kind: trace.RecipeTest, Tool: "go", Flags: []string{"-gcflags=-o=" + ran}, Run: "X", Packages: []string{"."}}, Dir: dir},
+		{Target: "go", Recipe: &trace.Recipe{Kind: trace.RecipeProgram, Tool: "go", Packages: []string{"-toolexec=/bin/touch " + ran}}, Dir: dir},
+		{Target: "go", Recipe: &trace.Recipe{Kind: trace.RecipeProgram, Tool: "/bin/touch", Args: []string{ran}, Packages: []string{"."}}, Dir: dir},
 	} {
 		tr := hostile("", filepath.Join(dir, "gone"))
-		tr.Header.Target, tr.Header.Command, tr.Header.Dir = h.Target, h.Command, h.Dir
+		tr.Header.Target, tr.Header.Command, tr.Header.Recipe, tr.Header.Dir = h.Target, h.Command, h.Recipe, h.Dir
 		if err := trace.WriteFile(file, tr); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +41,7 @@ func TestTrust(t *testing.T) {
 				t.Errorf("heddle %q of %q: %s", args, h.Command, out)
 			}
 			if _, err := os.Stat(ran); err == nil {
-				t.Fatalf("heddle %q ran %q", args, h.Command)
+				t.Fatalf("heddle %q ran %q, %+v", args, h.Command, h.Recipe)
 			}
 		}
 	}
@@ -52,6 +55,10 @@ func hostile(evil, path string) *trace.Trace {
 			Target: "c", PointsVersion: 2, Command: []string{path, "x"}, Dir: path,
 			Stdin: []byte(evil), Env: []string{"A=" + evil}, EnvDigest: evil, BuildID: evil, Strategy: evil, Heddle: evil,
 			Original: evil, Isolation: evil, Without: []string{evil}, Signature: evil,
+			Recipe: &trace.Recipe{
+				Kind: trace.RecipeTest, Tool: "go", Flags: []string{"-tags=" + evil}, Env: []string{"GOAMD64=" + evil}, Packages: []string{evil}, Args: []string{evil},
+				Vet: evil, Run: evil, Skip: evil, LeakIgnore: []string{evil},
+			},
 		},
 		Modules: []trace.Module{{Path: path, BuildID: evil, Program: true}},
 		Threads: []trace.Thread{{ID: 0, Parent: -1, Label: evil}},
@@ -65,7 +72,9 @@ func hostile(evil, path string) *trace.Trace {
 func stringsOf(v reflect.Value, name string, found func(name string, set func(string))) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		stringsOf(v.Elem(), name, found)
+		if !v.IsNil() {
+			stringsOf(v.Elem(), name, found)
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			stringsOf(v.Field(i), name+"."+v.Type().Field(i).Name, found)
@@ -98,10 +107,16 @@ func TestNothingReachesTheTerminal(t *testing.T) {
 		t.Fatalf("only %q", fields)
 	}
 	for _, field := range append(fields, "all") {
-		for _, target := range []string{"c", "go"} {
+		for _, target := range []string{"c", "go", "go of before recipes"} {
 			tr := hostile("x", "/gone")
 			tr.Header.Target = target
-			if target == "go" {
+			switch target {
+			case "go":
+				tr.Header.Command = nil
+			case "c":
+				tr.Header.Recipe = nil
+			default:
+				tr.Header.Target, tr.Header.Recipe = "go", nil
 				tr.Header.Command = []string{"heddle", "test", "-run=X", "./p"}
 			}
 			stringsOf(reflect.ValueOf(tr), "trace", func(name string, set func(string)) {

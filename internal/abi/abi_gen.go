@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 4
+	AbiVersion      = 5
 	PointsVersion   = 3
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -204,6 +204,24 @@ const (
 	FdObjectBit = 44
 	FdKindShift = 40
 	FdShift     = 28
+)
+
+// enum hd_region
+const (
+	RegionOther    = 0
+	RegionGlobal   = 1
+	RegionHeap     = 2
+	RegionStack    = 3
+	RegionFarStack = 4
+)
+
+// enum hd_object_name
+const (
+	RegionShift    = 60
+	IndexBits      = 14
+	OffsetBits     = 46
+	FarOffsetBits  = 36
+	HeapOffsetBits = 24
 )
 
 // enum hd_event_flags
@@ -428,12 +446,11 @@ type Result struct {
 	Preemptions uint32 // offset 68
 	Threads     uint32 // offset 72
 	Deviations  uint32 // offset 76
-	Ident       uint32 // offset 80
-	Output      uint32 // offset 84
-	Notes       uint32 // offset 88
-	Last        uint32 // offset 92
-	MetThread   uint32 // offset 96
-	MetOp       uint32 // offset 100
+	Output      uint32 // offset 80
+	Notes       uint32 // offset 84
+	Last        uint32 // offset 88
+	MetThread   uint32 // offset 92
+	MetOp       uint32 // offset 96
 }
 
 // Size and offsets of Result as the C compiler has them.
@@ -453,12 +470,11 @@ const (
 	OffsetofResultPreemptions = 68
 	OffsetofResultThreads     = 72
 	OffsetofResultDeviations  = 76
-	OffsetofResultIdent       = 80
-	OffsetofResultOutput      = 84
-	OffsetofResultNotes       = 88
-	OffsetofResultLast        = 92
-	OffsetofResultMetThread   = 96
-	OffsetofResultMetOp       = 100
+	OffsetofResultOutput      = 80
+	OffsetofResultNotes       = 84
+	OffsetofResultLast        = 88
+	OffsetofResultMetThread   = 92
+	OffsetofResultMetOp       = 96
 )
 
 // enum hd_note

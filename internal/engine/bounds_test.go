@@ -53,16 +53,13 @@ func (s *stuck) Still() time.Duration { return s.still() }
 // TestUnfinished: an exploration in which no execution ended says nothing of the program.
 func TestUnfinished(t *testing.T) {
 	target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error { return until(ctx) }}
-	began := time.Now()
+	// Without the limit it would not end.
 	r, err := Find(context.Background(), target, Options{Time: 10 * time.Millisecond}, nil)
 	if err != nil || r.Outcome != Unfinished || r.Ended != ByTime || r.Executions != 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("took %v", took)
-	}
 	// While it gives no sign of life the watchdog has its time.
-	began = time.Now()
+	began := time.Now()
 	still := &stuck{target, func() time.Duration { return time.Since(began) % (2 * time.Second) }}
 	r, err = Find(context.Background(), still, Options{Time: 10 * time.Millisecond}, nil)
 	if took := time.Since(began); err != nil || r.Outcome != Unfinished || took < 2*time.Second {
@@ -115,8 +112,7 @@ func TestNotConfirmed(t *testing.T) {
 				}
 				file := filepath.Join(t.TempDir(), "bug.hdl")
 				opts.Keep = keepIn(file, "")
-				began := time.Now()
-				r, err := Find(ctx, target, opts, nil)
+				r, err := Find(ctx, target, opts, nil) // what is stuck ends with the limit or the interrupt only
 				if interrupt != errors.Is(err, context.Canceled) || !interrupt && err != nil {
 					t.Errorf("error %v", err)
 				}
@@ -126,9 +122,6 @@ func TestNotConfirmed(t *testing.T) {
 				why := map[bool]string{false: "time limit reached", true: "interrupted"}[interrupt]
 				if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "not confirmed: "+why+" before ") }) {
 					t.Errorf("notes %q", r.Notes)
-				}
-				if took := time.Since(began); took > 30*time.Second {
-					t.Errorf("took %v", took)
 				}
 				if got := r.Finding.Trace != ""; got != test.trace {
 					t.Fatalf("trace %q", r.Finding.Trace)
@@ -171,6 +164,7 @@ func TestSimplifyTime(t *testing.T) {
 		{Seed: 1, Simplify: SimplifyOptions{Time: 200 * time.Millisecond}},
 		{Seed: 1, Time: 500 * time.Millisecond},
 	} {
+		limit := opts.Time + opts.Simplify.Time
 		target := &meddler{Target: simprog.New(simprog.LostUpdate(6)), after: func(p *schedule.Plan, _ *schedule.Outcome) {
 			if p.Mode == schedule.Tolerant {
 				time.Sleep(10 * time.Millisecond)
@@ -178,8 +172,17 @@ func TestSimplifyTime(t *testing.T) {
 		}}
 		began := time.Now()
 		r := find(t, target, opts)
-		if took := time.Since(began); r.Outcome != Bug || !r.Finding.Confirmed || took > 20*time.Second {
-			t.Fatalf("%v, %+v", took, r)
+		took := time.Since(began)
+		for range 4 { // the machine may be busy
+			if took < 10*limit {
+				break
+			}
+			began = time.Now()
+			r = find(t, target, opts)
+			took = min(took, time.Since(began))
+		}
+		if r.Outcome != Bug || !r.Finding.Confirmed || took >= 10*limit {
+			t.Fatalf("%.1f times the limit, %+v", took.Seconds()/limit.Seconds(), r)
 		}
 		if s := r.Simplified; s == nil || s.Complete || !s.Confirmed {
 			t.Errorf("%+v %q", s, r.Notes)
@@ -202,6 +205,67 @@ func TestEnds(t *testing.T) {
 		}
 	}
 	if r := find(t, simprog.New(simprog.ABBA()), Options{NoSimplify: true}); r.Ended != ByFailure {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestInterrupted: the report says what there was so far, at any moment.
+func TestInterrupted(t *testing.T) {
+	for _, at := range []int{0, 1, 10, 100} {
+		ctx, cancel := context.WithCancel(context.Background())
+		n := 0
+		target := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), before: func(schedule.Plan) error {
+			if n++; n > at {
+				cancel()
+			}
+			return nil
+		}}
+		if at == 0 {
+			cancel()
+		}
+		r, err := Find(ctx, target, Options{}, nil)
+		if !errors.Is(err, context.Canceled) || r == nil || r.Outcome != Interrupted || r.Executions < min(at, 1) || r.Executions > at+1 {
+			t.Errorf("after %d: %v, %+v", at, err, r)
+		}
+	}
+	// While simplifying, the finding is kept, with what simplification had reached.
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	simplifying := 0
+	target := &meddler{Target: simprog.New(simprog.LostUpdate(4)), before: func(p schedule.Plan) error {
+		if p.Mode == schedule.Tolerant {
+			if simplifying++; simplifying == 5 {
+				cancel()
+			}
+		}
+		return nil
+	}}
+	file := filepath.Join(t.TempDir(), "bug.hdl")
+	r, err := Find(ctx, target, Options{Keep: keepIn(file, "")}, nil)
+	if !errors.Is(err, context.Canceled) || r.Outcome != Bug || r.Finding.Trace != file || r.Simplified == nil || r.Simplified.Complete {
+		t.Errorf("while simplifying: %v, %+v", err, r)
+	}
+	if _, err := trace.ReadFile(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTime ends the exploration without an error.
+func TestTime(t *testing.T) {
+	r := find(t, simprog.New(simprog.LockedUpdate(2)), Options{Time: 30 * time.Millisecond})
+	if r.Outcome != Nothing || r.Executions == 0 || r.Seconds > 5 {
+		t.Errorf("%+v", r)
+	}
+	// What was found in time is confirmed, and not simplified after it.
+	late := false
+	target := &meddler{Target: simprog.New(simprog.LostUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
+		if o.Ending.Kind.Failed() && !late {
+			late = true
+			time.Sleep(400 * time.Millisecond)
+		}
+	}}
+	r = find(t, target, Options{Time: 300 * time.Millisecond})
+	if !late || r.Outcome != Bug || !r.Finding.Confirmed || r.Simplified != nil || !slices.Equal(r.Notes, []string{"not simplified: time limit reached before a simpler execution was found"}) {
 		t.Errorf("%+v", r)
 	}
 }

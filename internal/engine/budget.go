@@ -33,7 +33,8 @@ func (s *search) unbounded() bool {
 
 // firstRequest is the plan of the first execution, with its budget.
 func (s *search) firstRequest() strategy.Request {
-	r := s.complete(strategy.FirstRequest(&s.setting))
+	r := strategy.FirstRequest(&s.setting)
+	s.complete(&r.Plan)
 	if s.unbounded() {
 		r.Plan.MaxSteps = firstSteps
 	}

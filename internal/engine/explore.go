@@ -222,7 +222,8 @@ func (s *search) plan() {
 		if left > 0 {
 			r.Plan.Repeat = min(max(1, r.Plan.Repeat), left)
 		}
-		s.flight.add(s.complete(r))
+		s.complete(&r.Plan)
+		s.flight.add(&r)
 	}
 }
 
@@ -235,11 +236,9 @@ func (s *search) left() int {
 }
 
 // complete fills in what all plans of the search have in common.
-func (s *search) complete(r strategy.Request) strategy.Request {
-	p := &r.Plan
+func (s *search) complete(p *schedule.Plan) {
 	p.Stop, p.ExpectStatus, p.MaxSteps = true, s.expect, s.opts.MaxSteps
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
-	return r
 }
 
 // more is called when nothing is in flight. It makes plans, or says in the report why the

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
@@ -219,5 +221,45 @@ func TestRaceDirected(t *testing.T) {
 	}
 	if r := find(t, simprog.New(simprog.LockedUpdate(2)), Options{Search: search}); r.Ended != Complete || r.Executions != 1 {
 		t.Errorf("without a race: %+v", r)
+	}
+}
+
+// strictly is a strategy with one plan, to be followed strictly.
+type strictly struct {
+	plan     schedule.Plan
+	made     bool
+	diverged *schedule.Divergence
+	outcomes int
+}
+
+func (s *strictly) String() string                 { return "strictly" }
+func (s *strictly) Stage() strategy.Stage          { return strategy.Stage{} }
+func (s *strictly) MarshalBinary() ([]byte, error) { return nil, nil }
+func (s *strictly) UnmarshalBinary([]byte) error   { return nil }
+
+func (s *strictly) Next(int) (strategy.Request, bool) {
+	first := !s.made
+	s.made = true
+	return strategy.Request{Plan: s.plan}, first
+}
+
+func (s *strictly) Observe(o *strategy.Observation) {
+	if o.Request.Key != strategy.First {
+		s.outcomes++
+		s.diverged = o.Outcome.Diverged
+	}
+}
+
+// TestDivergence: a strict plan that cannot be followed is an answer for the strategy that made
+// it, and neither a failure nor the end. For a plan without a script it is a bug in heddle.
+func TestDivergence(t *testing.T) {
+	s := &strictly{plan: schedule.Plan{Mode: schedule.Strict, Script: []schedule.Step{{Thread: 0, Op: trace.OpBarrierWait, Wake: -1}}, Threads: []trace.Thread{{Name: 1, Parent: -1}}}}
+	r := find(t, simprog.New(simprog.LockedUpdate(2)), Options{Search: func(strategy.Setting) strategy.Strategy { return s }})
+	if r.Ended != Complete || r.Executions != 2 || r.Finding != nil || s.outcomes != 1 || s.diverged == nil || s.diverged.Step != 0 {
+		t.Errorf("%+v, %+v", r, s)
+	}
+	lies := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), after: func(_ *schedule.Plan, o *schedule.Outcome) { o.Ending.Kind = trace.Diverged }}
+	if _, err := Find(context.Background(), lies, Options{Runs: 3}, nil); err == nil || !strings.Contains(err.Error(), "left its script, but it had none") {
+		t.Error(err)
 	}
 }

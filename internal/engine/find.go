@@ -24,6 +24,7 @@ type search struct {
 	due      atomic.Bool // progress may be reported again
 
 	setting    strategy.Setting
+	shaping    savedOptions // as they were given
 	strategy   strategy.Strategy
 	stage      strategy.Stage
 	flight     flight
@@ -45,6 +46,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 			Build: t.Header().BuildID, Seed: opts.Seed, Points: slices.Compact(slices.Sorted(slices.Values(opts.Points))),
 			RacesFail: opts.RacesFail, NoEarlyTimeouts: opts.NoEarlyTimeouts,
 		},
+		shaping:    opts.shaping(),
 		behaviours: newBehaviours(), races: map[[2]race.Access]raced{},
 	}
 	if len(s.workers) == 0 {
@@ -115,6 +117,15 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	default:
 		r.Outcome, r.Ended = Failed, ByError
 	}
+	if s.opts.Save != nil && r.Executions > 0 && (r.Ended == ByTime || r.Ended == ByRuns || r.Ended == ByInterrupt) && r.Finding == nil {
+		state, serr := s.save()
+		if serr == nil {
+			serr = s.opts.Save(state)
+		}
+		if err == nil {
+			err = serr
+		}
+	}
 	return r, err
 }
 
@@ -154,7 +165,14 @@ func (s *search) find(ctx context.Context) error {
 	defer cancelFirst()
 	bounded, cancel := limited(ctx, s.opts.Time)
 	defer cancel()
-	s.flight.add(s.firstRequest())
+	if s.opts.Resume == nil {
+		r := s.firstRequest()
+		s.flight.add(&r)
+	} else if err := s.resume(s.opts.Resume); err != nil {
+		return err
+	} else if len(s.flight.plans) == 0 && !s.more() {
+		return nil
+	}
 	exploring := first
 	for {
 		f, err := s.explore(exploring)

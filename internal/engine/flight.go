@@ -35,7 +35,7 @@ type early struct {
 }
 
 // add puts a plan at the end.
-func (f *flight) add(r strategy.Request) {
+func (f *flight) add(r *strategy.Request) {
 	r.Plan.Tag = f.tag
 	r.Plan.Repeat = max(1, r.Plan.Repeat)
 	f.tag++
@@ -44,7 +44,7 @@ func (f *flight) add(r strategy.Request) {
 	if n := len(f.spare); n > 0 {
 		p, f.spare = f.spare[n-1], f.spare[:n-1]
 	}
-	p.request = r
+	p.request = *r
 	f.plans = append(f.plans, p)
 }
 

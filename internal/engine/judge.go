@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/observe"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -125,14 +126,9 @@ func sequential(t *trace.Trace) bool {
 		return false
 	}
 	return !slices.ContainsFunc(t.Events, func(e trace.Event) bool {
-		switch e.Op {
-		case trace.OpSelect:
+		if e.Op == trace.OpSelect {
 			return e.Size > 1
-		case trace.OpTimerReset, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete,
-			trace.OpSignalSend, trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalSuspend, trace.OpSignalAction,
-			trace.OpProcessStart, trace.OpProcessWait, trace.OpProcessSignal, trace.OpOutside, trace.OpSpuriousWake:
-			return true
 		}
-		return e.Enabled.Len() > 1
+		return ops.Of(e.Op).Spontaneous || e.Enabled.Len() > 1
 	})
 }

@@ -31,6 +31,14 @@ type Options struct {
 	// confirmed and simplified in the target, while the workers do nothing. What is found does not
 	// depend on how many there are.
 	Workers []Worker
+
+	// Save is given the state of an exploration that found nothing and was ended by Time or
+	// Runs, or interrupted, after at least one execution; nil if nobody wants it.
+	Save func(state []byte) error
+	// Resume goes on with the exploration of such a state, with the same program and options but
+	// for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Races and leaks seen
+	// before are not reported again.
+	Resume []byte
 	// ExpectStatus is the exit status of a good execution, nil for that of the first.
 	ExpectStatus *int32
 	// Points are memory instructions to have as scheduling points from the start.

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,4 +157,96 @@ func endings(o *schedule.Outcome) []*trace.Ending {
 		return []*trace.Ending{&o.Ending}
 	}
 	return []*trace.Ending{&o.Ending, &o.Trace.Ending}
+}
+
+// TestOutsideIsTold: once, however many executions waited for the outside world.
+func TestOutsideIsTold(t *testing.T) {
+	for _, every := range []uint64{0, 3} {
+		n := uint64(0)
+		r := find(t, &meddler{Target: simprog.New(simprog.LockedUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
+			n++
+			o.Outside = every > 0 && n%every == 0
+		}}, Options{Runs: 40})
+		told := 0
+		for _, note := range r.Notes {
+			if strings.Contains(note, "outside of the program") {
+				told++
+			}
+		}
+		if want := int(min(every, 1)); told != want {
+			t.Errorf("every %d executions: told %d times, want %d: %q", every, told, want, r.Notes)
+		}
+	}
+}
+
+func TestExpectStatus(t *testing.T) {
+	program := simprog.ExitStatus()
+	r := find(t, simprog.New(program), Options{Runs: 1})
+	if r.Outcome != Nothing || r.ExpectStatus != 8 {
+		t.Errorf("the first execution sets what is expected: %+v", r)
+	}
+	told := func(r *Report) bool {
+		return slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "exit status was") })
+	}
+	eight := int32(8)
+	if expected := find(t, simprog.New(program), Options{Runs: 1, ExpectStatus: &eight}); !told(r) || told(expected) {
+		t.Errorf("a status other than 0 is told of where nobody asked for it: %q, %q", r.Notes, expected.Notes)
+	}
+	nine, zero := int32(9), int32(0)
+	for _, test := range []struct {
+		expect *int32
+		want   string
+		at     int
+	}{{&zero, "exit status 8, expected 0", 1}, {&nine, "exit status 8, expected 9", 1}, {nil, "exit status 9, expected 8", 0}} {
+		r := find(t, simprog.New(program), Options{ExpectStatus: test.expect})
+		if r.Outcome != Bug || r.Finding.Kind != "exit" || r.Finding.Message != test.want || test.at > 0 && r.Finding.Execution != test.at {
+			t.Errorf("want %s: %+v", test.want, r.Finding)
+		}
+	}
+}
+
+// TestFiles: both traces are written, can be read, and replay.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	bug, simple := filepath.Join(dir, "bug.hdl"), filepath.Join(dir, "bug.simple.hdl")
+	r := find(t, simprog.New(simprog.UseAfterFree()), Options{Keep: keepIn(bug, simple)})
+	if r.Finding.Trace != bug || r.Simplified.Trace != simple {
+		t.Fatalf("%+v %+v", r.Finding, r.Simplified)
+	}
+	for _, name := range []string{bug, simple} {
+		tr, err := trace.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Replay(context.Background(), simprog.New(simprog.UseAfterFree()), tr); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if (tr.Header.Original == bug) != (name == simple) {
+			t.Errorf("%s comes from %q", name, tr.Header.Original)
+		}
+	}
+	_, err := Find(context.Background(), simprog.New(simprog.ABBA()), Options{Keep: keepIn(filepath.Join(dir, "none", "x.hdl"), "")}, nil)
+	if err == nil {
+		t.Error("no error where the trace cannot be written")
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var phases []Phase
+	var last Progress
+	r, err := Find(context.Background(), simprog.New(simprog.LostUpdate(3)), Options{Seed: 1}, func(p Progress) {
+		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
+			phases = append(phases, p.Phase)
+		}
+		if p.Executions < last.Executions || p.Elapsed < last.Elapsed {
+			t.Errorf("progress went back: %+v, then %+v", last, p)
+		}
+		last = p
+	})
+	if err != nil || !reflect.DeepEqual(phases, []Phase{Exploring, Confirming, Simplifying}) {
+		t.Errorf("%v, phases %v", err, phases)
+	}
+	if last.Points != r.Points || last.Behaviours != r.Behaviours || last.Round != r.Rounds || last.Cost == nil {
+		t.Errorf("last progress %+v, report %+v", last, r)
+	}
 }

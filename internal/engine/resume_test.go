@@ -197,3 +197,75 @@ func TestRestoreRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestFindResumes: a search that was interrupted at any time and goes on finds what it would have
+// found, in the same execution.
+func TestFindResumes(t *testing.T) {
+	for _, program := range []simprog.Program{simprog.TwoStage(), simprog.StandStill(10), simprog.LockedUpdate(3)} {
+		for _, at := range []int{1, 2, 5, 30, 77, 300} {
+			opts := Options{Seed: 2, Runs: 600, NoSimplify: true}
+			want := find(t, simprog.New(program), opts)
+			if want.Finding != nil && want.Executions <= at {
+				continue
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			n := 0
+			half := &meddler{Target: simprog.New(program), after: func(*schedule.Plan, *schedule.Outcome) {
+				if n++; n == at {
+					cancel()
+				}
+			}}
+			var state []byte
+			opts.Save = func(b []byte) error {
+				state = b
+				return nil
+			}
+			r, err := Find(ctx, half, opts, nil)
+			if !errors.Is(err, context.Canceled) || r.Executions != at || state == nil {
+				t.Fatalf("%s, at %d: %v, %+v", program.Name, at, err, r)
+			}
+			opts.Resume = state
+			got := find(t, simprog.New(program), opts)
+			got.Races = want.Races // of those before it was interrupted the second half knows nothing
+			if a, b := stripped(want), stripped(got); a != b {
+				t.Errorf("%s, interrupted after %d:\n%s, want\n%s", program.Name, at, b, a)
+			}
+			zero := int32(0)
+			for _, other := range []func(*Options){
+				func(o *Options) { o.Spurious = true },
+				func(o *Options) { o.ExpectStatus = &zero },
+				func(o *Options) { o.Seed = 3 },
+				func(o *Options) { o.Resume = bytes.Replace(state, []byte(`"version":1`), []byte(`"version":2`), 1) },
+				func(o *Options) { o.Resume = state[:len(state)-10] },
+			} {
+				o := opts
+				other(&o)
+				if _, err := Find(context.Background(), simprog.New(program), o, nil); !errors.Is(err, strategy.ErrState) {
+					t.Errorf("%s: another search goes on: %v", program.Name, err)
+				}
+			}
+		}
+	}
+}
+
+func TestBehavioursMarshal(t *testing.T) {
+	b := newBehaviours()
+	for i := range uint64(100) {
+		b.add(i*i%37, i/3)
+	}
+	data, err := b.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again behaviours
+	if err := again.UnmarshalBinary(data); err != nil || !reflect.DeepEqual(b, again) {
+		t.Errorf("%v, %+v, want %+v", err, again, b)
+	}
+	for n := range len(data) - 1 {
+		if n < 20 || (n-20)%15 != 0 {
+			if err := again.UnmarshalBinary(data[:n]); err == nil {
+				t.Errorf("%d of %d bytes are enough", n, len(data))
+			}
+		}
+	}
+}

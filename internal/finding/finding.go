@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -150,7 +151,7 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 		f.identity = "waits"
 		f.Message = neverReturn(waits)
 	}
-	if e.Message != "" && slices.ContainsFunc(waits, func(w trace.Waiter) bool { return w.Op >= trace.OpFdOpen && w.Op <= trace.OpFdCtl }) {
+	if e.Message != "" && slices.ContainsFunc(waits, func(w trace.Waiter) bool { return ops.Of(w.Op).Of == ops.Descriptor }) {
 		// The message names the descriptors.
 		f.Message += ": " + firstLine(e.Message)
 	}

@@ -84,6 +84,20 @@ func TestFind(t *testing.T) {
 	wantError(t, err, "there is no go command in PATH: install Go from https://go.dev/dl, or name one with --go")
 }
 
+// The variables of a build hold for the go command, over heddle's own environment.
+func TestEnv(t *testing.T) {
+	tool := find(t, module(t))
+	t.Setenv("GOAMD64", "v2")
+	t.Setenv("GOEXPERIMENT", "")
+	if got := BuildEnv(); !slices.Equal(got, []string{"GOAMD64=v2"}) {
+		t.Errorf("%q", got)
+	}
+	tool.Env = []string{"GOAMD64=v3"}
+	if out, err := tool.output(t.Context(), "env", "GOAMD64"); err != nil || string(out) != "v3\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

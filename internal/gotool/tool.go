@@ -101,9 +101,10 @@ func oneLine(s string) string {
 }
 
 // BuildEnv returns the environment variables, NAME=value, that are set and decide what the go
-// command builds. It omits GOFLAGS, which can name programs to run.
+// command builds. It omits GOFLAGS, which can name programs to run, and CGO_ENABLED, which the
+// overlay decides.
 func BuildEnv() (vars []string) {
-	for _, name := range []string{"CGO_ENABLED", "GOAMD64", "GOEXPERIMENT"} {
+	for _, name := range []string{"GOAMD64", "GOEXPERIMENT"} {
 		if v := os.Getenv(name); v != "" {
 			vars = append(vars, name+"="+v)
 		}

@@ -61,7 +61,7 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	}
 	if what, args := goWords(dir, p.Words); len(what) > 0 {
 		if len(p.Without) > 0 {
-			return nil, usage.Errorf("--without leaves out calls of C and C++ programs, and not yet of Go programs")
+			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
 		}
 		if how.Isolation != "" || how.Threads {
 			return nil, usage.Errorf("--isolation and --threads are for C and C++ programs")

@@ -27,7 +27,6 @@ var harmlessFlags = map[string]func(value string) bool{
 
 // harmlessEnv checks environment variables in the same way.
 var harmlessEnv = map[string]func(value string) bool{
-	"CGO_ENABLED":  regexp.MustCompile(`^[01]$`).MatchString,
 	"GOAMD64":      regexp.MustCompile(`^v[1-4]$`).MatchString,
 	"GOEXPERIMENT": regexp.MustCompile(`^[a-z0-9,]*$`).MatchString,
 }

@@ -47,7 +47,7 @@ func TestHarmless(t *testing.T) {
 		}
 	}
 	for variable, want := range map[string]bool{
-		"CGO_ENABLED=0": true, "CGO_ENABLED=x": false, "GOAMD64=v3": true, "GOAMD64=v9": false, "GOEXPERIMENT=rangefunc,nocoverageredesign": true, "GOEXPERIMENT=-x": false,
+		"CGO_ENABLED=1": false, "GOAMD64=v3": true, "GOAMD64=v9": false, "GOEXPERIMENT=rangefunc,nocoverageredesign": true, "GOEXPERIMENT=-x": false,
 		"GOFLAGS=-toolexec=/tmp/x": false, "CC=/tmp/x": false, "PATH=/tmp": false, "LD_PRELOAD=/tmp/x": false, "": false,
 	} {
 		if err := harmless(&trace.Recipe{Kind: trace.RecipeProgram, Env: []string{variable}}); (err == nil) != want {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/abi"
-	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -52,7 +52,7 @@ func Read(r io.Reader, name string) (*Result, error) {
 	if len(b.t.Threads) == 0 {
 		b.t.Ending.Thread = -1
 	}
-	for i, set := range depend.Enabled(b.t) {
+	for i, set := range ops.Enabled(b.t) {
 		if b.t.Events[i].Flags&trace.FlagNoChoice == 0 {
 			b.t.Events[i].Enabled = set
 		}

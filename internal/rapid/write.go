@@ -8,9 +8,9 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -65,7 +65,7 @@ func Write(w io.Writer, t *trace.Trace, o Options) (*Written, error) {
 
 // write writes events, which it goes through twice. Label names the threads.
 func write(w io.Writer, events iter.Seq[*trace.Event], label func(trace.ThreadID) string, own bool, o Options) (*Written, error) {
-	out := &writer{own: own, label: label, names: o.Names, sites: map[trace.Site]int{}, held: map[hold]int{}, let: map[trace.ThreadID]int{}, writers: map[trace.Object]trace.ThreadID{}}
+	out := &writer{own: own, label: label, names: o.Names, sites: map[trace.Site]int{}}
 	out.survey(events)
 	buf := bufio.NewWriterSize(w, 1<<16)
 	var z *gzip.Writer
@@ -94,24 +94,16 @@ func write(w io.Writer, events iter.Seq[*trace.Event], label func(trace.ThreadID
 	return &Written{out.lines, out.lost.list, out.places}, nil
 }
 
-// hold is a lock held by a thread.
-type hold struct {
-	thread trace.ThreadID
-	lock   trace.Object
-}
-
 type writer struct {
-	w       *bufio.Writer
-	own     bool // the trace was read from STD
-	label   func(trace.ThreadID) string
-	names   *Names
-	lost    losses
-	lines   int
-	places  []trace.Site
-	sites   map[trace.Site]int
-	held    map[hold]int
-	let     map[trace.ThreadID]int          // how often a thread had the mutex of its wait
-	writers map[trace.Object]trace.ThreadID // who has a read-write lock for writing
+	w      *bufio.Writer
+	own    bool // the trace was read from STD
+	label  func(trace.ThreadID) string
+	names  *Names
+	lost   losses
+	lines  int
+	places []trace.Site
+	sites  map[trace.Site]int
+	state  ops.State
 
 	bounds depend.Table
 	sorted []uint64 // where accesses begin and end
@@ -141,10 +133,10 @@ func (w *writer) survey(events iter.Seq[*trace.Event]) {
 
 // accessed is the memory that an event reads or writes.
 func accessed(ev *trace.Event) (at, size uint64) {
-	switch ev.Op {
-	case trace.OpRead, trace.OpWrite, trace.OpReadRange, trace.OpWriteRange, trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas:
+	switch spec := ops.Of(ev.Op); {
+	case spec.Of == ops.Memory && spec.Does != ops.Fence:
 		return uint64(ev.Object), uint64(max(ev.Size, 1))
-	case trace.OpFutexWait:
+	case spec.Of == ops.Futex && spec.Does == ops.Wait:
 		return uint64(ev.Object), 4 // the futex's word
 	}
 	return 0, 0
@@ -215,173 +207,175 @@ func (w *writer) alone(ev *trace.Event, sort string, body func()) {
 	w.line(ev, "rel", lock)
 }
 
-func (w *writer) acquire(ev *trace.Event, lock trace.Object, times int) {
-	h := hold{ev.Thread, lock}
-	if w.held[h] == 0 {
-		w.line(ev, "acq", w.called(lock))
+// lock writes the locks that an event acquired and released. Reader-writer locks held for
+// reading are ordered with writers, and, which is more than the truth, with readers.
+func (w *writer) lock(ev *trace.Event, changes []ops.Change, lose func(string)) {
+	for i := range changes {
+		c := &changes[i]
+		lock := w.called(c.Object.Name)
+		switch c.Kind {
+		case ops.Acquired:
+			if c.Depth == c.N {
+				w.line(ev, "acq", lock)
+			} else {
+				lose("locks taken again by the thread that had them: left out")
+			}
+		case ops.Released:
+			if c.Depth == 0 {
+				w.line(ev, "rel", lock)
+			}
+		case ops.AcquiredShared, ops.ReleasedShared:
+			lose("locks taken and left for reading: written as empty critical sections")
+			w.line(ev, "acq", lock)
+			w.line(ev, "rel", lock)
+		}
 	}
-	w.held[h] += times
 }
 
-func (w *writer) release(ev *trace.Event, lock trace.Object, times int) {
-	h := hold{ev.Thread, lock}
-	if w.held[h] -= times; w.held[h] <= 0 {
-		delete(w.held, h)
-		w.line(ev, "rel", w.called(lock))
+// sections are the families whose operations are critical sections of a lock of their own: of
+// one of the object's, or of one for all.
+var sections = map[ops.Family]struct {
+	sort, of string
+	shared   bool
+}{
+	ops.Condition:  {"cond", "operations of conditions", false},
+	ops.Semaphore:  {"sem", "operations of semaphores", false},
+	ops.Barrier:    {"barrier", "operations of barriers", false},
+	ops.Once:       {"once", "operations of once", false},
+	ops.Futex:      {"futex", "operations of futexes", false},
+	ops.SyncVar:    {"sync", "acquires and releases of Go's race detector", false},
+	ops.Signal:     {"signals", "signals", true},
+	ops.Timer:      {"signals", "signals", true},
+	ops.Descriptor: {"descriptors", "operations on descriptors", true},
+}
+
+// section writes an event as a critical section of a lock of its own.
+func (w *writer) section(ev *trace.Event, family ops.Family, lose func(string)) {
+	s := sections[family]
+	lose(s.of + ": written as critical sections of a lock of their own")
+	if s.shared {
+		ev = &trace.Event{Thread: ev.Thread, Site: ev.Site}
 	}
+	w.alone(ev, s.sort, nil)
 }
 
 // event writes what an event is in STD.
 func (w *writer) event(i int, ev *trace.Event) {
 	lose := func(what string) { w.lost.add(i, what) }
 	failed := func() { lose("operations that failed: left out") }
-	ok := ev.Result == 0
-	switch ev.Op {
-	case trace.OpRead, trace.OpReadRange:
+	spec := ops.Of(ev.Op)
+	changes := w.state.Apply(ev)
+	switch spec.Does {
+	case ops.Read:
 		w.access(ev, "r")
-	case trace.OpWrite, trace.OpWriteRange:
+	case ops.Write:
 		w.access(ev, "w")
-	case trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas:
+	case ops.AtomicRead, ops.AtomicWrite, ops.Exchange, ops.Compare:
 		lose("atomic accesses: written as critical sections of a lock of their own")
 		w.alone(ev, "atomic", func() {
-			if ev.Op != trace.OpAtomicStore {
+			if spec.Does != ops.AtomicWrite {
 				w.access(ev, "r")
 			}
-			if ev.Op == trace.OpAtomicStore || ev.Op == trace.OpAtomicRmw || ev.Op == trace.OpAtomicCas && ev.Result != 0 {
+			if spec.Does != ops.AtomicRead && spec.Done(ev) {
 				w.access(ev, "w")
 			}
 		})
-	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock:
-		if !ok && ev.Result != int32(syscall.EOWNERDEAD) {
-			failed()
-			return
-		}
-		if w.held[hold{ev.Thread, ev.Object}] > 0 {
-			lose("locks taken again by the thread that had them: left out")
-		}
-		w.acquire(ev, ev.Object, 1)
-	case trace.OpMutexAbandon:
-		w.release(ev, ev.Object, max(1, w.held[hold{ev.Thread, ev.Object}]))
-	case trace.OpMutexUnlock, trace.OpSpinUnlock:
-		if !ok {
-			failed()
-			return
-		}
-		w.release(ev, ev.Object, 1)
-	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
-		if !ok {
-			failed()
-			return
-		}
-		w.writers[ev.Object] = ev.Thread
-		w.acquire(ev, ev.Object, 1)
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
-		if !ok {
-			failed()
-			return
-		}
-		lose("locks taken and left for reading: written as empty critical sections")
-		w.reader(ev)
-	case trace.OpRwlockUnlock:
-		if u, held := w.writers[ev.Object]; held && u == ev.Thread {
-			delete(w.writers, ev.Object)
-			w.release(ev, ev.Object, 1)
-			return
-		}
-		lose("locks taken and left for reading: written as empty critical sections")
-		w.reader(ev)
-	case trace.OpCondWait:
-		lose("operations of conditions: written as critical sections of a lock of their own")
-		w.alone(ev, "cond", nil)
-		h := hold{ev.Thread, trace.Object(ev.Aux)}
-		w.let[ev.Thread] = max(1, w.held[h])
-		w.release(ev, h.lock, w.let[ev.Thread])
-	case trace.OpCondWake:
-		lose("operations of conditions: written as critical sections of a lock of their own")
-		w.alone(ev, "cond", nil)
-		if ev.Result != int32(syscall.ENOTRECOVERABLE) {
-			w.acquire(ev, trace.Object(ev.Aux), max(1, w.let[ev.Thread]))
-		}
-	case trace.OpCondSignal, trace.OpCondBroadcast:
-		lose("operations of conditions: written as critical sections of a lock of their own")
-		w.alone(ev, "cond", nil)
-	case trace.OpSemPost, trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait:
-		if !ok {
-			failed()
-			return
-		}
-		lose("operations of semaphores: written as critical sections of a lock of their own")
-		w.alone(ev, "sem", nil)
-	case trace.OpBarrierWait, trace.OpBarrierLeave:
-		lose("operations of barriers: written as critical sections of a lock of their own")
-		w.alone(ev, "barrier", nil)
-	case trace.OpOnceBegin, trace.OpOnceEnd:
-		lose("operations of once: written as critical sections of a lock of their own")
-		w.alone(ev, "once", nil)
-	case trace.OpFutexWake, trace.OpFutexWakeup, trace.OpFutexWait:
-		lose("operations of futexes: written as critical sections of a lock of their own")
-		w.alone(ev, "futex", nil)
-		if ev.Op == trace.OpFutexWait {
-			w.alone(ev, "atomic", func() { w.access(ev, "r") })
-		}
-	case trace.OpCancel, trace.OpCancelTest:
-		lose("cancellations: written as critical sections of a lock of their own")
-		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "cancellations", nil)
-	case trace.OpCondTimeout, trace.OpSpuriousWake:
-		lose("time-outs of conditions and spurious wake-ups: left out")
-	case trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpSignalSuspend, trace.OpSignalResume, trace.OpSignalReturn, trace.OpTimerDelete:
-		lose("masks and handlers of signals: left out")
-	case trace.OpSignalSend, trace.OpSignalWait, trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpTimerSet, trace.OpTimerExpire:
-		lose("signals: written as critical sections of a lock of their own")
-		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "signals", nil)
-	case trace.OpFdRead, trace.OpFdWrite, trace.OpFdAccept, trace.OpFdConnect, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdPoll, trace.OpFdCtl, trace.OpFdOpen:
-		lose("operations on descriptors: written as critical sections of a lock of their own")
-		w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "descriptors", nil)
-	case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpGo:
-		switch {
-		case !ok:
-			failed()
-		case w.own && ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
-		case ev.Op != trace.OpThreadJoin:
-			w.line(ev, "fork", w.label(trace.ThreadID(ev.Value)))
-		default:
-			w.line(ev, "join", w.label(trace.ThreadID(ev.Value)))
-		}
-	case trace.OpThreadStart, trace.OpThreadEnd:
+	case ops.Create, ops.Join:
+		w.life(ev, spec, failed)
+	case ops.Start, ops.End:
 		switch {
 		case !w.own:
 			lose("starts and ends of threads: left out, begin and end are the bounds of atomic blocks")
 		case ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
-		case ev.Op == trace.OpThreadStart:
+		case spec.Does == ops.Start:
 			w.line(ev, "begin", "")
 		default:
 			w.line(ev, "end", "")
 		}
-	case trace.OpMalloc, trace.OpFree:
+	case ops.Allocate, ops.Free:
 		lose("heap blocks allocated and freed: left out")
-	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
+	case ops.Stop:
 		lose("what ended the execution: left out")
-	case trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpThreadCreated, trace.OpThreadDetach, trace.OpThreadExit:
-		lose("operations that order nothing: left out")
-	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
-		lose("acquires and releases of Go's race detector: written as critical sections of a lock of their own")
-		w.alone(ev, "sync", nil)
 	default:
-		if ev.Op >= trace.OpGo {
+		if ev.Op >= trace.OpGo && spec.Of != ops.SyncVar {
 			lose("operations of Go, which order nothing on their own: left out")
 			return
 		}
-		if ev.Object == 0 {
-			lose("operations that STD has no word for: left out")
-			return
-		}
-		lose("inits, destroys and other operations of objects: left out")
+		w.synchronise(ev, spec, changes, lose)
 	}
 }
 
-// reader is a read-write lock taken or left for reading: ordered with writers, and, which
-// is more than the truth, with readers.
-func (w *writer) reader(ev *trace.Event) {
-	w.line(ev, "acq", w.called(ev.Object))
-	w.line(ev, "rel", w.called(ev.Object))
+// life writes the creation or the join of a thread.
+func (w *writer) life(ev *trace.Event, spec *ops.Spec, failed func()) {
+	switch {
+	case ev.Result != 0:
+		failed()
+	case w.own && ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
+	case spec.Does == ops.Create:
+		w.line(ev, "fork", w.label(trace.ThreadID(ev.Value)))
+	default:
+		w.line(ev, "join", w.label(trace.ThreadID(ev.Value)))
+	}
+}
+
+// synchronise writes what is left: operations on objects, signals, and what orders nothing.
+func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Change, lose func(string)) {
+	left := func() { lose("inits, destroys and other operations of objects: left out") }
+	switch spec.Of {
+	case ops.Mutex, ops.RWLock:
+		switch {
+		case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Alter, spec.Does == ops.Announce:
+			left()
+		case !spec.Done(ev):
+			lose("operations that failed: left out")
+		default:
+			w.lock(ev, changes, lose)
+		}
+	case ops.Condition, ops.Futex, ops.Barrier, ops.Semaphore, ops.Once:
+		switch {
+		case spec.Does == ops.Leave:
+			lose("time-outs of conditions and spurious wake-ups: left out")
+		case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Inspect:
+			left()
+		case spec.Does == ops.Opaque:
+			w.unknown(ev, lose)
+		case spec.Of == ops.Semaphore && ev.Result != 0:
+			lose("operations that failed: left out")
+		default:
+			w.section(ev, spec.Of, lose)
+			if spec.Of == ops.Condition {
+				w.lock(ev, changes, lose)
+			} else if spec.Does == ops.Wait {
+				w.alone(ev, "atomic", func() { w.access(ev, "r") })
+			}
+		}
+	case ops.Signal, ops.Timer:
+		if spec.Does == ops.Alter || spec.Does == ops.Return {
+			lose("masks and handlers of signals: left out")
+		} else {
+			w.section(ev, spec.Of, lose)
+		}
+	case ops.Descriptor, ops.SyncVar:
+		w.section(ev, spec.Of, lose)
+	case ops.Thread, ops.NoObject, ops.Memory:
+		if cancels := spec.Does == ops.Cancel || ev.Op == trace.OpCancelTest; cancels {
+			lose("cancellations: written as critical sections of a lock of their own")
+			w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "cancellations", nil)
+		} else if spec.Does != ops.Opaque {
+			lose("operations that order nothing: left out")
+		} else {
+			w.unknown(ev, lose)
+		}
+	default:
+		w.unknown(ev, lose)
+	}
+}
+
+// unknown leaves out an operation that says nothing to STD.
+func (w *writer) unknown(ev *trace.Event, lose func(string)) {
+	if ev.Object == 0 {
+		lose("operations that STD has no word for: left out")
+		return
+	}
+	lose("inits, destroys and other operations of objects: left out")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -89,7 +90,7 @@ type builder struct {
 	shared   []bool         // by event: another thread could notice it
 	hidden   []bool         // by event: it has no row
 	switches []*Switch      // by event: the context switch before it, nil for none
-	held     *holders       // locks as they were at the end
+	state    *ops.State     // locks and queues: as they were at the end, once the switches are found
 	last     int            // index of the event that failed, -1 for none
 	raced    [2]int         // of the events that race, -1 for none
 	cases    map[int]uint64 // by event of a select: the case it took

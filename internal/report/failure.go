@@ -135,8 +135,8 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 	}
 	if before != nil && before.Op != trace.OpThreadJoin && before.Object != 0 {
 		who += " holds " + b.typed(before.Object)
-		if h, ok := b.held.by(w.Thread, before.Object); ok {
-			e := &b.tr.Events[h.event]
+		if h, ok := b.state.HoldOf(w.Thread, before.Object); ok {
+			e := &b.tr.Events[h.Event]
 			who += " (locked at " + b.places.list[b.placeOf(e).place].Label + ")"
 		}
 		who += " and"

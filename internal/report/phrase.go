@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -82,11 +84,12 @@ func (b *builder) phrase(i int) phrase {
 		size = 0 // the block itself, not what is in it
 	}
 	name := b.names.Name(e.Object, size, at)
-	p := phrase{verb: e.Op.String(), object: name.Text, block: name.Alloc}
+	spec := ops.Of(e.Op)
+	p := phrase{verb: cmp.Or(spec.Verb, e.Op.String()), object: name.Text, block: name.Alloc}
 	if e.Op >= trace.OpGo {
-		b.goOutcome(&p, i)
+		b.tellGo(&p, i)
 	} else {
-		b.outcome(&p, e, name)
+		b.tell(&p, spec, e, name)
 	}
 	if e.Flags&trace.FlagTimeout != 0 && p.note == "" && p.value != timedOut && e.Op != trace.OpCondTimeout && e.Op != trace.OpTimerExpire {
 		p.note = timedOut
@@ -94,24 +97,88 @@ func (b *builder) phrase(i int) phrase {
 	return p
 }
 
-// outcome fills in the result of the event. The meaning of the fields is that of the
-// operation table (runtime/include/heddle_abi.h).
-func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
+// tell fills in the result of the event, in the form that its row asks for.
+func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Name) {
 	number := strconv.FormatUint(e.Value, 10)
-	switch e.Op {
-	case trace.OpThreadCreate:
-		p.verb, p.object = "create", threadText(trace.ThreadID(e.Value))
+	switch spec.Tells {
+	case ops.TellObject:
+	case ops.TellVerb:
+		p.object = ""
+	case ops.TellFailure:
 		p.fail(e)
-	case trace.OpThreadCreated:
-		p.verb, p.object = "return from creating", threadText(trace.ThreadID(e.Value))
-	case trace.OpThreadJoin:
-		p.verb, p.object = "join", threadText(trace.ThreadID(e.Value))
+	case ops.TellLater:
+		p.object = ""
 		p.fail(e)
-	case trace.OpThreadDetach:
-		p.verb, p.object = "detach", threadText(trace.ThreadID(e.Value))
-	case trace.OpProcessExit:
+	case ops.TellTarget:
+		p.object = threadText(trace.ThreadID(e.Value))
+	case ops.TellThread:
+		p.object = threadText(trace.ThreadID(e.Value))
+		p.fail(e)
+	case ops.TellStart:
+		p.object = b.roles[e.Thread].name
+	case ops.TellStatus:
 		p.sep, p.value = " ", number
-	case trace.OpSignalSend:
+	case ops.TellValue:
+		p.sep, p.value = gives, number
+	case ops.TellCount:
+		p.sep, p.value = gives, number
+		p.fail(e)
+	case ops.TellAbandon:
+		p.note = "locked: the thread ends"
+	case ops.TellUnlocks:
+		p.note = "unlocks " + b.auxName(e)
+	case ops.TellLocks:
+		p.note = "locks " + b.auxName(e) + " again"
+		p.fail(e)
+	case ops.TellWoken:
+		p.sep, p.value = gives, "nobody waits"
+		if e.Value > 0 {
+			p.value = "wakes " + threadText(trace.ThreadID(e.Value)-1)
+		}
+	case ops.TellWakes:
+		p.sep, p.value = gives, "wakes "+number
+		if spec.Aux == ops.ThreadPlusOne && e.Value == 1 && e.Aux > 0 {
+			p.value = "wakes " + threadText(trace.ThreadID(e.Aux)-1)
+		}
+	case ops.TellArrivals:
+		p.sep, p.value = gives, number+" arrived"
+	case ops.TellOnce:
+		p.sep, p.value = gives, "done already"
+		if e.Value == 1 {
+			p.value = "runs it"
+		}
+	case ops.TellYield:
+		p.object = ""
+		if e.Flags&trace.FlagForced != 0 {
+			p.note = "put in by heddle"
+		}
+	case ops.TellSleep:
+		p.object = time.Duration(e.Value).String()
+		p.fail(e)
+	case ops.TellDescriptor:
+		p.descriptor(spec, e)
+	case ops.TellResult:
+		if e.Result != 0 {
+			p.sep, p.value = gives, strconv.Itoa(int(e.Result))
+		}
+	default:
+		if spec.Of == ops.Memory || spec.Of == ops.Block {
+			b.tellAccess(p, spec, e, name)
+		} else {
+			b.tellSignal(p, spec, e, name)
+		}
+	}
+}
+
+// tellSignal is tell for signals and timers.
+func (b *builder) tellSignal(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Name) {
+	switch spec.Tells {
+	case ops.TellCrash:
+		p.object = signalName(e.Value)
+		if e.Object != 0 {
+			p.note = "at " + name.Text
+		}
+	case ops.TellSend:
 		p.object, p.sep, p.value = signalName(e.Value), gives, "the process"
 		if e.Aux > 0 {
 			p.value = threadText(trace.ThreadID(e.Aux) - 1)
@@ -119,10 +186,10 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 			p.value = threadText(trace.ThreadID(e.Object.Index()))
 		}
 		p.fail(e)
-	case trace.OpSignalWait:
+	case ops.TellReceived:
 		p.object, p.sep, p.value = "", gives, signalName(e.Value)
 		p.fail(e)
-	case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+	case ops.TellDelivery:
 		handler := p.object
 		if o := e.Object; o.Region() == trace.RegionGlobal {
 			if f := b.names.Function(trace.MakeSite(o.Index(), o.Offset())); f.Func != "" {
@@ -139,22 +206,20 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		if e.Aux > 0 {
 			p.note = "sent by " + threadText(trace.ThreadID(e.Aux)-1)
 		}
-	case trace.OpSignalReturn:
+	case ops.TellSignal:
 		p.object = signalName(e.Value)
-	case trace.OpSignalAction:
-		p.object = signalName(e.Value)
-	case trace.OpSignalMask, trace.OpSignalPending:
+	case ops.TellSignals:
 		p.object, p.sep, p.value = "", gives, signalSet(e.Value)
-	case trace.OpSignalSuspend, trace.OpSignalResume:
+	case ops.TellMask:
 		p.object, p.note = "", "blocked: "+signalSet(e.Value)
-	case trace.OpTimerSet:
+	case ops.TellArm:
 		p.object, p.sep, p.value = threadText(trace.ThreadID(e.Aux)-1), gives, "stopped"
 		if e.Value > 0 {
 			p.value = "in " + time.Duration(e.Value).String()
 		}
-	case trace.OpTimerDelete:
+	case ops.TellTimer:
 		p.object = threadText(trace.ThreadID(e.Aux) - 1)
-	case trace.OpTimerExpire:
+	case ops.TellExpiry:
 		p.object, p.sep, p.value = "", gives, "nothing"
 		if e.Value > 0 {
 			p.value = signalName(e.Value)
@@ -162,120 +227,50 @@ func (b *builder) outcome(p *phrase, e *trace.Event, name symbol.Name) {
 		if e.Flags&trace.FlagTimeout != 0 && !e.Enabled.Has(e.Thread) {
 			p.note = "early"
 		}
-	case trace.OpCondTimeout, trace.OpSpuriousWake:
-	case trace.OpSignal:
-		p.object = signalName(e.Value)
-		if e.Object != 0 {
-			p.note = "at " + name.Text
-		}
-	case trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpRwlockTryrdlock, trace.OpRwlockTrywrlock, trace.OpSpinTrylock,
-		trace.OpMutexLock, trace.OpMutexUnlock, trace.OpRwlockRdlock, trace.OpRwlockWrlock, trace.OpRwlockUnlock,
-		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpMutexConsistent,
-		trace.OpSemOpen, trace.OpSemClose, trace.OpSemUnlink:
-		p.fail(e)
-	case trace.OpMutexAbandon:
-		p.verb, p.note = "leave", "locked: the thread ends"
-	case trace.OpRwlockQueue:
-		p.verb = "queue to write"
-	case trace.OpCancel:
-		p.verb, p.object = "cancel", threadText(trace.ThreadID(e.Value))
-	case trace.OpCancelTest:
-		p.verb, p.object = "test for cancellation", ""
-		p.fail(e)
-	case trace.OpCondWait:
-		p.note = "unlocks " + b.auxName(e)
-	case trace.OpCondWake:
-		p.note = "locks " + b.auxName(e) + " again"
-		p.fail(e)
-	case trace.OpCondSignal:
-		p.sep, p.value = gives, "nobody waits"
-		if e.Value > 0 {
-			p.value = "wakes " + threadText(trace.ThreadID(e.Value)-1)
-		}
-	case trace.OpFutexWake:
-		p.sep, p.value = gives, "wakes "+number
-		if e.Value == 1 && e.Aux > 0 {
-			p.value = "wakes " + threadText(trace.ThreadID(e.Aux)-1)
-		}
-	case trace.OpCondBroadcast:
-		p.sep, p.value = gives, "wakes "+number
-	case trace.OpSemInit, trace.OpSemWait, trace.OpSemPost, trace.OpSemGetvalue, trace.OpSemTrywait, trace.OpSemTimedwait:
-		p.sep, p.value = gives, number
-		p.fail(e)
-	case trace.OpBarrierInit:
-		p.sep, p.value = gives, number
-	case trace.OpBarrierWait:
-		p.sep, p.value = gives, number+" arrived"
-	case trace.OpOnceBegin:
-		p.sep, p.value = gives, "done already"
-		if e.Value == 1 {
-			p.value = "runs it"
-		}
-	case trace.OpYield:
-		p.object = ""
-		if e.Flags&trace.FlagForced != 0 {
-			p.note = "put in by heddle"
-		}
-	case trace.OpSleep:
-		p.object = time.Duration(e.Value).String()
-		p.fail(e)
-	case trace.OpFutexWait, trace.OpFutexWakeup:
-		p.fail(e)
-	case trace.OpFdRead, trace.OpFdWrite, trace.OpFdPoll, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen,
-		trace.OpFdConnect, trace.OpFdAccept, trace.OpFdOpen, trace.OpFdCtl:
-		p.descriptor(e)
-	case trace.OpMalloc:
+	}
+}
+
+// tellAccess is tell for memory.
+func (b *builder) tellAccess(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Name) {
+	switch spec.Tells {
+	case ops.TellAllocation:
 		p.note = fmt.Sprintf("%d bytes", e.Size)
-	case trace.OpThreadEnd, trace.OpThreadExit, trace.OpAbort:
-		p.object = ""
-	case trace.OpThreadStart:
-		p.object = b.roles[e.Thread].name
-	case trace.OpFree:
-	case trace.OpRead, trace.OpReadRange:
+	case ops.TellRead:
 		p.access(b, e, gives, name)
-	case trace.OpWrite, trace.OpWriteRange:
+	case ops.TellWrite:
 		p.access(b, e, stores, name)
-	case trace.OpAtomicLoad:
+	case ops.TellAtomicRead:
 		p.access(b, e, gives, name)
 		p.order(e)
-	case trace.OpAtomicStore:
+	case ops.TellAtomicWrite:
 		p.access(b, e, stores, name)
 		p.order(e)
-	case trace.OpAtomicRmw:
+	case ops.TellExchange:
 		p.access(b, e, ": ", name)
 		if p.value != "" {
 			p.value = name.Type.Format(e.Aux, e.Size) + gives + p.value
 		}
 		p.order(e)
-	case trace.OpAtomicCas:
+	case ops.TellCompare:
 		p.access(b, e, gives, name)
 		p.order(e)
 		done := "failed"
-		if e.Result == 1 {
+		if spec.Done(e) {
 			done = "done"
 		}
 		p.note = strings.TrimSuffix(done+", "+p.note, ", ")
-	case trace.OpAtomicFence:
+	case ops.TellFence:
 		p.object = ""
 		p.order(e)
-	default:
-		if e.Result != 0 {
-			p.sep, p.value = gives, strconv.Itoa(int(e.Result))
-		}
 	}
-}
-
-var fdVerbs = map[trace.Op]string{
-	trace.OpFdRead: "read", trace.OpFdWrite: "write", trace.OpFdPoll: "poll", trace.OpFdClose: "close", trace.OpFdShutdown: "shutdown",
-	trace.OpFdListen: "listen", trace.OpFdConnect: "connect", trace.OpFdAccept: "accept", trace.OpFdOpen: "open", trace.OpFdCtl: "control",
 }
 
 // descriptor is the phrase for an operation on a descriptor: by the number that the call was
 // given.
-func (p *phrase) descriptor(e *trace.Event) {
+func (p *phrase) descriptor(spec *ops.Spec, e *trace.Event) {
 	kind, _, ok := e.Object.Channel()
 	fd := int32(e.Aux)
-	p.verb, p.object = fdVerbs[e.Op], kind
+	p.object = kind
 	if fd >= 0 {
 		p.object = strings.TrimSpace(fmt.Sprintf("%s fd %d", kind, fd))
 	}
@@ -287,21 +282,23 @@ func (p *phrase) descriptor(e *trace.Event) {
 	if kind == "eventfd" || kind == "timerfd" {
 		unit = ""
 	}
-	switch e.Op {
-	case trace.OpFdRead, trace.OpFdWrite:
+	switch spec.Does {
+	case ops.Receive, ops.Transmit:
 		p.sep, p.value = gives, strconv.FormatUint(e.Value, 10)+unit
-		if e.Op == trace.OpFdRead && e.Value == 0 && ok {
+		if spec.Does == ops.Receive && e.Value == 0 && ok {
 			p.value = "end"
 		}
-	case trace.OpFdPoll:
+	case ops.Poll:
 		p.sep, p.value = gives, strconv.FormatUint(e.Value, 10)+" ready"
 		if e.Value == 0 {
 			p.value = "nothing is ready"
 		}
-	case trace.OpFdAccept:
+	case ops.Accept:
 		p.sep, p.value = gives, "fd "+strconv.FormatUint(e.Value, 10)
-	case trace.OpFdShutdown:
-		p.note = [...]string{"SHUT_RD", "SHUT_WR", "SHUT_RDWR"}[min(e.Value, 2)]
+	case ops.Close:
+		if e.Op == trace.OpFdShutdown {
+			p.note = [...]string{"SHUT_RD", "SHUT_WR", "SHUT_RDWR"}[min(e.Value, 2)]
+		}
 	}
 }
 

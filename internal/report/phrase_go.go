@@ -1,20 +1,19 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // hidden reports whether an event has no row: what the race detector is told is about what
 // other rows show, and the case of a select is told with the select.
 func hidden(op trace.Op) bool {
-	switch op {
-	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire, trace.OpSelectCase:
-		return true
-	}
-	return false
+	s := ops.Of(op)
+	return s.Of == ops.SyncVar || s.Does == ops.Selected
 }
 
 // hiddenEvents says of each event whether it has no row. Besides those of hidden they are
@@ -30,7 +29,7 @@ func hiddenEvents(tr *trace.Trace) []bool {
 		switch c := last[e.Thread]; {
 		case hidden(e.Op), e.Op == trace.OpThreadCreated && i > 0 && tr.Events[i-1].Thread == e.Thread:
 			out[i] = true
-		case e.Op == trace.OpChanSend || e.Op == trace.OpChanRecv || e.Op == trace.OpChanClose:
+		case ops.Does(e.Op) == ops.Communicate:
 			last[e.Thread] = e
 		case e.Op.IsAccess() && e.Flags&trace.FlagNoChoice != 0 && c != nil && c.Site == e.Site && near(c.Object, e.Object):
 			out[i] = i != raced[0] && i != raced[1]
@@ -70,26 +69,28 @@ func caseText(n uint64) string {
 	return "case " + strconv.FormatUint(n+1, 10)
 }
 
-// goOutcome is outcome for the operations of Go programs.
-func (b *builder) goOutcome(p *phrase, i int) {
+// tellGo is told for the operations of Go programs.
+func (b *builder) tellGo(p *phrase, i int) {
 	e := &b.tr.Events[i]
 	n, decided := b.cases[i]
-	switch e.Op {
-	case trace.OpGo:
+	switch ops.Of(e.Op).Tells {
+	case ops.TellVerb:
+		p.object = ""
+	case ops.TellGo:
 		p.object = ""
 		if id, ok := e.Child(); ok && int(id) < len(b.roles) {
 			p.object, p.sep, p.value = b.roles[id].name, gives, threadText(id)
 		}
-	case trace.OpResume:
+	case ops.TellResume:
 		p.verb, p.sep, p.value = trace.Op(e.Value).String(), " ", "goes on"
 		if decided {
 			p.value += " with " + caseText(n)
 		}
-	case trace.OpSelect:
+	case ops.TellSelect:
 		if decided {
 			p.sep, p.value = " ", caseText(n)
 		}
-	case trace.OpWgAdd:
+	case ops.TellDelta:
 		switch delta := int64(e.Value); {
 		case delta == -1:
 			p.verb = "WaitGroup.Done"
@@ -99,31 +100,27 @@ func (b *builder) goOutcome(p *phrase, i int) {
 				p.value = "+" + p.value
 			}
 		}
-	case trace.OpGsleep:
+	case ops.TellNap:
 		p.object = time.Duration(e.Value).String()
-	case trace.OpTimerReset, trace.OpTimerFire:
+	case ops.TellWhen:
 		p.sep, p.value = " ", "at "+time.Duration(e.Value).String()
-	case trace.OpCoroSwitch:
-		p.verb, p.object = "switch to", threadText(trace.ThreadID(e.Value))
-	case trace.OpGosched, trace.OpOutside, trace.OpTestEnd, trace.OpTestFail:
-		p.object = ""
+	case ops.TellSwitch:
+		p.object = threadText(trace.ThreadID(e.Value))
 	}
 }
 
 // goWait says what a goroutine is blocked in.
 func (b *builder) goWait(p pending, name string, t trace.ThreadID) string {
-	switch p.op {
-	case trace.OpGmutexLock, trace.OpRwLock, trace.OpRwRlock:
+	spec := ops.Of(p.op)
+	switch spec.Blocks {
+	case ops.UntilFree, ops.UntilReadable:
 		if name == "" {
 			name = p.op.String()
 		}
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
-	case trace.OpGsleep:
-		return "sleeps"
-	case trace.OpOutside:
-		return "waits for the outside world"
-	case trace.OpThreadStart:
-		return "waits to start"
+	}
+	if spec.Waits != "" {
+		return spec.Waits
 	}
 	if name != "" {
 		name = " " + name
@@ -131,35 +128,17 @@ func (b *builder) goWait(p pending, name string, t trace.ThreadID) string {
 	return "waits in " + p.op.String() + name
 }
 
-// goLocks follows who holds a Mutex or RWMutex. A lock is asked for by its event, and has
-// been got unless the goroutine's next choice is to go on with it after a wait.
-func (b *builder) goLocks(i, next int) {
-	e := &b.tr.Events[i]
+// blocks reports whether a goroutine blocks in its event: it goes on with event next, -1 for
+// none.
+func (b *builder) blocks(e *trace.Event, next int) bool {
+	if next >= 0 {
+		return b.tr.Events[next].Op == trace.OpResume
+	}
 	op := e.Op
 	if op == trace.OpResume {
 		op = trace.Op(e.Value)
 	}
-	switch op {
-	case trace.OpGmutexLock, trace.OpRwLock, trace.OpRwRlock:
-		waits := next >= 0 && b.tr.Events[next].Op == trace.OpResume
-		if next < 0 {
-			for _, w := range b.tr.Ending.Waiters {
-				waits = waits || w.Thread == e.Thread && w.Op == op
-			}
-		}
-		if !waits {
-			b.held.take(e.Object, e.Thread, i)
-		}
-	case trace.OpGmutexUnlock, trace.OpRwUnlock, trace.OpRwRunlock:
-		by := e.Thread
-		if _, ok := b.held.by(by, e.Object); !ok {
-			// Another goroutine may unlock it.
-			if of := b.held.of(e.Object, by); len(of) > 0 {
-				by = of[0].thread
-			}
-		}
-		b.held.drop(e.Object, by)
-	}
+	return slices.ContainsFunc(b.tr.Ending.Waiters, func(w trace.Waiter) bool { return w.Thread == e.Thread && w.Op == op })
 }
 
 // path is the way from main to a goroutine: `1.2` is the second one that main's first

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -15,12 +16,7 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 	touched := newTouches(names, tr.Allocs)
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		switch e.Op {
-		case trace.OpThreadCreate, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpProcessExit, trace.OpAbort, trace.OpSignal, trace.OpSignalSend,
-			trace.OpGo, trace.OpResume, trace.OpSelect, trace.OpCoroSwitch, trace.OpTimerFire, trace.OpOutside, trace.OpTestFail,
-			trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
-			shared[i] = true
-		}
+		shared[i] = ops.Of(e.Op).Noticed
 		if e.Overtakes() { // the finding may depend on it
 			shared[i] = true
 		}
@@ -103,22 +99,21 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 	if e.Object == 0 {
 		return
 	}
-	switch c := e.Op.Class(); {
-	case e.Op == trace.OpFree:
+	switch spec := ops.Of(e.Op); spec.Does {
+	case ops.Free:
 		k := x.key(e.Object, e.Size, i)
 		if k.block >= 0 && k.block < len(x.allocs) {
 			k.size = max(k.size, x.allocs[k.block].Size)
 		}
 		f(k, true)
-	case c == trace.ClassRead || c == trace.ClassALoad:
+	case ops.Read, ops.AtomicRead:
 		f(x.key(e.Object, e.Size, i), false)
-	case c == trace.ClassWrite || c == trace.ClassAStore || c == trace.ClassARMW:
+	case ops.Write, ops.AtomicWrite, ops.Exchange, ops.Compare:
 		f(x.key(e.Object, e.Size, i), true)
-	case hidden(e.Op) || e.Op == trace.OpGo:
-	case e.Op == trace.OpThreadStart || e.Op == trace.OpThreadExit || e.Op == trace.OpMalloc || c == trace.ClassEnd:
+	case ops.Start, ops.End, ops.Exit, ops.Create, ops.Allocate, ops.Observe, ops.Publish, ops.Merge, ops.Renew, ops.Selected:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)
-		if (e.Op == trace.OpCondWait || e.Op == trace.OpCondWake || e.Op == trace.OpCondTimeout) && e.Aux != 0 {
+		if spec.Aux == ops.ObjectName && e.Aux != 0 {
 			f(x.key(trace.Object(e.Aux), 1, i), true)
 		}
 	}

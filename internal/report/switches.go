@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // findSwitches explains each context switch, as trace.CostOf counts them: between
-// scheduling points. It leaves the locks as they were at the end in b.held.
+// scheduling points. It leaves the locks as they were at the end in b.state.
 func (b *builder) findSwitches() []*Switch {
 	events := b.tr.Events
 	out := make([]*Switch, len(events))
 	next := nextChoices(events)
-	b.held = newHolders()
+	b.state = &ops.State{}
 	last := -1
 	for i := range events {
 		e := &events[i]
 		if !isChoice(e) {
-			b.held.step(i, e)
+			b.state.Apply(e)
 			continue
 		}
 		if last >= 0 && events[last].Thread != e.Thread {
 			out[i] = b.explain(last, next[last], i)
 		}
-		b.held.step(i, e)
-		b.goLocks(i, next[i])
+		b.state.ApplyGo(e, b.blocks(e, next[i]))
 		last = i
 	}
 	return out
@@ -87,7 +87,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		if known {
 			s.Text += " before " + p.brief
 		}
-	case from.Op == trace.OpThreadEnd || from.Op == trace.OpProcessExit:
+	case ops.Does(from.Op) == ops.End || ops.Does(from.Op) == ops.Stop:
 		s.Reason, s.Text = Ended, who+" ended"
 	case from.Op == trace.OpGsleep: // in C the event is the end of the sleep
 		s.Reason, s.Text = Blocked, who+" sleeps"
@@ -123,13 +123,13 @@ func (b *builder) behind(i int) int {
 		if e.Thread != b.tr.Events[i].Thread {
 			continue
 		}
-		switch e.Op {
-		case trace.OpSignalDeliver, trace.OpSignalInterrupt:
+		switch s := ops.Of(e.Op); {
+		case s.Blocks == ops.UntilDelivery:
 			if e.Object != 0 {
 				depth++
 			}
 			continue
-		case trace.OpSignalReturn:
+		case s.Does == ops.Return:
 			depth--
 			continue
 		}
@@ -194,51 +194,26 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	if p.op >= trace.OpGo {
 		return b.goWait(p, name, t)
 	}
-	switch p.op {
-	case trace.OpThreadJoin:
+	switch spec := ops.Of(p.op); spec.Blocks {
+	case ops.UntilEnded:
 		if p.target < 0 {
 			return "waits for a thread to end"
 		}
 		return "waits for " + threadText(p.target) + " to end"
-	case trace.OpMutexLock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpRwlockRdlock, trace.OpRwlockWrlock,
-		trace.OpRwlockTimedrdlock, trace.OpRwlockTimedwrlock, trace.OpOnceBegin:
+	case ops.UntilFree, ops.UntilReadable, ops.UntilDone:
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
-	case trace.OpCondWake:
-		if cond, waiting := b.held.queued[t]; waiting {
+	case ops.UntilReacquired:
+		if cond, waiting := b.state.Waiting(t); waiting {
 			return "waits in pthread_cond_wait on " + b.names.Name(cond, 0, len(b.tr.Events)).Text
 		}
 		if held := b.heldBy(p.aux, p.target, t); held != "" {
 			return "was woken and waits for " + b.names.Name(p.aux, 0, len(b.tr.Events)).Text + held
 		}
 		return strings.TrimSuffix("waits in pthread_cond_wait on "+name, " on ")
-	case trace.OpSemWait, trace.OpSemTimedwait:
-		return "waits in sem_wait on " + name
-	case trace.OpBarrierLeave, trace.OpBarrierWait:
-		return "waits in pthread_barrier_wait at " + name
-	case trace.OpFutexWait, trace.OpFutexWakeup:
-		return "waits on futex " + name
-	case trace.OpFdRead:
-		return "waits to read from " + name
-	case trace.OpFdWrite:
-		return "waits for room in " + name
-	case trace.OpFdAccept:
-		return "waits for a connection to " + name
-	case trace.OpFdConnect:
-		return "waits to be let in by " + name
-	case trace.OpFdPoll:
-		return "polls, and nothing is ready"
-	case trace.OpCondTimeout:
-		return "waits in pthread_cond_wait on " + name
-	case trace.OpSpuriousWake:
-		return "waits on " + name
-	case trace.OpSignalDeliver, trace.OpSignalInterrupt:
-		return "waits, and takes a signal"
-	case trace.OpSignalWait, trace.OpSignalResume:
-		return "waits for a signal"
-	case trace.OpTimerExpire:
-		return "waits for its time"
-	case trace.OpSleep:
-		return "sleeps"
+	default:
+		if spec.Waits != "" {
+			return strings.Replace(spec.Waits, "%s", name, 1)
+		}
 	}
 	return "waits to " + p.brief
 }
@@ -246,10 +221,10 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 // heldBy is ` held by T2`, or nothing if nobody but t is known to hold o.
 func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	var names []string
-	for _, h := range b.held.of(o, t) {
-		names = append(names, threadText(h.thread))
+	for _, h := range b.state.Holders(o, t) {
+		names = append(names, threadText(h.Thread))
 	}
-	_, itself := b.held.by(t, o)
+	_, itself := b.state.HoldOf(t, o)
 	if len(names) == 0 && !itself && holder >= 0 && holder != t {
 		names = []string{threadText(holder)}
 	}

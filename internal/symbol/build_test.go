@@ -61,7 +61,7 @@ func tableFor(t testing.TB, path string, debugDirs ...string) *Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New([]trace.Module{{Path: path, BuildID: im.buildID, Program: true}}, Options{DebugDirs: append([]string{}, debugDirs...)})
+	return New([]trace.Module{{Path: path, BuildID: im.BuildID, Program: true}}, Options{DebugDirs: append([]string{}, debugDirs...)})
 }
 
 // claim is a line that a sample prints, see testdata/sample.c.

@@ -1,12 +1,16 @@
 package symbol
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/symbol/dwarfinfo"
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -15,10 +19,10 @@ type module struct {
 	trace.Module
 	opt    Options
 	loaded bool
-	debug  *debugInfo // nil without DWARF
-	code   symtab
-	data   symtab
-	golang *goTable
+	debug  *dwarfinfo.Info // nil without DWARF
+	code   elffile.Symtab
+	data   elffile.Symtab
+	golang *goname.Table
 	// goTypesAt is where Go's linker has put the descriptors of types.
 	goTypesAt uint64
 	err       error // why names are missing or poor, nil if all is well
@@ -42,21 +46,21 @@ func (m *module) load() {
 		m.err = nil
 	}
 	info := main
-	if info.dwarf == nil {
+	if info.debug.Data == nil {
 		if sep := m.openSeparate(main); sep != nil {
 			info = sep
 		}
 	}
-	if info.dwarf != nil {
-		m.debug = newDebugInfo(info, main, m.openAlt(info))
-	} else if info.dwarfErr != nil {
-		m.err = fmt.Errorf("the debug information of %s cannot be read: %w", info.path, info.dwarfErr)
+	if info.debug.Data != nil {
+		m.debug = dwarfinfo.New(info.debug, main.File, m.openAlt(info))
+	} else if info.debug.Err != nil {
+		m.err = fmt.Errorf("the debug information of %s cannot be read: %w", info.Path, info.debug.Err)
 	}
-	symbols := main.symbols
+	symbols := main.Symbols
 	if info != main {
-		symbols = append(symbols[:len(symbols):len(symbols)], info.symbols...)
+		symbols = append(symbols[:len(symbols):len(symbols)], info.Symbols...)
 	}
-	m.code, m.data = newSymtabs(symbols)
+	m.code, m.data = elffile.NewSymtabs(symbols)
 	if main.pclntab != nil {
 		for _, s := range symbols {
 			if s.Name == "runtime.types" {
@@ -77,7 +81,7 @@ func (m *module) open() (*image, error) {
 		return nil, fmt.Errorf("no symbols for %s: the file is gone; put the build that was recorded back", m.Path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no symbols for %s: %w", m.Path, plainError(err))
+		return nil, fmt.Errorf("no symbols for %s: %w", m.Path, elffile.Plain(err))
 	}
 	if have, ok := m.matches(im); !ok {
 		return nil, fmt.Errorf("symbols do not match: %s has build id %s, the trace was recorded with %s; put that build back, or record again",
@@ -89,15 +93,6 @@ func (m *module) open() (*image, error) {
 // errNoFile is for modules that the kernel maps without a file; nothing is missing.
 var errNoFile = errors.New("no file")
 
-// plainError drops the path from a file error: the sentence around it names it.
-func plainError(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
-}
-
 // shaPrefix marks the identity of a program that has no build id (trace.Header.BuildID).
 const shaPrefix = "sha256:"
 
@@ -105,14 +100,14 @@ const shaPrefix = "sha256:"
 // A trace that recorded no identity matches everything.
 func (m *module) matches(im *image) (have string, ok bool) {
 	if want, isHash := strings.CutPrefix(m.BuildID, shaPrefix); isHash {
-		sum, err := fileSHA256(im.path)
+		sum, err := elffile.SHA256(im.Path)
 		return shaPrefix + sum, err != nil || sum == want
 	}
-	have = im.buildID
+	have = im.BuildID
 	if have == "" {
 		have = "none"
 	}
-	return have, m.BuildID == "" || im.buildID == strings.ToLower(m.BuildID)
+	return have, m.BuildID == "" || im.BuildID == strings.ToLower(m.BuildID)
 }
 
 func shortID(id string) string {
@@ -137,7 +132,7 @@ func (m *module) installed(id string) *image {
 	}
 	for _, dir := range m.opt.debugDirs() {
 		im, err := readImage(filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug"))
-		if err == nil && im.buildID == id {
+		if err == nil && im.BuildID == id {
 			return im
 		}
 	}
@@ -147,50 +142,74 @@ func (m *module) installed(id string) *image {
 // openSeparate finds the debug file of a stripped module: by build id, then by the name
 // in .gnu_debuglink in the three places where GDB looks.
 func (m *module) openSeparate(main *image) *image {
-	if im := m.installed(main.buildID); im != nil {
+	if im := m.installed(main.BuildID); im != nil {
 		return im
 	}
-	if main.link == "" || main.link != filepath.Base(main.link) {
+	if main.Link == "" || main.Link != filepath.Base(main.Link) {
 		return nil
 	}
-	dir := filepath.Dir(main.path)
-	if real, err := filepath.EvalSymlinks(main.path); err == nil {
+	dir := filepath.Dir(main.Path)
+	if real, err := filepath.EvalSymlinks(main.Path); err == nil {
 		dir = filepath.Dir(real)
 	}
-	places := []string{filepath.Join(dir, main.link), filepath.Join(dir, ".debug", main.link)}
+	places := []string{filepath.Join(dir, main.Link), filepath.Join(dir, ".debug", main.Link)}
 	for _, d := range m.opt.debugDirs() {
-		places = append(places, filepath.Join(d, dir, main.link))
+		places = append(places, filepath.Join(d, dir, main.Link))
 	}
 	for _, p := range places {
 		im, err := readImage(p)
-		if err != nil || im.dwarf == nil {
+		if err != nil || im.debug.Data == nil {
 			continue
 		}
-		if main.buildID != "" && im.buildID != "" {
-			if main.buildID == im.buildID {
+		if main.BuildID != "" && im.BuildID != "" {
+			if main.BuildID == im.BuildID {
 				return im
 			}
 			continue
 		}
-		if sum, err := fileCRC32(p); err == nil && sum == main.linkCRC {
+		if sum, err := elffile.CRC32(p); err == nil && sum == main.LinkCRC {
 			return im
 		}
 	}
 	return nil
 }
 
-// openAlt reads the file that dwz moved common entries of info to, nil if none exists.
-func (m *module) openAlt(info *image) *image {
-	if info.altLink == "" {
+// openAlt reads the debug information of the file that dwz moved common entries of info to, nil if
+// none exists.
+func (m *module) openAlt(info *image) *dwarfinfo.Sections {
+	if info.AltLink == "" {
 		return nil
 	}
-	p := info.altLink
+	p := info.AltLink
 	if !filepath.IsAbs(p) {
-		p = filepath.Join(filepath.Dir(info.path), p)
+		p = filepath.Join(filepath.Dir(info.Path), p)
 	}
 	im, err := readImage(p)
-	if err != nil || im.dwarf == nil || im.buildID != info.altID {
-		return m.installed(info.altID)
+	if err != nil || im.debug.Data == nil || im.BuildID != info.AltID {
+		if im = m.installed(info.AltID); im == nil {
+			return nil
+		}
 	}
-	return im
+	return im.debug
+}
+
+// image is a file with what describes its code.
+type image struct {
+	*elffile.File
+	debug   *dwarfinfo.Sections
+	pclntab *goname.Table // of a Go program, nil otherwise
+}
+
+// readImage reads path. Damaged debug information is not an error: the symbol tables may
+// still do.
+func readImage(path string) (*image, error) {
+	im := &image{}
+	var err error
+	im.File, err = elffile.Read(path, func(e *elf.File) {
+		im.debug, im.pclntab = dwarfinfo.ReadSections(path, e), goname.ReadTable(e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return im, nil
 }

@@ -3,10 +3,11 @@ package symbol
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -62,7 +63,7 @@ type Objects struct {
 // goHeapBits divides a heap object of a Go program: below are the bytes into it, above is its
 // number in the order in which the execution touched them, from 1. (Go's collector frees
 // objects without an event, so there is no list of blocks.)
-const goHeapBits = 24
+const goHeapBits = abi.HeapOffsetBits
 
 type objectKey struct {
 	o     trace.Object
@@ -222,34 +223,30 @@ func (t *Table) Global(module int, offset uint64, size uint32) Name {
 }
 
 func (m *module) global(addr uint64, size uint32) Name {
-	sym, inSym := m.data.find(addr)
+	sym, inSym := m.data.Find(addr)
 	if m.debug != nil {
-		if v, ok := m.debug.variableAt(addr); ok && (!inSym || v.addr >= sym.addr) {
-			base, about := v.describe()
-			if inSym && sym.addr == v.addr && strings.HasPrefix(sym.name, manglePrefix) && about.linkage == "" {
-				base = readable(sym.name)
+		if v, ok := m.debug.VariableAt(addr); ok && (!inSym || v.Addr >= sym.Addr) {
+			base := v.Name
+			if inSym && sym.Addr == v.Addr && cxxname.Mangled(sym.Name) && v.Linkage == "" {
+				base = cxxname.Readable(sym.Name)
 			}
-			typ := about.typ.typ()
-			extent := typ.Size
-			if inSym && sym.addr == v.addr {
-				extent = max(extent, int64(sym.size))
+			extent := v.Type.Size
+			if inSym && sym.Addr == v.Addr {
+				extent = max(extent, int64(sym.Size))
 			}
-			if off := int64(addr - v.addr); off == 0 || off < extent {
-				p := typ.locate(off, int64(size))
-				n := newName(base, p.String())
-				n.Type, n.Of, n.File, n.Line = p.leaf, p.ofName(), about.file, about.line
-				return n
+			if off := int64(addr - v.Addr); off == 0 || off < extent {
+				return nameOf(base, v, v.Type.Locate(off, int64(size)))
 			}
 		}
 	}
 	if inSym {
 		suffix := ""
-		if off := addr - sym.addr; off > 0 {
+		if off := addr - sym.Addr; off > 0 {
 			suffix = fmt.Sprintf("+%d", off)
 		}
-		name := readable(sym.name)
+		name := cxxname.Readable(sym.Name)
 		if m.golang != nil {
-			name = goReadable(sym.name)
+			name = goname.Readable(sym.Name)
 		}
 		return newName(name, suffix)
 	}
@@ -257,12 +254,12 @@ func (m *module) global(addr uint64, size uint32) Name {
 	if f := m.frames(addr, 0); f[len(f)-1].Func != "" {
 		fn := f[len(f)-1]
 		n := newName(fn.Func, "")
-		if s, ok := m.code.find(addr); ok && s.addr != addr {
-			n = newName(fn.Func, fmt.Sprintf("+%#x", addr-s.addr))
+		if s, ok := m.code.Find(addr); ok && s.Addr != addr {
+			n = newName(fn.Func, fmt.Sprintf("+%#x", addr-s.Addr))
 		}
 		n.File, n.Line = fn.File, fn.Line
 		if m.debug != nil {
-			if file, line := m.debug.declared(addr); line > 0 {
+			if file, line := m.debug.Declared(addr); line > 0 {
 				n.File, n.Line = file, line
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -133,7 +134,7 @@ func agrees(got []Frame, want []oracleFrame) string {
 	}
 	for i, w := range want {
 		g := got[i]
-		if g.Inlined && !strings.HasPrefix(g.Linkage, manglePrefix) && w.fn == want[len(want)-1].fn {
+		if g.Inlined && !cxxname.Mangled(g.Linkage) && w.fn == want[len(want)-1].fn {
 			continue // without a linkage name binutils prints the symbol that the code is in
 		}
 		switch {

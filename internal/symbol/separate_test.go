@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -34,7 +35,7 @@ func TestDebugFileByBuildID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	split(t, program, filepath.Join(dir, ".build-id", im.buildID[:2], im.buildID[2:]+".debug"), false)
+	split(t, program, filepath.Join(dir, ".build-id", im.BuildID[:2], im.BuildID[2:]+".debug"), false)
 	check(t, tableFor(t, program, dir), claims)
 
 	t.Run("program rebuilt since", func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestDebugFileByBuildID(t *testing.T) {
 		if err := os.WriteFile(program, []byte("something else"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		tab := New([]trace.Module{{Path: program, BuildID: im.buildID, Program: true}}, Options{DebugDirs: []string{dir}})
+		tab := New([]trace.Module{{Path: program, BuildID: im.BuildID, Program: true}}, Options{DebugDirs: []string{dir}})
 		check(t, tab, claims)
 	})
 }
@@ -159,7 +160,7 @@ func TestWrongBuild(t *testing.T) {
 func TestHashInsteadOfBuildID(t *testing.T) {
 	b := build{"gcc", append([]string{"-Wl,--build-id=none"}, gccO2.flags...)}
 	program := b.compile(t, "sample.c")
-	sum, err := fileSHA256(program)
+	sum, err := elffile.SHA256(program)
 	if err != nil {
 		t.Fatal(err)
 	}

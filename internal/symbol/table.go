@@ -3,9 +3,10 @@ package symbol
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -68,7 +69,7 @@ func (t *Table) Function(s trace.Site) Frame {
 	if m == nil || m.debug == nil {
 		return f
 	}
-	if file, line := m.debug.declared(s.Offset()); line > 0 {
+	if file, line := m.debug.Declared(s.Offset()); line > 0 {
 		f.File, f.Line, f.Column = file, line, 0
 	}
 	return f
@@ -121,8 +122,8 @@ func (t *Table) Problems() []error {
 		case !m.loaded || errors.Is(m.err, errNoFile):
 		case m.err != nil:
 			out = append(out, m.err)
-		case m.debug != nil && len(m.debug.missing) > 0:
-			out = append(out, m.debug.missing[0])
+		case m.debug != nil && len(m.debug.Missing()) > 0:
+			out = append(out, m.debug.Missing()[0])
 		case m.Program && m.debug == nil && m.golang == nil:
 			out = append(out, fmt.Errorf("no line numbers for %s: it has no debug information; build it with -g", m.Path))
 		}
@@ -136,27 +137,26 @@ func (t *Table) Problems() []error {
 func (m *module) frames(offset, back uint64) []Frame {
 	addr := offset - back
 	if m.debug != nil {
-		if f := m.debug.frames(addr); f != nil {
+		if f := m.debug.Frames(addr); f != nil {
 			for i := range f {
 				f[i].Module = m.Path
 			}
 			m.mangledName(&f[len(f)-1], addr)
 			if last := &f[len(f)-1]; last.Func == "" { // its unit is in a file that is missing
-				if s, ok := m.code.find(addr); ok {
-					last.Func, last.Linkage = readable(s.name), s.name
+				if s, ok := m.code.Find(addr); ok {
+					last.Func, last.Linkage = cxxname.Readable(s.Name), s.Name
 				}
 			}
 			return f
 		}
 	}
 	if m.golang != nil {
-		if f, ok := m.golang.find(addr); ok {
-			f.Module = m.Path
-			return []Frame{f}
+		if linkage, file, line, ok := m.golang.Find(addr); ok {
+			return []Frame{{Func: goname.Readable(linkage), Linkage: linkage, File: file, Line: line, Module: m.Path}}
 		}
 	}
-	if s, ok := m.code.find(addr); ok {
-		return []Frame{{Func: readable(s.name), Linkage: s.name, Offset: offset - s.addr, Module: m.Path}}
+	if s, ok := m.code.Find(addr); ok {
+		return []Frame{{Func: cxxname.Readable(s.Name), Linkage: s.Name, Offset: offset - s.Addr, Module: m.Path}}
 	}
 	return []Frame{{Module: m.Path, Offset: offset}}
 }
@@ -165,10 +165,10 @@ func (m *module) frames(offset, back uint64) []Frame {
 // table: GCC leaves the linkage name out for what has internal linkage, and with it the
 // enclosing function of a lambda.
 func (m *module) mangledName(f *Frame, addr uint64) {
-	if strings.HasPrefix(f.Linkage, manglePrefix) {
+	if cxxname.Mangled(f.Linkage) {
 		return
 	}
-	if s, ok := m.code.find(addr); ok && strings.HasPrefix(s.name, manglePrefix) {
-		f.Func, f.Linkage = readable(s.name), s.name
+	if s, ok := m.code.Find(addr); ok && cxxname.Mangled(s.Name) {
+		f.Func, f.Linkage = cxxname.Readable(s.Name), s.Name
 	}
 }

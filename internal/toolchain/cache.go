@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/filelock"
 )
 
 // CacheDir returns the directory for built runtimes as an absolute path: flag if it is not empty,
@@ -55,8 +57,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		return nil, err
 	}
 	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil || err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+		if !errors.Is(filelock.Try(f), filelock.ErrLocked) {
 			return func() { f.Close() }, nil
 		}
 		select {

@@ -81,7 +81,8 @@ __attribute__((destructor)) static void report(void) {
       counts.reads > 0, counts.writes > 0, counts.volatiles > 0, counts.atomics > 0, counts.functions > 0);
 }
 `)},
-	"c/room/one.S": {Data: []byte("\t.globl standin_one\n\t.hidden standin_one\nstandin_one:\n\tmovl $1, %eax\n\tret\n\t.section .note.GNU-stack,\"\",@progbits\n")},
+	"c/arch/other/bad.S": {Data: []byte("\tno instruction of this machine\n")},
+	"c/room/one.S":       {Data: []byte("\t.globl standin_one\n\t.hidden standin_one\nstandin_one:\n\tmovl $1, %eax\n\tret\n\t.section .note.GNU-stack,\"\",@progbits\n")},
 	"hooks.c": {Data: []byte(`
 #include <string.h>
 #include "standin.h"

@@ -135,7 +135,15 @@ type sourceFile struct {
 	data []byte
 }
 
+// compiled reports whether f is a C or assembler file of the architecture that checkTarget
+// accepts. Each architecture has a directory below c/arch.
 func (f sourceFile) compiled() bool {
+	const machine = "x86_64"
+	if rest, ok := strings.CutPrefix(f.name, "c/arch/"); ok {
+		if dir, _, below := strings.Cut(rest, "/"); below && dir != machine {
+			return false
+		}
+	}
 	return path.Ext(f.name) == ".c" || path.Ext(f.name) == ".S"
 }
 

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
+	"path/filepath"
 	"strings"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/regular"
@@ -130,20 +133,16 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 
 // WriteWhole writes a file completely or not at all, like trace files.
 func WriteWhole(name string, write func(io.Writer) error) error {
-	tmp := name + ".incomplete"
-	file, err := os.Create(tmp)
+	// Not in TMPDIR: from there the last step may need a copy.
+	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)), renameio.WithPermissions(0o666))
 	if err != nil {
 		return err
 	}
-	err = write(file)
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp, name)
+	defer file.Cleanup()
+	if err = write(file); err == nil {
+		err = file.CloseAtomicallyReplace()
 	}
 	if err != nil {
-		os.Remove(tmp)
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil
@@ -159,4 +158,13 @@ func Read(name string) (*trace.Trace, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tr, nil
+}
+
+// Is reports whether a file is there and begins as heddle's trace files do.
+func Is(name string) bool {
+	r, err := trace.Open(name)
+	if err == nil {
+		r.Close()
+	}
+	return err == nil || !errors.Is(err, trace.ErrNotTrace) && !errors.Is(err, fs.ErrNotExist)
 }

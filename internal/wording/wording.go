@@ -3,7 +3,10 @@ package wording
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Count is a number of things: 1 execution, 1,234 executions, 2 switches.
@@ -42,14 +45,19 @@ func Percent(p float64) string {
 	return fmt.Sprintf("%.2g %%", 100*p)
 }
 
-// Quoted is a word as a shell must be given it.
+var plain = regexp.MustCompile(`^[-\w./+=:,@%]+$`)
+
+// Quoted is a word as any shell of POSIX must be given it.
 func Quoted(word string) string {
-	if word != "" && strings.IndexFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("/._-+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0 {
-		return word
+	if plain.MatchString(word) {
+		return word // syntax.Quote quotes what has a = in it, which matters in a first word only
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	quoted, err := syntax.Quote(word, syntax.LangPOSIX)
+	if err != nil {
+		// Control characters, which syntax.Quote writes as escapes only, and POSIX has none.
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return quoted
 }
 
 // QuotedWords is a command line as a shell must be given it.

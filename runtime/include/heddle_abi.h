@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 4,
+  HD_ABI_VERSION = 5,
   HD_POINTS_VERSION = 3,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
@@ -231,6 +231,20 @@ enum hd_fd_object {
   HD_FD_SHIFT = 28,      // 12 bits
 };
 
+// The names of places in memory, as traces have them (trace.Object): a region, an index and an
+// offset. C programs send addresses, which the controller names; Go programs send names.
+enum hd_region {
+  HD_REGION_OTHER, HD_REGION_GLOBAL, HD_REGION_HEAP, HD_REGION_STACK,
+  HD_REGION_FAR_STACK, // the stack of a thread whose number takes more than the bits of an index
+};
+enum hd_object_name {
+  HD_REGION_SHIFT = 60,
+  HD_INDEX_BITS = 14,
+  HD_OFFSET_BITS = 46,
+  HD_FAR_OFFSET_BITS = 36, // and 24 bits of an index
+  HD_HEAP_OFFSET_BITS = 24, // Go: bytes into a heap object; above them is its number, in order of first use
+};
+
 // ---------------------------------------------------------------- events
 //
 // A thread has a number, in order of creation, that no other thread of the execution has,
@@ -266,7 +280,7 @@ struct hd_event {
 
 // ---------------------------------------------------------------- virtual time
 //
-// docs/signals.md has the model, runtime/passing.c its implementation for C programs.
+// docs/scheduler.md and docs/signals.md have the model.
 enum hd_time {
   HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
   HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
@@ -406,7 +420,7 @@ enum hd_outcome {
   HD_OUT_EXIT = 13,      // os.Exit within a test; status
 };
 
-// What a script expected and met, in hd_result when DIVERGED; counts when TOLERANT. [R]
+// How an execution ended. [R]
 struct hd_result {
   uint64_t plan;       // hd_plan.id
   uint64_t index;      // 0 .. repeat-1
@@ -422,7 +436,6 @@ struct hd_result {
   uint32_t preemptions;
   uint32_t threads;    // threads created, main included, whether or not they have ended
   uint32_t deviations; // tolerant script: steps skipped or inserted
-  uint32_t ident;      // hash naming the failure independently of addresses (for quick comparison)
   uint32_t output;     // bytes written to stdout and stderr
   uint32_t notes;      // enum hd_note
   uint32_t last;       // 1: the process ends with this execution
@@ -561,7 +574,7 @@ struct hd_shm {
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
-  // Synchronisation calls that are left out (--without).
+  // Synchronisation calls that are left out (--omit).
   uint32_t nignored;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
   struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise

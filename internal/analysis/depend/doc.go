@@ -8,8 +8,8 @@
 // order, and the execution ends the same way. That is what simplification without running
 // anything rests on (Huang and Zhang, SAS'11, §3).
 //
-// It works in two steps. An Interpreter turns events, whose meaning is spread over a
-// hundred operations, into effects on memory, locks and tokens, of which there are few
-// kinds; a Builder turns effects into a Graph. Both see the events once, in order, and the
-// memory is linear in the trace.
+// It works in two steps. An Interpreter turns events, whose operations package ops describes,
+// into effects on memory, locks and tokens, of which there are few kinds; a Builder turns
+// effects into a Graph. Both see the events once, in order, and the memory is linear in the
+// trace.
 package depend

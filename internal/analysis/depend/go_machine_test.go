@@ -97,7 +97,12 @@ func newGoMachine(progs [][]goInstr) *goMachine {
 
 func chanAt(i int) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, uint64(0x100+16*i)) }
 
-func of[V any](m map[trace.Object]*V, o trace.Object) *V { return get(&m, o) }
+func of[V any](m map[trace.Object]*V, o trace.Object) *V {
+	if m[o] == nil {
+		m[o] = new(V)
+	}
+	return m[o]
+}
 
 func (m *goMachine) ready(u int) bool {
 	if u == m.clock {

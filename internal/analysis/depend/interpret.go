@@ -1,8 +1,7 @@
 package depend
 
 import (
-	"syscall"
-
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -74,29 +73,18 @@ import (
 //
 // Memory order is not looked at: executions are interleavings.
 type Interpreter struct {
+	state   ops.State
 	tokens  uint64 // last token made
-	writers map[trace.Object]trace.ThreadID
 	sems    map[trace.Object]*semaphore
-	conds   map[trace.Object]*condition
-	bars    map[trace.Object]*barrier
+	waits   map[trace.ThreadID]uint64 // token of the thread's wait for a condition
 	woken   map[trace.ThreadID]uint64 // token for the thread's wake
+	arrived map[trace.ThreadID]uint64 // token of the thread's arrival at a barrier
 	passing map[trace.ThreadID]uint64 // token for the thread's leave
 
 	blocked   map[trace.ThreadID]blocked
 	selecting map[trace.ThreadID]struct{} // those in a select
 	switched  map[trace.ThreadID]uint64   // token for the goroutine that a coroutine switched to
 }
-
-// ownerDead is what locking a robust mutex returns when its last owner died with it: the
-// caller has it now.
-const ownerDead = int32(syscall.EOWNERDEAD)
-
-// notRecoverable is what it returns when that owner's successor did not put it right: the
-// caller does not have it.
-const notRecoverable = int32(syscall.ENOTRECOVERABLE)
-
-// cancelled is the result of an operation that a cancellation took the place of.
-const cancelled = int32(syscall.ECANCELED)
 
 // lifeOf stands for whether a thread has ended, as a join that does not wait sees it.
 func lifeOf(t uint64) Effect { return Effect{Observe, Life, ^uint64(1) - t, 1} }
@@ -122,20 +110,21 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	if len(in.switched) > 0 {
 		buf = in.arrive(ev, buf)
 	}
-	switch ev.Op {
-	case trace.OpRead, trace.OpReadRange, trace.OpAtomicLoad:
+	action := ops.Does(ev.Op)
+	switch action {
+	case ops.Read, ops.AtomicRead:
 		return append(buf, memory(Read, at, size))
-	case trace.OpWrite, trace.OpWriteRange, trace.OpAtomicStore:
+	case ops.Write, ops.AtomicWrite:
 		return append(buf, memory(Write, at, size))
-	case trace.OpAtomicRmw:
+	case ops.Exchange:
 		return append(buf, memory(Read, at, size), memory(Write, at, size))
-	case trace.OpAtomicCas:
+	case ops.Compare:
 		buf = append(buf, memory(Read, at, size))
 		if ev.Result != 0 {
 			buf = append(buf, memory(Write, at, size))
 		}
 		return buf
-	case trace.OpMalloc, trace.OpFree:
+	case ops.Allocate, ops.Free:
 		// The block's life: what another thread did with the memory before it was
 		// allocated, or does after it was freed, is of another block.
 		if at != 0 {
@@ -143,108 +132,125 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		}
 		return buf
 
-	case trace.OpThreadStart:
+	case ops.Start:
 		return append(buf, thread(Begin, uint64(ev.Thread)))
-	case trace.OpThreadEnd:
+	case ops.End:
 		over := lifeOf(uint64(ev.Thread))
 		over.Mode = Change
 		return append(buf, thread(End, uint64(ev.Thread)), over)
-	case trace.OpThreadCreate:
-		if ev.Result == 0 {
-			buf = append(buf, thread(Create, ev.Value))
+	case ops.Create:
+		if id, ok := ev.Child(); ok {
+			buf = append(buf, thread(Create, uint64(id)))
 		}
 		return buf
-	case trace.OpThreadJoin:
+	case ops.Join:
 		if ev.Result == 0 {
 			return append(buf, thread(Join, ev.Value))
 		}
 		return append(buf, lifeOf(ev.Value))
-	case trace.OpProcessExit, trace.OpAbort, trace.OpSignal:
+	case ops.Stop:
 		return append(buf, Effect{Mode: Fence, Kind: Ending})
-	case trace.OpThreadCreated, trace.OpThreadDetach, trace.OpThreadExit, trace.OpYield, trace.OpSleep, trace.OpAtomicFence, trace.OpCancelTest, trace.OpNone:
+	case ops.None, ops.Exit, ops.Fence:
 		return buf
-	case trace.OpCancel:
+	case ops.Cancel:
 		return append(buf, Effect{Mode: Fence, Kind: Signal})
 	}
 
 	if ev.Op >= trace.OpGo {
 		return in.goroutine(ev, buf)
 	}
-	switch ev.Op {
-	case trace.OpSignalSend:
-		// What a signal does depends on which threads block it, wait for it or have
-		// ended by then, and not all of that is recorded.
-		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
-	case trace.OpSignalWait:
-		return append(buf, Effect{Change, Signal, signals, 1})
-	case trace.OpFdRead, trace.OpFdWrite:
-		return append(buf, object(Change, at), Effect{Observe, Lock, descriptors, 1})
-	case trace.OpFdOpen, trace.OpFdPoll, trace.OpFdClose, trace.OpFdShutdown, trace.OpFdListen, trace.OpFdConnect, trace.OpFdAccept, trace.OpFdCtl:
-		return append(buf, object(Change, at), Effect{Change, Lock, descriptors, 1})
-	case trace.OpSignalDeliver, trace.OpSignalInterrupt, trace.OpSignalReturn, trace.OpSignalSuspend, trace.OpSignalResume,
-		trace.OpSignalMask, trace.OpSignalAction, trace.OpSignalPending, trace.OpTimerSet, trace.OpTimerExpire, trace.OpTimerDelete:
-		return append(buf, Effect{Change, Signal, signals, 1}, Effect{Mode: Fence, Kind: Signal})
+	switch spec := ops.Of(ev.Op); spec.Of {
+	case ops.Signal, ops.Timer:
+		buf = append(buf, Effect{Change, Signal, signals, 1})
+		if spec.Blocks != ops.UntilSignal {
+			// What a signal does depends on which threads block it, wait for it or have
+			// ended by then, and not all of that is recorded.
+			buf = append(buf, Effect{Mode: Fence, Kind: Signal})
+		}
+		return buf
+	case ops.Descriptor:
+		table := Change
+		if action == ops.Receive || action == ops.Transmit {
+			table = Observe
+		}
+		return append(buf, object(Change, at), Effect{table, Lock, descriptors, 1})
+	default:
+		return in.synchronise(spec, ev, buf)
 	}
-	// What is left are synchronisation objects. One that lies in a heap block must not
-	// be used before the block is there or after it is gone.
+}
+
+// synchronise is the effects of an operation on a synchronisation object.
+func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
+	at := ev.Object
+	// An object that lies in a heap block must not be used before the block is there or
+	// after it is gone.
 	if at.Region() == trace.RegionHeap {
 		buf = append(buf, memory(Read, at, 1))
 	}
-	switch ev.Op {
-	case trace.OpMutexLock, trace.OpMutexTrylock, trace.OpMutexTimedlock, trace.OpSpinLock, trace.OpSpinTrylock:
-		if ev.Result == 0 || ev.Result == ownerDead {
-			buf = append(buf, object(Acquire, at))
-		} else {
-			buf = append(buf, object(Observe, at))
-		}
-	case trace.OpMutexUnlock, trace.OpMutexAbandon, trace.OpSpinUnlock, trace.OpOnceEnd:
-		if ev.Result != 0 {
-			return append(buf, object(Observe, at))
-		}
-		buf = append(buf, object(Release, at))
-	case trace.OpOnceBegin:
-		if ev.Value == 1 {
-			buf = append(buf, object(Acquire, at))
-		} else {
-			buf = append(buf, object(AcquireShared, at), object(ReleaseShared, at))
-		}
-	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock:
-		if ev.Result == 0 {
-			buf = append(buf, object(AcquireShared, at))
-		} else {
-			buf = append(buf, object(Observe, at))
-		}
-	case trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock:
-		if ev.Result == 0 {
-			set(&in.writers, at, ev.Thread)
-			buf = append(buf, object(Acquire, at))
-		} else {
-			// It may have failed because of readers: one that leaves is a change to it.
-			buf = append(buf, object(Change, at))
-		}
-	case trace.OpRwlockUnlock:
-		if w, ok := in.writers[at]; ok && w == ev.Thread {
-			delete(in.writers, at)
-			buf = append(buf, object(Release, at))
-		} else {
-			buf = append(buf, object(ReleaseShared, at))
-		}
-	case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpMutexConsistent, trace.OpRwlockQueue, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
-		buf = append(buf, object(Change, at))
-	case trace.OpCondInit, trace.OpCondDestroy, trace.OpCondWait, trace.OpCondWake, trace.OpCondSignal, trace.OpCondBroadcast, trace.OpCondTimeout, trace.OpSpuriousWake:
+	switch spec.Of {
+	case ops.Mutex, ops.RWLock, ops.Once:
+		return in.lock(spec, ev, buf)
+	case ops.Condition:
 		return in.condition(ev, buf)
-	case trace.OpSemInit, trace.OpSemDestroy, trace.OpSemWait, trace.OpSemTrywait, trace.OpSemTimedwait, trace.OpSemPost, trace.OpSemGetvalue:
-		return in.semaphore(ev, buf)
-	case trace.OpBarrierInit, trace.OpBarrierDestroy, trace.OpBarrierWait, trace.OpBarrierLeave:
+	case ops.Semaphore:
+		if spec.Does != ops.Opaque {
+			return in.semaphore(ev, buf)
+		}
+	case ops.Barrier:
 		return in.barrier(ev, buf)
-	case trace.OpFutexWait:
-		buf = append(buf, memory(Read, at, 4), object(Change, at))
-	case trace.OpFutexWakeup, trace.OpFutexWake:
-		buf = append(buf, object(Change, at))
-	default: // of OpSemOpen and its kin, too: which semaphore has a name is not told by the object
-		buf = append(buf, Effect{Mode: Fence, Kind: Ending})
+	case ops.Futex:
+		if spec.Does == ops.Wait {
+			buf = append(buf, memory(Read, at, 4))
+		}
+		return append(buf, object(Change, at))
 	}
-	return buf
+	return append(buf, Effect{Mode: Fence, Kind: Ending})
+}
+
+// lock is the effects of an operation on a lock or once. The state follows reader-writer locks
+// only: what the others mean does not depend on who has them.
+func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
+	if spec.Of == ops.RWLock {
+		return in.rwlock(spec, ev, buf)
+	}
+	mode := Change
+	switch spec.Does {
+	case ops.Acquire:
+		mode = Acquire
+	case ops.Release, ops.Abandon:
+		mode = Release
+	case ops.Begin:
+		if ev.Value != 1 {
+			return append(buf, object(AcquireShared, ev.Object), object(ReleaseShared, ev.Object))
+		}
+		mode = Acquire
+	}
+	if mode != Change && !spec.Done(ev) {
+		mode = Observe
+	}
+	return append(buf, object(mode, ev.Object))
+}
+
+func (in *Interpreter) rwlock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
+	mode := Observe // of one that failed
+	switch spec.Does {
+	case ops.Init, ops.Destroy, ops.Announce, ops.Acquire:
+		// A write lock may have failed because of readers: one that leaves is a change to it.
+		mode = Change
+	}
+	for _, c := range in.state.Apply(ev) {
+		switch c.Kind {
+		case ops.Acquired:
+			mode = Acquire
+		case ops.AcquiredShared:
+			mode = AcquireShared
+		case ops.Released:
+			mode = Release
+		case ops.ReleasedShared:
+			mode = ReleaseShared
+		}
+	}
+	return append(buf, object(mode, ev.Object))
 }
 
 func (in *Interpreter) token() uint64 {
@@ -257,13 +263,4 @@ func set[K comparable, V any](m *map[K]V, k K, v V) {
 		*m = map[K]V{}
 	}
 	(*m)[k] = v
-}
-
-func get[K comparable, V any](m *map[K]*V, k K) *V {
-	v := (*m)[k]
-	if v == nil {
-		v = new(V)
-		set(m, k, v)
-	}
-	return v
 }

@@ -1,6 +1,9 @@
 package depend
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Keys of what is not an object of the program's. No object's name is that large.
 const (
@@ -24,29 +27,24 @@ type blocked struct {
 func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	pseudo := func(m Mode, key uint64) Effect { return Effect{m, Lock, key, 1} }
-	switch ev.Op {
-	case trace.OpAcquire:
+	switch ops.Does(ev.Op) {
+	case ops.Observe:
 		return append(buf, pseudo(Observe, uint64(at)|syncClock))
-	case trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
+	case ops.Publish, ops.Merge, ops.Renew:
 		return append(buf, pseudo(Change, uint64(at)|syncClock))
-	case trace.OpGo:
-		if id, ok := ev.Child(); ok {
-			buf = append(buf, thread(Create, uint64(id)))
-		}
-		return buf
-	case trace.OpGosched:
-		return buf
-	case trace.OpCoroSwitch:
+	case ops.Switch:
 		tok := in.token()
 		set(&in.switched, trace.ThreadID(ev.Value), tok)
 		return append(buf, signal(Post, tok))
-	case trace.OpSelectCase:
+	case ops.Selected:
 		delete(in.selecting, ev.Thread)
 		return buf
-	case trace.OpTestFail:
+	case ops.Fail:
 		return append(buf, pseudo(Change, tests))
-	case trace.OpTimerFire, trace.OpOutside, trace.OpTestEnd:
-		return append(buf, Effect{Mode: Fence, Kind: Signal})
+	case ops.Opaque:
+		if ops.Of(ev.Op).Op == ev.Op { // of operations that are known only
+			return append(buf, Effect{Mode: Fence, Kind: Signal})
+		}
 	}
 
 	was := in.blocked[ev.Thread]
@@ -63,8 +61,8 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	if at.Region() == trace.RegionHeap && !resumed {
 		buf = append(buf, memory(Read, at, 1))
 	}
-	switch op {
-	case trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose:
+	switch ops.Does(op) {
+	case ops.Communicate:
 		if resumed {
 			// Whoever woke it, by an operation on the channel or a select, did all there
 			// was to do.
@@ -76,23 +74,19 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 			all = Change
 		}
 		return append(buf, object(Change, at), pseudo(all, channels))
-	case trace.OpSelect:
+	case ops.Select:
 		if !resumed {
 			set(&in.selecting, ev.Thread, struct{}{})
 		}
 		return append(buf, pseudo(Change, channels))
-	case trace.OpRwRlock, trace.OpRwTryrlock, trace.OpRwRunlock:
+	case ops.AcquireShared, ops.ReleaseShared:
 		return append(buf, object(Observe, at))
-	case trace.OpWgAdd:
+	case ops.Count:
 		if int64(ev.Value) < 0 {
 			return append(buf, object(Observe, at)) // the last one wakes those that wait, whoever it is
 		}
 		return append(buf, object(Change, at))
-	case trace.OpGmutexLock, trace.OpGmutexTrylock, trace.OpGmutexUnlock, trace.OpRwLock, trace.OpRwTrylock, trace.OpRwUnlock,
-		trace.OpWgWait, trace.OpGcondWait, trace.OpGcondSignal, trace.OpGcondBroadcast, trace.OpOnceDo,
-		trace.OpPoolGet, trace.OpPoolPut, trace.OpSyncMap:
-		return append(buf, object(Change, at))
-	case trace.OpGsleep, trace.OpTimerStop, trace.OpTimerReset:
+	case ops.Sleep, ops.Arm:
 		if resumed {
 			return buf // after the clock's event, with which all is in order
 		}
@@ -100,8 +94,10 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 			buf = append(buf, object(Change, at))
 		}
 		return append(buf, pseudo(Change, timers))
+	case ops.Opaque:
+		return append(buf, Effect{Mode: Fence, Kind: Ending})
 	}
-	return append(buf, Effect{Mode: Fence, Kind: Ending})
+	return append(buf, object(Change, at)) // of package sync
 }
 
 // arrive takes what switched to the event's goroutine.

@@ -1,73 +1,64 @@
 package depend
 
 import (
-	"slices"
-
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
-
-// condition is a condition variable: its waiters, and the tokens of their waits.
-type condition struct{ waiting []waiter }
-
-type waiter struct {
-	thread trace.ThreadID
-	token  uint64
-}
 
 func signal(m Mode, token uint64) Effect { return Effect{m, Signal, token, 1} }
 
 func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	c := get(&in.conds, at)
-	switch ev.Op {
-	case trace.OpCondWait:
-		w := waiter{ev.Thread, in.token()}
-		c.waiting = append(c.waiting, w)
-		return append(buf, object(Observe, at), signal(Post, w.token), object(Release, trace.Object(ev.Aux)))
-	case trace.OpCondWake:
+	changes := in.state.Apply(ev)
+	switch ops.Does(ev.Op) {
+	case ops.Wait:
+		if len(changes) == 0 {
+			return append(buf, object(Observe, at)) // it failed
+		}
+		tok := in.token()
+		set(&in.waits, ev.Thread, tok)
+		return append(buf, object(Observe, at), signal(Post, tok), object(Release, trace.Object(ev.Aux)))
+	case ops.Resume:
 		tok, ok := in.woken[ev.Thread]
 		delete(in.woken, ev.Thread)
-		if ok && (ev.Result == 0 || ev.Result == ownerDead || ev.Result == notRecoverable) {
+		delete(in.waits, ev.Thread)
+		if ok && changes[0].N == 1 {
 			buf = append(buf, signal(Take, tok))
 		} else {
 			// It timed out, or was woken by nobody (that was seen).
 			buf = append(buf, object(Change, at))
 		}
-		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
 		mutex := object(Acquire, trace.Object(ev.Aux))
-		if ev.Result == notRecoverable {
-			mutex.Mode = Observe
+		if len(changes) == 1 {
+			mutex.Mode = Observe // it is not recoverable
 		}
 		return append(buf, mutex)
-	case trace.OpCondTimeout, trace.OpSpuriousWake:
-		c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool { return w.thread == ev.Thread })
+	case ops.Leave:
+		delete(in.waits, ev.Thread)
 		return append(buf, object(Change, at))
-	case trace.OpCondSignal:
-		woke := trace.ThreadID(ev.Value) - 1
-		i := slices.IndexFunc(c.waiting, func(w waiter) bool { return w.thread == woke })
-		if i < 0 {
+	case ops.WakeOne:
+		if len(changes) == 0 || in.waits[changes[0].Thread] == 0 {
 			return append(buf, object(Change, at))
 		}
 		buf = append(buf, object(Observe, at))
-		buf = in.wake(c.waiting[i], buf)
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-		return buf
-	case trace.OpCondBroadcast:
+	default: // init, destroy, broadcast
 		buf = append(buf, object(Change, at))
-		for _, w := range c.waiting {
-			buf = in.wake(w, buf)
-		}
-		c.waiting = c.waiting[:0]
-		return buf
 	}
-	return append(buf, object(Change, at)) // init, destroy
+	for i := range changes {
+		if c := &changes[i]; c.Kind == ops.Woke {
+			buf = in.wake(c.Thread, buf)
+		}
+	}
+	return buf
 }
 
-// wake ends a wait: after it began, and before the thread goes on.
-func (in *Interpreter) wake(w waiter, buf []Effect) []Effect {
+// wake ends a thread's wait: after it began, and before the thread goes on.
+func (in *Interpreter) wake(u trace.ThreadID, buf []Effect) []Effect {
 	tok := in.token()
-	set(&in.woken, w.thread, tok)
-	return append(buf, signal(Take, w.token), signal(Post, tok))
+	set(&in.woken, u, tok)
+	buf = append(buf, signal(Take, in.waits[u]), signal(Post, tok))
+	delete(in.waits, u)
+	return buf
 }
 
 // semaphore is a counting semaphore as a queue of tokens.
@@ -79,20 +70,25 @@ type semaphore struct {
 
 func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	s := get(&in.sems, at)
-	switch {
-	case ev.Op == trace.OpSemPost && ev.Result == 0:
-		if !s.known {
-			// The event has the count after it.
-			s.known, s.initial = true, max(ev.Value, 1)-1
-		}
+	changes := in.state.Apply(ev)
+	if len(changes) == 0 {
+		return append(buf, object(Change, at)) // it failed, or only looks
+	}
+	c := &changes[0]
+	s := in.sems[at]
+	if s == nil {
+		s = &semaphore{}
+		set(&in.sems, at, s)
+	}
+	if !s.known && c.Kind != ops.Forgotten {
+		s.known, s.initial = true, uint64(max(c.N, 0))
+	}
+	switch c.Kind {
+	case ops.Upped:
 		tok := in.token()
 		s.queue = append(s.queue, tok)
 		return append(buf, object(Observe, at), signal(Post, tok))
-	case (ev.Op == trace.OpSemWait || ev.Op == trace.OpSemTrywait || ev.Op == trace.OpSemTimedwait) && ev.Result == 0:
-		if !s.known {
-			s.known, s.initial = true, ev.Value+1
-		}
+	case ops.Downed:
 		switch {
 		case s.initial > 0:
 			s.initial--
@@ -103,58 +99,48 @@ func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 			return append(buf, object(Observe, at), signal(Take, tok))
 		}
 		return append(buf, object(Change, at)) // the counts do not add up
-	case ev.Op == trace.OpSemInit && ev.Result == 0:
-		*s = semaphore{known: true, initial: ev.Value}
 	}
+	*s = semaphore{}
 	return append(buf, object(Change, at))
-}
-
-// barrier is one round of a barrier.
-type barrier struct {
-	count   uint64 // how many it waits for, 0 if that was not seen
-	arrived []waiter
 }
 
 func (in *Interpreter) barrier(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	b := get(&in.bars, at)
 	mark := func(m Mode, at uint64) Effect { return Effect{m, Barrier, at, 1} }
-	// A thread may leave while others arrive for the next round; it may not after destroy.
+	// A thread may leave while others arrive for the next generation; it may not after destroy.
 	life := uint64(at) | 1<<63
-	switch ev.Op {
-	case trace.OpBarrierInit, trace.OpBarrierDestroy:
-		*b = barrier{}
-		if ev.Op == trace.OpBarrierInit {
-			b.count = ev.Value
-		}
+	changes := in.state.Apply(ev)
+	if a := ops.Does(ev.Op); a == ops.Init || a == ops.Destroy {
 		return append(buf, mark(Change, uint64(at)), mark(Change, life))
-	case trace.OpBarrierLeave:
+	}
+	if changes[0].Kind == ops.Departed {
 		if t, ok := in.passing[ev.Thread]; ok {
 			delete(in.passing, ev.Thread)
 			buf = append(buf, mark(Take, t))
-		} else if b.count == 0 {
+		} else if changes[0].N == 0 {
 			buf = append(buf, mark(Observe, uint64(at)))
 		}
 		return append(buf, mark(Observe, life))
 	}
 	buf = append(buf, mark(Observe, life))
-	if b.count == 0 {
-		// Who completes a round is not known: arrivals keep their order, among
+	switch changes[0].N {
+	case 0:
+		// Who completes a generation is not known: arrivals keep their order, among
 		// themselves and with the leaves.
 		return append(buf, mark(Change, uint64(at)))
+	case 1:
+		tok := in.token()
+		set(&in.arrived, ev.Thread, tok)
+		return append(buf, mark(Observe, uint64(at)), mark(Post, tok))
 	}
-	if uint64(len(b.arrived))+1 < b.count {
-		w := waiter{ev.Thread, in.token()}
-		b.arrived = append(b.arrived, w)
-		return append(buf, mark(Observe, uint64(at)), mark(Post, w.token))
-	}
-	// The last one: the arrivals of the next round come after it.
+	// The last one: the arrivals of the next generation come after it.
 	buf = append(buf, mark(Change, uint64(at)))
-	for _, w := range b.arrived {
-		t := in.token()
-		set(&in.passing, w.thread, t)
-		buf = append(buf, mark(Take, w.token), mark(Post, t))
+	for i := range changes[1:] {
+		u := changes[1+i].Thread
+		tok := in.token()
+		set(&in.passing, u, tok)
+		buf = append(buf, mark(Take, in.arrived[u]), mark(Post, tok))
+		delete(in.arrived, u)
 	}
-	b.arrived = b.arrived[:0]
 	return buf
 }

@@ -3,6 +3,7 @@ package depend
 import (
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -40,7 +41,7 @@ func SetEnabled(t *trace.Trace) {
 	if !slices.ContainsFunc(t.Events, func(ev trace.Event) bool { return ev.Enabled.Len() > 0 }) {
 		return
 	}
-	for i, set := range Enabled(t) {
+	for i, set := range ops.Enabled(t) {
 		if t.Events[i].Flags&trace.FlagNoChoice == 0 {
 			t.Events[i].Enabled = set
 		}
@@ -132,6 +133,17 @@ func renumber(t *trace.Trace) {
 		}
 		return o
 	}
+	field := func(r ops.Role, v uint64) uint64 {
+		switch {
+		case r == ops.ThreadNumber && v < trace.MaxThreads:
+			return uint64(thread(trace.ThreadID(v)))
+		case r == ops.ThreadPlusOne && v > 0 && v <= trace.MaxThreads:
+			return uint64(thread(trace.ThreadID(v)-1)) + 1
+		case r == ops.ObjectName:
+			return uint64(object(trace.Object(v)))
+		}
+		return v
+	}
 	threads := make([]trace.Thread, len(t.Threads))
 	for id, o := range old {
 		threads[id] = t.Threads[o]
@@ -141,16 +153,8 @@ func renumber(t *trace.Trace) {
 	for i := range t.Events {
 		ev := &t.Events[i]
 		ev.Thread, ev.Object = thread(ev.Thread), object(ev.Object)
-		switch ev.Op {
-		case trace.OpThreadCreate, trace.OpThreadCreated, trace.OpThreadJoin, trace.OpThreadDetach, trace.OpGo, trace.OpCoroSwitch:
-			ev.Value = uint64(thread(trace.ThreadID(ev.Value)))
-		case trace.OpCondSignal:
-			if ev.Value > 0 {
-				ev.Value = uint64(thread(trace.ThreadID(ev.Value)-1)) + 1
-			}
-		case trace.OpCondWait, trace.OpCondWake:
-			ev.Aux = uint64(object(trace.Object(ev.Aux)))
-		}
+		spec := ops.Of(ev.Op)
+		ev.Value, ev.Aux = field(spec.Value, ev.Value), field(spec.Aux, ev.Aux)
 		var set trace.ThreadSet
 		for u := range ev.Enabled.All() {
 			set.Add(thread(u))

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -87,13 +88,7 @@ func (w *walker) step(i int, ev *trace.Event) Step {
 
 // onBehalf reports whether an event may be of another thread than the one that ran: who
 // hands a value to a goroutine that waits does its acquire and release for it.
-func onBehalf(op trace.Op) bool {
-	switch op {
-	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
-		return true
-	}
-	return false
-}
+func onBehalf(op trace.Op) bool { return ops.Of(op).Of == ops.SyncVar }
 
 // deathOf is the event after which a panic or the like ended the execution, for which there
 // is no event of its own; -1 if it ended in another way.

@@ -1,6 +1,9 @@
 package hb
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Memory orders as compilers number them (__ATOMIC_*), in trace.FlagOrder.
 const (
@@ -34,8 +37,8 @@ func memoryOrder(ev *trace.Event) (acquire, release bool) {
 // gets which reads its present value.
 func (e *Engine) atomic(t *thread, ev *trace.Event) {
 	acquire, release := memoryOrder(ev)
-	switch ev.Op {
-	case trace.OpAtomicFence:
+	switch ops.Does(ev.Op) {
+	case ops.Fence:
 		if acquire {
 			t.learn(&t.acquire)
 		}
@@ -44,16 +47,16 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 			t.release.replace(&t.clock, at)
 			t.fenced = true
 		}
-	case trace.OpAtomicLoad:
+	case ops.AtomicRead:
 		e.atomicLoad(t, ev, acquire)
-	case trace.OpAtomicCas:
+	case ops.Compare:
 		if ev.Result == 0 {
 			// It failed: a load, and the event's order is that of failure.
 			e.atomicLoad(t, ev, acquire)
 			return
 		}
 		fallthrough
-	case trace.OpAtomicRmw:
+	case ops.Exchange:
 		e.atomicLoad(t, ev, acquire)
 		switch at := releasedAt(e.atomics, ev.Object); {
 		case release:
@@ -61,7 +64,7 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		case t.fenced:
 			at.publish(&t.release.clock, t.release.by)
 		}
-	case trace.OpAtomicStore:
+	case ops.AtomicWrite:
 		at := releasedAt(e.atomics, ev.Object)
 		switch {
 		case release:
@@ -78,14 +81,15 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 // goSync handles the events of Go's race detector.
 func (e *Engine) goSync(t *thread, ev *trace.Event) {
 	at := releasedAt(e.atomics, ev.Object)
-	if ev.Op == trace.OpAcquire || ev.Op == trace.OpReleaseAcquire {
+	does := ops.Does(ev.Op)
+	if does == ops.Observe || does == ops.Renew {
 		t.take(at)
 	}
-	switch ev.Op {
-	case trace.OpRelease:
+	switch does {
+	case ops.Publish:
 		by := e.publishing(t)
 		at.replace(&t.clock, by)
-	case trace.OpReleaseMerge, trace.OpReleaseAcquire:
+	case ops.Merge, ops.Renew:
 		e.leave(t, at)
 	}
 }

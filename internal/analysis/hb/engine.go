@@ -1,6 +1,9 @@
 package hb
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Engine follows one execution and knows, after each event, what happened before it.
 //
@@ -50,17 +53,15 @@ import "github.com/heddle-dev/heddle/trace"
 //
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {
-	threads  []*thread
-	chains   chains
-	locks    map[trace.Object]*lock
-	conds    map[trace.Object]*queue
-	futexes  map[trace.Object]*queue
-	sems     map[trace.Object]*released
-	barriers map[trace.Object]*barrier
-	atomics  map[trace.Object]*released
-	alive    int     // threads that have not ended
-	lax      bool    // ForAccesses
-	over     *thread // its clock is not needed after the latest event
+	threads []*thread
+	chains  chains
+	state   ops.State
+	objects []*object                  // by number
+	told    map[trace.Object]*released // by signals, cancellations, and to descriptors
+	atomics map[trace.Object]*released
+	alive   int     // threads that have not ended
+	lax     bool    // ForAccesses
+	over    *thread // its clock is not needed after the latest event
 }
 
 // thread is what is known of one thread.
@@ -108,12 +109,8 @@ func access(op trace.Op) bool {
 // New returns an engine at the start of an execution.
 func New() *Engine {
 	return &Engine{
-		locks:    map[trace.Object]*lock{},
-		conds:    map[trace.Object]*queue{},
-		futexes:  map[trace.Object]*queue{},
-		sems:     map[trace.Object]*released{},
-		barriers: map[trace.Object]*barrier{},
-		atomics:  map[trace.Object]*released{},
+		told:    map[trace.Object]*released{},
+		atomics: map[trace.Object]*released{},
 	}
 }
 
@@ -224,8 +221,8 @@ func (e *Engine) publishing(t *thread) Epoch {
 	return e.epoch(t)
 }
 
-// tell is learn of what t knows, which goes on in another time.
-func (e *Engine) tell(t, other *thread) {
+// pass is learn of what t knows, which goes on in another time.
+func (e *Engine) pass(t, other *thread) {
 	e.publishing(t)
 	other.learn(&t.clock)
 }
@@ -267,16 +264,16 @@ func (e *Engine) Event(ev *trace.Event) {
 		t.tick, t.mixed = false, false
 		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
 	}
-	switch ev.Op {
-	case trace.OpRead, trace.OpWrite, trace.OpReadRange, trace.OpWriteRange, trace.OpFree, trace.OpMalloc:
+	switch ops.Does(ev.Op) {
+	case ops.Read, ops.Write, ops.Free, ops.Allocate:
 		// By far the most frequent.
-	case trace.OpThreadCreate, trace.OpGo:
+	case ops.Create:
 		if id, ok := ev.Child(); ok {
 			child := e.thread(id)
 			child.goroutine = ev.Op == trace.OpGo
-			e.tell(t, child)
+			e.pass(t, child)
 		}
-	case trace.OpThreadJoin:
+	case ops.Join:
 		switch ev.Result {
 		case 0:
 			other := e.thread(trace.ThreadID(ev.Value))
@@ -284,21 +281,30 @@ func (e *Engine) Event(ev *trace.Event) {
 			if other.ended {
 				e.over = other
 			}
-		case cancelled:
-			t.take(releasedAt(e.sems, cancelOf(t.id)))
+		case ops.Cancelled:
+			t.take(releasedAt(e.told, cancelOf(t.id)))
 		}
-	case trace.OpThreadEnd:
+	case ops.End:
 		e.ends(t)
-	case trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas, trace.OpAtomicFence:
+	case ops.AtomicRead, ops.AtomicWrite, ops.Exchange, ops.Compare, ops.Fence:
 		e.atomic(t, ev)
-	case trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire:
+	case ops.Observe, ops.Publish, ops.Merge, ops.Renew:
 		e.goSync(t, ev)
 	default:
-		if ev.Result == cancelled {
-			t.take(releasedAt(e.sems, cancelOf(t.id)))
+		if ev.Op >= trace.OpGo {
+			return // ordered by the race detector's events around it
 		}
-		if !e.lockEvent(t, ev) {
-			e.waitEvent(t, ev)
+		if ev.Result == ops.Cancelled {
+			t.take(releasedAt(e.told, cancelOf(t.id)))
+		}
+		switch spec := ops.Of(ev.Op); spec.Of {
+		case ops.Signal, ops.Timer, ops.Thread, ops.Descriptor:
+			e.tell(t, spec, ev)
+		case ops.NoObject, ops.Process:
+		case ops.Mutex:
+			e.mutex(t, spec, ev)
+		default:
+			e.synchronise(t, ev)
 		}
 	}
 }

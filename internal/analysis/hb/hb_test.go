@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -295,26 +296,26 @@ func TestEdges(t *testing.T) {
 			ev(2, trace.OpFutexWakeup, f), ev(2, trace.OpRead, x)}, false},
 		{"owner died with its mutex", []trace.Event{
 			create, ev(0, trace.OpMutexLock, m), ev(0, trace.OpWrite, x), ev(0, trace.OpMutexAbandon, m),
-			ev(1, trace.OpMutexLock, m, result(ownerDead)), ev(1, trace.OpRead, x)}, true},
+			ev(1, trace.OpMutexLock, m, result(ops.OwnerDead)), ev(1, trace.OpRead, x)}, true},
 		{"mutex that cannot be recovered is not taken", []trace.Event{
 			create, ev(0, trace.OpMutexLock, m), ev(0, trace.OpWrite, x), ev(0, trace.OpMutexUnlock, m),
-			ev(1, trace.OpMutexLock, m, result(notRecoverable)), ev(1, trace.OpRead, x)}, false},
+			ev(1, trace.OpMutexLock, m, result(ops.NotRecoverable)), ev(1, trace.OpRead, x)}, false},
 		{"woken, but the mutex cannot be recovered", []trace.Event{
 			create, ev(1, trace.OpMutexLock, m), ev(1, trace.OpCondWait, c, aux(m)),
 			ev(0, trace.OpWrite, x), ev(0, trace.OpCondSignal, c, value(2)),
-			ev(1, trace.OpCondWake, c, aux(m), result(notRecoverable)), ev(1, trace.OpRead, x)}, true},
+			ev(1, trace.OpCondWake, c, aux(m), result(ops.NotRecoverable)), ev(1, trace.OpRead, x)}, true},
 		{"cancelled in a semaphore", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(1)),
-			ev(1, trace.OpSemWait, 5, result(cancelled)), ev(1, trace.OpRead, x)}, true},
+			ev(1, trace.OpSemWait, 5, result(ops.Cancelled)), ev(1, trace.OpRead, x)}, true},
 		{"cancelled in a join", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(1)),
-			ev(1, trace.OpThreadJoin, 0, value(0), result(cancelled)), ev(1, trace.OpRead, x)}, true},
+			ev(1, trace.OpThreadJoin, 0, value(0), result(ops.Cancelled)), ev(1, trace.OpRead, x)}, true},
 		{"cancelled, and does not act on it yet", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(1)),
 			ev(1, trace.OpMutexLock, m), ev(1, trace.OpRead, x)}, false},
 		{"another is cancelled", []trace.Event{
 			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpCancel, 9, value(2)),
-			ev(1, trace.OpSemWait, 5, result(cancelled)), ev(1, trace.OpRead, x)}, false},
+			ev(1, trace.OpSemWait, 5, result(ops.Cancelled)), ev(1, trace.OpRead, x)}, false},
 		{"another mutex at the old address", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpMutexLock, m), ev(0, trace.OpMutexUnlock, m),
 			ev(2, trace.OpMutexInit, m), ev(1, trace.OpMutexLock, m), ev(1, trace.OpRead, x)}, false},

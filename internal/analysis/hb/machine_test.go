@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -173,7 +174,7 @@ func (m *machine) step(a *actor) {
 			a.holds = append(a.holds, l)
 			r := int32(0)
 			if m.pick(10) == 0 {
-				r = ownerDead
+				r = ops.OwnerDead
 			}
 			m.emit(a, op, l, result(r))
 		case op == trace.OpMutexTrylock, op == trace.OpSpinTrylock:
@@ -266,7 +267,7 @@ func (m *machine) step(a *actor) {
 				b.holds = append(b.holds, trace.Object(b.aux))
 				r := int32(110)
 				if b.cancelled {
-					r = cancelled
+					r = ops.Cancelled
 				}
 				m.emit(b, trace.OpCondWake, b.object, aux(b.aux), result(r))
 				return
@@ -373,7 +374,7 @@ func (m *machine) step(a *actor) {
 		}
 	case 38:
 		if a.cancelled {
-			m.emit(a, trace.OpCancelTest, cancels+trace.Object(a.id), result(cancelled))
+			m.emit(a, trace.OpCancelTest, cancels+trace.Object(a.id), result(ops.Cancelled))
 		} else {
 			m.emit(a, trace.OpCancelTest, cancels+trace.Object(a.id))
 		}

@@ -1,6 +1,9 @@
 package hb
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // oracle is happens-before by its definition: an edge for every pair the table names,
 // found by looking back over the events, then the transitive closure.
@@ -103,7 +106,7 @@ func synchronizes(events []trace.Event, i, j int) bool {
 		return is(b.Op, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockTimedwrlock) ||
 			wrote && is(b.Op, trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockTimedrdlock)
 	case a.Op == trace.OpCancel:
-		return trace.ThreadID(a.Value) == b.Thread && b.Result == cancelled
+		return trace.ThreadID(a.Value) == b.Thread && b.Result == ops.Cancelled
 	case is(a.Op, trace.OpCondSignal, trace.OpCondBroadcast) && b.Op == trace.OpCondWake && b.Result == 0 && same:
 		// The first after the wait that woke this thread.
 		return firstWaker(events, lastBefore(events, j, trace.OpCondWait), j) == i

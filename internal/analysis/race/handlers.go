@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -31,12 +32,10 @@ func Handlers(t *trace.Trace) []trace.Site {
 		depth := map[trace.ThreadID]int{}
 		for i := range t.Events {
 			e := &t.Events[i]
-			switch e.Op {
-			case trace.OpSignalDeliver, trace.OpSignalInterrupt:
-				if e.Object != 0 {
-					depth[e.Thread]++
-				}
-			case trace.OpSignalReturn:
+			switch s := ops.Of(e.Op); {
+			case s.Blocks == ops.UntilDelivery && e.Object != 0:
+				depth[e.Thread]++
+			case s.Does == ops.Return:
 				depth[e.Thread]--
 			}
 			kind := 0

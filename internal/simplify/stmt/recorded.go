@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -59,7 +60,6 @@ func record(steps func() iter.Seq[depend.Step]) *Trace {
 		survey: v,
 		t:      &Trace{Globals: len(v.rank) + v.objects.Len() + int(v.tokens)},
 		marks:  map[int32]int32{},
-		held:   map[uint64]int32{}, let: map[int32]int32{},
 	}
 	r.fences()
 	r.t.Start = make([]int32, 0, v.units+1)
@@ -131,10 +131,9 @@ func end(e depend.Effect) uint64 {
 type recorder struct {
 	*survey
 	t     *Trace
-	marks map[int32]int32  // of a unit that comes last before a fence, the global to share
-	fence []int32          // of each fence, the global that it shares
-	held  map[uint64]int32 // how often a lock is held
-	let   map[int32]int32  // of each thread, how often it held the mutex of its wait
+	marks map[int32]int32 // of a unit that comes last before a fence, the global to share
+	fence []int32         // of each fence, the global that it shares
+	state ops.State
 }
 
 // fences makes the globals that fences need.
@@ -154,6 +153,25 @@ func (r *recorder) fences() {
 func (r *recorder) local() int32 {
 	r.t.Locals++
 	return int32(r.t.Locals - 1)
+}
+
+// locks reports whether an event acquires or releases a lock, or fails to.
+func locks(ev *trace.Event) bool {
+	switch f := ops.Of(ev.Op).Of; f {
+	case ops.Mutex, ops.RWLock, ops.Once, ops.Condition:
+		return ev.Op < trace.OpGo
+	}
+	return false
+}
+
+// times is how often an event acquired or released its lock.
+func times(changes []ops.Change, kind ops.ChangeKind) int32 {
+	for i := range changes {
+		if changes[i].Kind == kind {
+			return changes[i].N
+		}
+	}
+	return 1
 }
 
 // write is the second pass.
@@ -188,6 +206,10 @@ func (r *recorder) write(steps iter.Seq[depend.Step]) {
 				r.add(Localize, g, g+1)
 			}
 		}
+		var changes []ops.Change
+		if locks(s.Event) {
+			changes = r.state.Apply(s.Event)
+		}
 		for _, e := range s.Effects {
 			switch e.Mode {
 			case depend.Read:
@@ -201,23 +223,12 @@ func (r *recorder) write(steps iter.Seq[depend.Step]) {
 				g := r.object(e)
 				r.add(Share, g, g+1)
 			case depend.Acquire:
-				n := int32(1)
-				if s.Event.Op == trace.OpCondWake {
-					n = max(1, r.let[int32(th)])
-				}
-				r.held[e.Addr] += n
-				for range n {
+				for range times(changes, ops.Acquired) {
 					r.add(Require, r.object(e), r.object(e)+1)
 				}
 			case depend.Release:
-				n := int32(1)
-				if s.Event.Op == trace.OpCondWait {
-					// A wait lets go of the mutex however often it is held.
-					n = max(1, r.held[e.Addr])
-					r.let[int32(th)] = n
-				}
-				r.held[e.Addr] -= n
-				for range n {
+				// A wait releases the mutex however deep it is held.
+				for range times(changes, ops.Released) {
 					r.add(Release, r.object(e), r.object(e)+1)
 				}
 			case depend.Post:

@@ -346,7 +346,7 @@ int main(void) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Dir: filepath.Dir(prog), Runtime: lib, Watchdog: 200 * time.Millisecond})
+	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Dir: filepath.Dir(prog), Runtime: lib, Watchdog: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

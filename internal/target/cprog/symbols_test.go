@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -101,6 +102,7 @@ func TestEveryHookOfTheCompilers(t *testing.T) {
 		have[s.Name] = s.Section != elf.SHN_UNDEF
 	}
 	want := map[string]bool{}
+	need.Tool(t, "g++") // cc1plus is its
 	for _, part := range []string{"cc1", "cc1plus"} {
 		path, err := exec.Command("gcc", "-print-prog-name="+part).Output()
 		if err != nil {

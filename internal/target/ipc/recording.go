@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -161,8 +162,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 		Object: r.prog.Object(a.Object, &r.who, by), Aux: a.Aux, Size: a.Size,
 		Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
 	}
-	switch ev.Op {
-	case trace.OpCondWait, trace.OpCondWake, trace.OpCondTimeout:
+	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
 	extra := ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)

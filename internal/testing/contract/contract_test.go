@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
@@ -92,7 +93,7 @@ func startC(t testing.TB, c *Case, all []*Case) target.Target {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := write(t, filepath.Join(dir, "c", "corpus.c"), C(all))
+		source := write(t, filepath.Join(dir, "c", "corpus.c"), C(append(all, starves(t))))
 		out := filepath.Join(dir, "c", "corpus")
 		if text, err := exec.Command("gcc", "-g", "-O1", "-pthread", "-fsanitize=thread", "-o", out, source).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
@@ -123,7 +124,7 @@ func startGo(t testing.TB, c *Case, all []*Case) target.Target {
 			t.Skip(err)
 		}
 		write(t, filepath.Join(src, "go.mod"), "module example.com/corpus\n\ngo 1.24\n")
-		write(t, filepath.Join(src, "main.go"), Go(all))
+		write(t, filepath.Join(src, "main.go"), Go(append(all, starves(t))))
 		overlay, err := patch.Make(context.Background(), strings.TrimSpace(string(goroot)), filepath.Join(dir, "go"), patch.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -265,6 +266,7 @@ func TestCorpus(t *testing.T) {
 // order, for every policy and every program of the corpus.
 func TestSeeds(t *testing.T) {
 	all := cases(t)
+	met := map[string]bool{}
 	seeds := uint64(20)
 	if testing.Short() {
 		seeds = 5
@@ -272,16 +274,21 @@ func TestSeeds(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Expected["c"].known && c.Expected["sim"].known {
-				agree(t, c, "c", startC(t, c, all), simprog.New(Sim(c, false)), seeds)
+				agree(t, c, "c", startC(t, c, all), simprog.New(Sim(c, false)), seeds, met)
 			}
 			if c.Expected["go"].known && !c.Program.blocks() {
-				agree(t, c, "go", startGo(t, c, all), simprog.New(Sim(c, true)), seeds/4)
+				agree(t, c, "go", startGo(t, c, all), simprog.New(Sim(c, true)), seeds/4, met)
 			}
 		})
 	}
+	for _, w := range []string{"spurious", "timeout", "timeout!", "sleep", "sleep!", "expire", "wake", "read", "yield"} {
+		if !met[w] && !testing.Short() {
+			t.Errorf("no execution did %q: the programs or the seeds are too few", w)
+		}
+	}
 }
 
-func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds uint64) {
+func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds uint64, met map[string]bool) {
 	t.Helper()
 	line, simLine := lines(c, lang, real.Modules()), lines(c, "sim", nil)
 	var points, simPoints []trace.Site
@@ -315,6 +322,11 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, turn := range a.turns {
+				for _, w := range turn.Words {
+					met[w] = true
+				}
+			}
 			x, y := Format(a.turns)+fmt.Sprint(got.Ending.Kind, stats(got)), Format(b.turns)+fmt.Sprint(want.Ending.Kind, stats(want))
 			if x != y {
 				if different++; different < 3 {
@@ -325,5 +337,86 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 	}
 	if different > 0 {
 		t.Errorf("%d of %d executions differ", different, 4*seeds)
+	}
+}
+
+// pingPong is two threads that wake each other, so that neither runs on end, and one that
+// they keep waiting.
+const pingPong = `
+mutex m
+cond c m
+main:
+	go a
+	go b
+	go late
+	join late
+a:
+	loop 9000
+	lock m
+	signal c
+	wait c m
+	unlock m
+	end
+b:
+	loop 9000
+	lock m
+	signal c
+	wait c m
+	unlock m
+	end
+late:
+	yield
+`
+
+func starves(t testing.TB) *Case {
+	c := &Case{Name: "starves"}
+	if err := c.Program.parse(pingPong); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestNobodyStarves: no enabled thread waits for much more than abi.Starved points in the
+// first half of the budget, whatever its priority.
+func TestNobodyStarves(t *testing.T) {
+	c, all := starves(t), cases(t)
+	for _, lang := range languages {
+		t.Run(lang, func(t *testing.T) {
+			var tg target.Target
+			switch lang {
+			case "c":
+				tg = startC(t, c, all)
+			case "go":
+				tg = startGo(t, c, all)
+			case "sim":
+				tg = simprog.New(Sim(c, false))
+			}
+			most := 0
+			for seed := range uint64(6) {
+				o := execute(t, tg, schedule.Plan{Policy: schedule.PCT, Seed: seed, Depth: 1, Length: 1, MaxSteps: 1 << 20, Record: true})
+				ran := map[trace.ThreadID]int{}
+				n := 0
+				for i := range o.Trace.Events {
+					e := &o.Trace.Events[i]
+					if e.Flags&trace.FlagNoChoice != 0 {
+						continue
+					}
+					n++
+					for th := trace.ThreadID(0); int(th) < len(o.Trace.Threads); th++ {
+						if th == e.Thread || !e.Enabled.Has(th) {
+							ran[th] = n
+						}
+						most = max(most, n-ran[th])
+					}
+				}
+			}
+			// Points count arrivals: a few decisions come without one.
+			if most > abi.Starved+2*abi.StarvedEvery {
+				t.Errorf("a thread that was enabled waited for %d decisions", most)
+			}
+			if most < abi.Starved {
+				t.Errorf("no thread waited for more than %d decisions: the program shows nothing", most)
+			}
+		})
 	}
 }

@@ -4,6 +4,8 @@ package need
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"testing"
 )
 
@@ -37,3 +39,25 @@ func Tool(t testing.TB, names ...string) (first string) {
 	}
 	return first
 }
+
+// Without returns a directory, for PATH, with every command of PATH but those that a machine
+// with nothing but Go and gcc lacks.
+func Without(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, from := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, err := os.ReadDir(from)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if !lacking.MatchString(e.Name()) {
+				// An error is one of a command that an earlier directory has.
+				_ = os.Symlink(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return dir
+}
+
+var lacking = regexp.MustCompile(`\+\+|^(clang|llvm|lldb|gdb|cmake|ctest|dwz|dwp|auto|libtool|addr2line|protoc|qemu|dlv)`)

@@ -1,13 +1,13 @@
 package reporttest
 
 import (
-	"syscall"
-
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// fillEnabled works out, for each event, which threads could have done their next
-// operation instead.
+// fillEnabled works out, for each event, which threads could have done their next operation
+// instead. Unlike ops.Enabled it makes do with scripts that leave out what they are not about:
+// whatever is posted to an object wakes all that wait there.
 func fillEnabled(tr *trace.Trace) {
 	n := len(tr.Threads)
 	next := make([][]int, n) // event indices of each thread, those to come
@@ -19,8 +19,7 @@ func fillEnabled(tr *trace.Trace) {
 	if n > 0 {
 		created[0] = true
 	}
-	owner := map[trace.Object]trace.ThreadID{}
-	depth := map[trace.Object]int{}  // of locks that are held
+	state := ops.State{}
 	posted := map[trace.Object]int{} // last event that woke waiters
 	for i := range prev {
 		prev[i] = -1
@@ -34,8 +33,7 @@ func fillEnabled(tr *trace.Trace) {
 			for _, w := range tr.Ending.Waiters {
 				if int(w.Thread) == t {
 					if w.Op.Class() == trace.ClassAcq { // it may have been free before
-						_, held := owner[w.Object]
-						return !held
+						return len(state.Holders(w.Object, -1)) == 0
 					}
 					return w.Ready
 				}
@@ -47,20 +45,15 @@ func fillEnabled(tr *trace.Trace) {
 			return true
 		}
 		e := &tr.Events[k]
-		switch e.Op.Class() {
-		case trace.ClassAcq:
-			h, held := owner[e.Object]
-			return !held || int(h) == t
-		case trace.ClassJoin:
+		switch spec := ops.Of(e.Op); {
+		case e.Op.Class() == trace.ClassAcq:
+			_, mine := state.HoldOf(trace.ThreadID(t), e.Object)
+			return mine || len(state.Holders(e.Object, -1)) == 0
+		case spec.Does == ops.Join:
 			return ended[e.Value]
-		case trace.ClassWait:
-			if e.Op == trace.OpSemTrywait {
-				return true
-			}
-			if e.Op == trace.OpCondWake {
-				if _, held := owner[trace.Object(e.Aux)]; held {
-					return false
-				}
+		case e.Op.Class() == trace.ClassWait && spec.Blocks != ops.Never:
+			if spec.Blocks == ops.UntilReacquired && len(state.Holders(trace.Object(e.Aux), -1)) > 0 {
+				return false
 			}
 			at, ok := posted[e.Object]
 			return ok && at > prev[t] && at < i
@@ -78,29 +71,14 @@ func fillEnabled(tr *trace.Trace) {
 			}
 		}
 		next[t], prev[t] = next[t][1:], i
+		state.Apply(e)
 		switch e.Op.Class() {
-		case trace.ClassAcq:
-			if e.Result == 0 || e.Result == int32(syscall.EOWNERDEAD) {
-				owner[e.Object] = e.Thread
-				depth[e.Object]++
-			}
-		case trace.ClassRel:
-			for _, o := range []trace.Object{e.Object, trace.Object(e.Aux)} {
-				if depth[o]--; depth[o] <= 0 {
-					delete(owner, o)
-					delete(depth, o)
-				}
-			}
 		case trace.ClassFork:
 			created[e.Value] = true
 		case trace.ClassPost:
 			posted[e.Object] = i
 		case trace.ClassEnd:
 			ended[t] = true
-		}
-		if e.Op == trace.OpCondWake {
-			owner[trace.Object(e.Aux)] = e.Thread
-			depth[trace.Object(e.Aux)]++
 		}
 	}
 }

@@ -39,7 +39,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -394,7 +394,7 @@ func (p *parser) finish() {
 		fillEnabled(p.tr)
 		return
 	}
-	for i, set := range depend.Enabled(p.tr) {
+	for i, set := range ops.Enabled(p.tr) {
 		if e := &p.tr.Events[i]; e.Flags&trace.FlagNoChoice == 0 {
 			e.Enabled = set
 		}

@@ -14,6 +14,13 @@ void hd_context_call(ucontext_t *c, void *f, void *arg, uintptr_t top);
 // At a load of hd_word_or's that faulted: goes on behind it. False: the fault was elsewhere.
 bool hd_context_fix_up(ucontext_t *c);
 
+// The time-stamp counter; the size of an instruction that reads it, 0 if code is another one; the
+// completion of such an instruction with a value. An architecture whose programs cannot read a
+// counter returns 0.
+uint64_t hd_timestamp_now(void);
+uint64_t hd_timestamp_size(const uint8_t code[3]);
+void hd_context_timestamp(ucontext_t *c, uint64_t size, uint64_t value);
+
 // A context has a part that lies outside of ucontext_t (floating-point state): extra bytes,
 // which hd_context_copy copies to an address aligned to 64.
 uint64_t hd_context_extra(const ucontext_t *c);

@@ -1,4 +1,4 @@
-// script.c: following a schedule.
+// script.c: following a schedule, as docs/scheduler.md says.
 //
 // STRICT: the step's thread must be enabled with the step's operation pending; anything
 // else ends the execution as DIVERGED and says which step.

@@ -48,6 +48,9 @@ static void save(void) {
     hd_sys(SYS_dup3, cwd, backup + HD_OWN_CWD, O_CLOEXEC);
     hd_sys(SYS_close, cwd, 0, 0);
   }
+  // A free number among them would be given to the program, and then refused.
+  for (int i = BACKUPS; i < RESERVED; i++)
+    if (hd_sys(SYS_fcntl, backup + i, F_GETFD, 0) < 0) hd_sys(SYS_dup3, place[0], backup + i, O_CLOEXEC);
   hd_standard_named();
 }
 

@@ -9,8 +9,7 @@
 struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; void *library; };
 static struct hd_tls_dtor *early_dtors; // registered by main before main
 
-HD_EXPORT int __cxa_thread_atexit_impl(void (*fn)(void *), void *obj, void *dso) {
-  if (!hd_controlled() || hd_mode == HD_CHILD) return REAL(__cxa_thread_atexit_impl)(fn, obj, dso);
+HD_INTERPOSE_WHILE(hd_controlled() && hd_mode != HD_CHILD, int, __cxa_thread_atexit_impl, (void (*fn)(void *), void *obj, void *dso), (fn, obj, dso)) {
   struct hd_tls_dtor *d = hd_heap_alloc(sizeof *d, 16, HD_RA);
   if (!d) return -1;
   struct hd_tls_dtor **list = hd_mode == HD_ACTIVE ? &hd.cur->dtors : &early_dtors;

@@ -60,10 +60,12 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   hd_event_settle();
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
   hd_pipes_inherited();
+  hd_timestamp_trap(false); // until there is a child, which inherits it
   return t;
 }
 
 static int started(struct hd_thread *t, long pid) {
+  hd_timestamp_trap(true);
   child[nchildren].pid = (pid_t)pid;
   child[nchildren].waited = false;
   child[nchildren].watch = NULL;
@@ -85,6 +87,7 @@ static void handled(int sig, uint64_t pc) {
 }
 
 static int failed(struct hd_thread *t, int err) {
+  hd_timestamp_trap(true);
   hd_commit(t, 0, err);
   return err;
 }

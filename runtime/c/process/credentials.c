@@ -22,37 +22,36 @@ static bool one_thread(uint64_t pc, const char *what) {
 static int change(long number, long a, long b, long c) { return (int)hd_errno_result(hd_sys(number, a, b, c)); }
 
 // An id of -1 stays as it is.
-HD_EXPORT int setuid(uid_t id) {
-  return one_thread(HD_RA, "setuid") ? change(SYS_setuid, id, 0, 0) : REAL(setuid)(id);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setuid"), int, setuid, (uid_t id), (id)) {
+  return change(SYS_setuid, id, 0, 0);
 }
-HD_EXPORT int setgid(gid_t id) {
-  return one_thread(HD_RA, "setgid") ? change(SYS_setgid, id, 0, 0) : REAL(setgid)(id);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setgid"), int, setgid, (gid_t id), (id)) {
+  return change(SYS_setgid, id, 0, 0);
 }
-HD_EXPORT int seteuid(uid_t id) {
-  return one_thread(HD_RA, "seteuid") ? change(SYS_setresuid, -1, id, -1) : REAL(seteuid)(id);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "seteuid"), int, seteuid, (uid_t id), (id)) {
+  return change(SYS_setresuid, -1, id, -1);
 }
-HD_EXPORT int setegid(gid_t id) {
-  return one_thread(HD_RA, "setegid") ? change(SYS_setresgid, -1, id, -1) : REAL(setegid)(id);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setegid"), int, setegid, (gid_t id), (id)) {
+  return change(SYS_setresgid, -1, id, -1);
 }
-HD_EXPORT int setreuid(uid_t id, uid_t effective) {
-  return one_thread(HD_RA, "setreuid") ? change(SYS_setreuid, id, effective, 0) : REAL(setreuid)(id, effective);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setreuid"), int, setreuid, (uid_t id, uid_t effective), (id, effective)) {
+  return change(SYS_setreuid, id, effective, 0);
 }
-HD_EXPORT int setregid(gid_t id, gid_t effective) {
-  return one_thread(HD_RA, "setregid") ? change(SYS_setregid, id, effective, 0) : REAL(setregid)(id, effective);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setregid"), int, setregid, (gid_t id, gid_t effective), (id, effective)) {
+  return change(SYS_setregid, id, effective, 0);
 }
-HD_EXPORT int setresuid(uid_t id, uid_t effective, uid_t saved) {
-  return one_thread(HD_RA, "setresuid") ? change(SYS_setresuid, id, effective, saved) : REAL(setresuid)(id, effective, saved);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setresuid"), int, setresuid, (uid_t id, uid_t effective, uid_t saved), (id, effective, saved)) {
+  return change(SYS_setresuid, id, effective, saved);
 }
-HD_EXPORT int setresgid(gid_t id, gid_t effective, gid_t saved) {
-  return one_thread(HD_RA, "setresgid") ? change(SYS_setresgid, id, effective, saved) : REAL(setresgid)(id, effective, saved);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setresgid"), int, setresgid, (gid_t id, gid_t effective, gid_t saved), (id, effective, saved)) {
+  return change(SYS_setresgid, id, effective, saved);
 }
-HD_EXPORT int setgroups(size_t n, const gid_t *groups) {
-  return one_thread(HD_RA, "setgroups") ? change(SYS_setgroups, (long)n, (long)groups, 0) : REAL(setgroups)(n, groups);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "setgroups"), int, setgroups, (size_t n, const gid_t *groups), (n, groups)) {
+  return change(SYS_setgroups, (long)n, (long)groups, 0);
 }
 
 // libc's calls its own setgroups.
-HD_EXPORT int initgroups(const char *user, gid_t group) {
-  if (!one_thread(HD_RA, "initgroups")) return REAL(initgroups)(user, group);
+HD_INTERPOSE_WHILE(one_thread(HD_RA, "initgroups"), int, initgroups, (const char *user, gid_t group), (user, group)) {
   enum { MOST = 1024 };
   gid_t groups[MOST];
   int n = MOST;

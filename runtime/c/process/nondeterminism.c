@@ -1,7 +1,7 @@
 // nondeterminism.c: what would differ from one execution or process to the next by chance: random
 // numbers, identifiers, the machine. A program under control gets the same every time.
 //
-// Out of reach: the instructions rdrand, rdseed and rdtsc, cpuid, and the kernel's vDSO called
+// Out of reach: the instructions rdrand, rdseed and cpuid, and the kernel's vDSO called
 // past libc. std::random_device is answered here, before it comes to rdrand.
 #define _GNU_SOURCE
 #include <errno.h>

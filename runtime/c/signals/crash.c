@@ -46,6 +46,7 @@ static const char *unloaded(uint64_t pc, uint64_t addr) {
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   ucontext_t *c = context;
   if (info->si_code > 0 && hd_context_fix_up(c)) return;
+  if (sig == SIGSEGV && info->si_code == SI_KERNEL && hd_timestamp(c)) return;
   hd_event_forget();
   uint64_t pc = hd_context_pc(c);
   if (hd_mode == HD_EARLY) {
@@ -117,6 +118,7 @@ static void install(void) {
   static bool done;
   stack_t ss = { .ss_sp = hd_map(ALT_STACK, "the signal stack"), .ss_size = ALT_STACK };
   hd_sys(SYS_sigaltstack, &ss, 0, 0);
+  hd_timestamp_trap(true);
   if (done) return;
   done = true;
   // The unwinder sets itself up at its first use; that must be part of the snapshot.

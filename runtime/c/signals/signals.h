@@ -19,6 +19,10 @@ struct hd_signal {
 
 static inline bool hd_signal_valid(int sig) { return sig >= 1 && sig < NSIG; }
 
+// ---- timestamp.c
+void hd_timestamp_trap(bool on);   // of this kernel thread, if the program can read the counter
+bool hd_timestamp(ucontext_t *c);  // completes an instruction that faulted; false: it is another one
+
 // ---- signals.c
 extern struct sigaction hd_actions[NSIG];
 int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc); // under control; 0 or EINVAL

@@ -23,24 +23,21 @@ static int code(int err) {
 //
 // A start routine that returns int: what is above the int in the register is cut off when
 // the thread is joined.
-HD_EXPORT int thrd_create(thrd_t *id, thrd_start_t entry, void *arg) {
-  if (hd_before_main()) return code(hd_early_create(id, NULL, (void *(*)(void *))(void *)entry, arg, HD_RA));
-  if (!hd_threads_controlled()) return REAL(thrd_create)(id, entry, arg);
-  return code(hd_thread_create(id, NULL, (void *(*)(void *))(void *)entry, arg, HD_RA));
+HD_INTERPOSE_WHILE(hd_before_main() || hd_threads_controlled(), int, thrd_create, (thrd_t *id, thrd_start_t entry, void *arg), (id, entry, arg)) {
+  void *(*start)(void *) = (void *(*)(void *))(void *)entry;
+  return code(hd_active() ? hd_thread_create(id, NULL, start, arg, HD_RA) : hd_early_create(id, NULL, start, arg, HD_RA));
 }
 
-HD_EXPORT int thrd_join(thrd_t id, int *result) {
-  if (hd_before_main()) hd_early_join();
-  if (!hd_active()) return REAL(thrd_join)(id, result);
+HD_INTERPOSE_WHILE(hd_before_main() || hd_active(), int, thrd_join, (thrd_t id, int *result), (id, result)) {
+  if (!hd_active()) hd_early_join();
   void *ret;
   int err = hd_thread_join(id, &ret, HD_RA, NULL, false);
   if (err == 0 && result) *result = (int)(uintptr_t)ret;
   return code(err);
 }
 
-HD_EXPORT int thrd_detach(thrd_t id) {
-  if (hd_before_main()) return code(hd_early_detach(id));
-  return hd_active() ? code(hd_thread_detach(id, HD_RA)) : REAL(thrd_detach)(id);
+HD_INTERPOSE_WHILE(hd_before_main() || hd_active(), int, thrd_detach, (thrd_t id), (id)) {
+  return code(hd_active() ? hd_thread_detach(id, HD_RA) : hd_early_detach(id));
 }
 
 HD_EXPORT void thrd_exit(int result) {

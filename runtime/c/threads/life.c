@@ -184,9 +184,9 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   return 0;
 }
 
-HD_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg) {
-  if (hd_before_main()) return hd_early_create(id, attr, entry, arg, HD_RA);
-  return hd_threads_controlled() ? hd_thread_create(id, attr, entry, arg, HD_RA) : REAL(pthread_create)(id, attr, entry, arg);
+HD_INTERPOSE_WHILE(hd_before_main() || hd_threads_controlled(), int, pthread_create,
+                   (pthread_t *id, const pthread_attr_t *attr, void *(*entry)(void *), void *arg), (id, attr, entry, arg)) {
+  return hd_active() ? hd_thread_create(id, attr, entry, arg, HD_RA) : hd_early_create(id, attr, entry, arg, HD_RA);
 }
 
 static struct hd_thread *check_id(pthread_t id, uint64_t pc, const char *what) {
@@ -243,9 +243,9 @@ static int timed_join(pthread_t id, void **ret, int clock, const struct timespec
   return hd_thread_join(id, ret, pc, &d, false);
 }
 
-HD_EXPORT int pthread_join(pthread_t id, void **ret) {
-  if (hd_before_main()) hd_early_join();
-  return hd_active() ? hd_thread_join(id, ret, HD_RA, NULL, false) : REAL(pthread_join)(id, ret);
+HD_INTERPOSE_WHILE(hd_before_main() || hd_active(), int, pthread_join, (pthread_t id, void **ret), (id, ret)) {
+  if (!hd_active()) hd_early_join();
+  return hd_thread_join(id, ret, HD_RA, NULL, false);
 }
 HD_INTERPOSE(int, pthread_tryjoin_np, (pthread_t id, void **ret), (id, ret)) { return hd_thread_join(id, ret, HD_RA, NULL, true); }
 HD_INTERPOSE(int, pthread_timedjoin_np, (pthread_t id, void **ret, const struct timespec *until), (id, ret, until)) {
@@ -269,9 +269,8 @@ int hd_thread_detach(uintptr_t id, uint64_t pc) {
   return 0;
 }
 
-HD_EXPORT int pthread_detach(pthread_t id) {
-  if (hd_before_main()) return hd_early_detach(id);
-  return hd_active() ? hd_thread_detach(id, HD_RA) : REAL(pthread_detach)(id);
+HD_INTERPOSE_WHILE(hd_before_main() || hd_active(), int, pthread_detach, (pthread_t id), (id)) {
+  return hd_active() ? hd_thread_detach(id, HD_RA) : hd_early_detach(id);
 }
 
 // ---- what the scheduler is told

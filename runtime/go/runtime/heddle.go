@@ -144,6 +144,7 @@ var hd struct {
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
 	cur      *hdThread  // who holds the token, or held it last
+	turn     *hdThread  // whose turn it is under the fair policy: the same, but never the clock
 	next     *hdThread  // chosen, not running yet
 	clock    *hdThread  // the one whose operation is that a timer fires
 	settle   hdSettling // the test is over, others are let end
@@ -363,7 +364,7 @@ func hdStart(gp *g) {
 	t := hdAddThread(gp, ^uint32(0), 0, hdNameMain, hd.entry, 0)
 	t.state = hdRunning
 	hd.enabled[0] = 1
-	hd.cur = t
+	hd.cur, hd.turn = t, t
 	hd.active = true
 }
 
@@ -497,7 +498,6 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	r.Plan, r.Index, r.Coverage, r.Vtime = hd.plan.Id, hd.index, hd.coverage, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
 	r.Threads, r.Deviations = hd.born, hd.devs
-	r.Ident = uint32(hdMix(uint64(outcome)<<32|uint64(uint32(status)), uint64(pc)))
 	if hd.outside {
 		r.Notes |= hdNoteOutside
 	}

@@ -14,16 +14,6 @@ const (
 	hdPointSlots = 1 << 12
 	hdObjSlots   = 1 << 20
 	hdOwnSlots   = 1 << 10
-
-	// trace.MakeObject: region in 4 bits, index in 14, offset in 46.
-	hdRegionHeap  = 2 << 60
-	hdRegionStack = 3 << 60
-	hdObjectBits  = 46
-	hdIndexBits   = 14
-	// Of threads whose number takes more than that: index in 24 bits, offset in 36.
-	hdRegionFarStack = 4 << 60
-	hdFarBits        = 36
-	hdHeapBits       = 24 // of an offset within a heap object
 )
 
 // hdBig is what recording needs, in memory of its own.
@@ -192,15 +182,15 @@ func hdObject(addr uintptr) uint64 {
 // hdStackObject is trace.MakeObject of a stack.
 func hdStackObject(thread uint32, off uint64) uint64 {
 	if thread >= 1<<hdIndexBits {
-		return hdRegionFarStack | uint64(thread)<<hdFarBits | off
+		return hdRegionFarStack<<hdRegionShift | uint64(thread)<<hdFarOffsetBits | off
 	}
-	return hdRegionStack | uint64(thread)<<hdObjectBits | off
+	return hdRegionStack<<hdRegionShift | uint64(thread)<<hdOffsetBits | off
 }
 
 // hdHeap names offset off in the object at base by when the object was first touched.
 func hdHeap(base uintptr, off uint64) uint64 {
-	base += uintptr(off >> hdHeapBits << hdHeapBits)
-	off &= 1<<hdHeapBits - 1
+	base += uintptr(off >> hdHeapOffsetBits << hdHeapOffsetBits)
+	off &= 1<<hdHeapOffsetBits - 1
 	i := hdObjectSlot(base)
 	if i < 0 {
 		return hdNameless
@@ -213,13 +203,13 @@ func hdHeap(base uintptr, off uint64) uint64 {
 		hdEv.nobj++
 		o.id = hdEv.nobj
 	}
-	return hdRegionHeap | uint64(o.id)<<hdHeapBits | off
+	return hdRegionHeap<<hdRegionShift | uint64(o.id)<<hdHeapOffsetBits | off
 }
 
 // hdNameless stands for all objects that no room is left to name. Synchronisation on them
 // is taken for one and the same, which orders too much; an access to them is not recorded,
 // or two that have nothing to do with each other would look like a race.
-const hdNameless = hdRegionHeap
+const hdNameless = hdRegionHeap << hdRegionShift
 
 // hdObjectSlot is where the name of the object at base is or belongs, -1 if there is no room.
 func hdObjectSlot(base uintptr) int {
@@ -257,7 +247,7 @@ func hdRenew(p uintptr) {
 		return
 	}
 	base := span.base() + span.objIndex(p)*span.elemsize
-	for at := base; at < base+span.elemsize; at += 1 << hdHeapBits {
+	for at := base; at < base+span.elemsize; at += 1 << hdHeapOffsetBits {
 		if i := hdObjectSlot(at); i >= 0 && hdEv.objects[i].base == at {
 			hdEv.objects[i].id = 0
 		}

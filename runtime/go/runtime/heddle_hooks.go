@@ -190,7 +190,7 @@ func hdCoro(to *g) {
 	}
 	t.state = hdRunning
 	hdAdd(&hd.enabled, t.index)
-	hd.cur = t
+	hd.cur, hd.turn = t, t
 	hd.lastRan = t.index
 }
 

@@ -126,7 +126,7 @@ func hdSettleOver() *hdThread {
 	t := hdMainThread()
 	casgstatus(t.gp.ptr(), _Gwaiting, _Grunnable)
 	t.state = hdRunning
-	hd.cur = t
+	hd.cur, hd.turn = t, t
 	return t
 }
 

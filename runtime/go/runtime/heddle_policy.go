@@ -112,7 +112,7 @@ func hdNextAfter(i uint32) uint32 {
 }
 
 func hdChooseFair() uint32 {
-	t := hd.cur
+	t := hd.turn
 	if c := hd.clock; c != nil && c.index != hd.lastRan && hdHas(&hd.enabled, c.index) && hdTimer() <= hd.vnow+hdPointNs {
 		return c.index // whose time has come; but others come to run, however short its periods
 	}
@@ -123,7 +123,7 @@ func hdChooseFair() uint32 {
 }
 
 func hdChooseRandom() uint32 {
-	if t := hd.cur; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
+	if t := hd.turn; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
 		return t.index
 	}
 	n := hdReadyCount()

@@ -1,6 +1,6 @@
 //go:build heddle
 
-// Who only waits, and what that means for time, as in the C runtime (runtime/progress.c). An
+// Who only waits, and what that means for time: docs/scheduler.md has the contract. An
 // observation is what a read, a failed attempt or a yield tells a goroutine. One that tells
 // it what the same instruction told it before, with no effect of the goroutine in between,
 // tells it nothing new. A goroutine that makes several of these in a row spins, and the

@@ -308,5 +308,7 @@ func hdCommit(t *hdThread) {
 	}
 	hdDone(t)
 	t.state = hdRunning
-	hd.cur = t
+	if hd.cur = t; t != hd.clock {
+		hd.turn = t
+	}
 }

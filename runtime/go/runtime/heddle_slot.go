@@ -57,7 +57,7 @@ func hdSlotGet() uint32 {
 		hdSlots.first = (hdSlots.first + 1) % hdMaxThreads
 		hdSlots.n--
 		t := &hd.threads[i]
-		if t != hd.cur && i != hd.lastRan {
+		if t != hd.cur && t != hd.turn && i != hd.lastRan {
 			if hd.record {
 				hdReport(t)
 			}

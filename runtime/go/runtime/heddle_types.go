@@ -118,15 +118,15 @@ func hdTyped(block uintptr, object uint64) uint64 {
 	if !hd.record || hd.warm || hdAllocations == nil {
 		return object
 	}
-	number := uint32(object >> hdHeapBits & (1<<(hdObjectBits-hdHeapBits) - 1))
+	number := uint32(object >> hdHeapOffsetBits & (1<<(hdOffsetBits-hdHeapOffsetBits) - 1))
 	a := hdTypeSlot(block)
-	if number == 0 || a == nil || a.epoch != uint32(hdEv.epoch) || a.typ == 0 || a.told == number || a.at-block >= 1<<hdHeapBits {
+	if number == 0 || a == nil || a.epoch != uint32(hdEv.epoch) || a.typ == 0 || a.told == number || a.at-block >= 1<<hdHeapOffsetBits {
 		return object
 	}
 	a.told = number
 	typ := (*_type)(unsafe.Pointer(a.typ))
 	rec := hdType{
-		Object: object>>hdHeapBits<<hdHeapBits | uint64(a.at-block), Size: uint64(a.size),
+		Object: object>>hdHeapOffsetBits<<hdHeapOffsetBits | uint64(a.at-block), Size: uint64(a.size),
 		Type: uint64(a.typ), Pc: uint64(a.pc), Unit: uint64(typ.Size_),
 	}
 	if a.channel {

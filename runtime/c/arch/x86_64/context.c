@@ -35,6 +35,22 @@ bool hd_context_fix_up(ucontext_t *c) {
   return false;
 }
 
+// ---- rdtsc (0f 31) and rdtscp (0f 01 f9)
+uint64_t hd_timestamp_now(void) { return __builtin_ia32_rdtsc(); }
+
+uint64_t hd_timestamp_size(const uint8_t code[3]) {
+  if (code[0] != 0x0f) return 0;
+  return code[1] == 0x31 ? 2 : code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
+}
+
+void hd_context_timestamp(ucontext_t *c, uint64_t size, uint64_t value) {
+  greg_t *reg = c->uc_mcontext.gregs;
+  reg[REG_RAX] = (greg_t)(uint32_t)value;
+  reg[REG_RDX] = (greg_t)(value >> 32);
+  if (size == 3) reg[REG_RCX] = 0; // the processor's number
+  reg[REG_RIP] += (greg_t)size;
+}
+
 enum { FX_SIZE = 512, XSTATE_MAGIC = 0x46505853, XSTATE_MAGIC_AT = 464, XSTATE_SIZE_AT = 468 };
 
 uint64_t hd_context_extra(const ucontext_t *c) {

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -49,7 +49,7 @@ func Record(name string, yield float64, seed uint64, program func(*Thread)) *tra
 	r.do(main, trace.Event{Op: trace.OpThreadStart}, nil)
 	program(main)
 	r.do(main, trace.Event{Op: trace.OpThreadEnd}, func() { r.t.Threads[0].Ended = true })
-	for i, set := range depend.Enabled(r.t) {
+	for i, set := range ops.Enabled(r.t) {
 		r.t.Events[i].Enabled = set
 	}
 	return r.t

@@ -1,0 +1,85 @@
+package hb
+
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// tell handles signals, timers, cancellations and descriptors. What an operation follows is not
+// recorded as exactly as with locks.
+func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
+	switch spec.Does {
+	case ops.Send, ops.Expire:
+		if ev.Result == 0 {
+			e.leave(t, releasedAt(e.told, allSignals))
+		}
+	case ops.Take:
+		// A fault (no choice) was sent by nobody.
+		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoChoice == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
+			t.take(releasedAt(e.told, allSignals))
+		}
+	case ops.Arm:
+		// The timer's next expiry comes after this.
+		if id := trace.ThreadID(ev.Aux) - 1; id >= 0 {
+			e.pass(t, e.thread(id))
+		}
+	case ops.Cancel:
+		e.leave(t, releasedAt(e.told, cancelOf(trace.ThreadID(ev.Value))))
+	case ops.Transmit, ops.Close, ops.Connect, ops.Control:
+		if spec.Done(ev) {
+			if channel(ev.Object) {
+				e.leave(t, releasedAt(e.told, ev.Object))
+			}
+			e.leave(t, releasedAt(e.told, allChannels))
+		}
+	case ops.Receive, ops.Accept:
+		switch {
+		case ev.Result != 0:
+		case channel(ev.Object):
+			t.take(releasedAt(e.told, ev.Object))
+		case outside(ev.Object):
+			t.take(releasedAt(e.told, allChannels))
+		}
+	case ops.Poll:
+		if ev.Result == 0 && ev.Value > 0 {
+			t.take(releasedAt(e.told, allChannels))
+		}
+	}
+}
+
+func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
+	r := m[o]
+	if r == nil {
+		r = &released{}
+		m[o] = r
+	}
+	return r
+}
+
+// allChannels stands for everything that a descriptor leads to. What made a poll or a wait
+// on an epoll set end is not recorded whole, so it comes after all that was done to any
+// descriptor before it: this may hide a race and never invents one.
+const allChannels = trace.Object(^uint64(1))
+
+// channel reports whether what is read from an object was written to it. What a file holds
+// may have been written by anybody.
+func channel(o trace.Object) bool {
+	kind, _, ok := o.Channel()
+	return ok && kind != "file" && kind != "descriptor"
+}
+
+// outside reports whether an object is a descriptor of the kernel's: a pipe whose other end
+// may be any descriptor of the process. A read comes after all that was written anywhere
+// before: this may hide a race and never invents one.
+func outside(o trace.Object) bool {
+	kind, _, ok := o.Channel()
+	return ok && kind == "descriptor"
+}
+
+// allSignals stands for every pending signal. Which of several pending ones a wait takes
+// is the system's choice, so a wait comes after all that were sent before it: this may
+// hide a race and never invents one.
+const allSignals = trace.Object(^uint64(0))
+
+// cancelOf stands for the cancellation that is asked of a thread.
+func cancelOf(t trace.ThreadID) trace.Object { return allSignals - 1 - trace.Object(t) }

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// flaky fails at random for no reason that a schedule could repeat, and has a real bug
+// besides if told so.
+func flaky(bug bool) simprog.Program {
+	executions := 0
+	return simprog.Program{Name: "flaky", Main: func(t *simprog.Thread) {
+		executions++
+		if executions%7 == 3 {
+			t.Assert(false, "out of luck")
+		}
+		if bug {
+			simprog.LostUpdate(2).Main(t)
+		}
+	}}
+}
+
+// TestNotReproduced: what does not come again is counted and noted, and the search goes
+// on where it was.
+func TestNotReproduced(t *testing.T) {
+	target := &meddler{Target: simprog.New(flaky(false))}
+	r := find(t, target, Options{Runs: 300})
+	if r.Outcome != Nothing || r.Executions != 300 || r.NotReproduced < 20 || len(r.Notes) == 0 || len(r.Notes) > maxNotes {
+		t.Errorf("%+v", r)
+	}
+	if !strings.HasPrefix(r.Notes[0], "not reproduced: execution 3 (") || !strings.Contains(r.Notes[0], "ended with assertion: out of luck") {
+		t.Errorf("note: %s", r.Notes[0])
+	}
+	// No execution was left out or made twice because of the interruptions.
+	for i, seed := range target.seeds {
+		if seed != uint64(i) {
+			t.Fatalf("execution %d has seed %d: %v", i, seed, target.seeds)
+		}
+	}
+	r = find(t, simprog.New(flaky(true)), Options{Runs: 3000, NoSimplify: true})
+	if r.Outcome != Bug || r.Finding.Message != "counter == threads" || r.NotReproduced == 0 {
+		t.Errorf("with a real bug besides: %+v, %+v", r, r.Finding)
+	}
+}
+
+// TestReplayMustBeIdentical: a failure that comes again but by other events is none.
+func TestReplayMustBeIdentical(t *testing.T) {
+	n := 0
+	target := &meddler{Target: simprog.New(simprog.ABBA()), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		if n++; p.Mode == schedule.Strict && o.Trace != nil {
+			o.Trace.Events[2].Value++
+		}
+	}}
+	r := find(t, target, Options{Runs: 200})
+	if r.Outcome != Nothing || r.NotReproduced == 0 || !strings.Contains(r.Notes[0], "event 2 (value)") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAnotherFailureIsNotTheSame: where the plan, run again, fails by another bug, the
+// first one is not confirmed.
+func TestAnotherFailureIsNotTheSame(t *testing.T) {
+	target := &meddler{Target: simprog.New(simprog.LostUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		if o.Ending.Kind.Failed() && p.Record {
+			o.Ending.Message = "another assertion"
+			o.Trace.Ending.Message = o.Ending.Message
+		}
+	}}
+	r := find(t, target, Options{Seed: 1, Runs: 100, Samplers: []strategy.Sampler{strategy.POS{}}})
+	if r.NotReproduced == 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "its plan, run again, ended with assertion: another assertion at") {
+		t.Errorf("%+v", r)
+	}
+	if r.Finding != nil && r.Finding.Message != "another assertion" {
+		t.Errorf("%+v", r.Finding)
+	}
+}
+
+// TestKilledByTheWatchdog: a hang that leaves nothing to record is still a finding.
+func TestKilledByTheWatchdog(t *testing.T) {
+	target := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		if p.Seed == 13 {
+			*o = schedule.Outcome{Ending: trace.Ending{Kind: trace.Hang, Message: "watchdog: killed"}}
+		}
+	}}
+	r := find(t, target, Options{Runs: 100})
+	if r.Outcome != Bug || r.Finding.Kind != "hang" || r.Finding.Recorded != nil || r.Simplified != nil || len(r.Notes) != 1 || r.Finding.Execution != 14 {
+		t.Errorf("%+v, %+v", r, r.Finding)
+	}
+}

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+)
+
+// resumeVersion is the version of what Options.Save is given. It is raised whenever an older reader
+// would go on with another search.
+const resumeVersion = 1
+
+// savedSearch is an exploration that was ended by its bounds or interrupted, as JSON.
+type savedSearch struct {
+	Version int          `json:"version"`
+	Options savedOptions `json:"options"`
+	Search  []byte       `json:"search"` // strategy.Save
+	Tag     uint64       `json:"tag"`    // of the first plan in flight
+	Counts  savedCounts  `json:"counts"`
+	Expect  *int32       `json:"expect,omitempty"` // nil while no execution has ended well
+	Steps   int          `json:"maxSteps"`         // the budget, which the first execution may have decided
+	Seen    []byte       `json:"behaviours"`
+}
+
+// savedOptions are those that shape plans and are not in strategy.Setting.
+type savedOptions struct {
+	ExpectStatus                             *int32
+	MaxSteps                                 int
+	NoEarlyTimeouts, EarlyTimeouts, Spurious bool
+}
+
+type savedCounts struct{ Executions, Newest, NotReproduced int }
+
+func (o *Options) shaping() savedOptions {
+	return savedOptions{o.ExpectStatus, o.MaxSteps, o.NoEarlyTimeouts, o.EarlyTimeouts, o.Spurious}
+}
+
+// save returns the search as Options.Resume takes it.
+func (s *search) save() ([]byte, error) {
+	var flight []strategy.InFlight
+	for _, p := range s.flight.plans {
+		flight = append(flight, strategy.InFlight{Request: p.request, Observed: p.observed})
+	}
+	search, err := strategy.Save(s.strategy, s.setting, flight)
+	if err != nil {
+		return nil, err
+	}
+	out := savedSearch{
+		Version: resumeVersion, Options: s.shaping, Search: search, Tag: s.flight.tag - uint64(len(flight)), Steps: s.opts.MaxSteps,
+		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced},
+	}
+	if s.expectSet {
+		out.Expect = &s.expect
+	}
+	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
+
+// resume goes on with a search that was saved. The error is a strategy.ErrState.
+func (s *search) resume(data []byte) error {
+	var in savedSearch
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return fmt.Errorf("%w: %w", strategy.ErrState, err)
+	}
+	if in.Version != resumeVersion {
+		return fmt.Errorf("%w: it is version %d, and this heddle continues version %d: begin the search again", strategy.ErrState, in.Version, resumeVersion)
+	}
+	was, err := json.Marshal(in.Options)
+	if err != nil {
+		return err
+	}
+	if is, err := json.Marshal(s.shaping); err != nil {
+		return err
+	} else if !bytes.Equal(is, was) {
+		return fmt.Errorf("%w: it was begun with other options (%s, now %s): give the same ones", strategy.ErrState, was, is)
+	}
+	if err := s.behaviours.UnmarshalBinary(in.Seen); err != nil {
+		return fmt.Errorf("%w: %w", strategy.ErrState, err)
+	}
+	flight, err := strategy.Restore(in.Search, s.strategy, s.setting)
+	if err != nil {
+		return err
+	}
+	s.flight.tag = in.Tag
+	for i := range flight {
+		s.flight.add(&flight[i].Request)
+		s.flight.plans[i].observed = flight[i].Observed
+		s.flight.unseen -= flight[i].Observed
+	}
+	s.stage = s.strategy.Stage()
+	s.opts.MaxSteps = in.Steps
+	s.report.Executions, s.report.Newest, s.report.NotReproduced = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced
+	if in.Expect != nil {
+		s.expect, s.expectSet = *in.Expect, true
+	}
+	return nil
+}
+
+// behavioursHeader and behavioursEntry are what behaviours marshal to, in little-endian order.
+type behavioursHeader struct {
+	Executions, Single uint64
+	Since              uint32
+}
+
+type behavioursEntry struct {
+	Coverage uint64
+	Plan     uint32
+	Times    uint16
+	Shared   bool
+}
+
+// MarshalBinary implements encoding.BinaryMarshaler.
+func (b *behaviours) MarshalBinary() ([]byte, error) {
+	out, err := binary.Append(nil, binary.LittleEndian, behavioursHeader{uint64(b.executions), uint64(b.single), b.since})
+	if err != nil {
+		return nil, err
+	}
+	for _, coverage := range slices.Sorted(maps.Keys(b.seen)) {
+		s := b.seen[coverage]
+		if out, err = binary.Append(out, binary.LittleEndian, behavioursEntry{coverage, s.plan, s.times, s.shared}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler.
+func (b *behaviours) UnmarshalBinary(data []byte) error {
+	var h behavioursHeader
+	n, err := binary.Decode(data, binary.LittleEndian, &h)
+	data = data[n:]
+	if size := binary.Size(behavioursEntry{}); err == nil && len(data)%size != 0 {
+		err = errors.New("its behaviours are cut off")
+	}
+	if err != nil {
+		return err
+	}
+	seen := map[uint64]sighting{}
+	for len(data) > 0 {
+		var e behavioursEntry
+		if n, err = binary.Decode(data, binary.LittleEndian, &e); err != nil {
+			return err
+		}
+		data = data[n:]
+		seen[e.Coverage] = sighting{e.Plan, e.Times, e.Shared}
+	}
+	*b = behaviours{seen: seen, executions: int(h.Executions), single: int(h.Single), since: h.Since}
+	return nil
+}

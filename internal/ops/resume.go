@@ -1,0 +1,42 @@
+package ops
+
+import "github.com/heddle-dev/heddle/trace"
+
+// findWakes looks for what made each resume of a goroutine possible. No event says so: it
+// is taken to be the last thing done by another one to what the goroutine waits for, or
+// where none is to be found the event before the resume. So a goroutine may be told to be
+// blocked for longer than it was.
+func (r *replay) findWakes() {
+	r.wakes = map[int32]int32{}
+	last := make([]int32, len(r.threads)) // choice of each thread
+	for i := range r.t.Events {
+		ev := &r.t.Events[i]
+		if ev.Flags&trace.FlagNoChoice != 0 {
+			continue
+		}
+		if ev.Op == trace.OpResume {
+			r.wakes[int32(i)] = r.wakeOf(int(last[ev.Thread]), i)
+		}
+		last[ev.Thread] = int32(i)
+	}
+}
+
+// wakeOf is the event that let the goroutine of event i go on with its operation, event from.
+func (r *replay) wakeOf(from, i int) int32 {
+	waits := &r.t.Events[from]
+	for j := i - 1; j > from; j-- {
+		ev := &r.t.Events[j]
+		switch {
+		case ev.Thread == waits.Thread || ev.Flags&trace.FlagNoChoice != 0:
+		case ev.Op == trace.OpTimerFire || ev.Op == trace.OpOutside:
+			return int32(j)
+		case waits.Op == trace.OpSelect && (Does(ev.Op) == Communicate || ev.Op == trace.OpSelect):
+			return int32(j)
+		case ev.Op == trace.OpSelect && Does(waits.Op) == Communicate:
+			return int32(j)
+		case waits.Object != 0 && ev.Object == waits.Object && ev.Op >= trace.OpGo:
+			return int32(j)
+		}
+	}
+	return int32(i - 1)
+}

@@ -1,0 +1,134 @@
+// Package callsite finds the instructions of a file that call a function.
+package callsite
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
+)
+
+// Call is a call instruction. After is the address behind it; Jump says that it was compiled
+// into a jump.
+type Call struct {
+	After uint64
+	Jump  bool
+}
+
+// Find looks through the code of f for calls of functions with one of the names, imported or
+// its own, and of those that begin at one of the addresses in wanted, to which it adds. It looks
+// for x86-64 instructions that call or jump to exactly these places, so calls through pointers
+// are not among them. Code is the file's functions.
+func Find(f *elf.File, code elffile.Symtab, names []string, wanted map[uint64]bool) []Call {
+	if f.Machine != elf.EM_X86_64 {
+		return nil
+	}
+	for i := range code {
+		if s := &code[i]; slices.Contains(names, s.Name) {
+			wanted[s.Addr] = true
+		}
+	}
+	slots := importSlots(f, names)
+	if len(slots) == 0 && len(wanted) == 0 {
+		return nil
+	}
+	var parts []elfBytes
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		b, err := s.Data()
+		if err != nil {
+			continue
+		}
+		part := elfBytes{s.Addr, b}
+		if strings.HasPrefix(s.Name, ".plt") || strings.HasPrefix(s.Name, ".iplt") {
+			part.stubs(slots, wanted)
+			continue
+		}
+		parts = append(parts, part)
+	}
+	var out []Call
+	for _, part := range parts {
+		out = part.calls(slots, wanted, out)
+	}
+	return out
+}
+
+// elfBytes are bytes at an address of a file.
+type elfBytes struct {
+	addr uint64
+	b    []byte
+}
+
+// target is what the 32-bit displacement at b[i] leads to, counted from the byte after it.
+func (p elfBytes) target(i int) uint64 {
+	return p.addr + uint64(i) + 4 + uint64(int64(int32(binary.LittleEndian.Uint32(p.b[i:]))))
+}
+
+// stubs adds the entries of a procedure linkage table that jump to what is in one of slots.
+// An entry begins with the jump, or with endbr64 or a bnd prefix before it.
+func (p elfBytes) stubs(slots, wanted map[uint64]bool) {
+	for i := 0; i+6 <= len(p.b); i++ {
+		if p.b[i] != 0xff || p.b[i+1] != 0x25 || !slots[p.target(i+2)] {
+			continue
+		}
+		at := i
+		if at > 0 && p.b[at-1] == 0xf2 {
+			at--
+		}
+		if at >= 4 && string(p.b[at-4:at]) == "\xf3\x0f\x1e\xfa" {
+			at -= 4
+		}
+		wanted[p.addr+uint64(at)] = true
+	}
+}
+
+// calls finds call and jmp to wanted addresses, and through wanted slots. Four bytes that
+// are not a displacement but look like exactly one of these would be a great coincidence.
+func (p elfBytes) calls(slots, wanted map[uint64]bool, out []Call) []Call {
+	for i := 0; i+5 <= len(p.b); i++ {
+		switch p.b[i] {
+		case 0xe8, 0xe9: // call, jmp
+			if wanted[p.target(i+1)] {
+				out = append(out, Call{p.addr + uint64(i) + 5, p.b[i] == 0xe9})
+			}
+		case 0xff: // call or jmp through memory
+			if i+6 <= len(p.b) && (p.b[i+1] == 0x15 || p.b[i+1] == 0x25) && slots[p.target(i+2)] {
+				out = append(out, Call{p.addr + uint64(i) + 6, p.b[i+1] == 0x25})
+			}
+		}
+	}
+	return out
+}
+
+// importSlots are the addresses of the global offset table that the loader fills with the
+// functions names.
+func importSlots(f *elf.File, names []string) map[uint64]bool {
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return nil
+	}
+	slots := map[uint64]bool{}
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_RELA {
+			continue
+		}
+		b, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for ; len(b) >= 24; b = b[24:] {
+			slot, info := f.ByteOrder.Uint64(b), f.ByteOrder.Uint64(b[8:])
+			switch elf.R_X86_64(info & 0xffffffff) {
+			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
+				if n := int(info >> 32); n >= 1 && n <= len(symbols) && slices.Contains(names, symbols[n-1].Name) {
+					slots[slot] = true
+				}
+			}
+		}
+	}
+	return slots
+}

@@ -1,0 +1,178 @@
+// Package elffile reads of ELF files what identifies them, where their debug information is, and
+// their symbols.
+package elffile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"io"
+	"io/fs"
+
+	"github.com/heddle-dev/heddle/internal/regular"
+)
+
+// File is what is kept of one ELF file. The file itself is closed again.
+type File struct {
+	Path    string
+	BuildID string // hex, empty if it has none
+	Link    string // .gnu_debuglink: file name of the separate debug file
+	LinkCRC uint32
+	AltLink string // .gnu_debugaltlink: file shared by dwz
+	AltID   string
+	Symbols []elf.Symbol
+	text    [][2]uint64
+}
+
+// ErrNotELF is returned for files that hold no ELF image at all.
+var ErrNotELF = errors.New("not an ELF file")
+
+// Read reads path, and lets visit take what else is wanted from the file. The error is ErrNotELF
+// for a file of another kind.
+func Read(path string, visit func(*elf.File)) (*File, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e, err := elf.NewFile(f)
+	if err != nil {
+		var format *elf.FormatError
+		if errors.As(err, &format) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, ErrNotELF
+		}
+		return nil, err
+	}
+	im := &File{Path: path, BuildID: BuildID(e)}
+	for _, p := range e.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			im.text = append(im.text, [2]uint64{p.Vaddr, p.Vaddr + p.Memsz})
+		}
+	}
+	if b := Section(e, ".gnu_debuglink"); b != nil {
+		// Name, zero, padding to four bytes, checksum.
+		if n := bytes.IndexByte(b, 0); n > 0 && len(b) >= (n+4)&^3+4 {
+			im.Link = string(b[:n])
+			im.LinkCRC = e.ByteOrder.Uint32(b[(n+4)&^3:])
+		}
+	}
+	if b := Section(e, ".gnu_debugaltlink"); b != nil {
+		if n := bytes.IndexByte(b, 0); n > 0 {
+			im.AltLink, im.AltID = string(b[:n]), hex.EncodeToString(b[n+1:])
+		}
+	}
+	im.Symbols, _ = e.Symbols()
+	if dyn, err := e.DynamicSymbols(); err == nil {
+		im.Symbols = append(im.Symbols, dyn...)
+	}
+	visit(e)
+	return im, nil
+}
+
+// Section is the contents of a section, nil if the file does not have it.
+func Section(e *elf.File, name string) []byte {
+	s := e.Section(name)
+	if s == nil || s.Type == elf.SHT_NOBITS {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// BuildID is the GNU build id of a file in hex, empty if it has none: what the module of
+// a trace is compared with.
+func BuildID(e *elf.File) string {
+	for _, s := range e.Sections {
+		if s.Type == elf.SHT_NOTE {
+			if b, err := s.Data(); err == nil {
+				if id := gnuBuildID(b, e); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	for _, p := range e.Progs {
+		if p.Type == elf.PT_NOTE && p.Filesz < 1<<20 {
+			b := make([]byte, p.Filesz)
+			if _, err := p.ReadAt(b, 0); err == nil {
+				if id := gnuBuildID(b, e); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// gnuBuildID looks through a note section for NT_GNU_BUILD_ID.
+func gnuBuildID(b []byte, e *elf.File) string {
+	const ntGNUBuildID = 3
+	align := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+	for len(b) >= 12 {
+		nameLen, descLen := e.ByteOrder.Uint32(b), e.ByteOrder.Uint32(b[4:])
+		kind := e.ByteOrder.Uint32(b[8:])
+		b = b[12:]
+		if align(nameLen)+align(descLen) > uint64(len(b)) {
+			return ""
+		}
+		if kind == ntGNUBuildID && string(b[:nameLen]) == "GNU\x00" {
+			return hex.EncodeToString(b[align(nameLen) : align(nameLen)+uint64(descLen)])
+		}
+		b = b[align(nameLen)+align(descLen):]
+	}
+	return ""
+}
+
+// InText reports whether addr is in an executable segment. Ranges that are not belong to
+// functions that the linker dropped.
+func (im *File) InText(addr uint64) bool {
+	for _, r := range im.text {
+		if r[0] <= addr && addr < r[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// SHA256 is the hash of a file in hex.
+func SHA256(path string) (string, error) {
+	h := sha256.New()
+	if err := readInto(h, path); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// CRC32 is the checksum of a file as .gnu_debuglink has it.
+func CRC32(path string) (uint32, error) {
+	h := crc32.NewIEEE()
+	if err := readInto(h, path); err != nil {
+		return 0, err
+	}
+	return h.Sum32(), nil
+}
+
+func readInto(w io.Writer, path string) error {
+	f, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// Plain drops the path from a file error: the sentence around it names it.
+func Plain(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
