@@ -150,7 +150,7 @@ func (p *Plan) Ends(o *Outcome) bool {
 
 // Divergence is the first difference between a strict script and its execution.
 type Divergence struct {
-	Step     int // index into Plan.Script; == len(Script) when the execution went on past its end
+	Step     int // index into Plan.Script
 	Expected Step
 	Met      Step // Thread is -1 where no thread was enabled
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
-// code is what events of one instruction mostly have in common. A block holds each
-// different code once; the events refer to it.
+// code is what most events of one instruction have in common. A block holds each distinct code
+// once; the events refer to it.
 type code struct {
 	op    Op
 	site  Site
@@ -16,16 +16,15 @@ type code struct {
 	flags Flags
 }
 
-// fields are the parts of an event that are predicted from the event before it that has
-// the same thread and code: a lock stays the same, a loop counter and an array index move
-// by a constant.
+// fields are the parts of an event that are predicted from the previous event with the same thread
+// and code: a lock stays the same, a loop counter and an array index move by a constant.
 type fields struct {
 	object, value, aux uint64
 	stack              uint32
 }
 
-// history holds the last fields of each thread and code. It is a map because in a block
-// that is made to harm, there may be many of both, and few pairs.
+// history holds the last fields of each thread and code. It is a map because a malicious block may
+// have many of both, and few pairs.
 type history struct {
 	place  map[uint64]uint32 // into fields
 	fields []fields
@@ -39,7 +38,7 @@ func (h *history) reset() {
 	h.fields = h.fields[:0]
 }
 
-// of is valid until the next call.
+// of returns a pointer that is valid until the next call.
 func (h *history) of(t ThreadID, code uint32) *fields {
 	key := uint64(t)<<32 | uint64(code)
 	i, ok := h.place[key]
@@ -51,8 +50,8 @@ func (h *history) of(t ThreadID, code uint32) *fields {
 	return &h.fields[i]
 }
 
-// blockEncoder turns events into the columns of one tracepb.EventBlock. It keeps nothing
-// of the events it is given. Use reset before the first.
+// blockEncoder turns events into the columns of one tracepb.EventBlock. It retains nothing of the
+// events it is given. Call reset before the first.
 type blockEncoder struct {
 	block tracepb.EventBlock
 	codes map[code]uint32
@@ -64,7 +63,7 @@ type blockEncoder struct {
 	words   int       // of the sets above thread 63, over all runs
 }
 
-// reset empties the block; its next event is number first of the trace.
+// reset empties the block; its next event has number first in the trace.
 func (b *blockEncoder) reset(first uint64) {
 	p := &b.block
 	p.First, p.Count = first, 0
@@ -93,7 +92,7 @@ func (b *blockEncoder) full(e *Event) bool {
 		len(b.block.EnabledThread) > blockChanges
 }
 
-// check says why e cannot be written, if it cannot.
+// check returns why e cannot be written, nil if it can.
 func (b *blockEncoder) check(e *Event) error {
 	if e.Thread < 0 || e.Thread >= MaxThreads {
 		return fmt.Errorf("its thread is %d: a trace file holds threads 0 to %d", e.Thread, MaxThreads-1)
@@ -154,7 +153,7 @@ func (b *blockEncoder) addEnabled(s ThreadSet) {
 	b.words += len(s.High)
 }
 
-// message is the block as it is written. It is valid until the next call of reset.
+// message returns the block to write. It is valid until the next call of reset.
 func (b *blockEncoder) message() *tracepb.EventBlock {
 	p := &b.block
 	for _, c := range []*[]uint32{&p.CodeSize, &p.CodeFlags, &p.Code} {
@@ -177,8 +176,8 @@ func unlessZero[T comparable](column []T) []T {
 	return column[:0]
 }
 
-// appendBlock appends the events of p to dst. It trusts nothing in p. Events that follow
-// one another with the same enabled set share the words of ThreadSet.High.
+// appendBlock appends the events of p, which may be malformed, to dst. Consecutive events with the
+// same enabled set share the words of ThreadSet.High.
 func appendBlock(dst []Event, p *tracepb.EventBlock) ([]Event, error) {
 	n := int(p.Count)
 	if n == 0 || n > maxBlockEvents {
@@ -229,7 +228,7 @@ func appendBlock(dst []Event, p *tracepb.EventBlock) ([]Event, error) {
 	return dst, nil
 }
 
-// at is column[i] of a column that is left out when it is all zero.
+// at returns column[i] of a column that is omitted when all of it is zero.
 func at[T any](column []T, i int) T {
 	if len(column) == 0 {
 		var zero T

@@ -3,15 +3,14 @@ package trace
 import "github.com/heddle-dev/heddle/internal/abi"
 
 // ThreadID is a thread's number in order of creation within one execution; main is 0. No two
-// threads of an execution have the same, however many have ended.
-// It is not stable across schedules that create threads in another order; Thread.Name is.
+// threads of an execution have the same number, however many have ended. It is not stable across
+// schedules that create threads in another order; Thread.Name is.
 type ThreadID int32
 
-// Site names an instruction independently of where its module was loaded: the index of
-// the module in Trace.Modules in the high 16 bits, the offset from its load address in
-// the low 48. Zero is "unknown", and an offset alone is the address of an instruction outside
-// of every module: of code made while the program runs. Sites of one build compare equal
-// across executions.
+// Site names an instruction independently of where its module was loaded: the index of the module
+// in Trace.Modules plus 1 in the high 16 bits, the offset from its load address in the low 48. Zero
+// is "unknown". An offset without a module is the address of an instruction outside all modules, in
+// code generated while the program runs. Sites of one build compare equal across executions.
 type Site uint64
 
 // MakeSite packs a module index and an offset; module indices start at 0.
@@ -19,10 +18,10 @@ func MakeSite(module int, offset uint64) Site {
 	return Site(uint64(module+1)<<48 | offset&(1<<48-1))
 }
 
-// Module is the index into Trace.Modules, -1 for none.
+// Module returns the index into Trace.Modules, -1 for none.
 func (s Site) Module() int { return int(s>>48) - 1 }
 
-// Offset is the offset from the module's load address.
+// Offset returns the offset from the module's load address.
 func (s Site) Offset() uint64 { return uint64(s) & (1<<48 - 1) }
 
 // Region says what kind of memory an Object lies in.
@@ -35,10 +34,10 @@ const (
 	RegionStack  Region = abi.RegionStack  // Index = thread, Offset down from the top of its stack
 )
 
-// Object names a memory location, lock, … independently of address randomisation:
-// region (4 bits), index (14 bits), offset (46 bits). Zero is "none". Stacks of threads whose
-// number takes more than 14 bits have another way to be written, abi.RegionFarStack (4 bits), index
-// (24 bits), offset (36 bits), which is RegionStack to everybody.
+// Object names a memory location, lock, … independently of address randomisation: region (4 bits),
+// index (14 bits), offset (46 bits). Zero is "none". Stacks of threads whose number takes more than
+// 14 bits have a second encoding, abi.RegionFarStack (4 bits), index (24 bits), offset (36 bits);
+// Region returns RegionStack for both.
 type Object uint64
 
 // MakeObject packs an object name.
@@ -49,12 +48,12 @@ func MakeObject(r Region, index int, offset uint64) Object {
 	return Object(uint64(r)<<abi.RegionShift | uint64(index)&(1<<abi.IndexBits-1)<<abi.OffsetBits | offset&(1<<abi.OffsetBits-1))
 }
 
-// far reports whether o is written as the stacks of threads with large numbers are.
+// far reports whether o has the encoding for stacks of threads with large numbers.
 func (o Object) far() bool {
 	return Region(o>>abi.RegionShift) == abi.RegionFarStack && o>>abi.FarOffsetBits&(1<<24-1) >= 1<<abi.IndexBits
 }
 
-// Region is the kind of memory the object lies in.
+// Region returns the kind of memory the object lies in.
 func (o Object) Region() Region {
 	if o.far() {
 		return RegionStack
@@ -62,7 +61,7 @@ func (o Object) Region() Region {
 	return Region(o >> abi.RegionShift)
 }
 
-// Index is the module (RegionGlobal) or thread (RegionStack).
+// Index returns the module (RegionGlobal) or thread (RegionStack).
 func (o Object) Index() int {
 	if o.far() {
 		return int(o >> abi.FarOffsetBits & (1<<24 - 1))
@@ -70,10 +69,10 @@ func (o Object) Index() int {
 	return int(o >> abi.OffsetBits & (1<<abi.IndexBits - 1))
 }
 
-// Offset is the object's place in its region, in bytes.
+// Offset returns the object's place in its region, in bytes.
 func (o Object) Offset() uint64 { return uint64(o) & (1<<o.OffsetBits() - 1) }
 
-// OffsetBits is how many of the low bits of o are its offset.
+// OffsetBits returns how many of the low bits of o are its offset.
 func (o Object) OffsetBits() uint {
 	if o.far() {
 		return abi.FarOffsetBits
@@ -81,8 +80,8 @@ func (o Object) OffsetBits() uint {
 	return abi.OffsetBits
 }
 
-// Channel says what a descriptor's object is: "pipe", "socket", …, and the descriptor that
-// reads from it. ok is false for objects in memory.
+// Channel returns what kind of descriptor the object stands for ("pipe", "socket", …) and the
+// descriptor that reads from it. ok is false for objects in memory.
 func (o Object) Channel() (kind string, fd int, ok bool) {
 	const bit = 1 << abi.FdObjectBit
 	if o.Region() != RegionOther || o.Index() != 0 || o&bit == 0 || o >= 2*bit {
@@ -104,7 +103,7 @@ var channelKinds = [...]string{
 type Flags uint32
 
 const (
-	FlagForced   Flags = abi.EvForced   // a yield put in by the runtime in a long stretch without points
+	FlagForced   Flags = abi.EvForced   // a yield that the runtime inserted after a long time without scheduling points
 	FlagTimeout  Flags = abi.EvTimeout  // its wait timed out; see Event.Overtakes
 	FlagNoChoice Flags = abi.EvNochoice // recorded, but not a scheduling point
 	FlagAtomic   Flags = abi.EvAtomic
@@ -128,8 +127,8 @@ type Event struct {
 	Enabled ThreadSet // threads that could have run instead, Thread included
 }
 
-// Child is the thread that the event creates. It is not ok for an event that creates
-// none; that the thread is one of the table is for Validate to say.
+// Child returns the thread that the event creates; ok is false if it creates none. Whether the
+// thread is in the table is for Validate to check.
 func (e *Event) Child() (id ThreadID, ok bool) {
 	if e.Op.Class() != ClassFork || e.Result != 0 || e.Value >= MaxThreads {
 		return -1, false
@@ -137,23 +136,23 @@ func (e *Event) Child() (id ThreadID, ok bool) {
 	return ThreadID(e.Value), true
 }
 
-// ClockLabel is the label of the thread that does not belong to the program but to time:
-// it does OpTimerFire, was created by nobody and has no start.
+// ClockLabel is the label of the pseudo-thread of the virtual clock. It performs OpTimerFire; no
+// thread created it, and it has no start routine.
 const ClockLabel = "clock"
 
-// TimerLabel is the label of a timer of a C program. It does OpTimerExpire, or creates the
+// TimerLabel is the label of a timer of a C program. It performs OpTimerExpire, or creates the
 // threads that it notifies, and runs no code; its start is where the program made it.
 const TimerLabel = "timer"
 
-// Early reports whether the thread was chosen though it could not go on: the time
-// of its wait was made to run out, or it woke up spuriously. It need not be in Enabled.
+// Early reports whether the thread was chosen although it was blocked: its wait was made to time
+// out, or it woke up spuriously. It need not be in Enabled.
 func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
 
-// Overtakes reports whether a wait, a sleep or a timer ended in the event although its time had
-// not come, while the threads in Enabled could have run: they were delayed for as long.
+// Overtakes reports whether the event ended a wait, a sleep or a timer before its time, although
+// the threads in Enabled could have run: they were delayed until then.
 func (e *Event) Overtakes() bool { return e.Flags&FlagTimeout != 0 && !e.Enabled.Has(e.Thread) }
 
-// Overtakings counts the events that overtake.
+// Overtakings returns the number of events that overtake.
 func (t *Trace) Overtakings() (n int) {
 	for i := range t.Events {
 		if t.Events[i].Overtakes() {
@@ -170,7 +169,7 @@ type Thread struct {
 	Nth    int      // n-th thread created by its parent, from 1; 0 for main
 	Name   uint64   // hash of the path of Nth from main: stable across schedules
 	Entry  Site     // start routine
-	Label  string   // how the program or language calls it, may be empty
+	Label  string   // its name in the program or language, may be empty
 	Ended  bool
 }
 
@@ -184,8 +183,8 @@ type Module struct {
 	Program bool   // the program under test itself
 }
 
-// RuntimePath stands for the path of heddle's runtime: where it was built is not part of what
-// was run, and it has no symbols to show.
+// RuntimePath stands for the path of heddle's runtime: where it was built is not part of the
+// program, and it has no symbols to show.
 const RuntimePath = "heddle's runtime"
 
 // Waiter is a thread that had not ended when the execution did.
@@ -194,8 +193,8 @@ type Waiter struct {
 	Op     Op // what it was about to do or blocked in
 	Site   Site
 	Object Object
-	Holder ThreadID // who holds Object, -1 for nobody or unknown
-	Ready  bool     // it could have gone on
+	Holder ThreadID // the thread that holds Object, -1 for none or unknown
+	Ready  bool     // it was enabled
 	Stack  uint32   // index into Trace.Stacks, 0 for none
 }
 
@@ -206,18 +205,18 @@ const (
 	Clean       Kind = iota // exited; Status is the exit status
 	Assertion               // failed assertion or abort
 	Signal                  // fatal signal; Status is its number
-	Deadlock                // nobody could run
+	Deadlock                // no thread was enabled
 	Hang                    // step budget, no progress, or the watchdog
 	Misuse                  // of a lock, a thread or memory; Message says which
 	Exception               // uncaught C++ exception; Message is its type
 	Exit                    // exit status other than the expected one
-	Unsupported             // heddle cannot carry the program: never a finding
+	Unsupported             // heddle cannot run the program: never a finding
 	Diverged                // a strict schedule could not be followed: never a finding
 	// Of Go programs, and Race of all; numbers are part of the trace format.
 	Test  // a test failed; Message is its first error
-	Panic // nobody recovered it; Message is its first line
+	Panic // an unrecovered panic; Message is its first line
 	Fatal // an error of the Go runtime that cannot be recovered from; likewise
-	Leak  // the Waiters were left when the test or the program ended
+	Leak  // the Waiters still existed when the test or the program ended
 	Race  // the Accesses race: Site, Object, Thread and Stack are those of the second
 )
 
@@ -240,20 +239,20 @@ func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test &&
 type Ending struct {
 	Kind    Kind
 	Status  int32    // exit status or signal number
-	Thread  ThreadID // who ended it
+	Thread  ThreadID // the thread that ended it
 	Message string
 	Site    Site       // where: the failing operation or instruction
 	Object  Object     // faulting address, misused object
 	Stack   []Site     // the failing thread's call stack, innermost first
 	Waiters []Waiter   // threads that had not ended
-	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a ring, in order; empty if none exists
-	// Accesses are, of a data race, the two that race, in the order in which they happened.
+	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a cycle, in order; empty if none exists
+	// Accesses are the two racing accesses of a data race, in the order in which they happened.
 	Accesses []Access
 	Output   []byte // what the program wrote to stdout and stderr, in order
 }
 
-// Access is one side of a data race: an event of the trace, but for its size and object,
-// which are those of the bytes that both sides accessed.
+// Access is one side of a data race: an event of the trace, except that size and object are those
+// of the bytes that both sides accessed.
 type Access struct {
 	Thread ThreadID
 	Op     Op
@@ -263,7 +262,7 @@ type Access struct {
 	Stack  uint32 // index into Trace.Stacks, 0 for none
 }
 
-// Alloc is a heap block, so that heap objects can be named by where they came from.
+// Alloc is a heap block, so that heap objects can be named by their allocation.
 type Alloc struct {
 	Object Object // its first byte
 	Size   uint64
@@ -274,27 +273,27 @@ type Alloc struct {
 	Freed  int // index of the FREE event, -1 if never
 }
 
-// Local is a place in a stack, so that it can be named by the variable that lay there from an
-// event on. Site is where the function that the frame belongs to was, as a return address; CFA
-// and SP are the distances in bytes of the object from the frame's canonical frame address
-// (DWARF 5, 6.4), which is negative, and from the stack pointer in the function's body.
+// Local is a place in a stack, so that it can be named after the variable that lies there from an
+// event on. Site is the return address in the function that the frame belongs to; CFA and SP are
+// the distances in bytes of the object from the frame's canonical frame address (DWARF 5, 6.4),
+// which is negative, and from the stack pointer in the function's body.
 type Local struct {
 	Object  Object
 	Site    Site
 	CFA, SP int64
-	Event   int // index of the event from which on the name holds
+	Event   int // index of the event from which the name is valid
 }
 
-// Type is what an object on the heap of a Go program was allocated as, so that places in it can
-// be named by their fields.
+// Type is the type with which an object on the heap of a Go program was allocated, so that places
+// in it can be named by their fields.
 type Type struct {
 	Object     Object // where the allocation begins
 	Size       uint64 // of the allocation in bytes
-	Unit       uint64 // of the type; a slice's array has several
+	Unit       uint64 // of the type; a slice's array holds several
 	Name       string // as Go's package reflect writes it: `pool.Pool`
 	Descriptor Site   // the type's descriptor in Go's runtime
-	Site       Site   // the instruction that allocated it, a return address; 0 if that is not known
-	Channel    bool   // the object is what a channel of the type consists of
+	Site       Site   // the allocation, as a return address; 0 if unknown
+	Channel    bool   // the object is a channel with elements of the type
 }
 
 // Header says what was run and how to run it again.
@@ -305,24 +304,24 @@ type Header struct {
 	Command       []string // program and arguments; empty where there is a Recipe
 	Recipe        *Recipe  // how to build the program and its command line; nil for a program that the user built
 	Argv0         string   // the name the program is started as, where that is not Command[0]
-	Dir           string   // working directory, of the program or of the tool that builds it
-	Stdin         []byte   // what the program was given to read, nil for nothing
+	Dir           string   // working directory of the program, or of the tool that builds it
+	Stdin         []byte   // standard input of the program, nil for none
 	Env           []string // the environment variables that heddle changed, NAME=value
 	EnvDigest     string   // of the rest of the environment
-	Surroundings  []string // what else the program may have looked at, NAME=hash (internal/target/ipc)
+	Surroundings  []string // what else the program may have read, NAME=hash (internal/target/ipc)
 	BuildID       string   // of the program; or "sha256:" and its hash where it has no build id
 	Strategy      string   // how the schedule was found, e.g. "pct depth=3 seed=17"
 	Points        []Site   // memory instructions that were scheduling points
 	ExpectStatus  int32    // exit status that counts as clean
-	Instrumented  bool     // accesses were seen; false: synchronisation only
+	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
-	Without       []string // synchronisation calls that were ignored, CALL@FILE:LINE
+	Without       []string // omitted synchronisation calls, CALL@FILE:LINE
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
-	// MaxAccesses is not 0 where the execution had more accesses that were not scheduling
-	// points, and allocations, than were recorded: only the first so many of them are events.
+	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
+	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int
 }
 
@@ -332,9 +331,8 @@ const (
 	RecipeTest    = "test"    // a package's tests, of which Run selects some
 )
 
-// Recipe says how to build the program of a trace from source, in Header.Dir, and what to run
-// of it. Traces of before heddle had recipes carry a heddle command line in Header.Command
-// instead.
+// Recipe says how to build the program of a trace from source, in Header.Dir, and which part of it
+// to run. Older traces have a heddle command line in Header.Command instead.
 type Recipe struct {
 	Kind     string   // RecipeProgram or RecipeTest
 	Tool     string   // what builds it: "go"
@@ -349,8 +347,8 @@ type Recipe struct {
 	Short        bool     // tests are told to be short
 	Parallel     int      // parallel tests under way at once, 0 for heddle's default
 	RacesAllowed bool     // a data race is not a failure
-	Leaks        string   // what a goroutine left behind is: "fail", "ignore", or empty for a note
-	LeakIgnore   []string // functions whose goroutines may be left behind
+	Leaks        string   // how a leaked goroutine counts: "fail", "ignore", or empty for a note
+	LeakIgnore   []string // functions whose goroutines may leak
 }
 
 // Trace is one execution.

@@ -19,11 +19,11 @@ import (
 	"github.com/heddle-dev/heddle/trace/tracepb"
 )
 
-// Reader reads a trace in a stream: the header when it is made, then events block by
-// block. Tables are kept whole; of the events it holds one block. A Reader may be used
-// from one goroutine at a time.
+// Reader reads a trace as a stream: the header at once, then the events block by block. It keeps
+// tables whole, and one block of the events. A Reader may be used from one goroutine at a time.
 //
-// A Reader takes its input for hostile: a false length costs an error, not memory.
+// A Reader treats its input as hostile: a false length leads to an error, not to a large
+// allocation.
 type Reader struct {
 	name   string
 	closer io.Closer
@@ -31,7 +31,7 @@ type Reader struct {
 	src    source
 	plain  plain
 
-	limit  int64 // bytes that may be kept
+	limit  int64 // bytes that the reader may still keep
 	kept   int64
 	record int // number of the record being read, from 1
 	events int // events read
@@ -52,18 +52,15 @@ type Reader struct {
 // Option changes how a trace is read.
 type Option func(*Reader)
 
-// DefaultMemoryLimit is how much memory, in bytes, a trace may take unless MemoryLimit
-// says otherwise.
+// DefaultMemoryLimit is how much memory, in bytes, a trace may take without the option MemoryLimit.
 const DefaultMemoryLimit = 2 << 30
 
-// MemoryLimit bounds the memory, in bytes and roughly, that what is read may take: of a
-// Reader the tables, of a whole Trace the events as well. A trace that needs more is
-// refused with ErrLimit.
+// MemoryLimit bounds the memory, in bytes and approximately, of what is read: of a Reader the
+// tables, of a whole Trace the events as well. A trace that needs more fails with ErrLimit.
 func MemoryLimit(bytes int64) Option { return func(r *Reader) { r.limit = bytes } }
 
-// Open opens a trace file, complete or not, and reads its header. If it cannot be read
-// the error is a *ReadError, a *VersionError or an *fs.PathError. Close the reader after
-// use.
+// Open opens a trace file, complete or not, and reads its header. The error is a *ReadError, a
+// *VersionError or an *fs.PathError. Close the reader after use.
 func Open(name string, opts ...Option) (*Reader, error) {
 	f, err := regular.Open(name)
 	if err != nil {
@@ -84,7 +81,7 @@ func Open(name string, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader begins to read a trace from a stream. See Open for its errors.
+// NewReader returns a Reader of a stream. See Open for its errors.
 func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 	return newReader(src, "", opts)
 }
@@ -114,8 +111,8 @@ func newReader(src io.Reader, name string, opts []Option) (*Reader, error) {
 	return r, nil
 }
 
-// source remembers an error of the reader below, so that a failing disk is not taken for
-// a damaged file.
+// source keeps an error of the reader below, so that a failing disk is not reported as a damaged
+// file.
 type source struct {
 	r   io.Reader
 	err error
@@ -129,7 +126,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain is the decompressed stream, with the checksum taken of what was consumed.
+// plain is the decompressed stream, with a running checksum of what was consumed.
 type plain struct {
 	r   *bufio.Reader
 	crc uint32
@@ -184,8 +181,8 @@ func (r *Reader) notTrace(b []byte) error {
 	return e
 }
 
-// next reads the next record. It returns io.EOF where the stream ends between records,
-// and an explained error for all else.
+// next reads the next record. It returns io.EOF if the stream ends between records, and an
+// explained error otherwise.
 func (r *Reader) next() (*tracepb.Record, error) {
 	r.record++
 	rec := new(tracepb.Record)
@@ -243,32 +240,31 @@ func (r *Reader) readHeader() error {
 	}
 }
 
-// Header is the trace's header.
+// Header returns the trace's header.
 func (r *Reader) Header() Header { return r.header }
 
-// Modules, Threads, Stacks and Allocs are the tables as far as they were read; what an
-// event refers to is there once the event was read. They are whole after the last event.
-// The slices are the reader's own: treat them as read-only.
+// Modules, Threads, Stacks and Allocs return the tables as far as they were read: an event's
+// references are valid once the event was read, and the tables are complete after the last event.
+// The slices belong to the reader: treat them as read-only.
 func (r *Reader) Modules() []Module { return r.modules }
 
-// Threads: see Modules. Thread.Ended is false for a thread that ends further on, unless
-// the writer knew better.
+// Threads: see Modules. Thread.Ended may be false for a thread that ends in a later event.
 func (r *Reader) Threads() []Thread { return r.threads }
 
 // Stacks: see Modules. Stacks()[0] is empty.
 func (r *Reader) Stacks() [][]Site { return r.stacks }
 
-// Allocs: see Modules. Alloc.Freed may be -1 for a block that is freed further on.
+// Allocs: see Modules. Alloc.Freed may be -1 for a block that a later event frees.
 func (r *Reader) Allocs() []Alloc { return r.allocs }
 
-// Locals is the table of places in stacks. It is there when Ending is.
+// Locals returns the table of places in stacks. It is available when Ending is.
 func (r *Reader) Locals() []Local { return r.locals }
 
-// Types is the table of what objects on the heap were allocated as. It is there when Ending is.
+// Types returns the table of the types of heap objects. It is available when Ending is.
 func (r *Reader) Types() []Type { return r.types }
 
-// Ending is how the execution ended. It is there once Next has returned io.EOF, or
-// Events has come to its end without an error; before that the second result is false.
+// Ending returns how the execution ended, once Next has returned io.EOF or Events has ended without
+// an error; before that the second result is false.
 func (r *Reader) Ending() (Ending, bool) {
 	if r.err != io.EOF {
 		return Ending{}, false
@@ -276,10 +272,10 @@ func (r *Reader) Ending() (Ending, bool) {
 	return *r.ending, true
 }
 
-// Next returns the next events, at least one and at most 65,536. They are valid until
-// the next call; the sets' ThreadSet.High may be shared between events, so copy one
-// before changing it. At the end of a complete trace, with its counts and its checksum
-// found right, the error is io.EOF. Any other error is a *ReadError, and lasts.
+// Next returns the next events, at least one and at most 65,536. They are valid until the next
+// call; events may share the words of ThreadSet.High, so copy a set before changing it. At the end
+// of a complete trace whose counts and checksum are correct, the error is io.EOF. Any other error
+// is a *ReadError; later calls return it again.
 func (r *Reader) Next() ([]Event, error) {
 	events, err := r.appendNext(r.block[:0])
 	r.block = events
@@ -297,9 +293,9 @@ func (r *Reader) appendNext(dst []Event) ([]Event, error) {
 	return dst, r.err
 }
 
-// Events iterates over the rest of the events. Each is valid until the next step. After
-// an error, which comes with a nil event, there are no more. A loop that is left early
-// loses the rest of the block it was in.
+// Events iterates over the rest of the events. Each is valid until the next step. An error comes
+// with a nil event and ends the iteration. Breaking out of the loop loses the rest of the current
+// block.
 func (r *Reader) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		for {
@@ -320,7 +316,7 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 	}
 }
 
-// step reads one record. Its events, if it has any, are appended to dst.
+// step reads one record and appends its events, if any, to dst.
 func (r *Reader) step(dst []Event) ([]Event, error) {
 	before := r.plain.crc
 	rec, err := r.next()
@@ -387,7 +383,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 	return dst, err
 }
 
-// add appends v, which has extra bytes besides those of its type, to a table.
+// add appends v, which takes extra bytes besides those of its type, to a table.
 func add[T any](r *Reader, table *[]T, v T, extra int) error {
 	if err := r.keep(int64(unsafe.Sizeof(v)) + int64(extra)); err != nil {
 		return err
@@ -422,7 +418,7 @@ func (r *Reader) addEvents(dst []Event, p *tracepb.EventBlock) ([]Event, error) 
 	return dst, nil
 }
 
-// end checks the end record; sum is the checksum of what was before it.
+// end checks the end record; sum is the checksum of everything before it.
 func (r *Reader) end(p *tracepb.End, sum uint32) error {
 	if r.ending == nil {
 		return r.damaged(errors.New("the end, without an ending"))
@@ -444,8 +440,8 @@ func (r *Reader) end(p *tracepb.End, sum uint32) error {
 			return r.damaged(fmt.Errorf("%d %s were written, %d read", c.said, c.what, c.had))
 		}
 	}
-	// Going on to the end of the stream has the frame's own checksum checked, and finds
-	// what does not belong here.
+	// Reading to the end of the stream makes zstd check the frame's own checksum, and finds
+	// trailing data.
 	switch _, err := r.next(); {
 	case err == nil:
 		return r.damaged(errors.New("a record after the end"))
@@ -455,7 +451,7 @@ func (r *Reader) end(p *tracepb.End, sum uint32) error {
 	return io.EOF
 }
 
-// keep accounts for n bytes that the reader or its caller keeps.
+// keep accounts for n bytes that the reader or its caller retains.
 func (r *Reader) keep(n int64) error {
 	if r.kept += n; r.kept > r.limit {
 		return r.problem(ErrLimit, nil, "makes the trace take more than %d MiB of memory: read it block by block (trace.Reader), or raise the limit (trace.MemoryLimit)", r.limit>>20)
@@ -480,7 +476,7 @@ func (r *Reader) Close() error {
 	return c.Close()
 }
 
-// where is the place a problem was met, as the subject of a sentence.
+// where names the place of a problem, as the subject of a sentence.
 func (r *Reader) where() string {
 	if r.events == 0 {
 		return fmt.Sprintf("record %d", r.record)
@@ -488,7 +484,7 @@ func (r *Reader) where() string {
 	return fmt.Sprintf("record %d (after event %d)", r.record, r.events-1)
 }
 
-// problem makes the error of the record being read; format goes on after its name.
+// problem returns an error about the current record; format continues the sentence after its name.
 func (r *Reader) problem(reason, err error, format string, args ...any) error {
 	return &ReadError{Name: r.name, Reason: reason, Err: err, Events: r.events, Record: r.record,
 		Detail: r.where() + " " + fmt.Sprintf(format, args...)}

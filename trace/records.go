@@ -27,7 +27,7 @@ func appendSites(dst []Site, prev Site, deltas []int64) []Site {
 	return dst
 }
 
-// pieces cuts data into pieces of at most pieceBytes. nil has none, an empty slice one.
+// pieces splits data into pieces of at most pieceBytes. nil has none, an empty slice has one.
 func pieces(data []byte) [][]byte {
 	if data == nil {
 		return nil
@@ -56,7 +56,7 @@ func stringSlice(bs [][]byte) []string {
 	return out
 }
 
-// wordPieces cuts a list of words into lists of at most pieceBytes, or of one word.
+// wordPieces splits a list of words into lists of at most pieceBytes, or of one word.
 func wordPieces(words []string) (out [][]string) {
 	for len(words) > 0 {
 		n, bytes := 0, 0
@@ -70,7 +70,7 @@ func wordPieces(words []string) (out [][]string) {
 	return out
 }
 
-// recipeRecord leaves out packages and arguments, which may take several records.
+// recipeRecord omits packages and arguments, which may take several records.
 func recipeRecord(r *Recipe) *tracepb.Recipe {
 	return &tracepb.Recipe{
 		Kind:         []byte(r.Kind),
@@ -88,7 +88,7 @@ func recipeRecord(r *Recipe) *tracepb.Recipe {
 	}
 }
 
-// addRecipePart puts the recipe of header part number i, from 0, into h.
+// addRecipePart adds the recipe of header part number i, from 0, to h.
 func addRecipePart(h *Header, i int, p *tracepb.Recipe) {
 	if p == nil {
 		return
@@ -110,13 +110,13 @@ func addRecipePart(h *Header, i int, p *tracepb.Recipe) {
 		}
 	}
 	if h.Recipe == nil {
-		return // goes on without having begun: all else of it is missing
+		return // a continuation without its beginning
 	}
 	h.Recipe.Packages = append(h.Recipe.Packages, stringSlice(p.Packages)...)
 	h.Recipe.Args = append(h.Recipe.Args, stringSlice(p.Args)...)
 }
 
-// headerParts is h as the records that carry it: one, unless it is large.
+// headerParts returns the records that carry h: one, unless h is large.
 func headerParts(h *Header) []*tracepb.Header {
 	parts := []*tracepb.Header{{
 		Heddle:        []byte(h.Heddle),
@@ -174,7 +174,7 @@ func headerParts(h *Header) []*tracepb.Header {
 	return parts
 }
 
-// addHeaderPart puts part number i, from 0, into h.
+// addHeaderPart adds part number i, from 0, to h.
 func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 	if i == 0 {
 		*h = Header{
@@ -268,8 +268,8 @@ func allocOf(p *tracepb.Alloc) Alloc {
 	}
 }
 
-// EndingToProto returns the ending as its message, without the output, which has its own
-// records in a trace file and its own field in an outcome.
+// EndingToProto returns the ending as a message, without the output, which has its own records in a
+// trace file and its own field in an outcome.
 func EndingToProto(e *Ending) *tracepb.Ending {
 	p := &tracepb.Ending{
 		Kind:    uint32(e.Kind),
@@ -307,7 +307,7 @@ func EndingToProto(e *Ending) *tracepb.Ending {
 	return p
 }
 
-// EndingFromProto is the inverse of EndingToProto. It refuses numbers that no ending has.
+// EndingFromProto is the inverse of EndingToProto. It rejects numbers that no ending has.
 func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 	if p.Kind > 255 {
 		return Ending{}, fmt.Errorf("%d is not a kind of ending", p.Kind)

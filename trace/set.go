@@ -8,20 +8,20 @@ import (
 )
 
 // ThreadSet is a set of thread ids. The zero value is empty. An execution may have a hundred
-// thousand threads, of which a few are in any set: it takes memory for these only.
+// thousand threads, few of which are in any set; a set takes memory for these only.
 type ThreadSet struct {
 	Low  uint64       // threads 0..63
 	High []ThreadWord // threads 64.., ascending; nil for most programs
 }
 
-// ThreadWord is the threads 64*Index to 64*Index+63 of a set, a bit each. Index is at least 1
+// ThreadWord holds the threads 64*Index to 64*Index+63 of a set, one bit each. Index is at least 1
 // and Bits is not 0.
 type ThreadWord struct {
 	Index uint32
 	Bits  uint64
 }
 
-// find is where the word of that index is in High, or would be.
+// find returns where the word with that index is in High, or would be.
 func (s ThreadSet) find(index uint32) (int, bool) {
 	if n := len(s.High); n == 0 || s.High[n-1].Index < index {
 		return n, false
@@ -41,7 +41,7 @@ func (s ThreadSet) Has(t ThreadID) bool {
 	return ok && s.High[i].Bits>>(uint(t)%64)&1 != 0
 }
 
-// Add puts t into the set.
+// Add adds t to the set.
 func (s *ThreadSet) Add(t ThreadID) {
 	if t < 64 {
 		s.Low |= 1 << uint(t)
@@ -54,7 +54,7 @@ func (s *ThreadSet) Add(t ThreadID) {
 	s.High[i].Bits |= 1 << (uint(t) % 64)
 }
 
-// Remove takes t out of the set.
+// Remove removes t from the set.
 func (s *ThreadSet) Remove(t ThreadID) {
 	if t < 64 {
 		s.Low &^= 1 << uint(t)
@@ -71,10 +71,10 @@ func (s *ThreadSet) Remove(t ThreadID) {
 	}
 }
 
-// Clone is a set that shares no memory with s.
+// Clone returns a copy that shares no memory with s.
 func (s ThreadSet) Clone() ThreadSet { return ThreadSet{s.Low, slices.Clone(s.High)} }
 
-// Len is the number of threads in the set.
+// Len returns the number of threads in the set.
 func (s ThreadSet) Len() int {
 	n := bits.OnesCount64(s.Low)
 	for _, w := range s.High {
@@ -91,7 +91,7 @@ func (s ThreadSet) Equal(o ThreadSet) bool {
 	return len(s.High) == 0 || &s.High[0] == &o.High[0] || slices.Equal(s.High, o.High)
 }
 
-// All are the threads of the set, ascending.
+// All iterates over the threads of the set in ascending order.
 func (s ThreadSet) All() iter.Seq[ThreadID] {
 	return func(yield func(ThreadID) bool) {
 		for w := s.Low; w != 0; w &= w - 1 {
@@ -109,7 +109,7 @@ func (s ThreadSet) All() iter.Seq[ThreadID] {
 	}
 }
 
-// String is the set in braces, runs of three and more as a range: {0,1,3-6}.
+// String returns the set in braces, with runs of three or more as a range: {0,1,3-6}.
 func (s ThreadSet) String() string {
 	b := []byte{'{'}
 	first, last := ThreadID(-2), ThreadID(-2)
@@ -141,7 +141,7 @@ func (s ThreadSet) String() string {
 	return string(append(b, '}'))
 }
 
-// toggle adds t if it is not in the set and takes it out if it is.
+// toggle adds t if it is not in the set and removes it if it is.
 func (s *ThreadSet) toggle(t ThreadID) {
 	if s.Has(t) {
 		s.Remove(t)
@@ -150,7 +150,7 @@ func (s *ThreadSet) toggle(t ThreadID) {
 	}
 }
 
-// last is the largest thread in the set, -1 if it is empty.
+// last returns the largest thread in the set, -1 if it is empty.
 func (s ThreadSet) last() ThreadID {
 	if n := len(s.High); n > 0 {
 		return ThreadID(int(s.High[n-1].Index)*64 + bits.Len64(s.High[n-1].Bits) - 1)
@@ -158,7 +158,7 @@ func (s ThreadSet) last() ThreadID {
 	return ThreadID(bits.Len64(s.Low) - 1)
 }
 
-// firstOutside is the smallest thread that is in s and not in o, -1 if none exists.
+// firstOutside returns the smallest thread that is in s and not in o, -1 if none exists.
 func (s ThreadSet) firstOutside(o ThreadSet) ThreadID {
 	if w := s.Low &^ o.Low; w != 0 {
 		return ThreadID(bits.TrailingZeros64(w))
@@ -179,7 +179,7 @@ func (s ThreadSet) firstOutside(o ThreadSet) ThreadID {
 	return -1
 }
 
-// changes calls f for each thread that is in one of the two sets only, ascending.
+// changes calls f in ascending order for each thread that is in exactly one of the two sets.
 func (s ThreadSet) changes(o ThreadSet, f func(ThreadID)) {
 	word := func(base int, w uint64) {
 		for ; w != 0; w &= w - 1 {

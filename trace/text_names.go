@@ -8,8 +8,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 )
 
-// How the parts of an event are spelled in the text form. Each of these pairs is
-// lossless: parse(print(x)) == x for every x.
+// Spelling of the parts of an event in the text form. Each pair of functions is lossless:
+// parse(print(x)) == x for every x.
 
 func printThread(t ThreadID) string {
 	if t == -1 {
@@ -30,8 +30,8 @@ func parseThread(s string) (ThreadID, error) {
 	return 0, fmt.Errorf("%q is not a thread: write T and its number, or - for none", s)
 }
 
-// printOp is the operation's name with its spaces as hyphens. No name has a hyphen of
-// its own; a test holds the table to that.
+// printOp returns the operation's name with hyphens for spaces. A test checks that no name contains
+// a hyphen.
 func printOp(o Op) string { return strings.ReplaceAll(o.String(), " ", "-") }
 
 func parseOp(s string) (Op, error) {
@@ -158,7 +158,7 @@ func printValue(v uint64) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-// auxIsObject: for these operations Event.Aux is an Object.
+// auxIsObject reports whether Event.Aux is an Object for this operation.
 func auxIsObject(o Op) bool { return o == OpCondWait || o == OpCondWake || o == OpCondTimeout }
 
 func printAux(o Op, aux uint64) string {
@@ -168,8 +168,8 @@ func printAux(o Op, aux uint64) string {
 	return printValue(aux)
 }
 
-// parseAux takes a number or an object, whatever the operation: an object is never
-// written as a number of another meaning.
+// parseAux accepts a number or an object for every operation: an object written as a number has
+// that value.
 func parseAux(s string) (uint64, error) {
 	if s != "" && s[0] >= '0' && s[0] <= '9' {
 		v, err := strconv.ParseUint(s, 0, 64)
@@ -191,7 +191,7 @@ var flagNames = []struct {
 
 const knownFlags = FlagForced | FlagTimeout | FlagNoChoice | FlagAtomic | FlagOrder
 
-// orderNames are the compiler's memory orders; the first, relaxed, is not a flag at all.
+// orderNames are the compiler's memory orders; the first, relaxed, is not printed.
 var orderNames = [8]string{"", "consume", "acquire", "release", "acq_rel", "seq_cst", "order6", "order7"}
 
 func printFlags(f Flags) string {
@@ -238,7 +238,7 @@ next:
 	return f, nil
 }
 
-// printKind is the kind's name with its spaces as hyphens.
+// printKind returns the kind's name with hyphens for spaces.
 func printKind(k Kind) string {
 	if int(k) < len(kindNames) {
 		return strings.ReplaceAll(kindNames[k], " ", "-")

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// TextError says what is wrong in a text form, and in which line.
+// TextError says what is wrong in a text form, and on which line.
 type TextError struct {
 	Line int // from 1
 	Err  error
@@ -19,9 +19,9 @@ type TextError struct {
 func (e *TextError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *TextError) Unwrap() error { return e.Err }
 
-// ParseText reads a trace's text form, as WriteText writes it. Spacing is free, a # begins
-// a comment outside of quotes, and empty lines are skipped. An error in the text is a
-// *TextError. That the trace makes sense is for Validate to say.
+// ParseText reads a trace's text form, as WriteText writes it. Spacing is free, a # outside quotes
+// begins a comment, and empty lines are skipped. An error in the text is a *TextError. ParseText
+// does not check that the trace makes sense; Validate does.
 func ParseText(r io.Reader) (*Trace, error) {
 	p := &textParser{t: &Trace{Stacks: make([][]Site, 1)}, seen: make(map[string]bool)}
 	in := bufio.NewReader(r)
@@ -49,7 +49,7 @@ func ParseText(r io.Reader) (*Trace, error) {
 type textParser struct {
 	t     *Trace
 	line  int
-	seen  map[string]bool // keywords that may be there once
+	seen  map[string]bool // keywords that may occur once
 	begun bool            // the first line was read
 	ended bool            // the end line was read
 }
@@ -109,7 +109,7 @@ func (p *textParser) parseFirst(s string) error {
 	return nil
 }
 
-// once lists the keywords that may be there once.
+// once lists the keywords that may occur once.
 var once = map[string]bool{
 	"heddle": true, "target": true, "points-version": true, "command": true, "argv0": true, "dir": true,
 	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true,

@@ -9,7 +9,7 @@ import (
 // word is a part of a line: text, "quoted text", key=text or key="quoted text".
 type word struct {
 	key    string // before the =, empty if none exists
-	text   string // of quoted text, what the quotes stand for
+	text   string // unquoted
 	quoted bool
 }
 
@@ -24,7 +24,7 @@ func (w word) String() string {
 	return s
 }
 
-// splitWords cuts a line at its spaces, and ends it at a # that begins a word.
+// splitWords splits a line at its spaces. A # that begins a word ends the line.
 func splitWords(s string) ([]word, error) {
 	const space = " \t\r\n"
 	var words []word
@@ -61,8 +61,8 @@ func splitWords(s string) ([]word, error) {
 	}
 }
 
-// textLine takes a line's words apart. Its first error stays; what it returns after that
-// is of no meaning.
+// textLine parses a line word by word. It keeps its first error; its results after that are
+// meaningless.
 type textLine struct {
 	words []word
 	err   error
@@ -76,7 +76,7 @@ func (l *textLine) fail(format string, args ...any) {
 
 func (l *textLine) more() bool { return l.err == nil && len(l.words) > 0 }
 
-// done reports the first error, or that words are left over.
+// done returns the first error, or one about leftover words.
 func (l *textLine) done() error {
 	if l.more() {
 		l.fail("%.40q is too much", l.words[0].String())
@@ -105,7 +105,7 @@ func (l *textLine) next(what string, quoted bool) string {
 func (l *textLine) word(what string) string   { return l.next(what, false) }
 func (l *textLine) quoted(what string) string { return l.next(what, true) }
 
-// quotedWords are the strings in quotes that are left of the line.
+// quotedWords returns the remaining words of the line, all quoted.
 func (l *textLine) quotedWords(what string) (words []string) {
 	for l.more() {
 		words = append(words, l.quoted(what))
@@ -113,7 +113,7 @@ func (l *textLine) quotedWords(what string) (words []string) {
 	return words
 }
 
-// bytes appends quoted text to data, which is not nil then.
+// bytes appends quoted text to data; the result is not nil.
 func (l *textLine) bytes(data []byte) []byte {
 	if data == nil {
 		data = []byte{}
@@ -137,7 +137,7 @@ func (l *textLine) sites(dst []Site) []Site {
 	return dst
 }
 
-// get takes the next word, which has no key.
+// get parses the next word, which has no key.
 func get[T any](l *textLine, what string, parse func(string) (T, error)) T {
 	s := l.word(what)
 	var v T
@@ -150,7 +150,7 @@ func get[T any](l *textLine, what string, parse func(string) (T, error)) T {
 	return v
 }
 
-// pairs takes the rest of the words: key=value, or a key alone. Each may be there once.
+// pairs parses the remaining words, key=value or a key alone, each at most once.
 func (l *textLine) pairs(known map[string]func(word)) {
 	for l.more() {
 		w := l.words[0]
@@ -169,14 +169,14 @@ func (l *textLine) pairs(known map[string]func(word)) {
 	}
 }
 
-// bare checks that a key is alone.
+// bare checks that a key has no value.
 func (l *textLine) bare(w word) {
 	if w.key != "" {
 		l.fail("%q takes no value", w.key)
 	}
 }
 
-// string is a pair's quoted value.
+// string returns a pair's quoted value.
 func (l *textLine) string(w word) string {
 	if !w.quoted {
 		l.fail("the value must be in quotes: %.40q", w.String())
@@ -184,7 +184,7 @@ func (l *textLine) string(w word) string {
 	return w.text
 }
 
-// value is a pair's value.
+// value returns a pair's value.
 func value[T any](l *textLine, w word, parse func(string) (T, error)) T {
 	var v T
 	if w.key == "" || w.quoted {

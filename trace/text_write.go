@@ -30,8 +30,8 @@ func WriteText(w io.Writer, t *Trace) error {
 	return b.Flush()
 }
 
-// MarshalText is t's text form; see WriteText. It is not a method so that a Trace within
-// other data does not turn into text when that is printed as JSON.
+// MarshalText returns t's text form; see WriteText. It is not a method: a Trace inside other data
+// would then be text in JSON.
 func MarshalText(t *Trace) ([]byte, error) {
 	var b bytes.Buffer
 	if err := WriteText(&b, t); err != nil {
@@ -81,7 +81,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	}
 }
 
-// writeWordsText writes a list of strings on one line; an empty one not at all.
+// writeWordsText writes a list of strings on one line, nothing if it is empty.
 func writeWordsText(b *bufio.Writer, key string, words []string) {
 	if len(words) == 0 {
 		return
@@ -124,8 +124,8 @@ func writeRecipeText(b *bufio.Writer, r *Recipe) {
 	writeWordsText(b, "recipe-leak-ignore", r.LeakIgnore)
 }
 
-// writeBytesText writes data a line of its own a line, and long lines in pieces; nil
-// not at all.
+// writeBytesText writes each line of data on a line of its own, long ones in pieces; nothing if
+// data is nil.
 func writeBytesText(b *bufio.Writer, key string, data []byte) {
 	if data == nil {
 		return
@@ -143,7 +143,7 @@ func writeBytesText(b *bufio.Writer, key string, data []byte) {
 	}
 }
 
-// writeSitesText writes a list of sites, some to a line; an empty one not at all.
+// writeSitesText writes a list of sites, several to a line; nothing if it is empty.
 func writeSitesText(b *bufio.Writer, key string, sites []Site) {
 	const perLine = 8
 	for i, s := range sites {
@@ -240,7 +240,7 @@ func writeTablesText(b *bufio.Writer, t *Trace) {
 	}
 }
 
-// The columns of an event that every line has.
+// The columns that every event has.
 const (
 	columnIndex = iota
 	columnThread
@@ -263,7 +263,7 @@ func writeEventsText(b *bufio.Writer, events []Event) {
 	if len(events) == 0 {
 		return
 	}
-	// Wider cells than this are let stick out, rather than push all lines to the right.
+	// Cells wider than this are not aligned, so that they do not push all lines to the right.
 	const most = 32
 	var width [columns]int
 	for i, n := range columnNames {
@@ -294,7 +294,7 @@ func writeEventsText(b *bufio.Writer, events []Event) {
 	}
 }
 
-// eventRest is what only some events have.
+// eventRest returns the fields that only some events have.
 func eventRest(e *Event) string {
 	var parts []string
 	put := func(key, v string) { parts = append(parts, key+"="+v) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// InvalidError names the first thing in a trace that breaks a rule of Validate.
+// InvalidError names the first entry of a trace that breaks a rule of Validate.
 type InvalidError struct {
 	Event  int    // index of the event, -1 if it is not an event
 	Place  string // "event 12 (T1 lock m0+0x1139)", "thread T3", "the ending", …
@@ -84,7 +84,7 @@ func Validate(t *Trace) error {
 	return nil
 }
 
-// progress is how far a thread has come.
+// progress is a thread's state between events.
 type progress struct {
 	created, started, ended bool
 }
@@ -93,7 +93,7 @@ type validator struct {
 	t     *Trace
 	state []progress  // by thread
 	alive ThreadSet   // created and not ended
-	ops   map[Op]bool // whether known
+	ops   map[Op]bool // whether the operation is known
 }
 
 func invalid(place, format string, args ...any) error {
@@ -117,7 +117,7 @@ func (v *validator) op(o Op) bool {
 	return known
 }
 
-// site, object and stack return what is wrong with a reference, or nothing.
+// site, object and stack return what is wrong with a reference, empty if nothing is.
 func (v *validator) site(s Site) string {
 	if s.Module() >= len(v.t.Modules) {
 		return fmt.Sprintf("site %s is in none of the %d modules", printSite(s), len(v.t.Modules))
@@ -264,7 +264,7 @@ func (v *validator) event(i int) error {
 	return v.life(i, e)
 }
 
-// enabled checks the enabled set, which is that of before the event.
+// enabled checks the enabled set, which is the state before the event.
 func (v *validator) enabled(i int, e *Event) error {
 	if e.Flags&FlagNoChoice != 0 {
 		if n := len(v.t.Threads); e.Enabled.last() >= ThreadID(n) {
@@ -281,7 +281,7 @@ func (v *validator) enabled(i int, e *Event) error {
 	return nil
 }
 
-// life checks and follows the beginnings and ends of threads.
+// life checks and tracks the starts and ends of threads.
 func (v *validator) life(i int, e *Event) error {
 	s := &v.state[e.Thread]
 	clock := v.t.Threads[e.Thread].IsClock()

@@ -11,19 +11,19 @@ import (
 	"github.com/heddle-dev/heddle/internal/filelock"
 )
 
-// Writer writes a trace file. Until Close it has the name with ".incomplete" on top, so
-// that a file of the name given is always a whole trace, whatever happens: an error, a
-// full disk, a kill. It writes what Encoder's methods are given.
+// Writer writes a trace file. Until Close the name ends in ".incomplete", so that a file with the
+// name given is always a complete trace, even after an error, a full disk or a kill. Writer adds
+// the methods of Encoder.
 type Writer struct {
 	*Encoder
 	f     *os.File
 	name  string
-	fresh bool // no file may have the name
+	fresh bool // a file with the name is an error
 }
 
-// NewWriter begins the trace file name. What an earlier writer that was stopped left
-// under the incomplete name is overwritten; a writer still at work on the same name is
-// an error. A file that has the name already is replaced by Close.
+// NewWriter creates the trace file name. It overwrites what an interrupted writer left under the
+// incomplete name; a writer still active on the same name is an error. Close replaces an existing
+// file of the name.
 func NewWriter(name string) (*Writer, error) {
 	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file: give the trace another name", name)
@@ -41,10 +41,10 @@ func NewWriter(name string) (*Writer, error) {
 	return w, nil
 }
 
-// createLocked makes an empty file and keeps others off it while it is open.
+// createLocked creates an empty file and locks it as long as it is open.
 func createLocked(name string) (*os.File, error) {
-	// The writer that held the lock may have renamed the file between our open and our
-	// lock: then it is a complete trace now, and not ours to empty. Look again.
+	// The previous owner of the lock may have renamed the file between open and lock: then the file
+	// is a complete trace and must not be truncated. Look again.
 	for range 10 {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
@@ -63,7 +63,7 @@ func createLocked(name string) (*os.File, error) {
 			return nil, err
 		}
 		if done, err := os.Stat(strings.TrimSuffix(name, IncompleteExt)); err == nil && os.SameFile(mine, done) {
-			// A writer was killed between giving the file its name and taking this one away.
+			// A writer was killed after giving the file its name and before removing this one.
 			os.Remove(name)
 			f.Close()
 			continue
@@ -80,10 +80,9 @@ func createLocked(name string) (*os.File, error) {
 	return nil, fmt.Errorf("%s: other heddles keep writing this trace: choose another name", name)
 }
 
-// Close writes how the execution ended, makes sure that the file is on disk and gives it
-// its name. On an error no torn file has the name; what could be written stays under the
-// incomplete name, for ReadPrefix. A second call does nothing and returns the first
-// error, if any.
+// Close writes how the execution ended, syncs the file to disk and gives it its name. After an
+// error no truncated file has the name; what could be written stays under the incomplete name, for
+// ReadPrefix. A second call does nothing and returns the first error, if any.
 func (w *Writer) Close(ending Ending) error {
 	if w.f == nil {
 		return w.Encoder.err
@@ -96,7 +95,7 @@ func (w *Writer) Close(ending Ending) error {
 	return err
 }
 
-// finish is Close up to closing the file, with which the lock goes.
+// finish is Close up to closing the file, which releases the lock.
 func (w *Writer) finish(ending Ending) error {
 	err := w.Encoder.Close(ending)
 	if err == nil {
@@ -109,16 +108,16 @@ func (w *Writer) finish(ending Ending) error {
 		err = syncDir(filepath.Dir(w.name))
 	}
 	if err != nil {
-		// Encoder.Close made its error the lasting one; put the file's name to it.
+		// Encoder.Close has recorded its error; add the file's name.
 		w.Encoder.err = w.explain(err)
 		return w.Encoder.err
 	}
 	return nil
 }
 
-// rename gives the file its name; with fresh, unless a file has it. The lock on the incomplete
-// name keeps other writers out, the link everybody else. A file system without links has the
-// look before.
+// rename gives the file its name; with fresh, only if no file has it. The lock on the incomplete
+// name excludes other writers, link(2) everything else. Without links in the file system, it checks
+// for the file first.
 func (w *Writer) rename() error {
 	if !w.fresh {
 		return os.Rename(w.f.Name(), w.name)
@@ -136,7 +135,7 @@ func (w *Writer) rename() error {
 	return os.Rename(w.f.Name(), w.name)
 }
 
-// Discard gives the trace up and removes what was written. After Close it does nothing.
+// Discard abandons the trace and removes what was written. After Close it does nothing.
 func (w *Writer) Discard() error {
 	if w.f == nil {
 		return nil
@@ -150,13 +149,13 @@ func (w *Writer) Discard() error {
 	return err
 }
 
-// explain says what became of the file.
+// explain adds to an error what it means for the file.
 func (w *Writer) explain(err error) error {
 	return fmt.Errorf("%s: the trace was not written: %w", w.name, err)
 }
 
-// WriteFile writes t to the file name. On an error there is neither the file nor an
-// incomplete one (a file that had the name before stays).
+// WriteFile writes t to the file name. After an error no file of the name or of the incomplete name
+// was added; an existing file stays.
 func WriteFile(name string, t *Trace) error {
 	w, err := NewWriter(name)
 	if err != nil {
@@ -165,9 +164,9 @@ func WriteFile(name string, t *Trace) error {
 	return w.write(t)
 }
 
-// WriteNew is WriteFile for a name that no file has yet. If one has, or another writer is at
-// work on the name, the error is fs.ErrExist and nothing is changed: of any number of
-// writers of one name exactly one succeeds.
+// WriteNew is WriteFile for a name that no file has yet. If one has, or another writer is active on
+// the name, the error is fs.ErrExist and nothing changes: of any number of concurrent writers of
+// one name exactly one succeeds.
 func WriteNew(name string, t *Trace) error {
 	if _, err := os.Lstat(name); err == nil {
 		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}

@@ -55,7 +55,7 @@ type commandLine struct {
 	Check    checkCommands   `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
 	Convert  convertCommand  `cmd:"" help:"Turn a trace into another format."`
 	Bench    benchCommand    `cmd:"" help:"Measure what the papers' tables show."`
-	Doctor   doctorCommand   `cmd:"" help:"Say whether this machine, and a program, can be used with heddle, and if not, why."`
+	Doctor   doctorCommand   `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	Help       helpCommand       `cmd:"" help:"Print the help of a command."`
@@ -75,7 +75,7 @@ type flags struct {
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
-// processMemory is what heddle needs beside the memory for an execution: symbols, tables,
+// processMemory is what heddle needs besides the memory for an execution: symbols, tables,
 // behaviours.
 const processMemory = 256 << 20
 
@@ -83,9 +83,9 @@ const processMemory = 256 << 20
 type app struct {
 	flags
 	ctx context.Context
-	// stdout and stderr are for words, and let nothing through that a terminal acts on: what
-	// a program or a trace says goes there. screen and tty are the same without that, for what
-	// heddle draws and has made sure of.
+	// stdout and stderr are for text that may come from a program or a trace, and filter out
+	// everything that a terminal acts on. screen and tty are unfiltered, for drawings that are
+	// already safe.
 	stdout, stderr io.Writer
 	screen, tty    io.Writer
 }
@@ -118,10 +118,10 @@ func (a *app) encode(v any, indent string) error {
 	return err
 }
 
-// printLine prints one value on one line, as soon as it is known.
+// printLine prints one value on one line, without delay.
 func (a *app) printLine(v any) error { return a.encode(v, "") }
 
-// memory is how much heddle may use to record an execution and look for races in it.
+// memory is how much memory heddle may use to record an execution and look for races in it.
 func (a *app) memory() int64 {
 	if a.Memory != 0 {
 		return int64(a.Memory)
@@ -129,10 +129,10 @@ func (a *app) memory() int64 {
 	return machine.DefaultMemory()
 }
 
-// goSupport puts heddle into Go programs; tests replace it.
+// goSupport adds heddle to Go programs; tests replace it.
 var goSupport launch.Support = launch.Patched{}
 
-// launcher starts programs as the flags of all commands say.
+// launcher starts programs with the flags of all commands.
 func (a *app) launcher() *launch.Launcher {
 	_, quiet := a.terminal()
 	l := &launch.Launcher{
@@ -174,8 +174,8 @@ func (a *app) note(text string) { a.say("note: " + text) }
 
 func (a *app) say(text string) { fmt.Fprintf(a.stderr, "heddle: %s\n", text) }
 
-// newParser makes the parser of command lines. It never ends the process: what asks for
-// that calls exit.
+// newParser returns the parser of command lines. It never ends the process: it calls exit for
+// options that end heddle.
 func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	return kong.New(c,
 		kong.Name("heddle"),
@@ -188,8 +188,8 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 	)
 }
 
-// run is heddle as a function: arguments in (the first is the name it was started as),
-// exit status out.
+// run is heddle as a function: it takes the arguments (the first is the name heddle was started as)
+// and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	type ended int // what kong's --help does instead of os.Exit
 	defer func() {
@@ -224,7 +224,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		}
 	}
 	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
-	// The collector keeps to it as long as it can, in place of twice what is in use.
+	// A soft limit for the garbage collector, instead of twice the memory in use.
 	debug.SetMemoryLimit(a.memory() + processMemory)
 	err = parsed.Run(a)
 	var refusal *toolchain.Refusal
@@ -242,7 +242,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	return exitFailed
 }
 
-// commandWords are the words to parse. Called by the name heddle-cc or heddle-c++ (a
+// commandWords returns the words to parse. Started as heddle-cc or heddle-c++ (a
 // link), heddle is that command: many build systems want a compiler that is one word.
 func commandWords(args []string) []string {
 	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "heddle-"); ok {
@@ -258,8 +258,7 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// printHelp prints kong's help, with the synopsis of commands that take a program as it has to
-// be typed.
+// printHelp prints kong's help, with the correct synopsis for commands that take a program.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	stdout := ctx.Stdout
 	var text bytes.Buffer
@@ -273,7 +272,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
-// synopsis mends that of a command that takes a program: heddle's flags come first.
+// synopsis corrects the synopsis of a command that takes a program: heddle's flags come first.
 func synopsis(text string) string {
 	return strings.Replace(text, " <program> [flags]", " [flags] -- <program> [args]", 1)
 }

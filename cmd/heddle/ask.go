@@ -10,13 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// canAsk reports whether a person can be asked.
+// canAsk reports whether a user can be asked.
 func (a *app) canAsk() bool {
 	_, terminal := a.terminal()
 	return terminal && !a.JSON && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// ask asks whether heddle should go on with what the text says.
+// ask asks whether heddle should do what the text says.
 func (a *app) ask(ctx context.Context, text string) (bool, error) {
 	fmt.Fprintf(a.stderr, "heddle: %s\nGo on? [y/N] ", text)
 	answer := make(chan string, 1)

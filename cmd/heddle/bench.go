@@ -18,7 +18,7 @@ type benchCommand struct {
 }
 
 type benchStaticCommand struct {
-	Runs     int      `default:"3" help:"Measure each so many times, and print averages."`
+	Runs     int      `default:"3" help:"Measure each this many times, and print averages."`
 	Growth   bool     `help:"Measure how time and memory grow with the trace, instead."`
 	Events   []int    `default:"10000,100000,1000000" help:"Lengths to measure growth at."`
 	Width    []int    `name:"threads" default:"2,8,64" help:"Numbers of threads to measure growth at."`

@@ -19,8 +19,8 @@ type cxxCommand struct {
 
 func (c *cxxCommand) Run(a *app) error { return a.compile(toolchain.CXX, c.Args) }
 
-// compile becomes the compiler, so that its exit status, signals and output are nobody
-// else's.
+// compile replaces this process with the compiler, which so keeps its exit status, signals and
+// output.
 func (a *app) compile(lang toolchain.Language, args []string) error {
 	compiler, err := toolchain.Find(a.ctx, lang)
 	if err != nil {

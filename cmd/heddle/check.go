@@ -16,7 +16,7 @@ type checkCommands struct {
 }
 
 type checkDerivationCommand struct {
-	Trace      string `arg:"" predictor:"trace" help:"The trace it is of."`
+	Trace      string `arg:"" predictor:"trace" help:"The trace that the derivation is of."`
 	Derivation string `arg:"" help:"What simplify --static --derivation wrote."`
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 type doctorCommand struct {
-	Program program `arg:"" optional:"" passthrough:"partial" help:"A program to check, too."`
+	Program program `arg:"" optional:"" passthrough:"partial" help:"A program to check as well."`
 }
 
 func (doctorCommand) Help() string {

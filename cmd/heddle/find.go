@@ -15,7 +15,7 @@ import (
 
 type findCommand struct {
 	programFlags
-	Time         time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for until Ctrl-C. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
+	Time         time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
 	SimplifyTime time.Duration `default:"30s" placeholder:"DURATION" help:"Simplify at most this long; 0 for no bound but --time."`
 	Runs         int           `help:"Explore at most this many executions."`
 	Stale        int           `default:"${stale}" placeholder:"N" help:"End early when N executions in a row, and half of all, have shown nothing new; 0 for never. Never with --runs or --time 0."`

@@ -14,19 +14,19 @@ import (
 	"github.com/heddle-dev/heddle/internal/usage"
 )
 
-// Flags that several commands have. A command embeds what it takes.
+// Flags shared by several commands, which embed them.
 
 type watchdogFlag struct {
 	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
 }
 
-// isolationFlags say what lies between one execution of a C or C++ program and the next.
+// isolationFlags say how executions of a C or C++ program are isolated.
 type isolationFlags struct {
-	Isolation string `placeholder:"HOW" help:"Between one execution and the next: put memory back (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
-	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution is a process of its own then."`
+	Isolation string `placeholder:"HOW" help:"How to isolate executions: restore memory (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
+	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution then runs in its own process."`
 }
 
-// runFlags say how a program is run, of commands that take one or its trace.
+// runFlags say how a program is run, for commands that take one or its trace.
 type runFlags struct {
 	watchdogFlag
 	isolationFlags
@@ -36,11 +36,11 @@ func (f runFlags) how() launch.How {
 	return launch.How{Watchdog: f.Watchdog, Isolation: f.Isolation, Threads: f.Threads}
 }
 
-// programFlags say what the program of a command that takes one is given.
+// programFlags say what input and calls a program gets.
 type programFlags struct {
-	Stdin string `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise there is nothing to read."`
+	Stdin string `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
 	runFlags
-	Without []string `placeholder:"CALL@FILE:LINE" sep:"none" help:"Leave out a synchronisation call, like pthread_mutex_lock@queue.c:123, with the unlock that belongs to it, to see whether it is needed."`
+	Without []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
 }
 
 // program is what they say of a program.
@@ -89,7 +89,7 @@ type spuriousFlag struct {
 }
 
 type racesFlag struct {
-	RacesFail bool `help:"Call a data race a failure, too, even if the program goes on to succeed."`
+	RacesFail bool `help:"Treat a data race as a failure, even if the program succeeds."`
 }
 
 type expectFlag struct {
@@ -108,12 +108,12 @@ type searchFlags struct {
 	seedFlag
 	Strategy []string `placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
 	earlyFlag
-	NoEarlyTimeouts bool `help:"Never let one end while another thread could run." xor:"early"`
+	NoEarlyTimeouts bool `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
 	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
-	NoSimplify      bool `help:"Stop at the trace that was found."`
+	NoSimplify      bool `help:"Do not simplify the trace."`
 }
 
-// options are those of a search that the flags set.
+// options returns the options of a search that the flags set.
 func (f searchFlags) options() (engine.Options, error) {
 	opts := engine.Options{
 		Seed: f.Seed, MaxSteps: f.MaxSteps, NoSimplify: f.NoSimplify,
@@ -135,12 +135,12 @@ type statsFlag struct {
 	Stats bool `help:"Print what simplification did, in tables."`
 }
 
-// traceArg is the trace that a command works on.
+// traceArg is the trace that a command reads.
 type traceArg struct {
 	Trace string `arg:"" predictor:"trace" help:"The trace."`
 }
 
-// debuggerFlag is a flag that may be given without a value, and then is "gdb".
+// debuggerFlag is a flag with an optional value; without one it is "gdb".
 type debuggerFlag string
 
 func (debuggerFlag) IsBool() bool { return true }

@@ -60,8 +60,8 @@ func goTestWords(app *kong.Application, words []string) []string {
 	return out
 }
 
-// flagOf is the flag that a word names, nil if it is none of them, and the value that is
-// joined to it. "test." before a name is accepted, as go test does.
+// flagOf returns the flag that a word names, nil if it names none, and the value joined to it. Like
+// go test, it accepts "test." before a name.
 func flagOf(flags []*kong.Flag, word string) (f *kong.Flag, value string, joined bool) {
 	name, ok := strings.CutPrefix(word, "-")
 	if !ok || name == "" || name == "-" {

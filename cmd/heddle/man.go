@@ -57,7 +57,7 @@ const overview = "heddle runs a C or C++ program that uses threads, or the tests
 	"that the failure needs, and shows it. Begin with heddle find or heddle test; heddle doctor says " +
 	"whether this machine and a program can be used."
 
-// manPages are heddle's man pages, made of what --help prints.
+// manPages returns heddle's man pages, made from what --help prints.
 func manPages() ([]manPage, error) {
 	parser, err := newParser(new(commandLine), nil, nil, func(int) {})
 	if err != nil {
@@ -89,14 +89,14 @@ func manPages() ([]manPage, error) {
 	return pages, nil
 }
 
-// heading is a page's title line. The library's own carries the date of the build and the
-// whole summary.
+// heading returns a page's title line. The library's own has the date of the build and the whole
+// summary.
 func heading(name string) string {
 	return fmt.Sprintf(".TH %q 1 \"\" \"heddle %s\" \"heddle manual\"\n", strings.ToUpper(name), currentVersion().Version)
 }
 
-// body is a page after its title line, with a synopsis in the words of --help: the library's
-// own knows no subcommands and no arguments.
+// body returns a page after its title line, with the synopsis of --help: the library's own lacks
+// subcommands and arguments.
 func body(page, synopsis string) string {
 	_, rest, _ := strings.Cut(page[strings.Index(page, ".TH"):], "\n")
 	before, after, found := strings.Cut(rest, ".SH SYNOPSIS\n")
@@ -107,8 +107,8 @@ func body(page, synopsis string) string {
 	return before + ".SH SYNOPSIS\n" + strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(synopsis) + "\n" + after
 }
 
-// unwrap joins the lines of a help text's paragraphs: man wraps them itself. Lines that are
-// indented stay as they are.
+// unwrap joins the lines of a help text's paragraphs, because man wraps them itself. Indented lines
+// stay unchanged.
 func unwrap(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
@@ -119,7 +119,7 @@ func unwrap(text string) string {
 	return strings.Join(paragraphs, "\n")
 }
 
-// seeAlso names the other pages.
+// seeAlso lists the other pages.
 func seeAlso(root *kong.Node, self string) string {
 	var names []string
 	if self != root.Name {

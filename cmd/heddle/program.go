@@ -9,12 +9,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/usage"
 )
 
-// program is the part of a command line that belongs to the program under test: what
-// comes after "--", or, without it, from the first word that is not a flag on. None of it is
-// parsed.
+// program is the part of a command line that belongs to the program under test: everything after
+// "--" or, without it, from the first word that is not a flag. None of it is parsed.
 type program []string
 
-// words is the program and its arguments.
+// words returns the program and its arguments.
 func (p program) words() []string {
 	if len(p) > 0 && p[0] == "--" {
 		return p[1:]
@@ -22,8 +21,8 @@ func (p program) words() []string {
 	return p
 }
 
-// misplaced refuses one of heddle's flags among the program's arguments, unless the program
-// stands behind "--": there it would silently do nothing.
+// misplaced rejects a heddle flag among the program's arguments, unless the program follows "--":
+// heddle would silently ignore it there.
 func (p program) misplaced(command *kong.Node) error {
 	if len(p) == 0 || p[0] == "--" {
 		return nil
@@ -46,7 +45,7 @@ func (p program) misplaced(command *kong.Node) error {
 	return nil
 }
 
-// name is the base name for output files.
+// name returns the base name for output files.
 func (p program) name() string {
 	path, err := filepath.Abs(p.words()[0])
 	if err != nil {

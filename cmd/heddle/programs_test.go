@@ -31,6 +31,7 @@ type expectation struct {
 	args        []string // of the program
 	options     []string // of heddle find
 	isolation   string   // the trace's, empty for a snapshot
+	few         bool     // executions take long
 	plugin      string   // the library that is made of the same source and lies beside the program
 	partly      bool     // to simplify it to the end takes longer than a test may
 }
@@ -45,7 +46,7 @@ func readExpectation(t testing.TB, file string) expectation {
 		name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), source: file,
 		kind: trace.Clean.String(), finding: p.Finding,
 		minimum: p.Switches >= 0, switches: p.Switches, preemptions: p.Preemptions,
-		flags: p.Flags, args: p.Args, options: p.Options, isolation: p.Isolation, plugin: p.PlugIn, partly: p.Partly,
+		flags: p.Flags, args: p.Args, options: p.Options, isolation: p.Isolation, plugin: p.PlugIn, partly: p.Partly, few: p.Few,
 	}
 	if !p.Clean() {
 		e.kind = p.Kinds[0].String()
@@ -265,7 +266,7 @@ func TestOptionsAreNeeded(t *testing.T) {
 	}
 }
 
-// Every correct twin is clean for 20,000 executions.
+// Every correct twin is clean for 20,000 executions, or fewer if they are expensive.
 func TestPassingPrograms(t *testing.T) {
 	for _, c := range compilers {
 		for _, e := range expectations(t, "pass") {
@@ -283,6 +284,9 @@ func TestPassingPrograms(t *testing.T) {
 				}
 				if e.plugin != "" {
 					runs /= 5 // each loads it
+				}
+				if e.few {
+					runs /= 100
 				}
 				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", fmt.Sprint(runs))...)
 				if out.Outcome != "clean" || out.Executions != runs && out.Ended != "sequential" {

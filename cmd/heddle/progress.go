@@ -12,9 +12,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-// progress writes a line that tells how far a long command has got: one that is written
-// over on a terminal, one every few seconds elsewhere. It goes to standard error, so that
-// standard output holds results only.
+// progress writes a line about the progress of a long command: one that is overwritten on a
+// terminal, otherwise a new one every few seconds. It goes to standard error, so that standard
+// output holds results only.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -24,7 +24,7 @@ type progress struct {
 	next     time.Time
 }
 
-// patience is the time between lines where there is no terminal.
+// patience is the time between lines without a terminal.
 const patience = 10 * time.Second
 
 func (a *app) progress() *progress {
@@ -37,7 +37,7 @@ func (a *app) progress() *progress {
 	return p
 }
 
-// terminal is that which standard error goes to, if it does.
+// terminal returns standard error if it is a terminal.
 func (a *app) terminal() (f *os.File, ok bool) {
 	f, ok = a.tty.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))

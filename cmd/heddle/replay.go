@@ -82,7 +82,7 @@ func (c *replayCommand) Run(a *app) error {
 	case c.Schedule == "" && len(c.Args) > 0:
 		return usage.Errorf("unexpected argument %s", c.Args[0])
 	case c.Schedule == "" && (c.Stdin != "" || len(c.Without) > 0 || c.RacesFail || c.ExpectExit != nil):
-		return usage.Errorf("--stdin, --without, --races-fail and --expect-exit go with --schedule: a trace says what they say")
+		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule: a trace says what they say")
 	case c.Schedule != "" && c.Changed:
 		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it does not go with --schedule")
 	case c.Schedule == "-" && c.Stdin == "-":
@@ -222,7 +222,7 @@ func (c *replayCommand) schedule() (string, error) {
 func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target, error) {
 	if len(c.Args) == 0 && tracefile.Is(c.Trace) {
 		if c.Stdin != "" || len(c.Without) > 0 {
-			return nil, usage.Errorf("--stdin and --without go with a program: the trace %s says what they say", c.Trace)
+			return nil, usage.Errorf("--stdin and --omit go with a program: the trace %s says what they say", c.Trace)
 		}
 		tr, err := tracefile.Read(c.Trace)
 		if err != nil {

@@ -138,7 +138,7 @@ func TestWithoutInLibrary(t *testing.T) {
 	}
 }
 
-// What makes no sense is said in one sentence, and is the command line's fault.
+// A call that cannot be omitted is a usage error with a message of one sentence.
 func TestWithoutRefuses(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(repository(t), "testdata/without/calls.c")
@@ -149,11 +149,11 @@ func TestWithoutRefuses(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"pthread_mutex_lock", "does not name a call: write it like"},
 		{"pthread_mutex_lock@calls.c:x", "has no line number"},
-		{"printf@calls.c:3", "heddle cannot ignore printf; it can ignore pthread_mutex_lock,"},
+		{"printf@calls.c:3", "heddle cannot omit printf; it can omit pthread_mutex_lock,"},
 		{"pthread_mutex_unlock@calls.c:3", "name the call that locks"},
 		{"pthread_cond_wait@calls.c:3", "would spin with the mutex held"},
-		{"pthread_mutex_lock@queue.c:3", "no source file of the program is called queue.c"},
-		{"pthread_mutex_lock@all.c:3", "no source file of the program is called all.c"},
+		{"pthread_mutex_lock@queue.c:3", "no source file of the program is named queue.c"},
+		{"pthread_mutex_lock@all.c:3", "no source file of the program is named all.c"},
 		{fmt.Sprintf("pthread_mutex_lock@calls.c:%d", first.line+1), fmt.Sprintf("the nearest that do: %d, %d", first.line, never.line)},
 	} {
 		out, err := heddleCommand(t, dir, nil, "find", "--without", c.spec, "--", prog, "mutex").CombinedOutput()

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 4
+	AbiVersion      = 5
 	PointsVersion   = 3
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -446,12 +446,11 @@ type Result struct {
 	Preemptions uint32 // offset 68
 	Threads     uint32 // offset 72
 	Deviations  uint32 // offset 76
-	Ident       uint32 // offset 80
-	Output      uint32 // offset 84
-	Notes       uint32 // offset 88
-	Last        uint32 // offset 92
-	MetThread   uint32 // offset 96
-	MetOp       uint32 // offset 100
+	Output      uint32 // offset 80
+	Notes       uint32 // offset 84
+	Last        uint32 // offset 88
+	MetThread   uint32 // offset 92
+	MetOp       uint32 // offset 96
 }
 
 // Size and offsets of Result as the C compiler has them.
@@ -471,12 +470,11 @@ const (
 	OffsetofResultPreemptions = 68
 	OffsetofResultThreads     = 72
 	OffsetofResultDeviations  = 76
-	OffsetofResultIdent       = 80
-	OffsetofResultOutput      = 84
-	OffsetofResultNotes       = 88
-	OffsetofResultLast        = 92
-	OffsetofResultMetThread   = 96
-	OffsetofResultMetOp       = 100
+	OffsetofResultOutput      = 80
+	OffsetofResultNotes       = 84
+	OffsetofResultLast        = 88
+	OffsetofResultMetThread   = 92
+	OffsetofResultMetOp       = 96
 )
 
 // enum hd_note

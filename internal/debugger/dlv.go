@@ -18,8 +18,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Dlv replays a trace in delve. The process stops where it failed, by breakpoints in a
-// file of commands; what comes then is the user's.
+// Dlv replays a trace in delve. Breakpoints in a command file stop the process where it failed;
+// from there the user takes over.
 func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 	program, ok := target.As[target.DebugLaunchable](t)
 	if !ok {
@@ -45,14 +45,14 @@ func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 	if err != nil {
 		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
 	}
-	// Ctrl-C stops the program in the debugger, and not heddle.
+	// Ctrl-C stops the program in the debugger, not heddle.
 	return program.Debug(context.WithoutCancel(ctx), []string{dlv, "exec", launch.ProgramFile(t), "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
 }
 
-// dlvCommands let a program run to its failure: to the place in the source, if there is
-// one, and to the end of the execution. Before that it comes by there, too, in the
-// execution that warms up and in earlier turns of a loop; heddle's scheduler knows how
-// many choices it has followed.
+// dlvCommands returns commands that run a program to its failure: to the place in the source, if
+// known, and to the end of the execution. The program also reaches that place earlier, in the
+// warm-up execution and in earlier iterations of a loop; the number of decisions that heddle's
+// scheduler has followed tells them apart.
 func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
 	var b strings.Builder
 	stop := func(name, where string, choices int) {
@@ -72,8 +72,8 @@ func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
 	return b.String()
 }
 
-// choicesBefore is how many choices had been made when the failing thread was last about to
-// be at a site; all where its being there is no event.
+// choicesBefore returns how many decisions had been made when the failing thread was last about to
+// reach a site; all if reaching it is not an event.
 func choicesBefore(tr *trace.Trace, site trace.Site, all int) int {
 	for i, e := range slices.Backward(tr.Events) {
 		if e.Thread == tr.Ending.Thread && (e.Site == site || e.Op == trace.OpTestFail) {

@@ -14,8 +14,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Gdb replays a trace in gdb or lldb, which stands at main then; what comes next is the
-// user's. output is what the program wrote, if it ended.
+// Gdb replays a trace in gdb or lldb, which stops at main and leaves the rest to the user. output
+// is what the program wrote, if it ended.
 func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (output []byte, err error) {
 	program, ok := target.As[target.Debuggable](t)
 	if !ok {
@@ -30,7 +30,7 @@ func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (ou
 		return nil, err
 	}
 	t.Close() // the debugger gets a process of its own
-	// Ctrl-C stops the program in the debugger, and not heddle.
+	// Ctrl-C stops the program in the debugger, not heddle.
 	o, ended, err := program.Debug(context.WithoutCancel(ctx), target.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
 	if err != nil {
 		return nil, err

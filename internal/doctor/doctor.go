@@ -15,12 +15,12 @@ import (
 	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
-// Grade is how a check came out.
+// Grade is the result of a check.
 type Grade string
 
 const (
 	Good Grade = "ok"
-	Poor Grade = "warn" // heddle works, with less
+	Poor Grade = "warn" // heddle works, with limitations
 	Bad  Grade = "fail" // heddle does not work
 )
 
@@ -29,14 +29,14 @@ type Check struct {
 	Name   string `json:"name"`
 	Grade  Grade  `json:"status"`
 	Detail string `json:"detail"`           // what was found
-	Advice string `json:"advice,omitempty"` // what it means and what to do, unless all is well
+	Advice string `json:"advice,omitempty"` // what it means and what to do; empty if nothing is wrong
 }
 
 // Config says what to check.
 type Config struct {
 	Cache  string // as toolchain.CacheDir takes it
 	GoTool string // the go command, empty for the one in PATH
-	Dir    string // where the go command is called
+	Dir    string // working directory of the go command
 }
 
 // Machine checks the compilers, the runtime, Go, the kernel and the processor.
@@ -44,7 +44,7 @@ func Machine(ctx context.Context, cfg Config) []Check {
 	return append(append(toolchainChecks(ctx, cfg), goChecks(ctx, cfg)...), machineChecks()...)
 }
 
-// toolchainChecks are about compilers, the cache and the runtime.
+// toolchainChecks check compilers, the cache and the runtime.
 func toolchainChecks(ctx context.Context, cfg Config) []Check {
 	var checks []Check
 	cc, ccErr := toolchain.Find(ctx, toolchain.C)
@@ -70,8 +70,8 @@ func compilerCheck(name string, missing Grade, c toolchain.Compiler, err error) 
 	return Check{Name: name, Grade: Good, Detail: fmt.Sprintf("%s: %s", strings.Join(c.Command, " "), c.Version)}
 }
 
-// cacheCheck sees whether files can be made in the cache. If not, what is there already
-// may still be enough, so the runtime has the last word.
+// cacheCheck checks whether files can be created in the cache. If not, its content may still be
+// sufficient, which the runtime's check decides.
 func cacheCheck(dir string) Check {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
@@ -95,8 +95,8 @@ func runtimeCheck(ctx context.Context, cc toolchain.Compiler, cache string) Chec
 	return Check{Name: "runtime", Grade: Good, Detail: fmt.Sprintf("%s (%d ms)", rt.Library, time.Since(start).Milliseconds())}
 }
 
-// goChecks are about Go programs. Without a Go installation heddle works for all others,
-// and without its race detector it finds all that it finds with.
+// goChecks check the support for Go programs. Without a Go installation heddle works for all
+// others; without Go's race detector it loses only the detector's reports.
 func goChecks(ctx context.Context, cfg Config) []Check {
 	const name, reports = "Go", "Go race reports"
 	tool, err := gotool.Find(ctx, cfg.GoTool, cfg.Dir)

@@ -12,7 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/machine"
 )
 
-// machineChecks are about the kernel and the processor.
+// machineChecks check the kernel and the processor.
 func machineChecks() []Check {
 	return []Check{
 		platformCheck(),
@@ -37,8 +37,8 @@ func platformCheck() Check {
 	return Check{Name: "platform", Grade: Good, Detail: detail}
 }
 
-// fsgsbaseCheck asks whether programs may write the FS base themselves (Linux 5.9 and a
-// processor since 2012), which is how a fiber takes up its thread's identity.
+// fsgsbaseCheck checks whether programs may write the FS base themselves (Linux 5.9 and a processor
+// since 2012): a fiber switches to its thread's identity that way.
 func fsgsbaseCheck() Check {
 	const name = "fsgsbase"
 	const atHWCAP2, hwcap2FSGSBASE = 26, 1 << 1
@@ -54,8 +54,8 @@ func fsgsbaseCheck() Check {
 	return Check{name, Poor, "not usable", "A switch between threads costs a system call: fewer executions per second."}
 }
 
-// layoutCheck asks whether address randomisation can be switched off. A personality
-// belongs to a kernel thread, and it is put back before another goroutine gets this one.
+// layoutCheck checks whether address randomisation can be switched off. A personality belongs to a
+// kernel thread, so it is restored before another goroutine runs on this one.
 func layoutCheck() Check {
 	const name = "fixed addresses"
 	const addrNoRandomize, query = 0x0040000, 0xffffffff
@@ -73,7 +73,7 @@ func layoutCheck() Check {
 	return Check{Name: name, Grade: Good, Detail: "address randomisation can be switched off"}
 }
 
-// sharedMemoryCheck makes the kind of file through which heddle talks to the runtime.
+// sharedMemoryCheck creates the kind of file through which heddle talks to the runtime.
 func sharedMemoryCheck() Check {
 	const name = "shared memory"
 	fd, err := unix.MemfdCreate("heddle-doctor", unix.MFD_CLOEXEC)
@@ -98,8 +98,8 @@ type pageScan struct {
 	categoryInverted, categoryMask, categoryAny, returnMask uint64
 }
 
-// pagemapCheck asks how much the kernel tells about pages. The runtime looks there for
-// the pages that are present when it copies a program's memory.
+// pagemapCheck checks how much the kernel reports about pages. When it copies a program's memory,
+// the runtime asks for the pages that are present.
 func pagemapCheck() Check {
 	const name = "page map"
 	f, err := os.Open("/proc/self/pagemap")
@@ -131,7 +131,7 @@ func coresCheck() Check {
 	return Check{Name: "cores", Grade: Good, Detail: detail}
 }
 
-// cpuQuota is the share of processors that a control group allows.
+// cpuQuota returns the number of processors that a control group allows.
 func cpuQuota(file string) (float64, bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -144,7 +144,7 @@ func cpuQuota(file string) (float64, bool) {
 	return quota / period, true
 }
 
-// littleMemory is what heddle, a program's snapshot and a queue of events fit in.
+// littleMemory is enough for heddle, a program's snapshot and a queue of events.
 const littleMemory = 512 << 20
 
 func memoryCheck() Check {

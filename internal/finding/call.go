@@ -9,13 +9,13 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Call is what programs call the function that does op and may block: `pthread_cond_wait`,
-// `sync.Mutex.Lock`, `a channel receive`.
+// Call returns the name that programs use for the function that performs op and may block:
+// `pthread_cond_wait`, `sync.Mutex.Lock`, `a channel receive`.
 func Call(op trace.Op) string {
 	return cmp.Or(ops.Of(op).Call, op.String())
 }
 
-// neverReturn says that threads stay in their calls: `T1 never returns from sem_wait`.
+// neverReturn reports that threads stay in their calls: `T1 never returns from sem_wait`.
 func neverReturn(waits []trace.Waiter) string {
 	if len(waits) == 0 {
 		return "no thread can go on"

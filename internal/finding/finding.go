@@ -14,28 +14,28 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Finding is a failure with its identity.
+// Finding is a failure and its identity.
 type Finding struct {
 	Kind    trace.Kind
 	Message string // for people: one line, no place
-	// Site is the place, see the package's doc; of a deadlock, where its first thread
+	// Site is the place, as the package comment defines it; of a deadlock, where its first thread
 	// waits. Zero is unknown.
 	Site trace.Site
-	// Exact says that Site is the failing instruction itself; sites of operations and
-	// calls are where they return to.
+	// Exact says that Site is the failing instruction itself; the sites of operations and calls are
+	// their return addresses.
 	Exact bool
-	// Threads took part: the one that failed, or those that wait for one another. They
-	// are evidence, not identity.
+	// Threads took part: the failing thread, or the threads that wait for one another. They are
+	// evidence, not identity.
 	Threads []trace.ThreadID
 
-	exact    trace.Site // the failing instruction, in a library perhaps
-	stack    bool       // a stack was there to look for Site in
-	identity string     // all else that identifies the failure
+	exact    trace.Site // the failing instruction, possibly in a library
+	stack    bool       // a stack to look for Site in was recorded
+	identity string     // everything else that identifies the failure
 }
 
-// Of is the finding of an execution that ended so. Modules are those that its sites refer
-// to; if none of them is marked as the program's own, all count as such. It is the zero
-// Finding if the execution did not fail.
+// Of returns the finding of an execution with this outcome, or the zero Finding if it did not fail.
+// The outcome's sites refer to modules; if none of them is marked as the program's own, all count
+// as such.
 func Of(e trace.Ending, modules []trace.Module) Finding {
 	if !e.Kind.Failed() {
 		return Finding{}
@@ -93,16 +93,16 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	return f
 }
 
-// Same reports whether two findings are of the same bug. It is false if one of the executions
-// did not fail.
+// Same reports whether two findings show the same bug. It is false if one of the executions did not
+// fail.
 func (f Finding) Same(g Finding) bool {
 	if !f.Kind.Failed() || f.Kind != g.Kind || f.identity != g.identity {
 		return false
 	}
 	switch f.Kind {
 	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
-		// Where a stack was not asked for, a failure in a library cannot be led back to
-		// the program; then it is the instruction that counts.
+		// Without a stack, a failure in a library cannot be traced back to the program; then the
+		// instruction decides.
 		return f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
 	}
 	return true
@@ -113,7 +113,7 @@ func inProgram(s trace.Site, modules []trace.Module) bool {
 	return m >= 0 && m < len(modules) && modules[m].Program
 }
 
-// place is where the failing thread was in the program's own code.
+// place returns where the failing thread was in the program's own code.
 func place(e trace.Ending, modules []trace.Module) trace.Site {
 	if inProgram(e.Site, modules) || !slices.ContainsFunc(modules, func(m trace.Module) bool { return m.Program }) {
 		return e.Site
@@ -126,9 +126,9 @@ func place(e trace.Ending, modules []trace.Module) trace.Site {
 	return e.Site
 }
 
-// deadlock identifies the threads that wait and what for.
+// deadlock identifies the waiting threads and what they wait for.
 func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
-	// Waits on the cycle, or all of them; Waiters that are ready are not stuck.
+	// Waits on the cycle, or all of them; waiters that are ready are not stuck.
 	var waits []trace.Waiter
 	if len(e.Cycle) > 0 {
 		for _, t := range e.Cycle {
@@ -152,7 +152,7 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 		f.Message = neverReturn(waits)
 	}
 	if e.Message != "" && slices.ContainsFunc(waits, func(w trace.Waiter) bool { return ops.Of(w.Op).Of == ops.Descriptor }) {
-		// It names the descriptors.
+		// The message names the descriptors.
 		f.Message += ": " + firstLine(e.Message)
 	}
 	f.waits(waits, len(e.Cycle) > 0)
@@ -165,8 +165,8 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 	}
 }
 
-// waits adds the operations and sites of threads that wait to the identity: each as often
-// as it occurs if they are counted, else once.
+// waits adds the operations and sites of waiting threads to the identity, each as often as it
+// occurs if counted is set, else once.
 func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 	f.Threads = nil
 	var at []string
@@ -183,8 +183,8 @@ func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 	}
 }
 
-// leak identifies what goroutines that were left wait for. Where the test itself ended is
-// not one of its places.
+// leak identifies what the remaining goroutines wait for. Where the test itself ended is not part
+// of the identity.
 func (f *Finding) leak(e trace.Ending) {
 	were, them := "were", "them"
 	if len(e.Waiters) == 1 {
@@ -215,7 +215,7 @@ func (f *Finding) race(e trace.Ending) {
 	f.Message = cmp.Or(f.Message, "data race")
 }
 
-// threads names those that wait, and the calls that they wait in: "T1 (sem_wait) and T2 (sem_wait)".
+// threads names waiting threads and the calls they wait in: "T1 (sem_wait) and T2 (sem_wait)".
 func threads(waits []trace.Waiter, calls bool) string {
 	names := make([]string, len(waits))
 	for i, w := range waits {
@@ -236,13 +236,13 @@ func threads(waits []trace.Waiter, calls bool) string {
 	}
 }
 
-// owner ends the message of an unlock by a thread that does not hold the lock. Whether another
-// thread holds it then depends on the schedule; the bug is that this one does not.
+// owner matches the end of the message of an unlock by a thread that does not hold the lock.
+// Whether another thread holds it depends on the schedule; the bug is that this one does not.
 var owner = regexp.MustCompile(`^(unlock of a [a-z -]+) that (another thread holds|is not held)$`)
 
 var variable = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\bT[0-9]+\b|\bthread [0-9]+\b`)
 
-// normal is a message without what changes from one execution to the next.
+// normal returns a message without what changes from one execution to the next.
 func normal(message string) string {
 	return variable.ReplaceAllStringFunc(message, func(s string) string {
 		switch s[0] {
@@ -254,11 +254,11 @@ func normal(message string) string {
 	})
 }
 
-// number is what differs between two messages of one failure in Go programs: indices,
-// lengths, addresses, durations.
+// number matches what differs between messages of one failure in Go programs: indices, lengths,
+// addresses, durations.
 var number = regexp.MustCompile(`\b0[xX][0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
 
-// blank is a message without its numbers.
+// blank returns a message without its numbers.
 func blank(message string) string { return number.ReplaceAllString(message, "#") }
 
 func firstLine(s string) string {

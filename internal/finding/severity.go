@@ -2,10 +2,10 @@ package finding
 
 import "github.com/heddle-dev/heddle/trace"
 
-// Severity orders kinds of failures, the worst first: crashes, which end the program; data
-// races, which may do anything; executions that do not end; what the program itself calls a
-// failure; goroutines that are left. Within one of these groups kinds are equal. What is not
-// a failure comes last.
+// Severity orders kinds of failures, the worst first: crashes, which end the program; data races,
+// which may have any effect; executions that do not end; failures that the program itself reports;
+// leaked goroutines. Kinds in one of these groups are equal. Outcomes that are not failures come
+// last.
 func Severity(k trace.Kind) int {
 	switch k {
 	case trace.Assertion, trace.Signal, trace.Misuse, trace.Exception, trace.Panic, trace.Fatal:

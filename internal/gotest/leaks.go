@@ -2,7 +2,7 @@ package gotest
 
 import "github.com/heddle-dev/heddle/internal/result"
 
-// countLeaks adds a test's leaks to those of its package, where each go statement counts once.
+// countLeaks adds a test's leaks to its package's, where each go statement counts once.
 func (s *suite) countLeaks(out *result.Test, r *result.Package) {
 	for i := range out.Leaks {
 		l := &out.Leaks[i]

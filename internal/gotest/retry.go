@@ -15,12 +15,12 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// again is the result of the kept schedules of a test: the worst failure among them, and those
-// that do not fail any more.
+// again is the result of replaying the kept schedules of a test: the worst failure among them, and
+// the schedules that no longer fail.
 type again struct {
-	name    string // file of the failure, empty if none exists
+	name    string // file of the failure, empty if none failed
 	met     *trace.Trace
-	changed bool // it was recorded of another build
+	changed bool // it was recorded from another build
 	fixed   []string
 }
 
@@ -28,8 +28,8 @@ func (g *again) finding() bool { return g.name != "" }
 
 func (g *again) leak() bool { return g.finding() && g.met.Ending.Kind == trace.Leak }
 
-// retry runs the kept schedules of a test, the worst failures first, until one fails by more
-// than a leak.
+// retry runs the kept schedules of a test, the worst failures first, until one fails with more than
+// a leak.
 func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, u unit, out *result.Test) (g again, err error) {
 	type recorded struct {
 		name string
@@ -39,7 +39,7 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, u u
 	for _, name := range k.Files() {
 		tr, err := tracefile.Read(name)
 		if err != nil {
-			// A version of heddle that is to come may have written it.
+			// A newer version of heddle may have written it.
 			note(out, "not tried: %v", err)
 			continue
 		}
@@ -73,7 +73,7 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, u u
 	return g, nil
 }
 
-// takeKept makes the failure of a kept schedule the finding, if there is one.
+// takeKept makes the failure of a kept schedule, if any, the finding.
 func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
 	if !g.finding() {
 		return
@@ -86,8 +86,8 @@ func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
 	out.Known, out.Changed = true, g.changed
 }
 
-// concerns reports whether a kept trace is of what is run now, and its failure one that
-// counts now. Another build does not matter.
+// concerns reports whether a kept trace is of the test being run, and its failure of a kind that
+// counts now. A different build does not matter.
 func (s *suite) concerns(tr *trace.Trace, now *trace.Recipe) bool {
 	r, err := launch.RecipeOf(&tr.Header, s.options.Dir)
 	if err != nil || r.Kind != trace.RecipeTest || tr.Ending.Kind == trace.Race && now.RacesAllowed || tr.Ending.Kind == trace.Leak && !s.leaksFail() {
@@ -96,7 +96,7 @@ func (s *suite) concerns(tr *trace.Trace, now *trace.Recipe) bool {
 	return r.Run == now.Run && launch.Parallel(r) == launch.Parallel(now) && slices.Equal(launch.BinaryArgs(r), launch.BinaryArgs(now))
 }
 
-// settle says which kept findings are no more, after a search without a result.
+// settle reports which kept findings no longer fail, after a search without a result.
 func (s *suite) settle(fixed []string, out *result.Test) error {
 	for _, name := range fixed {
 		out.Fixed = append(out.Fixed, s.short(name))

@@ -1,5 +1,5 @@
-// Package gotest explores the tests of Go packages, each alone, as go test would run them
-// one after the other. Findings are kept, and tried first the next time.
+// Package gotest explores the tests of Go packages, each alone, in the order in which go test would
+// run them. Findings are kept, and replayed first the next time.
 package gotest
 
 import (
@@ -23,29 +23,29 @@ import (
 
 // Options say what to test, and how.
 type Options struct {
-	Recipe   trace.Recipe   // of all tests; its packages are patterns, its Run may be empty
-	Explore  engine.Options // of each test
+	Recipe   trace.Recipe   // for all tests; its packages are patterns, its Run may be empty
+	Explore  engine.Options // for each test
 	How      launch.How
-	Dir      string // where the packages are named
+	Dir      string // directory that the package patterns are relative to
 	Subtests bool   // explore each subtest alone, too
-	Failfast bool   // end with the first test that fails
-	Prune    bool   // remove kept findings that do not fail any more
+	Failfast bool   // stop after the first test that fails
+	Prune    bool   // remove kept findings that no longer fail
 }
 
-// Events are told of what happens. An error that one of them returns ends everything.
+// Events are notified of progress. An error that one of the methods returns ends the run.
 type Events interface {
-	// Building is called when a package's test binary is waited for.
+	// Building is called when the run waits for a package's test binary.
 	Building(pkg string) (done func())
 	// Begin is called before a test is explored.
 	Begin(test string)
-	// Exploring is called before a search; progress is told how far it got, until done is.
+	// Exploring is called before a search; progress is called with its progress, until done is.
 	Exploring(test string) (progress func(engine.Progress), done func())
 	// Test is called with the result of each test, Package after those of a package.
 	Test(*result.Test) error
 	Package(*result.Package) error
 }
 
-// Run explores the tests that the options select. The totals are returned with an error, too.
+// Run explores the tests that the options select. It returns the totals even with an error.
 func Run(ctx context.Context, l *launch.Launcher, opts Options, events Events) (*result.Totals, error) {
 	totals := new(result.Totals)
 	filter, err := gotool.NewFilter(opts.Recipe.Run, opts.Recipe.Skip)
@@ -64,26 +64,26 @@ func Run(ctx context.Context, l *launch.Launcher, opts Options, events Events) (
 	return totals, s.run(ctx, packages)
 }
 
-// suite is a Run under way.
+// suite is a Run in progress.
 type suite struct {
 	launcher *launch.Launcher
 	builder  *launch.Builder
 	options  Options
 	events   Events
 	filter   *gotool.Filter
-	// binaries are the packages' test binaries, each built when it is asked for first.
+	// binaries return the packages' test binaries; each is built on the first call.
 	binaries []func() (string, error)
-	building sync.WaitGroup // in the background
+	building sync.WaitGroup // builds in the background
 
-	// left are the go statements whose goroutines tests of the package left behind, each with
-	// the names of the tests.
+	// left are the go statements whose goroutines tests of the package leaked, each with the names
+	// of the tests.
 	left map[string][]string
 
 	totals *result.Totals
 }
 
-// run does the packages, one after the other; while the tests of one are explored the next
-// is built.
+// run explores the packages, one after the other; while it explores the tests of one, it builds the
+// next.
 func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 	background, cancel := context.WithCancel(ctx)
 	defer s.building.Wait()
@@ -104,17 +104,17 @@ func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 	return nil
 }
 
-// recipe is that of the tests of a package which run selects.
+// recipe returns the recipe of those tests of a package that run selects.
 func (s *suite) recipe(p gotool.Package, run string) *trace.Recipe {
 	r := s.options.Recipe
 	r.Run = run
-	if p.ImportPath != "command-line-arguments" { // else it is a list of .go files
+	if p.ImportPath != "command-line-arguments" { // otherwise it is a list of .go files
 		r.Packages = []string{p.ImportPath}
 	}
 	return &r
 }
 
-// binary is a package's test binary. The next one is built from now on.
+// binary returns a package's test binary and starts to build the next one.
 func (s *suite) binary(i int, p gotool.Package) (string, error) {
 	defer s.events.Building(p.ImportPath)()
 	binary, err := s.binaries[i]()
@@ -124,7 +124,7 @@ func (s *suite) binary(i int, p gotool.Package) (string, error) {
 	return binary, err
 }
 
-// pkg does one package. The error ends everything.
+// pkg explores one package. An error ends the run.
 func (s *suite) pkg(ctx context.Context, i int, p gotool.Package) error {
 	began := time.Now()
 	r := result.Package{Package: p.ImportPath}
@@ -142,8 +142,8 @@ func (s *suite) pkg(ctx context.Context, i int, p gotool.Package) error {
 	return err
 }
 
-// tests builds a package and does its tests. What is wrong with the package alone is said
-// in r.
+// tests builds a package and explores its tests. An error that concerns only this package goes into
+// r.
 func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Package) error {
 	broken := func(outcome string, err error) error {
 		s.totals.Failed++
@@ -204,7 +204,7 @@ type unit struct {
 	name   string // full name: a subtest's has slashes
 }
 
-// unit does one test and adds it to its package's sums.
+// unit explores one test and adds it to its package's totals.
 func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 	s.events.Begin(u.name)
 	began := time.Now()
@@ -216,7 +216,7 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		}
 		err = cerr
 	} else if err != nil {
-		// It says nothing about the other tests.
+		// The failure concerns no other test.
 		s.totals.Failed++
 		r.Worsen(result.Failed)
 		if out.Outcome != result.Found {
@@ -250,7 +250,7 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 	return err
 }
 
-// explore tries what was found before, and then looks for something new.
+// explore replays earlier findings, then searches for new ones.
 func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	t, err := s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.How)
 	if err != nil {
@@ -266,7 +266,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	opts := s.options.Explore
 	opts.Where = report.NewRunning(t.Modules).Place
 	if s.leaksFail() && !again.finding() {
-		// Once for each go statement of the package.
+		// Count each go statement of the package once.
 		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
 	}
 	progress, done := s.events.Exploring(u.name)
@@ -307,7 +307,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 // leaksFail reports whether goroutines that are left behind are failures.
 func (s *suite) leaksFail() bool { return s.options.Recipe.Leaks == launch.LeaksFail }
 
-// short is a file's name as the user would write it.
+// short returns a file's name as the user would write it.
 func (s *suite) short(name string) string {
 	if rel, err := filepath.Rel(s.options.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -320,14 +320,14 @@ func unfinished(out *result.Test) bool {
 	return out.Report != nil && out.Report.Finding == nil && out.Outcome != result.Found && out.Report.Executions == 0 && !out.Report.Sequential
 }
 
-// take adds the result of a search to that of the test.
+// take adds the result of a search to the test's.
 func take(out *result.Test, r *engine.Report) {
 	found, tried := result.Of(r), out.Executions
 	out.Report = r
 	out.Search = found.Search
 	out.Executions += tried
 	if out.Sequential = r.Sequential; !r.Sequential {
-		out.Notes = append(out.Notes, found.Notes...) // else there is but that one
+		out.Notes = append(out.Notes, found.Notes...) // otherwise it is the only one
 	}
 	out.Finding, out.Simplified = found.Finding, found.Simplified
 	for _, l := range r.Leaks {

@@ -18,8 +18,8 @@ type Build struct {
 	Test    bool     // its test binary; otherwise the program itself
 	Flags   []string // the user's build flags
 	Overlay Overlay
-	// Cache is the directory in which binaries are kept. The same build has the same place
-	// there, so that what is recorded of one is of the same file after the next.
+	// Cache is the directory for binaries. The same build has the same path there, so that a
+	// recording of one still refers to an identical file after the next.
 	Cache string
 }
 
@@ -54,7 +54,7 @@ func (t *Tool) Build(ctx context.Context, b Build) (binary string, err error) {
 	if b.Test {
 		args = []string{"test", "-c", "-o", made}
 	} else if !hasFlag(b.Flags, "buildvcs") {
-		args = append(args, "-buildvcs=false") // a commit would make it another program
+		args = append(args, "-buildvcs=false") // a new commit would change the binary
 	}
 	args = append(args, flags...)
 	args = append(args, b.What...)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// RaceDetector says in one sentence why programs cannot be built with Go's own race detector;
-// nil if they can. It is a library that comes with Go, and is linked by cgo.
+// RaceDetector returns in one sentence why programs cannot be built with Go's own race detector, a
+// library that comes with Go and is linked by cgo; nil if they can.
 func (t *Tool) RaceDetector(ctx context.Context) error {
 	out, err := t.output(ctx, "env", "-json", "CC")
 	if err != nil {

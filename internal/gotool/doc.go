@@ -1,8 +1,8 @@
-// Package gotool is what heddle knows about the go command: which one is meant and whether
-// its release can be used, what packages a pattern names, how a test binary or a program is
-// built with an overlay over Go's own runtime, and which tests a test binary has.
+// Package gotool encapsulates the go command: which one to use and whether heddle supports its
+// release, the packages that a pattern names, building a test binary or a program with an overlay
+// over Go's own runtime, and listing the tests in a test binary.
 //
-// Everything is asked of the go command itself, in the directory where the user called
-// heddle: modules, workspaces, vendoring, toolchain lines and GOFLAGS mean there what they
-// mean to go build. Nothing of the user's is written to.
+// It asks the go command itself, in the directory where the user called heddle, so that modules,
+// workspaces, vendoring, toolchain lines and GOFLAGS have the meaning they have for go build. It
+// writes to none of the user's files.
 package gotool

@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// Overlay is how heddle's own files get into a build: flags of go build, at most one each
-// of -overlay, -tags and -gcflags among them, and environment variables. Flags are words
-// like -tags=race, name and value in one.
+// Overlay adds heddle's own files to a build: flags of go build, with at most one each of -overlay,
+// -tags and -gcflags, and environment variables. A flag is one word, like -tags=race.
 type Overlay struct {
 	Flags []string
 	Env   []string
 }
 
-// mergeFlags are the build flags of the user and of the overlay as one list. Both hold:
-// where the go command would take only the last of two, they are made into one. GOFLAGS
-// counts with the user's where a flag on the command line would hide it. scratch is a
-// directory for an overlay that holds both.
+// mergeFlags merges the build flags of the user and of the overlay into one list in which both take
+// effect: where the go command would use only the last of two flags, it combines them. It adds
+// flags from GOFLAGS that a flag on the command line would override. scratch is a directory for a
+// combined overlay.
 func (t *Tool) mergeFlags(user, overlay []string, scratch string) ([]string, error) {
 	var out []string
 	ours := map[string]string{}
@@ -48,12 +47,12 @@ func (t *Tool) mergeFlags(user, overlay []string, scratch string) ([]string, err
 			continue
 		}
 		if !seen[name] && name != "gcflags" && name != "ldflags" {
-			theirs[name] = nil // the command line's hides that of GOFLAGS
+			theirs[name] = nil // the command line overrides GOFLAGS
 		}
 		seen[name] = true
 		theirs[name] = append(theirs[name], value)
 	}
-	// The debug information that names places in the program stays in.
+	// Keep the debug information that names places in the program.
 	for _, value := range theirs["ldflags"] {
 		out = append(out, "-ldflags="+strings.TrimSpace(value+" -w=0"))
 	}
@@ -61,12 +60,12 @@ func (t *Tool) mergeFlags(user, overlay []string, scratch string) ([]string, err
 		switch name {
 		case "tags":
 			tags := slices.Clone(theirs[name])
-			tags = append(tags[max(0, len(tags)-1):], ours[name]) // the last one counts
+			tags = append(tags[max(0, len(tags)-1):], ours[name]) // the last one wins
 			out = append(out, "-tags="+strings.Join(slices.DeleteFunc(tags, func(s string) bool { return s == "" }), ","))
 		case "gcflags":
 			out = append(out, "-gcflags="+ours[name])
 			for _, value := range theirs[name] {
-				// Of the patterns that match a package, the last counts.
+				// Of the patterns that match a package, the last wins.
 				pattern, _ := cutPattern(value)
 				_, own := cutPattern(ours[name])
 				if pattern != "" {
@@ -89,13 +88,13 @@ func (t *Tool) mergeFlags(user, overlay []string, scratch string) ([]string, err
 	return out, nil
 }
 
-// cutFlag takes -name=value apart, however many dashes.
+// cutFlag splits -name=value, with any number of dashes.
 func cutFlag(word string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(strings.TrimLeft(word, "-"), "=")
 	return name, value, ok
 }
 
-// cutPattern takes pattern=flags apart, as -gcflags and its kin have it.
+// cutPattern splits pattern=flags, the form of -gcflags and similar flags.
 func cutPattern(value string) (pattern, flags string) {
 	if strings.HasPrefix(value, "-") {
 		return "", value
@@ -107,11 +106,11 @@ func cutPattern(value string) (pattern, flags string) {
 	return pattern, flags
 }
 
-// replacement is the file that -overlay names.
+// replacement is the content of the file given to -overlay.
 type replacement struct{ Replace map[string]string }
 
-// mergeOverlays writes an overlay that is the user's and heddle's. A file that both
-// replace cannot be built.
+// mergeOverlays writes an overlay that combines the user's and heddle's. A file that both replace
+// is an error.
 func (t *Tool) mergeOverlays(user, own, scratch string) (string, error) {
 	if !filepath.IsAbs(user) {
 		user = filepath.Join(t.Dir, user)

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Package is one package that a pattern named.
+// Package is a package that a pattern names.
 type Package struct {
 	ImportPath string
 	Dir        string
 	Name       string // "main" for a program
-	Tests      bool   // it has test files
+	Tests      bool   // whether it has test files
 	Module     string // path of its module, empty for none
-	// Err is what is wrong with the package before anything is compiled, as go list says it.
+	// Err is why the package cannot be loaded, in go list's words.
 	Err string
 }
 
-// List are the packages that patterns name, the one in the tool's directory if none are
-// given, in the go command's order. flags are the user's build flags. A package that cannot
-// be loaded is among them, with Err.
+// List returns the packages that patterns name, in the go command's order; without patterns, the
+// package in the tool's directory. flags are the user's build flags. A package that cannot be
+// loaded is included, with Err.
 func (t *Tool) List(ctx context.Context, flags, patterns []string) ([]Package, error) {
 	args := append([]string{"list", "-e", "-json=ImportPath,Dir,Name,TestGoFiles,XTestGoFiles,Module,Error"}, flags...)
 	args = append(append(args, "--"), patterns...)

@@ -12,11 +12,10 @@ type Filter struct {
 	run, skip []alternative
 }
 
-// alternative is one of those that "|" separates outside of brackets, by levels of
-// subtests.
+// alternative is one of the parts that "|" separates outside brackets, by levels of subtests.
 type alternative []string
 
-// NewFilter reads -run and -skip as the testing package does.
+// NewFilter parses -run and -skip as the testing package does.
 func NewFilter(run, skip string) (*Filter, error) {
 	f := &Filter{Run: run, Skip: skip}
 	for _, p := range []struct {
@@ -38,8 +37,8 @@ func NewFilter(run, skip string) (*Filter, error) {
 	return f, nil
 }
 
-// Select is the -test.run that runs this one test, with the part of -run that chooses its
-// subtests; false if it is not to be run.
+// Select returns the -test.run that runs this one test, including the part of -run that selects its
+// subtests; false if the test is not selected.
 func (f *Filter) Select(test string) (run string, ok bool) {
 	for _, a := range f.skip {
 		if len(a) == 1 && matches(a[0], test) {
@@ -62,10 +61,10 @@ func (f *Filter) Select(test string) (run string, ok bool) {
 	return strings.Join(parts, "|"), len(parts) > 0
 }
 
-// matches is about an expression that compiles.
+// matches reports whether expr, a valid expression, matches name.
 func matches(expr, name string) bool { return regexp.MustCompile(expr).MatchString(name) }
 
-// Only is the -test.run of one test or subtest alone.
+// Only returns the -test.run of one test or subtest alone.
 func Only(name string) string {
 	levels := strings.Split(name, "/")
 	for i, l := range levels {
@@ -74,8 +73,8 @@ func Only(name string) string {
 	return strings.Join(levels, "/")
 }
 
-// alternatives splits as the testing package does: at "|" and "/" that are outside of
-// brackets and not escaped.
+// alternatives splits as the testing package does: at each "|" and "/" that is outside brackets and
+// not escaped.
 func alternatives(s string) (out []alternative) {
 	var levels alternative
 	square, round, begin := 0, 0, 0

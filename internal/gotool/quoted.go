@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// splitQuoted splits words as the go command splits the values of GOFLAGS and -gcflags: at
-// white space, a word that begins with a quote going on to the next one. There are no
-// escapes.
+// splitQuoted splits words as the go command splits the values of GOFLAGS and -gcflags: at white
+// space, except in a word that begins with a quote, which extends to the next one. Escapes do not
+// exist.
 func splitQuoted(s string) (words []string, err error) {
 	for {
 		s = strings.TrimLeft(s, " \t\r\n")

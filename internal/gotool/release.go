@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// The releases of Go 1 whose runtime heddle knows.
+// The releases of Go 1 that heddle supports.
 const (
 	OldestRelease = 24
 	NewestRelease = 26
@@ -16,10 +16,10 @@ const (
 
 var releaseForm = regexp.MustCompile(`\bgo1\.(\d+)`)
 
-// Releases names the releases whose runtime heddle knows, for messages.
+// Releases names the supported releases in messages.
 var Releases = fmt.Sprintf("Go 1.%d to 1.%d", OldestRelease, NewestRelease)
 
-// release is the n of Go 1.n, 0 if the version does not say.
+// release returns the n of Go 1.n, 0 if the version has none.
 func release(version string) int {
 	m := releaseForm.FindStringSubmatch(version)
 	if m == nil {
@@ -29,8 +29,7 @@ func release(version string) int {
 	return n
 }
 
-// Supported says in one sentence why programs of this release cannot be run under heddle;
-// nil if they can.
+// Supported returns in one sentence why heddle cannot run programs of this release; nil if it can.
 func (t *Tool) Supported() error {
 	if n := release(t.Version); n < OldestRelease || n > NewestRelease {
 		return fmt.Errorf("%s is %s, and heddle knows the runtimes of %s: choose one of these with --go, or with GOTOOLCHAIN",

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Settle sees to it that files of the Go installation can be overlaid: the go command
-// refuses that (since Go 1.25) for an installation that it fetched itself into the module
-// cache, because a toolchain line or GOTOOLCHAIN asked for it. Such a one is used from a
-// copy in cache, made the first time, whose files are links where that is possible.
+// Settle makes sure that files of the Go installation can be overlaid. Since Go 1.25 the go command
+// refuses that for an installation in the module cache, which it downloaded itself for a toolchain
+// line or GOTOOLCHAIN. Settle then uses a copy in cache, made the first time, whose files are links
+// where possible.
 func (t *Tool) Settle(ctx context.Context, cache string) error {
 	if t.ModCache == "" || !strings.HasPrefix(t.Root, t.ModCache+string(filepath.Separator)) {
 		return nil
@@ -31,7 +31,7 @@ func (t *Tool) Settle(ctx context.Context, cache string) error {
 	return nil
 }
 
-// copyTree copies a directory, whole or not at all.
+// copyTree copies a directory, completely or not at all.
 func copyTree(ctx context.Context, from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
@@ -66,7 +66,7 @@ func copyTree(ctx context.Context, from, to string) error {
 	}
 	if err := os.Rename(tmp, to); err != nil {
 		if _, other := os.Stat(to); other == nil {
-			return nil // another heddle was faster
+			return nil // another heddle process was faster
 		}
 		return err
 	}

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Binary is a test binary and how it is run: in its package's directory, as go test does.
+// Binary is a test binary and how to run it: in its package's directory, as go test does.
 type Binary struct {
 	Path string
-	Dir  string   // the package's
+	Dir  string   // the package's directory
 	Env  []string // nil for heddle's own
-	Args []string // of the user's, after heddle's: what follows -args, -test.short, …
+	Args []string // the user's, after heddle's: what follows -args, -test.short, …
 }
 
-// patience bounds a run of a test binary that heddle does not control: one that lists, or
-// that finds the subtests of one test.
+// patience limits the run of a test binary outside heddle's control, to list tests or to find the
+// subtests of one.
 const patience = time.Minute
 
 func (b Binary) run(ctx context.Context, args ...string) (string, error) {
@@ -28,7 +28,7 @@ func (b Binary) run(ctx context.Context, args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(bounded, b.Path, append(args, b.Args...)...)
 	cmd.Dir, cmd.Env = b.Dir, b.Env
-	// What the tests start goes with them.
+	// The process group includes what the tests start, and is killed as a whole.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -42,8 +42,8 @@ func (b Binary) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Tests are the names of the binary's tests, fuzz targets and examples, in the order in
-// which the binary runs them. Benchmarks are left out.
+// Tests returns the names of the binary's tests, fuzz targets and examples, in the order in which
+// the binary runs them. It omits benchmarks.
 func (b Binary) Tests(ctx context.Context) ([]string, error) {
 	out, err := b.run(ctx, "-test.list=.")
 	if err != nil {
@@ -61,12 +61,12 @@ func (b Binary) Tests(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// testName tells a test from what a TestMain prints.
+// testName distinguishes a test from what a TestMain prints.
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)(|[\p{Lu}\p{N}_][\p{L}\p{N}_]*|_[\p{L}\p{N}_]*)$`)
 
-// Subtests are the full names of those subtests of a test that have none themselves, in the
-// order in which they ran, without heddle, just now. run is the -test.run that selects
-// among them (Filter.Select).
+// Subtests runs a test without heddle and returns the full names of those of its subtests that have
+// no subtests themselves, in the order in which they ran. run is the -test.run that selects among
+// them (Filter.Select).
 func (b Binary) Subtests(ctx context.Context, test, run string) ([]string, error) {
 	out, err := b.run(ctx, "-test.run="+run, "-test.v", "-test.count=1")
 	if ctx.Err() != nil {
@@ -86,7 +86,7 @@ func (b Binary) Subtests(ctx context.Context, test, run string) ([]string, error
 	}), nil
 }
 
-// tail is the end of an output, for a sentence.
+// tail returns the end of an output, for an error message.
 func tail(out string) string {
 	lines := strings.FieldsFunc(strings.TrimSpace(out), func(r rune) bool { return r == '\n' })
 	return strings.Join(lines[max(0, len(lines)-3):], "; ")

@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// Tool is a go command as it is in one directory: a toolchain line in go.mod or go.work
-// there can make it another release than elsewhere.
+// Tool is a go command used in one directory: a toolchain line in go.mod or go.work there can
+// select another release than elsewhere.
 type Tool struct {
 	Path    string   // the go command
-	Dir     string   // where it is called
+	Dir     string   // working directory of its calls
 	Version string   // release, like go1.25.6
 	Root    string   // GOROOT of that release
 	Flags   []string // the words of GOFLAGS
 	ModCache,
 	OS, Arch string
-	// Env are variables that are set for builds, beside heddle's own environment.
+	// Env are variables set for builds, in addition to heddle's own environment.
 	Env []string
 
-	env []string // what it is called with on top of heddle's own environment
+	env []string // environment of its calls, in addition to heddle's own
 }
 
-// Find finds the go command, flag if it is not empty and else the one in PATH, and asks it
-// in dir what it is. It does not judge the release; see Supported.
+// Find finds the go command, flag if it is not empty and else the one in PATH, and queries its
+// settings in dir. It accepts any release; see Supported.
 func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 	path := flag
 	if path == "" {
@@ -64,8 +64,8 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 	return t, nil
 }
 
-// command prepares a call of the go command in its directory. Interrupted, it gets the
-// time to take its temporary files away.
+// command prepares a call of the go command in its directory. When interrupted, the command gets
+// the time to remove its temporary files.
 func (t *Tool) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, t.Path, args...)
 	cmd.Dir = t.Dir
@@ -76,7 +76,7 @@ func (t *Tool) command(ctx context.Context, env []string, args ...string) *exec.
 	return cmd
 }
 
-// output is what the go command prints. The error is what it says itself.
+// output returns what the go command prints. The error is the command's own message.
 func (t *Tool) output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := t.command(ctx, nil, args...)
 	var stderr bytes.Buffer
@@ -91,7 +91,7 @@ func (t *Tool) output(ctx context.Context, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// oneLine is a message of the go command as a part of a sentence.
+// oneLine turns a message of the go command into part of a sentence.
 func oneLine(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
 	for i, l := range lines {
@@ -100,9 +100,9 @@ func oneLine(s string) string {
 	return strings.Join(lines, "; ")
 }
 
-// BuildEnv are the environment variables, NAME=value, that decide what the go command builds and
-// that somebody set. GOFLAGS is not among them, since it can name programs to run, nor is
-// CGO_ENABLED, which the overlay decides.
+// BuildEnv returns the environment variables, NAME=value, that are set and decide what the go
+// command builds. It omits GOFLAGS, which can name programs to run, and CGO_ENABLED, which the
+// overlay decides.
 func BuildEnv() (vars []string) {
 	for _, name := range []string{"GOAMD64", "GOEXPERIMENT"} {
 		if v := os.Getenv(name); v != "" {

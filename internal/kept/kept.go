@@ -1,4 +1,4 @@
-// Package kept keeps the findings of heddle test in files of the package that is tested.
+// Package kept stores the findings of heddle test in files of the package under test.
 package kept
 
 import (
@@ -14,27 +14,27 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Dir is the directory of a package in which findings are kept. The go command, go vet
-// and go:embed of a directory pass over names that begin with an underscore, as over those
-// that begin with a dot; but a dot also hides a file from people, from the default of
-// actions/upload-artifact, and from Git where the user ignores such names. It must not be
-// in testdata, which tests of some packages walk.
+// Dir is the directory in a package for its findings. The go command, go vet and go:embed of a
+// directory skip names that begin with an underscore, as they skip those that begin with a dot; but
+// a dot also hides a file from people, from the default of actions/upload-artifact, and from Git if
+// the user ignores such names. Dir must not be in testdata, which some packages' tests walk.
 const Dir = "_heddle"
 
-// OldDir is where earlier versions kept findings, in the package.
+// OldDir is where earlier versions stored findings, in the package.
 var OldDir = filepath.Join("testdata", "heddle")
 
-// Findings are the findings of one test, in files of the package: _heddle/TestName/0123456789abcdef.hdl.
-// The directories of a subtest are below those of its test.
+// Findings are the findings of one test, in files of the package:
+// _heddle/TestName/0123456789abcdef.hdl. The directories of a subtest are below those of its test.
 type Findings struct {
 	dir      string
 	old      string // of earlier versions
-	fallback string // where the package cannot be written to: in the module cache, say
+	fallback string // used if the package is read-only, as in the module cache
 	pkg      string // the package's directory
 }
 
-// Of are the findings of a test, whose full name has slashes for a subtest, in the package with
-// that directory and import path. Where it cannot be written they go to the cache directory.
+// Of returns the findings of a test, whose full name has slashes for a subtest, in the package with
+// that directory and import path. If the directory is read-only, findings go to the cache
+// directory.
 func Of(cache, dir, importPath, test string) Findings {
 	levels := strings.Split(test, "/")
 	for i, l := range levels {
@@ -52,11 +52,11 @@ func Of(cache, dir, importPath, test string) Findings {
 	}
 }
 
-// Files are the traces that are kept, by name. One that lies in two places counts once.
+// Files returns the names of the stored traces. One that is in two places counts once.
 func (k Findings) Files() (names []string) {
 	met := map[string]bool{}
 	for _, dir := range []string{k.dir, k.old, k.fallback} {
-		// The directory's name may have characters that mean something in a pattern.
+		// The directory's name may have characters that are special in a pattern.
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".hdl") && !met[e.Name()] {
@@ -68,8 +68,8 @@ func (k Findings) Files() (names []string) {
 	return names
 }
 
-// Keep writes a finding and returns where. The same schedule has the same name. What earlier
-// versions kept elsewhere in the package moves with it, which the note says.
+// Keep writes a finding and returns its file. The same schedule has the same name. Findings that
+// earlier versions stored elsewhere in the package are moved too; note says so.
 func (k Findings) Keep(tr *trace.Trace) (name, note string, err error) {
 	sum := sha256.Sum256([]byte(tr.Ending.Kind.String() + schedule.Format(schedule.ScriptOf(tr), tr.Threads)))
 	base := hex.EncodeToString(sum[:8]) + ".hdl"

@@ -13,19 +13,19 @@ import (
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-// HasOld reports whether a package has findings where earlier versions kept them.
+// HasOld reports whether a package has findings where earlier versions stored them.
 func HasOld(pkg string) bool {
 	files, _ := oldKept(pkg)
 	return len(files) > 0
 }
 
-// oldKept are the findings of a package that earlier versions kept, and all directories there,
-// the inner ones first. Names are relative to the package's directory.
+// oldKept returns the findings of a package that earlier versions stored, and all directories
+// there, the inner ones first. Names are relative to the package's directory.
 func oldKept(pkg string) (files, dirs []string) {
 	root := os.DirFS(pkg)
 	_ = fs.WalkDir(root, filepath.ToSlash(OldDir), func(name string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // not there, or not to be read
+		case err != nil: // does not exist, or is not readable
 		case e.IsDir():
 			dirs = append(dirs, name)
 		case e.Type().IsRegular() && strings.HasSuffix(name, ".hdl"):
@@ -37,8 +37,8 @@ func oldKept(pkg string) (files, dirs []string) {
 	return files, dirs
 }
 
-// moveKept moves what earlier versions kept in a package to where findings are kept now, and
-// says so. What cannot be moved stays where it is, and is still read there.
+// moveKept moves a package's findings from where earlier versions stored them, and says so. What
+// cannot be moved stays in place and is still read from there.
 func moveKept(pkg string) (note string) {
 	files, dirs := oldKept(pkg)
 	moved := 0
@@ -72,7 +72,7 @@ func moveKept(pkg string) (note string) {
 	return note
 }
 
-// moveFile moves a file and overwrites none.
+// moveFile moves a file; it never overwrites one.
 func moveFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err

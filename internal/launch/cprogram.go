@@ -21,17 +21,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// How says how a program is run, whatever it is.
+// How says how to run a program of any kind.
 type How struct {
-	Watchdog time.Duration // without a scheduling point for this long, it hangs
-	// Isolation is what lies between one execution of a C or C++ program and the next,
-	// empty for what the program turns out to need. Threads gives each of its threads a
-	// kernel thread.
+	Watchdog time.Duration // time without a scheduling point after which the program hangs
+	// Isolation separates the executions of a C or C++ program, empty to choose what the program
+	// turns out to need. Threads gives each of its threads a kernel thread.
 	Isolation string
 	Threads   bool
 }
 
-// config is what it says, and what a trace says where it is silent.
+// config returns the configuration; where h says nothing, recorded from a trace decides.
 func (h How) config(recorded string) (cfg cprog.Config, err error) {
 	cfg.Threads, cfg.Watchdog = h.Threads, h.Watchdog
 	if cfg.Isolation, err = cprog.ParseIsolation(cmp.Or(h.Isolation, recorded)); err != nil {
@@ -43,11 +42,11 @@ func (h How) config(recorded string) (cfg cprog.Config, err error) {
 // Program is a program as the user names it.
 type Program struct {
 	Words   []string // the program and its arguments: an executable, or Go source as for go run
-	Stdin   []byte   // what every execution reads, nil for nothing
-	Without []string // synchronisation calls to leave out, CALL@FILE:LINE
+	Stdin   []byte   // standard input of every execution, nil for none
+	Without []string // synchronisation calls to omit, CALL@FILE:LINE
 }
 
-// Start makes a program ready at main: an executable, or one that is built from Go source.
+// Start starts a program, an executable or one built from Go source, and stops it at main.
 func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target, error) {
 	dir, err := WorkingDir()
 	if err != nil {
@@ -62,7 +61,7 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	}
 	if what, args := goWords(dir, p.Words); len(what) > 0 {
 		if len(p.Without) > 0 {
-			return nil, usage.Errorf("--without leaves out calls of C and C++ programs, and not yet of Go programs")
+			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
 		}
 		if how.Isolation != "" || how.Threads {
 			return nil, usage.Errorf("--isolation and --threads are for C and C++ programs")
@@ -93,7 +92,7 @@ func Executable(words []string) (string, error) {
 	return path, nil
 }
 
-// startC completes cfg and makes the program ready.
+// startC completes cfg and starts the program.
 func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target, error) {
 	path := cfg.Path
 	if gotool.Built(path) {
@@ -128,7 +127,7 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	return t, nil
 }
 
-// OmittedNotes say what became of the calls that were to be left out.
+// OmittedNotes report how often the calls to omit were reached.
 func OmittedNotes(t target.Target) (notes []string) {
 	c, ok := target.As[target.Omitter](t)
 	if !ok {
@@ -144,8 +143,8 @@ func OmittedNotes(t target.Target) (notes []string) {
 	return notes
 }
 
-// StartRecorded makes the program of a trace ready. It asks before it runs the trace of
-// somebody else.
+// StartRecorded starts the program of a trace. It asks the user before it runs a trace from someone
+// else.
 func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
 	cfg, err := how.config(tr.Header.Isolation)
 	if err != nil {

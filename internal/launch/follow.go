@@ -10,8 +10,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Follow runs the schedule of a trace: exactly, if the program is the same, and otherwise
-// as closely as the program lets it.
+// Follow runs the schedule of a trace: exactly, if the program is the same, and otherwise as
+// closely as the program permits.
 func Follow(ctx context.Context, t target.Target, tr *trace.Trace) (met *trace.Trace, changed bool, err error) {
 	relocate(tr, t.Modules())
 	met, err = engine.Replay(ctx, t, tr)

@@ -32,7 +32,7 @@ type Builder struct {
 	once     sync.Once
 }
 
-// Builder makes ready to build in dir. env are variables to set for the go command beside
+// Builder returns a Builder for dir. env are variables to set for the go command in addition to
 // heddle's own environment.
 func (l *Launcher) Builder(ctx context.Context, dir string, env []string, opts patch.Options) (*Builder, error) {
 	tool, err := gotool.Find(ctx, l.GoTool, dir)
@@ -62,8 +62,7 @@ func (l *Launcher) Builder(ctx context.Context, dir string, env []string, opts p
 	return &Builder{Cache: cache, tool: tool, over: over, launcher: l}, nil
 }
 
-// List are the packages that patterns name, as gotool.Tool.List has them. flags are those of
-// the build.
+// List returns the packages that patterns name; see gotool.Tool.List. flags are the build flags.
 func (b *Builder) List(ctx context.Context, flags, patterns []string) ([]gotool.Package, error) {
 	if err := checkPackages(patterns); err != nil {
 		return nil, err
@@ -71,8 +70,8 @@ func (b *Builder) List(ctx context.Context, flags, patterns []string) ([]gotool.
 	return b.tool.List(ctx, flags, patterns)
 }
 
-// Build builds the test binary or program of a recipe and returns its path. What a failing go
-// command printed goes to Launcher.Output.
+// Build builds the test binary or program of a recipe and returns its path. The output of a failing
+// go command goes to Launcher.Output.
 func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	test, flags := r.Kind == trace.RecipeTest, slices.Clone(r.Flags)
 	if test && r.Vet != "" {
@@ -81,7 +80,7 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	defer b.told(test, r.Packages)()
 	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
 	if stamp := b.stamp(); err == nil && stamp != "" {
-		_ = os.WriteFile(stamp, nil, 0o644) // without it a sentence is printed once more
+		_ = os.WriteFile(stamp, nil, 0o644) // on failure a sentence is printed once more
 	}
 	var failed *gotool.BuildError
 	if errors.As(err, &failed) {
@@ -90,8 +89,8 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	return binary, err
 }
 
-// stamp is a file beside the overlay that is there once something was built with it, so that
-// Go's cache has the standard library; empty without an overlay.
+// stamp returns the name of a file beside the overlay that exists once something was built with it,
+// so that Go's cache has the standard library; empty without an overlay.
 func (b *Builder) stamp() string {
 	for _, f := range b.over.Flags {
 		if name, ok := strings.CutPrefix(f, "-overlay="); ok {
@@ -101,13 +100,14 @@ func (b *Builder) stamp() string {
 	return ""
 }
 
-// How long a build takes before it is mentioned: the first one, and later ones.
+// How long a build may take before a note is printed: the first one, and later ones.
 const (
 	firstBuildSilence = 3 * time.Second
 	laterBuildSilence = 10 * time.Second
 )
 
-// told says once that a build takes long. Launcher.Quiet says that of a test is reported otherwise.
+// told prints one note when a build takes long. With Launcher.Quiet, the caller reports builds of
+// tests itself.
 func (b *Builder) told(test bool, what []string) (done func()) {
 	done = func() {}
 	b.once.Do(func() {
@@ -125,12 +125,12 @@ func (b *Builder) told(test bool, what []string) (done func()) {
 	return done
 }
 
-// built is a target whose traces say how to build it again: the program of a trace is a
-// file in the cache, which another machine has not.
+// built is a target whose traces say how to build it again: the program of a trace is a file in the
+// cache, which other machines do not have.
 type built struct {
 	target.Target
 	recipe *trace.Recipe
-	dir    string // where it is built
+	dir    string // the directory it is built in
 	sign   func(*trace.Header)
 }
 
@@ -167,7 +167,7 @@ func (b *built) name(h *trace.Header) {
 	b.sign(h)
 }
 
-// startGo builds a program from Go source and makes it ready.
+// startGo builds a program from Go source and starts it.
 func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, stdin []byte, how How) (target.Target, error) {
 	b, err := l.Builder(ctx, dir, nil, patch.Options{})
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, std
 	return l.startBuilt(ctx, r, dir, configOf(r, binary, dir, stdin, how))
 }
 
-// StartTest makes ready what a recipe selects of a test binary, which was built from dir.
+// StartTest starts what a recipe selects from a test binary built in dir.
 func (l *Launcher) StartTest(ctx context.Context, r *trace.Recipe, binary, dir string, p gotool.Package, how How) (target.Target, error) {
 	return l.startBuilt(ctx, r, dir, configOf(r, binary, p.Dir, nil, how))
 }
@@ -205,21 +205,21 @@ func (l *Launcher) startBuilt(ctx context.Context, r *trace.Recipe, dir string, 
 	return &built{t, r, dir, l.sign}, nil
 }
 
-// startSupported starts a program as heddle was told to.
+// startSupported starts a program through Launcher's Support.
 func (l *Launcher) startSupported(ctx context.Context, cfg goprog.Config) (target.Target, error) {
 	cfg.Memory, cfg.Version = l.Memory, l.Version
 	return l.Support.Start(ctx, cfg)
 }
 
-// DefaultParallel is how many parallel tests are under way at once unless a recipe says
-// otherwise: the same on every machine, or a trace would not replay on another.
+// DefaultParallel is how many parallel tests run at once unless a recipe says otherwise: the same
+// on every machine, or a trace would not replay on another one.
 const DefaultParallel = 8
 
-// Parallel is how many parallel tests of a recipe are under way at once.
+// Parallel returns how many parallel tests of a recipe run at once.
 func Parallel(r *trace.Recipe) int { return cmp.Or(r.Parallel, DefaultParallel) }
 
-// configOf says how to run what a recipe builds so that it repeats what the recipe selects.
-// dir is the working directory.
+// configOf returns the configuration that runs repeatedly what the recipe selects from the built
+// binary. dir is the working directory.
 func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
 	if r.Kind == trace.RecipeProgram {
 		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, Watchdog: how.Watchdog}
@@ -230,12 +230,12 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog
 	}
 	return goprog.Config{
 		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,
-		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats one
+		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats an example
 		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, Watchdog: how.Watchdog,
 	}
 }
 
-// BinaryArgs are the arguments of a test binary that are the user's.
+// BinaryArgs returns the user's arguments of a test binary.
 func BinaryArgs(r *trace.Recipe) (args []string) {
 	if r.Short {
 		args = append(args, "-test.short")
@@ -246,8 +246,8 @@ func BinaryArgs(r *trace.Recipe) (args []string) {
 	return append(args, r.Args...)
 }
 
-// startRecordedGo builds the Go program of a trace again and makes it ready. The trace then
-// names the file that was built, if it is the same program.
+// startRecordedGo rebuilds the Go program of a trace and starts it. If the program is the same, the
+// trace then names the new file.
 func (l *Launcher) startRecordedGo(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
 	cfg, r, err := l.recordedGo(ctx, tr, patch.Options{}, how)
 	if err != nil {
@@ -294,8 +294,8 @@ func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.O
 	return configOf(r, binary, dir, h.Stdin, how), r, nil
 }
 
-// sourceDir is the directory from which a trace's program is built: the recorded one, or
-// where heddle is called if that is not there, as on another machine.
+// sourceDir returns the directory from which a trace's program is built: the recorded one, or the
+// current one if that does not exist, as on another machine.
 func sourceDir(recorded string) (string, error) {
 	if info, err := os.Stat(recorded); err == nil && info.IsDir() {
 		return recorded, nil
@@ -303,7 +303,7 @@ func sourceDir(recorded string) (string, error) {
 	return WorkingDir()
 }
 
-// relocate lets a trace name the file that holds its program now, if it is the same build.
+// relocate makes a trace name the file that now holds its program, if it is the same build.
 func relocate(tr *trace.Trace, now []trace.Module) {
 	for i := range tr.Modules {
 		if m := &tr.Modules[i]; m.Program && i < len(now) && now[i].BuildID == m.BuildID {
@@ -312,8 +312,8 @@ func relocate(tr *trace.Trace, now []trace.Module) {
 	}
 }
 
-// Findable sees to it that the names and lines of a Go trace can be looked up: its program
-// lies in the cache, which may have been emptied.
+// Findable makes sure that the names and lines of a Go trace can be looked up: its program is in
+// the cache, which may have been emptied.
 func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 	if tr.Header.Target != "go" {
 		return
@@ -324,7 +324,7 @@ func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 			continue
 		}
 		var cfg goprog.Config
-		err := l.trust(ctx, tr) // building runs commands, too
+		err := l.trust(ctx, tr) // building runs commands too
 		if err == nil {
 			cfg, _, err = l.recordedGo(ctx, tr, patch.Options{}, How{})
 		}
@@ -341,7 +341,7 @@ func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 	}
 }
 
-// readable says why the names of a module cannot be looked up.
+// readable returns why the names of a module cannot be looked up.
 func readable(m trace.Module) error {
 	table := symbol.New([]trace.Module{m}, symbol.Options{})
 	table.Call(trace.MakeSite(0, 1))

@@ -13,11 +13,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 )
 
-// Support puts heddle into Go programs and starts them.
+// Support adds heddle to Go programs and starts them.
 type Support interface {
-	// Overlay makes the files that put heddle into the runtime of the tool's release.
+	// Overlay makes the files that add heddle to the runtime of the tool's release.
 	Overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error)
-	// Start makes a program ready that was built with that overlay.
+	// Start starts a program that was built with that overlay.
 	Start(context.Context, goprog.Config) (target.Target, error)
 }
 

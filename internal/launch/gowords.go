@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// goWords takes the words of a Go program apart: the package or .go files, as for go run,
-// and its arguments. what is empty if the words do not name Go source: a directory,
-// .go files, or an import path. Files are looked for from dir.
+// goWords splits the words of a Go program into the package or .go files, as for go run, and its
+// arguments. what is empty if the words do not name Go source: a directory, .go files, or an import
+// path. Files are relative to dir.
 func goWords(dir string, words []string) (what, args []string) {
 	stat := func(name string) (os.FileInfo, error) {
 		if !filepath.IsAbs(name) {
@@ -33,7 +33,7 @@ func goWords(dir string, words []string) (what, args []string) {
 	switch {
 	case err == nil && info.IsDir():
 		if !filepath.IsAbs(first) && !strings.HasPrefix(first, ".") {
-			first = "./" + first // the go command would look for an import path
+			first = "./" + first // the go command would take it for an import path
 		}
 		return []string{first}, words[1:]
 	case err != nil && strings.Contains(first, "/") && !strings.HasPrefix(first, "/") && !strings.HasPrefix(first, "."):

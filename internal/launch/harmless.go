@@ -11,10 +11,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// harmlessFlags are the build flags that heddle takes from the recipes of others, each with the
-// values that it may have. Flags of compiler, linker and tests can write any file
-// (-gcflags=-o=, -args -test.coverprofile=), run any program (-ldflags=-extld=) or put other
-// code in (-overlay).
+// harmlessFlags are the build flags that heddle accepts in recipes from others, each with a check
+// of its value. Flags of compiler, linker and tests can write any file (-gcflags=-o=, -args
+// -test.coverprofile=), run any program (-ldflags=-extld=) or replace code (-overlay).
 var harmlessFlags = map[string]func(value string) bool{
 	"tags":     regexp.MustCompile(`^[\pL\pN_., ]*$`).MatchString,
 	"mod":      func(v string) bool { return slices.Contains([]string{"readonly", "vendor", "mod"}, v) },
@@ -26,7 +25,7 @@ var harmlessFlags = map[string]func(value string) bool{
 	"trimpath": func(v string) bool { return v == "" },
 }
 
-// harmlessEnv is the same for environment variables.
+// harmlessEnv checks environment variables in the same way.
 var harmlessEnv = map[string]func(value string) bool{
 	"GOAMD64":      regexp.MustCompile(`^v[1-4]$`).MatchString,
 	"GOEXPERIMENT": regexp.MustCompile(`^[a-z0-9,]*$`).MatchString,
@@ -38,8 +37,8 @@ var (
 	harmlessArg = func(v string) bool { return !strings.HasPrefix(strings.TrimLeft(v, "-"), "test.") || v[0] != '-' }
 )
 
-// harmless refuses, in the recipe of somebody else, what makes the go command or a test binary
-// do more than build and run the program.
+// harmless rejects a recipe from someone else that would make the go command or a test binary do
+// more than build and run the program.
 func harmless(r *trace.Recipe) error {
 	refused := func(what string) error {
 		return fmt.Errorf("the trace was not recorded by you on this machine, and asks for %s, which heddle does not take from others: it could write files or run programs; record the bug again", what)
@@ -90,7 +89,7 @@ func harmlessLinking(value string) bool {
 	return true
 }
 
-// checkPackages refuses words that the go command would take for flags.
+// checkPackages rejects words that the go command would take for flags.
 func checkPackages(what []string) error {
 	for _, w := range what {
 		if strings.HasPrefix(w, "-") {

@@ -1,6 +1,5 @@
-// Package launch makes programs ready to be executed: it builds heddle's runtime and Go
-// programs, starts what a command line or a trace names, and decides whether a trace may be
-// run at all.
+// Package launch prepares programs for execution: it builds heddle's runtime and Go programs,
+// starts what a command line or a trace names, and decides whether a trace may be run at all.
 package launch
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
-// Launcher starts programs with what the user has said for all of them.
+// Launcher starts programs with the options that apply to all of them.
 type Launcher struct {
 	Cache   string // cache directory, as toolchain.CacheDir takes it
 	GoTool  string // the go command, empty for the one in PATH
@@ -20,23 +19,23 @@ type Launcher struct {
 	Memory  int64  // bytes that recording an execution may take
 	Support Support
 
-	// Trusted runs the programs of traces of others without asking. Confirm asks the user
-	// whether heddle should do what the text says, and is nil where nobody can be asked.
+	// Trusted runs the programs of other users' traces without asking. Confirm asks the user
+	// whether heddle should do what the text says; it is nil if nobody can be asked.
 	Trusted bool
 	Confirm func(ctx context.Context, text string) (bool, error)
 
-	// Note takes a sentence for the user, without a full stop; Say one that reports what
-	// takes long. Slowly says it if what follows has not ended after a moment, which the
-	// function it returns reports.
+	// Note prints a sentence for the user, without a full stop; Say prints one about something that
+	// takes long. Slowly prints its sentence unless the function it returns is called within a
+	// moment.
 	Note, Say func(string)
 	Slowly    func(string) (done func())
-	// Quiet says that something else reports builds of tests.
+	// Quiet says that the caller reports builds of tests.
 	Quiet bool
-	// Output takes what a failing go command printed.
+	// Output receives the output of a failing go command.
 	Output io.Writer
 }
 
-// Runtime builds heddle's runtime, or finds it in the cache.
+// Runtime returns heddle's runtime, from the cache or newly built.
 func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
 	cache, err := toolchain.CacheDir(l.Cache)
 	if err != nil {
@@ -51,7 +50,7 @@ func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
 	}})
 }
 
-// WorkingDir is the directory that heddle was called in.
+// WorkingDir returns the directory that heddle was called in.
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// RaceReports are what Go's own race detector says of an execution.
+// RaceReports is what Go's own race detector reports about an execution.
 type RaceReports struct {
-	Choices int      // length of the schedule, all of which was followed
+	Choices int      // number of decisions in the schedule, all of which were followed
 	Reports []string // as the detector words them
 }
 
 // RaceReports builds the program of a trace with Go's race detector and follows the trace's
-// schedule there. t is the program as it was recorded. building is told when the build begins
-// and returns what to call when it has ended.
+// schedule there. t is the program as recorded. building is called when the build begins and
+// returns a function to call when it has ended.
 func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.Trace, how How, building func() (done func())) (*RaceReports, error) {
 	if tr.Header.Target != "go" {
 		return nil, errors.New("--race-report is for traces of Go programs")
@@ -60,7 +60,7 @@ func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.T
 	return &RaceReports{Choices: len(plan.Script), Reports: goprog.RaceReports(o.Ending.Output)}, nil
 }
 
-// ProgramFile is the file of a target's program.
+// ProgramFile returns the file of a target's program.
 func ProgramFile(t target.Target) string {
 	for _, m := range t.Modules() {
 		if m.Program {

@@ -20,8 +20,8 @@ const (
 	LeaksIgnore = "ignore"
 )
 
-// RecipeOf is how to build the program of a Go trace in dir. The header of a trace from before
-// there were recipes has a heddle command line, which is converted; nothing else reads those.
+// RecipeOf returns how to build the program of a Go trace in dir. The header of an older trace has
+// a heddle command line instead, which RecipeOf converts; nothing else reads those.
 func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
 	r := h.Recipe
 	if r == nil {
@@ -43,8 +43,8 @@ func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
 	return r, checkPackages(r.Packages)
 }
 
-// fromCommandLine is the recipe of a command line of heddle test or heddle find, as heddle wrote
-// them into headers: flags in one word each, then packages, then -args and arguments.
+// fromCommandLine returns the recipe for a command line of heddle test or heddle find, as heddle
+// used to write them into headers: flags in one word each, then packages, then -args and arguments.
 func fromCommandLine(words []string, dir string) (*trace.Recipe, error) {
 	if len(words) >= 3 && words[0] == "heddle" {
 		switch {

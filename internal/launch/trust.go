@@ -19,17 +19,17 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A trace says what to run: a command, in a directory, with an input. Whoever hands over a
-// trace could make heddle run anything with it. So each user has a key, in the cache directory,
-// with which heddle signs what it records; what bears another signature, or none, runs only
-// when the user says so, as editors do with the settings of a workspace.
+// A trace says what to run: a command, in a directory, with an input. A trace from someone else
+// could make heddle run anything. Each user therefore has a key, in the cache directory, with which
+// heddle signs its recordings. A trace with another signature, or none, runs only if the user
+// agrees, as with workspace settings in editors.
 
 const keyFile, keySize = "trust.key", 32
 
-// sign gives a header its signature. Where there can be no key it goes without.
+// sign signs a header. Without a key it leaves the signature empty.
 func (l *Launcher) sign(h *trace.Header) { h.Signature, _ = l.signature(h) }
 
-// signed reports whether this user's heddle has recorded what a replay of the header runs.
+// signed reports whether this user's heddle recorded what a replay of the header would run.
 func (l *Launcher) signed(h *trace.Header) bool {
 	s, err := l.signature(h)
 	return err == nil && hmac.Equal([]byte(s), []byte(h.Signature))
@@ -42,7 +42,7 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 	}
 	// What decides what is run. The environment is heddle's own: a trace cannot set it.
 	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Without)}
-	if r := h.Recipe; r != nil { // else as it was before there were recipes
+	if r := h.Recipe; r != nil { // otherwise as in traces without recipes
 		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
 			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
 	}
@@ -55,7 +55,7 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// bytesOf keeps words that are not UTF-8 apart, which strings in JSON would not.
+// bytesOf keeps words that are not UTF-8 distinct, which JSON strings would not.
 func bytesOf(words []string) (out [][]byte) {
 	for _, w := range words {
 		out = append(out, []byte(w))
@@ -63,7 +63,7 @@ func bytesOf(words []string) (out [][]byte) {
 	return out
 }
 
-// key is the user's, made when it is first asked for.
+// key returns the user's key, creating it if needed.
 func (l *Launcher) key() ([]byte, error) {
 	dir, err := toolchain.CacheDir(l.Cache)
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *Launcher) key() ([]byte, error) {
 		err = cerr
 	}
 	if err == nil {
-		// Another heddle may have made one meanwhile: the first stays.
+		// Another heddle process may have created one meanwhile: the first one stays.
 		if err = os.Link(f.Name(), name); errors.Is(err, os.ErrExist) {
 			err = nil
 		}
@@ -116,7 +116,7 @@ func readKey(name string) ([]byte, error) {
 	return key, nil
 }
 
-// trust makes sure that the user wants to run what a trace says.
+// trust returns an error unless the user wants to run what a trace says.
 func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 	h := &tr.Header
 	if l.Trusted || l.signed(h) {
@@ -146,6 +146,6 @@ func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 	case !yes:
 		return errors.New("not run")
 	}
-	l.Trusted = true // not asked twice
+	l.Trusted = true // do not ask twice
 	return nil
 }

@@ -1,8 +1,8 @@
-// Package observe says what an execution showed. An Observer is shown the execution while it
-// runs and keeps no events, so that an execution may be of any length; its memory is bounded.
+// Package observe summarises what an execution did. An Observer watches the execution while it runs
+// and keeps no events, so that an execution may have any length in bounded memory.
 //
-// Observation is all that an exploration knows of a recorded execution but its trace. Where a
-// runtime finds races itself, it fills in the same.
+// Observation is all that an exploration learns from a recorded execution besides its trace. A
+// runtime that detects races itself fills in the same structure.
 package observe
 
 import (
@@ -12,24 +12,23 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Observation is what an execution showed.
+// Observation is what was learned from one execution.
 type Observation struct {
-	// Races, ordered by Pair. Indices into events count those of all that was shown.
+	// Races, ordered by Pair. Indices count all events that the observer was shown.
 	Races []race.Race
-	// Incomplete says why races may be missing: empty if all of the execution was looked at.
+	// Incomplete says why races may be missing; empty if the whole execution was examined.
 	Incomplete string
-	// Shown are the accesses that were looked at; More says that others followed.
+	// Shown counts the accesses examined; More says that others followed.
 	Shown int
 	More  bool
-	// Accesses that may become scheduling points, by instruction, as far as they were shown;
-	// Sync are the scheduling points that do not depend on the plan.
+	// Accesses that can become scheduling points, by instruction, as far as they were shown; Sync
+	// counts the scheduling points that do not depend on the plan.
 	Accesses map[trace.Site]int
 	Sync     int
 	Events   int
 }
 
-// Observer makes an Observation of the execution that it is shown. It implements
-// schedule.Watcher.
+// Observer builds an Observation of the execution that it is shown. It implements schedule.Watcher.
 type Observer struct {
 	races  *race.Detector
 	seen   Observation
@@ -58,7 +57,7 @@ func (o *Observer) Event(e *trace.Event) {
 	o.races.Event(e)
 }
 
-// count is that of an instruction.
+// count returns the counter of an instruction.
 func (o *Observer) count(s trace.Site) *int {
 	r := &o.recent[uint64(s)*0x9e3779b97f4a7c15>>56]
 	if r.count == nil || r.site != s {
@@ -82,7 +81,7 @@ func (o *Observer) Unseen() {
 	o.seen.Incomplete = fmt.Sprintf("an execution has too many accesses to memory: they were looked at up to event %d (%d accesses), and races after it are not seen", o.seen.Events, o.seen.Shown)
 }
 
-// Seen is what the last execution showed. It is nothing where none was shown.
+// Seen returns the Observation of the last execution shown, or an empty one.
 func (o *Observer) Seen() Observation {
 	s := o.seen
 	if o.races == nil {

@@ -110,7 +110,7 @@ func (r *replay) step(i int) {
 		r.futures[ev.Thread].done++
 	}
 	r.Apply(ev)
-	if Does(ev.Op) == End {
+	if Does(ev.Op) == Finish {
 		r.alive.Remove(ev.Thread)
 	} else if id, ok := ev.Child(); ok && int(id) < len(r.threads) {
 		r.alive.Add(id)

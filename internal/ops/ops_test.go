@@ -38,7 +38,7 @@ func TestRowsAgreeWithClasses(t *testing.T) {
 	classes := map[Action][]trace.Class{
 		Read: {trace.ClassRead}, Write: {trace.ClassWrite}, AtomicRead: {trace.ClassALoad}, AtomicWrite: {trace.ClassAStore},
 		Exchange: {trace.ClassARMW}, Compare: {trace.ClassARMW}, Free: {trace.ClassWrite},
-		Create: {trace.ClassFork}, Join: {trace.ClassJoin}, End: {trace.ClassEnd},
+		Create: {trace.ClassFork}, Join: {trace.ClassJoin}, Finish: {trace.ClassEnd},
 		Acquire: {trace.ClassAcq}, AcquireShared: {trace.ClassAcq}, Begin: {trace.ClassAcq, trace.ClassSync}, Observe: {trace.ClassAcq},
 		Release: {trace.ClassRel}, ReleaseShared: {trace.ClassRel}, Abandon: {trace.ClassRel}, Publish: {trace.ClassRel}, Merge: {trace.ClassRel},
 		Wait: {trace.ClassRel, trace.ClassSync, trace.ClassWait}, Resume: {trace.ClassWait}, Depart: {trace.ClassWait}, Down: {trace.ClassWait},

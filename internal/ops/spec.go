@@ -31,7 +31,7 @@ const (
 	// Of threads. Exit begins the end of the thread that does it, Stop ends the execution.
 	Create
 	Start
-	End
+	Finish
 	Join
 	Exit
 	Cancel

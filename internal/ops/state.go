@@ -163,7 +163,7 @@ func (s *State) find(name trace.Object) *Object {
 // slot is where the object of that name is, or would be put; there is room.
 func (s *State) slot(name trace.Object) **Object {
 	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4): neighbours go far apart.
-	i := int(uint64(name) * 0x9e3779b97f4a7c15 >> s.shift)
+	i := int(uint64(name) * 0x9e3779b97f4a7c15 >> (s.shift & 63))
 	for s.slots[i] != nil && s.slots[i].Name != name {
 		i = (i + 1) & (len(s.slots) - 1)
 	}
@@ -172,7 +172,7 @@ func (s *State) slot(name trace.Object) **Object {
 
 func (s *State) grow() {
 	old := s.slots
-	s.slots = make([]*Object, max(8, 2*len(old)))
+	s.slots = make([]*Object, max(16, 2*len(old)))
 	s.shift = 64 - uint(bits.TrailingZeros(uint(len(s.slots))))
 	for _, o := range old {
 		if o != nil {
@@ -277,7 +277,7 @@ func (s *State) changed(kind ChangeKind, t trace.ThreadID, o *Object, n int32) *
 var (
 	steps = [actions]func(*State, *Spec, *trace.Event){
 		Create:        (*State).create,
-		End:           (*State).end,
+		Finish:        (*State).end,
 		Exit:          (*State).exit,
 		Cancel:        (*State).cancel,
 		Init:          (*State).init,

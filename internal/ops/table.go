@@ -8,7 +8,7 @@ var table = [...]Spec{
 	// Threads.
 	{Op: trace.OpNone, Does: None},
 	{Op: trace.OpThreadStart, Does: Start, Of: Thread, Words: Words{Call: "its start", Tells: TellStart}},
-	{Op: trace.OpThreadEnd, Does: End, Of: Thread, Words: Words{Tells: TellVerb}},
+	{Op: trace.OpThreadEnd, Does: Finish, Of: Thread, Words: Words{Tells: TellVerb}},
 	{Op: trace.OpThreadCreate, Does: Create, Of: Thread, Value: ThreadNumber, Noticed: true, Words: Words{Verb: "create", Tells: TellThread}},
 	{Op: trace.OpThreadCreated, Does: None, Of: Thread, Value: ThreadNumber, Words: Words{Verb: "return from creating", Tells: TellTarget}},
 	{Op: trace.OpThreadJoin, Does: Join, Of: Thread, Blocks: UntilEnded, Value: ThreadNumber, Noticed: true, Words: Words{Call: "pthread_join", Verb: "join", Tells: TellThread}},

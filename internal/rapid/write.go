@@ -282,7 +282,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 		})
 	case ops.Create, ops.Join:
 		w.life(ev, spec, failed)
-	case ops.Start, ops.End:
+	case ops.Start, ops.Finish:
 		switch {
 		case !w.own:
 			lose("starts and ends of threads: left out, begin and end are the bounds of atomic blocks")

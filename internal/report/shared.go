@@ -110,7 +110,7 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 		f(x.key(e.Object, e.Size, i), false)
 	case ops.Write, ops.AtomicWrite, ops.Exchange, ops.Compare:
 		f(x.key(e.Object, e.Size, i), true)
-	case ops.Start, ops.End, ops.Exit, ops.Create, ops.Allocate, ops.Observe, ops.Publish, ops.Merge, ops.Renew, ops.Selected:
+	case ops.Start, ops.Finish, ops.Exit, ops.Create, ops.Allocate, ops.Observe, ops.Publish, ops.Merge, ops.Renew, ops.Selected:
 	default: // synchronisation: who comes second sees what the first left
 		f(x.key(e.Object, 1, i), true)
 		if spec.Aux == ops.ObjectName && e.Aux != 0 {

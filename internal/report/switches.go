@@ -87,7 +87,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		if known {
 			s.Text += " before " + p.brief
 		}
-	case ops.Does(from.Op) == ops.End || ops.Does(from.Op) == ops.Stop:
+	case ops.Does(from.Op) == ops.Finish || ops.Does(from.Op) == ops.Stop:
 		s.Reason, s.Text = Ended, who+" ended"
 	case from.Op == trace.OpGsleep: // in C the event is the end of the sleep
 		s.Reason, s.Text = Blocked, who+" sleeps"

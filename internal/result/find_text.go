@@ -21,7 +21,7 @@ func (p *Printer) Find(r *engine.Report) error {
 	return nil
 }
 
-// printNothing says how far a search without a finding has come.
+// printNothing prints how far a search without a finding has come.
 func printNothing(w io.Writer, r *engine.Report) {
 	how := "no failure in "
 	if r.NotReproduced > 0 {
@@ -47,7 +47,7 @@ func printNothing(w io.Writer, r *engine.Report) {
 	printRaces(w, racesSeen(r))
 }
 
-// printCovered says what was seen, and what may not have been.
+// printCovered prints what the search has covered, and how likely it has missed something.
 func printCovered(w io.Writer, r *engine.Report) {
 	fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n",
 		wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest), wording.Count(r.Points, "memory scheduling point"))
@@ -59,15 +59,15 @@ func printCovered(w io.Writer, r *engine.Report) {
 		how, p = "less than", r.Unseen.Below
 	}
 	if p >= 1 {
-		return // too few executions to say anything
+		return // too few executions for an estimate
 	}
 	fmt.Fprintf(w, "unseen:  the next execution shows a new behaviour with a probability of %s %s (an estimate)\n", how, wording.Percent(p))
 }
 
-// maxDrawn is how many events find draws without being asked: more take seconds, and pages.
+// maxDrawn is how many events find draws without being asked: more would take seconds, and pages.
 const maxDrawn = 50_000
 
-// finding prints a failure: what it is, the execution, and where it is kept.
+// finding prints a failure: its kind, the execution, and the files it is in.
 func (p *Printer) finding(r *engine.Report) error {
 	w, f := p.Words, r.Finding
 	fmt.Fprintln(w, headline(f.Kind, f.Message))
@@ -99,11 +99,11 @@ func (p *Printer) finding(r *engine.Report) error {
 			return err
 		}
 	}
-	if f.Race == nil || len(r.Races) > 1 { // else it is the one above
+	if f.Race == nil || len(r.Races) > 1 { // otherwise it is the one above
 		printRaces(w, racesSeen(r))
 	}
 	if f.Trace == "" {
-		return nil // it could not be written, which is said elsewhere
+		return nil // it could not be written, which is reported elsewhere
 	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
 	if s := r.Simplified; s != nil && s.Trace != "" {
@@ -113,7 +113,7 @@ func (p *Printer) finding(r *engine.Report) error {
 	return nil
 }
 
-// Unsimplified says what is missing of a simplification.
+// Unsimplified returns what a simplification has left undone, for a message.
 func Unsimplified(s *engine.Simplified) string {
 	out := ""
 	if !s.Complete {
@@ -125,7 +125,7 @@ func Unsimplified(s *engine.Simplified) string {
 	return out
 }
 
-// earlySentence says what a finding depends on that has n overtakings.
+// earlySentence explains a finding that depends on n overtakings.
 func earlySentence(n int) string {
 	times := "once"
 	if n > 1 {

@@ -16,29 +16,28 @@ import (
 
 // Printer prints results for people.
 type Printer struct {
-	// Words and Errors take text, which may have been in a program or a trace, and let
-	// nothing through that a terminal acts on. Screen takes drawings, which have been made
-	// safe.
+	// Words and Errors write text that may come from a program or a trace, and filter out
+	// everything that a terminal acts on. Screen writes drawings, which are already safe.
 	Words, Errors, Screen io.Writer
 	Draw                  term.Options
 
 	Full  bool   // draw every event; otherwise long executions are not drawn
-	Stats bool   // print what simplification did
+	Stats bool   // print what the simplification did
 	Seed  uint64 // of the search
 
-	// Of heddle test.
-	Prune           bool // kept findings that do not fail any more are removed
+	// For heddle test.
+	Prune           bool // kept findings that no longer fail are removed
 	AllowUnfinished bool
-	LeaksNoted      bool // goroutines that are left behind are neither failures nor ignored
+	LeaksNoted      bool // leaked goroutines are neither failures nor ignored
 }
 
-// View is a trace for a reader. Source files are looked for in sources, too.
+// View prepares a trace for reading. It also looks for source files in sources.
 func View(tr *trace.Trace, sources []string) *report.View {
 	return report.Build(tr, report.NamesOf(tr, symbol.ForTrace(tr, symbol.Options{})), report.Options{SourceDirs: sources})
 }
 
-// Trace draws an execution. Its schedule is described without the seed of its plan, which
-// beside --seed would only confuse.
+// Trace draws an execution. It describes the schedule without the seed of its plan, which would be
+// confused with --seed.
 func (p *Printer) Trace(tr *trace.Trace) error {
 	v := View(tr, nil)
 	v.Strategy = strategy.Unseeded(v.Strategy)
@@ -47,7 +46,7 @@ func (p *Printer) Trace(tr *trace.Trace) error {
 	return term.Render(p.Screen, v, o)
 }
 
-// Summary prints what the tables of FSE'10 print.
+// Summary prints the figures in the tables of FSE'10.
 func (p *Printer) Summary(r *tinertia.Result) error {
 	s := term.Simplification{
 		Bug: r.Table2.Bug, Before: r.Before, After: r.After,

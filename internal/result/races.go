@@ -8,14 +8,14 @@ import (
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-// Race is a data race that was seen: two accesses that nothing orders.
+// Race is a data race: two accesses that nothing orders.
 type Race struct {
 	First  Access `json:"first"`
 	Second Access `json:"second"`
 	Object string `json:"object"`
 }
 
-// racesSeen are the races of a report, those of the finding included.
+// racesSeen returns the races of a report, including the finding's.
 func racesSeen(r *engine.Report) []Race {
 	out := []Race{}
 	for _, x := range r.Races {
@@ -24,10 +24,10 @@ func racesSeen(r *engine.Report) []Race {
 	return out
 }
 
-// racesShown is how many races are listed; --json has all of them.
+// racesShown is how many races are listed; --json lists all of them.
 const racesShown = 10
 
-// printRaces lists races that were seen.
+// printRaces lists races.
 func printRaces(w io.Writer, races []Race) {
 	if len(races) == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package result is what heddle says of a search for bugs: as JSON, in the form of
-// docs/json.md, and as text for people.
+// Package result presents the result of a search for bugs: as JSON, in the form of docs/json.md,
+// and as text for people.
 package result
 
 import (
@@ -24,7 +24,7 @@ const (
 	BuildFailed = "build failed"
 )
 
-// Search is how far a search got, of a program or of one test.
+// Search is the extent of a search, of a program or of one test.
 type Search struct {
 	Outcome    string  `json:"outcome"`
 	Executions int     `json:"executions"`
@@ -42,7 +42,7 @@ type Find struct {
 	Seed   uint64  `json:"seed"`
 	Newest int     `json:"newest"`
 	Unseen *Unseen `json:"unseen,omitempty"`
-	// Unreproduced counts executions that failed and did not fail again.
+	// Unreproduced counts failures that could not be reproduced.
 	Unreproduced int         `json:"unreproduced,omitempty"`
 	Notes        []string    `json:"notes,omitempty"`
 	Races        []Race      `json:"races"`
@@ -51,7 +51,7 @@ type Find struct {
 	Simplified   *Simplified `json:"simplified,omitempty"`
 }
 
-// Unseen is an estimate of the probability that the next execution shows something new.
+// Unseen is an estimate of the probability that the next execution shows a new behaviour.
 type Unseen struct {
 	Estimate float64 `json:"estimate"`
 	Below    float64 `json:"below,omitempty"`
@@ -59,15 +59,15 @@ type Unseen struct {
 
 // Finding is a failure.
 type Finding struct {
-	// Confirmed: the failure came again when its trace was followed.
+	// Confirmed says that the failure occurred again when its trace was replayed.
 	Confirmed bool   `json:"confirmed"`
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`
 	Strategy  string `json:"strategy"`
 	Execution int    `json:"execution"`
-	// EarlyTimeouts is how many time-outs, sleeps and timers ended while other threads could
-	// run, in the trace that is shown.
+	// EarlyTimeouts is how many time-outs, sleeps and timers ended while other threads could run,
+	// in the trace shown.
 	EarlyTimeouts int `json:"early_timeouts,omitempty"`
 	// Race has both sides of a data race, in the order in which they happened.
 	Race []Access `json:"race,omitempty"`
@@ -79,7 +79,7 @@ type Access struct {
 	Where string `json:"where"`
 }
 
-// Simplified is the failure in as few context switches as were found.
+// Simplified is the failure with the fewest context switches found.
 type Simplified struct {
 	Trace       string  `json:"trace"`
 	Events      int     `json:"events"`
@@ -92,7 +92,7 @@ type Simplified struct {
 	Confirmed   bool    `json:"confirmed"`
 }
 
-// Of is the result of a search, without its seed.
+// Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
 		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, RacesIncomplete: r.RacesIncomplete},
@@ -126,8 +126,7 @@ func Of(r *engine.Report) Find {
 	return out
 }
 
-// OfTrace is the failure that a trace of the target's program shows, whose schedule was
-// followed.
+// OfTrace returns the failure in a replayed trace of the target's program.
 func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	f, names := finding.Of(tr.Ending, tr.Modules), report.NewRunning(t.Modules)
 	out := &Finding{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: names.Place(f.Site, f.Exact), Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
@@ -137,7 +136,7 @@ func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	return out
 }
 
-// Headline is a failure in one line. Some messages begin with their kind.
+// Headline returns the failure in one line. Some messages begin with their kind.
 func (f *Finding) Headline() string { return headline(f.Kind, f.Message) }
 
 func headline(kind, message string) string {
@@ -157,7 +156,7 @@ func (f *Finding) severity() int {
 	return finding.Severity(trace.Clean)
 }
 
-// overtakings counts the waits, sleeps and timers of a trace that ended before their time.
+// overtakings returns how many waits, sleeps and timers of a trace ended before their time.
 func overtakings(tr *trace.Trace) int {
 	if tr == nil {
 		return 0

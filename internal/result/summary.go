@@ -7,27 +7,27 @@ import (
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-// packageOutcomes are the outcomes of a package's tests, from the least to the one that the
-// package has if one of its tests has it.
+// packageOutcomes are the outcomes of tests that determine their package's, in ascending order: the
+// highest one wins.
 var packageOutcomes = []string{Clean, Unfinished, Failed, Found}
 
-// Worsen gives the package the outcome of one of its tests, if that is worse than its own.
+// Worsen sets the package's outcome to that of one of its tests, if that is worse.
 func (r *Package) Worsen(outcome string) {
 	if slices.Index(packageOutcomes, outcome) > slices.Index(packageOutcomes, r.Outcome) {
 		r.Outcome = outcome
 	}
 }
 
-// Totals are the sums over all packages of heddle test.
+// Totals are the totals over all packages of heddle test.
 type Totals struct {
 	Found      int // bugs
 	Failed     int // packages and tests that heddle could not run
-	Unfinished int // tests of which no execution ended
-	Leaks      int // go statements whose goroutines were left
+	Unfinished int // tests without an execution that ended
+	Leaks      int // go statements whose goroutines leaked
 	Findings   []*Test
 }
 
-// Totals lists what was found in all packages, the worst first, and what is left open.
+// Totals lists the findings in all packages, the worst first, and what remains unknown.
 func (p *Printer) Totals(t *Totals) error {
 	w := p.Words
 	if len(t.Findings) > 0 {

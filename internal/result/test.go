@@ -21,7 +21,7 @@ type Test struct {
 	Fixed      []string    `json:"fixed,omitempty"`
 	Error      string      `json:"error,omitempty"`
 
-	Report *engine.Report `json:"-"` // nil where a kept schedule failed again
+	Report *engine.Report `json:"-"` // nil if a kept schedule failed again
 	Shown  *trace.Trace   `json:"-"` // of the finding
 }
 
@@ -32,7 +32,7 @@ type Package struct {
 	Seconds float64 `json:"seconds"`
 	Tests   int     `json:"tests"`
 	Found   int     `json:"found"`
-	// Unfinished are tests of which no execution ended in time.
+	// Unfinished counts the tests without an execution that ended in time.
 	Unfinished int           `json:"unfinished,omitempty"`
 	Leaks      []PackageLeak `json:"leaks,omitempty"`
 	// Executions of all tests.
@@ -40,18 +40,18 @@ type Package struct {
 	Error      string `json:"error,omitempty"`
 }
 
-// Leak is a goroutine that a test left behind; docs/json.md.
+// Leak is a goroutine that a test leaked; see docs/json.md.
 type Leak struct {
 	Created    string `json:"created"`
 	Op         string `json:"op"`
 	Where      string `json:"where"`
 	Running    bool   `json:"running,omitempty"`
 	Executions int    `json:"executions"`
-	// Known: an earlier test of the package left one of this go statement.
+	// Known says that an earlier test of the package leaked one from this go statement.
 	Known bool `json:"known,omitempty"`
 }
 
-// PackageLeak is a go statement whose goroutines tests of a package left behind.
+// PackageLeak is a go statement whose goroutines tests of a package leaked.
 type PackageLeak struct {
 	Created string   `json:"created"`
 	Tests   []string `json:"tests"`

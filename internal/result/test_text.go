@@ -78,7 +78,7 @@ func (p *Printer) testFinding(out *Test) error {
 	return err
 }
 
-// sums are a test's figures.
+// sums returns a test's figures.
 func (out *Test) sums() string {
 	parts := []string{fmt.Sprintf("%.2fs", out.Seconds)}
 	switch {
@@ -127,7 +127,7 @@ func (p *Printer) Package(r *Package) error {
 	return err
 }
 
-// sentence says what is known of the goroutine.
+// sentence describes the leaked goroutine.
 func (l Leak) sentence() string {
 	how := "left"
 	if l.Running {

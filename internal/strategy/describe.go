@@ -11,8 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Describe says how a plan schedules, for a trace's header: "pct depth=3 length=120
-// seed=17".
+// Describe returns how a plan schedules, for a trace's header: "pct depth=3 length=120 seed=17".
 func Describe(p schedule.Plan) string {
 	s := p.DescribePolicy()
 	if p.Delays == schedule.AnyDelays {
@@ -23,8 +22,8 @@ func Describe(p schedule.Plan) string {
 
 const anyDelays = "early-timeouts"
 
-// DelaysOf is what a plan that continues or varies a recorded execution may have for Delays:
-// nothing overtakes if nothing did there, and otherwise no more than where it was found.
+// DelaysOf returns Delays for a plan that continues or varies a recorded execution: no overtaking
+// if none occurred there, and otherwise no more than allowed where the execution was found.
 func DelaysOf(t *trace.Trace) schedule.Delays {
 	switch {
 	case t.Overtakings() == 0:
@@ -37,8 +36,8 @@ func DelaysOf(t *trace.Trace) schedule.Delays {
 
 var seedIn = regexp.MustCompile(`\bseed=([0-9]+)`)
 
-// SeedOf is the seed that a description (see Describe) names. A program that draws random
-// numbers from heddle repeats only with the seed it was recorded with.
+// SeedOf returns the seed in a description (see Describe). A program that draws random numbers from
+// heddle repeats only with the seed it was recorded with.
 func SeedOf(description string) (uint64, bool) {
 	m := seedIn.FindStringSubmatch(description)
 	if m == nil {
@@ -48,8 +47,8 @@ func SeedOf(description string) (uint64, bool) {
 	return seed, err == nil
 }
 
-// Unseeded is a description without the seed of its plan, which no command takes: that of the
-// search leads to it.
+// Unseeded returns a description without the seed of its plan, which no command accepts: users give
+// the seed of the search.
 func Unseeded(description string) string {
 	return strings.TrimSpace(seedIn.ReplaceAllString(description, ""))
 }

@@ -6,16 +6,15 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// PCT is probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte,
-// "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
-// Threads have random priorities and the highest that is enabled runs; at d-1 points
-// drawn from the whole execution the running thread's priority falls below all others. An
-// execution of n threads and k points shows a bug of depth d with probability at least
-// 1/(n k^(d-1)).
+// PCT is probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
+// Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010. Threads have
+// random priorities and the enabled thread with the highest runs; at d-1 scheduling points drawn
+// from the whole execution the running thread's priority falls below all others. An execution of n
+// threads and k scheduling points shows a bug of depth d with probability at least 1/(n k^(d-1)).
 //
-// The paper leaves d to the user. Here plans draw it from 2 to 5, each half as often as
-// the one before, since most bugs are shallow and the bound falls with k. (Depth 1 needs
-// no change point; priorities alone, which every depth has, show such bugs too.)
+// The paper leaves d to the user. Here plans draw it from 2 to 5, each half as often as the one
+// before, since most bugs are shallow and the bound falls with k. (Depth 1 has no change point; the
+// random priorities, which every depth has, show such bugs too.)
 type PCT struct{}
 
 func (PCT) String() string { return "pct" }
@@ -25,7 +24,7 @@ const (
 	pctDeep    = 5
 )
 
-// Plan draws the depth. The length is that of the executions seen.
+// Plan draws the depth. The length is that of earlier executions.
 func (PCT) Plan(r *rand.Rand, seen Seen) schedule.Plan {
 	depth := pctShallow
 	for depth < pctDeep && r.IntN(2) == 0 {

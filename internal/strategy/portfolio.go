@@ -12,10 +12,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Portfolio is the search that find makes when not told otherwise: samplers take turns, first over
-// synchronisation alone, then with racing instructions as scheduling points too. It works in
-// rounds. A round is planned when everything of the one before has been observed, so that what
-// raced in its recorded executions is a scheduling point in the next.
+// Portfolio is find's default search: samplers take turns, first over synchronisation alone, then
+// with racing instructions as scheduling points too. It works in rounds. A round is planned once
+// the previous one has been observed completely, so that instructions that raced in its recorded
+// executions are scheduling points in the next.
 type Portfolio struct {
 	setting  Setting
 	samplers []Sampler
@@ -26,51 +26,51 @@ type Portfolio struct {
 	next   uint64 // executions planned so far
 	plans  int    // plans made so far
 	round  int
-	queue  []Request // of the round, not given out yet
+	queue  []Request // of the round, not yet given out
 	flying int       // plans in flight
 	points []trace.Site
-	// racing are the instructions that are points, and those in fresh: instructions that have
-	// raced, and those a handler may come between, that are points from the next round on.
+	// racing are the memory instructions that are scheduling points; fresh are those that become
+	// scheduling points in the next round: instructions that have raced, and those between which a
+	// handler may run.
 	racing map[trace.Site]bool
 	fresh  []trace.Site
-	// seen is what executions without and with memory points showed.
+	// seen summarises the executions without and with memory instructions as scheduling points.
 	seen [2]Seen
-	// known are the last recordings, of which the number of points can be had for any
-	// set of them.
+	// known are the last recordings, from which the number of scheduling points follows for any set
+	// of instructions.
 	known []recording
-	// skip is how many accesses the next round's recordings leave out: where executions are too
-	// long to be looked at as a whole, each round begins where the one before ended.
+	// skip is how many accesses the next round's recordings omit: where executions are too long to
+	// be examined completely, each round begins where the previous one ended.
 	skip int
 }
 
-// A round tries every arm: each strategy over synchronisation alone, then each with the
-// memory points there are. Rounds begin small, since most bugs are found within a handful
-// of executions and each round looks at what the one before has shown, and double up to
-// some hundred executions an arm.
+// A round tries every arm: each sampler over synchronisation alone, then each with the memory
+// instructions known so far. Rounds begin small, since most bugs are found within a few executions
+// and each round uses what the previous one has shown, and double up to some hundred executions per
+// arm.
 const (
 	firstBatch = 4
 	lastBatch  = 256
-	// sameParameters is how many executions share one draw of a strategy's parameters.
+	// sameParameters is how many executions share one draw of a sampler's parameters.
 	sameParameters = 16
-	// recordings of a round, and the events they may have in all: programs with millions
-	// of accesses are recorded less often.
+	// Recordings per round, and the events they may have in total: programs with millions of
+	// accesses are recorded less often.
 	recordings     = 4
 	recordedEvents = 2_000_000
-	// cheapEvents is up to how many events every other plan is recorded where races are
+	// cheapEvents is the number of events up to which every other plan is recorded if races are
 	// failures: only a recorded execution shows them.
 	cheapEvents = 5000
 )
 
-// arm is a sampler with one of the two sets of points.
+// arm is a sampler with one of the two sets of scheduling points.
 type arm struct {
 	sampler Sampler
 	memory  bool
-	// executions and fresh are those of its last round: how many, and how many of them
-	// showed a behaviour not seen before.
+	// executions of its last round, and how many of them showed a new behaviour (fresh).
 	executions, fresh int
 }
 
-// recording is what a recorded execution would have had for points.
+// recording is what a recorded execution tells about scheduling points.
 type recording struct {
 	Events, Threads int
 	Sync            int                // scheduling points whatever the set is
@@ -94,7 +94,7 @@ func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
 	return p
 }
 
-// String is "portfolio" and the names of the samplers.
+// String returns "portfolio" and the names of the samplers.
 func (p *Portfolio) String() string {
 	words := []string{"portfolio"}
 	for _, s := range p.samplers {
@@ -126,7 +126,7 @@ func (p *Portfolio) Next(left int) (Request, bool) {
 	return r, true
 }
 
-// within cuts a round to so many executions, negative for any number.
+// within cuts a round to this many executions, negative for any number.
 func within(round []Request, left int) []Request {
 	if left < 0 {
 		return round
@@ -153,7 +153,7 @@ func (p *Portfolio) Observe(o *Observation) {
 	if out == nil {
 		return
 	}
-	// A race is what a recorded execution that ended well is made of.
+	// A race does not end an execution: one with no other failure ended well.
 	well := !out.Ending.Kind.Failed() || out.Ending.Kind == trace.Race
 	if o.Request.Key != First {
 		a := p.arms[o.Request.Key]
@@ -186,9 +186,9 @@ func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
 	plan.Seed = p.setting.FirstSeed() + p.next
 	p.next += uint64(repeat)
 	plan.Repeat = repeat
-	// A timed wait may run out early in every second plan: it must not hide what happens
-	// when none does. It changes nothing for a program without one. Rounds take turns
-	// too, since in the early ones every arm has one plan.
+	// Every second plan may let timed waits time out early: they must not hide what happens when
+	// none does. Programs without timed waits are not affected. Rounds alternate too, since in the
+	// early ones every arm has one plan.
 	p.plans++
 	plan.Timeouts = (p.plans+p.round)%2 == 0 && !p.setting.NoEarlyTimeouts
 	if p.arms[arm].memory {
@@ -197,10 +197,10 @@ func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
 	return Request{Plan: plan, Key: arm}
 }
 
-// watched makes a plan's executions recorded ones that are looked at.
+// watched makes a plan's executions recorded and observed.
 func watched(r *Request) { r.Plan.Record, r.Plan.Accesses, r.Observe = true, true, true }
 
-// nextRound is the next round's plans: recorded executions, then the batches.
+// nextRound returns the next round's plans: recorded executions, then the batches.
 func (p *Portfolio) nextRound() []Request {
 	n := lastBatch
 	if p.round < 6 {
@@ -213,8 +213,8 @@ func (p *Portfolio) nextRound() []Request {
 	recorded := p.recordings()
 	plans := make([]Request, 0, recorded+len(arms)*(n+sameParameters-1)/sameParameters)
 	for i := range recorded {
-		// Every arm gets its turn over the rounds; memory points first, where what is
-		// still hidden is more likely to show.
+		// Every arm gets its turn over the rounds, those with memory instructions first: they are
+		// more likely to show what is still hidden.
 		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
 		r := p.plan(p.draw(k), k, 1)
 		watched(&r)
@@ -227,7 +227,7 @@ func (p *Portfolio) nextRound() []Request {
 	for k, a := range arms {
 		for left := p.share(a, arms, n); left > 0; left -= sameParameters {
 			r := p.plan(p.draw(k), k, min(left, sameParameters))
-			// Time-outs take every second plan: all four combinations come.
+			// Early time-outs alternate with every plan, so this makes all four combinations occur.
 			if cheap && p.plans/2%2 == 0 {
 				watched(&r)
 			}
@@ -247,12 +247,12 @@ func (p *Portfolio) draw(arm int) schedule.Plan {
 	return a.sampler.Plan(p.rand, p.seen[set(a.memory)])
 }
 
-// recordings is how many executions of the next round are recorded.
+// recordings returns how many executions of the next round are recorded.
 func (p *Portfolio) recordings() int {
 	return max(1, min(recordings, recordedEvents/p.longest()))
 }
 
-// longest is how many events the longest of the last recordings has, at least 1.
+// longest returns the number of events in the longest of the last recordings, at least 1.
 func (p *Portfolio) longest() int {
 	longest := 1
 	for _, r := range p.known {
@@ -261,8 +261,8 @@ func (p *Portfolio) longest() int {
 	return longest
 }
 
-// share is how many of a batch's executions an arm gets: half, if in the last round it
-// brought less than half as many new behaviours an execution as all arms did together.
+// share returns how many of a batch's executions an arm gets: half, if in the last round it found
+// less than half as many new behaviours per execution as all arms together.
 func (p *Portfolio) share(a *arm, arms []*arm, n int) int {
 	executions, fresh := 0, 0
 	for _, b := range arms {
@@ -275,7 +275,7 @@ func (p *Portfolio) share(a *arm, arms []*arm, n int) int {
 	return n
 }
 
-// set is the index of a set of points in Portfolio.seen.
+// set returns the index of a set of scheduling points in Portfolio.seen.
 func set(memory bool) int {
 	if memory {
 		return 1
@@ -283,8 +283,8 @@ func set(memory bool) int {
 	return 0
 }
 
-// grow makes sites scheduling points from now on. Lengths of executions with the old ones no
-// longer count; those of the last recordings with the new ones do.
+// grow makes sites scheduling points from now on. Lengths of executions with the old set no longer
+// count; those of the last recordings, with the new set, do.
 func (p *Portfolio) grow(sites []trace.Site) {
 	if len(sites) == 0 {
 		return
@@ -303,13 +303,13 @@ func (p *Portfolio) grow(sites []trace.Site) {
 	}
 }
 
-// saw takes in an execution that ended well.
+// saw records an execution that ended well.
 func (p *Portfolio) saw(memory bool, points, threads int) {
 	s := &p.seen[set(memory)]
 	s.Points, s.Threads = max(s.Points, points), max(s.Threads, threads)
 }
 
-// recorded takes in one that was looked at.
+// recorded records an execution that was observed.
 func (p *Portfolio) recorded(o *observe.Observation, threads int) {
 	r := recording{Events: o.Events, Threads: threads, Accesses: o.Accesses, Sync: o.Sync}
 	p.saw(false, r.Sync, r.Threads)
@@ -318,7 +318,7 @@ func (p *Portfolio) recorded(o *observe.Observation, threads int) {
 	}
 }
 
-// window moves on to the accesses that have not been looked at.
+// window moves skip on to accesses that have not been examined.
 func (p *Portfolio) window(o *observe.Observation) {
 	if o.More {
 		p.skip += o.Shown

@@ -6,11 +6,11 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// POS is partial order sampling: Yuan, Yang, Gu, "Partial Order Aware Concurrency
-// Sampling", CAV 2018. Each pending operation has a random priority and the highest that
-// is enabled runs; operations that conflict with it then draw anew. Where few operations
-// conflict, partial orders come out far more evenly than under a random walk, which
-// spends its choices on pairs whose order does not matter.
+// POS is partial order sampling: Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV
+// 2018. Each pending operation has a random priority and the enabled operation with the highest
+// runs; operations that conflict with it then draw a new one. Where few operations conflict, it
+// samples partial orders far more evenly than a random walk, which spends its decisions on pairs
+// whose order does not matter.
 type POS struct{}
 
 func (POS) String() string { return "pos" }

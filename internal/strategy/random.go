@@ -6,9 +6,8 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// Random chooses any enabled thread at each scheduling point, all with the same
-// probability. It has no parameters, does well where few points matter, and is what the
-// others are measured against.
+// Random chooses among the enabled threads at each scheduling point with equal probability. It has
+// no parameters, does well where few scheduling points matter, and is the baseline for the others.
 type Random struct{}
 
 func (Random) String() string { return "random" }

@@ -8,27 +8,26 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// Sampler is a distribution over plans. Implementations are values that hold no state: what they
-// choose depends on the arguments alone.
+// Sampler is a distribution over plans. Implementations are stateless values: their plans depend on
+// the arguments alone.
 type Sampler interface {
 	// String returns the sampler's name, in lower case: "random", "pct", …
 	String() string
-	// Plan returns a plan with its policy and parameters; the rest (seed, points, what to
-	// record) is the caller's. It draws from r, and the same draws give the same plan.
+	// Plan returns a plan with its policy and parameters; the caller fills in the rest (seed,
+	// scheduling points, what to record). It draws from r, and the same draws give the same plan.
 	Plan(r *rand.Rand, seen Seen) schedule.Plan
 }
 
-// Seen is what earlier executions showed, under the scheduling points that the next plan will
-// have.
+// Seen summarises earlier executions with the scheduling points of the next plan.
 type Seen struct {
-	// Points is the number of scheduling points that an execution passes, the largest seen or
-	// an estimate; 0 is not known.
+	// Points is the number of scheduling points in an execution, the largest seen or an estimate; 0
+	// if unknown.
 	Points int
 	// Threads is the largest number of threads of an execution.
 	Threads int
 }
 
-// points is Points, or a guess where it is not known.
+// points returns Points, or a guess if it is unknown.
 func (s Seen) points() int {
 	if s.Points > 0 {
 		return s.Points
@@ -36,10 +35,10 @@ func (s Seen) points() int {
 	return 100
 }
 
-// Samplers returns those that a search uses when not told otherwise, in the order of their turns.
+// Samplers returns the samplers of a default search, in the order of their turns.
 func Samplers() []Sampler { return []Sampler{Random{}, PCT{}, Stay{}, POS{}} }
 
-// Names returns what Parse knows, in the order of Samplers.
+// Names returns the names that Parse accepts, in the order of Samplers.
 func Names() (names []string) {
 	for _, s := range Samplers() {
 		names = append(names, s.String())
@@ -57,8 +56,8 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("no strategy is called %q; there are %s", name, strings.Join(Names(), ", "))
 }
 
-// ParseSearch returns what makes the search that names ask for: a Portfolio of these samplers, of
-// all if there are no names. A Strategy that is not a sampler gets its name here.
+// ParseSearch returns the constructor of the search that names ask for: a Portfolio of these
+// samplers, of all of them without a name. A Strategy that is not a sampler gets its name here.
 func ParseSearch(names []string) (func(Setting) Strategy, error) {
 	var samplers []Sampler
 	for _, name := range names {
@@ -71,7 +70,7 @@ func ParseSearch(names []string) (func(Setting) Strategy, error) {
 	return func(s Setting) Strategy { return NewPortfolio(s, samplers...) }, nil
 }
 
-// Source returns the random numbers of a search, the same for the same seed.
+// Source returns the random numbers of a search, determined by the seed.
 func Source(seed uint64) *rand.Rand { return rand.New(source(seed)) }
 
 func source(seed uint64) *rand.PCG { return rand.NewPCG(seed, 0x68656464) }

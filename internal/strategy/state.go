@@ -9,17 +9,17 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// stateVersion is the version of saved states. It is raised whenever an older reader would go on
-// with another search than the one that was saved.
+// stateVersion is the version of saved states. It is raised whenever an older reader would continue
+// with a different search than the one saved.
 const stateVersion = 1
 
-// ErrState is what every error of Restore is.
+// ErrState wraps every error of Restore.
 var ErrState = errors.New("the saved search cannot be continued")
 
-// InFlight is a plan whose executions have not all been observed.
+// InFlight is a plan of which not all executions have been observed.
 type InFlight struct {
 	Request Request
-	// Observed is how many of its executions have been.
+	// Observed is how many of its executions have been observed.
 	Observed int
 }
 
@@ -55,8 +55,8 @@ func (s *savedRequest) request() (r Request, err error) {
 	return r, r.Plan.UnmarshalBinary(s.Plan)
 }
 
-// Save returns all that is needed to continue a search: the strategy's state and the plans in
-// flight, and what a reader must agree with.
+// Save returns all that is needed to continue a search: the strategy's state, the plans in flight,
+// and what a reader must match.
 func Save(s Strategy, setting Setting, flight []InFlight) ([]byte, error) {
 	state, err := s.MarshalBinary()
 	if err != nil {
@@ -73,10 +73,10 @@ func Save(s Strategy, setting Setting, flight []InFlight) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Restore gives a saved state to a strategy that was made with the same setting and has not been
-// used, and returns the plans that were in flight. They are given out again before Next is asked
-// for others. It refuses, with an ErrState, what was saved by another version, for another
-// program, setting or strategy, or is damaged.
+// Restore loads a saved state into a fresh strategy made with the same setting, and returns the
+// plans that were in flight. They are run again before Next is asked for others. It fails, with an
+// ErrState, if the state was saved by another version or for another program, setting or strategy,
+// or is damaged.
 func Restore(data []byte, s Strategy, setting Setting) ([]InFlight, error) {
 	flight, err := restore(data, s, setting)
 	if err != nil {
@@ -123,7 +123,7 @@ func restore(data []byte, s Strategy, setting Setting) (flight []InFlight, err e
 	return flight, s.UnmarshalBinary(in.State)
 }
 
-// strict reads one JSON value. Fields that it does not know are an error.
+// strict reads one JSON value. Unknown fields are an error.
 func strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

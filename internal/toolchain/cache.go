@@ -13,9 +13,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/filelock"
 )
 
-// CacheDir is the directory in which built runtimes are kept, as an absolute path: flag
-// if it is not empty, else $HEDDLE_CACHE, else heddle/ in the user's cache directory. It
-// need not exist.
+// CacheDir returns the directory for built runtimes as an absolute path: flag if it is not empty,
+// else $HEDDLE_CACHE, else heddle/ in the user's cache directory. It need not exist.
 func CacheDir(flag string) (string, error) {
 	dir := flag
 	if dir == "" {
@@ -40,7 +39,7 @@ func CacheDir(flag string) (string, error) {
 	return dir, nil
 }
 
-// cannotWrite is the sentence for a cache directory that does not take files.
+// cannotWrite returns the error for a cache directory that cannot be written.
 func cannotWrite(dir string, err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -49,9 +48,9 @@ func cannotWrite(dir string, err error) error {
 	return fmt.Errorf("the cache directory %s cannot be written (%w): make it writable, or set HEDDLE_CACHE to a directory that is", dir, err)
 }
 
-// lock takes an exclusive lock on a file, made if need be, and returns what releases it.
-// The kernel releases it, too, when the process dies. Where the file system has no locks
-// it returns at once: whoever renames first wins, the others' work is for nothing.
+// lock takes an exclusive lock on a file, creating it if needed, and returns the function that
+// releases it. The kernel also releases it when the process dies. On a file system without locks it
+// returns at once: the first rename wins, and other builders' work is wasted.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o666)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// cmdline is a compiler's command line, read as far as heddle has to understand it.
+// cmdline is a compiler's command line, parsed as far as heddle needs.
 type cmdline struct {
 	asks    bool // only prints something: --version, -print-…, --help, -dump…
 	sources int  // files to compile or preprocess, standard input included
@@ -15,13 +15,13 @@ type cmdline struct {
 	partial bool // … to make an object file of object files
 	static  string
 	machine string // -m32, -mx32, -m16 or a --target of another machine, if in force
-	// sanitizers that are switched on in the end, with the spelling that did it
+	// sanitizers in effect after all options, with the option that enabled each
 	sanitizers map[string]string
 	noThread   bool // -fno-sanitize=thread or all: access hooks are not wanted
 }
 
-// separate are the options whose value is the next argument. If one were missing, its
-// value would be taken for a file to link; that matters only where there is no other file.
+// separate are the options whose value is the next argument. If one were missing, its value would
+// be taken for a file to link, which matters only if no other file is given.
 var separate = set(`
 	-o -x -I -L -D -U -A -l -T -u -z -e -h -R -F -B -G
 	-include -imacros -isystem -idirafter -iprefix -iwithprefix -iwithprefixbefore
@@ -98,7 +98,7 @@ func parse(args []string) cmdline {
 	return c
 }
 
-// option takes in one option and, if it stands apart, its value.
+// option processes one option and, if it is a separate argument, its value.
 func (c *cmdline) option(arg, value string, language *string) {
 	name, joined, _ := strings.Cut(arg, "=")
 	switch {

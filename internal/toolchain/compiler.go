@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Language says which compiler is wanted.
+// Language selects the kind of compiler.
 type Language uint8
 
 const (
@@ -24,8 +24,8 @@ const (
 
 func (l Language) String() string { return [...]string{"C", "C++"}[l] }
 
-// env is the variable with which a user names the compiler. CC and CXX are not looked at:
-// in the builds that matter they say "heddle cc".
+// env is the variable with which a user names the compiler. CC and CXX do not count: in the builds
+// that matter they are set to "heddle cc".
 func (l Language) env() string { return [...]string{"HEDDLE_CC", "HEDDLE_CXX"}[l] }
 
 // candidates are tried in this order.
@@ -64,14 +64,14 @@ type Compiler struct {
 	Major   int    // major version number, 0 if it could not be read
 }
 
-// Path is the compiler's executable.
+// Path returns the compiler's executable.
 func (c Compiler) Path() string { return c.Command[0] }
 
-// insideVar marks the environment of a compiler that heddle started, so that a script
-// called cc that leads back to heddle is noticed instead of running forever.
+// insideVar marks the environment of a compiler that heddle started, so that a script called cc
+// that leads back to heddle is detected instead of recursing without end.
 const insideVar = "HEDDLE_CC_RUNNING"
 
-// Environ is the environment to start the compiler with.
+// Environ returns the environment for the compiler.
 func (c Compiler) Environ() []string { return append(os.Environ(), insideVar+"="+c.Path()) }
 
 // Find returns the compiler for a language: what HEDDLE_CC or HEDDLE_CXX names, else the
@@ -111,8 +111,8 @@ func Find(ctx context.Context, lang Language) (Compiler, error) {
 		lang, strings.Join(lang.candidates(), ", "), lang.env())
 }
 
-// lookPath finds an executable in PATH, passing over those that are heddle (a link called
-// cc, as ccache does it).
+// lookPath finds an executable in PATH, skipping those that are heddle (a link called cc, as ccache
+// uses it).
 func lookPath(name string) (string, bool) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	if strings.ContainsRune(name, '/') {
@@ -132,7 +132,7 @@ func lookPath(name string) (string, bool) {
 	return "", false
 }
 
-// identify asks a compiler what it is.
+// identify determines a compiler's family and version.
 func identify(ctx context.Context, command []string) (Compiler, error) {
 	c := Compiler{Command: command}
 	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], "--version")...)
@@ -166,8 +166,8 @@ var (
 	version       = regexp.MustCompile(`(?:^|\s)(\d+)\.\d+`)
 )
 
-// major reads the major version from the first line of --version, in which gcc puts its
-// distributor's version, too, in parentheses.
+// major parses the major version from the first line of --version, in which gcc also puts its
+// distributor's version, in parentheses.
 func major(line string) int {
 	m := version.FindStringSubmatch(parenthesised.ReplaceAllString(line, ""))
 	if m == nil {

@@ -9,7 +9,7 @@ const (
 	Libraries                  // after the object files
 )
 
-// Flag is one argument of a compiler, and what it is there for.
+// Flag is one argument of a compiler and its purpose.
 type Flag struct {
 	Arg   string
 	Why   string
@@ -17,8 +17,8 @@ type Flag struct {
 	Only  Family // 0: every family
 }
 
-// RuntimeFlags are the arguments with which the runtime is built. They are part of the
-// cache key: whoever changes them gets another library.
+// RuntimeFlags returns the arguments with which the runtime is built. They are part of the cache
+// key.
 func RuntimeFlags() []Flag {
 	const both = Compile | Link
 	return []Flag{
@@ -48,7 +48,7 @@ func RuntimeFlags() []Flag {
 	}
 }
 
-// flagsFor are the arguments of one step for one family.
+// flagsFor returns the arguments of one step for one family.
 func flagsFor(step Step, family Family) []string {
 	var args []string
 	for _, f := range RuntimeFlags() {

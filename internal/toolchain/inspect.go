@@ -14,25 +14,25 @@ import (
 	"github.com/heddle-dev/heddle/internal/regular"
 )
 
-// Program is what an executable's file says about running it under heddle.
+// Program is what an executable's file contains that matters for running it under heddle.
 type Program struct {
 	Path    string   `json:"path"`
 	BuildID string   `json:"build_id,omitempty"` // hex, empty if it has none
 	PIE     bool     `json:"pie"`
 	Interp  string   `json:"interp"` // the dynamic loader
 	Needed  []string `json:"needed"` // the libraries it asks for, in order
-	// TSan is the name under which it asks for ThreadSanitizer's library, and so for the
-	// runtime: "libtsan.so.2", "libtsan.so.0", empty if it does not. Without it the
-	// runtime can only come in by preloading.
+	// TSan is the name under which it needs ThreadSanitizer's library, and so the runtime:
+	// "libtsan.so.2", "libtsan.so.0", empty if it does not. Without it the runtime has to be
+	// preloaded.
 	TSan string `json:"tsan,omitempty"`
-	// Instrumented says that it calls access hooks, so memory accesses can be seen.
-	// Its libraries may differ.
+	// Instrumented says that it calls access hooks, so that memory accesses are visible. Its
+	// libraries may differ.
 	Instrumented bool `json:"instrumented"`
 }
 
-// Inspect reads an executable and refuses, with one sentence that says what to do, what
-// heddle cannot run: what is not a program, is for another machine, is linked statically or
-// against another C library, or contains a sanitizer's own runtime.
+// Inspect reads an executable. The error is one sentence with advice if heddle cannot run the file:
+// if it is not a program, is for another machine, is linked statically or against another C
+// library, or contains a sanitizer's own runtime.
 func Inspect(path string) (Program, error) {
 	no := func(format string, args ...any) (Program, error) {
 		return Program{}, fmt.Errorf("%s "+format, append([]any{path}, args...)...)
@@ -113,7 +113,7 @@ func Inspect(path string) (Program, error) {
 	}
 	own := ownSanitizer(symbols)
 	if own == "" && !p.Instrumented {
-		// gcc does not export the functions of what it links statically.
+		// gcc does not export the functions of libraries it links statically.
 		if all, err := e.Symbols(); err == nil {
 			own = ownSanitizer(all)
 		}
@@ -145,8 +145,8 @@ var otherSanitizers = map[string]string{
 	"__msan":   "MemorySanitizer",
 }
 
-// ownSanitizer is the prefix of the sanitizer whose functions a program contains, empty
-// if none exists.
+// ownSanitizer returns the prefix of the sanitizer whose functions a program contains, empty if it
+// contains none.
 func ownSanitizer(symbols []elf.Symbol) string {
 	for _, s := range symbols {
 		prefix, ok := strings.CutSuffix(s.Name, "_init")
@@ -157,9 +157,9 @@ func ownSanitizer(symbols []elf.Symbol) string {
 	return ""
 }
 
-// isHook reports whether a function is called for an access, an atomic operation or a
-// function. Every program linked with -fsanitize=thread has __tsan_init, even if all of
-// its code was compiled without.
+// isHook reports whether a function is an access hook: called for an access, an atomic operation or
+// a function. __tsan_init does not count: every program linked with -fsanitize=thread has it, even
+// if all of its code was compiled without.
 func isHook(name string) bool {
 	name, ok := strings.CutPrefix(name, "__tsan_")
 	if !ok {
@@ -173,8 +173,8 @@ func isHook(name string) bool {
 	return false
 }
 
-// script is the sentence for a file that starts with "#!". Libtool leaves one where the
-// program is expected.
+// script returns the error for a file that starts with "#!". Libtool leaves one in place of the
+// program.
 func script(path string, head []byte) error {
 	line := firstLine(string(head[2:]))
 	program := filepath.Join(filepath.Dir(path), ".libs", filepath.Base(path))
@@ -207,7 +207,7 @@ func segment(e *elf.File, t elf.ProgType) *elf.Prog {
 	return nil
 }
 
-// interp is the dynamic loader that the program names, empty if it names none.
+// interp returns the dynamic loader that the program names, empty if it names none.
 func interp(e *elf.File) string {
 	p := segment(e, elf.PT_INTERP)
 	if p == nil || p.Filesz > 4096 {
@@ -234,7 +234,7 @@ func isPIE(e *elf.File) bool {
 	return false
 }
 
-// buildID is the GNU build id in hexadecimal, empty if none exists. It is read from the
+// buildID returns the GNU build id in hexadecimal, empty if the file has none. It is read from the
 // segments, which a stripped program still has.
 func buildID(e *elf.File) (string, error) {
 	for _, p := range e.Progs {
@@ -267,7 +267,7 @@ func buildID(e *elf.File) (string, error) {
 	return "", nil
 }
 
-// cause is an error without the operation and the path, which the sentence names already.
+// cause returns an error without the operation and the path, which the sentence names already.
 func cause(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

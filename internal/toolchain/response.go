@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// maxResponseDepth ends response files that name themselves.
+// maxResponseDepth stops response files that include themselves.
 const maxResponseDepth = 32
 
-// expandResponses replaces each @file by the arguments in it, as gcc and clang do: words
-// are separated by white space, quotes and backslashes hold, files may name files, and a
-// file that cannot be read leaves its argument as it is.
+// expandResponses replaces each @file by the arguments in it, as gcc and clang do: white space
+// separates words, quotes and backslashes work, files may name files, and a file that cannot be
+// read leaves its argument unchanged.
 func expandResponses(args []string, readFile func(string) ([]byte, error)) []string {
 	return expand(args, readFile, 0)
 }
@@ -29,7 +29,7 @@ func expand(args []string, readFile func(string) ([]byte, error), depth int) []s
 	return out
 }
 
-// splitResponse splits the text of a response file.
+// splitResponse splits the text of a response file into words.
 func splitResponse(text string) []string {
 	var (
 		args   []string
@@ -69,8 +69,8 @@ func splitResponse(text string) []string {
 	return args
 }
 
-// readResponse reads a response file. Devices and pipes are left to the compiler: they
-// can be read only once.
+// readResponse reads a response file. It leaves devices and pipes to the compiler, because they can
+// be read only once.
 func readResponse(name string) ([]byte, error) {
 	st, err := os.Stat(name)
 	if err != nil {

@@ -30,32 +30,31 @@ const (
 	objectDir   = "obj" // during the build
 )
 
-// links are the other names of the library. libtsan.so is what gcc -fsanitize=thread
-// links; the numbered ones are what programs so linked ask the loader for: 0 up to gcc 11,
-// 2 from gcc 12.
+// links are the other names of the library. gcc -fsanitize=thread links libtsan.so; programs linked
+// that way need a numbered one: 0 up to gcc 11, 2 from gcc 12.
 var links = []string{"libtsan.so", "libtsan.so.0", "libtsan.so.2"}
 
-// Options say how to build the runtime.
+// Options for building the runtime.
 type Options struct {
-	Compiler Compiler // for C
+	Compiler Compiler // a C compiler
 	Cache    string   // the cache directory, see CacheDir
 	Source   fs.FS    // laid out as this repository's runtime/; nil for that
-	// Building is called before the runtime is compiled, or waited for while another process
-	// compiles it; the function it returns when that is over. Nil where nobody is to know.
+	// Building is called before the runtime is compiled, or before waiting for another process that
+	// compiles it; the function it returns is called afterwards. May be nil.
 	Building func() (done func())
 }
 
 // Runtime is a built runtime.
 type Runtime struct {
-	// Dir holds the library under every name a program may ask for it: Library,
-	// libtsan.so, libtsan.so.0 and libtsan.so.2.
+	// Dir holds the library under every name that a program may need: Library, libtsan.so,
+	// libtsan.so.0 and libtsan.so.2.
 	Dir     string
 	Library string
 }
 
-// Build returns the runtime built with the given compiler, from the cache if it is there.
-// Any number of processes may call it at once for one cache; one of them builds. A build
-// that is killed leaves nothing that a later one would take for whole.
+// Build returns the runtime built with the given compiler, from the cache if possible. Any number
+// of processes may call it concurrently for one cache; one of them builds. A build that is killed
+// leaves nothing that a later one would take for complete.
 func Build(ctx context.Context, opt Options) (Runtime, error) {
 	source := opt.Source
 	if source == nil {
@@ -84,11 +83,10 @@ func Build(ctx context.Context, opt Options) (Runtime, error) {
 		return Runtime{}, cannotWrite(opt.Cache, err)
 	}
 	defer unlock()
-	if complete(dir) { // by whoever had the lock
+	if complete(dir) { // built by the previous owner of the lock
 		return rt, nil
 	}
-	// What is here now is from builders that were killed, or from somebody who cleaned up
-	// half of the cache.
+	// What exists now was left by killed builds, or by an incomplete removal of the cache.
 	leftovers, _ := filepath.Glob(dir + ".build-*")
 	for _, l := range append(leftovers, dir) {
 		if err := os.RemoveAll(l); err != nil {
@@ -115,8 +113,8 @@ func Build(ctx context.Context, opt Options) (Runtime, error) {
 	return rt, nil
 }
 
-// complete reports whether dir holds a whole runtime. The library's section table is at
-// its end, so a torn one does not open.
+// complete reports whether dir holds a complete runtime. The library's section table is at its end,
+// so a truncated one does not open.
 func complete(dir string) bool {
 	f, err := elf.Open(filepath.Join(dir, libraryName))
 	if err != nil {
@@ -149,7 +147,7 @@ func (f sourceFile) compiled() bool {
 	return path.Ext(f.name) == ".c" || path.Ext(f.name) == ".S"
 }
 
-// readSource reads all sources in order of their names.
+// readSource reads all sources, sorted by name.
 func readSource(source fs.FS) ([]sourceFile, error) {
 	var files []sourceFile
 	err := fs.WalkDir(source, ".", func(name string, d fs.DirEntry, err error) error {
@@ -169,10 +167,10 @@ func readSource(source fs.FS) ([]sourceFile, error) {
 	return files, nil
 }
 
-// key names what a build depends on.
+// key identifies everything that a build depends on.
 func key(files []sourceFile, c Compiler) string {
 	h := sha256.New()
-	put := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) } // no two lists look the same
+	put := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) } // different lists never have the same encoding
 	put("layout 1")
 	for _, word := range append(slices.Clone(c.Command), c.Version) {
 		put(word)
@@ -188,12 +186,12 @@ func key(files []sourceFile, c Compiler) string {
 	return hex.EncodeToString(h.Sum(nil))[:20]
 }
 
-// build is the making of one runtime in a directory of its own.
+// build builds one runtime in a directory of its own.
 type build struct {
 	compiler Compiler
 	files    []sourceFile
 	tmp      string // where it is built
-	dir      string // where it will be
+	dir      string // where it will be moved
 }
 
 func (b build) run(ctx context.Context) error {
@@ -236,8 +234,8 @@ func (b build) run(ctx context.Context) error {
 	return os.Chmod(b.tmp, 0o755) // MkdirTemp made it private
 }
 
-// checkTarget refuses compilers whose code the runtime is not written for, before they
-// refuse its assembler in words nobody understands.
+// checkTarget rejects compilers for other machines than the runtime's, before they reject its
+// assembler with obscure messages.
 func (b build) checkTarget(ctx context.Context) error {
 	args := append(slices.Clone(b.compiler.Command[1:]), "-dumpmachine")
 	cmd := exec.CommandContext(ctx, b.compiler.Path(), args...)
@@ -256,11 +254,11 @@ func (b build) checkTarget(ctx context.Context) error {
 	return nil
 }
 
-// compile makes an object file of every source, as many at a time as there are processors.
+// compile compiles every source to an object file, with as many processes as there are processors.
 func (b build) compile(ctx context.Context) (objects []string, err error) {
 	args := append(flagsFor(Compile, b.compiler.Family),
 		"-I", sourceDir+"/include", "-I", sourceDir+"/c",
-		// Debuggers look for the source where it will be, not where it is built.
+		// Debuggers look for the source where it will be moved, not where it is built.
 		"-ffile-prefix-map="+b.tmp+"="+b.dir)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(goruntime.GOMAXPROCS(0))
@@ -280,8 +278,8 @@ func (b build) compile(ctx context.Context) (objects []string, err error) {
 	return objects, g.Wait()
 }
 
-// preinit makes an empty object under the name of one that gcc -fsanitize=thread links
-// into executables. With it heddle cc does not need ThreadSanitizer to be installed.
+// preinit creates an empty object under the name of one that gcc -fsanitize=thread links into
+// executables, so that heddle cc works without ThreadSanitizer installed.
 func (b build) preinit(ctx context.Context) error {
 	src := filepath.Join(sourceDir, "libtsan_preinit.c")
 	if err := os.WriteFile(filepath.Join(b.tmp, src), nil, 0o666); err != nil {
@@ -290,7 +288,7 @@ func (b build) preinit(ctx context.Context) error {
 	return b.cc(ctx, "-c", src, "-o", preinitName)
 }
 
-// cc runs the compiler in the build directory, so that its messages have short names.
+// cc runs the compiler in the build directory, so that its messages have short file names.
 func (b build) cc(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, b.compiler.Path(), append(slices.Clone(b.compiler.Command[1:]), args...)...)
 	cmd.Dir = b.tmp
@@ -307,7 +305,7 @@ func (b build) cc(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// limit keeps a compiler's cascade of follow-up errors from hiding the first.
+// limit truncates a compiler's cascade of follow-up errors, which would hide the first.
 func limit(s string) string {
 	lines := strings.SplitAfter(s, "\n")
 	const most = 40
@@ -317,8 +315,8 @@ func limit(s string) string {
 	return strings.Join(lines[:most], "") + fmt.Sprintf("… and %d lines more", len(lines)-most)
 }
 
-// syncPath writes a file or directory through to the disk, so that a power failure after
-// the rename does not leave an empty library under its final name.
+// syncPath syncs a file or directory to disk, so that a power failure after the rename does not
+// leave an empty library under its final name.
 func syncPath(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

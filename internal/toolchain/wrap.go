@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Refusal is an error about what the user asked of heddle cc: the command line is wrong.
+// Refusal is a usage error of heddle cc.
 type Refusal struct{ message string }
 
 func (r *Refusal) Error() string { return r.message }
 
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-// CompileFlags are what heddle cc adds where something is compiled. They come before the
-// user's own, which may take any of them back.
+// CompileFlags returns what heddle cc adds when something is compiled. The user's own flags follow
+// and can override any of them.
 func CompileFlags(c Compiler) []Flag {
 	flags := []Flag{
 		{"-fsanitize=thread", "calls the runtime at each memory access, atomic operation and function", Compile, 0},
 		{"-g", "traces are shown as source lines", Compile, 0},
 		{"-fno-omit-frame-pointer", "stacks of threads can be walked", Compile, 0},
 		{"-U_FORTIFY_SOURCE", "its checks become plain copies inside of the compiler, and those are not seen; some distributions define it", Compile, 0},
-		// Without these gcc puts copies of known size in line, after the pass that adds
-		// the calls, and they are not seen. clang keeps the calls anyway.
+		// Without these, gcc inlines copies of known size after the pass that adds the calls, and
+		// the copies are missed. clang keeps the calls anyway.
 		{"-fno-builtin-memcpy", "a copy is a call, which the runtime sees", Compile, GCC},
 		{"-fno-builtin-memmove", "a copy is a call, which the runtime sees", Compile, GCC},
 		{"-fno-builtin-memset", "a fill is a call, which the runtime sees", Compile, GCC},
@@ -42,20 +42,20 @@ func CompileFlags(c Compiler) []Flag {
 	return flags
 }
 
-// conflicting are the sanitizers that want the places the runtime takes: the allocator,
-// the interposed functions, or all of the memory's shadow.
+// conflicting are the sanitizers that need what the runtime replaces: the allocator, the interposed
+// functions, or the whole shadow memory.
 var conflicting = []string{"address", "kernel-address", "hwaddress", "kernel-hwaddress", "leak",
 	"memory", "kernel-memory", "dataflow", "realtime", "type", "numerical"}
 
-// Wrap turns the arguments of a compiler into those that make the same thing with access
-// hooks and heddle's runtime. The result includes the compiler itself. runtime is called
-// if something is linked. Command lines that cannot work with heddle get a *Refusal.
+// Wrap turns a compiler's arguments into those that build the same output with access hooks and
+// heddle's runtime. The result includes the compiler itself. runtime is called if something is
+// linked. Command lines that cannot work with heddle return a *Refusal.
 //
-// The user's arguments stay as they are and in order, so that one command still compiles
-// and links many files, and -MD, -save-temps, -o and all the rest mean what they mean.
-// gcc takes -fsanitize=thread when it links, too, because link-time optimization adds the
-// calls then; it finds the runtime under the name of ThreadSanitizer's library. clang is
-// told not to link a sanitizer's library.
+// The user's arguments stay unchanged and in order, so that one command can still compile and link
+// many files, and -MD, -save-temps, -o and all others keep their meaning. gcc also gets
+// -fsanitize=thread when it links, because link-time optimization adds the calls then; it finds the
+// runtime under the name of ThreadSanitizer's library. clang is told not to link a sanitizer's
+// library.
 func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string, error) {
 	expanded := expandResponses(args, readResponse)
 	line := parse(expanded)
@@ -65,8 +65,8 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	if err := line.check(); err != nil {
 		return nil, err
 	}
-	// With another sanitizer's library to be linked, clang must not know of
-	// ThreadSanitizer: its driver would leave out both libraries or neither.
+	// If another sanitizer's library is linked, clang must not see ThreadSanitizer: its driver
+	// would omit both libraries or neither.
 	shared := c.Family == Clang && line.otherSanitizer()
 
 	argv := slices.Clone(c.Command)
@@ -92,8 +92,8 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 			return nil, err
 		}
 		if c.Family == GCC {
-			// -B and -L: the library and the start-up object that the driver adds on its
-			// own for -fsanitize=thread are the runtime's, too.
+			// -B and -L make the library and the start-up object that the driver adds on its own
+			// for -fsanitize=thread the runtime's too.
 			argv = append(argv, "-fsanitize=thread", "-B"+rt.Dir+"/", "-L"+rt.Dir)
 		} else if !shared {
 			argv = append(argv, "-fno-sanitize-link-runtime")
@@ -109,7 +109,7 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	return append(argv, args...), nil
 }
 
-// check refuses what cannot work.
+// check rejects command lines that cannot work.
 func (l cmdline) check() error {
 	if l.machine != "" {
 		return refuse("%s: heddle's runtime exists for 64-bit x86 Linux only; build without this option", l.machine)
@@ -135,8 +135,8 @@ func (l cmdline) otherSanitizer() bool {
 	return false
 }
 
-// withoutThread takes out what would bring in ThreadSanitizer's own library: the wish for
-// its static form, and, if the driver must not know of it, its name.
+// withoutThread removes what would link ThreadSanitizer's own library: the option for its static
+// form and, if name is set, thread from the sanitizers.
 func withoutThread(args []string, name bool) []string {
 	var out []string
 	for _, arg := range args {

@@ -1,4 +1,4 @@
-// Package tracefile reads and writes trace files: in all formats, told by their names, and
+// Package tracefile reads and writes trace files: in all formats, determined by their names, and
 // under the names that heddle gives them.
 package tracefile
 
@@ -18,7 +18,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Format is a format of traces, told by the name's suffix.
+// Format is a trace format, determined by the name's suffix.
 type Format uint8
 
 const (
@@ -28,13 +28,13 @@ const (
 	Statements               // .stmt: the language of El-Zawawy and Alanazi
 )
 
-// FormatOf tells a format by a file's name.
+// FormatOf returns the format of a file by its name.
 func FormatOf(name string) Format {
 	f, _ := FormatNamed(name)
 	return f
 }
 
-// FormatNamed is FormatOf, and whether the suffix is one that heddle knows.
+// FormatNamed is FormatOf, and also reports whether heddle knows the suffix.
 func FormatNamed(name string) (f Format, known bool) {
 	switch {
 	case strings.HasSuffix(name, ".std"), strings.HasSuffix(name, ".std.gz"):
@@ -54,7 +54,7 @@ type Input struct {
 	Lost  []rapid.Loss
 }
 
-// ReadAny reads a trace in the format of its name.
+// ReadAny reads a trace in the format that its name implies.
 func ReadAny(name string) (Input, error) {
 	f := FormatOf(name)
 	if f == Heddle {
@@ -107,7 +107,8 @@ func ReadStatements(name string) (*stmt.Trace, error) {
 	return t, nil
 }
 
-// WriteAny writes a trace in the format of the name. It returns what that cannot say.
+// WriteAny writes a trace in the format that the name implies. It returns what that format cannot
+// express.
 func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	f := FormatOf(name)
 	switch f {
@@ -130,7 +131,7 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	return lost, err
 }
 
-// WriteWhole writes a file whole or not at all, as trace files are.
+// WriteWhole writes a file completely or not at all, like trace files.
 func WriteWhole(name string, write func(io.Writer) error) error {
 	// Not in TMPDIR: from there the last step may need a copy.
 	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)), renameio.WithPermissions(0o666))
@@ -147,7 +148,7 @@ func WriteWhole(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Read reads a trace file of heddle's and checks that it makes sense.
+// Read reads a heddle trace file and validates it.
 func Read(name string) (*trace.Trace, error) {
 	tr, err := trace.ReadFile(name)
 	if err != nil {

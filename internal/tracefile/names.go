@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/usage"
 )
 
-// Derived is the name of a trace made from another one by a step ("min", "static"),
-// beside it: a.hdl gives a.min.hdl, that a.min2.hdl, and so on.
+// Derived returns the name for a trace made from another one by a step ("min", "static"), in the
+// same directory: a.hdl gives a.min.hdl, that a.min2.hdl, and so on.
 func Derived(name, step string) string {
 	suffix := ""
 	for _, s := range []string{".hdl", ".std", ".std.gz", ".txt"} {
@@ -28,11 +28,11 @@ func Derived(name, step string) string {
 	return base + "." + step + suffix
 }
 
-// NotInput refuses an output that is the input.
+// NotInput rejects an output file that is the input.
 func NotInput(output, input string) error {
 	in, err := os.Stat(input)
 	if err != nil {
-		return nil // reading it says why
+		return nil // reading it reports the reason
 	}
 	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
 		return usage.Errorf("%s is the trace to read: give the result another name", output)

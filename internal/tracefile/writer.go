@@ -13,10 +13,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Writer names and writes the traces of a command. A name that the user gave is used as
-// it is, and a trace that has it is replaced. Otherwise the first free one of PROGRAM.hdl,
-// PROGRAM.2.hdl, … is taken at the moment of writing, so that nothing is replaced and heddles
-// that run side by side do not get in each other's way.
+// Writer names and writes the traces of a command. A name that the user gave is used as it is, and
+// replaces an existing trace. Otherwise Writer takes the first free name of PROGRAM.hdl,
+// PROGRAM.2.hdl, … at the moment of writing, so that nothing is replaced and concurrent heddle
+// processes do not conflict.
 type Writer struct {
 	// Cache is the cache directory as the user named it, Note takes a sentence for the user.
 	// The caller sets both.
@@ -27,8 +27,8 @@ type Writer struct {
 	given bool // by the user
 }
 
-// NewWriter checks what can be checked before the work is done: given is -o, name the
-// name otherwise. more are names that go with a given one.
+// NewWriter checks what can be checked before the work is done: given is the argument of -o, name
+// the default. more are names that go with a given one.
 func NewWriter(given, name string, more ...string) (*Writer, error) {
 	f := &Writer{name: name}
 	if given != "" {
@@ -42,7 +42,7 @@ func NewWriter(given, name string, more ...string) (*Writer, error) {
 	return f, writable(f.name)
 }
 
-// replaceable reports why a file may not be replaced by a trace: it is something else.
+// replaceable returns an error unless a trace may replace the file.
 func replaceable(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -63,7 +63,7 @@ func replaceable(name string) error {
 	return nil
 }
 
-// writable finds out before the search whether its result can be written.
+// writable reports before the search whether its result can be written.
 func writable(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".heddle-*")
 	if err != nil {
@@ -73,8 +73,8 @@ func writable(name string) error {
 	return os.Remove(f.Name())
 }
 
-// Keep is engine.Options.Keep. If the trace cannot be written where it should be it is
-// written to a place that takes it, which is said: a finding may have taken hours.
+// Keep is engine.Options.Keep. If the trace cannot be written to its place, Keep writes it
+// elsewhere and notes where: a finding may have taken hours.
 func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
 	name := f.name
 	var err error
@@ -101,7 +101,7 @@ func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
 	return "", fmt.Errorf("the trace could not be written, neither here nor in %s: %w", strings.Join(f.elsewhere(), " or "), err)
 }
 
-// elsewhere are directories to write a trace to that cannot be written where it should be.
+// elsewhere returns directories for a trace that cannot be written to its place.
 func (f *Writer) elsewhere() []string {
 	dirs := []string{os.TempDir()}
 	if cache, err := toolchain.CacheDir(f.Cache); err == nil {
@@ -113,8 +113,8 @@ func (f *Writer) elsewhere() []string {
 	return dirs
 }
 
-// writeNumbered writes a trace under the first free name, where that of the simplified trace
-// is free, too.
+// writeNumbered writes a trace under the first name that is free together with the name of its
+// simplified trace.
 func writeNumbered(name string, tr *trace.Trace) (string, error) {
 	for n := 1; ; n++ {
 		try := numbered(name, n)
@@ -127,7 +127,7 @@ func writeNumbered(name string, tr *trace.Trace) (string, error) {
 	}
 }
 
-// numbered is the n-th name: prog.hdl, prog.2.hdl, …
+// numbered returns the n-th name: prog.hdl, prog.2.hdl, …
 func numbered(name string, n int) string {
 	if n == 1 {
 		return name

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 4,
+  HD_ABI_VERSION = 5,
   HD_POINTS_VERSION = 3,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
@@ -420,7 +420,7 @@ enum hd_outcome {
   HD_OUT_EXIT = 13,      // os.Exit within a test; status
 };
 
-// What a script expected and met, in hd_result when DIVERGED; counts when TOLERANT. [R]
+// How an execution ended. [R]
 struct hd_result {
   uint64_t plan;       // hd_plan.id
   uint64_t index;      // 0 .. repeat-1
@@ -436,7 +436,6 @@ struct hd_result {
   uint32_t preemptions;
   uint32_t threads;    // threads created, main included, whether or not they have ended
   uint32_t deviations; // tolerant script: steps skipped or inserted
-  uint32_t ident;      // hash naming the failure independently of addresses (for quick comparison)
   uint32_t output;     // bytes written to stdout and stderr
   uint32_t notes;      // enum hd_note
   uint32_t last;       // 1: the process ends with this execution
@@ -575,7 +574,7 @@ struct hd_shm {
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
-  // Synchronisation calls that are left out (--without).
+  // Synchronisation calls that are left out (--omit).
   uint32_t nignored;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
   struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise

@@ -134,7 +134,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 
 	case ops.Start:
 		return append(buf, thread(Begin, uint64(ev.Thread)))
-	case ops.End:
+	case ops.Finish:
 		over := lifeOf(uint64(ev.Thread))
 		over.Mode = Change
 		return append(buf, thread(End, uint64(ev.Thread)), over)

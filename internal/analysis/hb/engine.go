@@ -284,7 +284,7 @@ func (e *Engine) Event(ev *trace.Event) {
 		case ops.Cancelled:
 			t.take(releasedAt(e.told, cancelOf(t.id)))
 		}
-	case ops.End:
+	case ops.Finish:
 		e.ends(t)
 	case ops.AtomicRead, ops.AtomicWrite, ops.Exchange, ops.Compare, ops.Fence:
 		e.atomic(t, ev)

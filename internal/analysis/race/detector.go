@@ -7,7 +7,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// kind is what an access does, as far as races go.
+// kind is what an access does, as far as races are concerned.
 type kind uint8
 
 const (
@@ -28,7 +28,7 @@ var conflicts = [...]uint8{
 
 func (k kind) conflictsWith(o kind) bool { return conflicts[k]>>o&1 != 0 }
 
-// covers reports whether whatever races with an access of kind o races with one of kind k.
+// covers reports whether every kind that races with o also races with k.
 func (k kind) covers(o kind) bool { return conflicts[o]&^conflicts[k] == 0 }
 
 func kindOf(e *trace.Event) kind {
@@ -57,8 +57,8 @@ type Detector struct {
 	engine *hb.Engine
 	shadow shadow
 	events int
-	memory int64 // bytes of shadow that there may be, 0 for any number
-	full   int   // events when there were more, 0 for not yet
+	memory int64 // limit of the shadow in bytes, 0 for none
+	full   int   // number of events at which the limit was exceeded, 0 if it was not
 
 	ids   map[Access]uint32 // numbers of instructions
 	names []Access
@@ -70,15 +70,14 @@ type Detector struct {
 	found map[[2]uint32]struct{}
 	races []Race
 
-	known   *hb.Clock // what all living threads know, as of event knownAt
+	known   *hb.Clock // what all live threads know, as of event knownAt
 	knownAt int
-	epoch   hb.Epoch // of the present event
+	epoch   hb.Epoch // of the current event
 	clock   *hb.Clock
 }
 
-// Bounded returns a detector at the start of an execution. Once remembering the accesses would
-// take more than memory bytes, it forgets all of them and looks at no more: see Full. Zero is
-// no bound.
+// Bounded returns a detector at the start of an execution. If the remembered accesses exceed memory
+// bytes, it forgets all of them and examines no more: see Full. Zero means no bound.
 func Bounded(memory int64) *Detector {
 	d := &Detector{memory: memory, engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}
@@ -86,8 +85,8 @@ func Bounded(memory int64) *Detector {
 	return d
 }
 
-// Event takes the next event. A thread that no event created must have been seen
-// before another thread's accesses that race with theirs.
+// Event processes the next event. A thread that no event created must appear before any access of
+// another thread that races with one of its own.
 func (d *Detector) Event(e *trace.Event) {
 	d.engine.Event(e)
 	index := d.events
@@ -106,7 +105,7 @@ func (d *Detector) Event(e *trace.Event) {
 	if size == 0 {
 		switch e.Op {
 		case trace.OpReadRange, trace.OpWriteRange, trace.OpFree:
-			return // nothing was touched
+			return // no bytes were accessed
 		}
 		size = 1 // an access whose size was not recorded
 	}
@@ -117,7 +116,7 @@ func (d *Detector) Event(e *trace.Event) {
 	d.epoch = d.engine.Epoch(e.Thread)
 	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, thread: e.Thread, kind: k})
 	if d.memory > 0 && d.shadow.bytes > d.memory {
-		// Much of it may have been forgotten since: freed memory is.
+		// Much of the shadow may have become free since, because freed memory is forgotten.
 		if d.shadow.bytes = d.shadow.size(); d.shadow.bytes > d.memory/4*3 {
 			d.full = d.events
 			d.shadow = shadow{}
@@ -125,11 +124,11 @@ func (d *Detector) Event(e *trace.Event) {
 	}
 }
 
-// Full is the number of events after which the detector's memory was used up, 0 if it was not.
-// Races with accesses that came later are not found.
+// Full returns the number of events at which the detector exceeded its memory limit, 0 if it did
+// not. Races with later accesses are not found.
 func (d *Detector) Full() int { return d.full }
 
-// Races are the races found so far, ordered by Pair.
+// Races returns the races found so far, ordered by Pair.
 func (d *Detector) Races() []Race {
 	slices.SortFunc(d.races, Race.Compare)
 	return slices.Clone(d.races)
@@ -150,7 +149,7 @@ func (d *Detector) number(a Access) uint32 {
 	return id
 }
 
-// report notes the race of an earlier access with the present one on bytes [lo, hi).
+// report records the race of an earlier access with the current one on bytes [lo, hi).
 func (d *Detector) report(old, now *record, lo, hi uint64) {
 	pair := [2]uint32{old.access, now.access}
 	if pair[0] > pair[1] {
@@ -176,9 +175,9 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 	d.races = append(d.races, r)
 }
 
-// everKnown is what all living threads know. It may be out of date, which is safe: it
-// only grows. Computing it takes as long as going through the clocks of all threads, so it is done again
-// only once as many events have passed.
+// everKnown returns what all live threads know. It may be out of date, which is safe because it
+// only grows. Computing it takes one pass over the clocks of all threads, so it is repeated only
+// after as many events.
 func (d *Detector) everKnown() *hb.Clock {
 	if d.events-d.knownAt > d.engine.KnownCost()/4 {
 		d.known, d.knownAt = d.engine.Known(), d.events

@@ -8,22 +8,21 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// granule is the unit in which Handlers compares addresses, in bits. Neighbours in one are
-// taken for the same, which costs a scheduling point and nothing else.
+// granule is the unit in which Handlers compares addresses, in bits. Different addresses in one
+// granule count as equal, which at worst adds a scheduling point.
 const granule = 3
 
-// Handlers are the memory instructions, ascending, where it may matter when a signal is
-// delivered: those of handlers, and of the code that such a handler ran on top of in the
-// same thread, that touch the same memory, one of them at least to write. Happens-before
-// orders them, as it does all that a thread does, so they are not races; but the handler
-// could have run between any two of them. That the signal may have been blocked at some is
-// not looked at.
+// Handlers returns the memory instructions, in ascending order, between which the delivery of a
+// signal may matter: those of handlers, and of the code that a handler interrupted in the same
+// thread, that access the same memory, at least one of them to write. Happens-before orders them,
+// as it orders everything a thread does, so they are not races; but the handler could have run
+// between any two of them. The signal may have been blocked at some; Handlers ignores that.
 func Handlers(t *trace.Trace) []trace.Site {
 	type place struct {
 		thread  trace.ThreadID
 		granule uint64
 	}
-	// touch is what was done in a place: the deepest handler that did it, by kind.
+	// touch records, by kind of access, the deepest handler that accessed a granule.
 	type touch struct {
 		deepest [2]int // reads, writes
 		sites   [2]map[trace.Site]bool

@@ -17,14 +17,14 @@ func (a Access) compare(b Access) int {
 	return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Op, b.Op))
 }
 
-// Race is a pair of instructions that race, with the first such pair of events as witness.
+// Race is a pair of instructions that race, with the first racing pair of their events as witness.
 type Race struct {
 	// Pair is in ascending order; the two may be the same instruction.
 	Pair [2]Access `json:"pair"`
 	// First and Second are the witness, indices into the execution's events.
 	First  int `json:"first"`
 	Second int `json:"second"`
-	// Witness has both sides of it, First's and then Second's.
+	// Witness describes both events, First's and then Second's.
 	Witness [2]trace.Access `json:"witness"`
 	// Object and Size are bytes that both accessed.
 	Object trace.Object `json:"object"`
@@ -36,8 +36,8 @@ func (r Race) Compare(o Race) int {
 	return cmp.Or(r.Pair[0].compare(o.Pair[0]), r.Pair[1].compare(o.Pair[1]))
 }
 
-// Sites are the memory instructions of races, ascending: those to be made scheduling
-// points. Atomics are points in any case and left out.
+// Sites returns the memory instructions of races, in ascending order, to be made scheduling points.
+// It omits atomics, which always are.
 func Sites(races []Race) []trace.Site {
 	var sites []trace.Site
 	for _, r := range races {

@@ -6,9 +6,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// reset forgets the accesses of some bytes: a new block has been allocated there, and
-// what was done to the old one cannot race with it. (How the allocator hands memory from
-// one thread to another is not in the trace.)
+// reset forgets the accesses to some bytes: a new block has been allocated there, and accesses to
+// the old one cannot race with it. (How the allocator passes memory between threads is not in the
+// trace.)
 func (d *Detector) reset(o trace.Object, size uint64) {
 	lo, n := span(o, size)
 	s := &d.shadow
@@ -22,8 +22,8 @@ func (d *Detector) reset(o trace.Object, size uint64) {
 	}
 }
 
-// resetIn forgets bytes [lo, hi), which n spans, and reports whether n is to be dropped
-// as a whole.
+// resetIn forgets bytes [lo, hi), which n spans, and reports whether nothing of n remains, so that
+// it is to be dropped.
 func (s *shadow) resetIn(d *Detector, n *node, lo, hi uint64) (drop bool) {
 	if hi-lo == 1<<n.shift() {
 		clear(s.recent[:])
@@ -55,7 +55,7 @@ func (s *shadow) resetIn(d *Detector, n *node, lo, hi uint64) (drop bool) {
 	return false
 }
 
-// cleared drops the masked bytes from records.
+// cleared removes the masked bytes from records.
 func cleared(records []record, mask uint8) []record {
 	kept := records[:0]
 	for _, r := range records {
@@ -66,7 +66,7 @@ func cleared(records []record, mask uint8) []record {
 	return kept
 }
 
-// pushDown turns accesses of all of n's bytes into accesses of each of its parts.
+// pushDown replaces accesses to all of n's bytes by accesses to each of its parts.
 func (s *shadow) pushDown(d *Detector, n *node) {
 	records := s.shrink(d, n.whole)
 	if n.whole = nil; len(records) == 0 {

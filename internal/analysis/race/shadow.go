@@ -10,28 +10,28 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// The shadow keeps, for every byte of memory, the accesses that later ones can race with.
-// It is a tree of fixed fan-out over addresses: a node spans 64 times what its children
-// span, the lowest spans 64 granules of 8 bytes. An access of a few bytes is a record in
-// a granule, with a mask of the bytes; one of many bytes is a record of each granule at
-// its edges and of the largest nodes in between, so that freeing a block costs no more
-// than what has been accessed within it.
+// The shadow keeps, for every byte of memory, the accesses that later ones can race with. It is a
+// tree over addresses with a fixed fan-out: a node spans 64 times what its children span, and a
+// leaf spans 64 granules of 8 bytes. An access to a few bytes is a record in a granule, with a mask
+// of the bytes. An access to many bytes is a record in each granule at its edges and in the largest
+// nodes in between, so that freeing a block costs no more than what was accessed within it.
 const (
 	granuleBits = 3
 	fanBits     = 6
 	fan         = 1 << fanBits
-	topLevel    = 3 // spans 128 MiB; a map holds these
+	topLevel    = 3 // spans 128 MiB; kept in a map
 
-	// compactAt is the number of accesses a granule or node remembers in full.
+	// compactAt is the number of accesses that a granule or node remembers in full.
 	compactAt = 64
 
-	// maxRecords is the number of accesses from which on it forgets the older half: of an
-	// object that tens of thousands of threads have read, each would be compared with all.
+	// maxRecords is the number of accesses at which it forgets the older half. Otherwise each
+	// access to an object that tens of thousands of threads have read would be compared with all of
+	// theirs.
 	maxRecords = 256
 )
 
-// span turns an object and a size into bytes that ascend with memory: offsets into a
-// stack are counted downwards from its top.
+// span turns an object and a size into bytes that ascend with memory: offsets into a stack count
+// down from its top.
 func span(o trace.Object, size uint64) (lo, n uint64) {
 	if o.Region() != trace.RegionStack {
 		return uint64(o), size
@@ -39,7 +39,7 @@ func span(o trace.Object, size uint64) (lo, n uint64) {
 	return uint64(o) ^ offsets(o), min(size, o.Offset()+1)
 }
 
-// offsets are the bits of an object's offset in its region.
+// offsets masks the bits of an object's offset in its region.
 func offsets(o trace.Object) uint64 { return 1<<o.OffsetBits() - 1 }
 
 // objectAt is the inverse of span, for the bytes [lo, hi).
@@ -63,11 +63,11 @@ type record struct {
 
 // node spans 1 << shift() bytes.
 type node struct {
-	whole  []record // accesses of all its bytes
+	whole  []record // accesses to all its bytes
 	parent *node
 	level  uint8
 	slot   uint8          // in parent
-	used   uint64         // children or granules that are there
+	used   uint64         // which children or granules exist
 	nodes  *[fan]*node    // level > 0
 	cells  *[fan][]record // level 0: granules
 }
@@ -84,11 +84,11 @@ func (n *node) shift() uint      { return n.childShift() + fanBits }
 type shadow struct {
 	roots     map[uint64]*node
 	compactAt int
-	slab      []record // room for first records, to spare allocations
+	slab      []record // room for first records, to save allocations
 	nodes     int      // allocated, for tests
-	bytes     int64    // at most so many are in use
+	bytes     int64    // upper bound of the bytes in use
 
-	// recent leaves, by address.
+	// recent is a cache of leaves, by address.
 	recent [1 << 8]struct {
 		page uint64 // + 1
 		leaf *node
@@ -100,7 +100,7 @@ const (
 	rootBits = granuleBits + fanBits*(topLevel+1) // a root 128 MiB
 )
 
-// access checks the record against what is known of bytes [lo, hi) and remembers it there.
+// access checks r against the accesses to bytes [lo, hi) and adds it there.
 func (s *shadow) access(d *Detector, lo, hi uint64, r record) {
 	if page := lo >> leafBits; page == (hi-1)>>leafBits {
 		leaf := s.leaf(page)
@@ -120,7 +120,7 @@ func (s *shadow) access(d *Detector, lo, hi uint64, r record) {
 	}
 }
 
-// root is the top node that spans addresses whose high bits are top.
+// root returns the top node for addresses whose high bits are top.
 func (s *shadow) root(top uint64) *node {
 	n := s.roots[top]
 	if n == nil {
@@ -132,7 +132,7 @@ func (s *shadow) root(top uint64) *node {
 	return n
 }
 
-// child is n's child in a slot, made if it is not there.
+// child returns n's child in a slot, creating it if needed.
 func (s *shadow) child(n *node, slot uint64) *node {
 	c := n.nodes[slot]
 	if c == nil {
@@ -149,7 +149,7 @@ func (s *shadow) child(n *node, slot uint64) *node {
 	return c
 }
 
-// leaf is the lowest node that spans a page.
+// leaf returns the leaf that spans a page.
 func (s *shadow) leaf(page uint64) *node {
 	recent := &s.recent[(page^page>>8)%uint64(len(s.recent))]
 	if recent.page == page+1 {
@@ -163,7 +163,7 @@ func (s *shadow) leaf(page uint64) *node {
 	return n
 }
 
-// inNode accesses bytes [lo, hi), which n spans.
+// inNode records an access to bytes [lo, hi), which n spans.
 func (s *shadow) inNode(d *Detector, n *node, lo, hi uint64, r record) {
 	if hi-lo == 1<<n.shift() {
 		r.mask = 0xff
@@ -186,7 +186,7 @@ func (s *shadow) inNode(d *Detector, n *node, lo, hi uint64, r record) {
 	}
 }
 
-// inLeaf accesses some granules of a lowest node, or parts of them.
+// inLeaf records an access to some granules of a leaf, or parts of them.
 func (s *shadow) inLeaf(d *Detector, n *node, lo, hi uint64, r record) {
 	if n.cells == nil {
 		n.cells = new([fan][]record)
@@ -205,10 +205,10 @@ func (s *shadow) inLeaf(d *Detector, n *node, lo, hi uint64, r record) {
 	}
 }
 
-// maskOf has a bit for each of the bytes [lo, hi) of one granule.
+// maskOf returns a mask with a bit for each of the bytes [lo, hi) of one granule.
 func maskOf(lo, hi uint64) uint8 { return uint8(0xff) >> (8 - (hi - lo)) << (lo & 7) }
 
-// overlap checks an access of all of n's bytes against all that is known of them.
+// overlap checks an access to all of n's bytes against all accesses to them.
 func (s *shadow) overlap(d *Detector, n *node, lo, hi uint64, r *record) {
 	d.checkWhole(n.whole, r, lo, hi)
 	for used := n.used; used != 0; used &= used - 1 {
@@ -222,7 +222,7 @@ func (s *shadow) overlap(d *Detector, n *node, lo, hi uint64, r *record) {
 	}
 }
 
-// checkWhole reports the races of r, on bytes [lo, hi), with accesses of all of these.
+// checkWhole reports the races of r, on bytes [lo, hi), with accesses to all of these.
 func (d *Detector) checkWhole(records []record, r *record, lo, hi uint64) {
 	for i := range records {
 		if o := &records[i]; o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) {
@@ -231,9 +231,9 @@ func (d *Detector) checkWhole(records []record, r *record, lo, hi uint64) {
 	}
 }
 
-// checkCell reports the races of r with accesses of a granule. It returns true if r is
-// there already: the same access in the same epoch. What that raced with has been
-// reported, and what came between and is ordered after it would have ended the epoch.
+// checkCell reports the races of r with accesses to a granule. It returns true if r is there
+// already: the same access in the same epoch. Its races have been reported; any access since that
+// is ordered after it would have ended the epoch.
 func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 	for i := range cell {
 		o := &cell[i]
@@ -242,21 +242,22 @@ func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 		}
 		if m := o.mask & r.mask; m != 0 && o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) {
 			first := bits.TrailingZeros8(m)
-			n := bits.TrailingZeros8(^(m >> first)) // a mask may have holes
+			n := bits.TrailingZeros8(^(m >> first)) // a mask may have gaps
 			d.report(o, r, granule+uint64(first), granule+uint64(first+n))
 		}
 	}
 	return false
 }
 
-// sameSource reports whether two records are of one instruction, run by one thread, or by one
-// after the other. The later stands for both: whatever the earlier races with from then on, it does too.
+// sameSource reports whether two records are of one instruction, executed by one thread, or by two
+// threads one after the other. The later record stands for both: it races with whatever the earlier
+// one would race with from then on.
 func (r *record) sameSource(o *record) bool {
 	return r.access == o.access && r.kind == o.kind && r.at.Chain() == o.at.Chain()
 }
 
-// remember adds r to the records of a granule or node. The masks of records of the same
-// source stay disjoint.
+// remember adds r to the records of a granule or node. The masks of records of the same source stay
+// disjoint.
 func (s *shadow) remember(d *Detector, records *[]record, r record) {
 	own := *records
 	for i := 0; i < len(own); i++ {
@@ -293,7 +294,7 @@ func (s *shadow) remember(d *Detector, records *[]record, r record) {
 	*records = append(own, r)
 }
 
-// room is where the first records of a granule go.
+// room returns space for the first records of a granule.
 func (s *shadow) room() []record {
 	const n = 2
 	if len(s.slab) < n {
@@ -305,8 +306,8 @@ func (s *shadow) room() []record {
 	return own
 }
 
-// shrink drops records that no later access can race with, and those that package doc
-// says are given up where there are too many.
+// shrink drops records that no later access can race with, and those that the package comment says
+// are dropped when there are too many.
 func (s *shadow) shrink(d *Detector, records []record) []record {
 	known := d.everKnown()
 	kept := records[:0]
@@ -331,7 +332,7 @@ func (s *shadow) shrink(d *Detector, records []record) []record {
 	return kept
 }
 
-// size is the number of bytes in use.
+// size returns the number of bytes in use.
 func (s *shadow) size() (bytes int64) {
 	for _, n := range s.roots {
 		bytes += n.size()
@@ -356,7 +357,7 @@ func (n *node) size() int64 {
 	return bytes
 }
 
-// superseded reports whether a later record of r's chain races with all that r does.
+// superseded reports whether a later record of r's chain races with everything that r races with.
 func superseded(records []record, r *record) bool {
 	for i := range records {
 		o := &records[i]

@@ -2,8 +2,8 @@ package static
 
 import "github.com/heddle-dev/heddle/internal/analysis/depend"
 
-// together is, for each pair of threads, a lower bound on the intervals that both together need:
-// exact for as many pairs as tables of a few times that many cells tell.
+// together returns, for each pair of threads, a lower bound on the intervals that both together
+// need: exact for as many pairs as tables of a small multiple of cells permit.
 func (s *search) together(cells int) [][]int {
 	n := len(s.c.of)
 	out := make([][]int, n)
@@ -24,11 +24,11 @@ func (s *search) together(cells int) [][]int {
 	return out
 }
 
-// cover bounds the pieces of all threads together from those of each pair: the smallest sum
-// of x(t), each at least what the thread needs alone, with x(t)+x(u) at least what t and u
-// need together. The linear relaxation of that has the same value as its dual, which is
-// half the heaviest assignment of threads to threads by what pairs need beyond their sums
-// (Nemhauser and Trotter 1975, for vertex cover).
+// cover bounds the intervals of all threads together, given those of each pair: the smallest sum of
+// x(t), each at least what the thread needs alone, with x(t)+x(u) at least what t and u need
+// together. The linear relaxation has the same value as its dual, which is half the heaviest
+// assignment of threads to threads by what pairs need beyond their sums (Nemhauser and Trotter
+// 1975, for vertex cover).
 func (s *search) cover(pairs [][]int) int {
 	n := len(pairs)
 	sum := 0
@@ -50,7 +50,7 @@ func (s *search) cover(pairs [][]int) int {
 	return sum + (heaviest(weight)+1)/2
 }
 
-// heaviest is the weight of the heaviest assignment of rows to columns, by the Hungarian
+// heaviest returns the weight of the heaviest assignment of rows to columns, by the Hungarian
 // method with shortest augmenting paths (Jonker and Volgenant 1987).
 func heaviest(weight [][]int) int {
 	n := len(weight)
@@ -105,9 +105,9 @@ func heaviest(weight [][]int) int {
 // window is how many clocks windowed keeps at a time.
 const window = 1 << 22
 
-// windowed bounds the pieces of a trace that is too large for more: for each thread, cuts
-// that paths through other threads force, found in one stretch of the trace after another.
-// Forced cuts of different stretches are different cuts.
+// windowed bounds the intervals of a trace that is too large for more: for each thread, it counts
+// cuts forced by paths through other threads, in one window of the trace after another. Forced cuts
+// of different windows are different cuts.
 func windowed(g *depend.Graph) int {
 	w := g.Threads()
 	length := max(1, window/w)

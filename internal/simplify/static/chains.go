@@ -2,9 +2,9 @@ package static
 
 import "github.com/heddle-dev/heddle/internal/analysis/depend"
 
-// chains is the problem of the fewest switches, made as small as it can be without
-// changing the answer: for each thread a chain of segments that need not be cut, and for
-// each segment what has to come before it.
+// chains is the problem of the fewest switches, reduced as far as possible without changing the
+// answer: for each thread a chain of segments that need not be cut, and for each segment what has
+// to come before it.
 type chains struct {
 	g     *depend.Graph // its nodes are the segments
 	nodes [][]int32     // of the original graph, in each segment
@@ -15,11 +15,11 @@ type chains struct {
 // maxClocks bounds the memory for clocks: segments × threads.
 const maxClocks = 1 << 26
 
-// shrink merges nodes and drops edges that follow from others, in turn, until neither does
-// anything. Merging as collapse does never takes away the best order: where nothing of
-// another thread has to come before a node, it can be moved up to the one before it in its
-// thread, and no piece becomes more by that; likewise down. Edges that follow from others
-// only hide that. It returns nil if the clocks for that would take too much memory.
+// shrink alternates between merging nodes and dropping edges that follow from others, until neither
+// has an effect. Merging as collapse does preserves the best order: where no node of another thread
+// has to come before a node, it can be moved up to the one before it in its thread without adding
+// an interval; likewise down. Redundant edges only hide that. shrink returns nil if the clocks
+// would take too much memory.
 func shrink(g *depend.Graph) *chains {
 	c := &chains{g: g}
 	for i := range int32(g.Len()) {
@@ -60,8 +60,8 @@ func shrink(g *depend.Graph) *chains {
 	return c
 }
 
-// ready reports whether thread t's segment k can go when cut[u] segments of each thread u
-// have gone.
+// ready reports whether thread t's segment k can run when cut[u] segments of each thread u have
+// run.
 func (c *chains) ready(t, k int, cut []int32) bool {
 	for u, n := range c.need.Before(c.of[t][k]) {
 		if u != t && n > cut[u] {
@@ -71,8 +71,9 @@ func (c *chains) ready(t, k int, cut []int32) bool {
 	return true
 }
 
-// readyAmong is ready for the next segment of threads[i] where cut is that of threads, and all
-// others are done. It looks at no others: tables are made for each pair of thousands of threads.
+// readyAmong is ready for the next segment of threads[i], where cut is that of threads and all
+// others are done. It looks at no other threads, because tables are made for each pair of
+// thousands.
 func (c *chains) readyAmong(threads []int, i int, cut []int) bool {
 	t := threads[i]
 	before := c.need.Before(c.of[t][cut[i]])
@@ -84,8 +85,7 @@ func (c *chains) readyAmong(threads []int, i int, cut []int) bool {
 	return true
 }
 
-// order spells out an order of threads, one for each segment, as nodes of the original
-// graph.
+// order expands an order of threads, one for each segment, into nodes of the original graph.
 func (c *chains) order(threads []int32) []int32 {
 	at := make([]int, len(c.of))
 	var out []int32
@@ -96,14 +96,14 @@ func (c *chains) order(threads []int32) []int32 {
 	return out
 }
 
-// alone is for each thread and each of its segments the fewest pieces that the thread's
-// rest from there can be in, whatever the other threads do: two of its segments cannot be
-// in one piece if a path through another thread leads from one to the other, and going
-// greedily gives the fewest pieces.
+// alone returns, for each thread and each of its segments, the fewest intervals that the thread
+// needs from there on, whatever the other threads do: two of its segments cannot share an interval
+// if a path through another thread leads from one to the other, and cutting greedily gives the
+// fewest intervals.
 func (c *chains) alone() [][]int32 {
 	out := make([][]int32, len(c.of))
 	for t, segs := range c.of {
-		// cutAt[k] is the first segment that cannot be in a piece that starts with k.
+		// cutAt[k] is the first segment that cannot be in an interval that starts with k.
 		out[t] = make([]int32, len(segs)+1)
 		// returns[k] is how many of the thread's own segments have to come before
 		// segment k by way of other threads.
@@ -114,8 +114,8 @@ func (c *chains) alone() [][]int32 {
 			}
 		}
 		end := len(segs)
-		// From the back: a piece that starts with k ends before the first j > k with
-		// returns[j] > k.
+		// From the back: an interval that starts with k ends before the first j > k with returns[j]
+		// > k.
 		first := make([]int, len(segs)+1) // first j with returns[j] > k
 		for k := range first {
 			first[k] = end

@@ -1,23 +1,23 @@
 package static
 
-// A cut says how many segments of each thread have gone. The fewest pieces that what
-// remains after a cut can be in, for some of the threads, are found by going through all
-// cuts from the last to the first: a piece never has a reason to end before it must, since
-// having done more only ever leaves less to do.
+// A cut is how many segments of each thread have run. The fewest intervals for what remains after a
+// cut, for some of the threads, are found by visiting all cuts from the last to the first: an
+// interval never has a reason to end before it must, since having run more only ever leaves less to
+// run.
 
-// none16 marks a cut from which there is no way on: it lies after something that comes
+// none16 marks a cut from which no continuation exists: it is after something that has to come
 // before.
 const none16 = 0xffff
 
-// table holds for every cut of a group of threads the fewest pieces for the rest of those
-// threads' segments, counted as if there were no others.
+// table holds, for every cut of a group of threads, the fewest intervals for the rest of those
+// threads' segments, ignoring all other threads.
 type table struct {
 	threads []int
 	stride  []int // of each of threads, in mixed radix
 	fewest  []uint16
 }
 
-// cells is how many cuts a group of threads has, -1 if more than limit.
+// cells returns how many cuts a group of threads has, -1 if more than limit.
 func (c *chains) cells(threads []int, limit int) int {
 	n := 1
 	for _, t := range threads {
@@ -78,7 +78,7 @@ func (c *chains) tabulate(threads []int, cells int) *table {
 	return tb
 }
 
-// at is the entry for a cut of all threads.
+// at returns the entry for a cut of all threads.
 func (tb *table) at(cut []int32) int {
 	x := 0
 	for i, t := range tb.threads {
@@ -113,7 +113,7 @@ func (c *chains) walk(tb *table) []int32 {
 	}
 }
 
-// run is the cut after a piece of thread t that goes on for as long as it can, nil if it
+// run returns the cut after an interval of thread t that continues for as long as it can, nil if it
 // cannot start.
 func (c *chains) run(cut []int32, t int) []int32 {
 	k := cut[t]

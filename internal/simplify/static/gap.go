@@ -2,12 +2,11 @@ package static
 
 import "fmt"
 
-// Gap is how far a number of switches is from the fewest that there can be with the same
-// dependences.
+// Gap is the distance of a number of switches from the fewest possible with the same dependences.
 type Gap struct {
 	Switches int  `json:"switches"`
-	Lower    int  `json:"lower"` // there is no order with less
-	Exact    bool `json:"exact"` // there is one with Lower
+	Lower    int  `json:"lower"` // no order has fewer
+	Exact    bool `json:"exact"` // an order with Lower exists
 }
 
 // GapOf compares a number of switches with what is known of the fewest.

@@ -6,12 +6,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 )
 
-// rule is how a greedy order picks its next thread. The score of a run is worked out from
-// how many nodes it has, whether the thread has ended with it, and how many merged nodes of
-// other threads it lets go.
+// rule is how a greedy order picks its next thread: it scores a run by how many nodes it has,
+// whether the thread ends with it, and how many merged nodes of other threads it enables.
 type rule func(nodes int, ended bool, released int) float64
 
-// rules are the ones that do well; on which trace which does best cannot be told before.
+// rules are those that do well; which is best depends on the trace and cannot be predicted.
 var rules = []rule{
 	func(nodes int, _ bool, _ int) float64 { return float64(nodes) },
 	func(_ int, ended bool, released int) float64 {
@@ -22,9 +21,8 @@ var rules = []rule{
 	},
 }
 
-// greedy lines the merged nodes up: a thread runs for as long as it can, then the one with
-// the best score does; equal ones are drawn. Time is linear in the nodes, times the
-// threads.
+// greedy orders the merged nodes: a thread runs for as long as it can, then the one with the best
+// score; ties are broken at random. Time is linear in nodes × threads.
 func greedy(g *depend.Graph, c *collapsed, succs *depend.Succs, score rule, r *rand.Rand) []int32 {
 	missing := make([]int32, len(c.first))
 	for i := range int32(g.Len()) {

@@ -5,26 +5,25 @@ import "github.com/heddle-dev/heddle/internal/analysis/depend"
 // maxRounds bounds BackwardForward. Gains end after a few rounds; each is linear.
 const maxRounds = 16
 
-// BackwardForward is bidirectional merging, as of Bo, Jiang, Wang and Yu (BiSim,
-// Concurrency and Computation 2020), over the dependence graph: a pass from the end to the
-// start moves each node down to the thread's next piece where nothing in between depends
-// on it, a pass from the start to the end moves each node up to the thread's last piece
-// where it depends on nothing in between. Passes are repeated until they gain nothing.
+// BackwardForward is bidirectional merging, after Bo, Jiang, Wang and Yu (BiSim, Concurrency and
+// Computation 2020), on the dependence graph: a pass from the end to the start moves each node down
+// to the thread's next interval if nothing in between depends on it, a pass from the start to the
+// end moves each node up to the thread's last interval if it depends on nothing in between. Passes
+// are repeated until they gain nothing.
 //
-// No pass makes more switches: of a piece that was in one, at most one new piece comes,
-// because once a node could not move, those after it stay with it. Each pass is linear in
-// nodes and edges.
+// No pass adds switches: an interval gives rise to at most one new interval, because once a node
+// cannot move, those after it stay with it. Each pass is linear in nodes and edges.
 func BackwardForward(g *depend.Graph) []int32 {
 	return NewMerger(g).Improve(Recorded(g))
 }
 
-// Merger does the passes; it keeps what they need from one to the next.
+// Merger performs the passes and keeps their buffers from one to the next.
 type Merger struct {
 	g     *depend.Graph
 	succs *depend.Succs
-	block []int32 // of each node, the piece it is in now
-	last  []int32 // of each thread, the piece that can grow
-	size  []int32 // of each piece
+	block []int32 // of each node, its current interval
+	last  []int32 // of each thread, the interval that can grow
+	size  []int32 // of each interval
 }
 
 // NewMerger prepares passes over a graph.
@@ -66,7 +65,7 @@ func (m *Merger) Forward(order []int32) []int32 {
 	return out
 }
 
-// Backward moves nodes down: it is Forward with time turned round.
+// Backward moves nodes down: it is Forward in reverse.
 func (m *Merger) Backward(order []int32) []int32 {
 	m.start()
 	for i := len(order) - 1; i >= 0; i-- {
@@ -93,8 +92,8 @@ func (m *Merger) start() {
 	}
 }
 
-// place adds a node to its thread's latest piece, unless one of the nodes that it has to
-// come after is in a later piece; then it starts a new one at the end.
+// place adds a node to its thread's latest interval, unless a node that it has to follow is in a
+// later one; then it starts a new interval at the end.
 func (m *Merger) place(n int32, after []int32) {
 	t := m.g.Thread[n]
 	b := m.last[t]

@@ -4,11 +4,10 @@ import "github.com/heddle-dev/heddle/internal/analysis/depend"
 
 // Limits bound the search for the optimum.
 type Limits struct {
-	// Cells is how many cuts a table may have, in two bytes for each cut and thread. A
-	// trace of which the product of (segments+1) over all threads is no more is solved
-	// exactly.
+	// Cells is how many cuts a table may have, at two bytes for each cut and thread. A trace is
+	// solved exactly if the product of (segments+1) over all threads is at most Cells.
 	Cells int
-	// States is how many cuts the search looks at where that product is larger.
+	// States is how many cuts the search visits if that product is larger.
 	States int
 }
 
@@ -17,15 +16,15 @@ var DefaultLimits = Limits{Cells: 1 << 22, States: 1 << 18}
 
 // Best is what is known of the fewest switches.
 type Best struct {
-	// Lower is a number of switches that no order can be below.
+	// Lower is a lower bound on the number of switches of any order.
 	Lower int
-	// Exact says that an order with just Lower switches exists: Order.
+	// Exact says that an order with exactly Lower switches exists: Order.
 	Exact bool
 	Order []int32
 
 	Threads  int // of the trace
-	Segments int // that its threads were merged into; 0 if that took too much memory
-	States   int // cuts looked at
+	Segments int // after merging; 0 if that took too much memory
+	States   int // cuts visited
 }
 
 // Optimum looks for the fewest context switches that an order of the graph's nodes can
@@ -34,13 +33,12 @@ type Best struct {
 // the number of threads (FSE'10, Theorem 3.1), and polynomial in their length for a fixed
 // number.
 //
-// Where the cuts are few, a table of all of them gives the answer. Otherwise the search
-// goes from cut to cut, best first (A*, Hart, Nilsson and Raphael 1968), guided by tables
-// for groups of threads, whose numbers add up because each piece belongs to one thread
-// (additive pattern databases, Felner, Korf and Hanan 2004); if it does not end within the
-// limits, what it knows by then is a lower bound.
+// If the cuts are few, a table of all of them gives the answer. Otherwise the search goes from cut
+// to cut, best first (A*, Hart, Nilsson and Raphael 1968), guided by tables for groups of threads,
+// whose numbers add up because each interval belongs to one thread (additive pattern databases,
+// Felner, Korf and Hanan 2004). If it reaches its limits, what it knows by then is a lower bound.
 //
-// An order known already makes the search shorter; nil if none exists.
+// A known order makes the search shorter; nil if none is known.
 func Optimum(g *depend.Graph, known []int32, l Limits) Best {
 	b := Best{Threads: g.Threads()}
 	if g.Len() == 0 {

@@ -4,7 +4,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 )
 
-// Recorded is the order in which the nodes happened.
+// Recorded returns the order in which the nodes happened.
 func Recorded(g *depend.Graph) []int32 {
 	order := make([]int32, g.Len())
 	for i := range order {
@@ -13,7 +13,7 @@ func Recorded(g *depend.Graph) []int32 {
 	return order
 }
 
-// Switches is the number of context switches of the graph's nodes in an order.
+// Switches returns the number of context switches of the graph's nodes in an order.
 func Switches(g *depend.Graph, order []int32) int {
 	n := 0
 	for i := 1; i < len(order); i++ {

@@ -20,7 +20,7 @@ type search struct {
 	open   [][]int32 // by estimate of the whole
 }
 
-// group is some threads whose pieces are counted together.
+// group is a set of threads whose intervals are counted together.
 type group struct {
 	threads []int
 	table   *table // nil for a single thread
@@ -40,8 +40,8 @@ func newSearch(c *chains, l Limits, upper int) *search {
 	return s
 }
 
-// group pairs threads up, those first for which counting together tells most beyond
-// counting each separately, and lets groups grow while their tables are small.
+// group pairs threads, first those for which counting together adds most to counting each alone,
+// and lets groups grow while their tables are small.
 func (s *search) group(cells int) {
 	c := s.c
 	together := s.together(cells)
@@ -87,7 +87,7 @@ func (s *search) group(cells int) {
 	s.bound = max(s.estimate(make([]int32, len(c.of))), s.cover(together))
 }
 
-// estimate is a number of pieces that what is left after a cut cannot be below.
+// estimate returns a lower bound on the intervals of what is left after a cut.
 func (s *search) estimate(cut []int32) int {
 	sum := 0
 	for _, g := range s.groups {
@@ -111,7 +111,7 @@ func (s *search) key(cut []int32) string {
 	return string(buf)
 }
 
-// push adds a way to a cut.
+// push adds a path to a cut.
 func (s *search) push(cut []int32, pieces, parent, thread int32) {
 	whole := int(pieces) + s.estimate(cut)
 	if s.upper >= 0 && whole >= s.upper {
@@ -136,9 +136,9 @@ func (s *search) push(cut []int32, pieces, parent, thread int32) {
 	s.open[whole] = append(s.open[whole], i)
 }
 
-// run returns the fewest pieces, and the thread of each segment in order. If the limit
-// stops it, it returns a lower bound and nil; if nothing is better than the known order,
-// that order's pieces and nil.
+// run returns the fewest intervals, and the thread of each segment in order. If the limit stops it,
+// it returns a lower bound and nil; if nothing is better than the known order, that order's
+// intervals and nil.
 func (s *search) run() (int, []int32) {
 	goal := make([]int32, len(s.c.of))
 	for t := range goal {

@@ -9,11 +9,11 @@ import (
 
 // Effort bounds what Simplify does beyond the linear methods.
 type Effort struct {
-	// Starts is how many greedy orders are tried, each improved by merging back and
-	// forth. None are where nodes × threads is more than Work.
+	// Starts is how many greedy orders are tried, each improved by BackwardForward; none if nodes ×
+	// threads is more than Work.
 	Starts int
 	Work   int
-	// Limits are for finding the optimum; the zero value does not look for it.
+	// Limits are for finding the optimum; the zero value skips it.
 	Limits Limits
 }
 
@@ -25,9 +25,9 @@ type Result struct {
 	Order  []int32
 	Before int // switches
 	After  int
-	Best   Best // what is known of the fewest switches; zero if it was not looked for
+	Best   Best // what is known of the fewest switches; zero if not computed
 
-	// ties are orders with as few switches as Order, itself the first.
+	// ties are orders with as few switches as Order, starting with Order.
 	ties [][]int32
 }
 
@@ -35,9 +35,9 @@ type Result struct {
 const maxTies = 4
 
 // Simplify finds an order of the graph's nodes with few context switches that keeps every
-// dependence: the best of SimTrace, merging back and forth, greedy orders, and the optimum
-// where it is within the limits. Where nothing is better than what was recorded, that is
-// the result. The same graph gives the same order.
+// dependence: the best of SimTrace, BackwardForward, greedy orders and, within the limits, the
+// optimum. If nothing is better than the recorded order, that is the result. The same graph gives
+// the same order.
 func Simplify(g *depend.Graph, e Effort) Result {
 	recorded := Recorded(g)
 	res := Result{Order: recorded, Before: Switches(g, recorded)}
@@ -70,8 +70,8 @@ func Simplify(g *depend.Graph, e Effort) Result {
 	return res
 }
 
-// Reordered is the whole trace as Merge orders it, with its threads numbered in their new
-// order of creation, and the numbers.
+// Reordered returns the whole trace in the order that merge finds, with its threads
+// numbered in their new order of creation, and the figures.
 func Reordered(t *trace.Trace) (*trace.Trace, Result) {
 	_, g, res := merge(t)
 	if res.After == res.Before {

@@ -18,59 +18,58 @@ import (
 
 // Config says what to run.
 type Config struct {
-	Path    string   // the program
+	Path    string   // of the program's file
 	Args    []string // Args[0] as the program will see it
 	Dir     string   // working directory, empty for the current one
 	Env     []string // nil for heddle's own
-	Stdin   []byte   // what the program reads; nothing if nil
+	Stdin   []byte   // standard input; empty if nil
 	Runtime string   // the runtime's shared object
-	Donors  int      // threads made beforehand, 0 for a default; more are made when needed
-	// Watchdog is how long the program may go without reaching a scheduling point or
-	// ending an execution before that is called a hang; 0 for 10 s.
+	Donors  int      // kernel threads created in advance, 0 for a default; more are created when needed
+	// Watchdog is how long the program may go without reaching a scheduling point or ending an
+	// execution before the execution is a hang; 0 for 10 s.
 	Watchdog time.Duration
 	Version  string // heddle's, for traces
-	// Memory bounds what is recorded of an execution, in bytes; 0 for no bound.
+	// Memory bounds the memory for recording an execution, in bytes; 0 for no bound.
 	Memory int64
-	// Sign, if it is set, gives the header of the program's traces its signature.
+	// Sign, if not nil, adds the signature to the header of the program's traces.
 	Sign func(*trace.Header)
 
-	// Isolation is what lies between one execution and the next. Automatic begins with
-	// Snapshot and takes more when the program does what needs it.
+	// Isolation separates one execution from the next. Automatic begins with Snapshot and uses a
+	// stronger one when the program needs it.
 	Isolation Isolation
-	// Threads gives each of the program's threads a kernel thread of its own, for debuggers
-	// and for what the carrier's cannot do. Executions then are launched one by one.
+	// Threads gives each of the program's threads a kernel thread of its own, for debuggers and for
+	// operations that the carrier's fibers cannot do. Executions are launched one by one then.
 	Threads bool
-	// Tell is given a sentence, without a full stop, for the user, when automatic isolation
-	// has found that the program needs more. May be nil.
+	// Tell, if not nil, gets a sentence for the user, without a full stop, when automatic isolation
+	// has found that the program needs more.
 	Tell func(string)
 
-	// Without are synchronisation calls that are left out, CALL@FILE:LINE each. They return
-	// success at once and leave no event; the unlock that belongs to a lock that was not
-	// taken is left out too.
+	// Without lists synchronisation calls to omit, CALL@FILE:LINE each. They return success at once
+	// and leave no event; the unlock that belongs to an omitted lock is omitted too.
 	Without []string
 
-	// Modules are those of a recording that is to be followed. What the program loads while
-	// it runs is numbered as it is there.
+	// Modules are those of a recording to replay. Modules that the program loads while it runs get
+	// their numbers from there.
 	Modules []trace.Module
 }
 
-// Target is a C or C++ program, ready at main. It implements target.Target.
+// Target is a C or C++ program, stopped at main. It implements target.Target.
 type Target struct {
 	cfg     Config
 	loop    ipc.Loop
 	header  trace.Header
 	modules []trace.Module
 	loaded  []loaded
-	early   int          // modules that were loaded at main
-	late    []abi.Module // those that some process has loaded later
-	used    int          // how many of late the present execution refers to
-	shm     *abi.Shm     // of the process in use, nil if none exists
+	early   int          // number of modules loaded at main
+	late    []abi.Module // those that any process has loaded later
+	used    int          // how many of late the current execution refers to
+	shm     *abi.Shm     // of the process in use, nil if none is
 	heapLo  uint64
 	heapHi  uint64
 
 	isolation    Isolation     // in use
-	ignoredSites []ignoredSite // of cfg.Without, once they were looked for
-	ignoredTimes []uint64      // how often each was ignored, in processes that have ended
+	ignoredSites []ignoredSite // of cfg.Without, once resolved
+	ignoredTimes []uint64      // how often each was omitted, in processes that have ended
 }
 
 var (
@@ -83,9 +82,8 @@ var (
 // RefusedError says why heddle cannot run a program.
 type RefusedError = ipc.RefusedError
 
-// Start launches the program and waits until it stands at main. A *RefusedError says
-// that heddle cannot carry the program, a *WithoutError what is wrong with Config.Without,
-// in one sentence.
+// Start launches the program and waits until it has stopped at main. A *RefusedError says in one
+// sentence why heddle cannot run the program, a *WithoutError what is wrong with Config.Without.
 func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
@@ -145,8 +143,8 @@ func (t *Target) describe() error {
 	return nil
 }
 
-// sign completes the header with what the isolation in use decides: a replay takes it from
-// the trace, so the signature covers it.
+// sign adds to the header what the isolation in use decides. A replay takes it from the trace, so
+// the signature covers it.
 func (t *Target) sign() {
 	t.header.Isolation, t.header.Signature = "", ""
 	if t.isolation != Snapshot {
@@ -157,16 +155,16 @@ func (t *Target) sign() {
 	}
 }
 
-// Header describes the program.
+// Header implements target.Target.
 func (t *Target) Header() trace.Header { return t.header }
 
-// Modules lists what the program has loaded at main, and then what executions have loaded.
+// Modules returns the modules loaded at main, followed by those that executions have loaded.
 func (t *Target) Modules() []trace.Module { return slices.Clone(t.modules) }
 
-// SnapshotPages is the number of memory pages put back after each execution.
+// SnapshotPages returns the number of memory pages restored after each execution.
 func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPages) }
 
-// Pid is the process id of the program, for measurements.
+// Pid returns the process id of the program, for measurements.
 func (t *Target) Pid() int { return t.loop.Process().Pid() }
 
 // Still implements target.Stillness.
@@ -178,7 +176,7 @@ func (t *Target) Close() error {
 	return nil
 }
 
-// Run does one execution.
+// Run implements target.Target.
 func (t *Target) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	return t.loop.Run(ctx, p)
 }

@@ -29,11 +29,11 @@ var gdbCommands string
 //go:embed heddle.lldb.py
 var lldbCommands string
 
-// debugger knows how gdb and lldb are told what to do.
+// debugger knows the command lines of gdb and lldb.
 type debugger struct{ target.Debugger }
 
-// file is what the file of its commands is called. gdb goes by the ending, and lldb makes a
-// Python module of that name.
+// file returns the name of its command file. gdb goes by the extension, and lldb makes a Python
+// module of that name.
 func (d debugger) file() string {
 	if d.LLDB {
 		return "heddle_commands.py"
@@ -41,23 +41,23 @@ func (d debugger) file() string {
 	return "heddle.gdb"
 }
 
-// command is the command line with which the debugger reads that file.
+// command returns the command line with which the debugger reads that file.
 func (d debugger) command(file string) *exec.Cmd {
 	if !d.LLDB {
 		return exec.Command(d.Path, "-q", "-x", file)
 	}
 	cmd := exec.Command(d.Path, "-o", "settings set interpreter.prompt-on-quit false", "-o", "command script import "+file)
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		// Where lldb reads commands on its own, it does not wait for what the one before
-		// has started.
+		// When lldb reads commands from a pipe on its own, it does not wait for what the previous
+		// command has started.
 		cmd.Args = append(cmd.Args, "-o", "settings set interpreter.stop-command-source-on-error false", "-s", "/dev/stdin", "-o", "quit")
 	}
 	cmd.Env = append(os.Environ(), d.pythonPath()...)
 	return cmd
 }
 
-// pythonPath helps lldb to its Python module. Debian's lldb 14 looks for it where it is not
-// (what lldb -P prints).
+// pythonPath sets the path of lldb's Python module. Debian's lldb 14 looks for it in the wrong
+// place (the one lldb -P prints).
 func (d debugger) pythonPath() []string {
 	path, err := filepath.EvalSymlinks(d.Path)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d debugger) pythonPath() []string {
 	return []string{"PYTHONPATH=" + strings.Join(dirs, string(filepath.ListSeparator))}
 }
 
-// check refuses an lldb that cannot run heddle's commands.
+// check rejects an lldb that cannot run heddle's commands.
 func (d debugger) check(ctx context.Context) error {
 	if !d.LLDB {
 		return nil
@@ -104,7 +104,7 @@ func (d debugger) commands(pid, events int) string {
 	return strings.NewReplacer("@PID@", fmt.Sprint(pid), "@EVENTS@", fmt.Sprint(events)).Replace(text)
 }
 
-// Debug implements target.Debuggable. Each of the program's threads has a kernel thread of its
+// Debug implements target.Debuggable. Each of the program's threads gets a kernel thread of its
 // own.
 func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.Plan, events int) (schedule.Outcome, bool, error) {
 	debugger := debugger{with}
@@ -112,14 +112,14 @@ func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.
 		return schedule.Outcome{}, false, err
 	}
 	cfg := t.cfg
-	cfg.Threads, cfg.Donors = true, len(plan.Threads) // no second process could have more of them
+	cfg.Threads, cfg.Donors = true, len(plan.Threads) // no second process could be given more
 	d := program{&Target{cfg: cfg, isolation: Process, header: t.header}}
 	proc, err := d.Launch(ctx)
 	if err != nil {
 		return schedule.Outcome{}, false, err
 	}
 	defer proc.Close()
-	// A directory, because lldb's Python keeps what it has compiled beside the file.
+	// A directory, because lldb's Python writes its compiled code beside the file.
 	dir, err := os.MkdirTemp("", "heddle-debug-")
 	if err != nil {
 		return schedule.Outcome{}, false, fmt.Errorf("the debugger's commands cannot be written: %w", err)
@@ -146,7 +146,7 @@ func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	// The debugger may take as much time as it likes; without it there is nothing to wait for.
+	// The debugger may take any time; once it has ended, nothing waits for the execution.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	type result struct {
@@ -172,7 +172,7 @@ func traced(pid int) bool {
 	return err == nil && found && !strings.HasPrefix(after, "0\n")
 }
 
-// launched is a program whose one process has been launched.
+// launched is a program whose only process has been launched.
 type launched struct {
 	program
 	proc *ipc.Process

@@ -8,22 +8,22 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
-// Isolation is what lies between one execution and the next, so that the next finds nothing
-// that the one before has left. The same plan gives the same execution under each.
+// Isolation is how one execution is kept from seeing what earlier ones have changed. The same plan
+// gives the same execution under each isolation.
 type Isolation int
 
 const (
 	Automatic Isolation = iota
-	Snapshot            // one process, whose memory is put back
-	Fork                // a child process for each, of a process that stands at main
-	Process             // a process for each, launched for it
+	Snapshot            // one process, whose memory is restored after each execution
+	Fork                // a child process per execution, forked at main
+	Process             // a newly launched process per execution
 )
 
 var isolations = [...]string{"automatic", "snapshot", "fork", "process"}
 
 func (i Isolation) String() string { return isolations[i] }
 
-// ParseIsolation is the inverse of String; the empty string is Automatic.
+// ParseIsolation is the inverse of String; the empty string means Automatic.
 func ParseIsolation(s string) (Isolation, error) {
 	for i, name := range isolations {
 		if s == name {
@@ -36,17 +36,17 @@ func ParseIsolation(s string) (Isolation, error) {
 	return 0, fmt.Errorf("unknown isolation %q; want snapshot, fork or process", s)
 }
 
-// Isolation is the one in use now.
+// Isolation returns the isolation in use now.
 func (t *Target) Isolation() Isolation { return t.isolation }
 
 func (t *Target) isolate(i Isolation) {
 	t.isolation = i
-	// To start the program again takes as long as so many executions.
+	// Restarting the program takes as long as this many executions.
 	t.loop.Drain = map[Isolation]int{Snapshot: 2000, Fork: 10}[i]
 }
 
-// again sees whether an execution ended because the program did what needs more isolation,
-// or more threads made beforehand, and provides that.
+// again reports whether the execution has to be repeated because the program needs more isolation
+// or more threads created in advance. It provides them.
 func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
 	if r.Outcome != abi.OutUnsupported || r.Status == 0 {
 		return false

@@ -13,10 +13,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// loaded is a module of the running process.
+// loaded is where a module lies in the running process.
 type loaded struct{ base, lo, hi uint64 }
 
-// readModules copies the list the runtime made at main.
+// readModules copies the list that the runtime made at main.
 func (t *Target) readModules(s *abi.Shm) {
 	t.loaded = t.loaded[:0]
 	t.modules = t.modules[:0]
@@ -29,14 +29,14 @@ func (t *Target) readModules(s *abi.Shm) {
 		t.loaded = append(t.loaded, loaded{m.Base, m.Lo, m.Hi})
 		mod := trace.Module{Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&1 != 0}
 		if m.Flags&2 != 0 {
-			// The runtime: where it was built, and so its build id, is not part of what was run.
+			// The runtime's own path and build id are not part of the program.
 			mod = trace.Module{Path: trace.RuntimePath}
 		}
 		t.modules = append(t.modules, mod)
 	}
 	t.heapLo, t.heapHi = s.HeapBase, s.HeapBase+s.HeapSize
 	t.early = len(t.modules)
-	// What was loaded later in other processes, or in those of a recording, keeps its number.
+	// Modules loaded later, in other processes or in the recording, keep their numbers.
 	if n := len(t.cfg.Modules); n > t.early && len(t.late) == 0 {
 		for _, m := range t.cfg.Modules[t.early:min(n, t.early+abi.MaxLate)] {
 			t.late = append(t.late, lateModule(m))
@@ -48,8 +48,8 @@ func (t *Target) readModules(s *abi.Shm) {
 	t.addLate()
 }
 
-// lateModule is what the runtime can recognise a module by. A recording has it as it was;
-// it is to be as it is now, so that whoever compares them sees what has changed.
+// lateModule is how the runtime recognises a module of a recording. Its build id is that of the
+// file as it is now, not as recorded, so that a comparison shows what has changed.
 func lateModule(m trace.Module) (a abi.Module) {
 	copy(a.Path[:abi.ModulePath-1], m.Path)
 	id, err := hex.DecodeString(m.BuildID)
@@ -63,8 +63,8 @@ func lateModule(m trace.Module) (a abi.Module) {
 	return a
 }
 
-// addLate makes known what the process has loaded since it stood at main. Indices are those
-// of the runtime's own list, after the modules that were there at main.
+// addLate adds what the process has loaded since main. Indices are those of the runtime's own list,
+// which follows the modules loaded at main.
 func (t *Target) addLate() {
 	n := int(atomic.LoadUint32(&t.shm.Nlate))
 	for i := len(t.modules) - t.early; i < n; i++ {
@@ -75,7 +75,7 @@ func (t *Target) addLate() {
 	t.late = append(t.late[:0], t.shm.Late[:n]...)
 }
 
-// lateIndex is which module that was loaded later has a place for addr, -1 for none.
+// lateIndex returns the index of the module loaded later that contains addr, -1 for none.
 func (t *Target) lateIndex(addr uint64) (module int, base uint64) {
 	if addr < abi.LateBase || addr >= abi.LateBase+abi.MaxLate*abi.LateSpan {
 		return -1, 0
@@ -92,14 +92,14 @@ func (t *Target) lateIndex(addr uint64) (module int, base uint64) {
 	return module, abi.LateBase + i*abi.LateSpan
 }
 
-// Begin forgets which modules the execution before referred to.
+// Begin forgets which modules the previous execution referred to.
 func (p program) Begin() { p.used = 0 }
 
-// Modules are those at main and what the present execution refers to: what others have
-// loaded has no place in its trace.
+// Modules returns the modules loaded at main and those that the current execution refers to:
+// modules that only others have loaded do not belong in its trace.
 func (p program) Modules() []trace.Module { return slices.Clone(p.modules[:p.early+p.used]) }
 
-// PC is the address a site has in the running process; 0 for an unknown one.
+// PC returns the address of a site in the running process; 0 for an unknown one.
 func (p program) PC(s trace.Site) uint64 {
 	i := s.Module()
 	switch {

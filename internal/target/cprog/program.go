@@ -16,7 +16,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// program is the target as the wire sees it.
+// program implements ipc.Program.
 type program struct{ *Target }
 
 // Launch starts the program with the runtime loaded.
@@ -85,19 +85,19 @@ func environment(c *Config) []string {
 		}
 		env = append(env, e)
 	}
-	// Symbols are bound at start: lazy binding would happen inside an execution, in a
-	// place that depends on the schedule.
+	// Symbols are bound at start: lazy binding would happen inside an execution, at a place that
+	// depends on the schedule.
 	env = append(env, "LD_PRELOAD="+preload, "GLIBC_TUNABLES="+tunables, "LD_BIND_NOW=1")
-	env = (&exec.Cmd{Env: env}).Environ() // as it will be: one value for each name
+	env = (&exec.Cmd{Env: env}).Environ() // as the program gets it: one value for each name
 	return append(env, padding(c.Path, c.Args, env, argLimit())...)
 }
 
-// Ended gives an exception's type the name it has in the source, and says what would help.
+// Ended gives an exception's type its name in the source, and adds what would help.
 func (program) Ended(_ *ipc.Process, _ *schedule.Plan, e *trace.Ending) {
 	switch {
 	case e.Kind == trace.Exception:
 		e.Message = typeName(e.Message)
-	case e.Kind == trace.Unsupported && e.Status != 0: // and it was asked for less
+	case e.Kind == trace.Unsupported && e.Status != 0: // and the isolation in use is weaker
 		e.Message += fmt.Sprintf(" (--isolation=%s can carry it)", Isolation(e.Status)+Snapshot)
 		e.Status = 0
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// WithoutError says what is wrong with a call that is to be ignored, in one sentence.
+// WithoutError says in one sentence why a call cannot be omitted.
 type WithoutError struct{ Reason string }
 
 func (e *WithoutError) Error() string { return e.Reason }
 
 func badWithout(format string, args ...any) error { return &WithoutError{fmt.Sprintf(format, args...)} }
 
-// ignorable are the calls that can be left out. What each does for the runtime is in the
-// function that has its name there (hd_skip).
+// ignorable are the calls that can be omitted. The function of the same name in the runtime says
+// what each then does (hd_skip).
 var ignorable = []string{
 	"pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
 	"mtx_lock", "mtx_trylock", "mtx_timedlock",
@@ -35,12 +35,12 @@ var ignorable = []string{
 	"pthread_cond_signal", "pthread_cond_broadcast", "cnd_signal", "cnd_broadcast",
 }
 
-// needed says why a call cannot be left out.
+// needed says why a call cannot be omitted.
 var needed = map[string]string{
-	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is ignored too",
-	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is ignored too",
-	"pthread_spin_unlock":    "name the call that locks, and the unlock that belongs to it is ignored too",
-	"mtx_unlock":             "name the call that locks, and the unlock that belongs to it is ignored too",
+	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is omitted too",
+	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is omitted too",
+	"pthread_spin_unlock":    "name the call that locks, and the unlock that belongs to it is omitted too",
+	"mtx_unlock":             "name the call that locks, and the unlock that belongs to it is omitted too",
 	"cnd_wait":               "a loop around it would spin with the mutex held; name the signal, or the lock",
 	"cnd_timedwait":          "a loop around it would spin with the mutex held; name the signal, or the lock",
 	"pthread_cond_wait":      "a loop around it would spin with the mutex held; name the signal, or the lock",
@@ -70,16 +70,16 @@ func parseWithout(s string) (without, error) {
 		return without{}, badWithout("%q has no line number after the colon: write it like pthread_mutex_lock@queue.c:123", s)
 	}
 	if why, ok := needed[call]; ok {
-		return without{}, badWithout("%s cannot be ignored: %s", call, why)
+		return without{}, badWithout("%s cannot be omitted: %s", call, why)
 	}
 	if !slices.Contains(ignorable, call) {
-		return without{}, badWithout("heddle cannot ignore %s; it can ignore %s", call, strings.Join(ignorable, ", "))
+		return without{}, badWithout("heddle cannot omit %s; it can omit %s", call, strings.Join(ignorable, ", "))
 	}
 	return without{s, call, filepath.Clean(place[:i]), line}, nil
 }
 
-// CheckWithout finds out whether calls are named as Config.Without wants them, as far as
-// that need not know the program. The error is a *WithoutError.
+// CheckWithout reports whether calls are valid for Config.Without, as far as that does not depend
+// on the program. The error is a *WithoutError.
 func CheckWithout(calls []string) error {
 	for i, s := range calls {
 		if _, err := parseWithout(s); err != nil {
@@ -90,7 +90,7 @@ func CheckWithout(calls []string) error {
 		}
 	}
 	if len(calls) > abi.MaxIgnored {
-		return badWithout("%d calls are to be ignored, and %d can be", len(calls), abi.MaxIgnored)
+		return badWithout("%d calls to omit are too many: name at most %d", len(calls), abi.MaxIgnored)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ type ignoredSite struct {
 	which uint32
 }
 
-// resolve finds the return addresses that the calls have in the modules.
+// resolve returns the return addresses of the calls in the modules.
 func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err error) {
 	table := symbol.New(modules, symbol.Options{})
 	known := map[trace.Site]uint32{}
@@ -124,7 +124,7 @@ func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err e
 		}
 	}
 	if len(known) > abi.MaxIgnoredSites {
-		return nil, badWithout("the calls to be ignored were compiled into %d places, and %d are possible: name fewer", len(known), abi.MaxIgnoredSites)
+		return nil, badWithout("the calls to omit were compiled into %d places, and the limit is %d: name fewer", len(known), abi.MaxIgnoredSites)
 	}
 	for _, s := range slices.Sorted(maps.Keys(known)) {
 		sites = append(sites, ignoredSite{s, known[s]})
@@ -132,22 +132,22 @@ func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err e
 	return sites, nil
 }
 
-// names reports whether the place is the one that w names.
+// names reports whether w names the place.
 func (w without) names(f *symbol.Frame) bool { return f.Line == w.line && w.inFile(f.File) }
 
-// inFile reports whether path is the file that w names: by its last parts.
+// inFile reports whether w names the file at path, by the path's last components.
 func (w without) inFile(path string) bool {
 	return path == w.file || strings.HasSuffix(path, "/"+w.file)
 }
 
-// find is where the call at w's line returns to. Functions of the library's headers that
-// were not compiled into their callers are passed through: the user writes
-// std::lock_guard, and the call of pthread_mutex_lock is in a function of its own. passed
-// are the return addresses within such functions, behind which the caller's counts.
+// find returns the addresses that the call at w's line returns to. Functions of the library's
+// headers that were not inlined are passed through: the user writes std::lock_guard, and the call
+// of pthread_mutex_lock is in a separate function. passed are the return addresses in such
+// functions; there, the caller's return address decides.
 func (w without) find(table *symbol.Table) (found, passed []trace.Site, err error) {
 	const deep = 12 // calls; std::scoped_lock takes six
 	names, entries := []string{w.call}, []trace.Site(nil)
-	seen := map[trace.Site]bool{} // functions that were passed through
+	seen := map[trace.Site]bool{} // functions passed through
 	var jump *symbol.CallSite
 	files := map[string]bool{} // that w may mean
 	others := map[int]bool{}   // lines of such files with a call
@@ -192,11 +192,11 @@ func (w without) find(table *symbol.Table) (found, passed []trace.Site, err erro
 	return nil, nil, w.missing(table, others)
 }
 
-// missing says why there is no such call.
+// missing says why the program has no such call.
 func (w without) missing(table *symbol.Table, lines map[int]bool) error {
 	if len(lines) == 0 {
 		if len(table.Files(w.inFile)) == 0 {
-			return badWithout("%s: no source file of the program is called %s (or it was built without -g)", w.text, w.file)
+			return badWithout("%s: no source file of the program is named %s (or it was built without -g)", w.text, w.file)
 		}
 		return badWithout("%s: nothing in %s calls %s", w.text, w.file, w.call)
 	}
@@ -225,7 +225,7 @@ func librarys(path string) bool {
 	return strings.Contains(path, "/include/c++/")
 }
 
-// ignore tells a process that is ready which calls to ignore.
+// ignore tells a process that is ready which calls to omit.
 func (p program) ignore(s *abi.Shm) error {
 	if len(p.cfg.Without) == 0 {
 		return nil
@@ -244,7 +244,8 @@ func (p program) ignore(s *abi.Shm) error {
 	return nil
 }
 
-// counted adds what a process has ignored to the sums. It is called when it has ended.
+// counted adds the calls that a process omitted to the sums. It is called when the process has
+// ended.
 func (p program) counted(s *abi.Shm) {
 	for i := range p.ignoredTimes {
 		p.ignoredTimes[i] += s.IgnoredTimes[i]

@@ -9,16 +9,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Counterparts tells where the instructions of one build of a program are in another, which
-// the same compiler made of the same source with the same flags, but linked with another
-// runtime: with Go's race detector, and without. The code of a function is then the same in
-// both, but for the addresses of what lies outside of it. So an instruction is that of the
-// function with the same name, as far from its beginning, on the same line of the same file.
-// One of a function that the other build has not, or has otherwise, has none.
+// Counterparts maps instructions of one build of a program to those of another, made by the same
+// compiler from the same source with the same flags, but linked with another runtime: with Go's
+// race detector, or without. The code of a function is then the same in both, except for addresses
+// outside it. The counterpart of an instruction is therefore in the function with the same name, at
+// the same offset, on the same line of the same file. An instruction has none if the other build
+// lacks its function or has different code for it.
 type Counterparts struct {
 	from, to *gosym.Table
-	named    map[string][]*gosym.Func // of to; a function and its wrapper may have one name
-	nth      map[*gosym.Func]int      // of from: which of those with its name
+	named    map[string][]*gosym.Func // of to; a function and its wrapper may share a name
+	nth      map[*gosym.Func]int      // of from: its index among those with its name
 }
 
 // NewCounterparts reads the function tables of two executables.
@@ -69,7 +69,8 @@ func functions(path string) (*gosym.Table, error) {
 	return t, nil
 }
 
-// Site is the site's counterpart; false if it has none. A value that is not a site is its own counterpart.
+// Site returns the site's counterpart, or false if it has none. A value that is not a site is its
+// own counterpart.
 func (c *Counterparts) Site(s trace.Site) (trace.Site, bool) {
 	if s == 0 {
 		return 0, true

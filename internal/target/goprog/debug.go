@@ -9,9 +9,9 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// Debug does one execution as Run does, in a process that a debugger starts, and returns
-// when the debugger has ended. debugger is its command; the program's arguments follow.
-// The debugger has heddle's standard files and terminal, and as much time as it likes.
+// Debug runs one execution as Run does, in a process that a debugger starts, and returns when the
+// debugger has ended. debugger is its command line; the program's arguments are appended. The
+// debugger gets heddle's standard files and terminal, and unlimited time.
 func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Plan) error {
 	c := command(&t.cfg, t.cold)
 	c.Path, c.Args = debugger[0], append(debugger, t.cfg.Args[1:]...)
@@ -25,15 +25,14 @@ func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Pla
 	}
 	p.Budget = 1
 	loop := ipc.Loop{Program: debugged{program{t}, p}, Watchdog: math.MaxInt64 / 2}
-	// The outcome is on the screen; one that does not come, because the debugger was left
-	// before the end, is as good.
+	// The user has seen the outcome, if any: quitting the debugger early leaves none.
 	_, _ = loop.Run(ctx, plan)
 	p.Wait()
 	loop.Close()
 	return ctx.Err()
 }
 
-// debugged is a program whose one process has been launched.
+// debugged is a program whose only process has been launched.
 type debugged struct {
 	program
 	proc *ipc.Process

@@ -12,12 +12,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
-// executable is what a program's file says. It is not position-independent: addresses in
-// the process are those in the file, and so are the offsets of sites and objects, whose
-// load address is 0 as for any such program.
+// executable is what a program's file contains. It is not position-independent: addresses in the
+// process equal those in the file and the offsets of sites and objects, and its load address is 0.
 type executable struct {
-	lo, hi  uint64 // of what is loaded from it
-	buildID string // the GNU build id, or "sha256:" and the file's hash
+	lo, hi  uint64 // bounds of its loaded segments
+	buildID string // the GNU build id, or "sha256:" followed by the file's hash
 }
 
 func inspect(path string) (executable, error) {

@@ -17,27 +17,27 @@ type Config struct {
 	Args  []string // Args[0] as the program will see it
 	Dir   string   // working directory, empty for the current one
 	Env   []string // nil for heddle's own
-	Stdin []byte   // what the program reads; nothing if nil
-	// Test says that Path is a test binary that Args makes run one test, over and over.
-	// Otherwise it is a program, and one execution is all of its main.
+	Stdin []byte   // standard input; empty if nil
+	// Test says that Path is a test binary and that Args makes it run one test repeatedly.
+	// Otherwise Path is a program, and one execution is its whole main.
 	Test bool
 	// Fresh gives every execution a process of its own, without warm-up: for programs that cannot
 	// run twice in one process.
 	Fresh bool
-	// NoLeaks lets goroutines be left behind. LeakIgnore names functions whose goroutines
-	// may be, whatever NoLeaks says.
+	// NoLeaks permits goroutines that outlive the execution. LeakIgnore names functions whose
+	// goroutines may, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
-	// PerProcess is how many executions Stream does in one process, 0 for 200. What a test
-	// leaves in global variables and timers adds up over them.
+	// PerProcess is how many executions Stream runs in one process, 0 for 200. Changes that a test
+	// makes to global variables and timers accumulate over them.
 	PerProcess int
-	// Watchdog is how long the program may go without reaching a scheduling point or
-	// ending an execution before that is called a hang; 0 for 10 s.
+	// Watchdog is how long the program may go without reaching a scheduling point or ending an
+	// execution before the execution is a hang; 0 for 10 s.
 	Watchdog time.Duration
 	Version  string // heddle's, for traces
-	// Memory bounds what is recorded of an execution, in bytes; 0 for no bound.
+	// Memory bounds the memory for recording an execution, in bytes; 0 for no bound.
 	Memory int64
-	// Build identifies what was built, for traces; empty for the executable's build id.
+	// Build identifies the build, for traces; empty for the executable's build id.
 	Build string
 }
 
@@ -46,7 +46,7 @@ type Target struct {
 	cfg       Config
 	exe       executable
 	header    trace.Header
-	cold      bool // executions get a process each, without warm-up
+	cold      bool // each execution gets its own process, without warm-up
 	spare     *spare
 	loop      ipc.Loop
 	streaming bool // executions follow one another in a process
@@ -60,8 +60,8 @@ var (
 // RefusedError says why heddle cannot run a program.
 type RefusedError = ipc.RefusedError
 
-// Start launches the program and waits until it takes plans. A *RefusedError says that
-// heddle cannot carry the program, in one sentence.
+// Start launches the program and waits until it takes plans. A *RefusedError says in one sentence
+// why heddle cannot run the program.
 func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
@@ -77,8 +77,8 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{cfg: cfg, exe: exe, cold: !cfg.Test || cfg.Fresh}
-	// Which executions have run in a process must not depend on time: those that nobody
-	// waits for any more are never run.
+	// Which executions have run in a process must not depend on time: those no longer wanted are
+	// never run.
 	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Drain: 0}
 	t.header = trace.Header{
 		Heddle: cfg.Version, Target: "go", PointsVersion: schedule.PointsVersion,
@@ -96,27 +96,26 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	return t, nil
 }
 
-// Header describes the program.
+// Header implements target.Target.
 func (t *Target) Header() trace.Header { return t.header }
 
-// Modules is the executable.
+// Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {
 	return []trace.Module{{Path: t.cfg.Path, BuildID: t.exe.buildID, Program: true}}
 }
 
-// Cold reports that the test failed while it warmed up, so that each execution has a
-// process of its own; it is true of every program that is not a test. It may become true at
-// any execution.
+// Cold reports whether the test failed in its warm-up, so that each execution has a process of its
+// own; it is true of every program that is not a test. It may become true at any execution.
 func (t *Target) Cold() bool { return t.cold }
 
-// Run does one execution, in a process that has done none before but the warm-up.
+// Run runs one execution, in a process that has run nothing but the warm-up.
 func (t *Target) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	defer t.loop.Close()
 	return t.loop.Run(ctx, p)
 }
 
-// Stream implements target.Target. It begins with a fresh process, so that what it gives
-// depends on its plans only.
+// Stream implements target.Target. It begins with a fresh process, so that its outcomes depend on
+// its plans only.
 func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
 	t.streaming = true
 	defer func() {

@@ -14,8 +14,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
-// launch starts a process that stands where its next execution begins. If its warm-up
-// fails, the target is cold from then on.
+// launch starts a process that has stopped where its next execution begins. If its warm-up fails,
+// the target is cold from then on.
 func (t *Target) launch(ctx context.Context) (*ipc.Process, error) {
 	p, err := launch(ctx, &t.cfg, t.cold)
 	if errors.Is(err, ipc.ErrCold) && !t.cold {
@@ -25,8 +25,8 @@ func (t *Target) launch(ctx context.Context) (*ipc.Process, error) {
 	return p, err
 }
 
-// launch leaves a cold program's error as it is: it is for the target's own goroutine to
-// make it cold.
+// launch returns a cold program's error unchanged: only the target's own goroutine may make the
+// target cold.
 func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 	budget := cfg.PerProcess
 	if cold {
@@ -47,7 +47,7 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 	return p, nil
 }
 
-// command says how a process is started.
+// command returns how a process is started.
 func command(cfg *Config, cold bool) *ipc.Command {
 	c := &ipc.Command{
 		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
@@ -59,14 +59,14 @@ func command(cfg *Config, cold bool) *ipc.Command {
 	if cold {
 		c.Options |= abi.OptNoWarmup
 	} else {
-		// A test that hangs while it warms up is one that fails.
+		// A test that hangs in its warm-up counts as failing.
 		c.WarmUp = cfg.Watchdog
 	}
 	return c
 }
 
-// scratch gives the process a directory for temporary files to itself: their names are the
-// same in every process, and several may be under way.
+// scratch gives the process its own directory for temporary files: their names are the same in
+// every process, and several processes may run at once.
 func scratch(c *ipc.Command) error {
 	var id [4]byte
 	rand.Read(id[:])
@@ -78,18 +78,18 @@ func scratch(c *ipc.Command) error {
 	return nil
 }
 
-// tempDir is where a program with this environment has its temporary files.
+// tempDir returns the directory for temporary files of a program with this environment.
 func tempDir(env []string) string {
 	dir := "/tmp"
 	for _, e := range env {
 		if d, ok := strings.CutPrefix(e, "TMPDIR="); ok && d != "" {
-			dir = d // the last setting of a name holds
+			dir = d // the last setting of a name wins
 		}
 	}
 	return dir
 }
 
-// early is the sentence for a program that ended before its first execution.
+// early returns the sentence for a program that ended before its first execution.
 func early(loaded bool, how, words string) string {
 	s := fmt.Sprintf("the program ended before heddle's scheduler took over (%s): was it built with heddle's overlay, and is there a test to run?", how)
 	if loaded {
@@ -101,7 +101,7 @@ func early(loaded bool, how, words string) string {
 	return s
 }
 
-// environment is what a program is started with: the user's, and what makes Go's runtime
+// environment returns the program's environment: the user's, and settings that make Go's runtime
 // repeatable.
 func environment(cfg *Config) []string {
 	env := make([]string, 0, len(cfg.Env)+10)
@@ -115,7 +115,7 @@ func environment(cfg *Config) []string {
 			race = value + " "
 		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE":
 		case "PWD":
-			if cfg.Dir == "" { // else it is another directory's
+			if cfg.Dir == "" { // otherwise PWD is another directory's
 				env = append(env, e)
 			}
 		default:
@@ -133,8 +133,8 @@ func environment(cfg *Config) []string {
 		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))
 	}
 	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", "GOGC=off", "GOMEMLIMIT=off",
-		// The last setting of a name holds.
+		// The last setting of a name wins.
 		"GODEBUG="+strings.TrimPrefix(debug, ",")+"asyncpreemptoff=1,gcshrinkstackoff=1,gcstoptheworld=2",
-		// Otherwise each process of a -race build sleeps for a second when it ends.
+		// Otherwise each process of a -race build sleeps for a second at exit.
 		"GORACE="+race+"atexit_sleep_ms=0")
 }

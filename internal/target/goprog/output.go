@@ -9,16 +9,17 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// What package testing says before and after a test, as opposed to its subtests, whose
-// names have a slash or whose lines are indented.
+// What package testing writes before and after a test. The names of its subtests have a slash, or
+// their lines are indented.
 var (
 	runLine    = regexp.MustCompile(`(?m)^=== RUN +[^/\n]+\n`)
 	reportLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS|SKIP): [^/\n]+\n`)
 	leading    = regexp.MustCompile(`^(--- (PASS|SKIP): [^/\n]+\n)?(=== RUN +[^/\n]+\n)?`)
 )
 
-// lastRun is the output of the last execution in the process, which has ended, without the
-// line that says how long it took. If it cannot be told from those before, it is all of it.
+// lastRun returns the output of the last execution in a process that has ended, without the line
+// that says how long it took. If it cannot be told from the output before it, told is false and
+// last is all of the output.
 func lastRun(text []byte) (last []byte, told bool) {
 	if at := runLine.FindAllIndex(text, -1); at != nil {
 		text, told = text[at[len(at)-1][1]:], true
@@ -26,9 +27,9 @@ func lastRun(text []byte) (last []byte, told bool) {
 	return reportLine.ReplaceAll(text, nil), told
 }
 
-// during is the output of an execution, the first since the process was ready, after which
-// the process goes on: what package testing reports when a test is over, and the beginning
-// of the next, may be there by now or not, and are not part of it.
+// during returns the output of an execution, the first since the process was ready, after which the
+// process continues. What package testing writes when a test ends, and at the start of the next,
+// may or may not be there yet, and is removed.
 func during(text []byte) []byte {
 	text = text[leading.FindIndex(text)[1]:]
 	for _, next := range []*regexp.Regexp{reportLine, runLine} {
@@ -39,12 +40,12 @@ func during(text []byte) []byte {
 	return text
 }
 
-// dumpLine is the first of the dump that follows a message.
+// dumpLine is the first line of the dump that follows a message.
 var dumpLine = regexp.MustCompile(`(?m)^(goroutine \d+ .*\[.*\]|runtime stack):$`)
 
-// died finds the message in the last words of a program, and what it wrote up to and with
-// them. The dump of goroutines is left out: it has numbers and addresses that no schedule
-// decides, and the call stack is told elsewhere.
+// died returns the message at the end of a program's output, and the output up to and including it.
+// The dump of goroutines is dropped: it has numbers and addresses that do not depend on the
+// schedule, and the call stack is reported elsewhere.
 func died(text []byte, kind trace.Kind) (message string, before []byte) {
 	prefix := "panic: "
 	if kind == trace.Fatal {
@@ -58,7 +59,7 @@ func died(text []byte, kind trace.Kind) (message string, before []byte) {
 	return withoutRecovered(line), withoutDump(text, start)
 }
 
-// lastLine is where the last line that begins with prefix does, -1 if none exists.
+// lastLine returns the offset of the last line that begins with prefix, -1 if none does.
 func lastLine(text []byte, prefix string) int {
 	if i := bytes.LastIndex(text, []byte("\n"+prefix)); i >= 0 {
 		return i + 1
@@ -69,7 +70,7 @@ func lastLine(text []byte, prefix string) int {
 	return -1
 }
 
-// withoutDump is text up to the dump after the message at start.
+// withoutDump returns text up to the dump after the message at start.
 func withoutDump(text []byte, start int) []byte {
 	if at := dumpLine.FindIndex(text[start:]); at != nil {
 		return append(bytes.TrimRight(text[:start+at[0]], "\n"), '\n')
@@ -77,7 +78,7 @@ func withoutDump(text []byte, start int) []byte {
 	return text
 }
 
-// words are what is worth telling of the output of a program that ended without a reason.
+// words returns what a user should see of the output of a program that ended without a reason.
 func words(text []byte) string {
 	if start := max(lastLine(text, "panic: "), lastLine(text, "fatal error: ")); start >= 0 {
 		text = withoutDump(text, start)
@@ -86,8 +87,8 @@ func words(text []byte) string {
 	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
-// withoutRecovered drops "[recovered]" and its like from the end of a panic's line: whether
-// somebody looked at the panic before it went on says nothing about it.
+// withoutRecovered drops "[recovered]" and the like from the end of a panic's line: whether code
+// recovered the panic and panicked again is not part of its identity.
 func withoutRecovered(line string) string {
 	for strings.HasSuffix(line, "]") {
 		i := strings.LastIndex(line, " [")
@@ -109,8 +110,8 @@ var (
 	frameLines  = regexp.MustCompile(`(?m)^(\S.*)\n\t.* pc=0x([0-9a-f]+)$`)
 )
 
-// stuckAt is the call stack, innermost first, of the goroutine that ran when the program
-// was made to dump them, without what it had called of Go's runtime.
+// stuckAt returns the call stack, innermost first, of the goroutine that was running when the
+// program was made to dump them, without frames of Go's runtime.
 func stuckAt(text []byte) (pcs []uint64) {
 	for _, g := range runningLine.FindAllSubmatch(text, -1) {
 		for _, f := range frameLines.FindAllSubmatch(g[1], -1) {

@@ -10,16 +10,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// program is the target as the wire sees it.
+// program implements ipc.Program.
 type program struct{ *Target }
 
-// Launch gives a process that has done nothing but warm up.
+// Launch returns a process that has run nothing but the warm-up.
 func (p program) Launch(ctx context.Context) (*ipc.Process, error) { return p.take(ctx) }
 
-// PC is the address of an instruction: its offset.
+// PC returns the address of an instruction, which is its offset.
 func (p program) PC(s trace.Site) uint64 { return s.Offset() }
 
-// Site is that of an address of the executable, unknown for any other.
+// Site returns the site of an address in the executable, unknown for any other.
 func (p program) Site(pc uint64) trace.Site {
 	if pc < p.exe.lo || pc > p.exe.hi {
 		return 0
@@ -27,11 +27,11 @@ func (p program) Site(pc uint64) trace.Site {
 	return trace.MakeSite(0, pc)
 }
 
-// Begin has nothing to do: a Go program is one module.
+// Begin does nothing: a Go program has one module.
 func (program) Begin() {}
 
-// Object takes what the runtime sends. It names heap and stacks itself; only what lies in
-// the executable's data comes as an address.
+// Object decodes what the runtime sends. The runtime names heap and stack objects itself; only
+// objects in the executable's data arrive as addresses.
 func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Object {
 	o := trace.Object(sent)
 	if o.Region() == trace.RegionOther && sent >= p.exe.lo && sent < p.exe.hi {
@@ -40,14 +40,13 @@ func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Obje
 	return o
 }
 
-// Ended adds what the program wrote, and the message that it wrote. Where executions follow
-// one another in a process without waiting for the controller, whose output is whose can
-// only be told for the last of them, from what package testing writes before each test;
-// else the output is left out.
+// Ended adds the program's output, and the message in it. Where executions follow one another in a
+// process without waiting for the controller, only the output of the last one can be told apart,
+// from what package testing writes before each test; otherwise the output is dropped.
 func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) {
 	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
 	if proc.Scratch != "" {
-		// The user's name for it, and the same in every process.
+		// The user's name for the directory, and the same in every process.
 		temp := tempDir(p.cfg.Env)
 		defer func() {
 			e.Message = strings.ReplaceAll(e.Message, proc.Scratch, temp)

@@ -7,7 +7,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
-// spare is a process that is started, and warmed up, before it is needed.
+// spare is a process that is started and warmed up before it is needed.
 type spare struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when proc and err are set
@@ -27,7 +27,7 @@ func (t *Target) prepare() {
 	t.spare = s
 }
 
-// ready is a spare of a process that was started already.
+// ready returns a spare for a process that has been started.
 func ready(p *ipc.Process) *spare {
 	s := &spare{cancel: func() {}, done: make(chan struct{}), proc: p}
 	close(s.done)
@@ -43,7 +43,7 @@ func (s *spare) drop() {
 	}
 }
 
-// take gives the spare away, for good, and has the next one started.
+// take hands over the spare and starts the next one.
 func (t *Target) take(ctx context.Context) (*ipc.Process, error) {
 	if t.spare == nil {
 		t.prepare()
@@ -52,7 +52,7 @@ func (t *Target) take(ctx context.Context) (*ipc.Process, error) {
 	select {
 	case <-s.done:
 	case <-ctx.Done():
-		return nil, ctx.Err() // the spare is for the next
+		return nil, ctx.Err() // keep the spare for the next call
 	}
 	t.spare = nil
 	s.cancel()
@@ -62,7 +62,7 @@ func (t *Target) take(ctx context.Context) (*ipc.Process, error) {
 		t.cold = true
 		p, err = t.launch(ctx)
 	case err == nil && !p.Alive():
-		// Something ended it while it waited.
+		// It was killed while it waited.
 		p.Close()
 		p, err = t.launch(ctx)
 	}

@@ -30,6 +30,7 @@ type Program struct {
 	Flags                 []string // of the compiler
 	Args                  []string // of the program
 	Options               []string // of heddle find
+	Few                   bool     // an execution takes so long that a test makes a hundredth of the usual number
 	Partly                bool     // simplifying it to the end takes longer than a test may
 }
 
@@ -119,6 +120,8 @@ func (p *Program) set(key, value string) (err error) {
 		err = only(value, "timeouts", &p.Timeouts)
 	case "simplified":
 		err = only(value, "partly", &p.Partly)
+	case "executions":
+		err = only(value, "few", &p.Few)
 	case "isolation":
 		p.Isolation = value
 	case "plug-in":

@@ -63,7 +63,7 @@ bool hd_omit_lock(uint64_t pc, uint64_t object, uint32_t held) {
       owed[i].count++;
       return true;
     }
-  if (nowed == OWED) hd_unsupported("more than 4096 locks at a time that were not taken (--without)");
+  if (nowed == OWED) hd_unsupported("more than 4096 locks at a time that were not taken (--omit)");
   owed[nowed++] = (struct owed){ object, thread, held, 1 };
   return true;
 }

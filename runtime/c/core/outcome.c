@@ -11,12 +11,6 @@
 #include "core/run.h"
 #include "core/sched.h"
 
-static uint64_t text_hash(const char *s) {
-  uint64_t h = 14695981039346656037ull;
-  for (; s && *s; s++) h = (h ^ (uint8_t)*s) * 1099511628211ull;
-  return h;
-}
-
 // ---- the failing thread's stack
 struct walk { uint64_t pc[128]; uint32_t n; bool from_found; uint64_t from; };
 
@@ -148,14 +142,6 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   r->pc = hd_name(pc);
   r->object = hd_name(object);
   r->thread = hd.cur ? hd.cur->number : 0;
-  r->ident = (uint32_t)hd_mix(hd_mix(outcome, (uint64_t)(uint32_t)status), outcome == HD_OUT_ASSERT || outcome == HD_OUT_EXCEPTION ? text_hash(msg) : r->pc);
-  if (outcome == HD_OUT_DEADLOCK) {
-    uint64_t sum = 0; // does not depend on which worker of a pool it hit
-    for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (!hd_threads[i].ended && !hd_threads[i].fires && hd_threads[i].pend.op != HD_OP_THREAD_JOIN)
-        sum += hd_mix(hd_name(hd_threads[i].pend.pc), hd_threads[i].pend.op);
-    r->ident = (uint32_t)hd_mix(HD_OUT_DEADLOCK, sum);
-  }
   // On a terminal the lines printed so far would be there; the captured output is a file,
   // and libc may still hold them back.
   if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !hd_watchdog)

@@ -498,7 +498,6 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	r.Plan, r.Index, r.Coverage, r.Vtime = hd.plan.Id, hd.index, hd.coverage, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
 	r.Threads, r.Deviations = hd.born, hd.devs
-	r.Ident = uint32(hdMix(uint64(outcome)<<32|uint64(uint32(status)), uint64(pc)))
 	if hd.outside {
 		r.Notes |= hdNoteOutside
 	}

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 4
+	hdAbiVersion      = 5
 	hdPointsVersion   = 3
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -448,12 +448,11 @@ type hdResult struct {
 	Preemptions uint32 // offset 68
 	Threads     uint32 // offset 72
 	Deviations  uint32 // offset 76
-	Ident       uint32 // offset 80
-	Output      uint32 // offset 84
-	Notes       uint32 // offset 88
-	Last        uint32 // offset 92
-	MetThread   uint32 // offset 96
-	MetOp       uint32 // offset 100
+	Output      uint32 // offset 80
+	Notes       uint32 // offset 84
+	Last        uint32 // offset 88
+	MetThread   uint32 // offset 92
+	MetOp       uint32 // offset 96
 }
 
 // Size and offsets of hdResult as the C compiler has them.
@@ -473,12 +472,11 @@ const (
 	hdOffsetofResultPreemptions = 68
 	hdOffsetofResultThreads     = 72
 	hdOffsetofResultDeviations  = 76
-	hdOffsetofResultIdent       = 80
-	hdOffsetofResultOutput      = 84
-	hdOffsetofResultNotes       = 88
-	hdOffsetofResultLast        = 92
-	hdOffsetofResultMetThread   = 96
-	hdOffsetofResultMetOp       = 100
+	hdOffsetofResultOutput      = 80
+	hdOffsetofResultNotes       = 84
+	hdOffsetofResultLast        = 88
+	hdOffsetofResultMetThread   = 92
+	hdOffsetofResultMetOp       = 96
 )
 
 // enum hd_note

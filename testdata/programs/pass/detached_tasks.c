@@ -1,5 +1,6 @@
 // heddle: A detached thread for each of 5,000 requests, eight at a time; each finds its thread-local storage fresh, whoever had the slot before.
 // kind: clean
+// executions: few
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>

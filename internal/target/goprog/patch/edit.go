@@ -19,20 +19,20 @@ const (
 	before                 // before each statement that begins with edit.anchor
 	after                  // after each statement that begins with edit.anchor
 	last                   // before the last statement, which must begin with edit.anchor
-	field                  // fn is a structure: a new last field
+	field                  // fn is a struct: add a last field
 	calls                  // in the whole file: calls of anchor become calls of code
-	gone                   // a function without a body: it is not declared any more
-	text                   // a function in assembly, or all that begin as fn does before a *: it is no more
-	someCalls              // as calls, and there may be none
+	gone                   // a function without a body: remove its declaration
+	text                   // a function in assembly, or all that match fn's prefix before a *: remove it
+	someCalls              // as calls, but the file may contain none
 )
 
-// edit is one insertion into a file of Go's own sources. Insertions stay on the line
-// where they are made, so that line numbers do not change.
+// edit is one insertion into a file of Go's own sources. Insertions do not add lines, so that line
+// numbers do not change.
 type edit struct {
-	file   string // below GOROOT/src; of several with | between them the first that exists
+	file   string // below GOROOT/src; of several separated by |, the first that exists
 	fn     string // "f", "(*T).m" or a type's name
 	at     place
-	anchor string // beginning of a statement as the source has it, white space folded
+	anchor string // beginning of a statement in the source, white space folded
 	code   string
 }
 
@@ -52,15 +52,15 @@ func (e *AnchorError) Error() string {
 	return s
 }
 
-// insertion is text to be put in, replacing the next drop bytes.
+// insertion is text to insert, replacing the next drop bytes.
 type insertion struct {
 	at   int
 	drop int
 	text string
-	rank int // of insertions at one place
+	rank int // orders insertions at one place
 }
 
-// apply makes the edits of one file.
+// apply applies the edits of one file.
 func apply(name string, src []byte, edits []edit) ([]byte, error) {
 	if strings.HasSuffix(name, ".s") {
 		return applyAssembly(src, edits)
@@ -190,7 +190,7 @@ func locate(f *ast.File, file *token.File, src []byte, e *edit) ([]insertion, er
 	return out, nil
 }
 
-// function finds "f" or "(*T).m".
+// function returns the declaration of "f" or "(*T).m".
 func function(f *ast.File, name string) *ast.FuncDecl {
 	recv, method, ok := strings.Cut(name, ").")
 	if !ok {
@@ -220,7 +220,7 @@ func function(f *ast.File, name string) *ast.FuncDecl {
 	return nil
 }
 
-// applyAssembly makes the edits of an assembly file. Its lines keep their numbers.
+// applyAssembly applies the edits of an assembly file. Its lines keep their numbers.
 func applyAssembly(src []byte, edits []edit) ([]byte, error) {
 	lines := strings.SplitAfter(string(src), "\n")
 	for i := range edits {
@@ -245,8 +245,8 @@ func applyAssembly(src []byte, edits []edit) ([]byte, error) {
 	return []byte(strings.Join(lines, "")), nil
 }
 
-// begins reports whether a line of assembly begins the function, or one of those, that name
-// says: "f", or "f*" for all that begin like that.
+// begins reports whether a line of assembly begins a function that name matches: "f", or "f*" for
+// all with that prefix.
 func begins(line, name string) bool {
 	words := strings.Fields(line)
 	if len(words) < 2 || words[0] != "TEXT" {

@@ -7,10 +7,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/abi"
 )
 
-// edits are heddle's insertions into Go's sources; what they call is in runtime/go. The
-// comments say what each is for.
+// edits are heddle's insertions into Go's sources; the functions they call are in runtime/go.
 var edits = []edit{
-	// Who a goroutine is, and the beginning.
+	// A goroutine's identity, and the start of the program.
 	{"runtime/runtime2.go", "g", field, "", "hd *hdThread"},
 	{"runtime/proc.go", "schedinit", end, "", "hdAttach()"},
 	{"runtime/proc.go", "main", before, "lockOSThread()", "hdSpares()"},
@@ -18,13 +17,13 @@ var edits = []edit{
 	{"runtime/proc.go", "main", after, "fn()", "hdMainEnd()"},
 	{"runtime/proc.go", "os_beforeExit", entry, "", "hdExit(exitCode)"},
 
-	// Goroutines come and go.
+	// Goroutines start and end.
 	{"runtime/proc.go", "newproc", entry, "", "hdGo(fn)"},
 	{"runtime/proc.go", "newproc1", last, "return newg", "hdBorn(newg, callergp)"},
 	{"runtime/proc.go", "goexit1", entry, "", "hdEnds()"},
 	{"runtime/proc.go", "gdestroy", entry, "", "hdDied(gp)"},
 
-	// Who can run, and who runs.
+	// Runnable goroutines, and which of them runs.
 	{"runtime/proc.go", "runqput", entry, "", "if hdTake(gp) { return }"},
 	{"runtime/proc.go", "globrunqput", entry, "", "if hdTake(gp) { return }"},
 	{"runtime/proc.go", "injectglist", entry, "", "hdTakeList(glist)"},
@@ -34,8 +33,8 @@ var edits = []edit{
 	{"runtime/proc.go", "goyield", entry, "", "if hdYield() { return }"},
 	{"runtime/coro.go", "coroswitch_m", last, "gogo(&gnext.sched)", "hdCoro(gnext)"},
 
-	// System calls: somebody must look after the others while one lasts, and who comes
-	// back late waits to be chosen.
+	// System calls: another goroutine must run during one, and a goroutine that returns late waits
+	// to be scheduled.
 	{"runtime/proc.go", "handoffp", entry, "", "if hd.active { startm(pp, false, false); return }"},
 	{"runtime/proc.go", "entersyscallblock", entry, "", "hdBlocks()"},
 	{"runtime/proc.go", "schedEnabled", entry, "", "if hdHeld(gp) { return false }"},
@@ -89,7 +88,7 @@ var edits = []edit{
 	{"runtime/atomic_pointer.go", "sync_atomic_SwapPointer", entry, "", "hdAtomicPointer(hdOpAtomicRmw, ptr, nil, new)"},
 	{"runtime/atomic_pointer.go", "sync_atomic_CompareAndSwapPointer", entry, "", "hdAtomicPointer(hdOpAtomicCas, ptr, old, new)"},
 
-	// Time and chance.
+	// Time and randomness.
 	{"runtime/time.go", "time_runtimeNow", before, "return time_now()", "if hd.on { return hdTimeNow() }"},
 	{"runtime/time.go", "time_runtimeNano", last, "return nanotime()", "if hd.on { return hdLook() }"},
 	{"runtime/time.go", "", calls, "nanotime", "hdNanotime"},
@@ -99,15 +98,14 @@ var edits = []edit{
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
 	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdRand(); ok { return x }"},
 	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
-	// A ticker that fires late leaves out what it has missed, by the time that it is.
+	// A ticker that fires late skips the ticks it has missed, measured by the current virtual time.
 	{"runtime/time.go", "(*timer).unlockAndRun", entry, "", "if hd.active { now = max(now, hd.vnow) }"},
 	{"runtime/time.go", "", someCalls, "cheaprand", "hdCheapRand"},
 	{"syscall/syscall_unix.go", "Bind", entry, "", "if heddleBind(fd, sa) { return nil }"},
 	{"runtime/debug.go", "GOMAXPROCS", entry, "", "if old, ok := hdProcs(n); ok { return old }"},
 	{"runtime/mgcscavenge.go", "(*scavengerState).wake", entry, "", "if hd.on { return }"},
 
-	// The collector: the stack maps are not right where the compiler calls the hooks for
-	// accesses.
+	// The collector: stack maps are wrong where the compiler calls the hooks for accesses.
 	{"runtime/mgcmark.go", "scanframeworker", after, "isDebugCall :=", "isDebugCall = isDebugCall || hdInstrumented(frame.fn)"},
 
 	{"runtime/mgc.go", "(gcTrigger).test", before, "switch t.kind", "if hd.active && t.kind == gcTriggerHeap { return hdCollects() }"},
@@ -122,7 +120,7 @@ var edits = []edit{
 	// The machine.
 	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdCpus }"},
 
-	// Ends.
+	// Outcomes.
 	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
 	{"runtime/panic.go", "fatal", entry, "", "hdFatal(s, true)"},
 	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},
@@ -139,10 +137,10 @@ var edits = []edit{
 	{"testing/testing.go", "(*common).Fail", before, "c.failed = true", `hdTestFail("the test called Fail or FailNow")`},
 }
 
-// mapFile is where sync.Map is: the first of these that exists.
+// mapFile is the file of sync.Map: the first of these that exists.
 const mapFile = "sync/hashtriemap.go|sync/map.go"
 
-// point is a scheduling point of package sync before operation op on the receiver.
+// point is a scheduling point in package sync before operation op on the receiver.
 func point(op int, receiver string) string { return pointWith(op, receiver, "0") }
 
 func pointWith(op int, receiver, value string) string {
@@ -156,8 +154,8 @@ var imports = map[string]string{
 	"runtime/chan.go": "unsafe", "runtime/select.go": "unsafe", "runtime/time.go": "unsafe",
 }
 
-// sanitizerEdits are those of the build with Go's race detector, on top: what heddle has in
-// Go takes the place of the detector's assembly.
+// sanitizerEdits are additional edits for the build with Go's race detector: heddle's Go code
+// replaces the detector's assembly.
 var sanitizerEdits = slices.Concat([]edit{
 	{"runtime/race.go", "racereadrangepc", entry, "", "hdAccessPC(hdOpReadRange, addr, sz, callpc); if hdMute() { return }"},
 	{"runtime/race.go", "racewriterangepc", entry, "", "hdAccessPC(hdOpWriteRange, addr, sz, callpc); if hdMute() { return }"},
@@ -169,14 +167,14 @@ var sanitizerEdits = slices.Concat([]edit{
 		{"runtime/race_arm64.s", "sync∕atomic·*", text, "", ""},
 	})
 
-// replaced are the functions of the race detector's assembly that heddle has in Go, besides
+// replaced are the functions of the race detector's assembly that heddle implements in Go, besides
 // those of sync/atomic.
 var replaced = []string{
 	"raceread", "racewrite", "racereadrange", "racewriterange", "racereadpc", "racewritepc",
 	"RaceRead", "RaceWrite", "RaceReadRange", "RaceWriteRange",
 }
 
-// without takes them out of a file.
+// without removes the replaced functions from a file.
 func without(file string, at place, prefix string) (edits []edit) {
 	for _, name := range replaced {
 		edits = append(edits, edit{file, prefix + name, at, "", ""})
@@ -184,12 +182,12 @@ func without(file string, at place, prefix string) (edits []edit) {
 	return edits
 }
 
-// added are heddle's own files: the directory in runtime/go, and the package they go into. Of
-// plain and sanitizer a build has one.
+// added are heddle's own files: directory in runtime/go, and destination package. A build has
+// either plain or sanitizer.
 var added = map[string]string{
 	"runtime": "runtime", "plain": "runtime", "sanitizer": "runtime",
 	"sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand", "syscall": "syscall",
 }
 
-// removed are files whose place heddle's take where there is no race detector.
+// removed are files that heddle's replace in a build without the race detector.
 var removed = []string{"runtime/race.go", "runtime/race_amd64.s", "runtime/race_arm64.s"}

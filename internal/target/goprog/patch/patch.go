@@ -1,8 +1,7 @@
-// Package patch puts heddle into a Go installation: it makes an overlay (go build
-// -overlay) in which some of the installation's own files have insertions that call
-// heddle's, and nothing on disk is changed. No source of Go's is shipped: what is edited
-// is the user's own copy, and an insertion whose anchor text is not found is an error
-// that names it.
+// Package patch builds heddle into a Go installation. It makes an overlay (go build -overlay) in
+// which some of the installation's own files have insertions that call heddle's; the files on disk
+// do not change. heddle ships none of Go's source: it edits the user's own copy. If the anchor text
+// of an insertion is not found, the error names it.
 package patch
 
 import (
@@ -26,17 +25,16 @@ import (
 // hooks are heddle's own files (runtime/go).
 var hooks = heddle.GoRuntime()
 
-// Options say which of the builds an overlay is for. Both have the same scheduling points,
-// at the same instructions of the program.
+// Options selects the build an overlay is for. Both builds have the same scheduling points, at the
+// same instructions of the program.
 type Options struct {
-	// Sanitizer is the build with Go's own race detector, ThreadSanitizer: for its reports. It
-	// needs cgo and a C compiler, and records no more than the choices of a schedule and
-	// accesses. The other build has the compiler's instrumentation and nothing behind it but
-	// heddle.
+	// Sanitizer selects the build with Go's own race detector, ThreadSanitizer, for its reports. It
+	// needs cgo and a C compiler, and records only the scheduling decisions and accesses. The other
+	// build has the compiler's instrumentation, but only heddle's code behind it.
 	Sanitizer bool
 }
 
-// edits are all that the build needs.
+// edits returns all edits that the build needs.
 func (o Options) edits() []edit {
 	if o.Sanitizer {
 		return slices.Concat(edits, sanitizerEdits)
@@ -44,17 +42,17 @@ func (o Options) edits() []edit {
 	return edits
 }
 
-// Overlay says how to build a package with heddle in Go's runtime.
+// Overlay is how to build a package with heddle in Go's runtime.
 type Overlay struct {
-	// Flags are for go build and go test: -overlay, -tags and -gcflags or -race. The caller
-	// joins its own to them.
+	// Flags are for go build and go test: -overlay, -tags and -gcflags or -race. The caller appends
+	// its own.
 	Flags []string
 	Env   []string // environment variables
 }
 
-// Make is the overlay over the Go installation at goroot, made in cache (a directory) if
-// it is not there yet. The error is an *AnchorError, in a *UnsupportedError, where the
-// installation is not one that heddle knows.
+// Make returns the overlay over the Go installation at goroot, creating it in the directory cache
+// if it does not exist yet. The error is an *AnchorError, wrapped in an *UnsupportedError, if
+// heddle does not know the installation.
 func Make(ctx context.Context, goroot, cache string, opts Options) (*Overlay, error) {
 	files, err := patched(goroot, opts)
 	if err != nil {
@@ -70,7 +68,7 @@ func Make(ctx context.Context, goroot, cache string, opts Options) (*Overlay, er
 	file := filepath.Join(dir, "overlay.json")
 	o := &Overlay{Flags: []string{"-overlay=" + file, "-tags=race", "-gcflags=all=-race"}, Env: []string{"CGO_ENABLED=0"}}
 	if opts.Sanitizer {
-		// cgo is there for the race detector: the library is the same as without.
+		// cgo is there for the race detector only: the library is the same as without it.
 		o = &Overlay{Flags: []string{"-overlay=" + file, "-tags=netgo,osusergo", "-race"}, Env: []string{"CGO_ENABLED=1"}}
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -109,7 +107,7 @@ func Make(ctx context.Context, goroot, cache string, opts Options) (*Overlay, er
 	return o, nil
 }
 
-// Check reports whether an overlay over goroot can be made, without making it.
+// Check reports whether Make would succeed for goroot, without creating an overlay.
 func Check(goroot string, opts Options) error {
 	_, err := patched(goroot, opts)
 	return err
@@ -127,7 +125,7 @@ func (e *UnsupportedError) Error() string {
 
 func (e *UnsupportedError) Unwrap() error { return e.Err }
 
-// patchedFile is a file of the overlay; data is nil if it is to be gone.
+// patchedFile is a file of the overlay; data is nil if the file is removed.
 type patchedFile struct {
 	name string // below GOROOT/src
 	data []byte
@@ -187,7 +185,7 @@ func patched(goroot string, opts Options) ([]patchedFile, error) {
 	return out, nil
 }
 
-// source reads the first of the files that exists.
+// source reads the first of the files named that exists.
 func source(goroot, names string) (name string, src []byte, err error) {
 	for _, name = range strings.Split(names, "|") {
 		src, err = os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
