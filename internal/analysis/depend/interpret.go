@@ -15,7 +15,8 @@ import (
 //	read, atomic load, lost compare-and-swap    Read
 //	write, atomic store, malloc, free           Write
 //	read-modify-write                           Read, Write
-//	lock, unlock; once, once done               Acquire, Release
+//	lock, unlock                                Acquire, Release
+//	once, once done                             Acquire; Release, Write of the first byte
 //	owner died (of a robust mutex)              Release
 //	mutex consistent, write lock queue          Change
 //	read lock, its unlock; once that was done   AcquireShared, ReleaseShared
@@ -227,6 +228,10 @@ func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Eff
 	}
 	if mode != Change && !spec.Done(ev) {
 		mode = Observe
+	}
+	if spec.Of == ops.Once && mode == Release {
+		// Compiled code loads the first byte of a C++ guard to see whether it is done.
+		buf = append(buf, memory(Write, ev.Object, 1))
 	}
 	return append(buf, object(mode, ev.Object))
 }

@@ -71,6 +71,9 @@ func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 			t.take(&e.object(c.Object).alone)
 		case ops.Released, ops.Upped:
 			e.leave(t, &e.object(c.Object).alone)
+			if ops.Of(ev.Op).Of == ops.Once { // compiled code looks at a C++ guard with an acquire load
+				e.leave(t, releasedAt(e.atomics, ev.Object))
+			}
 		case ops.ReleasedShared:
 			e.leave(t, &e.object(c.Object).shared)
 		case ops.Waits:

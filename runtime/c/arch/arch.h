@@ -37,6 +37,10 @@ _Noreturn void hd_fiber_jump(void *load_sp); // the same without saving
 // Returns the stack pointer to switch to.
 void *hd_fiber_frame(uintptr_t sp, void (*entry)(void), bool inherit);
 
+// Returns f(a, b, c), called with its stack below sp, which must lie below the caller's. Unwinders
+// pass through.
+uint64_t hd_call_below(uintptr_t sp, void *f, uint64_t a, uint64_t b, uint64_t c);
+
 // Calls f(sig, info, context) on another stack, which is the program's: a fault here is, too.
 void hd_call_on(uintptr_t stack, void *f, int sig, void *info, void *context);
 // Calls function(a, b) so that it sees ret, the address of a return instruction, as the

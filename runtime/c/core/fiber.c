@@ -83,4 +83,7 @@ struct hd_host *hd_host_get(void) {
   return NULL;
 }
 
-void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)) { t->sp = hd_fiber_frame(sp, entry, true); }
+void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)) {
+  t->start = sp;
+  t->sp = hd_fiber_frame(sp, entry, true);
+}

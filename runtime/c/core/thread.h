@@ -61,6 +61,7 @@ struct hd_frame { uint64_t pc; uintptr_t sp; };
 struct hd_thread {
   // ---- core: set by fiber.c when the thread is made and at each switch
   void *sp;                // saved stack pointer while not running
+  uintptr_t start;         // where its fiber's stack begins
   uintptr_t fs;            // FS base, which is also its pthread_t
   struct hd_host *host;    // NULL for main and for what runs no code
 

@@ -16,18 +16,19 @@ static void usable(int *state, uint64_t pc) {
   hd_refresh(state, sizeof *state, pc);
 }
 
-// True if this thread is to run the initialiser.
+// Returns true if this thread is to run the initialiser. obj is what the program calls the object:
+// a guard is known by its first byte, which compiled code loads with acquire order.
 static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
   usable(state, pc);
   hd_pend(t, HD_OP_ONCE_BEGIN, pc, obj);
-  hd_block_on(t, obj, 0);
+  hd_block_on(t, (uint64_t)state, 0);
   hd_point(t);
   usable(state, pc);
   bool run = *state != done;
   if (run) *state = 1;
   hd_commit(t, run, 0);
-  hd_update(obj);
+  hd_update((uint64_t)state);
   return run;
 }
 
@@ -37,7 +38,7 @@ static void end(int *state, int to, uint64_t pc, uint64_t obj) {
   *state = to;
   hd_progress(t);
   hd_commit(t, 0, 0);
-  hd_update(obj);
+  hd_update((uint64_t)state);
 }
 
 struct once_frame { int *state; uint64_t pc; bool active; };
@@ -76,7 +77,7 @@ HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
   int *state = (int *)guard + 1;
   hd_refresh(guard, sizeof *guard, HD_RA);
   if (*(char *)guard) return 0;
-  return begin(state, 2, HD_RA, (uint64_t)state);
+  return begin(state, 2, HD_RA, (uint64_t)guard);
 }
 
 HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
@@ -86,7 +87,7 @@ HD_EXPORT void __cxa_guard_release(uint64_t *guard) {
     else __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
     return;
   }
-  struct hd_thread *t = hd_op(HD_OP_ONCE_END, HD_RA, (uint64_t)state);
+  struct hd_thread *t = hd_op(HD_OP_ONCE_END, HD_RA, (uint64_t)guard);
   hd_check_live(guard, HD_RA);
   hd_refresh(guard, sizeof *guard, HD_RA);
   *state = 2;
@@ -103,11 +104,11 @@ HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
     else __atomic_store_n(state, 0, __ATOMIC_RELEASE);
     return;
   }
-  end(state, 0, HD_RA, (uint64_t)state);
+  end(state, 0, HD_RA, (uint64_t)guard);
 }
 
 // ---- what the scheduler is told
-static bool begin_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || !(hd_word_or(u->pend.obj, 0) & 1); }
+static bool begin_enabled(const struct hd_thread *u) { return hd_freed(u->wait.on) || !(hd_word_or(u->wait.on, 0) & 1); }
 static uint32_t runs_it(const struct hd_thread *u, uint64_t *object) {
   (void)object;
   return (uint32_t)u->pend.aux;

@@ -63,6 +63,16 @@ static void last_signals(struct hd_thread *t, uint64_t pc) {
   if (HD_UNLIKELY(hd.npending)) hd_deliver_due(t, pc);
 }
 
+// Stack objects have names that count from the stack's beginning. So that these depend neither on
+// the runtime nor on its compiler, the program's frames begin FRAMES bytes below it.
+enum { FRAMES = 0x200 };
+
+static uint64_t call_program(struct hd_thread *t, void *f, uint64_t a, uint64_t b, uint64_t c) {
+  uintptr_t sp = (t->start & ~15ull) - FRAMES;
+  if (sp > (uintptr_t)__builtin_frame_address(0) - 64) hd_fatal("the runtime's own frames take more than %u bytes of a stack", FRAMES);
+  return hd_call_below(sp, f, a, b, c);
+}
+
 static void thread_body(struct hd_thread *t) {
   // Where pthread_exit ends up once the program's own cleanup handlers have run: glibc
   // unwinds to the innermost registered frame, and this is the outermost.
@@ -72,10 +82,10 @@ static void thread_body(struct hd_thread *t) {
     if (t->index == 0) {
       HD_CALL_MODULES(main_begins);
       t->calls.left_pc = (uint64_t)hd_program_main + 1; // without access hooks, where main returns is not known: in main
-      int status = hd_program_main(hd_argc, hd_argv, hd_envp);
+      int status = (int)call_program(t, (void *)hd_program_main, (uint64_t)hd_argc, (uint64_t)hd_argv, (uint64_t)hd_envp);
       hd_exit(status, t->calls.left_pc);
     }
-    t->ret = t->entry(t->arg);
+    t->ret = (void *)call_program(t, (void *)t->entry, (uint64_t)t->arg, 0, 0);
     last_signals(t, (uint64_t)t->entry);
   }
 }

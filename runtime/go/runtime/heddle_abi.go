@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 5
-	hdPointsVersion   = 3
+	hdPointsVersion   = 4
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256

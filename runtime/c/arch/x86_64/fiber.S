@@ -65,4 +65,27 @@ hd_fiber_entry:
 	.cfi_endproc
 	.size	hd_fiber_entry, . - hd_fiber_entry
 
+	.globl	hd_call_below
+	.hidden	hd_call_below
+	.type	hd_call_below, @function
+hd_call_below:                          // (sp, f, a, b, c)
+	.cfi_startproc
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	movq	%rdi, %rsp
+	andq	$-16, %rsp
+	movq	%rsi, %rax
+	movq	%rdx, %rdi
+	movq	%rcx, %rsi
+	movq	%r8, %rdx
+	call	*%rax
+	leave
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size	hd_call_below, . - hd_call_below
+
 	.section .note.GNU-stack,"",@progbits
