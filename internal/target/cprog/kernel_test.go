@@ -59,6 +59,24 @@ static int connection(int p[2]) {
   for (int i = 0; i < 2; i++) setsockopt(p[i], IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int)); // the model never delays
   return r;
 }
+static int option(int fd, int name) { int v = -1; socklen_t n = sizeof v; return getsockopt(fd, SOL_SOCKET, name, &v, &n) == 0 ? v : -1; }
+// Connects to a listener, or to a port where there is none.
+static void connect_to(int fd, int to) {
+  struct sockaddr_in a = { .sin_family = AF_INET };
+  socklen_t n = sizeof a;
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int l = -1;
+  if (option(to, SO_ACCEPTCONN) != 1) {
+    if (!room()) return;
+    to = l = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(l, (void *)&a, n)) return;
+  }
+  getsockname(to, (void *)&a, &n);
+  if (l >= 0) close(l);
+  if (rnd(8) == 0) a.sin_family = AF_UNSPEC;
+  say("connect", fd, connect(fd, (void *)&a, sizeof a));
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+}
 static void make(void) {
   int p[2] = { -1, -1 };
   long r;
@@ -66,13 +84,14 @@ static void make(void) {
   int spare = 0;
   for (int fd = 3; fd < 3 + N; fd++) spare += fcntl(fd, F_GETFD) < 0;
   if (spare < 4) return;
-  switch (rnd(11)) {
+  switch (rnd(13)) {
   case 0: case 1: r = pipe2(p, O_NONBLOCK); say("pipe", p[0], r); break;
   case 2: r = socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, p); say("stream pair", p[0], r); break;
   case 3: r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, p); say("packet pair", p[0], r); break;
   case 4: r = socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, p); say("datagram pair", p[0], r); break;
   case 5: r = eventfd(rnd(3), EFD_NONBLOCK | (rnd(2) ? EFD_SEMAPHORE : 0)); say("eventfd", 0, r); break;
   case 6: r = epoll_create1(0); say("epoll", 0, r); if (r >= 0) is_set[r] = 1; break;
+  case 11: case 12: r = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0); say("tcp socket", 0, r); break;
   case 8: case 9: case 10: r = connection(p); say("tcp", p[0], r); break;
   case 7: { int from = any(); r = dup(from); if (r >= 0) is_set[r] = is_set[from]; } say("dup", 0, r); break;
   }
@@ -84,7 +103,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 400; i++) {
     int fd = any(), n;
     long r;
-    switch (rnd(18)) {
+    switch (rnd(20)) {
     case 0: case 1: make(); break;
     case 2: case 3: case 4: {
       unsigned size = rnd(4) == 0 ? 8 : rnd(700);
@@ -139,6 +158,8 @@ int main(int argc, char **argv) {
       else if (rnd(2)) say("linger", fd, setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort, sizeof abort));
       break;
     }
+    case 18: if (option(fd, SO_DOMAIN) == AF_INET) { if (rnd(4)) connect_to(fd, any()); else say("listen", fd, listen(fd, 100)); } break;
+    case 19: if (room()) { r = accept4(fd, NULL, NULL, SOCK_NONBLOCK); say("accept", fd, r); if (r >= 0) { is_set[r] = 0; setsockopt((int)r, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int)); } } break;
     case 15: {
       struct pollfd p[N];
       for (int k = 0; k < N; k++) p[k] = (struct pollfd){ 3 + k, (short)(rnd(2) ? POLLIN | POLLOUT | POLLRDHUP : rnd(2) ? POLLRDNORM | POLLWRNORM | POLLWRBAND : POLLIN), 0 };

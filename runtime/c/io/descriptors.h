@@ -45,6 +45,7 @@ struct hd_sock {
   struct hd_addr local, peer;
   bool mute;                      // datagrams: it sends no more
   bool unconfirmed;               // a non-blocking connect whose result connect has not returned yet
+  bool spent;                     // shut down before connect returned its failure: it cannot connect any more
   uint8_t shut;                   // enum hd_shut: of TCP, and of AF_UNIX listeners
   bool fin;                       // TCP: the peer sends no more
   bool closed;                    // TCP: reset, or neither end sends any more

@@ -110,7 +110,7 @@ static long do_listen(int fd, int backlog, uint64_t pc) {
   struct hd_thread *t = hd_io_point(HD_OP_FD_LISTEN, pc, f ? f->id : 0, fd, 0, NULL);
   if (!(f = hd_socket_of(fd, &err))) return hd_io_done(t, 0, -err);
   if (f->sock->type == SOCK_DGRAM) return hd_io_done(t, 0, EOPNOTSUPP);
-  if (f->sock->state == HD_SOCK_CONNECTED || (f->sock->domain == AF_UNIX && !f->sock->local.family)) return hd_io_done(t, 0, EINVAL);
+  if (f->sock->state == HD_SOCK_CONNECTED || f->sock->unconfirmed || f->sock->spent || (f->sock->domain == AF_UNIX && !f->sock->local.family)) return hd_io_done(t, 0, EINVAL);
   hd_addr_bind_any(f);
   f->sock->state = HD_SOCK_LISTENING;
   // The kernel lets one more wait than was asked for.
@@ -131,16 +131,21 @@ static long get_name(int fd, struct sockaddr *sa, socklen_t *len, bool peer) {
 }
 
 // ---- connecting
+// An AF_UNIX listener that was shut down accepts what is in its queue, then nothing. A TCP one
+// is no listener any more.
+static bool accepts_no_more(const struct hd_file *l) { return l->sock->domain == AF_UNIX && l->sock->shut & HD_SHUT_RECEIVE; }
+
 static bool connect_ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
   if (!f || !f->sock || f->sock->state != HD_SOCK_NEW) return true;
   struct hd_file *l = hd_addr_socket(w->arg, f->sock->type);
-  return !l || l->sock->shut & HD_SHUT_RECEIVE || l->sock->nqueue < l->sock->backlog;
+  return !l || accepts_no_more(l) || l->sock->nqueue < l->sock->backlog;
 }
 
 static long connect_now(struct hd_file *f, const struct hd_addr *a, struct hd_file *l) {
   struct hd_sock *s = f->sock;
   if (s->state == HD_SOCK_LISTENING) return s->domain == AF_UNIX ? -EINVAL : -EISCONN;
+  if (s->spent) return -EINVAL;
   if (s->unconfirmed) {
     s->unconfirmed = false;
     if (s->state == HD_SOCK_CONNECTED && !s->closed) return 0;
@@ -159,7 +164,7 @@ static long connect_now(struct hd_file *f, const struct hd_addr *a, struct hd_fi
     hd_ended(f);
     return -EINPROGRESS;
   }
-  if (l->sock->shut & HD_SHUT_RECEIVE) return -ECONNREFUSED;
+  if (accepts_no_more(l)) return -ECONNREFUSED;
   if (l->sock->nqueue >= l->sock->backlog) return s->domain == AF_UNIX ? -EAGAIN : -ETIMEDOUT;
   hd_addr_bind_any(f);
   struct hd_file *g = sock_new(s->domain == AF_INET && l->sock->domain == AF_INET6 ? AF_INET6 : s->domain, s->type, s->protocol);
@@ -229,7 +234,7 @@ static long do_connect(int fd, const struct sockaddr *sa, socklen_t len, uint64_
 
 static bool accept_ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
-  return !f || !f->sock || f->sock->state != HD_SOCK_LISTENING || f->sock->nqueue || f->sock->shut & HD_SHUT_RECEIVE;
+  return !f || !f->sock || f->sock->state != HD_SOCK_LISTENING || f->sock->nqueue || accepts_no_more(f);
 }
 
 static long take_connection(int fd, struct sockaddr *sa, socklen_t *len, int flags, uint64_t pc) {
@@ -249,7 +254,7 @@ static long take_connection(int fd, struct sockaddr *sa, socklen_t *len, int fla
     if (f->sock->type == SOCK_DGRAM) return hd_io_done(t, 0, EOPNOTSUPP);
     if (f->sock->state != HD_SOCK_LISTENING) return hd_io_done(t, 0, EINVAL);
     if (!f->sock->nqueue) {
-      if (f->sock->shut & HD_SHUT_RECEIVE) return hd_io_done(t, 0, EINVAL);
+      if (accepts_no_more(f)) return hd_io_done(t, 0, EINVAL);
       hd_io_done(t, 0, EAGAIN);
       if (waits && hd.vtime < until) continue;
       return -EAGAIN;

@@ -50,6 +50,7 @@ bool hd_tcp_ready(const struct hd_file *f, bool write) {
 static long receive(struct hd_file *f, struct hd_msg *m) {
   struct hd_sock *s = f->sock;
   struct hd_stream *x = f->in;
+  if (s->state == HD_SOCK_LISTENING) return -ENOTCONN;
   if (x && x->len) {
     uint64_t n = m->size - m->done;
     if (n > x->len) n = x->len;
@@ -129,7 +130,7 @@ void hd_tcp_disconnect(struct hd_file *f) {
   hd_streams_leave(f);
   s->state = HD_SOCK_NEW;
   s->shut = 0;
-  s->fin = s->closed = s->unconfirmed = false;
+  s->fin = s->closed = s->unconfirmed = s->spent = false;
   hd_ended(f);
 }
 
@@ -141,7 +142,12 @@ long hd_tcp_shutdown(struct hd_file *f, int how) {
     if (shut & HD_SHUT_RECEIVE) hd_tcp_disconnect(f);
     return 0;
   }
-  bool was = connected(f), fin = was && shut & HD_SHUT_SEND && !(s->shut & HD_SHUT_SEND);
+  bool was = connected(f);
+  if (s->unconfirmed) {
+    s->unconfirmed = false;
+    s->spent = !was;
+  }
+  bool fin = was && shut & HD_SHUT_SEND && !(s->shut & HD_SHUT_SEND);
   s->shut |= (uint8_t)shut; // of a socket without a connection, too
   if (fin) send_fin(f);
   return was ? 0 : -ENOTCONN;
