@@ -112,6 +112,7 @@ int main(int argc, char **argv) {
       struct stat st;
       int known = fstat(fd, &st) == 0, channel = known && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
       if (known && !channel && size > 8) size = 8; // what a longer write to an eventfd does depends on the kernel
+      if (!size && option(fd, SO_TYPE) == SOCK_SEQPACKET) size = 1; // an empty packet counts as unread data before Linux 6.15 only
       if (size == 8) { uint64_t v = rnd(5); memcpy(buf, &v, 8); }
       r = known && S_ISSOCK(st.st_mode) ? send(fd, buf, size, MSG_NOSIGNAL) : write(fd, buf, size);
       say("write", fd, r);
@@ -178,7 +179,7 @@ int main(int argc, char **argv) {
 	calls := 0
 	// 195: a set is told of room when a datagram was refused.
 	seeds := []int{195}
-	for seed := range 200 {
+	for seed := range 100 {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {

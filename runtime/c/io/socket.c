@@ -183,6 +183,7 @@ static long connect_now(struct hd_file *f, const struct hd_addr *a, struct hd_fi
   l->sock->queue[l->sock->nqueue++] = g;
   hd_became_readable(l);
   hd_became_writable(f);
+  if (hd_is_tcp(g)) hd_tcp_inherit(g, l);
   if (f->nonblock && s->domain != AF_UNIX) {
     s->unconfirmed = true;
     return -EINPROGRESS;

@@ -122,6 +122,12 @@ void hd_tcp_abort_queue(struct hd_file *f) {
   s->nqueue = 0;
 }
 
+// A socket that was shut down before it listened passes that on.
+void hd_tcp_inherit(struct hd_file *f, const struct hd_file *listener) {
+  f->sock->shut = listener->sock->shut;
+  if (f->sock->shut & HD_SHUT_SEND) send_fin(f);
+}
+
 void hd_tcp_disconnect(struct hd_file *f) {
   struct hd_sock *s = f->sock;
   hd_tcp_abort_queue(f);
