@@ -60,7 +60,7 @@ static int connection(int p[2]) {
   return r;
 }
 static int option(int fd, int name) { int v = -1; socklen_t n = sizeof v; return getsockopt(fd, SOL_SOCKET, name, &v, &n) == 0 ? v : -1; }
-// Connects to a listener, or to a port where there is none.
+// Connects to a listener, or to a port without one.
 static void connect_to(int fd, int to) {
   struct sockaddr_in a = { .sin_family = AF_INET };
   socklen_t n = sizeof a;

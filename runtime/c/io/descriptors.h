@@ -91,7 +91,7 @@ struct hd_file *hd_files_each(uint32_t *at);   // from *at = 0 on; NULL at the e
 void hd_fd_set(int fd, struct hd_file *f);     // the table alone
 uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
-void hd_streams_leave(struct hd_file *f);      // it has neither any more
+void hd_streams_leave(struct hd_file *f);      // detach its streams
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
 bool hd_is_outside(int fd);                    // the kernel's, and not always ready
 struct stat;

@@ -131,8 +131,8 @@ static long get_name(int fd, struct sockaddr *sa, socklen_t *len, bool peer) {
 }
 
 // ---- connecting
-// An AF_UNIX listener that was shut down accepts what is in its queue, then nothing. A TCP one
-// is no listener any more.
+// An AF_UNIX listener that was shut down accepts what is in its queue, then nothing. A TCP
+// listener stops listening.
 static bool accepts_no_more(const struct hd_file *l) { return l->sock->domain == AF_UNIX && l->sock->shut & HD_SHUT_RECEIVE; }
 
 static bool connect_ready(const struct hd_io_wait *w) {

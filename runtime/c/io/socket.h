@@ -30,6 +30,6 @@ short hd_tcp_mask(const struct hd_file *f);
 long hd_tcp_shutdown(struct hd_file *f, int how); // SHUT_*; 0 or -errno
 void hd_tcp_abort_queue(struct hd_file *f);       // a listener's connections that were not accepted
 void hd_tcp_inherit(struct hd_file *f, const struct hd_file *listener); // f is a new connection
-void hd_tcp_disconnect(struct hd_file *f);        // resets its connection; it is as new
+void hd_tcp_disconnect(struct hd_file *f);        // resets its connection; then it is as socket made it
 void hd_tcp_closed(struct hd_file *f);            // tells the other end
 #endif

@@ -1,7 +1,7 @@
 // tcp.c: TCP connections: how an end learns that the other sends no more, was closed or reset the
-// connection. The rules are the kernel's (net/ipv4/af_inet.c, tcp.c and tcp_input.c); segments arrive
-// at once. An end that was closed is gone: its peer knows only that it sends no more, until it
-// sends something itself and gets a reset.
+// connection. The rules are Linux's (net/ipv4/af_inet.c, tcp.c and tcp_input.c); segments arrive
+// at once. The peer of a closed end knows only that it sends no more, until it sends something
+// itself and receives a reset.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdbool.h>
