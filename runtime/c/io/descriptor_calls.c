@@ -186,6 +186,7 @@ HD_EXPORT int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
 // What FIONREAD gives: of datagrams the first, of anything else all.
 static uint64_t waiting(const struct hd_file *f) {
   const struct hd_stream *s = f->in ? f->in : f->out;
+  if (!s) return 0;
   if (!s->packets) return s->len;
   struct hd_stream at = *s; // only read from
   uint64_t sum = 0;
@@ -220,7 +221,8 @@ HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
     f->nonblock = v != 0;
     return (int)finish(t, 0);
   case FIONREAD:
-    if (!f->in && !f->out) return (int)finish(t, -ENOTTY);
+    if (f->sock && f->sock->state == HD_SOCK_LISTENING) return (int)finish(t, -EINVAL);
+    if (!f->sock && !f->in && !f->out) return (int)finish(t, -ENOTTY);
     v = (int)waiting(f);
     hd_to_program((void *)arg, &v, sizeof v);
     return (int)finish(t, 0);

@@ -206,22 +206,28 @@ static void free_if_done(struct hd_stream *s) {
   if (!s->reader && !s->writer) s->used = false;
 }
 
-void hd_file_release(struct hd_file *f) {
-  if (--f->refs) return;
-  hd_epoll_forget(f, -1);
-  if (f->kind == HD_FD_SOCKET) hd_sock_closed(f);
+void hd_streams_leave(struct hd_file *f) {
   struct hd_stream *in = f->in, *out = f->out;
+  f->in = f->out = NULL;
   if (out) {
     out->writer = NULL;
-    hd_ended(out->reader);
     free_if_done(out);
   }
   if (in) {
     in->reader = NULL;
-    if (in->len && f->kind == HD_FD_SOCKET && in->writer && in->writer->in) in->writer->in->reset = true;
-    hd_ended(in->writer);
     free_if_done(in);
   }
+}
+
+void hd_file_release(struct hd_file *f) {
+  if (--f->refs) return;
+  hd_epoll_forget(f, -1);
+  if (f->kind == HD_FD_SOCKET) hd_sock_closed(f);
+  if (f->kind != HD_FD_SOCKET || !hd_is_tcp(f)) {
+    if (f->out) hd_ended(f->out->reader);
+    if (f->in) hd_ended(f->in->writer);
+  }
+  hd_streams_leave(f);
   f->kind = 0;
 }
 

@@ -36,6 +36,7 @@ struct hd_addr {
 
 enum { HD_BACKLOG = 128, HD_SOCK_OPTS = 12 };
 enum hd_sock_state { HD_SOCK_NEW, HD_SOCK_LISTENING, HD_SOCK_CONNECTED };
+enum hd_shut { HD_SHUT_RECEIVE = 1, HD_SHUT_SEND = 2, HD_SHUT_BOTH = 3 }; // SHUT_RD + 1 and so on
 
 struct hd_sock {
   uint16_t domain, type;
@@ -43,7 +44,11 @@ struct hd_sock {
   int protocol, err;              // err: what SO_ERROR gives next
   struct hd_addr local, peer;
   bool mute;                      // datagrams: it sends no more
-  bool unconfirmed;               // a non-blocking connect whose success was not told yet
+  bool unconfirmed;               // a non-blocking connect whose result connect has not returned yet
+  bool spent;                     // shut down before connect returned its failure: it cannot connect any more
+  uint8_t shut;                   // enum hd_shut: of TCP, and of AF_UNIX listeners
+  bool fin;                       // TCP: the peer sends no more
+  bool closed;                    // TCP: reset, or neither end sends any more
   struct hd_file *queue[HD_BACKLOG]; // connections not accepted yet
   uint32_t nqueue, backlog;
   uint64_t rcvtimeo, sndtimeo;    // ns, 0: none
@@ -86,6 +91,7 @@ struct hd_file *hd_files_each(uint32_t *at);   // from *at = 0 on; NULL at the e
 void hd_fd_set(int fd, struct hd_file *f);     // the table alone
 uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
+void hd_streams_leave(struct hd_file *f);      // detach its streams
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
 bool hd_is_outside(int fd);                    // the kernel's, and not always ready
 struct stat;

@@ -27,8 +27,8 @@ static short file_mask(struct hd_file *f) {
     if (f->out) mask |= (hd_room(f->out) >= 4096 ? POLLOUT : 0) | (f->out->reader ? 0 : POLLERR);
     break;
   case HD_FD_SOCKET: return hd_sock_mask(f);
-  case HD_FD_EVENTFD: mask |= (f->count ? POLLIN : 0) | (f->count < ~0ull - 1 ? POLLOUT : 0); break;
-  case HD_FD_TIMERFD: mask |= hd_timerfd_count(f) ? POLLIN : 0; break;
+  case HD_FD_EVENTFD: return (short)((f->count ? POLLIN : 0) | (f->count < ~0ull - 1 ? POLLOUT : 0));
+  case HD_FD_TIMERFD: return hd_timerfd_count(f) ? POLLIN : 0;
   case HD_FD_EPOLL: return hd_epoll_mask(f);
   }
   if (mask & POLLIN) mask |= POLLRDNORM;

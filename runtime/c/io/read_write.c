@@ -10,12 +10,12 @@
 
 static long one(int fd, bool write, const void *buf, size_t n, long offset, uint64_t pc) {
   struct iovec v = { (void *)buf, n };
-  struct hd_msg m = { .iov = &v, .niov = 1, .size = n, .offset = offset };
+  struct hd_msg m = { .iov = &v, .niov = 1, .size = n, .plain = true, .offset = offset };
   return hd_errno_result(hd_transfer(fd, write, &m, pc));
 }
 
 static long many(int fd, bool write, const struct iovec *iov, int n, long offset, int flags, uint64_t pc) {
-  struct hd_msg m = { .iov = iov, .offset = offset, .rwf = flags };
+  struct hd_msg m = { .iov = iov, .plain = true, .offset = offset, .rwf = flags };
   if (n < 0 || n > 1024) return hd_errno_result(-EINVAL);
   m.niov = (uint64_t)n;
   if (n) hd_touch(iov, (uint64_t)n * sizeof *iov, pc);

@@ -110,7 +110,7 @@ static long do_listen(int fd, int backlog, uint64_t pc) {
   struct hd_thread *t = hd_io_point(HD_OP_FD_LISTEN, pc, f ? f->id : 0, fd, 0, NULL);
   if (!(f = hd_socket_of(fd, &err))) return hd_io_done(t, 0, -err);
   if (f->sock->type == SOCK_DGRAM) return hd_io_done(t, 0, EOPNOTSUPP);
-  if (f->sock->state == HD_SOCK_CONNECTED || (f->sock->domain == AF_UNIX && !f->sock->local.family)) return hd_io_done(t, 0, EINVAL);
+  if (f->sock->state == HD_SOCK_CONNECTED || f->sock->unconfirmed || f->sock->spent || (f->sock->domain == AF_UNIX && !f->sock->local.family)) return hd_io_done(t, 0, EINVAL);
   hd_addr_bind_any(f);
   f->sock->state = HD_SOCK_LISTENING;
   // The kernel lets one more wait than was asked for.
@@ -122,7 +122,7 @@ static long get_name(int fd, struct sockaddr *sa, socklen_t *len, bool peer) {
   long err = 0;
   struct hd_file *f = hd_socket_of(fd, &err);
   if (!f) return err;
-  if (peer && (f->sock->state != HD_SOCK_CONNECTED || !f->sock->peer.family)) return -ENOTCONN;
+  if (peer && (f->sock->state != HD_SOCK_CONNECTED || f->sock->closed || !f->sock->peer.family)) return -ENOTCONN;
   struct hd_addr none = { .family = f->sock->domain };
   if (none.family == AF_INET) none.ip[10] = none.ip[11] = 0xff;
   const struct hd_addr *a = peer ? &f->sock->peer : &f->sock->local;
@@ -131,30 +131,40 @@ static long get_name(int fd, struct sockaddr *sa, socklen_t *len, bool peer) {
 }
 
 // ---- connecting
+// An AF_UNIX listener that was shut down accepts what is in its queue, then nothing. A TCP
+// listener stops listening.
+static bool accepts_no_more(const struct hd_file *l) { return l->sock->domain == AF_UNIX && l->sock->shut & HD_SHUT_RECEIVE; }
+
 static bool connect_ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
   if (!f || !f->sock || f->sock->state != HD_SOCK_NEW) return true;
   struct hd_file *l = hd_addr_socket(w->arg, f->sock->type);
-  return !l || l->sock->nqueue < l->sock->backlog;
+  return !l || accepts_no_more(l) || l->sock->nqueue < l->sock->backlog;
 }
 
 static long connect_now(struct hd_file *f, const struct hd_addr *a, struct hd_file *l) {
   struct hd_sock *s = f->sock;
   if (s->state == HD_SOCK_LISTENING) return s->domain == AF_UNIX ? -EINVAL : -EISCONN;
-  if (s->state == HD_SOCK_CONNECTED) {
-    if (!s->unconfirmed) return -EISCONN;
+  if (s->spent) return -EINVAL;
+  if (s->unconfirmed) {
     s->unconfirmed = false;
-    return 0;
+    if (s->state == HD_SOCK_CONNECTED && !s->closed) return 0;
+    long e = s->err ? -s->err : -ECONNABORTED;
+    s->err = 0;
+    hd_tcp_disconnect(f);
+    return e;
   }
-  if (s->err) { long e = -s->err; s->err = 0; return e; }
+  if (s->state == HD_SOCK_CONNECTED) return -EISCONN;
   if (!l) {
     if (s->domain == AF_UNIX) return hd_addr_known(a) ? -ECONNREFUSED : -ENOENT;
     if (!f->nonblock) return -ECONNREFUSED;
     s->err = ECONNREFUSED;
-    hd_became_readable(f);
-    hd_became_writable(f);
+    s->shut = HD_SHUT_BOTH;
+    s->unconfirmed = true;
+    hd_ended(f);
     return -EINPROGRESS;
   }
+  if (accepts_no_more(l)) return -ECONNREFUSED;
   if (l->sock->nqueue >= l->sock->backlog) return s->domain == AF_UNIX ? -EAGAIN : -ETIMEDOUT;
   hd_addr_bind_any(f);
   struct hd_file *g = sock_new(s->domain == AF_INET && l->sock->domain == AF_INET6 ? AF_INET6 : s->domain, s->type, s->protocol);
@@ -173,6 +183,7 @@ static long connect_now(struct hd_file *f, const struct hd_addr *a, struct hd_fi
   l->sock->queue[l->sock->nqueue++] = g;
   hd_became_readable(l);
   hd_became_writable(f);
+  if (hd_is_tcp(g)) hd_tcp_inherit(g, l);
   if (f->nonblock && s->domain != AF_UNIX) {
     s->unconfirmed = true;
     return -EINPROGRESS;
@@ -190,7 +201,11 @@ static long do_connect(int fd, const struct sockaddr *sa, socklen_t len, uint64_
     struct hd_thread *t = hd_io_point(HD_OP_FD_CONNECT, pc, 0, fd, 0, NULL);
     if (!(f = hd_socket_of(fd, &err))) return hd_io_done(t, 0, -err);
     if (bad) return hd_io_done(t, 0, -bad);
-    if (f->sock->type != SOCK_DGRAM) return hd_io_done(t, 0, a.family == AF_UNSPEC ? EINVAL : EAFNOSUPPORT);
+    if (hd_is_tcp(f) && a.family == AF_UNSPEC) {
+      hd_tcp_disconnect(f);
+      return hd_io_done(t, 0, 0);
+    }
+    if (f->sock->type != SOCK_DGRAM) return hd_io_done(t, 0, hd_is_tcp(f) ? EAFNOSUPPORT : EINVAL);
     if (a.family != AF_UNSPEC) {
       struct hd_file *to = hd_addr_socket(&a, SOCK_DGRAM);
       if (f->sock->domain == AF_UNIX && !to) return hd_io_done(t, 0, hd_addr_known(&a) ? ECONNREFUSED : ENOENT);
@@ -220,7 +235,7 @@ static long do_connect(int fd, const struct sockaddr *sa, socklen_t len, uint64_
 
 static bool accept_ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
-  return !f || !f->sock || f->sock->state != HD_SOCK_LISTENING || f->sock->nqueue;
+  return !f || !f->sock || f->sock->state != HD_SOCK_LISTENING || f->sock->nqueue || accepts_no_more(f);
 }
 
 static long take_connection(int fd, struct sockaddr *sa, socklen_t *len, int flags, uint64_t pc) {
@@ -240,6 +255,7 @@ static long take_connection(int fd, struct sockaddr *sa, socklen_t *len, int fla
     if (f->sock->type == SOCK_DGRAM) return hd_io_done(t, 0, EOPNOTSUPP);
     if (f->sock->state != HD_SOCK_LISTENING) return hd_io_done(t, 0, EINVAL);
     if (!f->sock->nqueue) {
+      if (accepts_no_more(f)) return hd_io_done(t, 0, EINVAL);
       hd_io_done(t, 0, EAGAIN);
       if (waits && hd.vtime < until) continue;
       return -EAGAIN;
@@ -269,14 +285,17 @@ static long do_shutdown(int fd, int how, uint64_t pc) {
   struct hd_thread *t = hd_io_point(HD_OP_FD_SHUTDOWN, pc, f ? hd_sock_object(f, true, NULL) : 0, fd, 0, NULL);
   if (!(f = hd_socket_of(fd, &err))) return hd_io_done(t, 0, -err);
   if (how < 0 || how > 2) return hd_io_done(t, 0, EINVAL);
-  if (f->sock->state == HD_SOCK_LISTENING && how != SHUT_WR && f->sock->domain != AF_UNIX) { // accept gets EINVAL from now on
-    f->sock->state = HD_SOCK_NEW;
-    hd_ended(f);
-    hd_io_done(t, (uint64_t)how, 0);
-    return 0;
+  if (hd_is_tcp(f)) {
+    long r = hd_tcp_shutdown(f, how);
+    hd_io_done(t, (uint64_t)how, -r);
+    return r;
   }
   bool datagrams = f->sock->type == SOCK_DGRAM;
-  if (f->sock->state != HD_SOCK_CONNECTED && !(datagrams && f->sock->domain == AF_UNIX)) return hd_io_done(t, 0, ENOTCONN);
+  if (f->sock->state != HD_SOCK_CONNECTED && f->sock->domain != AF_UNIX) return hd_io_done(t, 0, ENOTCONN);
+  if (f->sock->state != HD_SOCK_CONNECTED && !datagrams) {
+    f->sock->shut |= (uint8_t)(how + 1);
+    hd_ended(f);
+  }
   if (datagrams && how != SHUT_RD) f->sock->mute = true;
   if (!datagrams && f->out && how != SHUT_RD) {
     f->out->ended = true;
@@ -294,7 +313,12 @@ static long do_shutdown(int fd, int how, uint64_t pc) {
 
 void hd_sock_closed(struct hd_file *f) {
   hd_addr_closed(f);
+  if (hd_is_tcp(f)) {
+    hd_tcp_closed(f);
+    return;
+  }
   struct hd_sock *s = f->sock;
+  if (s->type != SOCK_DGRAM && f->in && f->in->len && f->in->writer) f->in->writer->in->reset = true;
   for (uint32_t i = 0; i < s->nqueue; i++) {
     struct hd_file *g = s->queue[i];
     if (g->out) g->out->reset = true; // the other end is told

@@ -23,6 +23,7 @@ static bool ended(const struct hd_stream *s) { return !s->writer || s->ended || 
 
 bool hd_sock_ready(struct hd_file *f, bool write, uint64_t size) {
   struct hd_sock *s = f->sock;
+  if (hd_is_tcp(f)) return hd_tcp_ready(f, write);
   if (s->err) return true;
   if (s->type == SOCK_DGRAM) {
     if (!write) return f->in->len || f->in->deaf;
@@ -80,6 +81,7 @@ static long datagram_out(struct hd_file *f, struct hd_msg *m) {
 long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
   struct hd_sock *s = f->sock;
   if (m->flags & MSG_OOB) hd_unsupported("out-of-band data (MSG_OOB)");
+  if (hd_is_tcp(f)) return hd_tcp_transfer(f, write, m);
   if (s->err) { long e = -s->err; s->err = 0; return e; }
   if (s->type == SOCK_DGRAM) {
     if (write) {
@@ -103,7 +105,7 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
     if (f->in->writer) hd_became_writable(f->in->writer);
     return n;
   }
-  if (s->state != HD_SOCK_CONNECTED) return write ? (s->domain == AF_UNIX ? -ENOTCONN : -EPIPE) : s->state == HD_SOCK_LISTENING && s->domain == AF_UNIX ? -EINVAL : -ENOTCONN;
+  if (s->state != HD_SOCK_CONNECTED) return write || s->type == SOCK_SEQPACKET ? -ENOTCONN : -EINVAL;
   struct hd_stream *x = write ? f->out : f->in;
   if (x->packets && f->in->reset) { f->in->reset = false; f->in->ended = true; return -ECONNRESET; } // before any data
   if (!write) {
@@ -116,15 +118,12 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
     if (x->packets) n = packet_in(x, m);
     else {
       n = (long)(x->len < m->size - m->done ? x->len : m->size - m->done);
-      bool drop = m->flags & MSG_TRUNC && s->domain != AF_UNIX; // TCP throws the bytes away
-      if (drop) { hd_stream_drop(x, (uint64_t)n); m->done += (uint64_t)n; }
-      else hd_stream_get(x, m, (uint64_t)n, m->flags & MSG_PEEK);
+      hd_stream_get(x, m, (uint64_t)n, m->flags & MSG_PEEK);
     }
     hd_became_writable(x->writer);
     return n;
   }
-  if (!x->reader || x->ended || (x->deaf && s->domain == AF_UNIX)) return -EPIPE;
-  if (x->deaf) { long n = (long)(m->size - m->done); m->done = m->size; return n; }
+  if (!x->reader || x->ended || x->deaf) return -EPIPE;
   if (x->packets) {
     if (m->size + HD_PACKET_HEAD > x->cap) return -EMSGSIZE;
     if (hd_room(x) < m->size + HD_PACKET_HEAD) return -EAGAIN;
@@ -141,24 +140,36 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
   return (long)n;
 }
 
-short hd_sock_mask(struct hd_file *f) {
+static int mask_of(struct hd_file *f) {
   struct hd_sock *s = f->sock;
   int mask = 0;
   if (s->err) mask |= POLLERR | POLLHUP | POLLIN | POLLOUT;
   if (s->type == SOCK_DGRAM) { // what the peer shuts down does not show
     bool mute = s->mute;
-    return (short)(mask | (f->in->len ? POLLIN : 0) | (f->in->deaf ? POLLIN | POLLRDHUP : 0) | (f->in->deaf && mute ? POLLHUP : 0) |
-                   (!f->out || hd_room(f->out) > HD_PACKET_HEAD ? POLLOUT : 0));
+    return mask | (f->in->len ? POLLIN : 0) | (f->in->deaf ? POLLIN | POLLRDHUP : 0) | (f->in->deaf && mute ? POLLHUP : 0) |
+           (!f->out || hd_room(f->out) > HD_PACKET_HEAD ? POLLOUT : 0);
   }
-  if (s->state == HD_SOCK_LISTENING) return (short)(mask | (s->nqueue ? POLLIN : 0));
-  if (s->state == HD_SOCK_NEW) return (short)(mask | POLLHUP | POLLOUT);
+  if (s->state != HD_SOCK_CONNECTED) {
+    if (s->shut & HD_SHUT_RECEIVE) mask |= POLLIN | POLLRDHUP;
+    if (s->shut == HD_SHUT_BOTH) mask |= POLLHUP;
+    if (s->state == HD_SOCK_LISTENING) return mask | (s->nqueue ? POLLIN : 0);
+    return mask | POLLHUP | POLLOUT;
+  }
   bool over = !f->in->writer || f->in->ended || f->in->deaf;
-  bool mute = !f->out->reader || f->out->ended || (f->out->deaf && s->domain == AF_UNIX);
+  bool mute = !f->out->reader || f->out->ended || f->out->deaf;
   if (f->in->len || ended(f->in)) mask |= POLLIN;
   if (over) mask |= POLLRDHUP | POLLIN;
   if (over && mute) mask |= POLLHUP;
   if (f->in->reset) mask |= POLLERR | POLLHUP;
-  if (mute || f->out->deaf || hd_room(f->out) > (f->out->packets ? HD_PACKET_HEAD : 0)) mask |= POLLOUT;
+  if (mute || hd_room(f->out) > (f->out->packets ? HD_PACKET_HEAD : 0)) mask |= POLLOUT;
+  return mask;
+}
+
+short hd_sock_mask(struct hd_file *f) {
+  if (hd_is_tcp(f)) return hd_tcp_mask(f);
+  int mask = mask_of(f);
+  if (mask & POLLIN) mask |= POLLRDNORM;
+  if (mask & POLLOUT) mask |= POLLWRNORM | POLLWRBAND;
   return (short)mask;
 }
 

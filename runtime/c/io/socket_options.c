@@ -16,6 +16,27 @@ bool hd_sock_flag(const struct hd_sock *s, int level, int name) {
   return false;
 }
 
+bool hd_sock_aborts(const struct hd_sock *s) {
+  struct linger l;
+  for (uint32_t i = 0; i < s->nopts; i++)
+    if (s->opts[i].level == SOL_SOCKET && s->opts[i].name == SO_LINGER) {
+      hd_copy(&l, s->opts[i].value, sizeof l);
+      return l.l_onoff && !l.l_linger;
+    }
+  return false;
+}
+
+static int take_error(struct hd_file *f) {
+  int err = f->sock->err;
+  f->sock->err = 0;
+  if (f->sock->domain == AF_UNIX && f->in && f->in->reset) {
+    f->in->reset = false;
+    f->in->ended = true;
+    err = ECONNRESET;
+  }
+  return err;
+}
+
 static long set_option(int fd, int level, int name, const void *value, socklen_t len) {
   long err = 0;
   struct hd_file *f = hd_socket_of(fd, &err);
@@ -65,7 +86,7 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
     case SO_TYPE: v = s->type; break;
     case SO_DOMAIN: v = s->domain; break;
     case SO_PROTOCOL: v = s->domain == AF_UNIX ? 0 : s->type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP; break;
-    case SO_ERROR: v = s->err; s->err = 0; break;
+    case SO_ERROR: v = take_error(f); break;
     case SO_ACCEPTCONN: v = s->state == HD_SOCK_LISTENING; break;
     case SO_SNDBUF: case SO_RCVBUF: v = v ? v * 2 : HD_SOCK_BUFFER; break;
     case SO_LINGER: n = 8; break;

@@ -9,6 +9,7 @@ struct hd_msg {
   const struct hd_addr *to;  // of a datagram; NULL: the peer
   struct hd_addr from;       // who sent it
   int flags;                 // MSG_*
+  bool plain;                // read or write, not recv or send
   long offset;               // in the file, -1: where the description stands
   int rwf;                   // RWF_*
   uint64_t full;             // length of the packet that was taken

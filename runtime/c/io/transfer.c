@@ -29,6 +29,9 @@ static bool event_room(const struct hd_file *f, const struct hd_msg *m) {
   return v == ~0ull || v <= ~0ull - 1 - f->count;
 }
 
+// A read of no bytes from a socket returns 0, whatever the socket's state; recv looks at it.
+static bool reads_nothing(const struct hd_msg *m, bool write) { return m->plain && !write && !m->size; }
+
 static bool ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
   if (!f) return w->file || !w->outside || kernel_ready(w->fd, w->write);
@@ -39,7 +42,7 @@ static bool ready(const struct hd_io_wait *w) {
     if (!s) return true;
     if (!w->write) return s->len || !s->writer;
     return !s->reader || hd_room(s) >= (w->size <= PIPE_BUF ? w->size : 1);
-  case HD_FD_SOCKET: return hd_sock_ready(f, w->write, w->size);
+  case HD_FD_SOCKET: return reads_nothing(w->arg, w->write) || hd_sock_ready(f, w->write, w->size);
   case HD_FD_EVENTFD: return w->size < 8 || (w->write && w->size > 8) || (w->write ? event_room(f, w->arg) : f->count != 0);
   case HD_FD_TIMERFD: return w->write || w->size < 8 || hd_timerfd_count(f) != 0;
   }
@@ -116,7 +119,7 @@ static long attempt(int fd, struct hd_file *f, bool write, struct hd_msg *m, uin
   if (m->offset >= 0) return -ESPIPE;
   switch (f->kind) {
   case HD_FD_PIPE: return pipe_io(f, write, m);
-  case HD_FD_SOCKET: return hd_sock_transfer(f, write, m);
+  case HD_FD_SOCKET: return reads_nothing(m, write) ? 0 : hd_sock_transfer(f, write, m);
   case HD_FD_EVENTFD: return event_io(f, write, m, value);
   case HD_FD_TIMERFD: return timer_io(f, write, m, value);
   }
