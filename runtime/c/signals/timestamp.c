@@ -6,12 +6,12 @@
 // started with the trap off, since they would inherit it past exec.
 #define _GNU_SOURCE
 #include <link.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include "arch/context.h"
 #include "core/libc.h"
 #include "core/outcome.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "signals/signals.h"
 
@@ -29,11 +29,14 @@ static bool reads(const uint8_t *code, uint64_t n) {
 }
 
 // Libraries of the system, of which only the dynamic loader and the vDSO read the counter.
-static bool of_system(const char *name) {
+static bool of_system(const char *path) {
   static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
-  const char *slash = strrchr(name, '/');
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strncmp(slash ? slash + 1 : name, names[i], strlen(names[i]))) return true;
+  const char *base = hd_base_name(path);
+  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *s = base, *n = names[i];
+    while (*n && *s == *n) { s++; n++; }
+    if (!*n) return true;
+  }
   return false;
 }
 
