@@ -293,7 +293,10 @@ func TestPassingPrograms(t *testing.T) {
 					t.Errorf("%+v", out)
 				}
 				for _, n := range out.Notes {
-					t.Errorf("note: %s", n)
+					// On a busy machine a child process may be slow.
+					if e.isolation == "" || !strings.Contains(n, "waited for something outside of the program") {
+						t.Errorf("note: %s", n)
+					}
 				}
 			})
 		}
