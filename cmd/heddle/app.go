@@ -44,7 +44,7 @@ type commandLine struct {
 	flags
 
 	CC       ccCommand       `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
-	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
+	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"Compile and link C++ as c++ would, with access hooks and heddle's runtime."`
 	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
 	Test     testCommand     `cmd:"" help:"Explore schedules of a Go package's tests."`
 	Record   recordCommand   `cmd:"" help:"Run once and write the trace."`
