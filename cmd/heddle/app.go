@@ -18,6 +18,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/machine"
 	"github.com/heddle-dev/heddle/internal/report/term"
@@ -25,6 +26,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // Exit statuses, of every command but cc and c++, which end as the compiler does.
@@ -48,7 +50,7 @@ type commandLine struct {
 	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
 	Test     testCommand     `cmd:"" help:"Explore schedules of a Go package's tests."`
 	Record   recordCommand   `cmd:"" help:"Run once and write the trace."`
-	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
+	Replay   replayCommand   `cmd:"" set:"where=With --schedule: " help:"Run a recorded execution again, and check that it is the same."`
 	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show     showCommand     `cmd:"" help:"Draw a trace: a column per thread."`
 	Check    checkCommands   `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
@@ -181,7 +183,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Description("Find the interleaving that breaks a concurrent program, replay it, and make it short."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.Vars{"stale": staleFind, "parallel": strconv.Itoa(launch.DefaultParallel)},
+		kong.Vars{"stale": staleFind, "where": "", "steps": wording.Thousands(abi.MaxSteps), "parallel": strconv.Itoa(launch.DefaultParallel)},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
 	)
@@ -273,5 +275,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 
 // synopsis corrects the synopsis of a command that takes a program: heddle's flags come first.
 func synopsis(text string) string {
-	return strings.Replace(text, " <program> [flags]", " [flags] -- <program> [args]", 1)
+	text = strings.Replace(text, " <program> [flags]", " [flags] -- <program> [args]", 1)
+	return strings.Replace(text, "heddle replay <trace> [<args>] [flags]",
+		"heddle replay [flags] <trace>, or heddle replay [flags] --schedule=STRING -- <program> [args]", 1)
 }
