@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -211,7 +212,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
 	if err != nil {
-		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
+		fmt.Fprintf(stderr, "heddle: %s\n", parseError(err))
 		return exitUsage
 	}
 	programs := []program{c.Find.Program, c.Record.Program}
@@ -250,6 +251,37 @@ func commandWords(args []string) []string {
 		return append([]string{name}, args[1:]...)
 	}
 	return helpWords(args[1:])
+}
+
+var (
+	notNumber   = regexp.MustCompile(`^(\S+): expected a valid \d+ bit (u?)int but got (.*)$`)
+	leadingDash = regexp.MustCompile(`^(\S+): expected .* value but got "(-.*)" \(.*\); perhaps try .*$`)
+)
+
+// parseError words an error of the parser, and names the help that has the answer.
+func parseError(err error) string {
+	text := sentence(err)
+	if m := notNumber.FindStringSubmatch(text); m != nil {
+		text = fmt.Sprintf("invalid %s %s: want a whole number", m[1], m[3])
+		if m[2] != "" {
+			text += ", 0 or more"
+		}
+	} else if m := leadingDash.FindStringSubmatch(text); m != nil {
+		text = fmt.Sprintf("invalid %s %q: a value that begins with - is written %s=VALUE", m[1], m[2], m[1])
+		if m[2] != "-" && strings.Trim(m[2][1:2], "0123456789.") == "" {
+			text = fmt.Sprintf("invalid %s %q: cannot be negative", m[1], m[2])
+		}
+	}
+	command := "heddle"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		for node := parse.Context.Selected(); node != nil && node.Parent != nil; node = node.Parent {
+			if node.Parent.Parent == nil {
+				command += " " + node.Name
+			}
+		}
+	}
+	return fmt.Sprintf("%s; see %s --help", text, command)
 }
 
 func sentence(err error) string {
