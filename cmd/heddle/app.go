@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/machine"
 	"github.com/heddle-dev/heddle/internal/report/term"
@@ -26,6 +28,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // Exit statuses, of every command but cc and c++, which end as the compiler does.
@@ -45,11 +48,11 @@ type commandLine struct {
 	flags
 
 	CC       ccCommand       `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
-	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"The same for C++."`
+	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"Compile and link C++ as c++ would, with access hooks and heddle's runtime."`
 	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
 	Test     testCommand     `cmd:"" help:"Explore schedules of a Go package's tests."`
 	Record   recordCommand   `cmd:"" help:"Run once and write the trace."`
-	Replay   replayCommand   `cmd:"" help:"Run a recorded execution again, and check that it is the same."`
+	Replay   replayCommand   `cmd:"" set:"where=With --schedule: " help:"Run a recorded execution again, and check that it is the same."`
 	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show     showCommand     `cmd:"" help:"Draw a trace: a column per thread."`
 	Check    checkCommands   `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
@@ -182,7 +185,10 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Description("Find the interleaving that breaks a concurrent program, replay it, and make it short."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.Vars{"stale": staleFind, "parallel": strconv.Itoa(launch.DefaultParallel), "strategies": strings.Join(strategy.Names(), ", ")},
+		kong.Vars{
+			"stale": staleFind, "where": "", "steps": wording.Thousands(abi.MaxSteps),
+			"parallel": strconv.Itoa(launch.DefaultParallel), "strategies": strings.Join(strategy.Names(), ", "),
+		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
 	)
@@ -210,7 +216,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
 	if err != nil {
-		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
+		fmt.Fprintf(stderr, "heddle: %s\n", parseError(err))
 		return exitUsage
 	}
 	programs := []program{c.Find.Program, c.Record.Program}
@@ -251,6 +257,37 @@ func commandWords(args []string) []string {
 	return helpWords(args[1:])
 }
 
+var (
+	notNumber   = regexp.MustCompile(`^(\S+): expected a valid \d+ bit (u?)int but got (.*)$`)
+	leadingDash = regexp.MustCompile(`^(\S+): expected .* value but got "(-.*)" \(.*\); perhaps try .*$`)
+)
+
+// parseError words an error of the parser, and names the help that has the answer.
+func parseError(err error) string {
+	text := sentence(err)
+	if m := notNumber.FindStringSubmatch(text); m != nil {
+		text = fmt.Sprintf("invalid %s %s: want a whole number", m[1], m[3])
+		if m[2] != "" {
+			text += ", 0 or more"
+		}
+	} else if m := leadingDash.FindStringSubmatch(text); m != nil {
+		text = fmt.Sprintf("invalid %s %q: a value that begins with - is written %s=VALUE", m[1], m[2], m[1])
+		if m[2] != "-" && strings.Trim(m[2][1:2], "0123456789.") == "" {
+			text = fmt.Sprintf("invalid %s %q: cannot be negative", m[1], m[2])
+		}
+	}
+	command := "heddle"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		for node := parse.Context.Selected(); node != nil && node.Parent != nil; node = node.Parent {
+			if node.Parent.Parent == nil {
+				command += " " + node.Name
+			}
+		}
+	}
+	return fmt.Sprintf("%s; see %s --help", text, command)
+}
+
 func sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
@@ -274,5 +311,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 
 // synopsis corrects the synopsis of a command that takes a program: heddle's flags come first.
 func synopsis(text string) string {
-	return strings.Replace(text, " <program> [flags]", " [flags] -- <program> [args]", 1)
+	text = strings.Replace(text, " <program> [flags]", " [flags] -- <program> [args]", 1)
+	return strings.Replace(text, "heddle replay <trace> [<args>] [flags]",
+		"heddle replay [flags] <trace>, or heddle replay [flags] --schedule=STRING -- <program> [args]", 1)
 }

@@ -83,6 +83,10 @@ type helpCommand struct {
 	Command []string `arg:"" optional:"" predictor:"command" help:"The command."`
 }
 
+func (helpCommand) Help() string {
+	return `Prints what heddle COMMAND --help prints, or what heddle --help prints if no command is named.`
+}
+
 // Run is never called: helpWords turns the command into --help before it is parsed.
 func (helpCommand) Run(*app) error { return nil }
 

@@ -16,9 +16,9 @@ import (
 type findCommand struct {
 	programFlags
 	Time         time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
-	SimplifyTime time.Duration `default:"30s" placeholder:"DURATION" help:"Simplify at most this long; 0 for no bound but --time."`
-	Runs         int           `help:"Explore at most this many executions."`
-	Stale        int           `default:"${stale}" placeholder:"N" help:"End early when N executions in a row, and half of all, have shown nothing new; 0 for never. Never with --runs or --time 0."`
+	SimplifyTime time.Duration `default:"30s" help:"Simplify at most this long; 0 for no bound but --time."`
+	Runs         int           `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
+	Stale        int           `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
 	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	expectFlag

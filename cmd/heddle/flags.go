@@ -38,9 +38,9 @@ func (f runFlags) how() launch.How {
 
 // programFlags say what input and calls a program gets.
 type programFlags struct {
-	Stdin string `placeholder:"FILE" help:"Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
+	Stdin string `placeholder:"FILE" help:"${where}Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
 	runFlags
-	Without []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
+	Without []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"${where}Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
 }
 
 // program is what they say of a program.
@@ -89,11 +89,11 @@ type spuriousFlag struct {
 }
 
 type racesFlag struct {
-	RacesFail bool `help:"Treat a data race as a failure, even if the program succeeds."`
+	RacesFail bool `help:"${where}Treat a data race as a failure, even if the program succeeds."`
 }
 
 type expectFlag struct {
-	ExpectExit *int32 `placeholder:"STATUS" help:"Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status other than the first execution's)."`
 }
 
 func (f expectFlag) checkExit() error {
@@ -109,7 +109,7 @@ type searchFlags struct {
 	Strategy []string `placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
 	earlyFlag
 	NoEarlyTimeouts bool `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
-	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang."`
+	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	NoSimplify      bool `help:"Do not simplify the trace."`
 }
 

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	mangokong "github.com/alecthomas/mango-kong"
-	"github.com/muesli/roff"
 )
 
 type manCommand struct {
@@ -63,73 +62,210 @@ func manPages() ([]manPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := parser.Model
-	pages := []manPage{}
-	for _, node := range append([]*kong.Node{root.Node}, root.Children...) {
-		if node.Hidden {
-			continue
+	root := parser.Model.Node
+	pages := []manPage{overviewPage(root)}
+	for _, node := range root.Children {
+		if !node.Hidden {
+			pages = append(pages, commandPage(root, node))
 		}
-		page := *node
-		page.Detail = unwrap(page.Detail)
-		if node == root.Node {
-			page.Detail = overview
-		}
-		if node != root.Node {
-			page.Name = root.Name + "-" + node.Name
-		}
-		usage := root.Name + " <command> [flags]"
-		if node != root.Node {
-			usage = synopsis(root.Name + " " + node.Summary())
-		}
-		man := mangokong.NewManPage(1, &kong.Application{Node: &page}).
-			WithSection("Exit Status", "0: nothing found. 1: a bug was found. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.").
-			WithSection("See Also", seeAlso(root.Node, page.Name))
-		pages = append(pages, manPage{page.Name, heading(page.Name) + body(man.Build(roff.NewDocument()), usage)})
 	}
 	return pages, nil
 }
 
-// heading returns a page's title line. The library's own has the date of the build and the whole
-// summary.
-func heading(name string) string {
-	return fmt.Sprintf(".TH %q 1 \"\" \"heddle %s\" \"heddle manual\"\n", strings.ToUpper(name), currentVersion().Version)
-}
-
-// body returns a page after its title line, with the synopsis of --help: the library's own lacks
-// subcommands and arguments.
-func body(page, synopsis string) string {
-	_, rest, _ := strings.Cut(page[strings.Index(page, ".TH"):], "\n")
-	before, after, found := strings.Cut(rest, ".SH SYNOPSIS\n")
-	_, after, _ = strings.Cut(after, "\n")
-	if !found {
-		return rest
-	}
-	return before + ".SH SYNOPSIS\n" + strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(synopsis) + "\n" + after
-}
-
-// unwrap joins the lines of a help text's paragraphs, because man wraps them itself. Indented lines
-// stay unchanged.
-func unwrap(text string) string {
-	paragraphs := strings.Split(text, "\n\n")
-	for i, p := range paragraphs {
-		if !strings.Contains(p, "\n ") && !strings.HasPrefix(p, " ") {
-			paragraphs[i] = strings.ReplaceAll(p, "\n", " ")
+// overviewPage is heddle.1: the commands, and the options of every command.
+func overviewPage(root *kong.Node) manPage {
+	var p roffText
+	p.title(root.Name)
+	p.name(root.Name, root.Help)
+	p.section("SYNOPSIS")
+	p.line(root.Name + " <command> [flags]")
+	p.section("DESCRIPTION")
+	p.text(overview)
+	p.section("COMMANDS")
+	for _, child := range root.Children {
+		if !child.Hidden {
+			p.item(root.Name+" "+child.Name, child.Help)
 		}
 	}
-	return strings.Join(paragraphs, "\n")
+	p.section("OPTIONS")
+	p.flags(root.Flags)
+	p.end(root, root)
+	return manPage{root.Name, p.String()}
 }
 
-// seeAlso lists the other pages.
-func seeAlso(root *kong.Node, self string) string {
-	var names []string
-	if self != root.Name {
-		names = append(names, root.Name+"(1)")
-	} else {
-		for _, child := range root.Children {
-			if !child.Hidden {
-				names = append(names, root.Name+"-"+child.Name+"(1)")
+// commandPage is the page of a command and its subcommands.
+func commandPage(root, node *kong.Node) manPage {
+	var p roffText
+	name := root.Name + "-" + node.Name
+	p.title(name)
+	p.name(name, node.Help)
+	p.section("SYNOPSIS")
+	p.line(commandSynopsis(node))
+	p.section("DESCRIPTION")
+	p.text(node.Help)
+	p.text(node.Detail)
+	if len(node.Children) > 0 {
+		p.section("COMMANDS")
+		for _, child := range node.Children {
+			p.subsection(commandSynopsis(child))
+			p.text(child.Help)
+			p.text(child.Detail)
+			p.arguments(child)
+			p.flags(child.Flags)
+		}
+	}
+	if len(node.Positional) > 0 {
+		p.section("ARGUMENTS")
+		p.arguments(node)
+	}
+	if !node.Passthrough {
+		p.section("OPTIONS")
+		p.flags(node.Flags)
+		p.text("The options of every command are in " + root.Name + "(1).")
+	}
+	p.end(root, node)
+	return manPage{name, p.String()}
+}
+
+func commandSynopsis(node *kong.Node) string {
+	text := synopsis("heddle " + node.Summary())
+	if node.Passthrough {
+		text = strings.TrimSuffix(text, " [flags]") // the compiler's
+	}
+	return text
+}
+
+// exitStatuses are the meanings of 0, 1, 2 and 3 where a command has its own.
+var exitStatuses = map[string]string{
+	"cc":    "The compiler's, or 2 if heddle refuses its arguments and 3 if heddle cannot do its work.",
+	"c++":   "The compiler's, or 2 if heddle refuses its arguments and 3 if heddle cannot do its work.",
+	"check": "0: the derivation holds. 1: a step does not follow. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.",
+	"":      "0: nothing found. 1: a bug was found. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.",
+}
+
+// withoutBugs are the commands that never end with 1.
+var withoutBugs = []string{"show", "simplify", "convert", "bench", "doctor", "version", "help", "completion", "man"}
+
+// environment are the variables that heddle reads.
+var environment = [][2]string{
+	{"HEDDLE_CACHE", "The directory for built runtimes; --cache takes precedence. Otherwise heddle/ in the user's cache directory."},
+	{"HEDDLE_CC", "The C compiler of heddle cc, and of heddle's runtime. Otherwise cc, gcc or clang."},
+	{"HEDDLE_CXX", "The C++ compiler of heddle c++. Otherwise c++, g++ or clang++."},
+	{"NO_COLOR", "Without colour, if set; see --no-color."},
+}
+
+// roffText is a man page in the language of man(7).
+type roffText struct{ strings.Builder }
+
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`)
+
+// line writes a line of text. It escapes what roff would take for a request.
+func (p *roffText) line(text string) {
+	text = roffEscapes.Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	p.WriteString(text + "\n")
+}
+
+// title writes the title line. It has no date, so that a page depends on the version alone.
+func (p *roffText) title(name string) {
+	fmt.Fprintf(p, ".TH %q 1 \"\" \"heddle %s\" \"heddle manual\"\n", strings.ToUpper(name), currentVersion().Version)
+}
+
+func (p *roffText) section(name string) { fmt.Fprintf(p, ".SH %s\n", name) }
+
+func (p *roffText) subsection(name string) { fmt.Fprintf(p, ".SS %q\n", roffEscapes.Replace(name)) }
+
+// name writes the section that apropos searches.
+func (p *roffText) name(name, help string) {
+	p.section("NAME")
+	p.WriteString(roffEscapes.Replace(name) + ` \- ` + roffEscapes.Replace(strings.TrimSuffix(help, ".")) + "\n")
+}
+
+// text writes the paragraphs of a help text. man fills them; paragraphs with indented lines stay
+// as they are.
+func (p *roffText) text(text string) {
+	if text == "" {
+		return
+	}
+	for _, paragraph := range strings.Split(text, "\n\n") {
+		if !strings.HasPrefix(paragraph, " ") && !strings.Contains(paragraph, "\n ") {
+			p.WriteString(".PP\n")
+			p.line(strings.ReplaceAll(paragraph, "\n", " "))
+			continue
+		}
+		p.WriteString(".PP\n.nf\n")
+		for _, l := range strings.Split(paragraph, "\n") {
+			p.line(l)
+		}
+		p.WriteString(".fi\n")
+	}
+}
+
+// item writes a term and what it means.
+func (p *roffText) item(term, help string) {
+	p.WriteString(".TP\n\\fB" + roffEscapes.Replace(term) + "\\fP\n")
+	p.line(help)
+}
+
+func (p *roffText) arguments(node *kong.Node) {
+	for _, arg := range node.Positional {
+		p.item(arg.Summary(), arg.Help)
+	}
+}
+
+// flags writes flags, those of a group under its title.
+func (p *roffText) flags(flags []*kong.Flag) {
+	var groups []*kong.Group
+	for _, f := range flags {
+		switch {
+		case f.Hidden:
+		case f.Group == nil:
+			p.item(f.String(), f.Help)
+		case !slices.ContainsFunc(groups, func(g *kong.Group) bool { return g.Key == f.Group.Key }):
+			groups = append(groups, f.Group)
+		}
+	}
+	for _, g := range groups {
+		p.subsection(g.Title)
+		for _, f := range flags {
+			if !f.Hidden && f.Group != nil && f.Group.Key == g.Key {
+				p.item(f.String(), f.Help)
 			}
 		}
 	}
-	return strings.Join(names, ", ")
+}
+
+// end writes the sections that every page ends with.
+func (p *roffText) end(root, node *kong.Node) {
+	p.section("EXIT STATUS")
+	status, own := exitStatuses[node.Name]
+	switch {
+	case own:
+	case slices.Contains(withoutBugs, node.Name):
+		status = "0: done. 2: the command line is wrong. 3: heddle could not do its work, and the message says why."
+	default:
+		status = exitStatuses[""]
+	}
+	p.line(status)
+	p.section("ENVIRONMENT")
+	for _, v := range environment {
+		p.item(v[0], v[1])
+	}
+	p.section("SEE ALSO")
+	p.line(strings.Join(seeAlso(root, node), ", "))
+}
+
+// seeAlso lists the other pages.
+func seeAlso(root, self *kong.Node) (names []string) {
+	if self != root {
+		return []string{root.Name + "(1)"}
+	}
+	for _, child := range root.Children {
+		if !child.Hidden {
+			names = append(names, root.Name+"-"+child.Name+"(1)")
+		}
+	}
+	return names
 }

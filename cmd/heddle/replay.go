@@ -80,9 +80,9 @@ func (c *replayCommand) Run(a *app) error {
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
 		return usage.Errorf("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json")
 	case c.Schedule == "" && len(c.Args) > 0:
-		return usage.Errorf("unexpected argument %s", c.Args[0])
+		return usage.Errorf("unexpected argument %s: a trace holds its program's arguments; others need --schedule", c.Args[0])
 	case c.Schedule == "" && (c.Stdin != "" || len(c.Without) > 0 || c.RacesFail || c.ExpectExit != nil):
-		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule: a trace says what they say")
+		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule only: a trace holds the input, the omitted calls and what counts as a failure")
 	case c.Schedule != "" && c.Changed:
 		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it does not go with --schedule")
 	case c.Schedule == "-" && c.Stdin == "-":

@@ -67,6 +67,16 @@ func printCovered(w io.Writer, r *engine.Report) {
 // maxDrawn is how many events find draws without being asked: more would take seconds, and pages.
 const maxDrawn = 50_000
 
+// foundIn names the execution that failed and its strategy. The first one has no strategy that a
+// user could name.
+func foundIn(execution int, described string) string {
+	description := strategy.Unseeded(described)
+	if description == "fair" {
+		return "the first, fair execution"
+	}
+	return fmt.Sprintf("execution %s by %s", wording.Thousands(execution), description)
+}
+
 // finding prints a failure: its kind, the execution, and the files it is in.
 func (p *Printer) finding(r *engine.Report) error {
 	w, f := p.Words, r.Finding
@@ -74,7 +84,7 @@ func (p *Printer) finding(r *engine.Report) error {
 	if f.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", f.Where)
 	}
-	fmt.Fprintf(w, "  found in execution %s by %s; %.2f s in all; --seed %d finds it again\n", wording.Thousands(f.Execution), strategy.Unseeded(f.Strategy), r.Seconds, p.Seed)
+	fmt.Fprintf(w, "  found in %s; %.2f s in all; --seed %d finds it again\n", foundIn(f.Execution, f.Strategy), r.Seconds, p.Seed)
 	if !f.Confirmed {
 		fmt.Fprintln(w, "  seen once; not replayed yet")
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -48,7 +47,7 @@ func (p *Printer) testFinding(out *Test) error {
 	if out.Known {
 		fmt.Fprintf(w, "  found before, and not fixed\n\n")
 	} else {
-		fmt.Fprintf(w, "  found in execution %s by %s; --seed %d finds it again\n\n", wording.Thousands(f.Execution), strategy.Unseeded(f.Strategy), p.Seed)
+		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n\n", foundIn(f.Execution, f.Strategy), p.Seed)
 	}
 	if p.Stats && out.Report != nil && out.Report.Simplified != nil {
 		if err := p.Summary(out.Report.Simplified.Details); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -62,6 +63,10 @@ func ReadAny(name string) (Input, error) {
 		return Input{Trace: tr}, err
 	}
 	file, err := regular.Open(name)
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return Input{}, fmt.Errorf("cannot read %s: %w", name, path.Err)
+	}
 	if err != nil {
 		return Input{}, err
 	}
@@ -151,13 +156,27 @@ func WriteWhole(name string, write func(io.Writer) error) error {
 // Read reads a heddle trace file and validates it.
 func Read(name string) (*trace.Trace, error) {
 	tr, err := trace.ReadFile(name)
-	if err != nil {
+	var path *fs.PathError
+	switch f := FormatOf(name); {
+	case err == nil:
+	case errors.Is(err, trace.ErrNotTrace) && (f == Text || f == STD):
+		return nil, fmt.Errorf("%s is a trace in another format: turn it into heddle's with heddle convert %s %s",
+			name, wording.Quoted(name), wording.Quoted(stem(name)+".hdl"))
+	case errors.As(err, &path) && err == error(path):
+		return nil, fmt.Errorf("cannot read %s: %w", name, path.Err)
+	default:
 		return nil, err
 	}
 	if err := trace.Validate(tr); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tr, nil
+}
+
+// stem returns a trace's name without the suffix of its format.
+func stem(name string) string {
+	name = strings.TrimSuffix(name, ".gz")
+	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
 // Is reports whether a file is there and begins as heddle's trace files do.

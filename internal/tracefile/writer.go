@@ -39,7 +39,11 @@ func NewWriter(given, name string, more ...string) (*Writer, error) {
 			}
 		}
 	}
-	return f, writable(f.name)
+	err := writable(f.name)
+	if f.given {
+		err = usage.Wrap(err)
+	}
+	return f, err
 }
 
 // replaceable returns an error unless a trace may replace the file.
