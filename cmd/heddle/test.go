@@ -179,7 +179,7 @@ func (e *testEvents) Package(r *result.Package) error {
 type goFlags struct {
 	Leaks      string   `default:"note" enum:"note,fail,ignore" placeholder:"HOW" help:"Treat goroutines that a test leaves behind as a note (note), as a failure where nothing worse is found (fail), or not at all (ignore)."`
 	NoLeaks    bool     `hidden:"" help:"The same as --leaks=ignore."`
-	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Goroutines that were started in FUNC, or stand in it, may be left; like example.com/pool.(*Pool).worker. Can be repeated."`
+	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Ignore leaked goroutines that were started in FUNC or have it on their stack; like example.com/pool.(*Pool).worker. Can be repeated."`
 
 	Tags     string   `group:"go" placeholder:"LIST" help:"Build tags."`
 	Mod      string   `group:"go" placeholder:"MODE" help:"Module mode."`
