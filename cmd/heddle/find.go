@@ -35,7 +35,8 @@ func (c *findCommand) Help() string {
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
 uncaught exception, another exit status; with --races-fail a data race as well. Writes the
 trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
-was found, 0 if none was, and 3 if no execution ended, so nothing is known.`
+was found, 0 if none was, and 3 if the search was interrupted, or if no execution ended, so
+nothing is known.`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
@@ -103,6 +104,8 @@ func (c *findCommand) Run(a *app) error {
 		return errors.New("interrupted before an execution had ended: nothing is known about the program")
 	case found.Executions == 0:
 		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; give it longer with --time, or less to do", found.Seconds)
+	case found.Outcome == engine.Interrupted:
+		return errors.New("interrupted")
 	}
 	return nil
 }

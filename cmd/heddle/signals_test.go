@@ -116,3 +116,33 @@ func TestSecondSignal(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedSearch: a search that was interrupted before it found a bug has not done what was
+// asked, so the status is not that of a search without a finding.
+func TestInterruptedSearch(t *testing.T) {
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "prog")
+	sharedRuntime(t) // it takes long to build
+	source := filepath.Join(repository(t), "testdata", "programs", "bench", "five_threads.c")
+	if out, err := heddleCommand(t, dir, nil, "cc", "-pthread", source, "-o", prog).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := heddleCommand(t, dir, nil, "find", "--json", "--time", "0", "--", prog)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second) // somewhere in the exploration
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	var out findJSON
+	if err := json.Unmarshal([]byte(stdout.String()), &out); err != nil {
+		t.Fatalf("%v: %s", err, stdout.String())
+	}
+	if status := cmd.ProcessState.ExitCode(); status != exitFailed || out.Outcome != "interrupted" || stderr.String() != "heddle: interrupted\n" {
+		t.Errorf("status %d, %s\n%s", status, &stderr, stdout.String())
+	}
+}

@@ -32,7 +32,7 @@ type testCommand struct {
 	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
 	Skip     string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
 	Count    int           `group:"go" placeholder:"N" help:"Explore at most N executions of each test; 0 for no limit."`
-	Timeout  time.Duration `group:"go" default:"10s" help:"Explore each test at most this long, and simplify at most as long; 0 for no limit. It ends sooner when nothing new is seen."`
+	Timeout  time.Duration `group:"go" default:"10s" help:"Take at most this long for each test, simplification included; 0 for no limit. Exploration ends sooner when nothing new is seen."`
 	Short    bool          `group:"go" help:"Tell tests to be short."`
 	Race     bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not)."`
 	Parallel int           `group:"go" default:"${parallel}" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
@@ -175,7 +175,7 @@ func (e *testEvents) Package(r *result.Package) error {
 type goFlags struct {
 	Leaks      string   `default:"note" enum:"note,fail,ignore" placeholder:"HOW" help:"Treat goroutines that a test leaves behind as a note (note), as a failure where nothing worse is found (fail), or not at all (ignore)."`
 	NoLeaks    bool     `hidden:"" help:"The same as --leaks=ignore."`
-	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Goroutines that were started in FUNC, or stand in it, may be left; like example.com/pool.(*Pool).worker. Can be repeated."`
+	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Ignore leaked goroutines that were started in FUNC or have it on their stack; like example.com/pool.(*Pool).worker. Can be repeated."`
 
 	Tags     string   `group:"go" placeholder:"LIST" help:"Build tags."`
 	Mod      string   `group:"go" placeholder:"MODE" help:"Module mode."`

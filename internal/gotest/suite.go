@@ -79,6 +79,8 @@ type suite struct {
 	// of the tests.
 	left map[string][]string
 
+	ignored map[string]bool // names of --leak-ignore: whether a function has that name
+
 	totals *result.Totals
 }
 
@@ -101,6 +103,7 @@ func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 			return nil
 		}
 	}
+	s.noteIgnored()
 	return nil
 }
 
@@ -161,6 +164,9 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	binary, err := s.binary(i, p)
 	if err != nil {
 		return broken(result.BuildFailed, err)
+	}
+	if err := s.findIgnored(binary); err != nil {
+		return broken(result.Failed, err)
 	}
 	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe)}
 	names, err := plain.Tests(ctx)

@@ -69,12 +69,24 @@ func (p *Printer) testFinding(out *Test) error {
 	if out.Changed {
 		flag = " --changed"
 	}
-	fmt.Fprintf(w, "\nkept in:    %s\nreplay:     heddle replay%s %s\n", out.Trace, flag, wording.Quoted(out.Trace))
+	fmt.Fprintf(w, "\nkept in:    %s%s\nreplay:     heddle replay%s %s\n", out.Trace, out.simplification(), flag, wording.Quoted(out.Trace))
 	if f.Kind == trace.Race.String() && !out.Changed {
 		fmt.Fprintf(w, "Go's words: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
 	}
 	_, err := fmt.Fprintln(w)
 	return err
+}
+
+// simplification returns how far the kept trace is simplified, for a message; nothing if it was kept
+// before.
+func (out *Test) simplification() string {
+	switch {
+	case out.Known || out.Report == nil:
+		return ""
+	case out.Report.Simplified == nil:
+		return " (as found, not simplified)"
+	}
+	return " (simplified)" + Unsimplified(out.Report.Simplified)
 }
 
 // sums returns a test's figures.

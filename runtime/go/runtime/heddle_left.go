@@ -168,15 +168,52 @@ func hdLeaked(t *hdThread) bool {
 	if !hdLeft(t) {
 		return false
 	}
-	entry, created := hdFuncName(t.entry), hdFuncName(t.created)
 	for rest := hd.leakIgnore; rest != ""; {
 		var one string
 		one, rest, _ = stringslite.Cut(rest, "\n")
-		if one != "" && (stringslite.Index(entry, one) >= 0 || stringslite.Index(created, one) >= 0) {
+		if one != "" && hdOfFunc(t, one) {
 			return false
 		}
 	}
 	return true
+}
+
+// hdOfFunc reports whether t was started in a function whose name contains name, or stands in
+// one: a function on its stack, inlined calls included. The frames of a system call are not
+// examined, since its kernel thread may return meanwhile.
+func hdOfFunc(t *hdThread, name string) bool {
+	if hdInFunc(t.entry, name) || hdInFunc(t.created, name) {
+		return true
+	}
+	gp := t.gp.ptr()
+	if gp == nil || t.state != hdBlocked && t.state != hdReady {
+		return false
+	}
+	for i, pc := range hdPcs(gp, gp.sched.pc, gp.stack.hi-gp.sched.bp) {
+		if i > 0 {
+			pc-- // of the call, not of the instruction after it
+		}
+		if hdInFunc(pc, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// hdInFunc reports whether the name of the function around pc contains name, or that of a
+// function that is inlined there.
+func hdInFunc(pc uintptr, name string) bool {
+	f := findfunc(pc)
+	if !f.valid() {
+		return false
+	}
+	u, frame := newInlineUnwinder(f, pc)
+	for ; frame.valid(); frame = u.next(frame) {
+		if stringslite.Index(u.srcFunc(frame).name(), name) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // hdWaiters reports the goroutines that have not ended. After a test, those count as ready
