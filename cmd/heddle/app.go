@@ -71,8 +71,8 @@ type flags struct {
 	JSON    bool       `name:"json" help:"Print JSON."`
 	NoColor bool       `help:"Print without colour, as when the output is not a terminal or NO_COLOR is set."`
 	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
-	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Accesses past it are not recorded, which is said; scheduling points always are."`
-	Trust   bool       `help:"Run the program of a trace that was recorded elsewhere without asking."`
+	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Past it, heddle records no more memory accesses and prints a note; it records every scheduling point."`
+	Trust   bool       `help:"Do not ask before running the program of a trace that was recorded elsewhere."`
 	Cache   string     `placeholder:"DIR" predictor:"dir" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
@@ -297,6 +297,9 @@ func sentence(err error) string {
 
 // printHelp prints kong's help, with the correct synopsis for commands that take a program.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if node := ctx.Selected(); node != nil {
+		hideFlags(ctx.Model.Flags, node.Name)
+	}
 	stdout := ctx.Stdout
 	var text bytes.Buffer
 	ctx.Stdout = &text
@@ -307,6 +310,17 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 	_, err = io.WriteString(stdout, synopsis(text.String()))
 	return err
+}
+
+// hideFlags hides, for commands that work with no program, the flags of all commands that have no
+// effect there.
+func hideFlags(flags []*kong.Flag, command string) {
+	kept, some := map[string][]string{
+		"version": {"help", "json"}, "man": {"help", "json"}, "completion": {"help"}, "help": {"help"},
+	}[command]
+	for _, f := range flags {
+		f.Hidden = f.Hidden || some && !slices.Contains(kept, f.Name)
+	}
 }
 
 // synopsis corrects the synopsis of a command that takes a program: heddle's flags come first.

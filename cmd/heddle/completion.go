@@ -8,6 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/posener/complete"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
 )
 
 type completionCommand struct {
@@ -61,9 +63,16 @@ func completes(stdout io.Writer) bool {
 	}
 	files := complete.PredictFiles("*")
 	command, err := kongcompletion.Command(parser, kongcompletion.WithPredictors(map[string]complete.Predictor{
-		"file":  files,
-		"trace": complete.PredictOr(complete.PredictFiles("*.hdl"), complete.PredictDirs("*")),
-		"dir":   complete.PredictDirs("*"),
+		"file":      files,
+		"trace":     complete.PredictOr(complete.PredictFiles("*.hdl"), complete.PredictDirs("*")),
+		"dir":       complete.PredictDirs("*"),
+		"isolation": complete.PredictSet("snapshot", "fork", "process"),
+		"strategy": complete.PredictFunc(func(complete.Args) (names []string) {
+			for _, s := range strategy.Samplers() {
+				names = append(names, s.String())
+			}
+			return names
+		}),
 		"command": complete.PredictFunc(func(complete.Args) (names []string) {
 			for _, child := range parser.Model.Children {
 				names = append(names, child.Name)

@@ -22,7 +22,7 @@ type watchdogFlag struct {
 
 // isolationFlags say how executions of a C or C++ program are isolated.
 type isolationFlags struct {
-	Isolation string `placeholder:"HOW" help:"How to isolate executions: restore memory (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
+	Isolation string `predictor:"isolation" placeholder:"HOW" help:"How to isolate executions: restore memory (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
 	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution then runs in its own process."`
 }
 
@@ -106,7 +106,7 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy []string `placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
+	Strategy []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
 	earlyFlag
 	NoEarlyTimeouts bool `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
 	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`

@@ -14,6 +14,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -23,7 +24,7 @@ import (
 func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 	program, ok := target.As[target.DebugLaunchable](t)
 	if !ok {
-		return errors.New("--dlv is for traces of Go programs")
+		return usage.Errorf("--dlv is for traces of Go programs")
 	}
 	dlv, err := exec.LookPath("dlv")
 	if err != nil {

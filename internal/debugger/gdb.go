@@ -3,7 +3,6 @@ package debugger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -19,7 +19,7 @@ import (
 func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (output []byte, err error) {
 	program, ok := target.As[target.Debuggable](t)
 	if !ok {
-		return nil, errors.New("--gdb is for traces of C and C++ programs; --dlv is for Go")
+		return nil, usage.Errorf("--gdb is for traces of C and C++ programs; --dlv is for Go")
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {

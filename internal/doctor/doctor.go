@@ -92,7 +92,7 @@ func runtimeCheck(ctx context.Context, cc toolchain.Compiler, cache string) Chec
 	if err != nil {
 		return Check{"runtime", Bad, "cannot be built", err.Error()}
 	}
-	return Check{Name: "runtime", Grade: Good, Detail: fmt.Sprintf("%s (%d ms)", rt.Library, time.Since(start).Milliseconds())}
+	return Check{Name: "runtime", Grade: Good, Detail: fmt.Sprintf("%s (ready in %.1f s)", rt.Library, time.Since(start).Seconds())}
 }
 
 // goChecks check the support for Go programs. Without a Go installation heddle works for all
@@ -115,9 +115,9 @@ func goChecks(ctx context.Context, cfg Config) []Check {
 		err = patch.Check(tool.Root, patch.Options{Sanitizer: true})
 	}
 	if err != nil {
-		return append(checks, Check{reports, Poor, "not to be had, which only heddle replay --race-report needs", err.Error()})
+		return append(checks, Check{reports, Poor, "not available; only heddle replay --race-report needs them", err.Error()})
 	}
-	return append(checks, Check{Name: reports, Grade: Good, Detail: "heddle replay --race-report"})
+	return append(checks, Check{Name: reports, Grade: Good, Detail: "available to heddle replay --race-report"})
 }
 
 // Program checks a program, given as the words of its command line; found is what it is.

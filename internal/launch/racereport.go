@@ -2,13 +2,13 @@ package launch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -24,7 +24,7 @@ type RaceReports struct {
 // returns a function to call when it has ended.
 func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.Trace, how How, building func() (done func())) (*RaceReports, error) {
 	if tr.Header.Target != "go" {
-		return nil, errors.New("--race-report is for traces of Go programs")
+		return nil, usage.Errorf("--race-report is for traces of Go programs")
 	}
 	plan, err := engine.ReplayPlan(t, tr) // refuses a trace of another build
 	if err != nil {

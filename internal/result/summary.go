@@ -41,7 +41,7 @@ func (p *Printer) Totals(t *Totals) error {
 		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing is known\n", wording.Count(t.Unfinished, "test"))
 	}
 	if t.Leaks > 0 && p.LeaksNoted {
-		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore is silent\n", wording.Count(t.Leaks, "place"))
+		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore hides them\n", wording.Count(t.Leaks, "place"))
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (p *Printer) testFinding(out *Test) error {
 	}
 	fmt.Fprintf(w, "\nkept in:    %s%s\nreplay:     heddle replay%s %s\n", out.Trace, out.simplification(), flag, wording.Quoted(out.Trace))
 	if f.Kind == trace.Race.String() && !out.Changed {
-		fmt.Fprintf(w, "Go's words: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
+		fmt.Fprintf(w, "Go's race report: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
 	}
 	_, err := fmt.Fprintln(w)
 	return err
