@@ -209,7 +209,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
 	if err != nil {
-		fmt.Fprintf(stderr, "heddle: %s; see heddle --help\n", sentence(err))
+		fmt.Fprintf(stderr, "heddle: %s; see heddle %s--help\n", sentence(err), commandOf(err))
 		return exitUsage
 	}
 	programs := []program{c.Find.Program, c.Record.Program}
@@ -239,6 +239,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// commandOf returns the name of the command that a line which does not parse is for, with a space
+// after it, or nothing.
+func commandOf(err error) string {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) || wrong.Context == nil || wrong.Context.Selected() == nil {
+		return ""
+	}
+	return wrong.Context.Selected().Name + " "
 }
 
 // commandWords returns the words to parse. Started as heddle-cc or heddle-c++ (a
