@@ -42,10 +42,14 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// forFirst is limited for the first execution. If it gives no sign of life before the time limit
-// it goes on until it does, or the watchdog has judged it: without that nothing at all
-// could be said of a program that hangs.
-func forFirst(ctx context.Context, t target.Target, d time.Duration) (context.Context, context.CancelFunc) {
+// stillAtLimit is for how long an execution must have been still when the time limit comes, to be
+// let go on.
+const stillAtLimit = time.Second
+
+// whileStill is limited for executions. One that is still at the limit, and has been so for at
+// least that long, goes on until it gives a sign of life or the watchdog has judged it: a hang that
+// came last must not pass for a program without a failure.
+func whileStill(ctx context.Context, t target.Target, d, least time.Duration) (context.Context, context.CancelFunc) {
 	r, ok := target.As[target.Stillness](t)
 	if !ok || d <= 0 {
 		return limited(ctx, d)
@@ -62,6 +66,10 @@ func forFirst(ctx context.Context, t target.Target, d time.Duration) (context.Co
 			case <-time.After(wait):
 			}
 			now := r.Still()
+			if wait == d && now < least {
+				cancel(errTime)
+				return
+			}
 			if none++; now > 0 {
 				none = 0
 			}

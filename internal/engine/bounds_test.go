@@ -73,6 +73,44 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
+// TestStillAtTheLimit: a later execution that has been still for long when the time limit comes is
+// left to the watchdog; one that has not is ended.
+func TestStillAtTheLimit(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		still time.Duration // at the limit
+		waits bool
+	}{{"long", 5 * time.Second, true}, {"short", 10 * time.Millisecond, false}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var blocked time.Time
+			calls := 0
+			target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error {
+				if calls++; calls == 1 {
+					return nil
+				}
+				blocked = time.Now()
+				return until(ctx)
+			}}
+			const limit, life = 100 * time.Millisecond, 800 * time.Millisecond
+			began := time.Now()
+			still := &stuck{target, func() time.Duration {
+				if time.Since(began) > life {
+					return 0 // a sign of life
+				}
+				return test.still + time.Since(began)
+			}}
+			r, err := Find(context.Background(), still, Options{Time: limit}, nil)
+			if err != nil || r.Ended != ByTime || r.Executions == 0 || blocked.IsZero() {
+				t.Fatalf("%v, %+v", err, r)
+			}
+			if waited := time.Since(began) > life; waited != test.waits {
+				t.Errorf("ended after %v, waited %t, want %t", time.Since(began), waited, test.waits)
+			}
+		})
+	}
+}
+
 // TestNotConfirmed: a failure that is interrupted, or out of time, while it is being made
 // sure of is found, not confirmed, and its trace is written.
 func TestNotConfirmed(t *testing.T) {

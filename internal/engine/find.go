@@ -161,8 +161,10 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // find is Find without the report's sums.
 func (s *search) find(ctx context.Context) error {
-	first, cancelFirst := forFirst(ctx, s.target, s.opts.Time)
+	first, cancelFirst := whileStill(ctx, s.target, s.opts.Time, 0)
 	defer cancelFirst()
+	others, cancelOthers := whileStill(ctx, s.target, s.opts.Time, stillAtLimit)
+	defer cancelOthers()
 	bounded, cancel := limited(ctx, s.opts.Time)
 	defer cancel()
 	if s.opts.Resume == nil {
@@ -176,9 +178,9 @@ func (s *search) find(ctx context.Context) error {
 	exploring := first
 	for {
 		f, err := s.explore(exploring)
-		exploring = bounded
+		exploring = others
 		if err != nil {
-			if ctx.Err() == nil && (outOfTime(first) || outOfTime(bounded)) {
+			if ctx.Err() == nil && (outOfTime(first) || outOfTime(others)) {
 				s.report.Ended = ByTime
 				return nil
 			}
