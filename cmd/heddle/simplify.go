@@ -93,7 +93,7 @@ func (c *simplifyCommand) Run(a *app) error {
 		c.Output = tracefile.Derived(c.Trace, "min")
 	}
 	s.Recorded.Header.Original = c.Trace
-	if werr := trace.WriteFile(c.Output, s.Recorded); werr != nil {
+	if werr := tracefile.Write(c.Output, s.Recorded); werr != nil {
 		return werr
 	}
 	if a.JSON {

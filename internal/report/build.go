@@ -156,7 +156,8 @@ func valuesKnown(tr *trace.Trace) bool {
 	return tr.Header.Target == "c"
 }
 
-// columns are the threads that have events, in order of creation.
+// columns are the threads in order of creation. The clock and timers are among them only if they
+// have events.
 func (b *builder) columns(rows []Row) []Column {
 	out := make([]Column, len(b.tr.Threads))
 	for i, t := range b.tr.Threads {
@@ -169,7 +170,7 @@ func (b *builder) columns(rows []Row) []Column {
 	countShown(rows, out)
 	seen := out[:0]
 	for _, c := range out {
-		if c.Events > 0 {
+		if label := b.tr.Threads[c.Thread].Label; c.Events > 0 || label != trace.ClockLabel && label != trace.TimerLabel {
 			seen = append(seen, c)
 		}
 	}
