@@ -6,6 +6,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -192,6 +193,8 @@ func countShown(rows []Row, columns []Column) {
 func (b *builder) ending() (string, *Failure) {
 	e := &b.tr.Ending
 	switch {
+	case e.Kind == trace.Clean && b.tr.Header.Target == rapid.Target:
+		return "how the execution ended is not recorded", nil
 	case e.Kind == trace.Clean:
 		return fmt.Sprintf("exit status %d", e.Status), nil
 	case !e.Kind.Failed():

@@ -113,13 +113,14 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	f := FormatOf(name)
 	switch f {
 	case Heddle:
-		return nil, Write(name, in.Trace)
+		return in.Names.Lost(), Write(name, in.Trace)
 	case Statements:
 		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
 	}
 	var lost []rapid.Loss
 	err := WriteWhole(name, func(w io.Writer) error {
 		if f == Text {
+			lost = in.Names.Lost()
 			return trace.WriteText(w, in.Trace)
 		}
 		written, err := rapid.Write(w, in.Trace, rapid.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.Names})
