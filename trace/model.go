@@ -190,13 +190,16 @@ const RuntimePath = "heddle's runtime"
 // Waiter is a thread that had not ended when the execution did.
 type Waiter struct {
 	Thread ThreadID
-	Op     Op // what it was about to do or blocked in
+	Op     Op // what it was about to do or blocked in; OpNone if it computes (Computes)
 	Site   Site
 	Object Object
 	Holder ThreadID // the thread that holds Object, -1 for none or unknown
 	Ready  bool     // it was enabled
 	Stack  uint32   // index into Trace.Stacks, 0 for none
 }
+
+// Computes reports whether the thread could run and had not reached its first scheduling point.
+func (w *Waiter) Computes() bool { return w.Ready && w.Op == OpNone }
 
 // Kind is how an execution ended.
 type Kind uint8

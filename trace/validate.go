@@ -445,7 +445,7 @@ func (v *validator) ending() error {
 			return invalid(place, "it is there twice")
 		case v.state[w.Thread].ended:
 			return invalid(place, "the thread had ended")
-		case !v.op(w.Op):
+		case !v.op(w.Op) && !w.Computes():
 			return invalid(place, "operation %d is not known", w.Op)
 		case w.Holder != -1 && !v.known(w.Holder):
 			return invalid(place, "its holder is %s, where there are %d threads", printThread(w.Holder), len(v.t.Threads))

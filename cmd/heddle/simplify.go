@@ -89,11 +89,19 @@ func (c *simplifyCommand) Run(a *app) error {
 	if a.ctx.Err() != nil && trace.CostOf(s.Recorded.Events).Compare(trace.CostOf(tr.Events)) >= 0 {
 		return errors.New("interrupted before a simpler execution was found: nothing is written")
 	}
+	if c.Output == "" && err == nil && tr.Header.Original != "" && trace.CostOf(s.Recorded.Events).Compare(trace.CostOf(tr.Events)) >= 0 {
+		// A copy would only take another name.
+		if a.JSON {
+			return a.printJSON(simplifyJSON{c.Trace, s.Complete, s.Confirmed, s.Seconds, s.Details})
+		}
+		fmt.Fprintf(a.stdout, "nothing simpler than %s was found: nothing is written\n", c.Trace)
+		return nil
+	}
 	if c.Output == "" {
 		c.Output = tracefile.Derived(c.Trace, "min")
 	}
 	s.Recorded.Header.Original = c.Trace
-	if werr := trace.WriteFile(c.Output, s.Recorded); werr != nil {
+	if werr := tracefile.Write(c.Output, s.Recorded); werr != nil {
 		return werr
 	}
 	if a.JSON {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/finding"
@@ -69,7 +70,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		details.StartedFrom(recorded, StaticMerge)
 	}
 	result := details.Trace
-	result.Header.Strategy = "simplified from " + recorded.Header.Strategy
+	result.Header.Strategy = "simplified from " + strings.TrimPrefix(recorded.Header.Strategy, "simplified from ")
 	result.Header.ExpectStatus = recorded.Header.ExpectStatus
 	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,

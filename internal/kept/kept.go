@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -77,7 +78,7 @@ func (k Findings) Keep(tr *trace.Trace) (name, note string, err error) {
 	for _, dir := range []string{k.dir, k.fallback} {
 		err := os.MkdirAll(dir, 0o777)
 		if err == nil {
-			err = trace.WriteFile(filepath.Join(dir, base), tr)
+			err = tracefile.Write(filepath.Join(dir, base), tr)
 		}
 		if err == nil {
 			if dir == k.dir {

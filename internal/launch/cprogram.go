@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/gotool"
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/internal/toolchain"
@@ -146,6 +147,9 @@ func OmittedNotes(t target.Target) (notes []string) {
 // StartRecorded starts the program of a trace. It asks the user before it runs a trace from someone
 // else.
 func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
+	if tr.Header.Target == rapid.Target {
+		return nil, errors.New("the trace was imported from STD, which names no program to run: heddle show and heddle simplify --static take it")
+	}
 	cfg, err := how.config(tr.Header.Isolation)
 	if err != nil {
 		return nil, err

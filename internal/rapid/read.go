@@ -14,8 +14,11 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Target is Header.Target of a trace that was read from STD.
-const Target = "std"
+// Header.Target and Header.Strategy of a trace that was read from STD.
+const (
+	Target   = "std"
+	Strategy = "imported from STD"
+)
 
 // Result is a trace that was read.
 type Result struct {
@@ -40,7 +43,7 @@ func Read(r io.Reader, name string) (*Result, error) {
 		return nil, err
 	}
 	b := &builder{lines: l, names: newNames(), t: &trace.Trace{
-		Header:  trace.Header{Target: Target, Original: name, Instrumented: true, Strategy: "imported from STD"},
+		Header:  trace.Header{Target: Target, Instrumented: true, Strategy: Strategy},
 		Modules: []trace.Module{{Path: cmp.Or(name, "std"), Program: true}},
 		Ending:  trace.Ending{Kind: trace.Clean},
 	}}
@@ -297,6 +300,25 @@ func natural(letter, name string) (uint64, bool) {
 	}
 	v, err := strconv.ParseUint(digits, 10, 64)
 	return v, err == nil && v < maxNatural
+}
+
+// Lost returns what a format without names loses: names that are not a letter and a number.
+func (n *Names) Lost() []Loss {
+	if n == nil || len(n.of) == 0 {
+		return nil
+	}
+	return []Loss{{What: "names of variables and locks that are not like V1 and L1: numbered instead", Count: len(n.of)}}
+}
+
+// NameOf returns what to call an object of an imported trace: its name in STD, or, where the trace
+// does not keep it, its number.
+func NameOf(o trace.Object) string {
+	at := o.Offset()
+	if at&otherBit != 0 {
+		return fmt.Sprintf("object #%d", (at&(otherBit-1))/wordSize-1)
+	}
+	name, _ := (*Names)(nil).name(o)
+	return name
 }
 
 // name is what an object that was read from STD is called, false if it was not.

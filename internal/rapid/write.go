@@ -295,7 +295,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case ops.Allocate, ops.Free:
 		lose("heap blocks allocated and freed: left out")
 	case ops.Stop:
-		lose("what ended the execution: left out")
+		lose("operations that ended the thread or the program: left out")
 	default:
 		if ev.Op >= trace.OpGo && spec.Of != ops.SyncVar {
 			lose("operations of Go, which order nothing on their own: left out")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -156,7 +157,8 @@ func valuesKnown(tr *trace.Trace) bool {
 	return tr.Header.Target == "c"
 }
 
-// columns are the threads that have events, in order of creation.
+// columns are the threads in order of creation. The clock and timers are among them only if they
+// have events.
 func (b *builder) columns(rows []Row) []Column {
 	out := make([]Column, len(b.tr.Threads))
 	for i, t := range b.tr.Threads {
@@ -169,7 +171,7 @@ func (b *builder) columns(rows []Row) []Column {
 	countShown(rows, out)
 	seen := out[:0]
 	for _, c := range out {
-		if c.Events > 0 {
+		if label := b.tr.Threads[c.Thread].Label; c.Events > 0 || label != trace.ClockLabel && label != trace.TimerLabel {
 			seen = append(seen, c)
 		}
 	}
@@ -191,6 +193,8 @@ func countShown(rows []Row, columns []Column) {
 func (b *builder) ending() (string, *Failure) {
 	e := &b.tr.Ending
 	switch {
+	case e.Kind == trace.Clean && b.tr.Header.Target == rapid.Target:
+		return "how the execution ended is not recorded", nil
 	case e.Kind == trace.Clean:
 		return fmt.Sprintf("exit status %d", e.Status), nil
 	case !e.Kind.Failed():

@@ -125,6 +125,10 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 	if name := b.roles[w.Thread].name; out.Creator >= 0 && name != "" {
 		who += " " + name
 	}
+	if w.Computes() {
+		out.Text = who + " was computing and had reached no scheduling point"
+		return out
+	}
 	if w.Ready && b.tr.Ending.Kind == trace.Leak {
 		out.Text = who + " was still running: " + p.brief
 		return out

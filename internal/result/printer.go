@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
@@ -33,7 +34,24 @@ type Printer struct {
 
 // View prepares a trace for reading. It also looks for source files in sources.
 func View(tr *trace.Trace, sources []string) *report.View {
-	return report.Build(tr, report.NamesOf(tr, symbol.ForTrace(tr, symbol.Options{})), report.Options{SourceDirs: sources})
+	names := report.NamesOf(tr, symbol.ForTrace(tr, symbol.Options{}))
+	if tr.Header.Target == rapid.Target {
+		names = importedNames{names}
+	}
+	return report.Build(tr, names, report.Options{SourceDirs: sources})
+}
+
+// importedNames are the names in a trace that was imported from STD, which has no symbols.
+type importedNames struct{ report.Names }
+
+func (importedNames) Problems() []error { return nil }
+
+func (importedNames) Name(o trace.Object, _ uint32, _ int) symbol.Name {
+	if o == 0 {
+		return symbol.Name{Alloc: -1}
+	}
+	name := rapid.NameOf(o)
+	return symbol.Name{Text: name, Base: name, Alloc: -1}
 }
 
 // Trace draws an execution. It describes the schedule without the seed of its plan, which would be

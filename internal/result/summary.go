@@ -32,7 +32,11 @@ func (p *Printer) Totals(t *Totals) error {
 	w := p.Words
 	if len(t.Findings) > 0 {
 		slices.SortStableFunc(t.Findings, func(x, y *Test) int { return x.Finding.severity() - y.Finding.severity() })
-		fmt.Fprintf(w, "\n%s found, the worst first:\n", wording.Count(len(t.Findings), "bug"))
+		order := ""
+		if len(t.Findings) > 1 {
+			order = ", the worst first"
+		}
+		fmt.Fprintf(w, "\n%s found%s:\n", wording.Count(len(t.Findings), "bug"), order)
 		for _, out := range t.Findings {
 			fmt.Fprintf(w, "  %s %s: %s\n", out.Package, out.Test, out.Finding.Headline())
 		}

@@ -118,13 +118,14 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	f := FormatOf(name)
 	switch f {
 	case Heddle:
-		return nil, trace.WriteFile(name, in.Trace)
+		return in.Names.Lost(), Write(name, in.Trace)
 	case Statements:
 		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
 	}
 	var lost []rapid.Loss
 	err := WriteWhole(name, func(w io.Writer) error {
 		if f == Text {
+			lost = in.Names.Lost()
 			return trace.WriteText(w, in.Trace)
 		}
 		written, err := rapid.Write(w, in.Trace, rapid.Options{Gzip: strings.HasSuffix(name, ".gz"), Names: in.Names})
@@ -149,6 +150,23 @@ func WriteWhole(name string, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}
+
+// Write writes a heddle trace file that Read accepts, or returns an error and writes nothing.
+func Write(name string, tr *trace.Trace) error {
+	if err := validate(tr); err != nil {
+		return err
+	}
+	return trace.WriteFile(name, tr)
+}
+
+// validate returns an error for a trace that Read would reject. Every trace is checked before it is
+// written: later, the execution could not be recorded again.
+func validate(tr *trace.Trace) error {
+	if err := trace.Validate(tr); err != nil {
+		return fmt.Errorf("the trace was not written, which is a bug in heddle: %w", err)
 	}
 	return nil
 }

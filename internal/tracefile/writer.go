@@ -80,6 +80,9 @@ func writable(name string) error {
 // Keep is engine.Options.Keep. If the trace cannot be written to its place, Keep writes it
 // elsewhere and notes where: a finding may have taken hours.
 func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
+	if err := validate(tr); err != nil {
+		return "", err
+	}
 	name := f.name
 	var err error
 	switch {

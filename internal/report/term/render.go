@@ -139,7 +139,12 @@ func (d *drawing) heading() {
 	}
 	// A simplified trace's strategy repeats where it comes from.
 	how := strings.TrimPrefix(d.v.Strategy, "simplified from ")
+	imported := strings.HasPrefix(how, "imported from ")
 	switch {
+	case imported && d.v.Original != "":
+		d.text("simplified from "+d.v.Original+", "+how, faint, "")
+	case imported:
+		d.text(how, faint, "")
 	case d.v.Original != "" && how != "":
 		d.text("simplified from "+d.v.Original+", found by "+how, faint, "")
 	case d.v.Original != "":

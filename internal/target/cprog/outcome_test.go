@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
@@ -137,6 +138,45 @@ int main(void) {
 			// The program goes on to serve, and the next execution is the same.
 			if again := run(t, tg, p); again.Ending.Kind != e.Kind || again.Ending.Message != e.Message || again.Coverage != o.Coverage {
 				t.Errorf("the second execution ended with %v %q", again.Ending.Kind, again.Ending.Message)
+			}
+		})
+	}
+}
+
+// A program can end before its first scheduling point. Its trace is valid all the same, and has main.
+func TestOutcomesBeforeSchedulingPoints(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		kind trace.Kind
+	}{
+		"computes":         {"for (;;) ;", trace.Hang},
+		"returns":          {"return 3;", trace.Clean},
+		"aborts":           {"abort();", trace.Assertion},
+		"divides by zero":  {"volatile int zero = 0; return 100 / zero;", trace.Signal},
+		"calls trap":       {"__builtin_trap();", trace.Signal},
+		"is not supported": {"getcontext(NULL);", trace.Unsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lib, err := theRuntime()
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog := compile(t, "#include <stdlib.h>\n#include <ucontext.h>\nint main(void) { "+c.body+" }")
+			tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Runtime: lib, Watchdog: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tg.Close()
+			o := run(t, tg, schedule.Plan{Record: true})
+			if o.Ending.Kind != c.kind {
+				t.Fatalf("%v %q, want %v", o.Ending.Kind, o.Ending.Message, c.kind)
+			}
+			if err := trace.Validate(o.Trace); err != nil {
+				t.Error(err)
+			}
+			if len(o.Trace.Threads) == 0 || c.kind == trace.Hang && o.Ending.Site == 0 {
+				t.Errorf("%d threads, site %v", len(o.Trace.Threads), o.Ending.Site)
 			}
 		})
 	}
