@@ -73,7 +73,7 @@ func TestCodecHasEveryField(t *testing.T) {
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Coverage: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
-		Outside: true, Shared: true,
+		Outside: true, Shared: true, Random: true,
 		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
 			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
 	}
@@ -114,7 +114,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 		o := Outcome{
 			Index: count.Draw(t, "index"), Coverage: rapid.Uint64().Draw(t, "coverage"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), Outside: rapid.Bool().Draw(t, "outside"), Shared: rapid.Bool().Draw(t, "shared"),
+			Deviations: count.Draw(t, "deviations"), Outside: rapid.Bool().Draw(t, "outside"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),

@@ -133,6 +133,9 @@ type Outcome struct {
 	// Outside says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
 	Outside bool
+	// Random says that the recorded execution of a Go program drew a random number, or iterated
+	// over a map: its outcome may depend on the seed of the plan.
+	Random bool
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot put back: only what Run gives is exact.
 	Shared bool

@@ -51,6 +51,24 @@ func TestGoWaits(t *testing.T) {
 	cleanGoTests(t, "waits", 26, count)
 }
 
+// One execution is enough only for a test in which no second goroutine was enabled and no
+// random number was drawn: the others are explored, and what the seed decides is found.
+func TestGoSequential(t *testing.T) {
+	t.Parallel()
+	tests, _ := runTest(t, goTests(t, "sequential"), nil, exitFound, "--no-simplify", "-count=200", "./sequential")
+	if len(tests) != 10 {
+		t.Errorf("%d tests ran, want 10", len(tests))
+	}
+	for _, test := range tests {
+		if want := test.Test == "TestSequential"; test.Sequential != want {
+			t.Errorf("%s: sequential is %t, want %t", test.Test, test.Sequential, want)
+		}
+		if want := test.Test != "TestSequential" && test.Test != "TestPipe"; (test.Finding != nil) != want {
+			t.Errorf("%s: finding is %+v", test.Test, test.Finding)
+		}
+	}
+}
+
 func TestGoLivelocks(t *testing.T) {
 	t.Parallel()
 	tests, _ := runTest(t, goTests(t, "livelocks"), nil, exitFound, "--no-simplify", "-count=100", "./livelocks")

@@ -481,6 +481,7 @@ const (
 const (
 	NoteOutside  = 1
 	NoteAccesses = 2
+	NoteRandom   = 4
 )
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.

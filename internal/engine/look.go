@@ -89,7 +89,7 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 		s.cut = true
 		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
 	}
-	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !s.opts.Spurious {
+	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !o.Random && !s.opts.Spurious {
 		s.report.Sequential = sequential(o.Trace)
 	}
 	if seen == nil {

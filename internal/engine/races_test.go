@@ -187,6 +187,15 @@ func TestStopWhenSequential(t *testing.T) {
 			t.Errorf("%v may come at another time", op)
 		}
 	}
+	for _, of := range []trace.ThreadID{0, 1} {
+		tr := trace.Trace{Header: trace.Header{Target: "go"}, Threads: make([]trace.Thread, 2), Events: []trace.Event{
+			{Op: trace.OpGo, Value: 1, Enabled: trace.ThreadSet{Low: 1}},
+			{Op: trace.OpThreadStart, Thread: of, Enabled: trace.ThreadSet{Low: 1 << of}},
+		}}
+		if got, want := sequential(&tr), of == 0; got != want {
+			t.Errorf("T%d runs alone after T0: sequential is %t, want %t", of, got, want)
+		}
+	}
 	if !sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 1, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of one case is none")
 	}

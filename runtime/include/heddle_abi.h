@@ -446,6 +446,7 @@ struct hd_result {
 enum hd_note {
   HD_NOTE_OUTSIDE = 1u << 0,  // it waited for the outside world: another run may differ
   HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
+  HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
 };
 
 struct hd_thread_info {

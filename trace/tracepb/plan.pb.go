@@ -259,6 +259,7 @@ type Outcome struct {
 	Deviations    uint32                 `protobuf:"varint,9,opt,name=deviations,proto3" json:"deviations,omitempty"`
 	Outside       bool                   `protobuf:"varint,10,opt,name=outside,proto3" json:"outside,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
+	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
 	Diverged      *Divergence            `protobuf:"bytes,12,opt,name=diverged,proto3" json:"diverged,omitempty"`
 	Output        []byte                 `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"` // of the ending
 	Trace         []byte                 `protobuf:"bytes,14,opt,name=trace,proto3" json:"trace,omitempty"`   // a trace file; empty where there is no recording
@@ -369,6 +370,13 @@ func (x *Outcome) GetOutside() bool {
 func (x *Outcome) GetShared() bool {
 	if x != nil {
 		return x.Shared
+	}
+	return false
+}
+
+func (x *Outcome) GetRandom() bool {
+	if x != nil {
+		return x.Random
 	}
 	return false
 }
@@ -569,7 +577,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\fmax_accesses\x18\x14 \x01(\x12R\vmaxAccesses\x12#\n" +
 	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x12\n" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
-	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xaf\x03\n" +
+	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xc7\x03\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -584,7 +592,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"deviations\x12\x18\n" +
 	"\aoutside\x18\n" +
 	" \x01(\bR\aoutside\x12\x16\n" +
-	"\x06shared\x18\v \x01(\bR\x06shared\x127\n" +
+	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +
+	"\x06random\x18\x0f \x01(\bR\x06random\x127\n" +
 	"\bdiverged\x18\f \x01(\v2\x1b.heddle.trace.v1.DivergenceR\bdiverged\x12\x16\n" +
 	"\x06output\x18\r \x01(\fR\x06output\x12\x14\n" +
 	"\x05trace\x18\x0e \x01(\fR\x05trace\"\x84\x01\n" +

@@ -152,7 +152,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Index: int(r.Index), Coverage: r.Coverage,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
-		Outside: r.Notes&abi.NoteOutside != 0,
+		Outside: r.Notes&abi.NoteOutside != 0, Random: r.Notes&abi.NoteRandom != 0,
 	}
 	stacks := &Stacks{}
 	if p.Record {

@@ -181,6 +181,7 @@ var hd struct {
 	nchange    int
 	result     hdResult
 	outside    bool
+	drew       bool // a recorded execution: the program drew a random number
 	adds       bool // the atomic operation that comes to a point adds
 	gcAt       uint64
 
@@ -339,6 +340,7 @@ func hdStart(gp *g) {
 	hd.next, hd.clock = nil, nil
 	hd.ports, hd.allocated, hd.collectAt = 0, 0, hdCollectEvery
 	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
+	hd.drew = false
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
@@ -500,6 +502,9 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	r.Threads, r.Deviations = hd.born, hd.devs
 	if hd.outside {
 		r.Notes |= hdNoteOutside
+	}
+	if hd.drew {
+		r.Notes |= hdNoteRandom
 	}
 	if last {
 		r.Last = 1

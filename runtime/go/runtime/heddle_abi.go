@@ -483,6 +483,7 @@ const (
 const (
 	hdNoteOutside  = 1
 	hdNoteAccesses = 2
+	hdNoteRandom   = 4
 )
 
 // hdThreadInfo is struct hd_thread_info, 48 bytes.

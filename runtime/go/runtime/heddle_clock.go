@@ -3,7 +3,10 @@
 // Virtual time, and chance.
 package runtime
 
-import _ "unsafe" // for go:linkname
+import (
+	"internal/stringslite"
+	_ "unsafe" // for go:linkname
+)
 
 // hdWall is the wall clock when virtual time is 0, in Unix seconds: any would do, but it
 // must be the same in every process.
@@ -51,6 +54,44 @@ func hdRand() (uint64, bool) {
 	return z ^ z>>31, true
 }
 
+// hdDraw is hdRand for runtime.rand, which it is called from.
+//
+//go:nosplit
+func hdDraw() (uint64, bool) {
+	x, ok := hdRand()
+	if ok && hd.active && hd.record && !hd.drew {
+		fp := hdDepth(getcallerfp())
+		systemstack(func() { hd.drew = hdDrawn(fp) })
+	}
+	return x, ok
+}
+
+// hdDrawers are the functions that draw random numbers on the program's behalf. Others draw
+// hash seeds, which change the order of an iteration only, or make a Pool drop a value, as
+// Go's race detector does.
+var hdDrawers = [...]string{
+	"internal/runtime/maps.(*Iter).", "math/rand.", "math/rand/v2.", "hash/maphash.", "internal/sync.", "os.", "runtime.legacy_",
+}
+
+// hdDrawn reports whether the outcome of the program may depend on the number that
+// runtime.rand returns, whose frame is at depth fp.
+func hdDrawn(fp uintptr) bool {
+	for range 2 {
+		var pc uintptr
+		pc, fp = hdFrame(fp)
+		name := hdFuncName(pc)
+		for _, prefix := range hdDrawers {
+			if stringslite.HasPrefix(name, prefix) {
+				return true
+			}
+		}
+		if name != "internal/runtime/maps.rand" {
+			return false
+		}
+	}
+	return false
+}
+
 // hdCheapRand is a number for timers, which decides between some that are due together.
 func hdCheapRand() uint32 {
 	if x, ok := hdRand(); ok {
@@ -66,6 +107,7 @@ func hdFill(b []byte) bool {
 	if !hd.on {
 		return false
 	}
+	hd.drew = true
 	for i := 0; i < len(b); i += 8 {
 		x, ok := hdRand()
 		if !ok {

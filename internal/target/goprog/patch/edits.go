@@ -96,7 +96,7 @@ var edits = []edit{
 	{"runtime/netpoll.go", "", calls, "nanotime", "hdNanotime"},
 	{"runtime/sema.go", "", calls, "nanotime", "hdNanotime"},
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
-	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdRand(); ok { return x }"},
+	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdDraw(); ok { return x }"},
 	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
 	// A ticker that fires late skips the ticks it has missed, measured by the current virtual time.
 	{"runtime/time.go", "(*timer).unlockAndRun", entry, "", "if hd.active { now = max(now, hd.vnow) }"},
