@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -35,10 +37,29 @@ func (s *search) unbounded() bool {
 func (s *search) firstRequest() strategy.Request {
 	r := strategy.FirstRequest(&s.setting)
 	s.complete(&r.Plan)
-	if s.unbounded() {
+	if s.roomy = s.unbounded(); s.roomy {
 		r.Plan.MaxSteps = firstSteps
 	}
 	return r
+}
+
+// enough reports whether a hang is more than a step budget that was too small: instructions that
+// turn out to race become scheduling points, and the first execution did not count them. The same
+// plan runs again with the largest budget. If it ends, later executions get that budget, too.
+func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
+	o := f.outcome
+	given := cmp.Or(f.plan.MaxSteps, usualSteps)
+	if o.Ending.Kind != trace.Hang || !s.roomy || given >= firstSteps || o.Points < given {
+		return true, nil
+	}
+	p := f.plan
+	p.MaxSteps = firstSteps
+	again, err := s.target.Run(ctx, p)
+	if err != nil || again.Ending.Kind == trace.Hang {
+		return true, err
+	}
+	s.opts.MaxSteps = firstSteps
+	return false, nil
 }
 
 // budget sets the step budget of the executions to come from the first one.

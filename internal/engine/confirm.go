@@ -15,6 +15,9 @@ import (
 // again, because of ctx or of an error, is reported as not confirmed.
 func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error) {
 	s.tell(Confirming, true, nil, 0)
+	if ok, err := s.enough(ctx, f); !ok {
+		return false, err
+	}
 	o, again, err := s.rerun(ctx, f)
 	if err == nil && !again {
 		return false, nil

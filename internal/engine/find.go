@@ -31,6 +31,7 @@ type search struct {
 	seen       strategy.Observation // of the present execution
 	expect     int32
 	expectSet  bool
+	roomy      bool // the step budget is heddle's to choose (budget.go)
 	behaviours behaviours
 	races      map[[2]race.Access]raced
 	cut        bool // the output of some execution was
