@@ -20,7 +20,7 @@ var edits = []edit{
 	// Goroutines start and end.
 	{"runtime/proc.go", "newproc", entry, "", "hdGo(fn)"},
 	{"runtime/proc.go", "newproc1", last, "return newg", "hdBorn(newg, callergp)"},
-	{"runtime/proc.go", "goexit1", entry, "", "hdEnds()"},
+	{"runtime/proc.go", "goexit1", before, "racegoend()", "hdEnds()"}, // after the release for its synctest bubble
 	{"runtime/proc.go", "gdestroy", entry, "", "hdDied(gp)"},
 
 	// Runnable goroutines, and which of them runs.
