@@ -10,7 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// restartBound is the most preemptions that a restarted execution is given: 0, 1, then
+// restartBound is the maximum number of preemptions of a restarted execution: 0, 1, then
 // 2. Musuvathi and Qadeer found that few bugs need more.
 const restartBound = 2
 
