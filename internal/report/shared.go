@@ -51,7 +51,7 @@ type extent struct {
 	size  uint64
 }
 
-// crowd is a set of threads that distinguishes only: none, one, several.
+// crowd is a set of threads that stores one member and whether there are more.
 type crowd struct {
 	one  trace.ThreadID
 	some bool

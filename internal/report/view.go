@@ -98,10 +98,10 @@ type Switch struct {
 	Reason Reason         `json:"reason"`
 	// Preemptive as FSE'10 counts it: From was enabled. Preempted and Yielded are.
 	Preemptive bool `json:"preemptive"`
-	// Text says it in words: `T1 PREEMPTED before write counter`, `T1 waits for
-	// queue.mut held by T2`.
+	// Text is the explanation: `T1 PREEMPTED before write counter`, `T1 waits for queue.mut held by
+	// T2`.
 	Text string `json:"text"`
-	// Next is the place where From goes on later or waits, 0 if unknown.
+	// Next is the place where From continues later or waits; 0 if unknown.
 	Next int `json:"next"`
 }
 
@@ -119,25 +119,25 @@ type Block struct {
 	Number int            `json:"number"` // as in Cell.Block
 	Name   string         `json:"name"`   // `block #3`
 	Detail string         `json:"detail"` // `malloc at file.c:12, 24 bytes`
-	Thread trace.ThreadID `json:"thread"` // who allocated it
+	Thread trace.ThreadID `json:"thread"` // thread that allocated it
 	Place  int            `json:"place"`
-	Freed  int            `json:"freed"` // index of the event that freed it, -1 for none
+	Freed  int            `json:"freed"` // index of the event that freed it, or -1
 }
 
-// Failure is how an execution that failed did so.
+// Failure describes how an execution failed.
 type Failure struct {
 	Kind   string         `json:"kind"`
 	Title  string         `json:"title"`
 	Thread trace.ThreadID `json:"thread"`
 	Place  int            `json:"place"`
 	Stack  []int          `json:"stack,omitempty"` // places, innermost first
-	// Object is what was misused or could not be accessed, with its story: `block #3
-	// (malloc at file.c:12, 24 bytes)+8, freed by T2 at file.c:30`. Empty if unknown.
+	// Object is what was misused or could not be accessed, with its history: `block #3 (malloc at
+	// file.c:12, 24 bytes)+8, freed by T2 at file.c:30`. Empty if unknown.
 	Object string `json:"object,omitempty"`
-	// Waits are the threads that had not ended: those that wait for one another first,
-	// in the order of the ring.
+	// Waits are the threads that had not ended, beginning with those of a deadlock cycle in its
+	// order.
 	Waits []Wait `json:"waits,omitempty"`
-	Ring  int    `json:"ring"` // so many of Waits are the ring of a deadlock
+	Ring  int    `json:"ring"` // number of Waits that form a deadlock cycle
 	// Sides are the two accesses of a data race, in the order in which they happened.
 	Sides []Side `json:"sides,omitempty"`
 }
@@ -154,18 +154,18 @@ type Side struct {
 // Wait is a thread that had not ended.
 type Wait struct {
 	Thread trace.ThreadID `json:"thread"`
-	Ready  bool           `json:"ready"` // it could have gone on
+	Ready  bool           `json:"ready"` // it was enabled
 	// Text says what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
 	// waits for B held by T2`.
 	Text  string `json:"text"`
 	Place int    `json:"place"`
 	Stack []int  `json:"stack,omitempty"`
-	// Creator started it at Created; -1 and 0 where that was not seen.
+	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
 }
 
-// Full is the view's rows with nothing folded.
+// Full returns the view's rows with nothing folded.
 func (v *View) Full() []Row { return unfold(nil, v.Rows) }
 
 func unfold(out, rows []Row) []Row {
