@@ -8,14 +8,14 @@ import (
 	"github.com/heddle-dev/heddle/internal/target"
 )
 
-// Grace is how long a confirmation may go on after the time limit or an interrupt. Most
-// take milliseconds: a failure should not go unconfirmed because it came last.
+// Grace is how long a confirmation may continue after the time limit or an interrupt. Most take
+// milliseconds, and a failure found in the last moment should still be confirmed.
 const Grace = 2 * time.Second
 
-// errTime is why a context ended whose time limit was reached.
+// errTime is the cause of a context that ended because its time limit was reached.
 var errTime = errors.New("time limit reached")
 
-// limited ends after d, with errTime as the cause; d of 0 is no limit.
+// limited returns a context that ends after d, with errTime as the cause; 0 means no limit.
 func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return context.WithCancel(ctx)
@@ -26,7 +26,7 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 // outOfTime reports whether ctx ended because of a time limit.
 func outOfTime(ctx context.Context) bool { return ctx.Err() != nil && context.Cause(ctx) == errTime }
 
-// outlasting ends Grace after ctx does, with the same cause.
+// outlasting returns a context that ends Grace after ctx does, with the same cause.
 func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -56,7 +56,7 @@ func whileStill(ctx context.Context, t target.Target, d, least time.Duration) (c
 	}
 	first, cancel := context.WithCancelCause(ctx)
 	go func() {
-		// A sign of life makes it less still than before, or not still at all for some time.
+		// Progress resets Still: the value drops, or stays at zero for several samples.
 		const every, zeros = 100 * time.Millisecond, 5
 		last, none := time.Duration(0), 0
 		for wait := d; ; wait = every {

@@ -11,24 +11,24 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A correct program may pass any number of scheduling points, so the first execution, which
-// is fair, has a large budget where the user has not given one, and the others have some times
-// what it took. That it runs out then says nothing about a program that is just long.
+// A correct program may pass any number of scheduling points. So unless the user sets a budget, the
+// first execution, which is fair, gets a large one, and later executions get roomSteps times what
+// it took. This way a program that is just long does not look like a hang.
 const (
 	firstSteps = 1 << 23
 	usualSteps = abi.MaxSteps // the budget where a plan names none
 	roomSteps  = 8
 )
 
-// budgetError is a first execution that did not end within firstSteps.
+// budgetError reports a first execution that did not end within firstSteps.
 type budgetError struct{ points int }
 
 func (e budgetError) Error() string {
 	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less to do, or a larger budget with --max-steps", e.points)
 }
 
-// unbounded reports whether the first execution decides about the budget. Go programs have a
-// warm-up for that.
+// unbounded reports whether the first execution decides the step budget. For Go programs a warm-up
+// does.
 func (s *search) unbounded() bool {
 	return s.opts.MaxSteps == 0 && s.target.Header().Target == "c"
 }

@@ -11,20 +11,19 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// DivergedError says where a replay left its recording.
+// DivergedError reports where a replay diverged from its recording.
 type DivergedError struct {
-	// Event is the index of the first event that differed; the number of events that
-	// were recorded if the replay went on, or ended otherwise, after all of them.
+	// Event is the index of the first event that differed. It is the number of recorded events if
+	// the replay matched them all and then continued or ended differently.
 	Event int
-	// Field is what differed: "thread", "op", "site", …, "ending", or "event" where one
-	// side has none.
+	// Field is what differed: "thread", "op", "site", …, "ending", or "event" if one side has no
+	// such event.
 	Field string
 	// Recorded and Met are the two events, nil where the event is missing.
 	Recorded, Met *trace.Event
-	// RecordedText and MetText are both sides in words.
+	// RecordedText and MetText describe the two sides.
 	RecordedText, MetText string
-	// Changed are things outside of the program that were different when it was recorded, in
-	// words: a likely cause.
+	// Changed describes differences in the environment since the recording, a likely cause.
 	Changed []string
 }
 
@@ -40,8 +39,8 @@ func (e *DivergedError) Error() string {
 	return s
 }
 
-// same compares two recordings of what should be the same execution. The error is nil or
-// names the first event that differed.
+// same compares two recordings of what should be the same execution. It returns nil or the first
+// difference.
 func same(recorded, met *trace.Trace) *DivergedError {
 	for i := range recorded.Events {
 		a := &recorded.Events[i]
@@ -60,8 +59,8 @@ func same(recorded, met *trace.Trace) *DivergedError {
 		return &DivergedError{Event: n, Field: "event", Met: b, RecordedText: "the end: " + endingText(recorded), MetText: eventText(met, b)}
 	}
 	a, b := &recorded.Ending, &met.Ending
-	// When the watchdog comes is a matter of time: at which instruction of the loop, and after
-	// how much output, differs from one run to the next.
+	// The watchdog acts on elapsed time: the instruction of the loop at which it stops the program,
+	// and the amount of output by then, differ from run to run.
 	stopped := a.Kind == trace.Hang && strings.HasPrefix(a.Message, "watchdog:")
 	if a.Kind != b.Kind || a.Status != b.Status || a.Message != b.Message || a.Thread != b.Thread || !stopped && (a.Site != b.Site || a.Object != b.Object) || !slices.EqualFunc(a.Accesses, b.Accesses, sameAccess) {
 		return &DivergedError{Event: n, Field: "ending", RecordedText: endingText(recorded), MetText: endingText(met)}
@@ -80,14 +79,14 @@ func same(recorded, met *trace.Trace) *DivergedError {
 	return nil
 }
 
-// sameAccess compares two sides of a race. Their stacks' numbers may differ.
+// sameAccess compares two sides of a race. Their stack numbers may differ.
 func sameAccess(a, b trace.Access) bool {
 	a.Stack, b.Stack = 0, 0
 	return a == b
 }
 
-// difference names the first field in which two events differ, and adds to both sides
-// what their texts do not say.
+// difference returns the first field in which two events differ, and what to append to the text of
+// each event, which does not show that field.
 func difference(ta, tb *trace.Trace, a, b *trace.Event) (field, x, y string) {
 	number := func(name string, x, y uint64) (string, string, string) {
 		return name, fmt.Sprintf(" with %s %#x", name, x), fmt.Sprintf(" with %s %#x", name, y)
@@ -180,8 +179,8 @@ func outputText(output []byte, at int) string {
 	return fmt.Sprintf("output %q at byte %d", output[at:min(len(output), at+40)], at)
 }
 
-// diverged is the difference that the target found itself: the strict script could not be
-// followed. Step n of the script is the n-th choice of the recording.
+// diverged describes a divergence reported by the target, which could not follow the strict script.
+// Step n of the script is the n-th scheduling decision of the recording.
 func diverged(recorded *trace.Trace, met *trace.Trace, d *schedule.Divergence) *DivergedError {
 	e := &DivergedError{Event: len(recorded.Events), Field: "event", RecordedText: "the end: " + endingText(recorded), MetText: "no thread that could run"}
 	step := 0
@@ -209,7 +208,7 @@ func diverged(recorded *trace.Trace, met *trace.Trace, d *schedule.Divergence) *
 		case r.Site != m.Site:
 			e.Field = "site"
 		default:
-			// The same operation, but the recorded one did not wait.
+			// The same operation, but it did not block in the recording.
 			e.Field = "enabled"
 			e.MetText += ", which could not run"
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// confirm makes sure of a failure, reports it and simplifies it. It returns false if the
-// failure did not come again; then the exploration goes on. A failure that could not be run
-// again, because of ctx or of an error, is reported as not confirmed.
+// confirm reproduces a failure, reports it and simplifies it. It returns false if the failure did
+// not reproduce; then the exploration continues. If ctx or an error prevented the attempt, confirm
+// reports the failure as not confirmed.
 func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error) {
 	s.tell(Confirming, true, nil, 0)
 	if ok, err := s.enough(ctx, f); !ok {
@@ -34,7 +34,7 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	s.report.Finding = r
 	switch {
 	case err == nil && o.Trace == nil:
-		// Killed by the watchdog: it failed twice, and there is nothing more to record.
+		// Killed by the watchdog: it failed twice, and a killed process leaves no recording.
 		s.note("the execution could not be recorded, because the program had to be killed")
 	case err != nil && o.Trace == nil:
 		s.note("not confirmed: %s before the failure could be recorded; the same seed finds it again", reason(ctx, err))
@@ -53,9 +53,9 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	return true, s.unlessTime(ctx, s.simplify(ctx, o.Trace))
 }
 
-// rerun records the failed execution, unless it was recorded and had a process of its own.
-// again reports whether it failed in the same way. After an error the outcome is the one that
-// failed.
+// rerun runs the failed execution again and records it, unless it was already recorded in a process
+// of its own. again reports whether it failed in the same way. On an error, o is the original
+// outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
 	if f.outcome.Trace != nil && !f.outcome.Shared {
 		return f.outcome, true, nil
@@ -79,7 +79,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	return o, true, nil
 }
 
-// followed follows the recording from its script. The error is Replay's.
+// followed replays the recording strictly. The error is Replay's.
 func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) error {
 	if o.Trace == nil {
 		return nil
@@ -91,18 +91,18 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 	return err
 }
 
-// found is the finding that an outcome is.
+// found returns the finding for an outcome.
 func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 	r := &Finding{Strategy: strategy.Describe(f.plan), Execution: f.number}
 	s.describe(r, &o.Ending, o.Trace)
 	return r
 }
 
-// describe says in r how an execution failed; t is its recording, nil if none exists. The
-// simplified execution may fail with other values, and with a race in the other order: what is
-// said is of the one that is shown.
+// describe fills r with how an execution failed; t is its recording or nil. The simplified
+// execution may fail with other values, or with a race in the other order, so r must describe the
+// execution whose trace it shows.
 func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
-	now := finding.Of(*e, s.target.Modules()) // with a stack, where the first had none
+	now := finding.Of(*e, s.target.Modules()) // with the stack, if only this execution has one
 	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, s.where(now.Site, now.Exact)
 	r.Race, r.Threads = nil, []int{}
 	if as := e.Accesses; len(as) == 2 {
@@ -128,7 +128,7 @@ func (s *search) keep(r *Finding, t *trace.Trace) (err error) {
 	return err
 }
 
-// unlessTime is nil for an error that came of Options.Time: reaching it is not a failure.
+// unlessTime returns err, or nil if Options.Time was reached, which is not a failure.
 func (s *search) unlessTime(ctx context.Context, err error) error {
 	if outOfTime(ctx) {
 		return nil
@@ -136,7 +136,7 @@ func (s *search) unlessTime(ctx context.Context, err error) error {
 	return err
 }
 
-// reason says why something was not done to the end.
+// reason describes why a step was cut short.
 func reason(ctx context.Context, err error) string {
 	switch {
 	case outOfTime(ctx):
@@ -147,7 +147,7 @@ func reason(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// missing counts a failure that did not come again.
+// missing counts a failure that did not reproduce.
 func (s *search) missing(f *failure, why string) {
 	if s.report.NotReproduced++; s.report.NotReproduced <= maxNotes {
 		s.note("not reproduced: execution %d (%s) ended with %s; %s", f.number, strategy.Describe(f.plan), s.ending(f.outcome), why)

@@ -10,10 +10,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// ReplayElsewhere follows the schedule of a recording, choice by choice, in another build of
-// the same source, which behaves alike but is observed in another way. where tells which
-// instruction of that build is that of a site; false for none. The outcome is recorded and
-// not judged. If the execution was another one, its ending is Diverged.
+// ReplayElsewhere follows the schedule of a recording, decision by decision, in another build of
+// the same source that behaves the same but is instrumented differently. where maps a site to the
+// corresponding instruction of that build, or returns false if it has none. The outcome is recorded
+// and not judged. If the execution diverges, its ending is Diverged.
 func ReplayElsewhere(ctx context.Context, t target.Target, recorded *trace.Trace, where func(trace.Site) (trace.Site, bool)) (schedule.Outcome, error) {
 	if err := trace.CheckPoints(recorded.Header, schedule.PointsVersion); err != nil {
 		return schedule.Outcome{}, err
@@ -29,7 +29,7 @@ func ReplayElsewhere(ctx context.Context, t target.Target, recorded *trace.Trace
 		}
 		s.Site = site
 	}
-	// Points that the schedule does not come to need not be there.
+	// Scheduling points that the schedule never reaches may be missing in the other build.
 	known := plan.Points[:0]
 	for _, s := range plan.Points {
 		if site, ok := where(s); ok {
@@ -40,8 +40,8 @@ func ReplayElsewhere(ctx context.Context, t target.Target, recorded *trace.Trace
 	return t.Run(ctx, plan)
 }
 
-// ElsewhereError says that a build has no instruction that goes with one of the recorded
-// build.
+// ElsewhereError reports that the other build has no instruction corresponding to one in the
+// schedule.
 type ElsewhereError struct {
 	Op    trace.Op
 	Where string

@@ -2,8 +2,8 @@ package engine
 
 import "fmt"
 
-// UnsupportedError says that the program does something that heddle cannot carry. It is
-// not a finding.
+// UnsupportedError reports that the program uses something that heddle does not support. It is not
+// a finding.
 type UnsupportedError struct {
 	What  string // named by the target
 	Where string
@@ -13,7 +13,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("heddle cannot run this program: it uses %s, at %s", e.What, e.Where)
 }
 
-// OtherProgramError says that a trace was recorded of another build than the target is.
+// OtherProgramError reports that a trace was recorded with a different build of the program.
 type OtherProgramError struct{ Recorded, Now string }
 
 func (e *OtherProgramError) Error() string {

@@ -9,29 +9,29 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// failure is an execution that failed, not confirmed yet.
+// failure is a failed execution that is not confirmed yet.
 type failure struct {
 	plan    schedule.Plan // of this execution alone
 	outcome schedule.Outcome
-	number  int // of the exploration's executions, from 1
+	number  int // among the exploration's executions, from 1
 }
 
-// exploration lets the workers carry out the plans in flight, and those that the strategy makes
-// meanwhile, until an execution fails or the strategy begins another round. Workers call it from
-// goroutines of their own.
+// exploration has the workers run the plans in flight, and those that the strategy adds meanwhile,
+// until an execution fails or the strategy begins a new round. Each worker calls it from its own
+// goroutine.
 type exploration struct {
 	*search
 	ctx context.Context
 
-	mu      sync.Locker // protects what follows and the search; it does nothing for a single worker
-	changed *sync.Cond  // there are more plans, or it is over
-	over    bool        // nothing more is given out
+	mu      sync.Locker // protects the fields below and the search; a no-op for a single worker
+	changed *sync.Cond  // signalled when plans were added or the exploration is over
+	over    bool        // no more plans are handed out
 	failure *failure
 	err     error
 }
 
-// explore returns the first failure in the order of the plans, or nil. Plans that
-// have not been observed by then remain in flight.
+// explore returns the first failure in plan order, or nil. Plans not fully observed by then remain
+// in flight.
 func (s *search) explore(ctx context.Context) (*failure, error) {
 	s.flight.rewind()
 	x := &exploration{search: s, ctx: ctx, mu: alone{}}
@@ -61,15 +61,15 @@ func (s *search) explore(ctx context.Context) (*failure, error) {
 	return nil, ctx.Err()
 }
 
-// alone is the lock of a worker that has nobody to keep out.
+// alone is the lock of a single worker.
 type alone struct{}
 
 func (alone) Lock()   {}
 func (alone) Unlock() {}
 
-// work lets a worker carry out plans until the exploration is over.
+// work has a worker run plans until the exploration is over.
 func (x *exploration) work(w Worker) {
-	// A worker must not take all the plans there are from the others.
+	// One worker must not take all available plans.
 	held, most := 0, strategy.Window
 	if n := len(x.workers); n > 1 {
 		most = max(1, strategy.Window/(2*n))
@@ -108,7 +108,8 @@ func (x *exploration) work(w Worker) {
 	}
 }
 
-// wait returns when there is a plan to carry out, or false when the exploration is over.
+// wait blocks until a plan can be taken, and returns false once the exploration is over or has no
+// plans.
 func (x *exploration) wait() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -138,7 +139,7 @@ func (x *exploration) finish() {
 	x.changed.Broadcast()
 }
 
-// stop ends it with an error. A failure that was found before counts for more.
+// stop ends the exploration with an error, unless a failure was found first.
 func (x *exploration) stop(err error) {
 	if x.err == nil && x.failure == nil {
 		x.err = err
@@ -146,8 +147,8 @@ func (x *exploration) stop(err error) {
 	x.finish()
 }
 
-// deliver takes in a result: it is observed if its turn has come, with those that have waited for
-// it, and kept otherwise. It reports whether the exploration goes on.
+// deliver accepts a result. It observes the result, and the early ones that follow it, if the
+// result is next in order, and queues it otherwise. It reports whether the exploration continues.
 func (x *exploration) deliver(r *Execution) bool {
 	p := x.flight.get(r.Tag)
 	if p == nil {
@@ -181,15 +182,16 @@ func (x *exploration) deliver(r *Execution) bool {
 	return true
 }
 
-// ended goes on after the last execution of the first plan in flight was observed. It reports
-// whether the exploration does.
+// ended removes the first plan in flight after its last execution was observed, and asks for more
+// plans. It reports whether this worker should continue.
 func (x *exploration) ended() bool {
 	x.flight.drop()
 	if len(x.flight.plans) > 0 {
 		x.plan()
 	} else {
-		// After the first execution its context ends, and for another round targets begin
-		// afresh: what they left behind must not depend on the number of workers.
+		// The exploration ends here after the first execution, because that one has its own
+		// context, and before a new round, because targets then start fresh processes: leftover
+		// state must not depend on the number of workers.
 		round := x.strategy.Stage().Round
 		if x.report.Executions == 1 || x.ctx.Err() != nil || !x.more() || x.strategy.Stage().Round != round {
 			x.finish()
@@ -202,7 +204,7 @@ func (x *exploration) ended() bool {
 	return true
 }
 
-// plan asks the strategy for plans until it has none for now, or the window is full.
+// plan asks the strategy for plans until it has none at present or the window is full.
 func (s *search) plan() {
 	for len(s.flight.plans) < strategy.Window {
 		left := s.left()
@@ -227,7 +229,8 @@ func (s *search) plan() {
 	}
 }
 
-// left is how many executions Options.Runs leaves besides those in flight, -1 for any number.
+// left returns how many more executions Options.Runs allows besides those in flight, or -1 if
+// unlimited.
 func (s *search) left() int {
 	if s.opts.Runs <= 0 {
 		return -1
@@ -235,14 +238,13 @@ func (s *search) left() int {
 	return max(0, s.opts.Runs-s.report.Executions-s.flight.unseen)
 }
 
-// complete fills in what all plans of the search have in common.
+// complete sets the fields that all plans of the search share.
 func (s *search) complete(p *schedule.Plan) {
 	p.Stop, p.ExpectStatus, p.MaxSteps = true, s.expect, s.opts.MaxSteps
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
 }
 
-// more is called when nothing is in flight. It makes plans, or says in the report why the
-// exploration ends.
+// more is called when no plan is in flight. It makes plans, or sets Report.Ended and returns false.
 func (s *search) more() bool {
 	switch {
 	case s.report.Sequential:
@@ -263,8 +265,8 @@ func (s *search) more() bool {
 	return false
 }
 
-// stale reports whether Options.Stale ends the exploration. Instructions that have just
-// raced are worth a round, and behaviours that are not told apart are no sign.
+// stale reports whether Options.Stale ends the exploration. It does not while instructions that
+// have just raced wait to become scheduling points, or once behaviours are no longer recorded.
 func (s *search) stale() bool {
 	old := s.report.Executions - s.report.Newest
 	return s.opts.Stale > 0 && old >= s.opts.Stale && old >= s.report.Executions/2 && s.strategy.Stage().Waiting == 0 && !s.behaviours.full()

@@ -13,7 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// search is a Find under way.
+// search is the state of one call of Find.
 type search struct {
 	target   target.Target
 	workers  []Worker
@@ -24,19 +24,19 @@ type search struct {
 	due      atomic.Bool // progress may be reported again
 
 	setting    strategy.Setting
-	shaping    savedOptions // as they were given
+	shaping    savedOptions // the options as given
 	strategy   strategy.Strategy
 	stage      strategy.Stage
 	flight     flight
-	seen       strategy.Observation // of the present execution
+	seen       strategy.Observation // of the current execution
 	expect     int32
 	expectSet  bool
 	roomy      bool // the step budget is heddle's to choose (budget.go)
 	behaviours behaviours
 	races      map[[2]race.Access]raced
-	cut        bool // the output of some execution was
+	cut        bool // the output of some execution was truncated
 	leaks      leaks
-	outside    bool // some execution waited for the outside world
+	outside    bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
@@ -66,18 +66,17 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 	return s
 }
 
-// maxNotes bounds the notes in Report.Notes on failures that did not come again.
+// maxNotes bounds the notes in Report.Notes about failures that did not reproduce.
 const maxNotes = 10
 
-// Find explores the target's schedules until an execution fails, and makes sure of it,
-// simplifies and reports it.
+// Find explores the target's schedules until an execution fails, then confirms, simplifies and
+// reports that failure.
 //
-// The report is never nil: where Find is interrupted or fails it says what had been found
-// by then. A failure that was seen is in it whatever happens after, with Finding.Confirmed
-// false where it could not be made sure of. The error is nil for a bug, for nothing found and
-// for an exploration in which no execution ended in time; the context's if that ended first;
-// *UnsupportedError if heddle cannot carry the program; else what the target or the writing
-// of a trace failed with.
+// The report is never nil: if Find is interrupted or fails, the report has the results so far. A
+// failure that was seen is always in it, with Finding.Confirmed false if it could not be confirmed.
+// The error is nil if a bug was found, if nothing was found, and if no execution ended in time. It
+// is the context's if that ended first, an *UnsupportedError if heddle does not support the
+// program, and otherwise the error of the target or of writing a trace.
 func Find(ctx context.Context, t target.Target, opts Options, progress func(Progress)) (*Report, error) {
 	s := newSearch(t, opts, progress)
 	if !s.report.Instrumented {
@@ -134,19 +133,19 @@ func (s *search) where(site trace.Site, exact bool) string {
 	return where(s.opts.Where, s.target.Modules(), site, exact)
 }
 
-// name is where for a place that an execution came from or goes on at.
+// name is where for a site that need not be the exact instruction, such as a return address.
 func (s *search) name(site trace.Site) string { return s.where(site, false) }
 
 func (s *search) note(format string, args ...any) {
 	s.report.Notes = append(s.report.Notes, fmt.Sprintf(format, args...))
 }
 
-// tell reports progress; it is dropped if something was told a moment ago.
+// tell reports progress. Unless now is set, it does nothing within 100 ms of the last report.
 func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	if s.progress == nil || !now && !s.due.Load() {
 		return
 	}
-	// A timer, because to ask for the time would cost more than the rest of what is done for an
+	// A timer, because reading the clock would cost more than the rest of the loop's work for an
 	// execution.
 	s.due.Store(false)
 	time.AfterFunc(100*time.Millisecond, func() { s.due.Store(true) })
@@ -160,7 +159,7 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	s.progress(p)
 }
 
-// find is Find without the report's sums.
+// find is Find without the totals of the report.
 func (s *search) find(ctx context.Context) error {
 	first, cancelFirst := whileStill(ctx, s.target, s.opts.Time, 0)
 	defer cancelFirst()

@@ -6,25 +6,25 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// flight has the plans that were made and not wholly observed, in the order in which the strategy
-// made them. Workers take them in this order and finish them in any; their outcomes are observed
-// in it again.
+// flight is the queue of plans that are not fully observed, in the order in which the strategy made
+// them. Workers take them in this order and finish them in any order; outcomes are observed in
+// queue order.
 type flight struct {
 	plans []*flying // tags are consecutive
-	taken int       // of plans, how many a worker has been given
-	tag   uint64    // of the next plan
-	// unseen is how many executions the plans ask for that have not been observed.
+	taken int       // how many of plans have been given to workers
+	tag   uint64    // tag of the next plan
+	// unseen is the number of requested executions that have not been observed.
 	unseen int
-	spare  []*flying // that have been dropped, to be used again
+	spare  []*flying // dropped entries, for reuse
 }
 
 // flying is a plan in flight.
 type flying struct {
-	request strategy.Request // with what all plans of the search have in common filled in
-	// observed is how many executions have been observed, and base how many had been when the
-	// plan was given to a worker, which is asked for the rest only.
+	request strategy.Request // completed by search.complete
+	// observed is the number of executions observed; base is its value when a worker took the plan,
+	// which runs only the remaining ones.
 	observed, base int
-	early          []early // results that came before their turn, in order
+	early          []early // results that arrived before their turn, in order
 }
 
 // early is a copy of an Execution.
@@ -34,7 +34,7 @@ type early struct {
 	seen    *observe.Observation
 }
 
-// add puts a plan at the end.
+// add appends a plan.
 func (f *flight) add(r *strategy.Request) {
 	r.Plan.Tag = f.tag
 	r.Plan.Repeat = max(1, r.Plan.Repeat)
@@ -48,7 +48,7 @@ func (f *flight) add(r *strategy.Request) {
 	f.plans = append(f.plans, p)
 }
 
-// take gives out the next plan, if there is one that no worker has.
+// take returns the next plan that no worker has, if any.
 func (f *flight) take() (Job, bool) {
 	if f.taken == len(f.plans) {
 		return Job{}, false
@@ -62,7 +62,7 @@ func (f *flight) take() (Job, bool) {
 	return j, true
 }
 
-// get returns the plan with a tag, nil if no worker has it.
+// get returns the plan with the given tag, or nil if no worker has it.
 func (f *flight) get(tag uint64) *flying {
 	if len(f.plans) == 0 || tag-f.plans[0].request.Plan.Tag >= uint64(f.taken) {
 		return nil
@@ -70,10 +70,10 @@ func (f *flight) get(tag uint64) *flying {
 	return f.plans[tag-f.plans[0].request.Plan.Tag]
 }
 
-// first returns the plan whose executions are observed now.
+// first returns the plan whose executions are observed next.
 func (f *flight) first() *flying { return f.plans[0] }
 
-// drop removes the first plan, which has ended.
+// drop removes the first plan, which is finished.
 func (f *flight) drop() {
 	p := f.plans[0]
 	f.unseen -= p.request.Plan.Repeat - p.observed
@@ -84,8 +84,8 @@ func (f *flight) drop() {
 	f.spare = append(f.spare, p)
 }
 
-// rewind takes all plans back from the workers. What of them has not been observed is to be run
-// again.
+// rewind takes all plans back from the workers and discards early results, so that executions not
+// observed yet run again.
 func (f *flight) rewind() {
 	f.taken = 0
 	for _, p := range f.plans {
@@ -93,7 +93,7 @@ func (f *flight) rewind() {
 	}
 }
 
-// alone returns the plan of one execution alone.
+// alone returns a plan for just one execution of p.
 func (p *flying) alone(index int) schedule.Plan {
 	one := p.request.Plan
 	one.Seed += uint64(index)

@@ -12,13 +12,12 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Follow runs the schedule of a recording as closely as the program lets it (FSE'10
-// §4.2.1) and returns the outcome. It is for a program that has been changed since:
-// where the recording is of another build, its instructions are first looked for in an
-// execution of this one. Whether the failure comes again is the caller's to see. named is as
-// Options.Where.
+// Follow runs the schedule of a recording as closely as the program lets it (FSE'10 §4.2.1) and
+// returns the outcome. It is for a program that has changed since the recording: if the build
+// differs, Follow first maps the recorded instructions to those of an execution of this build. The
+// caller checks whether the failure reproduces. named is like Options.Where.
 //
-// The error is that of trace.CheckPoints, an *UnsupportedError, or the target's.
+// The error is from trace.CheckPoints, an *UnsupportedError, or from the target.
 func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named func(trace.Site, bool) string) (*trace.Trace, error) {
 	plan := replayPlan(recorded)
 	plan.Mode, plan.Accesses, plan.MaxSteps = schedule.Tolerant, false, 0
@@ -49,14 +48,14 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named f
 	return o.Trace, nil
 }
 
-// instruction is a site with what is done there.
+// instruction is a site and the operation performed there.
 type instruction struct {
 	op   trace.Op
 	site trace.Site
 }
 
-// translated is a script with the instructions of another build. Steps whose instruction
-// is not known there are left out.
+// translated returns the script with its sites mapped to another build, without the steps whose
+// instruction has no counterpart there.
 func translated(script []schedule.Step, sites map[instruction]trace.Site) []schedule.Step {
 	var out []schedule.Step
 	for _, s := range script {
@@ -68,9 +67,9 @@ func translated(script []schedule.Step, sites map[instruction]trace.Site) []sche
 	return out
 }
 
-// siteMap finds the instructions of one recording in a recording of another build: threads
-// of one name do mostly the same operations in the same order, so those of both are
-// aligned, and each instruction goes with the one it is aligned with most often.
+// siteMap maps the instructions of one recording to those of a recording of another build. Threads
+// with the same name mostly perform the same operations in the same order. So siteMap aligns their
+// operations, and maps each instruction to the one it is aligned with most often.
 func siteMap(from, to *trace.Trace) map[instruction]trace.Site {
 	votes := map[instruction]map[trace.Site]int{}
 	theirs := map[uint64][]instruction{}
@@ -101,11 +100,10 @@ func siteMap(from, to *trace.Trace) map[instruction]trace.Site {
 	return sites
 }
 
-// longest bounds the operations of a thread that are aligned, and so the time and memory
-// that takes.
+// longest bounds the number of operations aligned per thread; time and memory are quadratic in it.
 const longest = 2000
 
-// operations are what each thread did.
+// operations returns the first operations of each thread, at most longest.
 func operations(t *trace.Trace) map[trace.ThreadID][]instruction {
 	out := map[trace.ThreadID][]instruction{}
 	for i := range t.Events {
@@ -116,10 +114,10 @@ func operations(t *trace.Trace) map[trace.ThreadID][]instruction {
 	return out
 }
 
-// aligned is a longest common subsequence of two sequences of operations, as pairs of
-// indices, the earliest one where there are several.
+// aligned returns a longest common subsequence of two sequences of operations as pairs of indices,
+// the earliest if there are several.
 func aligned(a, b []instruction) (pairs [][2]int) {
-	// length[i][j] is that of the subsequences of a[i:] and b[j:].
+	// length[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 	width := len(b) + 1
 	length := make([]uint16, (len(a)+1)*width)
 	for i := len(a) - 1; i >= 0; i-- {

@@ -14,8 +14,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// judge makes an ending with an unexpected exit status a failure. Targets leave that
-// open: see the package's doc.
+// judge turns a clean ending with an unexpected exit status into a failure. Targets do not decide
+// this; see the package comment.
 func judge(e *trace.Ending, expect int32) {
 	if e.Kind == trace.Clean && e.Status != expect {
 		e.Kind = trace.Exit
@@ -23,20 +23,20 @@ func judge(e *trace.Ending, expect int32) {
 	}
 }
 
-// verdict is what makes an execution a failed one.
+// verdict is the oracle of a search: it decides whether an execution failed.
 type verdict struct {
 	expect int32 // exit status of a good execution
-	// races: an execution that ends well, and whose accesses race, has failed. Then it is
-	// recorded with its accesses.
+	// races makes an execution fail if it ends cleanly and its accesses race. Executions are then
+	// recorded with their accesses.
 	races bool
-	// like is the race to look for first, nil for none: in an execution with several it
-	// must not be luck which one counts.
+	// like is the race to prefer, or nil. It makes the choice among several races of an execution
+	// deterministic.
 	like  *trace.Ending
 	where func(trace.Site) string // for the message
 }
 
-// verdictOf is the verdict that a recording was made under. named names places of the program,
-// nil for module and offset.
+// verdictOf returns the oracle under which a recording was made. named formats sites; nil means
+// module and offset.
 func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdict {
 	return verdict{
 		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
@@ -44,7 +44,8 @@ func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdi
 	}
 }
 
-// judged is the target as an executor whose outcomes have been judged.
+// judged returns an executor that runs plans on the target and applies the oracle to their
+// outcomes.
 func judged(t target.Target, v verdict) schedule.Executor {
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 		p.ExpectStatus = v.expect
@@ -68,14 +69,14 @@ func judged(t target.Target, v verdict) schedule.Executor {
 	}
 }
 
-// race makes a recorded execution that ended well, and has races, a failed one.
+// race turns a recorded execution that ended cleanly but has races into a failed one.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	t := o.Trace
 	e := &t.Ending
 	if len(races) == 0 {
 		return
 	}
-	// A leak hides no race.
+	// A race takes precedence over a leak.
 	if withoutLeak(e); e.Kind != trace.Clean {
 		return
 	}
@@ -96,7 +97,7 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	o.Ending = *e
 }
 
-// chosen is the race that counts: the one that is looked for, else the one that shows first.
+// chosen returns the race to report: the preferred one if present, else the earliest.
 func (v *verdict) chosen(races []race.Race) race.Race {
 	if v.like != nil {
 		if i := slices.IndexFunc(races, func(r race.Race) bool { return samePair(v.like.Accesses, r) }); i >= 0 {
@@ -111,7 +112,7 @@ func sameOrder(as, bs []trace.Access) bool {
 	return slices.EqualFunc(as, bs, func(a, b trace.Access) bool { return a.Site == b.Site && a.Op == b.Op })
 }
 
-// samePair reports whether the accesses are those of the race, whichever came first.
+// samePair reports whether the accesses are those of the race, in either order.
 func samePair(as []trace.Access, r race.Race) bool {
 	is := func(a trace.Access, b race.Access) bool { return a.Site == b.Site && a.Op == b.Op }
 	return len(as) == 2 && (is(as[0], r.Pair[0]) && is(as[1], r.Pair[1]) || is(as[0], r.Pair[1]) && is(as[1], r.Pair[0]))

@@ -10,46 +10,48 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Leak is a goroutine that was left when a test ended. Goroutines that one go statement
-// started are one leak.
+// Leak is a goroutine that still existed when a test ended. Goroutines started by the same go
+// statement are one leak.
 type Leak struct {
 	Created string `json:"created"` // the go statement
-	Op      string `json:"op"`      // what it was about to do or blocked in
+	Op      string `json:"op"`      // the operation it blocked on or was about to perform
 	Where   string `json:"where"`
-	// Running says that it may still have gone on. Otherwise it could not: it was blocked, and
-	// so was everything else.
+	// Running means that the goroutine could still make progress. If false, it was blocked, and so
+	// was every other goroutine.
 	Running bool `json:"running"`
-	// Executions of the exploration ended with a goroutine blocked in this place.
+	// Executions is the number of executions of the exploration that ended with a goroutine blocked
+	// here.
 	Executions int `json:"executions"`
 }
 
 const (
-	// maxAside bounds the executions that are kept to make sure of leaks.
+	// maxAside bounds the executions kept for confirming leaks.
 	maxAside = 16
-	// maxLingering is how many executions may take their time to tell that a goroutine is
-	// still running after the test. That takes far longer than most tests.
+	// maxLingering is how many executions may wait to find out whether a goroutine is still running
+	// after the test. The wait takes far longer than most tests.
 	maxLingering = 4
-	// leakTime bounds the time to make sure of leaks.
+	// leakTime bounds the time for confirming leaks.
 	leakTime = 10 * time.Second
 )
 
-// standing is where a goroutine was when its test ended. It is known without a recording,
-// unlike the go statement that started it.
+// standing is where a goroutine was when its test ended. Unlike the go statement that started it,
+// it is known without a recording.
 type standing struct {
 	op   trace.Op
 	site trace.Site
 }
 
-// leaks are the executions that ended well but for goroutines that were left. Anything is
-// worse than a leak, so these count as good executions while the exploration lasts.
+// leaks collects executions whose only fault is leftover goroutines. Any other failure is worse
+// than a leak, so these count as good executions during the exploration.
 type leaks struct {
-	lingering  int // executions that left goroutines which were still running
+	lingering  int // executions that left running goroutines behind
 	executions map[standing]int
-	aside      []*failure // each was the first with some standing
+	aside      []*failure // each was the first to show some standing
 }
 
-// setAside takes note of the goroutines that an execution left, which ended with trace.Leak, and
-// makes it a good one. p is the plan of this execution alone, number that of the execution.
+// setAside records the goroutines left by an execution that ended with trace.Leak, and turns its
+// ending into a good one. p is the plan of this execution alone, and number is the execution's
+// number.
 func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
 	fresh := false
 	met := map[standing]bool{}
@@ -74,23 +76,23 @@ func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
 	}
 	withoutLeak(&o.Ending)
 	if o.Trace != nil {
-		t := *o.Trace // the other is kept as it is
+		t := *o.Trace // the kept trace must not change
 		withoutLeak(&t.Ending)
 		o.Trace = &t
 	}
 }
 
-// withoutLeak makes the ending that of a good execution, if a leak is all there was.
+// withoutLeak turns an ending of kind trace.Leak into a clean one.
 func withoutLeak(e *trace.Ending) {
 	if e.Kind == trace.Leak {
 		e.Kind, e.Waiters, e.Message = trace.Clean, nil, ""
 	}
 }
 
-// reportLeaks runs the executions that were set aside once more, in processes of their own,
-// and reports the goroutines that are left again: what earlier executions of a process left
-// may have had a part in the first run. If nothing worse was found, the first leak that
-// Options.LeakFails calls a failure is the finding.
+// reportLeaks runs the executions set aside once more, each in its own process, and reports the
+// goroutines that are left again: in the first run, leftovers of earlier executions of the process
+// may have contributed. If nothing worse was found, the first leak that Options.LeakFails calls a
+// failure is the finding.
 func (s *search) reportLeaks(ctx context.Context) error {
 	made := map[standing]bool{}
 	byCreation := map[trace.Site]*Leak{}
@@ -131,7 +133,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			leak.Executions = max(leak.Executions, s.leaks.executions[at])
 		}
 		if fails && s.report.Finding == nil {
-			// The exploration may have used up its time already.
+			// The exploration may have reached its time limit already.
 			bounded, cancel := limited(ctx, leakTime)
 			_, err := s.confirm(bounded, f)
 			cancel()
@@ -147,7 +149,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	return nil
 }
 
-// created is the go statement that started a goroutine; 0 if it is not in the trace.
+// created returns the go statement that started a goroutine, or 0 if the trace does not have it.
 func created(t *trace.Trace, id trace.ThreadID) trace.Site {
 	for i := range t.Events {
 		e := &t.Events[i]

@@ -10,8 +10,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// observe takes in the next execution of the first plan in flight, or its early end if o is nil.
-// It reports whether the exploration goes on.
+// observe processes the next execution of the first plan in flight, or the plan's early end if o is
+// nil. It reports whether the exploration continues.
 func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *observe.Observation) bool {
 	if o == nil {
 		x.seen = strategy.Observation{Request: &p.request, Index: p.observed, Last: true}
@@ -33,8 +33,8 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	}
 	failed := o.Ending.Kind.Failed()
 	if failed {
-		// The runtime stops a plan at its first failure. If this one does not come again, the
-		// rest is still to be done.
+		// The runtime stops a plan at its first failure. If this failure does not reproduce, the
+		// remaining executions must still run.
 		last = p.observed == p.request.Plan.Repeat
 	}
 	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}
@@ -53,8 +53,8 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	return true
 }
 
-// look judges an outcome of a plan and enters it in the report. fresh says that no execution
-// before has ordered conflicting operations in the same way. The error ends the search.
+// look applies the oracle to an outcome and adds it to the report. fresh reports whether the
+// outcome shows a new behaviour. An error ends the search.
 func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation) (fresh bool, err error) {
 	plan := &p.request.Plan
 	switch o.Ending.Kind {
@@ -100,8 +100,8 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 		s.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
 	}
 	s.saw(o.Trace, seen.Races)
-	// A race that shows only after accesses that were skipped becomes scheduling points, and
-	// then shows in every execution that is recorded.
+	// A race seen only because accesses were skipped does not fail here. Its instructions become
+	// scheduling points, after which every recorded execution shows it.
 	if s.opts.RacesFail && plan.SkipAccesses == 0 {
 		v := verdict{expect: s.expect, where: s.name}
 		v.race(o, seen.Races)

@@ -10,71 +10,72 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Options of Find. The zero value explores until something is found or the context ends.
+// Options configure Find. The zero value explores until Find finds a failure or the context ends.
 type Options struct {
 	Seed uint64
-	// Runs bounds the executions of the exploration, 0 for no bound. What has been found is
-	// still confirmed and simplified.
+	// Runs bounds the executions of the exploration; 0 means no bound. It does not limit
+	// confirmation and simplification.
 	Runs int
-	// Time bounds the whole: exploration, confirmation and simplification; 0 for no bound.
-	// The first execution may outlast it while it gives no sign of life, until the target's
-	// watchdog has judged it, and confirmation by Grace.
+	// Time bounds exploration, confirmation and simplification together; 0 means no bound. A first
+	// execution without progress may exceed it until the target's watchdog ends it, and
+	// confirmation may exceed it by Grace.
 	Time time.Duration
-	// Stale ends the exploration when so many executions in a row, and half of all, have
-	// shown no behaviour that was not seen before; 0 for never. Rounds are finished.
+	// Stale ends the exploration when this many executions in a row, and at least half of all, have
+	// shown no new behaviour; 0 means never. Raced instructions that are not scheduling points yet
+	// get their round first.
 	Stale int
-	// Search makes the strategy; nil for a strategy.Portfolio of all samplers.
+	// Search makes the strategy; nil means a strategy.Portfolio of all samplers.
 	Search func(strategy.Setting) strategy.Strategy
-	// Workers carry out the exploration's plans; nil for the target alone. Failures are
-	// confirmed and simplified in the target, while the workers do nothing. What is found does not
-	// depend on how many there are.
+	// Workers run the exploration's plans; nil means the target alone. Find confirms and simplifies
+	// failures in the target while the workers are idle. The finding does not depend on the number
+	// of workers.
 	Workers []Worker
 
-	// Save is given the state of an exploration that found nothing and was ended by Time or
-	// Runs, or interrupted, after at least one execution; nil if nobody wants it.
+	// Save receives the state of an exploration that found nothing and was ended by Time, Runs or
+	// an interrupt after at least one execution. It may be nil.
 	Save func(state []byte) error
-	// Resume goes on with the exploration of such a state, with the same program and options but
-	// for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Races and leaks seen
-	// before are not reported again.
+	// Resume continues the exploration from such a state. Program and options must be the same
+	// except for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Races and
+	// leaks seen before are not reported again.
 	Resume []byte
-	// ExpectStatus is the exit status of a good execution, nil for that of the first.
+	// ExpectStatus is the exit status of a good execution; nil means that of the first execution.
 	ExpectStatus *int32
-	// Points are memory instructions to have as scheduling points from the start.
+	// Points are memory instructions that are scheduling points from the start.
 	Points []trace.Site
-	// MaxSteps is the step budget of an execution, 0 for the target's own.
+	// MaxSteps is the step budget of an execution; 0 means the target's default.
 	MaxSteps int
 
-	// Time-outs, sleeps and timers may end before their time, and so delay threads that could
-	// run, for schedule.Slack in all. NoEarlyTimeouts rules that out, EarlyTimeouts lifts
-	// the bound.
+	// By default, timeouts, sleeps and timers may expire early and so overtake enabled threads,
+	// within schedule.Slack in total. NoEarlyTimeouts rules this out; EarlyTimeouts removes the
+	// bound.
 	NoEarlyTimeouts bool
 	EarlyTimeouts   bool
 
-	// RacesFail makes an execution that ends well, and whose recorded accesses race, a
-	// finding of kind trace.Race. Every recorded execution is looked at, and more are
-	// recorded where that is cheap.
+	// RacesFail makes an execution that ends normally but whose recorded accesses race a finding of
+	// kind trace.Race. Find checks every recorded execution, and records more of them where that is
+	// cheap.
 	RacesFail bool
-	// LeakFails makes a goroutine that a test left a failure, if nothing worse is found. Nil: it
-	// is none, and Report.Leaks has it.
+	// LeakFails reports whether a leaked goroutine is a failure, which it then is if nothing worse
+	// is found. If nil, leaks are only listed in Report.Leaks.
 	LeakFails func(Leak) bool
-	// StopWhenSequential ends the exploration after the first execution if nothing of it
-	// could have been otherwise (Report.Sequential).
+	// StopWhenSequential ends the exploration after the first execution if no other execution is
+	// possible (Report.Sequential).
 	StopWhenSequential bool
-	// Spurious lets condition and futex waits end without a waker.
+	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
 
-	// Keep writes a trace, each as soon as it is there, and returns the name of the file.
-	// original is empty for the execution as it was found and the name of its file for the
-	// simplified one. Nil for nowhere.
+	// Keep writes a trace as soon as it is available and returns the file name. original is empty
+	// for the execution as found, and the name of that execution's file for the simplified one. If
+	// nil, traces are not written.
 	Keep func(t *trace.Trace, original string) (string, error)
-	// NoSimplify ends with the confirmed trace.
+	// NoSimplify skips simplification.
 	NoSimplify bool
 	Simplify   SimplifyOptions
 
-	// Where names a place in the program for the report; exact says that it is the
-	// instruction itself and not where a call returns to. Nil for module and offset.
+	// Where formats a site of the program for the report; exact means that the site is the
+	// instruction itself and not a return address. Nil means module and offset.
 	Where func(s trace.Site, exact bool) string
-	// Objects names an object of a trace as it was at an event. Nil for region and offset.
+	// Objects names an object of a trace as of an event. Nil means region and offset.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
 
@@ -88,29 +89,28 @@ func (o *Options) delays() schedule.Delays {
 	return schedule.ShortDelays
 }
 
-// SimplifyOptions bound a simplification.
+// SimplifyOptions configure a simplification.
 type SimplifyOptions struct {
-	Executions int           // 0 for the simplifier's own bound
-	Time       time.Duration // 0 for none
-	MaxSteps   int           // step budget of an execution, 0 for the target's own
-	// NoStatic begins with the recorded execution itself and not with its independent
-	// operations reordered.
+	Executions int           // 0 means the simplifier's default
+	Time       time.Duration // 0 means no bound
+	MaxSteps   int           // step budget of an execution; 0 means the target's default
+	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
-	// Where is as in Options, whose own goes with a search.
+	// Where is like Options.Where; a search uses that one instead.
 	Where func(s trace.Site, exact bool) string
 }
 
-// Progress is called at most ten times a second while Find or Simplify works. It is called from one
-// goroutine at a time, at most some times a second apart from changes of Phase.
+// Progress is reported by Find and Simplify, from one goroutine at a time: during exploration at
+// most ten times a second, and at every change of Phase.
 type Progress struct {
 	Phase      Phase
-	Executions int // of this phase and those before
+	Executions int // of this and earlier phases
 	PerSecond  float64
 	Behaviours int // distinct orders of conflicting operations seen
 	Points     int // memory instructions that are scheduling points
 	Round      int
 	Elapsed    time.Duration
-	// Cost is that of the simplest failing execution so far, while simplifying.
+	// Cost is the cost of the simplest failing execution so far, while simplifying.
 	Cost *trace.Cost
 }
 
@@ -123,7 +123,7 @@ const (
 	Simplifying Phase = "simplify"
 )
 
-// where is Options.Where or its default.
+// where formats a site with named, or as module and offset if named is nil.
 func where(named func(trace.Site, bool) string, modules []trace.Module, s trace.Site, exact bool) string {
 	if named != nil {
 		return named(s, exact)
@@ -131,7 +131,7 @@ func where(named func(trace.Site, bool) string, modules []trace.Module, s trace.
 	return place(modules, s)
 }
 
-// place is a site as module and offset.
+// place formats a site as module and offset.
 func place(modules []trace.Module, s trace.Site) string {
 	m := s.Module()
 	switch {

@@ -8,15 +8,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// raced is a race that some recorded execution showed. Naming its object takes symbols, so that
-// is left for the end of the search; what it needs of the execution is kept in the witness.
+// raced is a race that some recorded execution showed. Naming its object takes symbols and waits
+// until the end of the search; the witness keeps the parts of the trace needed for it.
 type raced struct {
 	race.Race
 	sides   [2]race.Access // in the order in which they happened
 	witness *trace.Trace
 }
 
-// saw keeps the races of a recorded execution that are not known yet.
+// saw adds the races of a recorded execution that are not known yet.
 func (s *search) saw(t *trace.Trace, races []race.Race) {
 	for _, r := range races {
 		if _, ok := s.races[r.Pair]; ok {
@@ -30,13 +30,13 @@ func (s *search) saw(t *trace.Trace, races []race.Race) {
 	}
 }
 
-// witness is a trace with what it takes to name an object of t as it was at an event: as if
-// the object's block had been the only one.
+// witness returns a trace with just enough of t to name an object as of event at: it contains only
+// the block that holds the object.
 func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 	w := &trace.Trace{Modules: t.Modules, Threads: t.Threads, Stacks: [][]trace.Site{nil}}
 	w.Header.Target, w.Header.BuildID = t.Header.Target, t.Header.BuildID
 	if t.Header.MaxAccesses > 0 {
-		return w // the detector counted events that the trace has not: at is another one there
+		return w // the detector counted accesses that the trace omits, so at does not index its events
 	}
 	for _, l := range t.Locals {
 		if l.Object == o && l.Event <= at {
@@ -68,8 +68,8 @@ func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 	return w
 }
 
-// named are the races seen, ordered by their instructions. Several pairs of instructions may
-// be called the same; they are one race to a reader.
+// named returns the races seen, ordered by instruction. Pairs of instructions with the same names
+// look the same to a reader and are listed once.
 func (s *search) named() []Race {
 	out := []Race{} // "[]" in JSON
 	type text struct{ a, whereA, b, whereB, name string }
@@ -89,7 +89,7 @@ func (s *search) named() []Race {
 	return out
 }
 
-// object is Options.Objects or its default.
+// object names an object with Options.Objects, or as region and offset if that is nil.
 func (s *search) object(t *trace.Trace, o trace.Object, size uint32) string {
 	if s.opts.Objects != nil {
 		return s.opts.Objects(t, o, size, 0)

@@ -13,12 +13,11 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Replay runs a recorded execution again, choice by choice, and returns the new recording.
-// It must be the same, event by event and to the same end; if it is not the error is a
-// *DivergedError that names the first event that differed, and the new recording is
-// returned with it. A trace of another build gives an *OtherProgramError, one with
-// scheduling points of another meaning the error of trace.CheckPoints, and nothing is
-// run.
+// Replay runs a recorded execution again, decision by decision, and returns the new recording. If
+// the recordings differ in an event or in the ending, Replay also returns a *DivergedError with the
+// first difference. For a trace of another build it returns an *OtherProgramError, and for a trace
+// with another version of scheduling points the error of trace.CheckPoints; in both cases nothing
+// runs.
 func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace.Trace, error) {
 	plan, err := ReplayPlan(t, recorded)
 	if err != nil {
@@ -42,8 +41,8 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 	return o.Trace, nil
 }
 
-// ReplayPlan is the plan that follows a recording strictly. The errors are those of Replay
-// for recordings that cannot be followed.
+// ReplayPlan returns the plan that follows a recording strictly. Its errors are those of Replay for
+// recordings that do not fit the target.
 func ReplayPlan(t target.Target, recorded *trace.Trace) (schedule.Plan, error) {
 	if err := fits(t, recorded); err != nil {
 		return schedule.Plan{}, err
@@ -51,13 +50,14 @@ func ReplayPlan(t target.Target, recorded *trace.Trace) (schedule.Plan, error) {
 	return replayPlan(recorded), nil
 }
 
-// differs is nil if the outcome of a strict replay is the recording's.
+// differs returns the first difference between a recording and the outcome of its strict replay, or
+// nil.
 func differs(recorded *trace.Trace, o schedule.Outcome) *DivergedError {
 	if o.Ending.Kind != trace.Diverged {
 		return same(recorded, o.Trace)
 	}
-	// An event before that may differ in something no script tells: a value, say. That
-	// is the first difference, then, and the likely cause.
+	// An earlier event may differ in something that scripts do not contain, such as a value. Then
+	// that is the first difference, and the likely cause.
 	n := min(len(o.Trace.Events), len(recorded.Events))
 	for i := range n {
 		a, b := &recorded.Events[i], &o.Trace.Events[i]
@@ -72,14 +72,15 @@ func differs(recorded *trace.Trace, o schedule.Outcome) *DivergedError {
 	return diverged(recorded, o.Trace, d)
 }
 
-// replayPlan is the plan that follows a recording strictly.
+// replayPlan returns the plan that follows a recording strictly, without checking that it fits the
+// target.
 func replayPlan(recorded *trace.Trace) schedule.Plan {
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	p := schedule.Plan{
 		Seed: seed, Repeat: 1,
 		Mode: schedule.Strict, Script: schedule.ScriptOf(recorded), Threads: recorded.Threads,
 		Policy: schedule.Fair, Points: recorded.Header.Points, ExpectStatus: recorded.Header.ExpectStatus,
-		Delays: schedule.NoDelays, // but for the steps that overtook
+		Delays: schedule.NoDelays, // except in steps recorded as early timeouts
 		Record: true,
 	}
 	for i := range recorded.Events {
@@ -93,13 +94,13 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		}
 	}
 	if recorded.Ending.Kind == trace.Hang {
-		// The budget was what ended it.
+		// The step budget ended the recorded execution.
 		p.MaxSteps = len(p.Script)
 	}
 	return p
 }
 
-// fits checks that a recording is one of the target's program.
+// fits checks that a recording is of the target's program.
 func fits(t target.Target, recorded *trace.Trace) error {
 	h := t.Header()
 	if err := trace.CheckPoints(recorded.Header, schedule.PointsVersion); err != nil {
@@ -126,27 +127,27 @@ func module(m trace.Module) string {
 	return fmt.Sprintf("%s (build %s)", m.Path, cmp.Or(m.BuildID, "unknown"))
 }
 
-// RecordOptions say which execution to record.
+// RecordOptions select the execution to record.
 type RecordOptions struct {
-	// Strategy chooses the schedule from Seed; nil for the fair one.
+	// Strategy chooses the schedule from Seed; nil means the fair policy.
 	Strategy strategy.Sampler
 	Seed     uint64
 	Points   []trace.Site // memory instructions that are scheduling points
 	MaxSteps int
-	// ExpectStatus is the exit status of a good execution; nil for any, which is then
-	// the one the trace expects.
+	// ExpectStatus is the exit status of a good execution. If nil, any status is good, and the
+	// trace expects the one that occurred.
 	ExpectStatus *int32
-	// Spurious lets condition and futex waits end without a waker.
+	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
-	// EarlyTimeouts lets any wait, sleep or timer end before its time; otherwise only sleeps
-	// do, for schedule.Slack in all and under a Strategy.
+	// EarlyTimeouts lets any wait, sleep or timer expire early. Otherwise only sleeps do, under a
+	// Strategy and within schedule.Slack in total.
 	EarlyTimeouts bool
-	// Sparse leaves out accesses that are not scheduling points.
+	// Sparse does not record accesses that are not scheduling points.
 	Sparse bool
 }
 
-// Record records one execution, whatever it ends with. Where heddle cannot carry the
-// program the error is an *UnsupportedError.
+// Record records one execution, whatever its ending. If heddle does not support the program, the
+// error is an *UnsupportedError.
 func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Trace, error) {
 	plan := schedule.Plan{Policy: schedule.Fair}
 	if opts.Strategy != nil {
@@ -176,7 +177,8 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	return o.Trace, nil
 }
 
-// unrecorded says why an execution that was to be recorded has no recording, nil if it has.
+// unrecorded returns an error that says why an execution has no usable recording, or nil if it has
+// one.
 func unrecorded(t target.Target, o *schedule.Outcome) error {
 	switch {
 	case o.Ending.Kind == trace.Unsupported:

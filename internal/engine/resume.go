@@ -12,11 +12,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/strategy"
 )
 
-// resumeVersion is the version of what Options.Save is given. It is raised whenever an older reader
-// would go on with another search.
+// resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
+// reader would continue with a different search.
 const resumeVersion = 1
 
-// savedSearch is an exploration that was ended by its bounds or interrupted, as JSON.
+// savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {
 	Version int          `json:"version"`
 	Options savedOptions `json:"options"`
@@ -24,11 +24,11 @@ type savedSearch struct {
 	Tag     uint64       `json:"tag"`    // of the first plan in flight
 	Counts  savedCounts  `json:"counts"`
 	Expect  *int32       `json:"expect,omitempty"` // nil while no execution has ended well
-	Steps   int          `json:"maxSteps"`         // the budget, which the first execution may have decided
+	Steps   int          `json:"maxSteps"`         // step budget, which the first execution may have decided
 	Seen    []byte       `json:"behaviours"`
 }
 
-// savedOptions are those that shape plans and are not in strategy.Setting.
+// savedOptions are the options that shape plans and are not in strategy.Setting.
 type savedOptions struct {
 	ExpectStatus                             *int32
 	MaxSteps                                 int
@@ -41,7 +41,7 @@ func (o *Options) shaping() savedOptions {
 	return savedOptions{o.ExpectStatus, o.MaxSteps, o.NoEarlyTimeouts, o.EarlyTimeouts, o.Spurious}
 }
 
-// save returns the search as Options.Resume takes it.
+// save returns the state of the search in the form that Options.Resume accepts.
 func (s *search) save() ([]byte, error) {
 	var flight []strategy.InFlight
 	for _, p := range s.flight.plans {
@@ -64,7 +64,7 @@ func (s *search) save() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// resume goes on with a search that was saved. The error is a strategy.ErrState.
+// resume restores a saved search. The error is a strategy.ErrState.
 func (s *search) resume(data []byte) error {
 	var in savedSearch
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -106,7 +106,7 @@ func (s *search) resume(data []byte) error {
 	return nil
 }
 
-// behavioursHeader and behavioursEntry are what behaviours marshal to, in little-endian order.
+// behavioursHeader and behavioursEntry are the binary form of behaviours, in little-endian order.
 type behavioursHeader struct {
 	Executions, Single uint64
 	Since              uint32

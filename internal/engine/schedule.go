@@ -9,22 +9,21 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// ScheduleOptions say what counts as the failure of a schedule that came without its recording.
+// ScheduleOptions are the oracle for a schedule that comes without a recording.
 type ScheduleOptions struct {
-	// ExpectStatus is the exit status of a good execution; nil for that of the program when
-	// no thread is preempted, as Find has it.
+	// ExpectStatus is the exit status of a good execution; nil means that of an execution under the
+	// fair policy, as in Find.
 	ExpectStatus *int32
 	RacesFail    bool // a data race is a failure
-	// Where is as Options.Where.
+	// Where is like Options.Where.
 	Where func(s trace.Site, exact bool) string
 }
 
-// ReplaySchedule runs a schedule, in the form that schedule.Parse reads, and records the
-// execution. The error of a string that cannot be read is schedule.Parse's.
-// Every step must be what the program does. If it is not, which is so for the schedule of
-// another program or build, the error is a *ScheduleError. An execution that goes on when the
-// schedule has ended, as one does that was stopped for making no progress, goes on under the
-// fair policy.
+// ReplaySchedule runs a schedule, in the form that schedule.Parse reads, and records the execution.
+// The error of a string that cannot be read is schedule.Parse's. If the program does something
+// other than a step says, as with the schedule of another program or build, the error is a
+// *ScheduleError. An execution that outlasts the schedule, such as a hang that was cut off,
+// continues under the fair policy.
 func ReplaySchedule(ctx context.Context, t target.Target, text string, opts ScheduleOptions) (*trace.Trace, error) {
 	script, threads, points, err := schedule.Parse(text)
 	if err != nil {
@@ -57,7 +56,7 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	return o.Trace, nil
 }
 
-// followed is the judged outcome of a strict plan, which has a trace.
+// followed runs a strict plan and returns its judged outcome, which has a trace.
 func followed(ctx context.Context, t target.Target, v verdict, plan schedule.Plan) (schedule.Outcome, error) {
 	o, err := judged(t, v)(ctx, plan)
 	if err != nil {
@@ -75,7 +74,7 @@ func followed(ctx context.Context, t target.Target, v verdict, plan schedule.Pla
 	return o, unrecorded(t, &o)
 }
 
-// ScheduleError says where a program does not follow a schedule.
+// ScheduleError reports where a program does not follow a schedule.
 type ScheduleError struct {
 	Step, Steps   int    // index of the step, and how many the schedule has
 	Expected, Met string // in words

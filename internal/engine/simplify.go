@@ -17,15 +17,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Simplify looks for an execution with fewer context switches that fails as the recorded
-// one does, and follows the result strictly from its script to make sure of it.
+// Simplify searches for an execution with fewer context switches that fails like the recorded one,
+// and confirms the result by a strict replay.
 //
-// If it is cut short, by the options, an error or the context, the result is the simplest
-// execution found so far and Complete is false; following it may take Grace longer. The error
-// is nil after running into the options' bounds; else it is that of the target or the context,
+// If the options, an error or the context cut it short, the result is the simplest execution found
+// so far and Complete is false; its replay may exceed the limit by Grace. Reaching the options'
+// bounds is not an error. Otherwise the error is that of the target or the context,
 // tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
-// *DivergedError if the result does not replay. The result is nil where there is nothing
-// to show.
+// *DivergedError if the result does not replay. The result is nil if simplification could not start
+// or the failure did not reproduce.
 func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
 	if !recorded.Ending.Kind.Failed() {
 		return nil, fmt.Errorf("there is no failure in the trace to keep: the execution ended with %v", recorded.Ending.Kind)
@@ -41,8 +41,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
 	exec := judged(t, verdictOf(recorded, opts.Where))
 	start := recorded
-	// A hang is as long as the step budget. Reordered, it is a few very long intervals, which
-	// are then shortened event by event; cut first, there is nothing left to reorder.
+	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
+	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
 	left := opts.Executions
 	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
 		executed := 0
@@ -91,14 +91,14 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	return s, err
 }
 
-// StaticMerge is what reordering independent operations is called among the operations of
-// a simplification. It needs no execution but the one that records its result.
+// StaticMerge is the operation of a simplification that reorders independent operations. Its only
+// execution records the result.
 const StaticMerge tinertia.Operation = "static-merge"
 
-// merged is the recorded execution with its independent operations reordered for fewer
-// context switches, executed; the recorded one where that gains nothing
-// or, which the dependences rule out unless the program talks to the outside world, it
-// does not fail in the same way. A timer that overtook no thread must not do so in its new place.
+// merged reorders the independent operations of the recorded execution for fewer context switches,
+// and runs the result. It returns the recorded execution if reordering gains nothing or the result
+// does not fail in the same way, which without external nondeterminism the dependences rule out. A
+// timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	reordered, r := static.Reordered(recorded)
 	if r.After >= r.Before {
@@ -106,7 +106,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	}
 	plan := replayPlan(reordered)
 	plan.Delays = strategy.DelaysOf(recorded)
-	plan.Accesses = false // those that were not scheduling points only lengthen what is shown
+	plan.Accesses = false // accesses that are not scheduling points only make the trace longer
 	o, err := exec(ctx, plan)
 	if err != nil {
 		return nil, 1, err
@@ -121,7 +121,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 // simplify simplifies the finding.
 func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	if len(schedule.ScriptOf(t)) == 0 {
-		return nil // it fails before there is anything to schedule
+		return nil // it fails before the first scheduling decision
 	}
 	opts := s.opts.Simplify
 	if opts.MaxSteps == 0 {
@@ -137,8 +137,8 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		s.note("not simplified: %v", err)
 		return nil
 	case errors.As(err, &d):
-		// It was executed, but from another script: better none than one that does not
-		// replay.
+		// It failed when found, but does not replay. No simplified execution is better than one
+		// that does not replay.
 		s.note("not simplified: the simplified execution does not replay: %v", d)
 		return nil
 	case simple == nil && err != nil:

@@ -8,43 +8,43 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// Worker carries out plans for an exploration: in a process of this machine, in several, or on
-// another machine. All workers of a search run the same build with the same libraries, so that
-// sites mean the same to all of them, and a plan gives the same execution whoever runs it.
+// Worker runs plans for an exploration, in one or more processes, on this machine or another. All
+// workers of a search run the same build with the same libraries, so that sites mean the same to
+// all of them and a plan gives the same execution on any worker.
 type Worker interface {
-	// Work takes jobs from next and calls done with their results. The results of one job come
-	// in the order of its executions, and the last one says so; those of different jobs may
-	// come in any order. Work takes as many jobs as it likes before the first is done. When next
-	// returns false there is no job for now: Work asks again after it has called done, and
-	// returns nil when it has no job left and next returns false.
+	// Work takes jobs from next and calls done with their results. The results of one job come in
+	// the order of its executions, and the last one sets Last; those of different jobs may come in
+	// any order. Work may take any number of jobs before the first is done. If next returns false,
+	// no job is available at present: Work asks again after it has called done, and returns nil
+	// when it has no job left and next returns false.
 	//
-	// When done returns false no further result is wanted. Work then returns nil as soon as it
-	// can take jobs again at the next call, whether it has carried out all that it took or not.
+	// When done returns false, the caller wants no more results. Work then returns nil as soon as
+	// it is ready for another call, and need not finish the jobs that it took.
 	//
-	// next and done may be called from one goroutine at a time. An error says that the worker
-	// cannot go on, or is the context's.
+	// Work calls next and done from one goroutine at a time. It returns the context's error, or
+	// another one if the worker failed.
 	Work(ctx context.Context, next func() (Job, bool), done func(*Execution) bool) error
 }
 
-// Job is a plan to be carried out. Its Tag tells it from the other jobs of the search.
+// Job is a plan to run. The plan's Tag identifies it among the jobs of the search.
 type Job struct {
 	Plan schedule.Plan
 	// Observe asks for Execution.Seen of executions that are recorded.
 	Observe bool
 }
 
-// Execution is what became of one execution of a job, valid until the call of done returns, except
-// the trace.
+// Execution is the result of one execution of a job. Except for the trace, it is valid only until
+// done returns.
 type Execution struct {
 	Tag uint64 // the plan's
-	// Outcome is nil if the plan ended before the executions that it asked for. Then Last is
+	// Outcome is nil if the plan ended early, before all executions that it asked for; Last is then
 	// true.
 	Outcome *schedule.Outcome
 	Last    bool // no other result of the job follows
 	Seen    *observe.Observation
 }
 
-// Local returns the worker that carries out plans in a target of this process.
+// Local returns a worker that runs plans on a target of this process.
 func Local(t target.Target) Worker { return &local{target: t} }
 
 type local struct {
@@ -72,7 +72,8 @@ func (l *local) Work(ctx context.Context, next func() (Job, bool), done func(*Ex
 	return err
 }
 
-// localWork is one call of Work. Targets end plans in the order in which they took them.
+// localWork is the state of one call of Work. Targets finish plans in the order in which they took
+// them.
 type localWork struct {
 	done     func(*Execution) bool
 	observer *observe.Observer
@@ -83,7 +84,7 @@ type localWork struct {
 	out      schedule.Outcome
 }
 
-// outcome is the target's done.
+// outcome is the callback for the target's outcomes.
 func (w *localWork) outcome(p schedule.Plan, o schedule.Outcome) bool {
 	for i, tag := range w.taken {
 		if tag != p.Tag {
@@ -107,8 +108,8 @@ func (w *localWork) outcome(p schedule.Plan, o schedule.Outcome) bool {
 	return !w.stopped
 }
 
-// over reports the first n plans taken as ended: the target has gone on to another one, or has
-// none left.
+// over reports the first n plans taken as ended, because the target has moved on to a later plan or
+// has none left.
 func (w *localWork) over(n int) bool {
 	for _, tag := range w.taken[:n] {
 		w.result = Execution{Tag: tag, Last: true}

@@ -11,16 +11,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Options are how to build a view. The zero value is right for a trace made on this
-// machine.
+// Options configure Build. The zero value is right for a trace made on this machine.
 type Options struct {
-	// SourceDirs are where to look for source files that are not where the program was
-	// built; the trace's working directory is always tried.
+	// SourceDirs are searched for source files that are not where the program was built; the
+	// trace's working directory is always searched.
 	SourceDirs []string
 }
 
-// Names says what the places and objects of a trace are called. Its methods are those of
-// symbol.Table and symbol.Objects.
+// Names resolves the sites and objects of a trace to names. Its methods are those of symbol.Table
+// and symbol.Objects.
 type Names interface {
 	Call(trace.Site) []symbol.Frame
 	Function(trace.Site) symbol.Frame
@@ -29,7 +28,7 @@ type Names interface {
 	Problems() []error
 }
 
-// NamesOf are the names that the program's symbols give.
+// NamesOf returns the names from the program's symbols.
 func NamesOf(tr *trace.Trace, tab *symbol.Table) Names {
 	return struct {
 		*symbol.Table
@@ -37,7 +36,7 @@ func NamesOf(tr *trace.Trace, tab *symbol.Table) Names {
 	}{tab, tab.Objects(tr)}
 }
 
-// Build makes the view of a valid trace (trace.Validate).
+// Build returns the view of a valid trace (trace.Validate).
 func Build(tr *trace.Trace, names Names, opt Options) *View {
 	dirs := append([]string{}, opt.SourceDirs...)
 	if tr.Header.Dir != "" {
@@ -81,34 +80,34 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	return v
 }
 
-// builder holds what the parts of a view are made from.
+// builder is the state shared by the functions that build a view.
 type builder struct {
 	tr       *trace.Trace
 	names    Names
 	places   *places
 	roles    []role         // by thread
-	values   bool           // the trace knows the values of accesses
+	values   bool           // the trace has the values of accesses
 	shared   []bool         // by event: another thread could notice it
 	hidden   []bool         // by event: it has no row
-	switches []*Switch      // by event: the context switch before it, nil for none
-	state    *ops.State     // locks and queues: as they were at the end, once the switches are found
-	last     int            // index of the event that failed, -1 for none
-	raced    [2]int         // of the events that race, -1 for none
+	switches []*Switch      // by event: the context switch before it, or nil
+	state    *ops.State     // locks and queues; after findSwitches, their final state
+	last     int            // index of the failed event, or -1
+	raced    [2]int         // indices of the racing events, or -1
 	cases    map[int]uint64 // by event of a select: the case it took
 }
 
-// failed reports whether event i is what failed.
+// failed reports whether event i is part of the failure.
 func (b *builder) failed(i int) bool { return i == b.last || i == b.raced[0] || i == b.raced[1] }
 
-// lastEvent is the event that failed: the last one of the thread that did, if that is
-// where it failed and not only the last that was recorded before. -1 if none exists.
+// lastEvent returns the failed event, or -1: the last event of the failed thread, if it failed
+// there and not at some later, unrecorded instruction.
 func lastEvent(tr *trace.Trace) int {
 	end := &tr.Ending
 	switch {
 	case !end.Kind.Failed(), end.Kind == trace.Deadlock, end.Kind == trace.Hang, end.Kind == trace.Leak:
-		return -1 // nobody failed: something did not happen
+		return -1 // no event failed: something did not happen
 	case end.Kind == trace.Race:
-		return -1 // two did
+		return -1 // two accesses fail together
 	case end.Kind == trace.Test:
 		return slices.IndexFunc(tr.Events, func(e trace.Event) bool { return e.Op == trace.OpTestFail })
 	}
@@ -126,7 +125,7 @@ func lastEvent(tr *trace.Trace) int {
 	return -1
 }
 
-// keepSpinning has a hang show what the threads did that could have gone on.
+// keepSpinning makes the view of a hang show the events of the threads that were still enabled.
 func (b *builder) keepSpinning() {
 	if b.tr.Ending.Kind != trace.Hang {
 		return
@@ -146,8 +145,8 @@ func (b *builder) keepSpinning() {
 	}
 }
 
-// valuesKnown reports whether values were recorded. Targets that cannot tell them leave
-// all of them zero.
+// valuesKnown reports whether values were recorded. Targets that cannot observe them leave them
+// zero.
 func valuesKnown(tr *trace.Trace) bool {
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Op.IsAccess() && e.Value != 0 {
@@ -189,7 +188,7 @@ func countShown(rows []Row, columns []Column) {
 	}
 }
 
-// ending says how the execution ended.
+// ending describes how the execution ended.
 func (b *builder) ending() (string, *Failure) {
 	e := &b.tr.Ending
 	switch {

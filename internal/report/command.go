@@ -6,8 +6,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// CommandLine is the command line that runs the program of a trace: its own, or, where there is
-// a recipe, one of heddle's that builds the program first. It is for people: nothing reads it.
+// CommandLine returns the command line that runs the program of a trace: the program's own or, if
+// the trace has a build recipe, a heddle command that builds the program first. It is for display
+// only.
 func CommandLine(h *trace.Header) []string {
 	r := h.Recipe
 	if r == nil {

@@ -38,7 +38,7 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	return f
 }
 
-// story is an object's full name and, of heap memory that was freed, by whom.
+// story returns an object's full name and, for freed heap memory, what freed it.
 func (b *builder) story(o trace.Object) string {
 	n := b.names.Name(o, 0, len(b.tr.Events))
 	s := n.Full()
@@ -55,14 +55,14 @@ func (b *builder) story(o trace.Object) string {
 	return s
 }
 
-// typed is an object's name with its type, where that has a name: `std::mutex queue.mu`; of a
-// heap block, with where it was allocated.
+// typed returns an object's name with its type, if that has a name (`std::mutex queue.mu`), or, for
+// a heap block, with the place of its allocation.
 func (b *builder) typed(o trace.Object) string {
 	n := b.names.Name(o, 0, len(b.tr.Events))
 	return n.Full()
 }
 
-// title is the failure in one line.
+// title describes the failure in one line.
 func (b *builder) title(found finding.Finding) string {
 	kind := found.Kind.String()
 	e := &b.tr.Ending
@@ -81,7 +81,7 @@ func (b *builder) title(found finding.Finding) string {
 	return kind + ": " + found.Message
 }
 
-// waits are the threads that had not ended, those of the ring first.
+// waits returns the threads that had not ended, those of the deadlock cycle first.
 func (b *builder) waits() ([]Wait, int) {
 	e := &b.tr.Ending
 	var out []Wait
@@ -108,8 +108,8 @@ func (b *builder) waits() ([]Wait, int) {
 	return out, ring
 }
 
-// wait says what w waits for, and what it holds that the thread before it in the ring
-// waits for.
+// wait describes what w waits for, and what it holds that the previous thread in the cycle waits
+// for.
 func (b *builder) wait(w, before *trace.Waiter) Wait {
 	p := b.pendingOf(w)
 	at := b.places.locate(w.Site, w.Stack)

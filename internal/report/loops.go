@@ -3,33 +3,33 @@ package report
 import "github.com/heddle-dev/heddle/trace"
 
 const (
-	// maxPeriod is the longest block of events that is looked for.
+	// maxPeriod is the length of the longest repeated block of events that is detected.
 	maxPeriod = 64
-	// minTurns is how often a block must repeat to be folded: two of a kind are read
-	// faster than explained.
+	// minTurns is how often a block must repeat to be folded; two repetitions are easier to read in
+	// full.
 	minTurns = 3
 )
 
-// segment is a stretch of events: one event, or a block of period events that ran times
-// times, whose first turn is divided in turn.
+// segment is a range of events: one event, or a block of period events that ran times times, whose
+// first turn is itself divided into segments.
 type segment struct {
 	start, end    int
 	period, times int
 	body          []segment
 }
 
-// step is what must agree for two events to be the same step of a loop.
+// step has the properties in which two events must agree to be the same step of a loop.
 type step struct {
 	thread trace.ThreadID
 	op     trace.Op
 	site   trace.Site
 	stack  uint32
-	unique int // events that must be shown in lines of their own
+	unique int // nonzero for events that need their own rows
 }
 
-// loopFinder looks for repeated blocks. A block repeats where the same threads do the
-// same operations at the same sites, with the same kind of context switch before each
-// step; only what leads into the first turn may differ.
+// loopFinder detects repeated blocks. A block repeats if the same threads perform the same
+// operations at the same sites, with the same kind of context switch before each step; only the
+// switch into the first turn may differ.
 type loopFinder struct {
 	steps    []step
 	switches []Reason // before each event; empty for none
@@ -52,12 +52,12 @@ func (b *builder) loops() []segment {
 	return f.find(0, n)
 }
 
-// find divides events lo to hi. At each event it takes the block that covers most, the
-// shorter of equals; inside of one turn it looks again.
+// find divides events lo to hi. At each event it takes the block that covers the most events, the
+// shorter one of equals, and then divides one turn of it recursively.
 func (f *loopFinder) find(lo, hi int) []segment {
 	var out []segment
-	// differs[p] is the first event at or after the current one that is not like the one
-	// p later. It only moves forward, so that all in all each p costs one pass.
+	// differs[p] is the first event at or after the current one that differs from the event p
+	// later. It only moves forward, so each p costs one pass in total.
 	differs := make([]int, maxPeriod+1)
 	for i := lo; i < hi; {
 		best := segment{start: i, end: i + 1}

@@ -15,14 +15,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// phrase is an event in words, in parts so that the turns of a loop can be put together.
+// phrase is the description of an event, in parts so that the turns of a loop can be combined.
 type phrase struct {
 	verb   string
 	object string
 	sep    string // between object and value: ` → ` came back, ` ← ` was stored
 	value  string
 	note   string // in brackets at the end
-	block  int    // heap block, -1 for none
+	block  int    // heap block, or -1
 }
 
 func (p phrase) brief() string { return strings.TrimSpace(p.verb + " " + p.object) }
@@ -38,7 +38,7 @@ func (p phrase) text() string {
 	return s
 }
 
-// through is the phrase for a run of events of which p is the first and q the last.
+// through returns the phrase for a series of events of which p is the first and q the last.
 func (p phrase) through(q phrase) phrase {
 	join := func(a, b string) string {
 		if a == b {
@@ -78,7 +78,7 @@ func (b *builder) phrase(i int) phrase {
 		size = e.Size
 	}
 	if e.Op == trace.OpMalloc {
-		at++ // the block is there from the next event on
+		at++ // the block exists from the next event on
 	}
 	if e.Op == trace.OpFree {
 		size = 0 // the block itself, not what is in it
@@ -97,7 +97,7 @@ func (b *builder) phrase(i int) phrase {
 	return p
 }
 
-// tell fills in the result of the event, in the form that its row asks for.
+// tell adds the result of the event, in the form given by its row in the table of operations.
 func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Name) {
 	number := strconv.FormatUint(e.Value, 10)
 	switch spec.Tells {
@@ -265,8 +265,7 @@ func (b *builder) tellAccess(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 	}
 }
 
-// descriptor is the phrase for an operation on a descriptor: by the number that the call was
-// given.
+// descriptor names the descriptor of an operation by the number that the call was given.
 func (p *phrase) descriptor(spec *ops.Spec, e *trace.Event) {
 	kind, _, ok := e.Object.Channel()
 	fd := int32(e.Aux)
@@ -302,7 +301,7 @@ func (p *phrase) descriptor(spec *ops.Spec, e *trace.Event) {
 	}
 }
 
-// signalName is `SIGUSR1`, or the number of a signal without a name.
+// signalName returns `SIGUSR1`, or the number of a signal without a name.
 func signalName(n uint64) string {
 	if name := unix.SignalName(syscall.Signal(n)); name != "" {
 		return name
@@ -310,7 +309,7 @@ func signalName(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// signalSet is `{SIGINT, SIGUSR1}`.
+// signalSet returns `{SIGINT, SIGUSR1}`.
 func signalSet(set uint64) string {
 	if set == ^uint64(0) {
 		return "all"
@@ -327,12 +326,12 @@ func signalSet(set uint64) string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-// auxName is the name of an event's second object.
+// auxName returns the name of an event's second object.
 func (b *builder) auxName(e *trace.Event) string {
 	return b.names.Name(trace.Object(e.Aux), 0, len(b.tr.Events)).Text
 }
 
-// fail says that a call failed, and how.
+// fail adds that a call failed, and its error.
 func (p *phrase) fail(e *trace.Event) {
 	if e.Result == 0 {
 		return
@@ -357,8 +356,8 @@ func (p *phrase) fail(e *trace.Event) {
 	}
 }
 
-// access tells the value of a memory access, where the trace has one. Accesses that were
-// not scheduling points are recorded without.
+// access adds the value of a memory access if the trace has it. Accesses that were not scheduling
+// points are recorded without a value.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
 	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoChoice == 0)
 	switch {
@@ -371,7 +370,7 @@ func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name
 
 var orders = [...]string{"relaxed", "consume", "acquire", "release", "acq_rel", ""}
 
-// order tells the memory order, unless it is the strongest.
+// order adds the memory order, unless it is the strongest.
 func (p *phrase) order(e *trace.Event) {
 	if o := int(e.Flags & trace.FlagOrder >> 4); o < len(orders) {
 		p.note = orders[o]

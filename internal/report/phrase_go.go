@@ -9,21 +9,20 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// hidden reports whether an event has no row: what the race detector is told is about what
-// other rows show, and the case of a select is told with the select.
+// hidden reports whether an event has no row: annotations for the race detector repeat what other
+// rows show, and the case of a select is part of the select's row.
 func hidden(op trace.Op) bool {
 	s := ops.Of(op)
 	return s.Of == ops.SyncVar || s.Does == ops.Selected
 }
 
-// hiddenEvents says of each event whether it has no row. Besides those of hidden they are
-// what Go's runtime tells the race detector that an operation on a channel touches: told
-// only where that races. The return from the creation of a thread has a row only where
-// another thread has run since.
+// hiddenEvents returns, by event, whether it has no row. Besides the events of hidden, these are
+// the accesses that Go's runtime reports to the race detector for a channel operation, unless they
+// race. The return from the creation of a thread has a row only if another thread has run since.
 func hiddenEvents(tr *trace.Trace) []bool {
 	out := make([]bool, len(tr.Events))
 	raced := racing(tr)
-	last := map[trace.ThreadID]*trace.Event{} // operation on a channel
+	last := map[trace.ThreadID]*trace.Event{} // last channel operation
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch c := last[e.Thread]; {
@@ -43,8 +42,8 @@ func hiddenEvents(tr *trace.Trace) []bool {
 // near reports whether o lies in the first few words of the object at base.
 func near(base, o trace.Object) bool { return base <= o && o-base < 64 }
 
-// findCases notes which case each select took: at the select itself, or at the resume with
-// which it went on.
+// findCases records which case each select took: at the select itself, or at the resume after it
+// blocked.
 func (b *builder) findCases() {
 	b.cases = map[int]uint64{}
 	last := map[trace.ThreadID]int{}
@@ -61,7 +60,7 @@ func (b *builder) findCases() {
 	}
 }
 
-// caseText is `case 2`, counted from 1 as they are written, or `default`.
+// caseText returns `case 2`, counted from 1 in source order, or `default`.
 func caseText(n uint64) string {
 	if n == ^uint64(0) {
 		return "default"
@@ -69,7 +68,7 @@ func caseText(n uint64) string {
 	return "case " + strconv.FormatUint(n+1, 10)
 }
 
-// tellGo is told for the operations of Go programs.
+// tellGo is tell for the operations of Go programs.
 func (b *builder) tellGo(p *phrase, i int) {
 	e := &b.tr.Events[i]
 	n, decided := b.cases[i]
@@ -109,7 +108,7 @@ func (b *builder) tellGo(p *phrase, i int) {
 	}
 }
 
-// goWait says what a goroutine is blocked in.
+// goWait describes what a goroutine is blocked on.
 func (b *builder) goWait(p pending, name string, t trace.ThreadID) string {
 	spec := ops.Of(p.op)
 	switch spec.Blocks {
@@ -128,8 +127,8 @@ func (b *builder) goWait(p pending, name string, t trace.ThreadID) string {
 	return "waits in " + p.op.String() + name
 }
 
-// blocks reports whether a goroutine blocks in its event: it goes on with event next, -1 for
-// none.
+// blocks reports whether a goroutine blocks in an event; next is the event with which it continues,
+// or -1.
 func (b *builder) blocks(e *trace.Event, next int) bool {
 	if next >= 0 {
 		return b.tr.Events[next].Op == trace.OpResume
@@ -141,8 +140,8 @@ func (b *builder) blocks(e *trace.Event, next int) bool {
 	return slices.ContainsFunc(b.tr.Ending.Waiters, func(w trace.Waiter) bool { return w.Thread == e.Thread && w.Op == op })
 }
 
-// path is the way from main to a goroutine: `1.2` is the second one that main's first
-// started. Goroutines have no number that means the same under every schedule; this does.
+// path returns the creation path of a goroutine: `1.2` is the second goroutine started by the first
+// one that main started. Unlike a goroutine's number, it means the same under every schedule.
 func (b *builder) path(t trace.ThreadID) string {
 	if b.tr.Header.Target != "go" || t <= 0 || int(t) >= len(b.tr.Threads) {
 		return ""
@@ -152,7 +151,7 @@ func (b *builder) path(t trace.ThreadID) string {
 		return ""
 	}
 	nth := strconv.Itoa(th.Nth)
-	if th.Parent > 0 && th.Parent < t { // a valid trace has no other
+	if th.Parent > 0 && th.Parent < t { // always so in a valid trace
 		if b.tr.Threads[th.Parent].IsClock() {
 			return trace.ClockLabel + "." + nth
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// places turns sites into the view's table of places.
+// places builds the view's table of places from sites.
 type places struct {
 	tr     *trace.Trace
 	names  Names
@@ -24,7 +24,7 @@ type siteKey struct {
 	stack uint32
 }
 
-// located is where an event is: the place to show and its whole call stack.
+// located is the location of an event: the place to show and the whole call stack.
 type located struct{ place, stack int }
 
 func newPlaces(tr *trace.Trace, names Names, src *symbol.Sources) *places {
@@ -35,7 +35,7 @@ func newPlaces(tr *trace.Trace, names Names, src *symbol.Sources) *places {
 	}
 }
 
-// add is the number of frame f.
+// add returns the number of frame f, and adds it if it is new.
 func (p *places) add(f symbol.Frame) int {
 	pl := Place{Label: f.Place(), Func: f.Func, File: f.File, Line: f.Line}
 	if text, ok := p.src.Line(f.File, f.Line); ok {
@@ -49,9 +49,9 @@ func (p *places) add(f symbol.Frame) int {
 	return len(p.list) - 1
 }
 
-// locate resolves the frames of an operation, its own first, then its callers'. The one
-// to show is the innermost of the program's own code: a lock taken in a header of the
-// C++ library is taken where the program called it.
+// locate resolves the frames of an operation, innermost first. The place to show is the innermost
+// frame in the program's own code: a lock acquired in a header of the C++ library is shown where
+// the program called it.
 func (p *places) locate(site trace.Site, stack uint32) located {
 	key := siteKey{site, stack}
 	if l, ok := p.known[key]; ok {
@@ -62,7 +62,7 @@ func (p *places) locate(site trace.Site, stack uint32) located {
 	return l
 }
 
-// sites is a call stack with the site that it leads to, innermost first.
+// sites returns a site followed by its call stack, innermost first.
 func (p *places) sites(site trace.Site, stack uint32) []trace.Site {
 	sites := []trace.Site{site}
 	if int(stack) < len(p.tr.Stacks) {
@@ -92,7 +92,7 @@ func (p *places) frames(sites []trace.Site) located {
 		}
 	}
 	if p.tr.Header.Target == "go" && own > 0 {
-		all = all[:own] // what started the goroutine or the test is the same for all
+		all = all[:own] // the frames that started the goroutine or test are always the same
 	}
 	p.stacks = append(p.stacks, all)
 	return located{best, len(p.stacks) - 1}
@@ -101,7 +101,7 @@ func (p *places) frames(sites []trace.Site) located {
 // ownCode is the rank of frames in the program's own source.
 const ownCode = 3
 
-// rank is how well a frame says where the program was: 0 not at all, ownCode best.
+// rank returns how useful a frame is for locating an event: from 0 (useless) to ownCode.
 func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && ownModule(p.tr.Modules[s.Module()])
 	switch {
@@ -115,8 +115,8 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	return ownCode
 }
 
-// ownModule reports whether a module is the program, or a library that belongs to it and not
-// to the system.
+// ownModule reports whether a module is the program or one of its own libraries, rather than the
+// system's.
 func ownModule(m trace.Module) bool {
 	return m.Program || !slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
 		return strings.HasPrefix(m.Path, dir)

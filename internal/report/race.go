@@ -2,7 +2,7 @@ package report
 
 import "github.com/heddle-dev/heddle/trace"
 
-// racing are the events of the two accesses that race, -1 where they are not recorded.
+// racing returns the events of the two racing accesses, -1 for an access that is not recorded.
 func racing(tr *trace.Trace) [2]int {
 	out := [2]int{-1, -1}
 	for side, a := range tr.Ending.Accesses {
@@ -27,7 +27,7 @@ func isAccess(e *trace.Event, a trace.Access) bool {
 	return a.Object.Region() == trace.RegionStack || e.Object <= a.Object && uint64(a.Object-e.Object) < max(1, uint64(e.Size))
 }
 
-// sides tells both accesses of a race.
+// sides describes both accesses of a race.
 func (b *builder) sides() []Side {
 	var out []Side
 	for n, a := range b.tr.Ending.Accesses {

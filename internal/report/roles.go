@@ -5,9 +5,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// role is what a thread does: the function it runs.
+// role is the function that a thread runs.
 type role struct {
-	name  string // `worker`; how the program or language calls the thread, if it does
+	name  string // `worker`, or the thread's name in the program or language, if any
 	place int    // where the function is declared
 	stack int    // the place as a call stack
 }
@@ -49,7 +49,7 @@ func (b *builder) findRoles() []role {
 	return out
 }
 
-// goName is the name of a Go function without its package, empty for others.
+// goName returns the name of a Go function without its package, or "" for other functions.
 func (b *builder) goName(f symbol.Frame) string {
 	if b.tr.Header.Target != "go" {
 		return ""
@@ -58,11 +58,11 @@ func (b *builder) goName(f symbol.Frame) string {
 	return name
 }
 
-// roleEvents is how many events of a thread are looked at for what it runs.
+// roleEvents is the number of events of a thread that are examined to find its function.
 const roleEvents = 32
 
-// entry is the function that t runs. Threads of C++ and of thread pools start in a
-// library; then it is the outermost function of the program on the way to an early event.
+// entry returns the function that t runs. Threads of C++ and of thread pools start in a library;
+// for those it is the outermost function of the program in the call stack of an early event.
 func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool) {
 	if t.Entry != 0 {
 		f, known = b.names.Function(t.Entry), true
@@ -82,8 +82,8 @@ func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool
 				if b.places.rank(sites[k], frames[n]) != ownCode || frames[n].GoWrapper() {
 					continue
 				}
-				// Where it is declared rather than where it was; a byte back, because
-				// a call may be the last instruction of its function.
+				// Use the place of its declaration, not of the call; look one byte back, because a
+				// call may be the last instruction of its function.
 				if f := b.names.Function(sites[k] - 1); f.Func == frames[n].Func {
 					return f, true
 				}
@@ -94,13 +94,13 @@ func (b *builder) entry(t trace.Thread, early []int) (f symbol.Frame, known bool
 	return f, known
 }
 
-// placeOf is where an event is; a thread starts in the function it runs.
+// placeOf returns the location of an event; the start of a thread is in the function it runs.
 func (b *builder) placeOf(e *trace.Event) located {
 	if e.Op == trace.OpThreadStart {
 		return located{b.roles[e.Thread].place, b.roles[e.Thread].stack}
 	}
 	if e.Op == trace.OpThreadEnd && b.tr.Header.Target == "go" {
-		return located{} // it has returned from all there was
+		return located{} // the thread has returned from all functions
 	}
 	return b.places.locate(e.Site, e.Stack)
 }

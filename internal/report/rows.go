@@ -1,12 +1,11 @@
 package report
 
-// turns is a loop that a row stands in: the row's event happens again each stride events,
-// times times.
+// turns is a loop around a row: the row's event repeats every stride events, times times.
 type turns struct{ stride, times int }
 
-// rows makes the rows of segments. In the body of loops (in), a row stands for its event
-// of every turn. first is the event before which no switch is told: that of a loop's
-// first turn is not part of the loop.
+// rows returns the rows of segments. Inside loops (in), a row stands for its event in every turn.
+// first is the event before which no switch is shown: the switch into a loop's first turn is not
+// part of the loop.
 func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 	var out []Row
 	for _, s := range segments {
@@ -42,7 +41,7 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 	return out
 }
 
-// switchRow appends the context switch before event i, if there is one.
+// switchRow appends the context switch before event i, if any.
 func (b *builder) switchRow(out []Row, i int) []Row {
 	if i >= len(b.switches) || b.switches[i] == nil {
 		return out
@@ -50,7 +49,8 @@ func (b *builder) switchRow(out []Row, i int) []Row {
 	return append(out, Row{Kind: SwitchRow, Thread: b.tr.Events[i].Thread, Event: i, Switch: b.switches[i]})
 }
 
-// eventRow is the row of event i, or of its like in all turns of the loops around it.
+// eventRow returns the row of event i, which stands for the corresponding events in all turns of
+// the surrounding loops.
 func (b *builder) eventRow(i int, in []turns) Row {
 	e := &b.tr.Events[i]
 	p := b.phrase(i)
@@ -73,7 +73,7 @@ func (b *builder) eventRow(i int, in []turns) Row {
 	}
 }
 
-// each calls f for event i in all turns of the loops around it.
+// each calls f for event i and the corresponding events in all turns of the surrounding loops.
 func each(i int, in []turns, f func(int)) {
 	if len(in) == 0 {
 		f(i)
@@ -84,10 +84,10 @@ func each(i int, in []turns, f func(int)) {
 	}
 }
 
-// minFold is the fewest events that are worth a fold.
+// minFold is the minimum number of events in a fold.
 const minFold = 2
 
-// foldRows puts runs of rows of one thread that nobody else can notice behind one row.
+// foldRows replaces consecutive rows of one thread that no other thread can notice with one row.
 func foldRows(rows []Row) []Row {
 	var out []Row
 	for i := 0; i < len(rows); {
@@ -107,7 +107,7 @@ func foldRows(rows []Row) []Row {
 	return out
 }
 
-// quiet reports whether a row may be folded away.
+// quiet reports whether a row may be folded.
 func quiet(r *Row) bool {
 	switch r.Kind {
 	case EventRow:

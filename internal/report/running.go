@@ -7,17 +7,17 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Running names places and objects of a program that is being run and may load more modules.
+// Running names places and objects of a running program, which may load more modules.
 type Running struct {
 	modules func() []trace.Module
 	known   int // modules in the table
 	table   *symbol.Table
 }
 
-// NewRunning names things of the program whose modules are those that modules returns.
+// NewRunning returns a Running for the program whose current modules are returned by modules.
 func NewRunning(modules func() []trace.Module) *Running { return &Running{modules: modules} }
 
-// symbols is a table of all that is loaded.
+// symbols returns a table of all modules currently loaded.
 func (r *Running) symbols() *symbol.Table {
 	if now := r.modules(); r.table == nil || len(now) > r.known {
 		r.known, r.table = len(now), symbol.New(now, symbol.Options{})
@@ -25,15 +25,15 @@ func (r *Running) symbols() *symbol.Table {
 	return r.table
 }
 
-// Place is a place's function and line; empty if it is not known. exact says that the site is
-// that of the instruction and not a return address.
+// Place returns the function and line of a site, or "" if unknown. exact means that the site is the
+// instruction itself and not a return address.
 func (r *Running) Place(s trace.Site, exact bool) string {
 	table := r.symbols()
 	lookup := table.Call
 	if exact {
 		lookup = table.Exact
 	}
-	// Inlined into the program's code may be some of a library's header.
+	// Code from a library's header may be inlined into the program's.
 	best := symbol.Frame{}
 	for i, f := range lookup(s) {
 		if i == 0 || f.Known() && (!best.Known() || best.System() && !f.System()) {
@@ -46,10 +46,10 @@ func (r *Running) Place(s trace.Site, exact bool) string {
 	return best.String()
 }
 
-// Object is the name of an object: a variable, or the allocation that a block comes from.
+// Object returns the name of an object: a variable, or the allocation of a block.
 func (r *Running) Object(tr *trace.Trace, o trace.Object, size uint32, at int) string {
 	n := r.symbols().Objects(tr).Name(o, size, at)
-	if n.Detail != "" { // the block's number means something in its own trace only
+	if n.Detail != "" { // the block's number is meaningful only in its own trace
 		return fmt.Sprintf("block (%s)%s", n.Detail, n.Suffix)
 	}
 	return n.Text

@@ -8,9 +8,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// sharedEvents says of each event whether another thread could notice it: it creates or
-// joins a thread, ends the execution, or concerns an object that another thread touches
-// in this trace, where not all of them only read.
+// sharedEvents returns, by event, whether another thread could notice it: it creates or joins a
+// thread, ends the execution, or involves an object that another thread accesses in this trace,
+// unless all of them only read it.
 func sharedEvents(tr *trace.Trace, names Names) []bool {
 	shared := make([]bool, len(tr.Events))
 	touched := newTouches(names, tr.Allocs)
@@ -22,13 +22,13 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 		}
 		touched.each(i, e, func(k extent, write bool) { touched.add(k, e.Thread, write) })
 	}
-	for i := range tr.Ending.Waiters { // they had come as far as to the lock
+	for i := range tr.Ending.Waiters { // they had reached the lock
 		if w := &tr.Ending.Waiters[i]; w.Object != 0 && w.Op != trace.OpThreadJoin {
 			touched.add(touched.key(w.Object, 1, len(tr.Events)), w.Thread, true)
 		}
 	}
 	if end := &tr.Ending; end.Object != 0 && (end.Kind == trace.Misuse || end.Kind == trace.Signal || end.Kind == trace.Race) {
-		// The access that failed need not have been recorded as an event.
+		// The failed access may not have been recorded as an event.
 		touched.add(touched.key(end.Object, 1, len(tr.Events)), end.Thread, true)
 	}
 	touched.merge()
@@ -43,15 +43,15 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 	return shared
 }
 
-// extent is a piece of memory during one life of it: heap memory that is freed and
-// allocated again is another piece.
+// extent is a range of memory during one lifetime: heap memory that is freed and allocated again is
+// a different extent.
 type extent struct {
-	block int // index of the heap block, -1 if it is in none
+	block int // index of the heap block, or -1
 	o     trace.Object
 	size  uint64
 }
 
-// crowd is a set of threads, told apart only up to one.
+// crowd is a set of threads that stores one member and whether there are more.
 type crowd struct {
 	one  trace.ThreadID
 	some bool
@@ -77,24 +77,24 @@ func (c crowd) besides(t trace.ThreadID) bool { return c.many || c.some && c.one
 
 type users struct{ readers, writers crowd }
 
-// touches knows who touches what.
+// touches records which threads access which extents.
 type touches struct {
 	names  Names
 	allocs []trace.Alloc
-	own    map[extent]*users // of exactly these bytes
-	all    map[extent]*users // of bytes among them; filled in by merge
+	own    map[extent]*users // users of exactly these bytes
+	all    map[extent]*users // users of any overlapping bytes; set by merge
 }
 
 func newTouches(names Names, allocs []trace.Alloc) *touches {
 	return &touches{names: names, allocs: allocs, own: map[extent]*users{}}
 }
 
-// key is the piece of memory at o when event number i happened.
+// key returns the extent at o as of event i.
 func (x *touches) key(o trace.Object, size uint32, i int) extent {
 	return extent{x.names.Block(o, i), o, max(uint64(size), 1)}
 }
 
-// each calls f for each piece of memory that an event is about.
+// each calls f for each extent that an event accesses.
 func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 	if e.Object == 0 {
 		return
@@ -111,7 +111,7 @@ func (x *touches) each(i int, e *trace.Event, f func(k extent, write bool)) {
 	case ops.Write, ops.AtomicWrite, ops.Exchange, ops.Compare:
 		f(x.key(e.Object, e.Size, i), true)
 	case ops.Start, ops.Finish, ops.Exit, ops.Create, ops.Allocate, ops.Observe, ops.Publish, ops.Merge, ops.Renew, ops.Selected:
-	default: // synchronisation: who comes second sees what the first left
+	default: // synchronisation: the second thread sees the effect of the first
 		f(x.key(e.Object, 1, i), true)
 		if spec.Aux == ops.ObjectName && e.Aux != 0 {
 			f(x.key(trace.Object(e.Aux), 1, i), true)
@@ -132,7 +132,7 @@ func (x *touches) add(k extent, t trace.ThreadID, write bool) {
 	}
 }
 
-// merge gives each piece the users of all that overlap it.
+// merge gives each extent the users of all extents that overlap it.
 func (x *touches) merge() {
 	keys := make([]extent, 0, len(x.own))
 	for k := range x.own {
@@ -142,7 +142,7 @@ func (x *touches) merge() {
 		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.o, b.o), cmp.Compare(a.size, b.size))
 	})
 	x.all = make(map[extent]*users, len(keys))
-	var open []extent // pieces that may reach into the next one
+	var open []extent // extents that may overlap the next one
 	for _, k := range keys {
 		u := *x.own[k]
 		x.all[k] = &u
@@ -157,8 +157,7 @@ func (x *touches) merge() {
 	}
 }
 
-// others reports whether a thread besides t does something to k that t's access, a write
-// or not, depends on or is seen by.
+// others reports whether a thread other than t has an access to k that conflicts with t's.
 func (x *touches) others(k extent, t trace.ThreadID, write bool) bool {
 	u := x.all[k]
 	return u.writers.besides(t) || write && u.readers.besides(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// findSwitches explains each context switch, as trace.CostOf counts them: between
-// scheduling points. It leaves the locks as they were at the end in b.state.
+// findSwitches explains each context switch between scheduling points, as counted by trace.CostOf.
+// It leaves the final state of the locks in b.state.
 func (b *builder) findSwitches() []*Switch {
 	events := b.tr.Events
 	out := make([]*Switch, len(events))
@@ -34,7 +34,7 @@ func (b *builder) findSwitches() []*Switch {
 // isChoice reports whether the event counts for context switches.
 func isChoice(e *trace.Event) bool { return e.Flags&trace.FlagNoChoice == 0 || e.Op == trace.OpSignal }
 
-// nextChoices is, for each event, the next scheduling point of its thread, -1 for none.
+// nextChoices returns, for each event, the next scheduling point of its thread, or -1.
 func nextChoices(events []trace.Event) []int {
 	next := make([]int, len(events))
 	ahead := map[trace.ThreadID]int{}
@@ -51,7 +51,7 @@ func nextChoices(events []trace.Event) []int {
 	return next
 }
 
-// pending is what a thread was about to do when it was left.
+// pending is the operation a thread was about to perform when it was descheduled.
 type pending struct {
 	op     trace.Op
 	object trace.Object
@@ -61,8 +61,8 @@ type pending struct {
 	brief  string // `lock queue.mut`
 }
 
-// explain says why the switch between events last and i happened; next is the event with
-// which the thread that was left went on, -1 if it did not.
+// explain returns why the switch between events last and i happened; next is the event with which
+// the descheduled thread continued, or -1.
 func (b *builder) explain(last, next, i int) *Switch {
 	from := &b.tr.Events[last]
 	e := &b.tr.Events[i]
@@ -73,7 +73,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Next = p.place
 	}
 	if p.op != trace.OpThreadJoin {
-		p.target = -1 // the holder at the end: here the locks are as they were at this event
+		p.target = -1 // it is the final holder, but b.state is as of this event
 	}
 	switch {
 	case b.tr.Threads[s.From].IsClock():
@@ -89,7 +89,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 		}
 	case ops.Does(from.Op) == ops.Finish || ops.Does(from.Op) == ops.Stop:
 		s.Reason, s.Text = Ended, who+" ended"
-	case from.Op == trace.OpGsleep: // in C the event is the end of the sleep
+	case from.Op == trace.OpGsleep: // in C programs the event is the end of the sleep
 		s.Reason, s.Text = Blocked, who+" sleeps"
 	case !known && next < 0 && b.tr.Threads[s.From].Ended:
 		s.Reason, s.Text = Ended, who+" ended"
@@ -114,8 +114,9 @@ func (b *builder) switched(last, i int) bool {
 	return false
 }
 
-// behind is the event of the operation that a thread waited to do when it took a signal at
-// event i instead; i if it took none, or never came to it.
+// behind returns the event of the operation that a thread was waiting to perform when it handled a
+// signal at event i instead. It returns i if there was no signal or the thread never got to the
+// operation.
 func (b *builder) behind(i int) int {
 	depth := 0
 	for k := i; k < len(b.tr.Events); k++ {
@@ -140,8 +141,8 @@ func (b *builder) behind(i int) int {
 	return i
 }
 
-// pendingAt is what thread t did at event number next, or at the end of the trace waited
-// to do.
+// pendingAt returns what thread t did at event next, or, if next is negative, what it was waiting
+// to do at the end of the trace.
 func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 	if next >= 0 {
 		next = b.behind(next)
@@ -178,7 +179,7 @@ func (b *builder) pendingOf(w *trace.Waiter) pending {
 		}
 		p.brief = strings.TrimSpace("join " + name)
 	case trace.OpCondWake:
-		if w.Holder >= 0 { // it was woken, and waits for the mutex
+		if w.Holder >= 0 { // it was woken and now waits for the mutex
 			p.aux, p.object = w.Object, 0
 		}
 		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
@@ -188,7 +189,7 @@ func (b *builder) pendingOf(w *trace.Waiter) pending {
 	return p
 }
 
-// waitText says what a thread waits for, with the locks as they are now.
+// waitText describes what a thread waits for, given the current state of the locks.
 func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
 	if p.op >= trace.OpGo {
@@ -218,7 +219,7 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	return "waits to " + p.brief
 }
 
-// heldBy is ` held by T2`, or nothing if nobody but t is known to hold o.
+// heldBy returns ` held by T2`, or "" if no thread other than t is known to hold o.
 func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	var names []string
 	for _, h := range b.state.Holders(o, t) {

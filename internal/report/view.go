@@ -2,29 +2,28 @@ package report
 
 import "github.com/heddle-dev/heddle/trace"
 
-// View is one execution, ready to be drawn. Numbers of threads and events are those of
-// the trace; places, stacks and blocks are indices into the view's own tables.
+// View is one execution, ready to be rendered. Thread and event numbers are those of the trace;
+// places, stacks and blocks are indices into the view's own tables.
 type View struct {
 	Command  []string   `json:"command,omitempty"`
 	Strategy string     `json:"strategy,omitempty"` // how the schedule was found
-	Original string     `json:"original,omitempty"` // of a simplified trace: the file it came from
-	Without  []string   `json:"without,omitempty"`  // calls that were left out, CALL@FILE:LINE
+	Original string     `json:"original,omitempty"` // for a simplified trace, the file it came from
+	Without  []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
 	Cost     trace.Cost `json:"cost"`
-	Events   int        `json:"events"` // all that were recorded, scheduling points or not
-	// Hidden is how many of Events have no row, not even a folded one: what Go's race
-	// detector is told of synchronisation, and the cases of selects, which are told with the
-	// selects.
+	Events   int        `json:"events"` // all recorded events, scheduling points or not
+	// Hidden is how many of Events have no row, not even a folded one: synchronisation annotations
+	// for Go's race detector, and the cases of selects, which are part of the selects' rows.
 	Hidden  int      `json:"hidden,omitempty"`
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
 	Ending  string   `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
 	Failure *Failure `json:"failure,omitempty"` // nil if the execution did not fail
-	Output  string   `json:"output,omitempty"`  // what the program wrote
+	Output  string   `json:"output,omitempty"`  // the program's output
 
 	Places []Place  `json:"places"`           // Places[0] is unknown
 	Stacks [][]int  `json:"stacks"`           // places, innermost first; Stacks[0] is empty
-	Blocks []Block  `json:"blocks,omitempty"` // heap blocks that rows mention
-	Notes  []string `json:"notes,omitempty"`  // what the reader should know, such as missing symbols
+	Blocks []Block  `json:"blocks,omitempty"` // heap blocks mentioned by rows
+	Notes  []string `json:"notes,omitempty"`  // remarks for the reader, such as missing symbols
 }
 
 // Column is a thread.
@@ -32,8 +31,8 @@ type Column struct {
 	Thread trace.ThreadID `json:"thread"`
 	Parent trace.ThreadID `json:"parent"` // -1 for main
 	Name   string         `json:"name"`   // `main`, `worker`; without the number
-	// Path is how main comes to start a goroutine: `1.2` for the second one that main's
-	// first one started. Empty for main and threads of C.
+	// Path is the creation path of a goroutine: `1.2` is the second one started by the first one
+	// that main started. Empty for main and threads of C programs.
 	Path   string `json:"path,omitempty"`
 	Entry  int    `json:"entry"`  // place of the function it runs
 	Events int    `json:"events"` // in the trace
@@ -41,7 +40,7 @@ type Column struct {
 	Ended  bool   `json:"ended"`
 }
 
-// RowKind says which fields of a Row are set.
+// RowKind determines which fields of a Row are set.
 type RowKind string
 
 const (
@@ -54,26 +53,26 @@ const (
 // Row is a line of the table.
 type Row struct {
 	Kind   RowKind        `json:"kind"`
-	Thread trace.ThreadID `json:"thread"` // of the first event; of a switch, the thread that goes on
-	Event  int            `json:"event"`  // index of the first event; of a switch, the one after it
-	Events int            `json:"events"` // how many the row stands for, hidden ones not counted; 0 for a switch
+	Thread trace.ThreadID `json:"thread"` // of the first event; for a switch, the thread that runs next
+	Event  int            `json:"event"`  // index of the first event; for a switch, of the event after it
+	Events int            `json:"events"` // how many events the row stands for, without hidden ones; 0 for a switch
 	Cell   *Cell          `json:"cell,omitempty"`
 	Switch *Switch        `json:"switch,omitempty"`
-	// Times is how often the block of a loop row ran, Body one turn of it. A cell of Body
-	// stands for its event of every turn: what differs is told as `first … last`. The
-	// switch from the end of one turn to the next, if there is one, ends Body.
+	// Times is how often the block of a loop row ran, and Body is one turn of it. A cell of Body
+	// stands for its event in every turn; differing values appear as `first … last`. The switch
+	// from the end of one turn to the next, if any, ends Body.
 	Times int   `json:"times,omitempty"`
 	Body  []Row `json:"body,omitempty"`
-	// Rows are what a fold hides, or all turns of a loop.
+	// Rows are the rows hidden by a fold, or all turns of a loop.
 	Rows []Row `json:"rows,omitempty"`
 }
 
-// Cell is what one event did.
+// Cell describes one event.
 type Cell struct {
 	Op     string `json:"op"`               // the operation's name in the trace
-	Text   string `json:"text"`             // all in words: `write counter ← 1`
+	Text   string `json:"text"`             // full description: `write counter ← 1`
 	Brief  string `json:"brief"`            // the same without its result: `write counter`
-	Object string `json:"object,omitempty"` // what it was about: a variable, a lock, a thread
+	Object string `json:"object,omitempty"` // the variable, lock or thread involved
 	Value  string `json:"value,omitempty"`  // read, written or returned
 	Place  int    `json:"place"`
 	Stack  int    `json:"stack"`            // call stack, the place's frame included
@@ -99,10 +98,10 @@ type Switch struct {
 	Reason Reason         `json:"reason"`
 	// Preemptive as FSE'10 counts it: From was enabled. Preempted and Yielded are.
 	Preemptive bool `json:"preemptive"`
-	// Text says it in words: `T1 PREEMPTED before write counter`, `T1 waits for
-	// queue.mut held by T2`.
+	// Text is the explanation: `T1 PREEMPTED before write counter`, `T1 waits for queue.mut held by
+	// T2`.
 	Text string `json:"text"`
-	// Next is the place where From goes on later or waits, 0 if unknown.
+	// Next is the place where From continues later or waits; 0 if unknown.
 	Next int `json:"next"`
 }
 
@@ -120,25 +119,25 @@ type Block struct {
 	Number int            `json:"number"` // as in Cell.Block
 	Name   string         `json:"name"`   // `block #3`
 	Detail string         `json:"detail"` // `malloc at file.c:12, 24 bytes`
-	Thread trace.ThreadID `json:"thread"` // who allocated it
+	Thread trace.ThreadID `json:"thread"` // thread that allocated it
 	Place  int            `json:"place"`
-	Freed  int            `json:"freed"` // index of the event that freed it, -1 for none
+	Freed  int            `json:"freed"` // index of the event that freed it, or -1
 }
 
-// Failure is how an execution that failed did so.
+// Failure describes how an execution failed.
 type Failure struct {
 	Kind   string         `json:"kind"`
 	Title  string         `json:"title"`
 	Thread trace.ThreadID `json:"thread"`
 	Place  int            `json:"place"`
 	Stack  []int          `json:"stack,omitempty"` // places, innermost first
-	// Object is what was misused or could not be accessed, with its story: `block #3
-	// (malloc at file.c:12, 24 bytes)+8, freed by T2 at file.c:30`. Empty if unknown.
+	// Object is what was misused or could not be accessed, with its history: `block #3 (malloc at
+	// file.c:12, 24 bytes)+8, freed by T2 at file.c:30`. Empty if unknown.
 	Object string `json:"object,omitempty"`
-	// Waits are the threads that had not ended: those that wait for one another first,
-	// in the order of the ring.
+	// Waits are the threads that had not ended, beginning with those of a deadlock cycle in its
+	// order.
 	Waits []Wait `json:"waits,omitempty"`
-	Ring  int    `json:"ring"` // so many of Waits are the ring of a deadlock
+	Ring  int    `json:"ring"` // number of Waits that form a deadlock cycle
 	// Sides are the two accesses of a data race, in the order in which they happened.
 	Sides []Side `json:"sides,omitempty"`
 }
@@ -155,18 +154,18 @@ type Side struct {
 // Wait is a thread that had not ended.
 type Wait struct {
 	Thread trace.ThreadID `json:"thread"`
-	Ready  bool           `json:"ready"` // it could have gone on
+	Ready  bool           `json:"ready"` // it was enabled
 	// Text says what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
 	// waits for B held by T2`.
 	Text  string `json:"text"`
 	Place int    `json:"place"`
 	Stack []int  `json:"stack,omitempty"`
-	// Creator started it at Created; -1 and 0 where that was not seen.
+	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
 }
 
-// Full is the view's rows with nothing folded.
+// Full returns the view's rows with nothing folded.
 func (v *View) Full() []Row { return unfold(nil, v.Rows) }
 
 func unfold(out, rows []Row) []Row {

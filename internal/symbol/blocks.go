@@ -7,12 +7,12 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// blockIndex finds the heap block at an address at a time. Blocks of different times may
-// overlap in any way, because freed memory is used again.
+// blockIndex finds the heap block at an address as of an event. Blocks of different lifetimes may
+// overlap in any way, because freed memory is reused.
 //
-// A block of up to 2^n bytes is filed under the one or two stretches of 2^n bytes, aligned
-// to their size, that it touches. For each n only few blocks of one stretch are alive
-// together, so a look-up sees few blocks that it does not want.
+// A block of up to 2^n bytes is filed under the one or two aligned ranges of 2^n bytes that it
+// touches. For each n, only few blocks in one range are alive at a time, so a lookup examines few
+// other blocks.
 type blockIndex struct {
 	allocs []trace.Alloc
 	// filed holds indices of allocs in order of allocation; levels the values of n in use.
@@ -36,7 +36,7 @@ func newBlockIndex(allocs []trace.Alloc) *blockIndex {
 	for _, i := range order {
 		a := &allocs[i]
 		level := uint(bits.Len64(blockSize(a) - 1))
-		if level > 46 { // larger than an Object can tell: damaged
+		if level > 46 { // larger than an Object can represent: damaged
 			continue
 		}
 		used[level] = true
@@ -55,11 +55,12 @@ func newBlockIndex(allocs []trace.Alloc) *blockIndex {
 	return x
 }
 
-// blockSize is the size to look a block up by: an empty one still has an address.
+// blockSize returns the size to use for lookups: at least 1, because an empty block still has an
+// address.
 func blockSize(a *trace.Alloc) uint64 { return max(a.Size, 1) }
 
-// find is the index of the last block with obj in it that was allocated when event number
-// at happened, -1 if none exists.
+// find returns the index of the last block containing obj that had been allocated by event at, or
+// -1.
 func (x *blockIndex) find(obj trace.Object, at int) int {
 	best := int32(-1)
 	for _, level := range x.levels {

@@ -11,24 +11,23 @@ import (
 
 // CallSite is an instruction that calls a function.
 type CallSite struct {
-	// Site is its return address. Of a jump, which has none, it is the byte after.
+	// Site is its return address, or, for a jump, the address after it.
 	Site trace.Site
-	// Jump says that the call ends the function it is in, and was compiled into a jump: what
-	// is called sees the return address of that function's own caller.
+	// Jump marks a tail call compiled into a jump: the callee sees the return address of the
+	// calling function's own caller.
 	Jump bool
 	// Frames is the call's place, innermost first; see Table.Call.
 	Frames []Frame
-	// Entry and Name are the function that the instruction belongs to, which Frames ends
-	// with. Entry is 0 if it is not known.
+	// Entry and Name are the function that contains the instruction, the last one in Frames. Entry
+	// is 0 if unknown.
 	Entry trace.Site
-	Name  string // as the linker knows it
+	Name  string // linkage name
 }
 
-// CallsTo finds the instructions of all modules that call one of some functions: those
-// called names, from outside of the module or not, and those that begin at entries, of the
-// same module. It looks for x86-64 instructions that call or jump to exactly these places,
-// so calls through pointers are not among them. Modules that cannot be read have none.
-// The result is in order of sites.
+// CallsTo finds the instructions, in all modules, that call certain functions: those with one of
+// names, imported or not, and those of the same module that begin at entries. It searches for
+// x86-64 instructions that call or jump directly to these, so it does not find calls through
+// pointers. It skips modules that cannot be read. The result is ordered by site.
 func (t *Table) CallsTo(names []string, entries []trace.Site) []CallSite {
 	t.mu.Lock()
 	var found []CallSite
@@ -77,8 +76,8 @@ func (t *Table) Files(match func(path string) bool) []string {
 	return slices.Compact(out)
 }
 
-// functionAt is where the function that addr is in begins, and its name; 0 if that is not
-// known. Its cold part, elsewhere, belongs to it.
+// functionAt returns the entry, or 0 if unknown, and the name of the function that contains addr. A
+// cold part placed elsewhere belongs to its function.
 func (m *module) functionAt(addr uint64) (entry uint64, name string) {
 	if m.debug != nil {
 		entry = m.debug.Entry(addr)
@@ -98,7 +97,7 @@ func (m *module) functionAt(addr uint64) (entry uint64, name string) {
 // calls finds calls in the module's file: see callsite.Find.
 func (m *module) calls(names []string, wanted map[uint64]bool) []callsite.Call {
 	if m.err != nil {
-		return nil // the file is not the one that runs
+		return nil // the file is not the one that ran
 	}
 	f, err := regular.OpenELF(m.Path)
 	if err != nil {

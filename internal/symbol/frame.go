@@ -8,14 +8,14 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol/goname"
 )
 
-// Frame is one function at one place.
+// Frame is a function and a place in it.
 type Frame = dwarfinfo.Frame
 
 // Type is the layout of a variable.
 type Type = dwarfinfo.Type
 
-// BuildID is the GNU build id of a file in hex, empty if it has none: what the module of
-// a trace is compared with.
+// BuildID returns the GNU build id of a file in hex, or "". It is compared with that of a trace's
+// module.
 func BuildID(e *elf.File) string { return elffile.BuildID(e) }
 
 // GoName splits the linker's name of a Go function or variable into the import path of its

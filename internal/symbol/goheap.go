@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// goTypes names the objects on the heap of a Go program by what they were allocated as.
+// goTypes names the heap objects of a Go program by the types they were allocated as.
 type goTypes struct {
 	t       *Table
 	objects map[uint64]goObject // by number, see goHeapBits
@@ -17,17 +17,17 @@ type goTypes struct {
 
 type goObject struct {
 	trace.Type
-	base  string // of the name, without what tells it from others of the kind
-	typ   *Type  // Opaque where the debug information does not have it
-	inner bool   // the name of a place in it is of interest
-	other bool   // objects of another number have the same base
+	base  string // the name without the part that distinguishes it from others of its kind
+	typ   *Type  // Opaque if the debug information lacks it
+	inner bool   // name places inside it
+	other bool   // objects with other numbers have the same base
 }
 
 func (t *Table) goTypes(types []trace.Type) goTypes {
 	g := goTypes{t: t, objects: map[uint64]goObject{}}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	variables := map[string]trace.Site{} // where each was allocated
+	variables := map[string]trace.Site{} // the site that allocates each
 	var order []goObject
 	for _, y := range types {
 		o := goObject{Type: y, typ: dwarfinfo.Opaque, inner: true}
@@ -38,7 +38,7 @@ func (t *Table) goTypes(types []trace.Type) goTypes {
 		if v := t.goVariable(y); v != "" {
 			o.base = v
 			if at, ok := variables[v]; ok && at != y.Site {
-				variables[v] = 0 // one of them is something else
+				variables[v] = 0 // ambiguous
 			} else if !ok {
 				variables[v] = y.Site
 			}
@@ -62,8 +62,8 @@ func (t *Table) goTypes(types []trace.Type) goTypes {
 	return g
 }
 
-// kind is the name of an object of which no more than its type is known; empty for what a
-// programmer has never seen.
+// kind returns the name of an object of which only the type is known; empty for types internal to
+// Go's implementation.
 func (o *goObject) kind() string {
 	name := goname.Short(o.Name) // of a generic type it has the paths of its arguments
 	switch {
@@ -89,7 +89,7 @@ func (o *goObject) kind() string {
 	return "*" + name
 }
 
-// name names size bytes of the object that obj lies in; ok is false where its type is not known.
+// name names size bytes at obj, inside an object; ok is false if the object's type is unknown.
 func (g goTypes) name(obj trace.Object, size uint32) (n Name, ok bool) {
 	o, ok := g.objects[uint64(obj.Offset())>>goHeapBits]
 	if !ok || obj < o.Object || uint64(obj-o.Object) >= max(o.Size, 1) {
@@ -128,7 +128,7 @@ func (g goTypes) name(obj trace.Object, size uint32) (n Name, ok bool) {
 	return n, true
 }
 
-// frame is the innermost frame of a call.
+// frame returns the innermost frame of a call.
 func (t *Table) frame(s trace.Site) (f Frame) {
 	if m := t.module(s.Module()); m != nil && s.Offset() > 0 {
 		if fs := m.frames(s.Offset(), 1); len(fs) > 0 {
@@ -138,7 +138,7 @@ func (t *Table) frame(s trace.Site) (f Frame) {
 	return f
 }
 
-// goVariable is the variable that an allocation is for, empty if that is not known.
+// goVariable returns the variable that an allocation is for, or "" if unknown.
 func (t *Table) goVariable(y trace.Type) string {
 	m := t.module(y.Site.Module())
 	if y.Site.Offset() == 0 || y.Size != y.Unit || m == nil || m.debug == nil {

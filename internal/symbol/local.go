@@ -5,10 +5,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Local names the size bytes of a frame that place tells: the variable of the function, or of
-// one inlined into it, that lies there while the code at place.Site runs. It is false where
-// the debug information does not say, or says more than one thing: no name is better than a
-// wrong one.
+// Local names size bytes at a place in a frame: the variable of the function, or of one inlined
+// into it, stored there while the code at place.Site runs. It returns false if the debug
+// information has no answer or an ambiguous one: no name is better than a wrong one.
 func (t *Table) Local(place trace.Local, size uint32) (Name, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,7 +23,7 @@ func (t *Table) Local(place trace.Local, size uint32) (Name, bool) {
 	return nameOf(v.Name, v, in), true
 }
 
-// nameOf is the name of bytes in a variable that is called base.
+// nameOf returns the name of a place in the variable base.
 func nameOf(base string, v dwarfinfo.Variable, in dwarfinfo.Place) Name {
 	n := newName(base, in.String())
 	n.Type, n.Of, n.File, n.Line = in.Leaf, in.OfName(), v.File, v.Line

@@ -14,7 +14,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// module is one loaded file of the trace. Its fields are filled in by load.
+// module is one loaded file of the trace. load sets its fields.
 type module struct {
 	trace.Module
 	opt    Options
@@ -23,13 +23,13 @@ type module struct {
 	code   elffile.Symtab
 	data   elffile.Symtab
 	golang *goname.Table
-	// goTypesAt is where Go's linker has put the descriptors of types.
+	// goTypesAt is the address at which Go's linker put the type descriptors.
 	goTypesAt uint64
-	err       error // why names are missing or poor, nil if all is well
+	err       error // why names are missing or poor, or nil
 }
 
-// load finds and reads the files that describe the module. It never fails: what cannot
-// be had is said in m.err.
+// load finds and reads the files that describe the module. It never fails; m.err reports missing
+// information.
 func (m *module) load() {
 	if m.loaded {
 		return
@@ -38,7 +38,7 @@ func (m *module) load() {
 	main, err := m.open()
 	if err != nil {
 		m.err = err
-		// The recorded build may still be described by an installed debug file.
+		// An installed debug file may still describe the recorded build.
 		main = m.openByID()
 		if main == nil {
 			return
@@ -96,8 +96,8 @@ var errNoFile = errors.New("no file")
 // shaPrefix marks the identity of a program that has no build id (trace.Header.BuildID).
 const shaPrefix = "sha256:"
 
-// matches reports whether im is the build that was recorded, and what im is instead.
-// A trace that recorded no identity matches everything.
+// matches reports whether im is the recorded build, and returns the identity that im has. A module
+// recorded without an identity matches everything.
 func (m *module) matches(im *image) (have string, ok bool) {
 	if want, isHash := strings.CutPrefix(m.BuildID, shaPrefix); isHash {
 		sum, err := elffile.SHA256(im.Path)
@@ -174,8 +174,8 @@ func (m *module) openSeparate(main *image) *image {
 	return nil
 }
 
-// openAlt reads the debug information of the file that dwz moved common entries of info to, nil if
-// none exists.
+// openAlt reads the debug information of the file to which dwz moved common entries of info, or
+// returns nil.
 func (m *module) openAlt(info *image) *dwarfinfo.Sections {
 	if info.AltLink == "" {
 		return nil
@@ -193,15 +193,15 @@ func (m *module) openAlt(info *image) *dwarfinfo.Sections {
 	return im.debug
 }
 
-// image is a file with what describes its code.
+// image is an ELF file with its debug information and symbols.
 type image struct {
 	*elffile.File
 	debug   *dwarfinfo.Sections
-	pclntab *goname.Table // of a Go program, nil otherwise
+	pclntab *goname.Table // nil if not a Go program
 }
 
-// readImage reads path. Damaged debug information is not an error: the symbol tables may
-// still do.
+// readImage reads path. Damaged debug information is not an error, because the symbol tables may
+// suffice.
 func readImage(path string) (*image, error) {
 	im := &image{}
 	var err error

@@ -11,7 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Name is what an object is called.
+// Name is the name of an object.
 type Name struct {
 	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`, and of a
 	// heap object of Go `(*pool.Pool).mu`, `([]int)[3]`, the variable `f.n` that was moved to the
@@ -21,16 +21,16 @@ type Name struct {
 	Base string
 	// Suffix is Text after Base.
 	Suffix string
-	// Detail tells a block's origin: `malloc at file.c:12, 24 bytes`. Empty for others.
+	// Detail is the origin of a block: `malloc at file.c:12, 24 bytes`. Empty for other objects.
 	Detail string
 	File   string // where a variable is declared or a block was allocated; may be empty
 	Line   int
-	Type   *Type  // of the value there, nil unless known
-	Of     string // name of the type of what Text names: `std::mutex`; empty if it has none
+	Type   *Type  // type of the value there, or nil if unknown
+	Of     string // type name of the object that Text names: `std::mutex`; may be empty
 	Alloc  int    // index into Trace.Allocs, -1 if it is not a heap block
 }
 
-// Full is the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
+// Full returns the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
 // `std::mutex main::lock`.
 func (n Name) Full() string {
 	if n.Detail == "" && n.Of != "" {
@@ -52,7 +52,7 @@ type Objects struct {
 	allocs []trace.Alloc
 	stacks [][]trace.Site
 	blocks *blockIndex
-	locals map[trace.Object][]trace.Local // of each object, in order of Event
+	locals map[trace.Object][]trace.Local // by object, in order of Event
 	golang bool
 	types  goTypes
 
@@ -60,8 +60,8 @@ type Objects struct {
 	cache map[objectKey]Name
 }
 
-// goHeapBits divides a heap object of a Go program: below are the bytes into it, above is its
-// number in the order in which the execution touched them, from 1. (Go's collector frees
+// goHeapBits divides the offset of a heap object of a Go program: the low bits are the offset in
+// the object, the high bits its number, from 1, in the order of first access. (Go's collector frees
 // objects without an event, so there is no list of blocks.)
 const goHeapBits = abi.HeapOffsetBits
 
@@ -69,11 +69,11 @@ type objectKey struct {
 	o     trace.Object
 	size  uint32
 	alloc int
-	local trace.Local // zero for none
+	local trace.Local // zero if not a local
 }
 
-// Objects prepares to name the objects of tr, which must have the modules that the table
-// was made for.
+// Objects returns the names of the objects of tr, which must have the modules that the table was
+// made for.
 func (t *Table) Objects(tr *trace.Trace) *Objects {
 	locals := map[trace.Object][]trace.Local{}
 	for _, l := range tr.Locals {
@@ -105,7 +105,7 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 	return n
 }
 
-// local is the frame that a place in a stack lay in when event number at happened.
+// local returns the frame that contained a stack address as of event at.
 func (o *Objects) local(obj trace.Object, at int) (found trace.Local, ok bool) {
 	if obj.Region() != trace.RegionStack {
 		return found, false
@@ -119,8 +119,8 @@ func (o *Objects) local(obj trace.Object, at int) (found trace.Local, ok bool) {
 	return found, ok
 }
 
-// localName names a variable of a frame. In another thread's than main's it tells whose: each
-// has one.
+// localName names a variable of a frame. Except for main, the name includes the thread, because
+// every thread may have such a variable.
 func (o *Objects) localName(l trace.Local, size uint32) (Name, bool) {
 	n, ok := o.t.Local(l, size)
 	if t := l.Object.Index(); ok && t > 0 {
@@ -130,8 +130,8 @@ func (o *Objects) localName(l trace.Local, size uint32) (Name, bool) {
 	return n, ok
 }
 
-// Block is the index into Trace.Allocs of the heap block that obj lay in, alive or
-// freed, when event number at happened; -1 if none exists.
+// Block returns the index into Trace.Allocs of the heap block, alive or freed, that contained obj
+// as of event at, or -1.
 func (o *Objects) Block(obj trace.Object, at int) int {
 	if obj.Region() != trace.RegionHeap {
 		return -1
@@ -193,8 +193,8 @@ func (o *Objects) blockName(obj trace.Object, alloc int) Name {
 	return n
 }
 
-// allocator is the innermost frame of the allocation that has source: operator new and
-// strdup call malloc from libraries that nobody wants to read about.
+// allocator returns the innermost frame of the allocation that has source code, to skip library
+// functions such as operator new and strdup that call malloc.
 func (o *Objects) allocator(a *trace.Alloc) Frame {
 	sites := []trace.Site{a.Site}
 	if int(a.Stack) < len(o.stacks) {

@@ -10,26 +10,25 @@ import (
 	"github.com/heddle-dev/heddle/internal/regular"
 )
 
-// maxSource is the size of the largest source file that is read.
+// maxSource is the maximum size of a source file that is read, in bytes.
 const maxSource = 32 << 20
 
-// Sources reads lines of source files and keeps the files it has read. It may be used by
-// several goroutines at once.
+// Sources reads lines of source files and caches the files. It may be used by several goroutines at
+// once.
 type Sources struct {
 	dirs  []string
 	mu    sync.Mutex
 	files map[string][][]byte
 }
 
-// NewSources makes a reader. A file that is not where the debug information says is
-// looked for below dirs: first with its whole path, then with fewer and fewer of its
-// leading directories.
+// NewSources returns a Sources. It searches for a file that is not where the debug information says
+// below dirs, first with its whole path, then with fewer and fewer of its leading directories.
 func NewSources(dirs ...string) *Sources {
 	return &Sources{dirs: dirs, files: map[string][][]byte{}}
 }
 
-// Line is line n, from 1, of file, without its end-of-line characters. ok is false if
-// there is no such file or line; a missing source is nothing unusual.
+// Line returns line n, from 1, of file, without its end-of-line characters. ok is false if the file
+// or line does not exist, which is common.
 func (s *Sources) Line(file string, n int) (line string, ok bool) {
 	if file == "" || n < 1 {
 		return "", false
@@ -64,8 +63,8 @@ func (s *Sources) read(file string) [][]byte {
 	return nil
 }
 
-// readSource is the contents of a regular file of sensible size, nil for anything else:
-// the path comes from a file that may be damaged, and a device must not be waited for.
+// readSource returns the contents of a regular file of at most maxSource bytes, or nil. The path
+// comes from a file that may be damaged, and reading from a device could block.
 func readSource(path string) []byte {
 	f, err := regular.Open(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Options says where to look. The zero value is right for most machines.
+// Options configure a Table. The zero value is right for most machines.
 type Options struct {
 	// DebugDirs are the roots of separate debug files; nil means /usr/lib/debug.
 	DebugDirs []string
@@ -32,8 +32,7 @@ type Table struct {
 	exact map[trace.Site][]Frame
 }
 
-// New makes a table for modules; sites and objects refer to them by index. No file is
-// opened yet.
+// New returns a table for modules; sites and objects refer to them by index. It opens no file.
 func New(modules []trace.Module, opt Options) *Table {
 	t := &Table{
 		mods:  make([]*module, len(modules)),
@@ -46,8 +45,8 @@ func New(modules []trace.Module, opt Options) *Table {
 	return t
 }
 
-// ForTrace is New for the modules of a trace. A program without a build id is checked
-// by the hash that the trace's header holds instead.
+// ForTrace is New for the modules of a trace. It checks a program without a build id by the hash in
+// the trace's header instead.
 func ForTrace(tr *trace.Trace, opt Options) *Table {
 	t := New(tr.Modules, opt)
 	for _, m := range t.mods {
@@ -58,8 +57,8 @@ func ForTrace(tr *trace.Trace, opt Options) *Table {
 	return t
 }
 
-// Function describes the function whose first instruction, or any other, is at s: its
-// name and where it is declared. Without debug information it is the last frame of Exact.
+// Function returns the name of the function that contains s, and where it is declared. Without
+// debug information it returns the last frame of Exact.
 func (t *Table) Function(s trace.Site) Frame {
 	frames := t.Exact(s)
 	f := frames[len(frames)-1]
@@ -81,11 +80,11 @@ func (t *Table) Function(s trace.Site) Frame {
 // caller must not change it.
 func (t *Table) Call(s trace.Site) []Frame { return t.lookup(t.calls, s, 1) }
 
-// Exact resolves the address of an instruction itself: a function's entry, the
-// instruction that faulted. Otherwise it is like Call.
+// Exact is like Call for the address of the instruction itself, such as a function's entry or a
+// faulting instruction.
 func (t *Table) Exact(s trace.Site) []Frame { return t.lookup(t.exact, s, 0) }
 
-// lookup resolves s minus back bytes, remembering the answer in cache.
+// lookup resolves s minus back bytes and caches the result.
 func (t *Table) lookup(cache map[trace.Site][]Frame, s trace.Site, back uint64) []Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +100,7 @@ func (t *Table) lookup(cache map[trace.Site][]Frame, s trace.Site, back uint64) 
 	return frames
 }
 
-// module is the module with index i, loaded; nil if none exists.
+// module returns the loaded module with index i, or nil if i is invalid.
 func (t *Table) module(i int) *module {
 	if i < 0 || i >= len(t.mods) {
 		return nil
@@ -110,9 +109,9 @@ func (t *Table) module(i int) *module {
 	return t.mods[i]
 }
 
-// Problems says, one sentence each, why names of the modules used so far are missing or
-// poor: a file that is gone or was rebuilt since, debug information that is damaged or,
-// for the program itself, was left out. Nil if all is well.
+// Problems explains, one error each, why names of the modules used so far are missing or poor: a
+// file that was removed or rebuilt, or debug information that is damaged or, for the program
+// itself, missing. Nil means no problems.
 func (t *Table) Problems() []error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,7 +141,7 @@ func (m *module) frames(offset, back uint64) []Frame {
 				f[i].Module = m.Path
 			}
 			m.mangledName(&f[len(f)-1], addr)
-			if last := &f[len(f)-1]; last.Func == "" { // its unit is in a file that is missing
+			if last := &f[len(f)-1]; last.Func == "" { // its unit is in a missing file
 				if s, ok := m.code.Find(addr); ok {
 					last.Func, last.Linkage = cxxname.Readable(s.Name), s.Name
 				}
@@ -161,9 +160,9 @@ func (m *module) frames(offset, back uint64) []Frame {
 	return []Frame{{Module: m.Path, Offset: offset}}
 }
 
-// mangledName completes the name of f, the function that addr is in, from the symbol
-// table: GCC leaves the linkage name out for what has internal linkage, and with it the
-// enclosing function of a lambda.
+// mangledName completes the name of f, the function that addr is in, from the symbol table: GCC
+// omits the linkage name of functions with internal linkage, and with it the enclosing function of
+// a lambda.
 func (m *module) mangledName(f *Frame, addr uint64) {
 	if cxxname.Mangled(f.Linkage) {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 )
 
-// ending tells how the execution ended.
+// ending prints how the execution ended.
 func (d *drawing) ending() {
 	d.print("")
 	f := d.v.Failure
@@ -58,7 +58,7 @@ func (d *drawing) at(place int) string {
 	return " at " + d.v.Places[place].Label
 }
 
-// stackDepth is how many frames of a stack are shown in short.
+// stackDepth is how many frames of a stack the short form shows.
 const stackDepth = 8
 
 func (d *drawing) stack(places []int) {
@@ -79,7 +79,7 @@ func (d *drawing) stack(places []int) {
 	}
 }
 
-// outputLines is how much of the program's output is shown in short.
+// outputLines is how many lines of the program's output the short form shows.
 const outputLines = 10
 
 // legend explains the heap blocks that were mentioned and adds output and notes.

@@ -85,7 +85,7 @@ type line struct {
 	text   string   // painted, no wider than the room
 }
 
-// spans notes from where to where each thread has events.
+// spans records the range in which each thread has events.
 func (d *drawing) spans(rows []report.Row) {
 	d.first, d.last = map[trace.ThreadID]int{}, map[trace.ThreadID]int{}
 	var visit func(rows []report.Row)
@@ -120,7 +120,7 @@ func (d *drawing) print(s string) {
 	d.out.WriteByte('\n')
 }
 
-// heading says what was run.
+// heading prints what was run.
 func (d *drawing) heading() {
 	if len(d.v.Command) > 0 {
 		d.text(shortCommand(d.v.Command), bold, "")
@@ -181,8 +181,7 @@ func plural(n int, what string) string {
 	return what + "s"
 }
 
-// text prints a paragraph of any length over the whole width; lines after the first are
-// indented.
+// text prints a paragraph across the whole width; lines after the first are indented.
 func (d *drawing) text(s string, st style, indent string) {
 	s = d.clean(s)
 	const under = "  "
@@ -311,7 +310,7 @@ func loopText(r *report.Row) string {
 	return r.Body[0].Cell.Text + "  ×" + strconv.Itoa(r.Times)
 }
 
-// loop draws one turn, and says how many there are.
+// loop draws one turn and the number of turns.
 func (d *drawing) loop(r *report.Row) []line {
 	if single(r) {
 		in := &r.Body[0]
@@ -329,7 +328,7 @@ func (d *drawing) loop(r *report.Row) []line {
 	return append([]line{head}, body...)
 }
 
-// maxLines is the most that the text of one event takes.
+// maxLines is the maximum number of lines for the text of one event.
 const maxLines = 4
 
 // cellRow draws text in the column of the row's thread and place beside or below it.
@@ -383,7 +382,7 @@ func (d *drawing) cellRow(r *report.Row, text string, st style, place int) []lin
 	return out
 }
 
-// minSnippet is the least of a source line that tells anything.
+// minSnippet is the minimum width at which part of a source line is useful.
 const minSnippet = 16
 
 // sourceText is `file.c:12  counter++;` in w cells.
@@ -396,7 +395,7 @@ func (d *drawing) sourceText(place, w int) string {
 	return d.truncate(at+"  "+d.clean(p.Text), w)
 }
 
-// columnsWith is a line with text in one thread's column.
+// columnsWith returns a line with text in one thread's column.
 func (d *drawing) columnsWith(t trace.ThreadID, text string, st style) string {
 	var s strings.Builder
 	for i, c := range d.columns {

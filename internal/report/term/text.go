@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// pen knows what the terminal can show. All text that is drawn goes through clean first
-// and is measured after.
+// pen adapts text to what the terminal can show. All text goes through clean before it is measured
+// and drawn.
 type pen struct{ color, unicode bool }
 
 // ascii spells what heddle itself writes outside of ASCII.
@@ -18,9 +18,8 @@ var ascii = strings.NewReplacer(
 	"│", "|", "─", "-", "╭", "+", "╰", "+", "●", "*", "✗", "x", "▶", ">",
 )
 
-// clean makes s fit for a terminal: one line, no control characters (names, messages and
-// source lines come from files that may hold anything), ASCII only if that is all the
-// terminal has.
+// clean makes s safe for a terminal: one line, no control characters (names, messages and source
+// lines come from files that may hold anything), ASCII only if that is all the terminal has.
 func (p pen) clean(s string) string {
 	s = strings.TrimRight(strings.ReplaceAll(s, "\t", "  "), " \n")
 	if !p.unicode {
@@ -34,7 +33,7 @@ func (p pen) clean(s string) string {
 	}, s)
 }
 
-// sign is one of heddle's own characters, in what the terminal has.
+// sign returns one of heddle's own symbols in the terminal's character set.
 func (p pen) sign(s string) string {
 	if p.unicode {
 		return s
@@ -44,7 +43,7 @@ func (p pen) sign(s string) string {
 
 func width(s string) int { return ansi.StringWidth(s) }
 
-// truncate cuts s to w cells, telling that something is missing.
+// truncate cuts s to w cells and marks the cut.
 func (p pen) truncate(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -75,10 +74,9 @@ func (p pen) ellipsis(w int) string {
 	return dots
 }
 
-// wrap breaks s into at most limit lines of w cells. Words are kept whole where they fit
-// on a line, an arrow with what it points to; longer ones, the names of C++, are broken
-// after punctuation if there is some. What is too much is left out before the last line,
-// where the value stands.
+// wrap breaks s into at most limit lines of w cells. Words are kept whole where they fit on a line,
+// an arrow with what it points to; longer ones, the names of C++, are broken after punctuation if
+// there is some. Excess text is dropped before the last line, which has the value.
 func (p pen) wrap(s string, w, limit int) []string {
 	for _, arrow := range []string{"→", "←"} {
 		arrow = p.sign(arrow)
@@ -114,7 +112,7 @@ func (p pen) wrap(s string, w, limit int) []string {
 	return lines
 }
 
-// glue is a space at which no line is broken.
+// glue is a space at which wrap does not break a line.
 const glue = "\u00a0"
 
 // split divides a word that is wider than w: after the last punctuation in the second
@@ -155,7 +153,7 @@ func pad(s string, w int) string {
 	return s
 }
 
-// style is what a piece of text looks like.
+// style is the appearance of a piece of text.
 type style int
 
 const (

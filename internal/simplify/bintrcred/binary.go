@@ -7,26 +7,26 @@ type bisection struct {
 	*reducer
 	ivs    []int32
 	blocks []block
-	in     []int32 // of each unit, the interval it was in; see find
-	up     []int32 // of each interval, the one that it was merged into, itself if none
+	in     []int32 // the TEI that each unit was in; see find
+	up     []int32 // the TEI that each TEI was merged into, or itself
 	head   int32   // block before the first
 	steps  []stmt.Step
 
-	// Of the stretch being joined:
-	place   []int32 // of each block, its place in the stretch
-	stretch []int32 // of each block, the stretch that the place is of
+	// For the range being joined:
+	place   []int32 // each block's place in the range
+	stretch []int32 // the number of the range that each place refers to
 	number  int32
-	lastOf  []int32 // of each thread, its last block in the first part, -1 for none
-	threads []int32 // that have one
+	lastOf  []int32 // each thread's last block in the first part, or -1
+	threads []int32 // threads that have one
 }
 
-// block is an interval as it is now: the units from first to last of one thread.
+// block is the current state of a TEI: the units from first to last of one thread.
 type block struct {
 	first, last int32
 	prev, next  int32
 }
 
-// binary parts the trace in the middle.
+// binary divides the trace in the middle.
 func (r *reducer) binary() ([]int32, []stmt.Step) {
 	ivs := r.intervals(r.order)
 	n := int32(len(ivs) - 1)
@@ -60,7 +60,7 @@ func (r *reducer) binary() ([]int32, []stmt.Step) {
 	return out, b.steps
 }
 
-// find is the block that unit u is in now.
+// find returns the block that contains unit u.
 func (b *bisection) find(u int32) int32 {
 	k := b.in[u]
 	for b.up[k] != k {
@@ -72,8 +72,7 @@ func (b *bisection) find(u int32) int32 {
 
 func (b *bisection) thread(k int32) int32 { return b.t.Of[b.blocks[k].first] }
 
-// reduce reduces the stretch [lo, hi) of intervals. It returns the first and the last
-// block of it.
+// reduce reduces the range [lo, hi) of TEIs and returns its first and last block.
 func (b *bisection) reduce(lo, hi int32) (int32, int32) {
 	switch hi - lo {
 	case 0:
@@ -90,15 +89,15 @@ func (b *bisection) reduce(lo, hi int32) (int32, int32) {
 	return b.join(lo, hi, h1, t1, h2, t2)
 }
 
-// base is (base1) and (base2).
+// base implements (base1) and (base2).
 func (b *bisection) base(k int32) (int32, int32) {
 	x := b.blocks[k].prev
 	if x == b.head || b.thread(x) != b.thread(k+1) { // (base1)
 		return k, k + 1
 	}
 	first, last := b.blocks[k+1].first, b.blocks[k+1].last
-	// In the trace as it was recorded, the annotation says at once that the second is
-	// connected with the first.
+	// In the recorded order, the annotation already tells that the second is connected with the
+	// first.
 	if q := b.quads[first+1]; first > 0 && first-1 == b.blocks[k].last && q.S1 != q.S2 {
 		return k, k + 1
 	}
@@ -127,14 +126,14 @@ func (b *bisection) count(k int32) int32 {
 	return n
 }
 
-// remove takes block k out; its units are of block into now.
+// remove removes block k, whose units now belong to block into.
 func (b *bisection) remove(k, into int32) {
 	x := &b.blocks[k]
 	b.blocks[x.prev].next, b.blocks[x.next].prev = x.next, x.prev
 	b.up[k] = into
 }
 
-// join joins the parts of a stretch: blocks h1 to t1 and h2 to t2.
+// join joins the parts of a range: blocks h1 to t1 and h2 to t2.
 func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 	b.number++
 	n := int32(0)
@@ -169,7 +168,7 @@ func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 	}
 	b.threads = b.threads[:0]
 	head, tail := h1, t2
-	// A join can clear the way for another.
+	// A join can make another one possible.
 	for again := true; again; {
 		again = false
 		for i := range pairs {
@@ -207,8 +206,8 @@ func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 	return head, tail
 }
 
-// canRise reports whether block y can move up to block x: none of its units depends on
-// one between.
+// canRise reports whether block y can move up to block x: none of its units depends on a unit in
+// between.
 func (b *bisection) canRise(x, y int32) bool {
 	for u := b.blocks[y].first; ; u = b.follow[u] {
 		for _, p := range b.g.Preds(u) {

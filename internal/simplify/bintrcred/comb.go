@@ -2,8 +2,7 @@ package bintrcred
 
 import "github.com/heddle-dev/heddle/internal/simplify/stmt"
 
-// intervals are the thread execution intervals of an order, as where each starts, and
-// where the last one ends.
+// intervals returns the start of each TEI of an order, followed by the end of the last one.
 func (r *reducer) intervals(order []int32) []int32 {
 	var out []int32
 	for i, u := range order {
@@ -14,11 +13,11 @@ func (r *reducer) intervals(order []int32) []int32 {
 	return append(out, int32(len(order)))
 }
 
-// forward parts the trace before its last interval, again and again: interval after
-// interval, from the start, as much of it as can be is moved up to its thread's last one.
+// forward repeatedly divides the trace before its last TEI. In effect, it goes through the TEIs
+// from the start and moves as much of each as possible up to the previous TEI of its thread.
 func (r *reducer) forward() ([]int32, []stmt.Step) {
 	ivs := r.intervals(r.order)
-	block := make([]int32, len(r.order)) // of each unit, the interval of the result
+	block := make([]int32, len(r.order)) // the TEI of the result that each unit is in
 	last := make([]int32, len(r.t.Threads))
 	for th := range last {
 		last[th] = -1
@@ -59,7 +58,7 @@ func (r *reducer) forward() ([]int32, []stmt.Step) {
 	return out, steps
 }
 
-// upTo reports whether all of the units are in intervals up to b.
+// upTo reports whether all of the units are in TEIs up to b.
 func upTo(block, units []int32, b int32) bool {
 	for _, p := range units {
 		if block[p] > b {
@@ -69,8 +68,8 @@ func upTo(block, units []int32, b int32) bool {
 	return true
 }
 
-// backward is forward with time turned round: from the end, as much of an interval as can
-// be is moved down to its thread's next one.
+// backward is the mirror image of forward: from the end, it moves as much of each TEI as possible
+// down to the next TEI of its thread.
 func (r *reducer) backward() ([]int32, []stmt.Step) {
 	ivs := r.intervals(r.order)
 	block := make([]int32, len(r.order))

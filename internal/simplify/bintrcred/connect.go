@@ -2,14 +2,14 @@ package bintrcred
 
 import "github.com/heddle-dev/heddle/internal/simplify/stmt"
 
-// Quad is the annotation of a join-point (Definition 3): the segment that the unit before
-// it is in, from its first unit S1 to the unit S2, and the threads of those two. Units and
-// threads count from 1, and all is 0 before the first unit.
+// Quad is the annotation of a join-point (Definition 3): the segment of the preceding unit, from
+// its first unit S1 to that unit S2, and the threads of the two. Units and threads count from 1;
+// all fields are 0 before the first unit.
 type Quad struct{ S1, S2, T1, T2 int32 }
 
-// Connect is the connectivity analysis of Figure 3: the annotations of the trace's
-// join-points, of which there is one more than units. A segment is a stretch of units each
-// of which is connected with the one before it.
+// Connect is the connectivity analysis of Figure 3: it returns the annotations of the trace's
+// join-points, one more than units. A segment is a maximal run of units, each connected with the
+// one before it.
 func Connect(t *stmt.Trace) []Quad {
 	quads := make([]Quad, t.Len()+1)
 	for i := range int32(t.Len()) {
@@ -26,13 +26,12 @@ func Connect(t *stmt.Trace) []Quad {
 	return quads
 }
 
-// connect is the map of Definition 2 for units u and v, neighbours in this order.
+// connect is the map of Definition 2 for units u and v, adjacent in this order.
 func connect(t *stmt.Trace, u, v int32) bool {
 	if t.Of[u] == t.Of[v] { // C1
 		return true
 	}
-	// A unit of many statements against another: which thread starts which is looked at
-	// even if the other has none.
+	// A Duplicate or Initiate counts even if the other unit has no statements.
 	a, b := t.Unit(u), t.Unit(v)
 	for i := range a {
 		if a[i].Kind == stmt.Duplicate && a[i].Lo == t.Of[v] {
@@ -52,7 +51,7 @@ func connect(t *stmt.Trace, u, v int32) bool {
 	return false
 }
 
-// segments are the first units of the segments.
+// segments returns the first unit of each segment.
 func segments(quads []Quad) []int32 {
 	var out []int32
 	for u, q := range quads[1:] {

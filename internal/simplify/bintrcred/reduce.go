@@ -6,30 +6,29 @@ import (
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 )
 
-// maxRounds bounds the reduction. Gains end after a few rounds; a cycle of rounds that
-// gains less than one switch in enough is the last.
+// maxRounds bounds the reduction. Gains end after a few rounds; reduction stops after a cycle of
+// rounds that removes less than one switch in enough.
 const (
 	maxRounds = 16
 	enough    = 1000
 )
 
-// Reduce reduces a trace by the rules of Figure 4, made sound: see stmt.Rule. The order
-// that it returns keeps every dependence and has no more context switches than the trace,
-// nor than static.SimTrace makes of it; the derivation shows the first two.
+// Reduce reduces a trace by a sound form of the rules of Figure 4; see stmt.Rule. The order that it
+// returns keeps every dependence and has no more context switches than the trace or the result of
+// static.SimTrace. The derivation proves the first two properties.
 //
-// The differences from print are these. What is swapped is a whole interval of a thread,
-// never a statement out of one; a swap is made only past units that are not connected with
-// what moves; and (S) does not swap its halves, which hardly ever are unconnected, but
-// joins each thread's last interval in the first half with its first in the second, by
-// moving either past what lies between. Where halving gains nothing more, the trace is
-// parted at one end instead of in the middle (stmt.Forward, stmt.Backward), which also
-// lets a part of an interval move; and the whole is repeated until it gains next to nothing.
+// It differs from the paper as follows. It swaps whole TEIs of a thread, never single statements of
+// one, and only past units that are not connected with those that move. (S) does not swap its
+// halves, which are rarely unconnected, but joins each thread's last TEI in the first half with its
+// first in the second, by moving either past everything in between. When halving gains nothing
+// more, Reduce divides the trace at one end instead of in the middle (stmt.Forward, stmt.Backward),
+// which also lets a part of a TEI move. It repeats all this until the gain is negligible.
 func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
 	g := stmt.Graph(t)
 	r := newReducer(t, g, quads)
 	r.improve(t.Recorded())
 	if other := static.SimTrace(g); t.Switches(other) < t.Switches(r.order) {
-		// Another start leads further: derive it, and go on from there.
+		// The other order has fewer switches: derive it and continue from it.
 		s := newReducer(t, g, quads)
 		s.line(t.Recorded(), other)
 		s.improve(other)
@@ -49,8 +48,8 @@ type reducer struct {
 	g      *depend.Graph
 	succs  *depend.Succs
 	quads  []Quad
-	lead   []int32 // the unit before in the thread, -1 for none
-	follow []int32 // and after
+	lead   []int32 // the previous unit of the thread, or -1
+	follow []int32 // the next unit of the thread, or -1
 	order  []int32
 	rounds []stmt.Round
 }
@@ -72,7 +71,7 @@ func newReducer(t *stmt.Trace, g *depend.Graph, quads []Quad) *reducer {
 	return r
 }
 
-// improve reduces from an order until that gains next to nothing.
+// improve reduces an order until the gain is negligible.
 func (r *reducer) improve(order []int32) {
 	r.order = order
 	rounds := 0
@@ -95,7 +94,7 @@ func (r *reducer) improve(order []int32) {
 	}
 }
 
-// round does one round and notes it if it did anything.
+// round performs one round and records it if it has steps.
 func (r *reducer) round(shape stmt.Shape, do func() ([]int32, []stmt.Step)) {
 	order, steps := do()
 	if len(steps) > 0 {
@@ -104,10 +103,10 @@ func (r *reducer) round(shape stmt.Shape, do func() ([]int32, []stmt.Step)) {
 	}
 }
 
-// line derives an order from another.
+// line derives one order from another.
 func (r *reducer) line(from, to []int32) {
-	// behind[u] is the unit after u in the list that is being rearranged, at[u] the one
-	// before; index n is its end.
+	// behind[u] is the unit after u in the list being rearranged, and at[u] the unit before; index
+	// n is the end of the list.
 	n := int32(len(from))
 	behind, at := make([]int32, n+1), make([]int32, n+1)
 	prev := n
@@ -121,7 +120,7 @@ func (r *reducer) line(from, to []int32) {
 	}
 	behind[prev], at[n] = n, prev
 	var steps []stmt.Step
-	last := n // what has its place
+	last := n // the last unit already in place
 	for i := 0; i < len(to); {
 		first := to[i]
 		if behind[last] == first {

@@ -14,7 +14,7 @@ type Phases struct {
 	CountBefore, SemanticsBefore, Connectivity, Reduction, CountAfter, SemanticsAfter time.Duration
 }
 
-// Result is what BinTrcRed makes of a trace.
+// Result is the result of BinTrcRed for a trace.
 type Result struct {
 	Order      []int32
 	Before     int // context switches, CSb
@@ -23,10 +23,10 @@ type Result struct {
 	Phases     Phases
 }
 
-// Run reduces a trace and shows on it that the paper's theorems hold: it executes it
-// before and after, and compares the states (Theorem 2) and the context switches (Theorem
-// 1). The error says that the trace cannot be executed, or, which would be an error of
-// heddle, that a theorem does not hold.
+// Run reduces a trace and checks the paper's theorems on it: it executes the trace before and
+// after, and compares the states (Theorem 2) and the context switches (Theorem 1). It returns an
+// error if the trace cannot be executed or if a theorem does not hold, which would be a bug in
+// heddle.
 func Run(t *stmt.Trace) (*Result, error) {
 	res := &Result{}
 	recorded := t.Recorded()

@@ -7,9 +7,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 )
 
-// CheckError is the first thing in a derivation that does not hold.
+// CheckError reports the first invalid item of a derivation.
 type CheckError struct {
-	Round, Step int // from 1; 0 where it is not in a round or a step
+	Round, Step int // from 1; 0 if the item is not in a round or a step
 	Msg         string
 }
 
@@ -27,16 +27,16 @@ func wrong(format string, args ...any) error {
 	return &CheckError{Msg: fmt.Sprintf(format, args...)}
 }
 
-// Check replays a derivation on the trace that it says it is of. It returns the order of
-// units that it proves to be the same execution, or a *CheckError. Time is linear in the
-// trace, and in what the steps move times a logarithm.
+// Check replays a derivation on its trace. It returns the order of units that the derivation proves
+// to be the same execution, or a *CheckError. Time is linear in the length of the trace, and O(n
+// log n) in the number of units moved.
 //
-// It checks that the derivation is of this trace, that the segments are what rules (tr1) to
-// (tr4) make of it, and for each step that the rule is one of its round's shape and of a
-// stretch that this shape comes to, in its turn; that the units moved follow one another in
-// the trace and in their thread; that they are moved to where the rule says; that no unit
-// which they pass is connected with one of them; and, at the end of each round and of the
-// whole, that the context switches are no more (Theorem 1) and what the derivation says.
+// It checks that the derivation belongs to this trace and that the segments follow from rules (tr1)
+// to (tr4). For each step, it checks that the round's shape allows the rule and visits the range,
+// in this order; that the units moved are consecutive in the trace and in their thread; that they
+// move to the place given by the rule; and that no unit which they pass is connected with one of
+// them. At the end of each round and of the derivation, it checks that the number of context
+// switches has not grown (Theorem 1), and at the end that it is the number stated.
 func Check(t *stmt.Trace, d *stmt.Derivation) ([]int32, error) {
 	if d.Units != t.Len() || d.Statements != len(t.Stmts) || d.Trace != t.Digest() {
 		return nil, wrong("it is of another trace")
@@ -104,7 +104,7 @@ func checkSegments(t *stmt.Trace, segments []int32) error {
 	return nil
 }
 
-// connected is connect of Definition 2 for two neighbouring units.
+// connected is connect of Definition 2 for two adjacent units.
 func connected(t *stmt.Trace, u, v int32) bool {
 	if t.Of[u] == t.Of[v] {
 		return true
@@ -117,7 +117,7 @@ func connected(t *stmt.Trace, u, v int32) bool {
 			}
 		}
 	}
-	// The thread of the second may have been started by the first though neither says so.
+	// One unit may start or join the other's thread even if the other has no statements.
 	return slices.ContainsFunc(a, func(s stmt.Stmt) bool { return s.Kind == stmt.Duplicate && s.Lo == t.Of[v] }) ||
 		slices.ContainsFunc(b, func(s stmt.Stmt) bool { return s.Kind == stmt.Initiate && s.Lo == t.Of[u] })
 }
@@ -144,14 +144,14 @@ func reverse(o *ordered) *ordered {
 type checker struct {
 	t             *stmt.Trace
 	before, after *ordered
-	lead, follow  []int32 // the unit before and after in the thread, -1 for none
+	lead, follow  []int32 // the previous and next unit of the thread, or -1
 	pos           *places
 	switches      int
 
-	// Of the round:
-	piece     []int32 // of each unit, the interval that it was in at the start
+	// For the current round:
+	piece     []int32 // the TEI that each unit was in at the start
 	pieces    int32
-	lo, hi    int32 // stretch of the step before
+	lo, hi    int32 // range of the previous step
 	hadStep   bool
 	thatRound stmt.Shape
 }
@@ -193,8 +193,7 @@ func (c *checker) round(r stmt.Round) *CheckError {
 	return nil
 }
 
-// stretch checks that a step's stretch of intervals is one that the round's shape comes
-// to, and that its turn is not over.
+// stretch checks that the round's shape visits the step's range of TEIs, and has not passed it yet.
 func (c *checker) stretch(s *stmt.Step) string {
 	if s.Lo < 0 || s.Hi > c.pieces || s.Hi-s.Lo < 2 {
 		return fmt.Sprintf("there is no stretch of intervals from %d to %d of %d", s.Lo, s.Hi, c.pieces)
@@ -217,7 +216,7 @@ func (c *checker) stretch(s *stmt.Step) string {
 				lo = mid
 			}
 		}
-		// Both parts come before the whole.
+		// Both parts come before the whole range.
 		if c.hadStep && (s.Hi < c.hi || s.Hi == c.hi && s.Lo > c.lo) {
 			return fmt.Sprintf("the stretch from %d to %d has its turn before that from %d to %d", s.Lo, s.Hi, c.lo, c.hi)
 		}
@@ -244,10 +243,10 @@ func (c *checker) stretch(s *stmt.Step) string {
 	return ""
 }
 
-// middle is where (S) parts a stretch.
+// middle returns where (S) divides a range.
 func middle(lo, hi int32) int32 { return lo + (hi-lo+1)/2 }
 
-// step checks a step and does it.
+// step checks a step and performs it.
 func (c *checker) step(s *stmt.Step) string {
 	n := int32(c.t.Len())
 	if s.Unit < 0 || s.Unit >= n || s.Count < 1 || s.Rule == stmt.Line && (s.After < -1 || s.After >= n) {
@@ -261,7 +260,7 @@ func (c *checker) step(s *stmt.Step) string {
 		}
 		last = next
 	}
-	var to int32 // they are moved to behind this unit
+	var to int32 // the unit after which they are placed
 	up := true
 	switch {
 	case s.Rule == stmt.Line:
@@ -327,13 +326,13 @@ func (c *checker) step(s *stmt.Step) string {
 	return ""
 }
 
-// inside checks that what a step of (S) joins, the units x and y of one thread, was in its
-// stretch, and, where that is cut off at one end, that one of them is what was cut off.
+// inside checks that units x and y of one thread, which a step of (S) joins, were in the step's
+// range, and, if the shape divides that range at one end, that one of them was in the TEI cut off.
 func (c *checker) inside(s *stmt.Step, x, y int32) string {
 	lo, hi := c.piece[x], c.piece[y]
 	switch {
 	case s.Rule == stmt.Base2:
-		return "" // looks at what comes before its stretch
+		return "" // base2 refers to the TEI before its range
 	case lo < s.Lo || hi >= s.Hi:
 		return fmt.Sprintf("units %d and %d are not both of the intervals from %d to %d", x, y, s.Lo, s.Hi)
 	case c.thatRound == stmt.Forward && hi != s.Hi-1, c.thatRound == stmt.Backward && lo != s.Lo:
@@ -342,8 +341,8 @@ func (c *checker) inside(s *stmt.Step, x, y int32) string {
 	return ""
 }
 
-// base2 checks that what is swapped are the two intervals of the stretch as they were, and
-// that the second is of the thread of what comes before.
+// base2 checks that the step swaps the two original TEIs of the range, and that the second belongs
+// to the thread of the TEI before them.
 func (c *checker) base2(s *stmt.Step, from, to int32) string {
 	if s.Down {
 		return "base2 moves up"
@@ -352,7 +351,7 @@ func (c *checker) base2(s *stmt.Step, from, to int32) string {
 	for range s.Count - 1 {
 		last = c.follow[last]
 	}
-	first := c.pos.after(to) // of the interval that is passed
+	first := c.pos.after(to) // first unit of the TEI that is passed
 	switch {
 	case first < 0 || c.piece[first] != s.Lo || c.piece[from] != s.Lo || c.piece[s.Unit] != s.Lo+1 || c.piece[last] != s.Lo+1:
 		return fmt.Sprintf("what is swapped are not the intervals %d and %d", s.Lo, s.Lo+1)
@@ -367,7 +366,7 @@ func (c *checker) base2(s *stmt.Step, from, to int32) string {
 	return ""
 }
 
-// diff is diff of Definition 1; there is no switch at either end of the trace.
+// diff is diff of Definition 1; the ends of the trace do not count as switches.
 func (c *checker) diff(u, v int32) int {
 	if u < 0 || v < 0 || c.t.Of[u] == c.t.Of[v] {
 		return 0

@@ -2,23 +2,23 @@ package proof
 
 import "github.com/heddle-dev/heddle/internal/simplify/stmt"
 
-// ordered says for each unit which units of other threads are connected with one of its
-// statements and come before it: not all, but so many that an order which keeps those and
-// the threads' own keeps all. It goes by the statements and the definition of
-// connectedness, variable by variable.
+// ordered lists, for each unit, units of other threads that come before it and are connected with
+// one of its statements. It does not list all of them, but an order that keeps the listed ones and
+// program order keeps all. It is computed from the statements and the definition of connectedness,
+// variable by variable.
 type ordered struct {
 	start []uint32
 	preds []int32
 }
 
-// of are the units that have to come before unit u.
+// of returns the units that must come before unit u.
 func (o *ordered) of(u int32) []int32 { return o.preds[o.start[u]:o.start[u+1]] }
 
-// variable is what happened to a global: the last unit that changed it, and those that
-// have looked at it since, the latest first.
+// variable is the history of a global: the last unit that changed it, and the units that have read
+// it since, latest first.
 type variable struct {
 	changed int32 // -1 for none
-	looks   int32 // index into the list of looks, -1 for none
+	looks   int32 // index into the list of looks, or -1
 }
 
 type look struct{ unit, next int32 }
@@ -30,7 +30,7 @@ func order(t *stmt.Trace) *ordered {
 		vars[g] = variable{-1, -1}
 	}
 	var looks []look
-	last := make([]int32, len(t.Threads))   // unit of each thread
+	last := make([]int32, len(t.Threads))   // last unit of each thread
 	starts := make([]int32, len(t.Threads)) // unit that starts it
 	for th := range last {
 		last[th], starts[th] = -1, -1

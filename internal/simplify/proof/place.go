@@ -1,14 +1,14 @@
 package proof
 
-// places keeps units in a list of which any two can be compared, and in which stretches
-// are moved: order maintenance with labels (Bender, Cole, Demaine, Farach-Colton and Zito,
-// ESA 2002, §3). A move costs the length of what is moved, and a logarithm on average.
+// places keeps units in a list in which any two can be compared and runs of units can be moved:
+// order maintenance with labels (Bender, Cole, Demaine, Farach-Colton and Zito, ESA 2002, §3). A
+// move costs time linear in the number of units moved, plus an amortised logarithm.
 type places struct {
 	next, prev []int32 // unit+1 after and before unit; place 0 is the list's head
 	label      []uint64
 }
 
-// spaced is how far labels are apart at first.
+// spaced is the initial distance between labels.
 const spaced = 1 << 32
 
 func newPlaces(order []int32) *places {
@@ -24,17 +24,16 @@ func newPlaces(order []int32) *places {
 	return p
 }
 
-// after is the unit after u, -1 at the end; after(-1) is the first.
+// after returns the unit after u, or -1 at the end; after(-1) is the first unit.
 func (p *places) after(u int32) int32 { return p.next[u+1] - 1 }
 
-// before is the unit before u, -1 at the start; before(-1) is the last.
+// before returns the unit before u, or -1 at the start; before(-1) is the last unit.
 func (p *places) before(u int32) int32 { return p.prev[u+1] - 1 }
 
 // less reports whether unit a is before unit b.
 func (p *places) less(a, b int32) bool { return p.label[a+1] < p.label[b+1] }
 
-// move takes the units from first to last, which follow one another, to behind unit to, or
-// to the start where that is -1.
+// move moves the consecutive units from first to last after unit to, or to the start if to is -1.
 func (p *places) move(first, last, to int32, count int) {
 	f, l, t := first+1, last+1, to+1
 	p.next[p.prev[f]], p.prev[p.next[l]] = p.next[l], p.prev[f]
@@ -44,15 +43,15 @@ func (p *places) move(first, last, to int32, count int) {
 	p.relabel(f, count)
 }
 
-// relabel gives labels to count units from f on, and if there is no room for them, to more
-// units around them.
+// relabel assigns labels to count units from f on and, if there is not enough room, to more units
+// around them.
 func (p *places) relabel(f int32, count int) {
 	lo, hi := p.prev[f], f
 	for range count {
 		hi = p.next[hi]
 	}
-	// [lo, hi) in the list; hi is 0 at the end. The more units are taken in, the sparser
-	// their labels have to be.
+	// [lo, hi) in the list; hi is 0 at the end. The more units the range includes, the sparser
+	// their labels must be.
 	for n := count; ; {
 		from, to := p.label[lo], p.label[hi]
 		if hi == 0 {

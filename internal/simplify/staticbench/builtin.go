@@ -8,12 +8,12 @@ import (
 	"github.com/heddle-dev/heddle/internal/rapid"
 )
 
-// traces are of the Go programs in testdata/static/go, one run each.
+// traces are recorded from the Go programs in testdata/static/go, one run each.
 //
 //go:embed traces
 var traces embed.FS
 
-// recorded are the programs of Table I: name, file, lines of source.
+// recorded lists the programs of Table I.
 var recorded = []struct {
 	name, file string
 	lines      int

@@ -6,26 +6,26 @@ import (
 	"hash"
 )
 
-// Rule is one of the rules of Figure 4 that change something, as heddle has made them
-// sound. Rule (base0), one interval, and (base1), two that stay as they are, are not
-// written down: they are what holds of all intervals that no step speaks of.
+// Rule is one of the rules of Figure 4 that change the order, in the sound form that heddle uses.
+// Rules (base0), one TEI, and (base1), two unchanged TEIs, are not recorded: they apply to all TEIs
+// that no step mentions.
 //
-// The trace is seen as its thread execution intervals. A step takes units that follow one
-// another in one interval and moves them past other intervals, up to right behind the unit
-// before them in their thread, or down to right in front of the one after them. It may do
-// so if no unit that it passes is connected with one that it moves, and not otherwise;
-// print has no such condition, and swaps what may be connected.
+// The rules treat the trace as a sequence of thread execution intervals (TEIs). A step takes
+// consecutive units of one TEI and moves them past other TEIs: up, directly after the preceding
+// unit of their thread, or down, directly before the following one. A step is valid only if no unit
+// that it passes is connected with a unit that it moves. The paper lacks this condition and may
+// swap connected units.
 type Rule uint8
 
 const (
-	// Base2 swaps two neighbouring intervals, if the second is of the thread that the
-	// interval before them is of.
+	// Base2 swaps two adjacent TEIs if the second belongs to the same thread as the TEI before
+	// them.
 	Base2 Rule = iota
-	// Split is (S): a stretch of more than two intervals has been reduced in two parts,
-	// and units of one part are moved to those of their thread in the other.
+	// Split is (S): a range of more than two TEIs has been reduced in two parts, and units of one
+	// part are moved next to units of their thread in the other.
 	Split
-	// Line moves units to behind any unit. Only the switches of the whole round have to
-	// be no more. It is how an order that was found otherwise is derived.
+	// Line moves units after any unit. Only the whole round must not increase the number of
+	// switches. It derives an order found by another method.
 	Line
 )
 
@@ -33,15 +33,15 @@ var ruleNames = [...]string{"base2", "S", "line"}
 
 func (r Rule) String() string { return ruleNames[r] }
 
-// Shape is how the rounds of a derivation part the trace in two.
+// Shape is how a round of a derivation divides the trace in two.
 type Shape uint8
 
 const (
-	// Binary is as in print: in the middle, ⌈μ/2⌉ intervals first.
+	// Binary divides in the middle, as in the paper, with ⌈μ/2⌉ TEIs in the first part.
 	Binary Shape = iota
-	// Forward has all but the last interval first.
+	// Forward has all TEIs but the last in the first part.
 	Forward
-	// Backward has the first interval first.
+	// Backward has only the first TEI in the first part.
 	Backward
 	// Straight has only Line steps.
 	Straight
@@ -51,46 +51,45 @@ var shapeNames = [...]string{"binary", "forward", "backward", "line"}
 
 func (s Shape) String() string { return shapeNames[s] }
 
-// Step is a use of a rule.
+// Step is one application of a rule.
 type Step struct {
 	Rule Rule
-	// Lo and Hi are the stretch of intervals [Lo, Hi) of the round's trace that the rule
-	// is used on.
+	// Lo and Hi are the range of TEIs [Lo, Hi) of the round's trace to which the rule is applied.
 	Lo, Hi int32
-	// Unit is the first unit moved, Count how many are.
+	// Unit is the first unit moved, and Count the number of units moved.
 	Unit, Count int32
-	// Down: they are moved down to the next unit of their thread, not up to the last.
+	// Down moves them down to the next unit of their thread instead of up to the previous one.
 	Down bool
-	// After is the unit that a Line moves them behind.
+	// After is the unit after which a Line step places them.
 	After int32
 }
 
-// Round is one use of the whole system; the next one starts from what it leads to.
+// Round is one application of the whole rule system; the next round starts from its result.
 type Round struct {
 	Shape Shape
 	Steps []Step
 }
 
-// Digest names a trace or an order.
+// Digest identifies a trace or an order.
 type Digest [sha256.Size]byte
 
 // Derivation is the reduction of a trace.
 type Derivation struct {
 	Units, Statements int
 	Trace             Digest
-	// Segments is what the connectivity analysis (Figure 3) says: for each segment, its
-	// first unit. There (tr1) and (tr2) were used, at the units between (tr3).
+	// Segments is the result of the connectivity analysis (Figure 3): the first unit of each
+	// segment. Rules (tr1) and (tr2) apply at these units, (tr3) at all others.
 	Segments []int32
 	Rounds   []Round
-	// Before and After are the context switches, Result the order at the end.
+	// Before and After count context switches; Result identifies the final order.
 	Before, After int
 	Result        Digest
-	// Seal is the digest of the segments and rounds. It protects against accidents: what
-	// a derivation proves does not rest on it.
+	// Seal is the digest of the segments and rounds. It detects accidental damage; the proof does
+	// not depend on it.
 	Seal Digest
 }
 
-// Sealed is the digest of what is there now.
+// Sealed returns the digest of the current segments and rounds.
 func (d *Derivation) Sealed() Digest {
 	h := newHasher()
 	h.add(int32(len(d.Segments)))
@@ -108,7 +107,7 @@ func (d *Derivation) Sealed() Digest {
 	return h.sum()
 }
 
-// Steps is the number of steps of all rounds.
+// Steps returns the number of steps in all rounds.
 func (d *Derivation) Steps() int {
 	n := 0
 	for _, r := range d.Rounds {
@@ -117,7 +116,7 @@ func (d *Derivation) Steps() int {
 	return n
 }
 
-// Digest names a trace by its statements; what variables are called does not count.
+// Digest identifies a trace by its statements, independently of variable names.
 func (t *Trace) Digest() Digest {
 	h := newHasher()
 	for u := range int32(t.Len()) {
@@ -131,7 +130,7 @@ func (t *Trace) Digest() Digest {
 	return h.sum()
 }
 
-// OrderDigest names an order of units.
+// OrderDigest identifies an order of units.
 func OrderDigest(order []int32) Digest {
 	h := newHasher()
 	for _, u := range order {

@@ -13,7 +13,7 @@ import (
 // derivationVersion is the version of the text form.
 const derivationVersion = 1
 
-// The text form has a line for each thing:
+// The text form has one line per item:
 //
 //	heddle derivation 1
 //	trace units 14 statements 20 sha256 9f…
@@ -25,7 +25,7 @@ const derivationVersion = 1
 //	line 0 3 5 1 after 2
 //	result switches 9 4 sha256 1c… seal 5a…
 //
-// A step has its stretch of intervals, the first unit moved and how many.
+// A step has its range of TEIs, the first unit moved and the number of units moved.
 
 // Write writes a derivation.
 func (d *Derivation) Write(w io.Writer) error {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// theLock is the lock of a Require or Release that names none: the paper has only one.
+// theLock is the lock of a Require or Release without a name; the paper has only one lock.
 const theLock = "lock"
 
-// ParseError is a line that could not be read.
+// ParseError reports an invalid line.
 type ParseError struct {
 	Line int // from 1
 	Text string
@@ -35,12 +35,12 @@ var (
 //	let T1: x = 5                a local's
 //	# …                          nothing
 //
-// The statements are localize(local, global), Share(local, global), Require(lock),
-// Release(lock), Duplicate(thread), Initiate(thread), Ready, End, Set1(global),
-// Set0(global) and skip, which does nothing. Require and Release without a name are of the
-// one lock there is in the paper; Read is taken for Ready, as in rule (js). A range of
-// globals is written g1..g3: those that were named between the two, which must have been
-// named before. Names are letters, digits, '_', '.' and '$'.
+// The statements are localize(local, global), Share(local, global), Require(lock), Release(lock),
+// Duplicate(thread), Initiate(thread), Ready, End, Set1(global), Set0(global) and skip, which does
+// nothing. Require and Release without a name use the paper's only lock; Read means Ready, as in
+// rule (js). A range of globals is written g1..g3: it contains all globals first mentioned from g1
+// to g3, both of which must have been mentioned before. Names are letters, digits, '_', '.' and
+// '$'.
 func Parse(r io.Reader) (*Trace, error) {
 	p := &parser{t: &Trace{InitialGlobal: map[int32]int64{}, InitialLocal: map[int32]int64{}},
 		threads: map[string]int32{}, globals: map[string]int32{}, locals: map[string]int32{}}

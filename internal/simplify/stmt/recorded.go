@@ -10,7 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// FromTrace reads a recorded trace as statements. A unit is a node of its dependence graph
+// FromTrace converts a recorded trace to statements. A unit is a node of its dependence graph
 // (package depend), and its statements are the node's effects:
 //
 //	Read, Observe, AcquireShared, ReleaseShared    localize
@@ -22,21 +22,19 @@ import (
 //	                                               shared last, and a Share that each
 //	                                               localizes next
 //
-// Globals are the pieces of memory that are always accessed as a whole, the objects that
-// threads synchronise by, and one flag for each signal. Every access has a local of its
-// own, and every local its own value at the start, so at the end the locals say which
-// write each read saw.
+// The globals are the ranges of memory that are always accessed as a whole, the synchronisation
+// objects, and one flag for each signal. Every access has its own local, and every local its own
+// initial value, so the final locals show which write each read saw.
 func FromTrace(t *trace.Trace) *Trace {
 	return record(func() iter.Seq[depend.Step] { return depend.Steps(t) })
 }
 
-// FromSeq is FromTrace for events that need not be in memory at once. They are gone
-// through twice.
+// FromSeq is FromTrace for events that need not be in memory at once. It iterates over them twice.
 func FromSeq(events iter.Seq[*trace.Event]) *Trace {
 	return record(func() iter.Seq[depend.Step] { return depend.StepsSeq(events) })
 }
 
-// survey is what has to be known of a trace before its statements can be written.
+// survey collects what is needed before the statements of a trace can be written.
 type survey struct {
 	bounds  depend.Table // where accesses begin and end → number
 	rank    []int32      // of each number, how many are lower
@@ -47,10 +45,10 @@ type survey struct {
 	fences  []fence
 }
 
-// fence is a unit that is ordered with all others.
+// fence is a unit ordered with all others.
 type fence struct {
 	unit   int32
-	before []int32 // the last units of other threads since the fence before
+	before []int32 // the last units of other threads since the previous fence
 }
 
 func record(steps func() iter.Seq[depend.Step]) *Trace {
@@ -131,12 +129,12 @@ func end(e depend.Effect) uint64 {
 type recorder struct {
 	*survey
 	t     *Trace
-	marks map[int32]int32 // of a unit that comes last before a fence, the global to share
-	fence []int32         // of each fence, the global that it shares
+	marks map[int32]int32 // for each last unit of a thread before a fence, the global to share
+	fence []int32         // the global that each fence shares
 	state ops.State
 }
 
-// fences makes the globals that fences need.
+// fences allocates the globals for fences.
 func (r *recorder) fences() {
 	fresh := func() int32 {
 		r.t.Globals++
@@ -164,7 +162,7 @@ func locks(ev *trace.Event) bool {
 	return false
 }
 
-// times is how often an event acquired or released its lock.
+// times returns how many times an event acquired or released its lock.
 func times(changes []ops.Change, kind ops.ChangeKind) int32 {
 	for i := range changes {
 		if changes[i].Kind == kind {
@@ -181,7 +179,7 @@ func (r *recorder) write(steps iter.Seq[depend.Step]) {
 		t.Threads = append(t.Threads, fmt.Sprintf("thread%d", i))
 	}
 	begun := make([]bool, len(t.Threads))
-	passed := make([]int, len(t.Threads)) // fences that the thread knows
+	passed := make([]int, len(t.Threads)) // fences that the thread has synchronised with
 	next := 0                             // fence to come
 	unit := int32(-1)
 	finish := func() {
@@ -227,7 +225,7 @@ func (r *recorder) write(steps iter.Seq[depend.Step]) {
 					r.add(Require, r.object(e), r.object(e)+1)
 				}
 			case depend.Release:
-				// A wait releases the mutex however deep it is held.
+				// A wait releases the mutex completely, even if held recursively.
 				for range times(changes, ops.Released) {
 					r.add(Release, r.object(e), r.object(e)+1)
 				}

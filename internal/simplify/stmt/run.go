@@ -2,9 +2,9 @@ package stmt
 
 import "fmt"
 
-// StuckError is a statement that cannot be executed where it stands.
+// StuckError reports a statement that cannot run at its place in the order.
 type StuckError struct {
-	Place int   // of the unit in the order
+	Place int   // index of the unit in the order
 	Unit  int32 // the unit
 	Text  string
 	Msg   string
@@ -14,20 +14,20 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("place %d, unit %d (%s): %s", e.Place, e.Unit, e.Text, e.Msg)
 }
 
-// Run executes the units of a trace in an order, and returns the state at the end. It is
-// Figure 5 with what a trace must have to be an execution:
+// Run executes the units of a trace in an order and returns the final state. It implements Figure 5
+// with the additional conditions that make a trace an execution:
 //
-//   - localize and Share are (rs) and (ws). Of a range, localize reads a hash of all
-//     values and Share writes all of them.
-//   - Require needs a lock that nobody else holds, and Release one that is held; the same
-//     thread may take a lock again. A lock is a global too: its value is a hash of all
-//     that was done to it, so that the order in which it was taken is in the state, and
-//     that localize of it (a trylock that failed, say) shows when it was.
-//   - Set1(g) sets g, and Set0(g), which stands where the wait is over, needs it to be set
-//     and resets it. In print Set0 puts g into W, from which nothing is ever taken, Set1
-//     then does nothing for good, and neither counts.
-//   - A thread that some Duplicate names has no statement before that, and Initiate comes
-//     when the thread it names has no more. In print Duplicate adds the thread's own
+//   - localize and Share are (rs) and (ws). On a range, localize reads a hash of all values and
+//     Share writes all of them.
+//   - Require needs a lock that no other thread holds, and Release one that is held; a thread may
+//     acquire its own lock again. A lock is also a global whose value is a hash of all operations
+//     on it. So the state contains the order of acquisitions, and a localize of the lock (such as a
+//     failed trylock) shows its position in that order.
+//   - Set1(g) sets g. Set0(g), which stands where the wait ends, needs g to be set and resets it.
+//     In the paper Set0 adds g to W, which never shrinks, so that Set1 has no further effect, and
+//     neither increments the trace counter.
+//   - A thread named by a Duplicate has no statement before it, and an Initiate comes after the
+//     last statement of the thread it names. In the paper Duplicate adds the thread's own
 //     statements again.
 //   - The trace counter counts every statement.
 //
@@ -36,7 +36,7 @@ func Run(t *Trace, order []int32) (*State, error) {
 	s := t.Initial()
 	type lock struct{ holder, count int32 }
 	locks := map[int32]*lock{}
-	waits := make([]bool, len(t.Threads)) // for a Duplicate
+	waits := make([]bool, len(t.Threads)) // waits for a Duplicate
 	left := make([]int32, len(t.Threads)) // units
 	for i := range t.Stmts {
 		if t.Stmts[i].Kind == Duplicate {

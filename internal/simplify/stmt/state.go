@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// State is a trace state, (γ, L, W) of Definition 4: the values of the variables, who
-// holds which lock, and which flags are being waited for.
+// State is a trace state, (γ, L, W) of Definition 4: the values of variables, the lock holders, and
+// the flags that threads wait for.
 type State struct {
 	Globals, Locals []int64
 	Counter         int64 // tc, the trace counter
-	// Locks are the locks held, each as lock, thread and how often; for Figure 5 as
-	// printed, where locks have no names, L: the threads alone.
+	// Locks are the locks held, each with its thread and count. For Figure 5 as printed, where
+	// locks have no names, it is L: the threads alone.
 	Locks []Held
-	// Watched is W, in ascending order. It is empty in the meaning that heddle gives the
-	// statements: see Run.
+	// Watched is W, in ascending order. It is empty under heddle's semantics of the statements; see
+	// Run.
 	Watched []int32
 }
 
-// Held is a lock that is held.
+// Held is a lock, its holder and how many times it is held.
 type Held struct{ Lock, Thread, Count int32 }
 
-// Diff says what is different between two states, or nothing.
+// Diff describes the first difference between two states, or returns "".
 func (t *Trace) Diff(a, b *State) string {
 	for g := range a.Globals {
 		if a.Globals[g] != b.Globals[g] {
@@ -44,8 +44,8 @@ func (t *Trace) Diff(a, b *State) string {
 	return ""
 }
 
-// Values at the start that were not given are different for every variable, so that a
-// value read from the wrong place shows. Flags start with 0.
+// Initial values that were not given differ between variables, so that a read from the wrong place
+// shows. Flags start at 0.
 func (t *Trace) initialGlobal(g int32) int64 {
 	if v, ok := t.InitialGlobal[g]; ok {
 		return v

@@ -11,12 +11,12 @@ type Kind uint8
 const (
 	Localize  Kind = iota // l := g
 	Share                 // g := l
-	Require               // take a lock
-	Release               // let it go
+	Require               // acquire a lock
+	Release               // release it
 	Duplicate             // start a thread
-	Initiate              // go on after the end of a thread
+	Initiate              // continue after the end of a thread
 	Ready                 // the thread has started
-	End                   // it ends
+	End                   // the thread has ended
 	Set1                  // g := 1
 	Set0                  // wait for g to be 1, then g := 0
 )
@@ -37,7 +37,7 @@ type Stmt struct {
 	Lo, Hi int32
 }
 
-// Global reports whether the statement is of globals.
+// Global reports whether the statement accesses globals.
 func (s *Stmt) Global() bool {
 	switch s.Kind {
 	case Duplicate, Initiate, Ready, End:
@@ -46,15 +46,13 @@ func (s *Stmt) Global() bool {
 	return true
 }
 
-// Connected is the connectivity relation for two statements of different threads, a before
-// b: C2 and C3 of Definition 2. They are connected if swapping them could make a
-// difference: they are of one global and not both localize, or one starts or awaits the
-// other's thread.
+// Connected is the connectivity relation for two statements of different threads, a before b: C2
+// and C3 of Definition 2. They are connected if swapping them could matter: they access the same
+// global and are not both localize, or one starts or joins the other's thread.
 //
-// In print C2 has the superscript of one thread on both statements of its first three
-// pairs, where two threads are meant, Read for Ready, and no pair the other way round;
-// but a Set1 that comes after the Set0 of the same variable cannot be moved before it
-// either.
+// In the paper, C2 has the superscript of one thread on both statements of its first three pairs,
+// where two threads are meant, has Read for Ready, and lacks the reverse pairs. But a Set1 that
+// comes after the Set0 of the same variable cannot move before it either.
 func Connected(a, b *Stmt) bool {
 	if a.Global() && b.Global() {
 		return a.Lo < b.Hi && b.Lo < a.Hi && !(a.Kind == Localize && b.Kind == Localize)
@@ -66,31 +64,31 @@ func Connected(a, b *Stmt) bool {
 type Trace struct {
 	Threads []string
 	Stmts   []Stmt
-	// Start has for each unit its first statement, and at the end the number of
-	// statements. A unit is what is never taken apart: a statement of its own where the
-	// trace was written by hand, an event where it was recorded. It may be empty.
+	// Start has the index of each unit's first statement, followed by the number of statements. A
+	// unit is never divided: it is a statement, or several on one line, of a trace written by hand,
+	// and an event of a recorded one. It may be empty.
 	Start []int32
-	// Of has for each unit its thread.
+	// Of has the thread of each unit.
 	Of []int32
 
-	// Globals and Locals are how many variables there are.
+	// Globals and Locals are the numbers of variables.
 	Globals, Locals int
 
-	// GlobalNames, LocalNames and LocalThreads, which says whose a local is, are nil for a
-	// trace that was recorded.
+	// GlobalNames, LocalNames and LocalThreads (the thread of each local) are nil for a recorded
+	// trace.
 	GlobalNames, LocalNames []string
 	LocalThreads            []int32
-	// InitialGlobal and InitialLocal are values at the start that were given.
+	// InitialGlobal and InitialLocal are the initial values given.
 	InitialGlobal, InitialLocal map[int32]int64
 }
 
-// Len is the number of units.
+// Len returns the number of units.
 func (t *Trace) Len() int { return len(t.Of) }
 
-// Unit is the statements of unit u.
+// Unit returns the statements of unit u.
 func (t *Trace) Unit(u int32) []Stmt { return t.Stmts[t.Start[u]:t.Start[u+1]] }
 
-// Switches is the number of context switches of the units in an order: CS of Definition 1.
+// Switches returns the number of context switches of the units in an order: CS of Definition 1.
 func (t *Trace) Switches(order []int32) int {
 	n := 0
 	for i := 1; i < len(order); i++ {
@@ -101,7 +99,7 @@ func (t *Trace) Switches(order []int32) int {
 	return n
 }
 
-// Recorded is the order in which the units stand in the trace.
+// Recorded returns the order of the units in the trace.
 func (t *Trace) Recorded() []int32 {
 	order := make([]int32, t.Len())
 	for i := range order {
@@ -124,7 +122,7 @@ func (t *Trace) localName(l int32) string {
 	return fmt.Sprintf("l%d", l)
 }
 
-// Format is a statement as Parse reads it, its thread left out.
+// Format returns a statement as Parse reads it, without its thread.
 func (t *Trace) Format(s *Stmt) string {
 	switch s.Kind {
 	case Localize, Share:
@@ -141,7 +139,7 @@ func (t *Trace) Format(s *Stmt) string {
 	return fmt.Sprintf("%s(%s)", s.Kind, t.globalName(s.Lo))
 }
 
-// FormatUnit is a unit as Parse reads it.
+// FormatUnit returns a unit as Parse reads it.
 func (t *Trace) FormatUnit(u int32) string {
 	var parts []string
 	unit := t.Unit(u)

@@ -7,11 +7,11 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// The three passes of Algorithm 1 (FSE'10 §3.3). A position is an index into the
-// sequence, from 0. An operation is only valid at one end of a TEI, so the passes walk
-// TEIs rather than actions; which candidates come in which order is the same.
+// The three passes of Algorithm 1 (FSE'10 §3.3). A position is an index into the sequence, from 0.
+// An operation is only valid at one end of a TEI, so the passes iterate over TEIs rather than
+// actions; the candidates and their order are the same.
 
-// removeLast is the pass of lines 5 to 10.
+// removeLast implements lines 5 to 10.
 func removeLast(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
 		if len(q.teis) < 2 {
@@ -30,9 +30,9 @@ func removeLast(q *sequence, at int) iter.Seq[candidate] {
 	}
 }
 
-// consolidateUp is the pass of lines 11 to 17. Its second stage, move-up-actions, needs
-// to know how much of the second TEI could run at the earlier place, and learns it from
-// the execution that failed in the first stage (§4.1).
+// consolidateUp implements lines 11 to 17. Its second stage, move-up-actions, needs to know how
+// much of the second TEI could run at the earlier place. The execution rejected in the first stage
+// shows this (§4.1).
 func consolidateUp(actions bool) generator {
 	return func(q *sequence, at int) iter.Seq[candidate] {
 		return func(yield func(candidate) bool) {
@@ -57,8 +57,8 @@ func consolidateUp(actions bool) generator {
 	}
 }
 
-// moveUpActions moves to the end of TEI k the part of TEI j that rejected, the failed
-// execution of moving all of it, did there.
+// moveUpActions moves part of TEI j to the end of TEI k: the part that ran there in rejected, the
+// execution in which all of TEI j was moved.
 func moveUpActions(q *sequence, k, j int, rejected *trace.Trace) []candidate {
 	end := q.teis[k].End
 	tei := q.tei(j)
@@ -82,7 +82,7 @@ func moveUpPrefix(q *sequence, k, j, m int) []schedule.Step {
 	return splice(q.part(0, k+1), tei[:m], q.part(k+1, j), tei[m:], q.part(j+1, len(q.teis)))
 }
 
-// consolidateDown is the pass of lines 18 to 22.
+// consolidateDown implements lines 18 to 22.
 func consolidateDown(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
 		for k := q.covering(at); k >= 0; k-- {

@@ -8,31 +8,29 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// candidate is one script worth executing. Candidates are data, and a generator's
-// sequence does not depend on the verdicts on its earlier candidates until one is
-// accepted (except through next), so several can be validated at the same time as long
-// as the first acceptable one wins.
+// candidate is one script worth executing. Candidates are data. Until one is accepted, a
+// generator's sequence does not depend on whether the oracle accepted earlier candidates (except
+// through next). So several can be validated concurrently as long as the first acceptable one wins.
 type candidate struct {
 	op      Operation
 	script  []schedule.Step
-	threads []trace.Thread // names for script; nil: the current execution's
-	// bound is the most context switches its execution may have.
+	threads []trace.Thread // names for script; nil means the current execution's
+	// bound is the maximum number of context switches of its execution.
 	bound int
-	// equal permits an execution of equal Cost that was never current before.
+	// equal accepts an execution of equal Cost if it was never current before.
 	equal bool
-	// resume is where the pass goes on once the candidate was accepted.
+	// resume is the position at which the pass continues after the candidate is accepted.
 	resume int
-	// next proposes what to try instead once the candidate was executed and rejected.
-	// The trace is the rejected execution's; next is not called where it is no longer
-	// at hand.
+	// next returns further candidates after this one was executed and rejected. It receives the
+	// trace of the rejected execution, and is not called if memory has dropped that trace.
 	next func(rejected *trace.Trace) []candidate
 }
 
-// unbounded is the bound of operations beyond the paper: they must lower Cost instead.
+// unbounded is the bound of operations beyond the paper, which must lower Cost instead.
 const unbounded = math.MaxInt
 
-// generator proposes candidates for the current execution from a position on; what a
-// position is, is the generator's own business. A position past the end means the end.
+// generator yields candidates for the current execution from a position on. Each generator defines
+// what a position means. A position past the end means the end.
 type generator func(q *sequence, at int) iter.Seq[candidate]
 
 // splice joins parts of scripts into a new one.

@@ -9,23 +9,22 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// coarseAbove is the number of TEIs from which on coarsen pays: below it Algorithm 1
-// needs about as few executions alone.
+// coarseAbove is the number of TEIs above which coarsen pays. Below it, Algorithm 1 alone needs
+// about as few executions.
 const coarseAbove = 64
 
-// coarsestWindow is the smallest window of TEIs that coarsen touches. What is left is
-// Algorithm 1's.
+// coarsestWindow is the smallest window of TEIs that coarsen changes. Algorithm 1 does the rest.
 const coarsestWindow = 8
 
 // coarsenStart is the position a coarsen pass starts at.
 const coarsenStart = -math.MaxInt
 
-// coarsen offers large changes to a long trace. Beyond the paper. First, the fair
-// scheduler takes over after 0, 1, 2, 4, … TEIs. Then one TEI per thread is made out of a
-// window of TEIs, the threads in the order in which they first or last appear there;
-// windows halve in size, as in delta debugging (Zeller and Hildebrandt, TSE'02), and
-// overlap by half. A position is minus the size of the window, so that a pass goes on
-// with windows of the size that was last accepted.
+// coarsen yields large changes to a long trace. It is not in the paper. First, it leaves everything
+// after 0, 1, 2, 4, … TEIs to the fair policy. Then it merges a window of TEIs into one TEI per
+// thread, with the threads in the order in which they first or last appear there. Windows halve in
+// size, as in delta debugging (Zeller and Hildebrandt, TSE'02), and overlap by half. A position is
+// minus the size of the window, so that a pass continues with windows of the size that was last
+// accepted.
 func coarsen(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
 		n := len(q.teis)
@@ -56,7 +55,7 @@ func coarsen(q *sequence, at int) iter.Seq[candidate] {
 	}
 }
 
-// grouped is the steps of TEIs i to j-1 thread by thread.
+// grouped returns the steps of TEIs i to j-1, thread by thread.
 func (q *sequence) grouped(i, j int, order []trace.ThreadID) []schedule.Step {
 	of := map[trace.ThreadID][]schedule.Step{}
 	for k := i; k < j; k++ {
@@ -70,7 +69,7 @@ func (q *sequence) grouped(i, j int, order []trace.ThreadID) []schedule.Step {
 	return out
 }
 
-// firstSeen is the threads of TEIs i to j-1 in the order of their first one.
+// firstSeen returns the threads of TEIs i to j-1 in the order of their first TEI.
 func (q *sequence) firstSeen(i, j int) []trace.ThreadID {
 	var out []trace.ThreadID
 	for _, tei := range q.teis[i:j] {
@@ -81,7 +80,7 @@ func (q *sequence) firstSeen(i, j int) []trace.ThreadID {
 	return out
 }
 
-// lastSeen is likewise in the order of their last one.
+// lastSeen returns the threads of TEIs i to j-1 in the order of their last TEI.
 func (q *sequence) lastSeen(i, j int) []trace.ThreadID {
 	var out []trace.ThreadID
 	for k := j - 1; k >= i; k-- {

@@ -7,10 +7,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// cut keeps the first TEIs and leaves the rest to the fair scheduler, which goes on with
-// the thread of the last kept TEI. Beyond the paper. A position is the number of TEIs
-// kept. Where the cut fails and that thread was preempted, its execution tells how far
-// the thread goes when left alone, which is what runOn needs: the same trick as §4.1's.
+// cut keeps the first TEIs and leaves the rest to the fair policy, which continues with the thread
+// of the last kept TEI. It is not in the paper. A position is the number of TEIs kept. If the cut
+// is rejected and that thread was preempted, its execution shows how far the thread runs without
+// preemption, which runOn uses in the manner of §4.1.
 func cut(withRunOn bool) generator {
 	return func(q *sequence, at int) iter.Seq[candidate] {
 		return func(yield func(candidate) bool) {
@@ -27,14 +27,14 @@ func cut(withRunOn bool) generator {
 	}
 }
 
-// runOn extends TEI k by what its thread did in rejected, the execution that was cut after
-// TEI k, to the place where it blocked. That is then left out of its later TEIs. If the
-// fair scheduler switched away because the thread slept or spun, not for good, a second
-// candidate extends the TEI by all that the thread ever did; where that is too much the
-// thread blocks, so its later TEIs stay as they are.
+// runOn extends TEI k by the steps that its thread performed, until it blocked, in rejected, the
+// execution cut after TEI k. It removes those steps from the thread's later TEIs. If the thread ran
+// again later in that execution (the fair policy had switched away because it slept or spun), a
+// second candidate extends the TEI by all steps that the thread performed. It keeps the later TEIs
+// unchanged, because the thread blocks if that is too much.
 func runOn(q *sequence, k int, rejected *trace.Trace) []candidate {
 	if rejected.Ending.Kind == trace.Hang {
-		return nil // the thread may have spun for as long as it was allowed to
+		return nil // the thread may have spun until its budget ended
 	}
 	thread := q.teis[k].Thread
 	name := nameOf(q.trace.Threads, thread)
@@ -78,8 +78,8 @@ func runOn(q *sequence, k int, rejected *trace.Trace) []candidate {
 	return out
 }
 
-// renamed turns the steps of one execution into steps of another, in which threads have
-// other indices. The threads that take the steps must exist in both.
+// renamed converts steps of one execution into steps of another with different thread indices. The
+// threads that perform the steps must exist in both.
 func renamed(steps []schedule.Step, from, to []trace.Thread) []schedule.Step {
 	for i := range steps {
 		s := &steps[i]

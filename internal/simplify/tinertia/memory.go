@@ -5,35 +5,35 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// verdict is what an execution showed.
+// verdict is the result of a trial.
 type verdict struct {
 	same  bool // the same bug
 	cost  trace.Cost
-	trace *trace.Trace // nil once forgotten
+	trace *trace.Trace // nil after memory has dropped it
 }
 
-// memory knows the executions made so far, so that none is made twice. Executions are
-// deterministic, therefore a script is known if it was executed before, and also if it
-// begins with all the choices of an execution that ended: following it leads there and
-// nowhere else.
+// memory caches the trials made so far, so that no execution runs twice. Executions are
+// deterministic. So the result of a script is known if the script was run before, and also if it
+// begins with all scheduling decisions of an execution that ended, because following it leads to
+// that execution.
 //
-// Schedules are kept as 64-bit hashes. Among a million of them two differ and collide
-// with a probability below 10^-7, and the cost of that is one candidate not tried.
+// Schedules are stored as 64-bit hashes. Among a million different ones, the probability of a
+// collision is below 10^-7; a collision costs one untried candidate.
 type memory struct {
-	scripts  map[uint64]*verdict // scripts as they were asked for
-	complete map[uint64]*verdict // schedules as they were executed, to the end
+	scripts  map[uint64]*verdict // by requested script
+	complete map[uint64]*verdict // by complete schedule of the execution
 	held     []*verdict          // verdicts that still have their trace, oldest first
-	events   int                 // events in them
+	events   int                 // total events in held
 }
 
-// remembered is how many events the kept traces may have together; about 100 bytes each.
+// remembered bounds the total number of events in the traces kept, at about 100 bytes each.
 const remembered = 1 << 19
 
 func newMemory() *memory {
 	return &memory{scripts: map[uint64]*verdict{}, complete: map[uint64]*verdict{}}
 }
 
-// find is the verdict on a script, nil if it takes an execution to know.
+// find returns the result of a script, or nil if it is not known.
 func (m *memory) find(script []schedule.Step, threads []trace.Thread) *verdict {
 	h := newScheduleHash(threads)
 	for i := range script {
@@ -45,7 +45,7 @@ func (m *memory) find(script []schedule.Step, threads []trace.Thread) *verdict {
 	return m.scripts[h.sum]
 }
 
-// add remembers the execution that a script led to.
+// add stores the execution that a script led to.
 func (m *memory) add(script []schedule.Step, threads []trace.Thread, v *verdict) {
 	m.scripts[hashSchedule(script, threads)] = v
 	m.complete[hashSchedule(schedule.Steps(v.trace.Events), v.trace.Threads)] = v
@@ -59,8 +59,8 @@ func (m *memory) add(script []schedule.Step, threads []trace.Thread, v *verdict)
 	}
 }
 
-// scheduleHash hashes scripts step by step. Threads count by name, since their indices
-// differ between executions that create them in another order.
+// scheduleHash hashes scripts step by step. It uses thread names, because indices differ between
+// executions that create threads in a different order.
 type scheduleHash struct {
 	threads []trace.Thread
 	sum     uint64
@@ -85,8 +85,8 @@ func (h *scheduleHash) add(s *schedule.Step) {
 	h.mix(wake)
 }
 
-// mix is the finalizer of MurmurHash3 over the running sum and one word. It is not
-// seeded at random, so that a run repeats even if it should ever meet a collision.
+// mix is the finalizer of MurmurHash3 over the running sum and one word. It has no random seed, so
+// that runs are repeatable even in case of a collision.
 func (h *scheduleHash) mix(x uint64) {
 	x += h.sum*0x9e3779b97f4a7c15 + 1
 	x ^= x >> 33

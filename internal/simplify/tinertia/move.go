@@ -8,15 +8,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// reach is how many TEIs a TEI is moved past at most.
+// reach is the maximum number of TEIs that a TEI is moved past.
 const reach = 64
 
-// moveTEI moves one TEI past TEIs of other threads, to any place between its
-// thread's neighbouring TEIs. Beyond the paper: neither of the two merges here belongs to
-// the moved thread's own TEIs, it is the others that become neighbours. Candidates with
-// the fewest switches come first, then short moves. Candidates with as many switches as
-// before are worth it because a preemption may have become a forced switch.
-// Positions are not used: a pass starts over after an acceptance.
+// moveTEI moves one TEI past TEIs of other threads, to any place between its thread's neighbouring
+// TEIs. It is not in the paper: the move merges TEIs of other threads that become neighbours, not
+// those of the moved thread. Candidates with the fewest switches come first, then short moves.
+// Candidates with as many switches as before are worth trying because a preemption may have become
+// a forced switch. Positions are not used: a pass starts over after an acceptance.
 func moveTEI(q *sequence, _ int) iter.Seq[candidate] {
 	type move struct{ tei, gap, switches, distance int }
 	return func(yield func(candidate) bool) {
@@ -54,10 +53,10 @@ func moveTEI(q *sequence, _ int) iter.Seq[candidate] {
 	}
 }
 
-// switchesAfterMove is how the number of switches changes when TEI k moves to the place
-// before TEI gap (len(teis): to the end).
+// switchesAfterMove returns the change in the number of switches when TEI k moves before TEI gap,
+// or to the end if gap is len(teis).
 func switchesAfterMove(teis []trace.TEI, k, gap int) int {
-	// boundary is 1 if there is a switch between TEIs i and j, both really there.
+	// boundary returns 1 if both TEIs exist and belong to different threads.
 	boundary := func(i, j int) int {
 		if i < 0 || j >= len(teis) || teis[i].Thread == teis[j].Thread {
 			return 0

@@ -10,25 +10,25 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// restartBound is the most preemptions that a restarted execution is given: 0, 1, then
+// restartBound is the maximum number of preemptions of a restarted execution: 0, 1, then
 // 2. Musuvathi and Qadeer found that few bugs need more.
 const restartBound = 2
 
-// restart looks for the bug again, from the start and with fewer preemptions. Beyond the
-// paper. It takes an execution apart into a forced prefix and a fair rest, forces one
-// more choice somewhere in the rest, and leaves what follows to the fair scheduler; the
-// first execution has no forced choice at all. A choice is one of two kinds:
+// restart searches for the bug again, from the start and with fewer preemptions. It is not in the
+// paper. It divides an execution into a forced prefix and a fair rest, forces one more scheduling
+// decision somewhere in the rest, and leaves everything after it to the fair policy. The first
+// execution has no forced decision. A forced decision is one of two kinds:
 //
-//   - Where the thread before could not go on, or at the very start, any enabled thread
-//     can be chosen. That costs no preemption.
-//   - Where it could, another thread preempts it. First come the places where the current
-//     execution does that: the same thread after the same operation, preempted by the same
-//     thread. Then others, those first in which the thread is within few operations of a
-//     place where it is preempted now.
+//   - If the previous thread is blocked, or at the very start, any enabled thread can be chosen.
+//     That costs no preemption.
+//   - Otherwise, another thread preempts it. The preemptions of the current execution come first:
+//     the same thread after the same operation, preempted by the same thread. Then come others,
+//     ordered by how many operations they are away from a place where the current execution
+//     preempts that thread.
 //
-// The fewest preemptions go first, and among equals the nearest to the current
-// execution. This is iterative context bounding (Musuvathi and Qadeer, PLDI'07) guided by
-// an execution that is known to fail and cut off by passLimit. Positions are not used.
+// Prefixes with the fewest preemptions come first, then those nearest to the current execution.
+// This is iterative context bounding (Musuvathi and Qadeer, PLDI'07), guided by a known failing
+// execution and limited by passLimit. Positions are not used.
 func restart(q *sequence, _ int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
 		if len(q.teis) < 2 {
@@ -48,18 +48,18 @@ func restart(q *sequence, _ int) iter.Seq[candidate] {
 	}
 }
 
-// prefix is the forced beginning of an execution: some steps of one that was made, and
-// another choice after them.
+// prefix is the forced beginning of an execution: steps of an earlier execution, followed by a
+// different scheduling decision.
 type prefix struct {
 	base    []schedule.Step
 	choice  schedule.Step
 	length  int            // of the script
-	threads []trace.Thread // names for the steps; nil for those of the current execution
+	threads []trace.Thread // names for the steps; nil means those of the current execution
 
 	preemptions int
-	distance    int // how far its preemptions are from the current execution's, summed
+	distance    int // sum of the distances of its preemptions from the current execution's
 	switches    int
-	number      int // in order of creation: breaks ties
+	number      int // in order of creation; breaks ties
 }
 
 func (p *prefix) script() []schedule.Step {
@@ -78,15 +78,15 @@ func (p *prefix) compare(o *prefix) int {
 	)
 }
 
-// place is a context switch as far as it can be recognised in another execution.
+// place identifies a context switch across executions.
 type place struct {
 	from, to uint64 // threads
 	op       trace.Op
-	site     trace.Site // of from's last operation before the switch
+	site     trace.Site // of the last operation of from before the switch
 }
 
-// switchPlaces is where an execution switches, and how many operations each thread had
-// done when it was descheduled.
+// switchPlaces returns the context switches of an execution, and for each thread how many
+// operations it had performed whenever it was descheduled.
 func (q *sequence) switchPlaces() places {
 	p := places{at: map[place]bool{}, done: map[uint64][]int{}}
 	count := map[trace.ThreadID]int{}
@@ -108,11 +108,11 @@ func placeOf(threads []trace.Thread, last *trace.Event, to trace.ThreadID) place
 	return place{nameOf(threads, last.Thread), nameOf(threads, to), last.Op, last.Site}
 }
 
-// farAway is the distance of a preemption of a thread that is never descheduled now.
+// farAway is the distance of a preemption of a thread that the current execution never deschedules.
 const farAway = 1 << 16
 
-// distance says how unlike the current execution it is to preempt a thread after its
-// operation last, the n-th it did, in favour of thread to.
+// distance returns how far a preemption is from those of the current execution. The preemption is
+// after last, the n-th operation of its thread, in favour of thread to.
 func (p places) distance(threads []trace.Thread, last *trace.Event, n int, to trace.ThreadID) int {
 	if p.at[placeOf(threads, last, to)] {
 		return 0
@@ -124,20 +124,21 @@ func (p places) distance(threads []trace.Thread, last *trace.Event, n int, to tr
 	return d
 }
 
-// restarts is the prefixes that are still to be executed, a heap.
+// restarts is a heap of prefixes that have not been run yet.
 type restarts struct {
 	q       *sequence
 	known   places
 	open    []*prefix
-	room    int     // how many may be open
-	worst   *prefix // of those kept when there was no more room
+	room    int     // capacity of open
+	worst   *prefix // worst prefix kept when the heap was last trimmed
 	created int
 }
 
-// expand adds the prefixes that differ from the execution t of p in one choice after p.
+// expand adds the prefixes that differ from t, the execution of p, in one scheduling decision after
+// p.
 func (r *restarts) expand(p *prefix, t *trace.Trace) {
 	if t.Ending.Kind == trace.Hang {
-		return // its length is only the step budget
+		return // its length is just the step budget
 	}
 	s := newSequence(t)
 	done := map[trace.ThreadID]int{} // operations in s.events[:i]
@@ -145,7 +146,7 @@ func (r *restarts) expand(p *prefix, t *trace.Trace) {
 	next := nextSteps(s)
 	for i := range s.events {
 		here := &s.events[i]
-		last := trace.ThreadID(-1) // who ran before
+		last := trace.ThreadID(-1) // the thread that ran before
 		if i > 0 {
 			last = s.events[i-1].Thread
 		}
@@ -186,14 +187,14 @@ func (r *restarts) expand(p *prefix, t *trace.Trace) {
 	}
 }
 
-// useful reports whether an execution that begins at this cost can be simpler than the
-// current one.
+// useful reports whether an execution whose prefix has this cost can be simpler than the current
+// one.
 func (r *restarts) useful(switches, preemptions int) bool {
 	c := r.q.cost
 	return preemptions <= restartBound && (switches < c.Switches || switches == c.Switches && preemptions <= c.Preemptions)
 }
 
-// nextSteps is the indices of each thread's steps.
+// nextSteps returns the indices of each thread's steps.
 func nextSteps(s *sequence) map[trace.ThreadID][]int {
 	next := map[trace.ThreadID][]int{}
 	for i, step := range s.steps {
@@ -202,10 +203,10 @@ func nextSteps(s *sequence) map[trace.ThreadID][]int {
 	return next
 }
 
-// choice is the step that lets thread id go on at position i of s. If s ended before the
-// thread was scheduled again, the current execution may know what it does next. If not,
-// the step expects an operation that does not exist, so that the thread is off the script
-// from the start and runs until it blocks, which is what the fair rest would do with it.
+// choice returns the step that schedules thread id next, which has performed done operations so
+// far. If s ended before the thread was scheduled again, the current execution may show its next
+// operation. If not, the step expects an operation that does not exist, so that the thread leaves
+// the script at once and runs until it blocks, as under the fair policy.
 func (r *restarts) choice(s *sequence, id trace.ThreadID, next map[trace.ThreadID][]int, done int) schedule.Step {
 	if n := next[id]; len(n) > 0 {
 		return s.steps[n[0]]
@@ -225,9 +226,9 @@ func (r *restarts) choice(s *sequence, id trace.ThreadID, next map[trace.ThreadI
 	return schedule.Step{Thread: id, Op: trace.OpNone, Wake: -1}
 }
 
-// push adds a prefix. When there are more than will ever be executed, the worse half is
-// dropped, and what is worse still is not taken any more: a long execution of many threads
-// has a great many places.
+// push adds a prefix. A long execution of many threads has a great number of them. When there are
+// more than will ever run, push drops the worse half, and from then on ignores prefixes that are
+// worse than all kept.
 func (r *restarts) push(p prefix) {
 	r.created++
 	p.number = r.created

@@ -2,9 +2,9 @@ package tinertia
 
 import "github.com/heddle-dev/heddle/trace"
 
-// Shape is what Table 1 of FSE'10 says about a trace.
+// Shape has the figures that Table 1 of FSE'10 gives for a trace.
 type Shape struct {
-	Size          int `json:"size"` // scheduling choices
+	Size          int `json:"size"` // scheduling decisions
 	Threads       int `json:"threads"`
 	Switches      int `json:"switches"`
 	NonPreemptive int `json:"nonPreemptive"`
@@ -23,8 +23,8 @@ func ShapeOf(t *trace.Trace) Shape {
 	}
 }
 
-// Reduction is in percent of the start trace's number; 0 where that is 0. Negative if
-// the number grew: fewer switches can come with more that are not preemptive.
+// Reduction is in percent of the number in the start trace; 0 if that is 0. It is negative if the
+// number grew: fewer switches can include more non-preemptive ones.
 type Reduction struct {
 	Switches      float64 `json:"switches"`
 	NonPreemptive float64 `json:"nonPreemptive"`
@@ -60,13 +60,13 @@ type Table2 struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-// OperationStats is what one operation did (FSE'10 §5.2). What was removed can be
-// negative below the first number that fell: a thread less may come with events more.
+// OperationStats counts the effects of one operation (FSE'10 §5.2). Only the first of the removed
+// numbers that is not 0 must be positive: removing a thread, for example, may add events.
 type OperationStats struct {
 	Operation   Operation `json:"operation"`
 	Beyond      bool      `json:"beyond"`   // not in the paper
 	Tried       int       `json:"tried"`    // candidates
-	Executed    int       `json:"executed"` // those whose execution was not known yet
+	Executed    int       `json:"executed"` // candidates whose execution was not known yet
 	Accepted    int       `json:"accepted"`
 	Switches    int       `json:"switches"` // removed
 	Preemptions int       `json:"preemptions"`
@@ -74,7 +74,7 @@ type OperationStats struct {
 	Events      int       `json:"events"`
 }
 
-// Accepted is one step of the way from the input to the result.
+// Accepted is one accepted change on the way from the input to the result.
 type Accepted struct {
 	Operation Operation    `json:"operation"`
 	Iteration int          `json:"iteration"` // of Algorithm 1's main loop, from 1; 0 before the first
@@ -83,39 +83,36 @@ type Accepted struct {
 	Trace     *trace.Trace `json:"-"`         // after it; nil without Options.History
 }
 
-// Progress is told after every execution.
+// Progress is reported after every execution.
 type Progress struct {
-	Operation  Operation  // that the candidate came from; empty for the check of the input
+	Operation  Operation  // operation of the candidate; empty for the check of the input
 	Executions int        // made so far
 	Iteration  int        // of Algorithm 1's main loop
-	Accepted   bool       // the candidate was
+	Accepted   bool       // whether the candidate was accepted
 	Cost       trace.Cost // of the simplest execution so far
 }
 
-// Result is what became of a trace.
+// Result is the result of Simplify.
 type Result struct {
-	// Trace is the simplest execution found. It was executed, not computed. Its header
-	// is the input's.
+	// Trace is the simplest execution found. It is a recording, with the header of the input.
 	Trace  *trace.Trace `json:"-"`
 	Before trace.Cost   `json:"before"`
 	After  trace.Cost   `json:"after"`
-	// Drift is -1, or the index of the first choice in which the execution of the
-	// input's own schedule differed from the recording (the program or its input is not
-	// quite the recorded one). Simplification then began with that execution, and it is
-	// what Before speaks of.
+	// Drift is -1, or the index of the first scheduling decision in which the execution of the
+	// input's own schedule differed from the recording, because the program or its input has
+	// changed. Simplification then began with that execution, and Before is its cost.
 	Drift int `json:"drift"`
-	// Complete says that no operation could simplify Trace any more. Otherwise
-	// simplification was stopped: by MaxExecutions, the context or an error.
+	// Complete means that no operation could simplify Trace further. If false, MaxExecutions, the
+	// context or an error stopped simplification.
 	Complete   bool             `json:"complete"`
 	Table1     Table1           `json:"table1"`
 	Table2     Table2           `json:"table2"`
-	Operations []OperationStats `json:"operations"` // in the order they are tried in
+	Operations []OperationStats `json:"operations"` // in the order in which they are tried
 	Steps      []Accepted       `json:"steps"`
 }
 
-// StartedFrom says that the input was not the original but what another operation, done
-// before and with one execution, had made of it: the result's tables then begin with the
-// original.
+// StartedFrom adds an operation that had produced the input from the original in one execution, so
+// that the tables of the result begin with the original.
 func (r *Result) StartedFrom(original *trace.Trace, op Operation) {
 	was := r.Before
 	r.Before = trace.CostOf(choices(original.Events))

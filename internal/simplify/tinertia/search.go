@@ -10,21 +10,21 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// errEnough ends the search when Options.MaxExecutions is used up.
+// errEnough ends the search when Options.MaxExecutions is reached.
 var errEnough = errors.New("no executions left")
 
-// search holds the current execution and what is known of others.
+// search holds the current execution and the results of earlier trials.
 type search struct {
 	ctx    context.Context
 	exec   schedule.Executor
 	same   func(trace.Ending) bool
 	opts   *Options
-	plan   schedule.Plan // what all plans have in common
+	plan   schedule.Plan // fields that all plans share
 	header trace.Header
 
 	cur       *sequence
 	memory    *memory
-	visited   map[uint64]bool // schedules that were current
+	visited   map[uint64]bool // schedules of executions that have been current
 	spare     *spare
 	stats     map[Operation]*OperationStats
 	steps     []Accepted
@@ -32,14 +32,14 @@ type search struct {
 	made      int // executions
 }
 
-// spare is the simplest execution that showed the bug and was rejected all the same.
+// spare is the simplest execution that showed the bug but was rejected.
 type spare struct {
 	cost  trace.Cost
 	trace *trace.Trace
 }
 
-// pass applies a generator until it has nothing more to offer, and reports whether
-// anything was accepted. It gives up once limit executions in a row were for nothing.
+// pass applies a generator until it has no more candidates, and reports whether any was accepted.
+// It gives up after limit executions in a row without an acceptance.
 func (s *search) pass(gen generator, start, limit int) (bool, error) {
 	any := false
 	for at := start; ; any = true {
@@ -51,8 +51,7 @@ func (s *search) pass(gen generator, start, limit int) (bool, error) {
 	}
 }
 
-// firstAcceptable tries candidates in order and returns the one that was accepted, nil
-// for none.
+// firstAcceptable tries candidates in order and returns the first accepted one, or nil.
 func (s *search) firstAcceptable(candidates iter.Seq[candidate], limit int) (*candidate, error) {
 	before := s.made
 	for c := range candidates {
@@ -66,16 +65,14 @@ func (s *search) firstAcceptable(candidates iter.Seq[candidate], limit int) (*ca
 	return nil, nil
 }
 
-// unlimited is the limit of the passes of Algorithm 1, whose candidates are as many as
-// there are TEIs.
+// unlimited is the limit for the passes of Algorithm 1, which have only as many candidates as TEIs.
 const unlimited = math.MaxInt
 
-// passLimit is the limit of passes whose candidates are more than that. They come most
-// promising first.
+// passLimit is the limit for passes with more candidates, which come most promising first.
 func passLimit(teis int) int { return 300 + 4*teis }
 
-// try validates a candidate and, if it is rejected, those it proposes instead. It returns
-// the one that was accepted, nil for none.
+// try validates a candidate and, if it is rejected, those that its next returns. It returns the
+// accepted one, or nil.
 func (s *search) try(c *candidate) (*candidate, error) {
 	threads := c.threads
 	if threads == nil {
@@ -116,9 +113,9 @@ func (s *search) try(c *candidate) (*candidate, error) {
 	return nil, nil
 }
 
-// acceptable is the test of §4.2.1 and ours: the same bug, no more switches than the
-// script, and a lower Cost than the current execution's. An equal Cost will do for
-// candidates that ask for it, as long as it does not return to where the search has been.
+// acceptable is the test of §4.2.1 with an additional condition: the same bug, no more switches
+// than the bound, and a lower Cost than the current execution's. For candidates with equal set, an
+// equal Cost suffices if the schedule was never current before.
 func (s *search) acceptable(c *candidate, v *verdict) bool {
 	if !v.same || v.trace == nil || v.cost.Switches > c.bound {
 		return false
@@ -152,7 +149,7 @@ func (s *search) setCurrent(t *trace.Trace) {
 	s.visited[hashSchedule(s.cur.steps, t.Threads)] = true
 }
 
-// takeRejected goes on from the spare execution if there is one. It needs no execution.
+// takeRejected makes the spare execution current, if any. It runs nothing.
 func (s *search) takeRejected() bool {
 	if s.spare == nil {
 		return false
@@ -162,7 +159,7 @@ func (s *search) takeRejected() bool {
 	return true
 }
 
-// execute follows a script and remembers the outcome.
+// execute runs a script and stores the result.
 func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdict, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
@@ -184,8 +181,8 @@ func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdi
 	t := *out.Trace
 	t.Header = s.header
 	v := &verdict{cost: trace.CostOf(t.Events), trace: &t}
-	// The last two say that the execution was not what was asked for; whatever the
-	// predicate thinks of them, they show no bug.
+	// These two endings mean that the plan was not carried out. They never show the bug, whatever
+	// the predicate says.
 	if k := out.Ending.Kind; k != trace.Unsupported && k != trace.Diverged {
 		v.same = s.same(out.Ending)
 	}

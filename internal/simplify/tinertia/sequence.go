@@ -7,14 +7,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// sequence is an execution as the operations see it: its choices and their TEIs.
+// sequence is an execution reduced to its scheduling decisions and their TEIs.
 type sequence struct {
 	trace  *trace.Trace
-	events []trace.Event   // the events that were choices
+	events []trace.Event   // the events that were scheduling decisions
 	steps  []schedule.Step // steps[i] chooses events[i]
-	teis   []trace.TEI     // of events
-	prev   []int           // prev[k]: the TEI of the same thread before teis[k], -1 for none
-	next   []int           // likewise after
+	teis   []trace.TEI     // TEIs of events
+	prev   []int           // prev[k] is the previous TEI of the same thread as teis[k], or -1
+	next   []int           // next[k] is the next one, or -1
 	cost   trace.Cost      // of trace
 }
 
@@ -36,7 +36,7 @@ func newSequence(t *trace.Trace) *sequence {
 	return q
 }
 
-// choices leaves out the events that were not scheduling points.
+// choices returns the events that were scheduling decisions.
 func choices(events []trace.Event) []trace.Event {
 	noChoice := func(e trace.Event) bool { return e.Flags&trace.FlagNoChoice != 0 }
 	if !slices.ContainsFunc(events, noChoice) {
@@ -45,7 +45,7 @@ func choices(events []trace.Event) []trace.Event {
 	return slices.DeleteFunc(slices.Clone(events), noChoice)
 }
 
-// part is the steps of TEIs i to j-1.
+// part returns the steps of TEIs i to j-1.
 func (q *sequence) part(i, j int) []schedule.Step {
 	if i >= j {
 		return nil
@@ -53,15 +53,15 @@ func (q *sequence) part(i, j int) []schedule.Step {
 	return q.steps[q.teis[i].Start:q.teis[j-1].End]
 }
 
-// tei is the steps of one TEI.
+// tei returns the steps of one TEI.
 func (q *sequence) tei(k int) []schedule.Step { return q.part(k, k+1) }
 
-// preempted reports whether the thread of TEI k could have gone on at its end.
+// preempted reports whether the thread of TEI k was still enabled at its end.
 func (q *sequence) preempted(k int) bool {
 	return k+1 < len(q.teis) && trace.Preemptive(q.events, q.teis[k+1].Start)
 }
 
-// covering is the TEI that holds position i, clamped to the sequence.
+// covering returns the TEI that contains position i, clamped to the sequence.
 func (q *sequence) covering(i int) int {
 	i = max(0, min(i, len(q.steps)-1))
 	k, _ := slices.BinarySearchFunc(q.teis, i, func(t trace.TEI, i int) int {
@@ -76,7 +76,7 @@ func (q *sequence) covering(i int) int {
 	return k
 }
 
-// switches is the cost of a script as the paper counts it: its TEIs minus one.
+// switches returns the cost of a script as defined in the paper: its number of TEIs minus one.
 func switches(script []schedule.Step) int {
 	n := 0
 	for i := 1; i < len(script); i++ {
@@ -87,8 +87,8 @@ func switches(script []schedule.Step) int {
 	return n
 }
 
-// matched is how many of want's steps were done once got had been executed: got may
-// hold other steps in between (a changed control flow) and may leave some out.
+// matched returns how many of the steps in want were done when got had run. If control flow
+// changed, got may contain other steps in between and may lack some.
 func matched(want []schedule.Step, got []trace.Event) int {
 	done := 0
 	for i := range got {
@@ -102,8 +102,8 @@ func matched(want []schedule.Step, got []trace.Event) int {
 	return done
 }
 
-// runAt is the events that thread name does from position i on until another thread does
-// something. The position must be a place where both executions are still the same.
+// runAt returns the events of thread name from position i up to the next event of another thread.
+// Up to that position, both executions must be the same.
 func runAt(t *trace.Trace, i int, name uint64) []trace.Event {
 	events := choices(t.Events)
 	if i > len(events) {
@@ -116,8 +116,8 @@ func runAt(t *trace.Trace, i int, name uint64) []trace.Event {
 	return events[i:j]
 }
 
-// nameOf is what identifies a thread across executions. Traces without names (imported
-// ones) have only the index.
+// nameOf returns a number that identifies a thread across executions. For traces without names
+// (imported ones) it is derived from the index.
 func nameOf(threads []trace.Thread, id trace.ThreadID) uint64 {
 	if id >= 0 && int(id) < len(threads) && threads[id].Name != 0 {
 		return threads[id].Name
@@ -125,7 +125,7 @@ func nameOf(threads []trace.Thread, id trace.ThreadID) uint64 {
 	return uint64(id) + 1
 }
 
-// idOf is the inverse of nameOf, -1 for a thread that the execution does not have.
+// idOf is the inverse of nameOf. It returns -1 if the execution has no such thread.
 func idOf(threads []trace.Thread, name uint64) trace.ThreadID {
 	for i := range threads {
 		if nameOf(threads, trace.ThreadID(i)) == name {

@@ -7,14 +7,13 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// shift moves the end of a preempted TEI: later, by the first actions of its thread's
-// next TEI; or earlier, by giving its last actions to that next TEI, or up altogether
-// where no such place exists. Beyond the paper, whose move-up-actions tries one length only and
-// never less than what could run. The script keeps its switches; the execution may lose a
-// preemption, because the thread now blocks there or the one that follows no longer does.
-// Where that fails, the TEIs from the next but one on may only fit the old place: then
-// the thread that follows is scheduled and the rest left to the fair scheduler.
-// A position is a TEI's index.
+// shift moves the end of a preempted TEI: later, by the first actions of its thread's next TEI; or
+// earlier, by moving its last actions to that next TEI, or dropping them if the thread has none. It
+// is not in the paper, whose move-up-actions tries a single length, the longest that could run. The
+// script keeps its switches; the execution may lose a preemption, because the thread now blocks
+// there or the following thread no longer does. If that is rejected, the later TEIs may fit only
+// the old place: a second candidate schedules the following thread and leaves the rest to the fair
+// policy. A position is the index of a TEI.
 func shift(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
 		n := len(q.teis)
@@ -22,7 +21,7 @@ func shift(q *sequence, at int) iter.Seq[candidate] {
 			if !q.preempted(k) {
 				continue
 			}
-			// offer is for a script that is the same as before up to TEI k, which now ends with kept.
+			// offer yields a script that is unchanged before TEI k, where TEI k is now kept.
 			offer := func(script, kept []schedule.Step) bool {
 				c := candidate{op: Shift, script: script, bound: unbounded, resume: k}
 				c.next = func(*trace.Trace) []candidate {
@@ -53,7 +52,7 @@ func shift(q *sequence, at int) iter.Seq[candidate] {
 	}
 }
 
-// lengths is 1 to n, thinned beyond 16: each about an eighth more than the one before.
+// lengths yields 1 to n; from 16 on, each value is about an eighth more than the one before.
 func lengths(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for m := 1; m <= n; m += max(1, m/8) {

@@ -12,36 +12,36 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// ErrNotReproduced says that the schedule of the input no longer leads to its bug.
+// ErrNotReproduced means that the schedule of the input no longer leads to its bug.
 var ErrNotReproduced = errors.New("the recorded schedule does not lead to the recorded bug any more")
 
-// DefaultMaxExecutions is what Options.MaxExecutions is when 0.
+// DefaultMaxExecutions is the default of Options.MaxExecutions.
 const DefaultMaxExecutions = 10_000
 
-// Input is what to simplify.
+// Input is the trace to simplify and the oracle for its bug.
 type Input struct {
 	// Trace is a recorded execution that shows the bug. Its events must include every
 	// scheduling point, with the enabled threads.
 	Trace *trace.Trace
-	// Same reports whether an execution that ended so shows the same bug. It is called
-	// from one goroutine at a time.
+	// Same reports whether an execution with this ending shows the same bug. It is called from one
+	// goroutine at a time.
 	Same func(trace.Ending) bool
 }
 
-// Options change how Simplify works; the zero value is fit for use.
+// Options configure Simplify; the zero value selects the defaults.
 type Options struct {
 	// Seed is the seed of every plan. It must be the one the trace was recorded with if
 	// the program draws random numbers from heddle.
 	Seed uint64
-	// MaxSteps is the step budget of every execution, 0 for the target's own.
+	// MaxSteps is the step budget of every execution; 0 means the target's default.
 	MaxSteps int
-	// Delays of every execution. A sleep that has been moved may overtake other threads
-	// within them; waits and timers overtake only where they did in the input.
+	// Delays applies to every execution. A sleep that has been moved may overtake other threads
+	// within its bound; waits and timers overtake only where they did in the input.
 	Delays schedule.Delays
-	// MaxExecutions bounds the executions, the one that checks the input included; 0
-	// for DefaultMaxExecutions.
+	// MaxExecutions bounds the executions, including the one that checks the input; 0 means
+	// DefaultMaxExecutions.
 	MaxExecutions int
-	// Operations are those to use, nil for all. The algorithm as published has RemoveLast,
+	// Operations are the operations to use; nil means all. The published algorithm has RemoveLast,
 	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
 	// History keeps the trace of every accepted candidate in Result.Steps.
@@ -50,13 +50,12 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Simplify looks for a simpler execution (see trace.Cost) that shows the same bug.
+// Simplify searches for a simpler execution (see trace.Cost) that shows the same bug.
 //
-// The result is not nil unless the input is unusable. If simplification is cut
-// short, by an error of exec (returned as it is) or by the context (its error), the
-// result holds the simplest execution found so far. Running out of MaxExecutions is not
-// an error. If the input's own schedule does not show the bug, the error is
-// ErrNotReproduced and the result holds the input.
+// The result is not nil unless the input is unusable. If an error of exec or the context cuts
+// simplification short, Simplify returns that error, and the result holds the simplest execution
+// found so far. Reaching MaxExecutions is not an error. If the input's own schedule does not show
+// the bug, the error is ErrNotReproduced and the result holds the input.
 func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Options) (*Result, error) {
 	if in.Trace == nil || in.Same == nil {
 		return nil, errors.New("simplify: a trace and a predicate are needed")
@@ -111,7 +110,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	if err == nil {
 		drift = firstDifference(s.cur.steps, newSequence(first).steps)
 		if drift >= 0 {
-			// The recording cannot be had again, so it cannot be the result.
+			// The recording does not replay, so it cannot be the result.
 			before = first
 			s.setCurrent(first)
 		}
@@ -145,7 +144,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	return r, err
 }
 
-// begin executes the input's schedule.
+// begin runs the input's schedule.
 func (s *search) begin() (*trace.Trace, error) {
 	v, err := s.execute(s.cur.steps, s.cur.trace.Threads)
 	if err != nil {
@@ -161,7 +160,7 @@ func (s *search) begin() (*trace.Trace, error) {
 	return v.trace, nil
 }
 
-// simplify runs until nothing helps any more.
+// simplify runs until no operation succeeds.
 func (s *search) simplify() error {
 	if s.has(Coarsen) && len(s.cur.teis) > coarseAbove {
 		if _, err := s.pass(coarsen, coarsenStart, unlimited); err != nil {
@@ -179,7 +178,7 @@ func (s *search) simplify() error {
 	}
 }
 
-// algorithm1 is the main loop of FSE'10's Algorithm 1, with Cost for cost in line 23.
+// algorithm1 is the main loop of FSE'10's Algorithm 1, with trace.Cost as the cost in line 23.
 func (s *search) algorithm1() error {
 	for {
 		before := s.cur.cost
@@ -225,7 +224,8 @@ func (s *search) beyond() (bool, error) {
 		if better, err := s.pass(p.gen, 0, passLimit(len(s.cur.teis))); better || err != nil {
 			return better, err
 		}
-		// Rejected by nobody but the paper's test, and simpler: worth more than a search.
+		// Only the paper's test rejected it, and it is simpler, so take it before searching
+		// further.
 		if s.has(TakeRejected) && s.takeRejected() {
 			return true, nil
 		}
@@ -235,7 +235,7 @@ func (s *search) beyond() (bool, error) {
 
 func (s *search) has(op Operation) bool { return slices.Contains(s.opts.Operations, op) }
 
-// firstDifference is the index of the first step in which two scripts differ, -1 if they
+// firstDifference returns the index of the first step in which two scripts differ, or -1 if they
 // are the same.
 func firstDifference(a, b []schedule.Step) int {
 	for i := range min(len(a), len(b)) {

@@ -10,17 +10,17 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
-// Call is a call instruction. After is the address behind it; Jump says that it was compiled
-// into a jump.
+// Call is a call instruction. After is the address after it; Jump means that it was compiled into a
+// jump.
 type Call struct {
 	After uint64
 	Jump  bool
 }
 
-// Find looks through the code of f for calls of functions with one of the names, imported or
-// its own, and of those that begin at one of the addresses in wanted, to which it adds. It looks
-// for x86-64 instructions that call or jump to exactly these places, so calls through pointers
-// are not among them. Code is the file's functions.
+// Find searches the code of f for calls of functions with one of the names, imported or its own,
+// and of functions that begin at one of the addresses in wanted, to which it adds. It searches for
+// x86-64 instructions that call or jump directly to these, so it does not find calls through
+// pointers. code lists the file's functions.
 func Find(f *elf.File, code elffile.Symtab, names []string, wanted map[uint64]bool) []Call {
 	if f.Machine != elf.EM_X86_64 {
 		return nil
@@ -57,19 +57,20 @@ func Find(f *elf.File, code elffile.Symtab, names []string, wanted map[uint64]bo
 	return out
 }
 
-// elfBytes are bytes at an address of a file.
+// elfBytes is a range of bytes of a file with its address.
 type elfBytes struct {
 	addr uint64
 	b    []byte
 }
 
-// target is what the 32-bit displacement at b[i] leads to, counted from the byte after it.
+// target returns the address to which the 32-bit displacement at b[i] refers, relative to the byte
+// after it.
 func (p elfBytes) target(i int) uint64 {
 	return p.addr + uint64(i) + 4 + uint64(int64(int32(binary.LittleEndian.Uint32(p.b[i:]))))
 }
 
-// stubs adds the entries of a procedure linkage table that jump to what is in one of slots.
-// An entry begins with the jump, or with endbr64 or a bnd prefix before it.
+// stubs adds to wanted the entries of a procedure linkage table that jump through one of slots. An
+// entry begins with the jump, or with endbr64 or a bnd prefix before it.
 func (p elfBytes) stubs(slots, wanted map[uint64]bool) {
 	for i := 0; i+6 <= len(p.b); i++ {
 		if p.b[i] != 0xff || p.b[i+1] != 0x25 || !slots[p.target(i+2)] {
@@ -86,8 +87,8 @@ func (p elfBytes) stubs(slots, wanted map[uint64]bool) {
 	}
 }
 
-// calls finds call and jmp to wanted addresses, and through wanted slots. Four bytes that
-// are not a displacement but look like exactly one of these would be a great coincidence.
+// calls finds call and jmp to wanted addresses, and through wanted slots. It does not decode
+// instructions: other bytes are very unlikely to look like a displacement to one of these.
 func (p elfBytes) calls(slots, wanted map[uint64]bool, out []Call) []Call {
 	for i := 0; i+5 <= len(p.b); i++ {
 		switch p.b[i] {
@@ -104,8 +105,8 @@ func (p elfBytes) calls(slots, wanted map[uint64]bool, out []Call) []Call {
 	return out
 }
 
-// importSlots are the addresses of the global offset table that the loader fills with the
-// functions names.
+// importSlots returns the addresses in the global offset table into which the loader stores the
+// functions called names.
 func importSlots(f *elf.File, names []string) map[uint64]bool {
 	symbols, err := f.DynamicSymbols()
 	if err != nil {

@@ -2,8 +2,8 @@ package dwarfinfo
 
 import "debug/dwarf"
 
-// eachChild calls f for each child of e, the entry that rd has just read. If f has read the
-// child's own children from rd, it returns true; else they are skipped.
+// eachChild calls f for each child of e, the entry that rd has just read. f returns true if it has
+// read the child's own children from rd; otherwise they are skipped.
 func eachChild(rd *dwarf.Reader, e *dwarf.Entry, f func(c *dwarf.Entry) (read bool)) {
 	if !e.Children {
 		return
@@ -19,7 +19,8 @@ func eachChild(rd *dwarf.Reader, e *dwarf.Entry, f func(c *dwarf.Entry) (read bo
 	}
 }
 
-// entryAt reads the entry at off, after which rd goes on; nil for damage.
+// entryAt reads the entry at off and returns it with a reader positioned after it, or nil if it is
+// damaged.
 func (d *Info) entryAt(off dwarf.Offset) (*dwarf.Entry, *dwarf.Reader) {
 	rd := d.data.Reader()
 	rd.Seek(off)

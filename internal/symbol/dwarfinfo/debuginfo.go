@@ -10,12 +10,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol/goname"
 )
 
-// Info is the DWARF of one module. It reads units when they are first asked for, and is not for
-// several goroutines at once.
+// Info is the DWARF of one module. It reads units on first use, and is not safe for concurrent use.
 type Info struct {
 	im    *Sections // holds the debug sections
 	data  *dwarf.Data
-	alt   *Info // entries shared by dwz, nil without
+	alt   *Info // entries shared by dwz, or nil
 	inext func(addr uint64) bool
 	units []*unit
 	// ranges maps code to units; built once.
@@ -27,7 +26,7 @@ type Info struct {
 	walked  bool
 	vars    []variable
 	classes map[string]dieRef
-	goTypes map[uint64]dieRef // by where their descriptors are, see attrGoRuntimeType
+	goTypes map[uint64]dieRef // by address of the type descriptor, see attrGoRuntimeType
 
 	modulePath string
 	// Of what is in a file of its own: see split.go and typeunit.go. root and part are nil
@@ -35,7 +34,7 @@ type Info struct {
 	root       *Info
 	part       *dwoPart
 	signatures map[uint64]dieRef
-	missing    []error // files that are not to be had
+	missing    []error // why files are missing
 	packed     *dwo
 	packOpened bool
 }
@@ -53,8 +52,8 @@ type unitRange struct {
 }
 
 // New reads the list of compilation units of im. Executable segments come from main, the module
-// itself, because a separate debug file may leave them empty. Alt is the file that dwz moved
-// common entries to, nil without.
+// itself, because a separate debug file may leave them empty. alt is the file to which dwz moved
+// common entries, or nil.
 func New(im *Sections, main *elffile.File, alt *Sections) *Info {
 	d := newDebug(im, im.Data, main.InText)
 	d.modulePath = main.Path
@@ -97,7 +96,7 @@ func (d *Info) addUnit(e *dwarf.Entry) {
 		return
 	}
 	if len(ranges) == 0 && e.Children && e.Val(dwarf.AttrStmtList) != nil {
-		// A producer that did not say what the unit covers: its functions do.
+		// The producer gave no ranges for the unit; use those of its functions.
 		u.loadTree()
 		for _, f := range u.funcs {
 			ranges = append(ranges, f.ranges...)
@@ -110,11 +109,10 @@ func (d *Info) addUnit(e *dwarf.Entry) {
 	}
 }
 
-// unitAt is the compilation unit whose code contains addr, nil if none exists. It may be
-// of another Info, of a split unit.
+// unitAt returns the compilation unit whose code contains addr, or nil. For a split unit it belongs
+// to another Info.
 func (d *Info) unitAt(addr uint64) *unit {
-	// Ranges of different units do not overlap, except in damaged files, where any
-	// answer is as good.
+	// Ranges of different units do not overlap, except in damaged files, where any answer will do.
 	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].lo > addr }) - 1
 	if i < 0 || addr >= d.ranges[i].hi {
 		return nil
@@ -122,8 +120,8 @@ func (d *Info) unitAt(addr uint64) *unit {
 	return d.ranges[i].u.full()
 }
 
-// Frames is the chain of frames at addr, innermost first; nil if the debug information
-// does not cover it.
+// Frames returns the frames at addr, innermost first, or nil if the debug information does not
+// cover it.
 func (d *Info) Frames(addr uint64) []Frame {
 	u := d.unitAt(addr)
 	if u == nil {
@@ -155,8 +153,7 @@ func (d *Info) Frames(addr uint64) []Frame {
 	return out
 }
 
-// unitOf is the compilation unit that holds the entry at off, nil for entries outside of
-// all of them.
+// unitOf returns the compilation unit that contains the entry at off, or nil.
 func (d *Info) unitOf(off dwarf.Offset) *unit {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].entry.Offset > off }) - 1
 	if i < 0 {
@@ -165,7 +162,7 @@ func (d *Info) unitOf(off dwarf.Offset) *unit {
 	return d.units[i]
 }
 
-// Declared is where the function at addr is declared; line is 0 if that is not known.
+// Declared returns where the function at addr is declared; line is 0 if unknown.
 func (d *Info) Declared(addr uint64) (file string, line int) {
 	u := d.unitAt(addr)
 	if u == nil {
@@ -180,7 +177,7 @@ func (d *Info) Declared(addr uint64) (file string, line int) {
 	return n.file, n.line
 }
 
-// Entry is where the function at addr begins, 0 if that is not known.
+// Entry returns the address of the first instruction of the function at addr, or 0 if unknown.
 func (d *Info) Entry(addr uint64) uint64 {
 	if u := d.unitAt(addr); u != nil {
 		u.loadTree()
@@ -191,7 +188,7 @@ func (d *Info) Entry(addr uint64) uint64 {
 	return 0
 }
 
-// Files yields the source files that the line tables name.
+// Files yields the source files listed in the line tables.
 func (d *Info) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, u := range d.units {
@@ -205,6 +202,5 @@ func (d *Info) Files() iter.Seq[string] {
 	}
 }
 
-// Missing says why parts of the debug information that lie in files of their own are not to be
-// had.
+// Missing returns why parts of the debug information stored in separate files are missing.
 func (d *Info) Missing() []error { return d.missing }

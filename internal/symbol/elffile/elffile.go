@@ -1,5 +1,4 @@
-// Package elffile reads of ELF files what identifies them, where their debug information is, and
-// their symbols.
+// Package elffile reads the identity, the debug links and the symbols of ELF files.
 package elffile
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/regular"
 )
 
-// File is what is kept of one ELF file. The file itself is closed again.
+// File is the information kept about one ELF file, which is closed after reading.
 type File struct {
 	Path    string
 	BuildID string // hex, empty if it has none
@@ -27,11 +26,11 @@ type File struct {
 	text    [][2]uint64
 }
 
-// ErrNotELF is returned for files that hold no ELF image at all.
+// ErrNotELF is returned for files that are not ELF images.
 var ErrNotELF = errors.New("not an ELF file")
 
-// Read reads path, and lets visit take what else is wanted from the file. The error is ErrNotELF
-// for a file of another kind.
+// Read reads path and calls visit, which can read more from the file. The error is ErrNotELF for a
+// file of another kind.
 func Read(path string, visit func(*elf.File)) (*File, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -72,7 +71,7 @@ func Read(path string, visit func(*elf.File)) (*File, error) {
 	return im, nil
 }
 
-// Section is the contents of a section, nil if the file does not have it.
+// Section returns the contents of a section, or nil if the file does not have it.
 func Section(e *elf.File, name string) []byte {
 	s := e.Section(name)
 	if s == nil || s.Type == elf.SHT_NOBITS {
@@ -85,8 +84,8 @@ func Section(e *elf.File, name string) []byte {
 	return b
 }
 
-// BuildID is the GNU build id of a file in hex, empty if it has none: what the module of
-// a trace is compared with.
+// BuildID returns the GNU build id of a file in hex, or "". It is compared with that of a trace's
+// module.
 func BuildID(e *elf.File) string {
 	for _, s := range e.Sections {
 		if s.Type == elf.SHT_NOTE {
@@ -110,7 +109,7 @@ func BuildID(e *elf.File) string {
 	return ""
 }
 
-// gnuBuildID looks through a note section for NT_GNU_BUILD_ID.
+// gnuBuildID searches a note section for NT_GNU_BUILD_ID.
 func gnuBuildID(b []byte, e *elf.File) string {
 	const ntGNUBuildID = 3
 	align := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
@@ -129,8 +128,8 @@ func gnuBuildID(b []byte, e *elf.File) string {
 	return ""
 }
 
-// InText reports whether addr is in an executable segment. Ranges that are not belong to
-// functions that the linker dropped.
+// InText reports whether addr is in an executable segment. Functions removed by the linker have
+// address ranges outside of all of them.
 func (im *File) InText(addr uint64) bool {
 	for _, r := range im.text {
 		if r[0] <= addr && addr < r[1] {
@@ -140,7 +139,7 @@ func (im *File) InText(addr uint64) bool {
 	return false
 }
 
-// SHA256 is the hash of a file in hex.
+// SHA256 returns the hash of a file in hex.
 func SHA256(path string) (string, error) {
 	h := sha256.New()
 	if err := readInto(h, path); err != nil {
@@ -149,7 +148,7 @@ func SHA256(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CRC32 is the checksum of a file as .gnu_debuglink has it.
+// CRC32 returns the checksum of a file in the form used by .gnu_debuglink.
 func CRC32(path string) (uint32, error) {
 	h := crc32.NewIEEE()
 	if err := readInto(h, path); err != nil {
@@ -168,7 +167,7 @@ func readInto(w io.Writer, path string) error {
 	return err
 }
 
-// Plain drops the path from a file error: the sentence around it names it.
+// Plain removes the path from a file error, because the surrounding message names it.
 func Plain(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

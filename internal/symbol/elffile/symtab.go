@@ -13,11 +13,11 @@ import (
 // Symtab is an address-ordered symbol table, one symbol per address.
 type Symtab []Symbol
 
-// Symbol is a function or variable. A size of 0 is unknown.
+// Symbol is a function or variable. A size of 0 means unknown.
 type Symbol struct {
 	Addr, Size uint64
 	Name       string
-	rank       int // which of several names for an address to prefer; smaller is better
+	rank       int // preference among several names for an address; smaller is better
 }
 
 // NewSymtabs splits symbols into code and data and orders them.
@@ -34,7 +34,7 @@ func NewSymtabs(symbols []elf.Symbol) (code, data Symtab) {
 		case elf.STT_OBJECT:
 			data = append(data, e)
 		case elf.STT_NOTYPE:
-			// Hand-written assembly leaves its labels untyped.
+			// Labels of hand-written assembly are untyped.
 			code = append(code, e)
 			if s.Size > 0 {
 				data = append(data, e)
@@ -79,7 +79,7 @@ func (t Symtab) ordered() Symtab {
 	return out
 }
 
-// Find is the symbol that addr lies in. A symbol without a size reaches to the next one.
+// Find returns the symbol that contains addr. A symbol without a size extends to the next one.
 func (t Symtab) Find(addr uint64) (Symbol, bool) {
 	i := sort.Search(len(t), func(i int) bool { return t[i].Addr > addr }) - 1
 	if i < 0 {

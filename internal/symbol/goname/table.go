@@ -7,10 +7,10 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
-// Table is the function and line table that every Go program carries for its own
-// tracebacks. It survives `-ldflags=-w` and `go test`, which leave DWARF out. debug/gosym
-// does not read its inlined frames: without DWARF an inlined call is told with the name of
-// the function it was inlined into, and its own line.
+// Table is the function and line table that every Go program contains for its own tracebacks. It is
+// present even with `-ldflags=-w` and `go test`, which omit DWARF. debug/gosym does not read its
+// inlined frames: without DWARF, an inlined call appears with its own line but the name of the
+// function it was inlined into.
 type Table struct{ t *gosym.Table }
 
 // ReadTable returns nil if e is not a Go program.
@@ -33,8 +33,8 @@ func ReadTable(e *elf.File) *Table {
 	return &Table{t}
 }
 
-// Find returns the linker's name of the function that addr is in, and its place; file is empty
-// and line 0 where that is not known, between two functions.
+// Find returns the linkage name of the function that contains addr, and its file and line, which
+// are "" and 0 between two functions.
 func (t *Table) Find(addr uint64) (linkage, file string, line int, ok bool) {
 	file, line, fn := t.t.PCToLine(addr)
 	if fn == nil {

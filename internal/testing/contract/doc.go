@@ -2,8 +2,8 @@
 // programs, plans and the decisions that the contract expects, run by the C runtime, by the
 // Go runtime's hooks and by the simulated machine. Only tests use it.
 //
-// A case is a file of testdata in txtar form. Its comment says which part of the contract it
-// is about. Its sections are:
+// A case is a file of testdata in txtar form. Its comment names the part of the contract that it
+// tests. Its sections are:
 //
 //	program        the program, in the language below
 //	plan           a line for each field: policy, seed, stay, depth, length, mode, steps,
@@ -13,8 +13,8 @@
 //	none LANG…     why these have no counterpart; the runner prints it
 //
 // The expectations are written from the contract, by hand or, where random draws decide, by
-// evaluating its pseudo-code apart from the three implementations (model_test.go). They are
-// not to be copied from what an implementation does.
+// evaluating its pseudo-code apart from the three implementations (model_test.go). Do not copy them
+// from the output of an implementation.
 //
 // A program is a list of functions: a name and a colon, then an operation a line, indented.
 // main is the main thread; the others are threads, each started once, or a signal handler.

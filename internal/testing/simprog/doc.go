@@ -1,7 +1,7 @@
-// Package simprog is a target without a process: concurrent programs written as Go
-// functions, run on a simulated machine. It exists for tests of what lies above targets
-// (engine, simplifier, strategies), which can so be run in microseconds, on any machine,
-// against programs whose bugs are known exactly.
+// Package simprog is a target without a process: concurrent programs written as Go functions, run
+// on a simulated machine. It exists for tests of the layers above targets (engine, simplifier,
+// strategies), which can thus run in microseconds, on any machine, against programs whose bugs are
+// known exactly.
 //
 // A program is a function for its main thread. It and the functions of the threads it
 // creates run as coroutines, one at a time, and do everything that matters through their
@@ -12,9 +12,9 @@
 // numbers from Thread.Rand. (A test may break that on purpose to have a program that does
 // not repeat.)
 //
-// The machine keeps to the scheduler contract (docs/scheduler.md) with the threads of C
-// programs: what is a scheduling point, which threads are enabled, the policies and their
-// random draws, both ways of following a script, virtual time, spinning, and how an execution
-// ends. It leaves out signals, timed waits other than for conditions, and what that page says
-// is only in C. internal/testing/contract compares it with the other implementations.
+// The machine keeps to the scheduler contract (docs/scheduler.md) with the threads of C programs:
+// what is a scheduling point, which threads are enabled, the policies and their random draws, both
+// ways of following a script, virtual time, spinning, and how an execution ends. It does not
+// implement signals, timed waits other than for conditions, and what that page describes as
+// specific to C. internal/testing/contract compares it with the other implementations.
 package simprog

@@ -157,7 +157,7 @@ func (x *execution) choose() *Thread {
 	return x.policy.choose(can)
 }
 
-// canRun are the threads that are enabled.
+// canRun returns the enabled threads.
 func (x *execution) canRun() []*Thread {
 	var can []*Thread
 	for _, t := range x.threads {
@@ -174,7 +174,7 @@ func (x *execution) canRun() []*Thread {
 	return can
 }
 
-// flags are those of the event of t's pending operation.
+// flags returns the flags for the event of t's pending operation.
 func (x *execution) flags(t *Thread) trace.Flags {
 	if t.timedOut && t.next.op != trace.OpCondWake && (t.next.op != trace.OpSleep || !x.decision.Has(t.id)) {
 		return trace.FlagTimeout
@@ -210,7 +210,7 @@ func (x *execution) pend(t *Thread) {
 	}
 }
 
-// arrive is called when t has come to a scheduling point.
+// arrive is called when t has reached a scheduling point.
 func (x *execution) arrive(t *Thread) {
 	t.looked = t.quiet
 	t.quiet = false
@@ -255,7 +255,7 @@ func (x *execution) commit(t *Thread, o *operation, e *trace.Event) {
 	x.policy.done(t, o)
 }
 
-// newThread makes a thread whose first operation is its start.
+// newThread creates a thread whose first operation is its start.
 func (x *execution) newThread(parent *Thread, body func(*Thread)) *Thread {
 	t := &Thread{x: x, id: trace.ThreadID(len(x.threads))}
 	t.info = trace.Thread{ID: t.id, Parent: -1, Name: nameOfMain, Label: "main"}

@@ -8,8 +8,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// policy is the stepping policies of docs/scheduler.md. The order of its draws is part of
-// the contract.
+// policy implements the stepping policies of docs/scheduler.md. The order of its random draws is
+// part of the contract.
 type policy struct {
 	x       *execution
 	kind    schedule.Policy
@@ -64,7 +64,7 @@ func (p *policy) created(t *Thread) {
 // policy is fair so that loops which wait for another thread end.
 func (p *policy) late() bool { return p.x.points > p.x.budget/2 }
 
-// monopolises reports whether t has run on end for too long.
+// monopolises reports whether t has run without interruption for too long.
 func (p *policy) monopolises(t *Thread) bool {
 	on := p.x.points - p.x.since
 	return t == p.x.last && on >= abi.ShortQuantum && (on >= abi.Quantum || p.late())
@@ -78,7 +78,7 @@ func (p *policy) yields(t *Thread) bool {
 	return t.spinning() && (p.x.points-p.x.progressAt < abi.Stalemate || p.random()%abi.Stretch == 0)
 }
 
-// arrive is called when t has come to a scheduling point.
+// arrive is called when t has reached a scheduling point.
 func (p *policy) arrive(t *Thread) {
 	switch p.kind {
 	case schedule.PCT:
@@ -102,7 +102,7 @@ func (p *policy) arrive(t *Thread) {
 	}
 }
 
-// done is called when t has done an operation: under POS, enabled threads whose pending
+// done is called when t has performed an operation: under POS, enabled threads whose pending
 // operations race with it get another priority.
 func (p *policy) done(t *Thread, o *operation) {
 	if p.kind != schedule.POS || o.object() == nil {
@@ -252,8 +252,8 @@ func (p *policy) chooseEarly() *Thread {
 	return pick
 }
 
-// toWake chooses who hears a signal: whom the script says, the first that came under the
-// fair policy, any under the others.
+// toWake chooses the thread that a signal wakes: the one given by the script, else the first to
+// wait under the fair policy, or any under the others.
 func (p *policy) toWake(c *Cond) *Thread {
 	x := p.x
 	fifo := p.kind == schedule.Fair && x.plan.Mode != schedule.Tolerant

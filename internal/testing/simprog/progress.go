@@ -5,7 +5,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// observation is what an instruction has told a thread of an object.
+// observation is what an instruction has shown a thread about an object.
 type observation struct {
 	site   trace.Site
 	object any

@@ -6,7 +6,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// waiters are the threads that have not ended.
+// waiters returns the threads that have not ended.
 func (x *execution) waiters() []trace.Waiter {
 	var out []trace.Waiter
 	for _, t := range x.threads {
@@ -34,7 +34,7 @@ func (x *execution) waiters() []trace.Waiter {
 	return out
 }
 
-// waitsFor is the thread that another one cannot go on without, nil where it could be any.
+// waitsFor returns the thread that another one waits for, or nil if it could be any.
 func waitsFor(t *Thread) *Thread {
 	switch o := &t.next; o.op {
 	case trace.OpMutexLock:
@@ -51,7 +51,7 @@ func waitsFor(t *Thread) *Thread {
 	return nil
 }
 
-// deadlock ends the execution: no thread can go on.
+// deadlock ends the execution because no thread is enabled.
 func (x *execution) deadlock() {
 	x.over = true
 	x.ending = trace.Ending{Kind: trace.Deadlock, Waiters: x.waiters()}
@@ -71,7 +71,7 @@ func (x *execution) deadlock() {
 	}
 }
 
-// hang ends the execution, which gets no further: its budget is spent, say.
+// hang ends an execution that makes no progress, for example because its budget is exhausted.
 func (x *execution) hang(t *Thread, why string) {
 	x.over = true
 	x.ending = trace.Ending{Kind: trace.Hang, Message: why, Thread: t.id, Site: t.next.site, Waiters: x.waiters()}

@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// DefaultMaxSteps is the step budget of plans that name none.
+// DefaultMaxSteps is the step budget of plans without one.
 const DefaultMaxSteps = 20_000
 
 // Program is a simulated program.
@@ -30,10 +30,10 @@ type Target struct {
 	choose func(can []*Thread) *Thread
 }
 
-// New makes a target of a program.
+// New returns a target that runs a program.
 func New(p Program) *Target { return &Target{program: p} }
 
-// Executions is the number of executions run so far.
+// Executions returns the number of executions run so far.
 func (t *Target) Executions() int { return t.executions }
 
 // Run implements target.Target.
