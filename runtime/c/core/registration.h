@@ -50,7 +50,7 @@ struct hd_registration {
   void (*kernel_thread)(void);          // the calling kernel thread is about to run code of the program
 
   // ---- while an execution runs
-  bool (*outside)(void); // nobody is enabled: wait for other processes. False: nobody waits for one, or time may pass
+  bool (*outside)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
   void (*failing)(void); // an execution is about to end as a failure: complete its output
   const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows
   void (*handled)(int sig, uint64_t pc); // the program installs a handler for sig
