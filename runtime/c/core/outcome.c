@@ -101,7 +101,7 @@ static void report_waiters(void) {
   }
 }
 
-// Describes the threads that wait for something other than an object; NULL: there are none.
+// Describes the threads that wait for something other than an object; NULL if all wait for objects.
 static char text[1024];
 static int length;
 static void say(const char *fmt, ...) {
