@@ -25,17 +25,17 @@ enum {
   HD_MAX_LATE = 256,      // modules loaded while the program runs
   HD_MODULE_PATH = 512,
   HD_BUILD_ID = 32,
-  // Of an execution's output, so many bytes from its beginning and as many before its end.
+  // Bytes kept of the beginning of an execution's output, and of its end.
   HD_OUTPUT_KEPT = 512 << 10,
-  HD_MAX_IGNORED = 64,         // calls that can be named to be left out
+  HD_MAX_IGNORED = 64,         // calls that can be omitted (--omit)
   HD_MAX_IGNORED_SITES = 4096, // and their return addresses
-  // A call from within a function of a library's header. It is left out if the call of that
-  // function is one to be left out, or again such a one.
+  // A call inside a function defined in a library's header. It is omitted if the call of that
+  // function is omitted, which may itself be such a call.
   HD_IGNORED_CALLER = HD_MAX_IGNORED,
 };
 
-// The environment of a C or C++ program ends with variables that only take up room, and whose
-// first one begins so (runtime/c/process/initial_stack.c). [C]
+// The environment of a C or C++ program ends with padding variables; the first one's name starts
+// with this (runtime/c/process/initial_stack.c). [C]
 #define HD_PADDING "heddle-padding"
 
 // ---------------------------------------------------------------- operations
@@ -251,7 +251,7 @@ enum hd_object_name {
 // and while it can be referred to a slot: its place in sets of threads. Slots are used again.
 // All fields that name a thread hold its number, only the words of hd_event.enabled are by
 // slot. Among the events, before any that the new owner of a slot is enabled at, one with op
-// HD_OP_NONE says who it is: thread = number, value = slot. It is not an event of the trace.
+// HD_OP_NONE identifies the thread: thread = number, value = slot. It is not an event of the trace.
 //
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {
@@ -408,13 +408,13 @@ enum hd_outcome {
   HD_OUT_HANG = 4,       // step budget, or no progress, or the watchdog
   HD_OUT_MISUSE = 5,     // of a lock, a thread, memory; message says which
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
-  HD_OUT_UNSUPPORTED = 7,// heddle cannot carry this program; message names why. Not a finding.
-                         // status = enum hd_isolation that can carry it, 0: none. Where that is no
-                         // higher than the present one, it is shm.donors that was raised.
+  HD_OUT_UNSUPPORTED = 7,// heddle cannot run this program; message says why. Not a finding.
+                         // status = the enum hd_isolation that can run it, 0: none. If that is no
+                         // higher than the current one, the runtime has raised shm.donors instead.
   HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
   // Of Go programs.
   HD_OUT_TEST = 9,       // a test failed; message = the first error
-  HD_OUT_PANIC = 10,     // a panic nobody recovered; the message is in the output
+  HD_OUT_PANIC = 10,     // an unrecovered panic; the message is in the output
   HD_OUT_FATAL = 11,     // an error of the Go runtime that cannot be recovered from; likewise
   HD_OUT_LEAK = 12,      // goroutines were left when the test ended: the waiters
   HD_OUT_EXIT = 13,      // os.Exit within a test; status
@@ -488,7 +488,7 @@ struct hd_waiter {
   uint16_t flags;
   uint64_t pc;
   uint64_t object;
-  uint32_t holder;   // number of the thread that holds the object + 1, 0: nobody or unknown
+  uint32_t holder;   // 1 + number of the thread that holds the object; 0: none or unknown
   uint32_t stack;    // number of a HD_REC_STACK, 0: none
 };
 
@@ -559,7 +559,7 @@ struct hd_shm {
   uint64_t plan_off, plan_size;     // [C]
   uint64_t result_off, result_size; // [C]
   uint32_t options;      // HD_OPT_*, set before start [C]
-  uint32_t donors;       // parked threads to start with [C]; raised when they were too few for a process that cannot make more [R]
+  uint32_t donors;       // host threads to start with [C]; raised if a process that cannot create more runs out [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: end after this execution [C]
   uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
@@ -567,7 +567,7 @@ struct hd_shm {
   uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog
   uint32_t nmodules;     // [R] at READY
   uint32_t instrumented; // enum hd_instrumented [R] at READY
-  uint32_t nproc_pages;  // pages put back after each execution [R] at READY
+  uint32_t nproc_pages;  // pages restored after each execution [R] at READY
   uint64_t heap_base;    // [R] at LOADED: where the runtime's allocator starts
   uint64_t heap_size;
   uint64_t fatal_pc;     // [R] at FATAL
@@ -575,11 +575,11 @@ struct hd_shm {
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
-  // Synchronisation calls that are left out (--omit).
+  // Synchronisation calls to omit (--omit).
   uint32_t nignored;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
   struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise
-  uint64_t ignored_times[HD_MAX_IGNORED]; // [R], how often each was left out
+  uint64_t ignored_times[HD_MAX_IGNORED]; // [R], how often each was omitted
   // Modules that some execution has loaded. [C] puts in what it knows, as path and build id,
   // after READY and before the first plan; [R] adds what it meets, entries before the count.
   uint32_t nlate;
@@ -589,9 +589,9 @@ struct hd_shm {
 
 // What lies between one execution and the next, so that the next finds nothing of it.
 enum hd_isolation {
-  HD_ISOLATION_SNAPSHOT = 0, // one process; its memory is put back
-  HD_ISOLATION_FORK = 1,     // each execution in a child of a process that stands at main
-  HD_ISOLATION_PROCESS = 2,  // each execution in a process that was launched for it
+  HD_ISOLATION_SNAPSHOT = 0, // one process, whose memory is restored after each execution
+  HD_ISOLATION_FORK = 1,     // each execution in a child of a process stopped at main
+  HD_ISOLATION_PROCESS = 2,  // each execution in a newly launched process
 };
 
 enum hd_options {

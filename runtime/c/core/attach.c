@@ -1,4 +1,4 @@
-// attach.c: was this process started by heddle, and what is it doing now.
+// attach.c: whether heddle started this process, and its current mode.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,9 +10,9 @@
 
 enum hd_mode hd_mode;
 
-// The controller hands the shared memory down as a fixed descriptor. It is mapped and
-// closed at the first hook, so the program never sees it, and nothing it starts does.
-// This may run before any constructor, from inside the dynamic loader: no libc.
+// The controller passes the shared memory in a fixed descriptor. The first hook maps and closes
+// it, so neither the program nor its children ever see it. This can run before any constructor,
+// inside the dynamic loader, so it must not call libc.
 void hd_attach(void) {
   uint64_t magic = 0;
   hd_mode = HD_PASSIVE;
@@ -21,8 +21,8 @@ void hd_attach(void) {
   hd_sys4(SYS_pread64, HD_SHM_FD, &total, 8, offsetof(struct hd_shm, total));
   long p = hd_sys6(SYS_mmap, 0, (long)total, PROT_READ | PROT_WRITE, MAP_SHARED, HD_SHM_FD, 0);
   if (p < 0) return;
-  // With it whatever else heddle's parent left open: the program's own descriptors must
-  // not depend on that.
+  // Also closes descriptors that heddle inherited, so that the program's own descriptor numbers
+  // do not depend on them.
   hd_sys(SYS_close_range, HD_SHM_FD, ~0u, 0);
   hd_shm = (struct hd_shm *)p;
   hd_controller = hd_sys(SYS_getppid, 0, 0, 0);

@@ -14,12 +14,12 @@ enum hd_mode {
 extern enum hd_mode hd_mode;
 void hd_attach(void); // decides PASSIVE or EARLY; safe from any hook at any time
 static inline bool hd_active(void) { return HD_LIKELY(hd_mode == HD_ACTIVE); }
-// True where the program's heap must be ours: from the first call on.
+// Reports whether the runtime must serve the program's heap: in every process heddle started, from the first call on.
 static inline bool hd_controlled(void) {
   if (HD_UNLIKELY(hd_mode == HD_UNKNOWN)) hd_attach();
   return hd_mode != HD_PASSIVE;
 }
 
-enum { HD_TID_BASE = 1000 }; // thread identifiers the program sees begin there
-static inline int hd_pid(void) { return HD_TID_BASE; } // the process's is its main thread's
+enum { HD_TID_BASE = 1000 }; // the first thread identifier the program sees
+static inline int hd_pid(void) { return HD_TID_BASE; } // a process's identifier is its main thread's
 #endif

@@ -1,4 +1,4 @@
-// base.h: what every file of the runtime needs: attributes, and the hash that names things.
+// base.h: attributes, the hash that derives names, and string helpers for every file of the runtime.
 #ifndef HD_CORE_BASE_H
 #define HD_CORE_BASE_H
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 #define HD_RA ((uint64_t)(uintptr_t)__builtin_return_address(0))
 #define HD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
-// Code that touches the program's memory through the program's pointers. A fault at an
-// instruction in this section is the program's fault, everywhere else in the runtime it
-// is the runtime's (signals/crash.c). Such a function must be neither inlined nor split, which
-// would move the access into its caller.
+// Marks a function that accesses the program's memory through the program's pointers. A fault
+// in this section counts as the program's; a fault elsewhere in the runtime counts as a bug of
+// the runtime (signals/crash.c). Inlining or splitting such a function would move the access
+// out of the section.
 #ifdef __clang__
 #define HD_PROGACCESS __attribute__((section("hd_progaccess"), noinline))
 #else
@@ -29,7 +29,7 @@ static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
 }
 static inline uint64_t hd_strlen(const char *s) {
   uint64_t n = 0;
-  while (s[n]) { n++; __asm__ volatile("" ::: "memory"); } // or the compiler makes it a call of strlen
+  while (s[n]) { n++; __asm__ volatile("" ::: "memory"); } // keeps the compiler from turning the loop into a call to strlen
   return n;
 }
 static inline int hd_streq(const char *a, const char *b) {

@@ -1,10 +1,11 @@
-// cancellation.c: cancellation points. A request is a mark on a thread. It acts on it at a
-// cancellation point: an operation whose wait it ends, or that it comes to. Then the thread
-// unwinds as for pthread_exit, which is libc's doing: the program's cleanup handlers, in either
-// form, and C++ destructors run as they would without heddle.
+// cancellation.c: cancellation points. A request sets a flag on a thread, which acts on it at a
+// cancellation point: an operation it reaches, or one it is blocked in. libc then unwinds the
+// thread as in pthread_exit, so the program's cleanup handlers, in either form, and C++
+// destructors run as they would without heddle.
 //
-// With the asynchronous type a thread acts on it when it comes to a lock, too, waits for one
-// or yields (a long stretch without operations is made to yield), but nowhere else.
+// With the asynchronous type a thread also acts on a request when it reaches a lock, blocks on
+// one or yields (the runtime forces a yield after many accesses without an operation), but
+// nowhere else.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-// carrier.c: the carrier's loop: take a plan, run main as often as it asks for, report, put
-// everything back. Or have a child process run it, which needs nothing put back.
+// carrier.c: the carrier's loop: it reads a plan, runs main as often as the plan says, reports
+// and restores the snapshot. Under fork isolation a child process runs each execution and
+// nothing needs restoring.
 #define _GNU_SOURCE
 #include <signal.h>
 #include "core/carrier.h"

@@ -10,8 +10,8 @@
 
 #define SHOWN HD_EXPORT __attribute__((used))
 
-// How many events of the trace there have been. Of the last: whose it is; whether that
-// thread is inside code of the program; what it is.
+// The number of trace events so far and, for the last one, its thread, whether that thread is
+// inside the program's code, and its operation.
 SHOWN uint32_t heddle_event, heddle_thread, heddle_called;
 SHOWN const char *heddle_operation;
 SHOWN void *heddle_main; // the program's

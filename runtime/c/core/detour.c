@@ -1,7 +1,6 @@
-// detour.c: what a thread may do instead of its pending operation, which stays pending:
-// let the time of a condition wait run out, wake up without a waker, or run a signal
-// handler. Each is an event of its own and a choice like any other; a script names it by
-// its operation.
+// detour.c: what a thread may do instead of its pending operation, which stays pending: time
+// out in a condition wait, wake up spuriously, or run a signal handler. Each is an event of its
+// own and subject to a scheduling decision like any other; a script names it by its operation.
 #include "core/cancellation.h"
 #include "core/interrupts.h"
 #include "core/progress.h"

@@ -1,5 +1,5 @@
-// enabled.c: when is a pending operation enabled. What it depends on is the operation's own
-// (registration.h).
+// enabled.c: decides whether a pending operation is enabled. Each operation registers its own
+// condition (registration.h).
 #include "core/cancellation.h"
 #include "core/interrupts.h"
 #include "core/registration.h"

@@ -39,8 +39,8 @@ static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
   return v;
 }
 
-// The hook of a write runs before the write. By the next event, or before the memory
-// can go away, it has happened.
+// The hook of a write runs before the write itself. The write has happened by the next event,
+// and before the program can release the memory.
 void hd_event_settle(void) {
   if (!unsettled) return;
   // Memory of a library goes without notice when it is unloaded.
@@ -49,7 +49,7 @@ void hd_event_settle(void) {
   unsettled = NULL;
 }
 
-// The write faulted: it never happens, and its address must not be looked at.
+// The write faulted: it never happens, and its address must not be read.
 void hd_event_forget(void) { unsettled = NULL; }
 
 void hd_event_flush(void) {

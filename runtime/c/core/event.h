@@ -1,21 +1,21 @@
-// event.h: recording, and the signature of what was done.
+// event.h: recording of events, and the execution's trace signature.
 #ifndef HD_CORE_EVENT_H
 #define HD_CORE_EVENT_H
 #include "core/run.h"
 
 void hd_event_begin(void);
-void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags); // record pend
-void hd_event_slot(const struct hd_thread *t); // it has its slot from now on
+void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags); // records t's pending operation
+void hd_event_slot(const struct hd_thread *t); // t owns its slot from this event on
 void hd_event_flush(void);
 uint32_t hd_stack_number(struct hd_thread *t);
-void hd_event_settle(void);                   // read back the value of the last write
-void hd_event_forget(void);                   // or do not
+void hd_event_settle(void);                   // reads back the value of the last write
+void hd_event_forget(void);                   // drops the last write without reading it back
 void hd_locals_begin(void);
 void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);
 void hd_signature_reset(void);
 void hd_signature(struct hd_thread *t);
 // debugger.c
-void hd_debug_begin(void);                    // an execution is about to begin
+void hd_debug_begin(void);                    // called before an execution begins
 void hd_debug_event(const struct hd_thread *t, uint32_t flags);
 void hd_debug_failure(void);
 #endif

@@ -1,6 +1,6 @@
-// fiber.c: host threads and fibers. A host thread is a real pthread made beforehand and parked in
-// the kernel for good; a fiber borrows its stack and thread control block, so that
-// everything libc keeps per thread is genuine, and runs them on the carrier.
+// fiber.c: host threads and fibers. A host thread is a kernel thread created in advance and
+// parked until the process ends. A fiber runs on the carrier with a host's stack and thread
+// control block, so libc's per-thread state is genuine.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
-// forkserver.c: executions in processes of their own. The carrier, standing at main, is
-// copied for each of them. The hosts' stacks are then memory like any other, which is all
-// that a fiber needs of them. While a child runs it is the one that writes results.
+// forkserver.c: executions in child processes. The carrier, stopped at main, forks once for each
+// execution. In the child the hosts' stacks are ordinary memory, which is all a fiber needs.
+// While a child runs, only the child writes results.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const stru
   if (pid < 0) hd_fatal("cannot start a process for an execution (error %d): raise the limit on processes (ulimit -u)", (int)-pid);
   if (pid == 0) {
     hd_sys(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
-    hd_controller = server; // whose end ends this process
+    hd_controller = server; // this process ends when the server does
     hd_sys(SYS_exit_group, hd_sys(SYS_getppid, 0, 0, 0) == server ? f(p, index) : 0, 0, 0);
   }
   child = pid;

@@ -1,4 +1,4 @@
-// interrupts.c: which signals a thread has to take, and when at the latest.
+// interrupts.c: which signals a thread has to take, and by when.
 #include "core/interrupts.h"
 #include "core/run.h"
 #include "core/sched.h"
@@ -48,15 +48,15 @@ bool hd_interruptible(const struct hd_thread *t, int sig) {
 
 // ---- when at the latest
 //
-// A thread that is blocked in the kernel when it is sent a signal runs the handler before its
-// call goes on, whatever has happened to what it waits for by then: sending marks the thread
-// before it returns, and a thread looks for the mark before it leaves the kernel. So the
-// operation of one that waits is not ready again until it has taken the signal. (A thread at
-// the head of a call that cannot be done is counted as blocked in it. That it has not begun
-// yet is possible for as long as the interrupt that tells its processor is on its way, and
-// then the call would have to be made possible, be begun and ended within that time.)
-// A signal to the process that others could take need not be taken by this one.
-// ppoll and kin look at what is ready first; they are left to hd_mask_back.
+// A thread that is sent a signal while blocked in the kernel runs the handler before its call
+// continues, whatever has happened to the object it waits for: the sender marks the thread
+// before the send returns, and a thread checks the mark before it leaves the kernel. A blocked
+// thread's operation therefore stays disabled until the thread has taken the signal. (A thread
+// about to make a call that would block counts as blocked in it. It could still be ahead of the
+// call only while the interrupt travels to its processor, and the call would have to become
+// possible, start and finish within that time.)
+// A thread need not take a signal to the process that other threads could take.
+// ppoll and similar calls first check which descriptors are ready; hd_mask_back handles them.
 static bool deliverable(const struct hd_thread *t) {
   if (t->fires || t->signals.masked || !hd_signal_due(t) || !hd_signal_for(t)) return false;
   return !t->wait.begun || (!t->wait.interrupted && (t->wait.owed == HD_OWED_BLOCKED || !hd_op_possible(t))); // then it can only end the call
@@ -68,8 +68,8 @@ void hd_owe(struct hd_thread *t) {
   if (t->wait.owed != HD_OWED_BLOCKED && t->wait.on && !hd_op_possible(t) && deliverable(t)) t->wait.owed = HD_OWED_BLOCKED;
 }
 
-// The interrupt is there in a few microseconds: before a thread that the kernel starts, ends
-// or lets sleep is seen to have begun, ended or woken up.
+// The interrupt arrives within microseconds: sooner than another thread can observe that a
+// thread has started, ended or woken from a sleep.
 void hd_signals_arrive(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];

@@ -1,7 +1,7 @@
-// kernel_threads.c: threads of the program on kernel threads of their own, instead of all on the
-// carrier's: what a debugger needs to show them. The host that lends a thread its stack
-// and thread control block then runs it, too. Still only one runs at a time: who is chosen
-// is woken, who chose waits. Nothing else differs, so executions are the same.
+// kernel_threads.c: runs each thread of the program on a kernel thread of its own instead of on
+// the carrier, so that a debugger can show it. The host that lends a thread its stack and thread
+// control block also runs it. Still only one thread runs at a time: the thread that makes a
+// decision wakes the chosen one and then sleeps. Nothing else differs, so executions are the same.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <signal.h>
@@ -30,8 +30,8 @@ void hd_hand_over(struct hd_thread *from, struct hd_thread *to) {
   wait(turn(from));
 }
 
-// The thread has ended. Its host may serve another one at once, so it must be off the
-// stack before anybody else runs.
+// The thread has ended. Another thread may get its host at once, so this one must leave the
+// stack before any other runs.
 void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to) {
   if (from->host) {
     from->host->next = to;

@@ -1,8 +1,8 @@
-// late_modules.c: modules that are loaded while the program runs, and what their addresses are
-// called. Where one is loaded depends on what else is, so the controller knows each by a
-// place of its own (HD_LATE_BASE): events, stacks and outcomes leave with such addresses,
-// points and scripts come with them. A module that was unloaded keeps its name until
-// something else is at its place: a thread may still be in it.
+// late_modules.c: modules loaded while the program runs, and the names of their addresses. A
+// module's load address depends on the other modules loaded, so the controller knows each module
+// by a fixed address range of its own (HD_LATE_BASE): events, stacks and outcomes are sent with
+// such addresses, and scheduling points and scripts arrive with them. An unloaded module keeps
+// its name until another mapping takes its place, because a thread may still be inside it.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "core/libc.h"
@@ -66,7 +66,7 @@ const char *hd_late_gone(uint64_t address) {
 // ---- looking
 static bool same(const char *a, const char *b) { return hd_streq(a, b); }
 
-// The path as the loader has it may be relative. Where the program stands now it was found.
+// The loader's path may be relative; it is valid in the program's current directory.
 static void absolute(char *to, const char *path) {
   uint64_t at = 0, n = hd_strlen(path);
   if (path[0] != '/') {
@@ -94,7 +94,7 @@ static bool loaded(uint32_t slot) {
   return false;
 }
 
-// The slot of a module, by what it is: which comes first depends on the schedule.
+// Finds a module's slot by its identity, because the order of loading depends on the schedule.
 static uint32_t slot_of(const struct hd_module *m) {
   uint32_t n = hd_shm->nlate;
   for (uint32_t i = 0; i < n; i++) {
@@ -154,7 +154,7 @@ static int counts(struct dl_phdr_info *info, size_t size, void *arg) {
   return 1;
 }
 
-// The loader's own list is whole whenever somebody else can run (loader/loader.c).
+// The loader's own list is consistent whenever another thread can run (loader/loader.c).
 void hd_late_look(void) {
   bool changed = false;
   REAL(dl_iterate_phdr)(counts, &changed);

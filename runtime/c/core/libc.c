@@ -1,4 +1,4 @@
-// libc.c: libc's own functions behind the ones the runtime stands in for.
+// libc.c: looks up the libc functions that the runtime interposes.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include "core/libc.h"
@@ -11,7 +11,7 @@ static const struct { const char *name; uint32_t offset; } names[] = {
 #undef HD_LIBC
 };
 
-// The runtime stands in for dlsym, too, but not for dlvsym. Both look at who calls.
+// The runtime interposes dlsym but not dlvsym. Both depend on the caller's address.
 void *(*hd_real_dlsym)(void *, const char *);
 void *hd_real_find(const char *name) {
   if (!hd_real_dlsym) *(void **)&hd_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");

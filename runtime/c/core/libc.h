@@ -1,4 +1,4 @@
-// libc.h: libc's own functions behind those the runtime interposes.
+// libc.h: access to the libc functions that the runtime interposes.
 #ifndef HD_CORE_LIBC_H
 #define HD_CORE_LIBC_H
 #include "core/attach.h"
@@ -10,23 +10,23 @@ struct hd_real {
 };
 extern struct hd_real hd_real;
 void hd_real_init(void);
-void *hd_real_find(const char *name); // libc's, NULL: it has none
-extern void *(*hd_real_dlsym)(void *, const char *); // once something was found
-bool hd_real_is(const void *p, const char *name); // libc's function that the runtime interposes
-// libc's function. Its type is that of the declaration in scope: libc's header, or the
-// definition that the call is in.
+void *hd_real_find(const char *name); // returns libc's function, or NULL if libc has no function of that name
+extern void *(*hd_real_dlsym)(void *, const char *); // set by the first successful lookup
+bool hd_real_is(const void *p, const char *name); // p is the libc function name, which the runtime interposes
+// Evaluates to libc's function, with the type of the declaration in scope: libc's header or the
+// definition that contains the call.
 #define REAL(name) \
   ((__typeof__(name) *)({ \
     if (HD_UNLIKELY(!hd_real.name)) hd_real_init(); \
     hd_real.name; \
   }))
 
-// Defines a function that takes libc's place while an execution runs; otherwise the call is
-// passed on. What follows is the body for an execution:
+// Defines a function that replaces libc's while an execution runs and forwards to libc at other
+// times. The body that follows applies during an execution:
 //   HD_INTERPOSE(int, close, (int fd), (fd)) { return … }
 // In the body HD_RA is the caller's address.
 #define HD_INTERPOSE(ret, name, parameters, arguments) HD_INTERPOSE_WHILE(hd_active(), ret, name, parameters, arguments)
-// The same for one that takes libc's place in all of a controlled process's life.
+// Like HD_INTERPOSE, but replaces libc's function for the whole life of a controlled process.
 #define HD_INTERPOSE_CONTROLLED(ret, name, parameters, arguments) HD_INTERPOSE_WHILE(hd_controlled(), ret, name, parameters, arguments)
 #define HD_INTERPOSE_WHILE(condition, ret, name, parameters, arguments) \
   static inline __attribute__((always_inline)) ret interposed_##name parameters; \
@@ -36,7 +36,7 @@ bool hd_real_is(const void *p, const char *name); // libc's function that the ru
   } \
   static inline __attribute__((always_inline)) ret interposed_##name parameters
 
-static inline long hd_errno_result(long r) { // of a system call
+static inline long hd_errno_result(long r) { // r is a system call's result
   extern int *__errno_location(void) __attribute__((const));
   if (r >= 0) return r;
   *__errno_location() = (int)-r;

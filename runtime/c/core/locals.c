@@ -23,7 +23,8 @@ void hd_locals_begin(void) {
   if (!seen) seen = hd_map(sizeof *seen * SEEN, "frames");
 }
 
-// Whether it is the first time in this execution. A full table says no: nothing has a name then.
+// Reports whether this is the first time in this execution. A full table reports false, and the
+// object then has no name.
 static bool first(uint64_t h) {
   for (uint32_t s = 0, i = (uint32_t)(h >> 40) % SEEN; s < 16; s++, i = (i + 1) % SEEN) {
     if (seen[i].epoch != epoch) {

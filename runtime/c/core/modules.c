@@ -1,5 +1,5 @@
-// modules.c: the modules at main, and which of their memory instructions are scheduling points:
-// a bit for each byte of text.
+// modules.c: the modules loaded when main starts, and the memory instructions that are scheduling
+// points: one bit for each byte of text.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -21,7 +21,7 @@ bool hd_in_runtime(uint64_t pc) { return pc >= rt_lo && pc < rt_hi; }
 bool hd_in_loader(uint64_t pc) { return pc >= ld_lo && pc < ld_hi; }
 uint64_t hd_runtime_offset(uint64_t pc) { return pc - rt_base; }
 
-// What the loader says of a module; false: it has no code.
+// Reads the loader's record of a module; false: the module has no code.
 bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
   hd_fill(m, 0, sizeof *m);
   m->base = info->dlpi_addr;
@@ -93,7 +93,7 @@ void hd_modules_list(void) {
   base_texts = hd_ntexts;
 }
 
-// The previous set's instructions, so that clearing costs what setting did.
+// The previous set's instructions, so that clearing costs no more than setting.
 static uint64_t *current;
 static uint32_t room;
 
@@ -111,7 +111,7 @@ static void put(uint64_t pc, bool on) {
 
 // ---- modules that come and go
 //
-// Their bits are kept for the next time. A set may have been given while they were away.
+// Their bits are kept for the next load. A new set may arrive while they are unloaded.
 static struct hd_text late[HD_MAX_LATE];
 
 void hd_text_add(uint32_t slot, const struct hd_module *m) {

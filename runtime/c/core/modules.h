@@ -6,12 +6,12 @@
 #include <pthread.h>
 #include "core/base.h"
 
-// ---- modules.c: those at main
+// ---- modules.c: modules loaded when main starts
 struct hd_text { uint64_t lo, len; uint8_t *bits; };
 enum { HD_TEXTS = 64 + HD_MAX_LATE };
 extern struct hd_text hd_texts[HD_TEXTS];
 extern uint32_t hd_ntexts, hd_npoints;
-extern uint64_t hd_tls_at_main; // bytes below the thread control block
+extern uint64_t hd_tls_at_main; // bytes of static TLS below the thread control block
 void hd_points_set(const uint64_t *pc, uint32_t n);
 static inline bool hd_is_point(uint64_t pc) {
   for (uint32_t i = 0; i < hd_ntexts; i++) {
@@ -26,21 +26,21 @@ bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
 struct dl_phdr_info;
 bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m);
-void hd_text_add(uint32_t slot, const struct hd_module *m); // m is loaded now
+void hd_text_add(uint32_t slot, const struct hd_module *m); // m has been loaded
 void hd_text_remove(uint32_t slot);
-void hd_texts_reset(void); // to those at main
+void hd_texts_reset(void); // keeps only the modules loaded when main started
 
-// ---- late_modules.c: those that come and go; a module's slot is its index in hd_shm->late
-extern bool hd_late;        // modules have come or gone in this execution
-extern uint32_t hd_loading; // threads that are inside the loader, in a constructor or destructor for instance
+// ---- late_modules.c: modules loaded and unloaded during an execution; a module's slot is its index in hd_shm->late
+extern bool hd_late;        // a module has been loaded or unloaded in this execution
+extern uint32_t hd_loading; // number of threads inside the loader, for instance in a constructor or destructor
 uint64_t hd_late_name(uint64_t address);
 static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }
-uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is not there
-bool hd_known(uint64_t address);    // is it in a module, or was it?
-void hd_late_look(void);            // have modules come or gone?
+uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is not loaded
+bool hd_known(uint64_t address);    // address lies in a module that is or was loaded
+void hd_late_look(void);            // checks for modules that were loaded or unloaded
 void hd_late_reset(void);
-const char *hd_late_gone(uint64_t address); // the path of the module that was there, NULL: none was
-// What stands for the loader's locks, by enum hd_loader_lock; loader/loader.c takes them.
+const char *hd_late_gone(uint64_t address); // path of the unloaded module that covered address; NULL: none did
+// Model the loader's locks, indexed by enum hd_loader_lock; loader/loader.c acquires them.
 extern pthread_mutex_t hd_loader_locks[2];
 #define HD_NAME_OF_LOCK(which) (1ull << HD_FD_OBJECT_BIT | (uint64_t)HD_FD_LOADER << HD_FD_KIND_SHIFT | (which))
 #endif

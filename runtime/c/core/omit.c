@@ -1,6 +1,6 @@
-// omit.c: synchronisation calls that are left out, to see whether the program needs
-// them. The controller names their return addresses. A lock that was not taken is not
-// given back either: what a thread has "taken" so is remembered until it lets it go.
+// omit.c: omits synchronisation calls, to find out whether the program needs them. The
+// controller names the calls by their return addresses. Omitting an acquire also omits the
+// matching release, so the runtime records each omitted acquire until then.
 #include "core/omit.h"
 #include "core/outcome.h"
 #include "core/own_memory.h"
@@ -14,7 +14,7 @@ static uint16_t *index_of; // by hash of the address: index of hd_shm->ignored_s
 static struct owed {
   uint64_t object;
   uint32_t thread;
-  uint32_t held;  // how often the thread held the object in truth when it did this
+  uint32_t held;  // how many times the thread really held the object at that time
   uint32_t count;
 } *owed;
 static uint32_t nowed;
@@ -78,7 +78,7 @@ bool hd_omit_held(uint64_t object) { return newest(object) != NULL; }
 
 bool hd_omit_unlock(uint64_t object, uint32_t held) {
   struct owed *o = newest(object);
-  if (!o || held > o->held) return false; // it took the lock in truth after that
+  if (!o || held > o->held) return false; // it has really acquired the lock since
   if (--o->count == 0)
     for (struct owed *end = &owed[--nowed]; o < end; o++) *o = o[1];
   return true;

@@ -1,4 +1,4 @@
-// outcome.c: how an execution ends, and what is told of its end.
+// outcome.c: ends an execution and reports its outcome.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <unwind.h>
@@ -69,7 +69,7 @@ void hd_unwinder_warm(void) {
 
 // ---- the waits-for graph
 //
-// The objects are the program's and may be gone by now: asked of the kernel, not touched.
+// The objects belong to the program and may be unmapped: they are read through the kernel.
 uint64_t hd_word_at(uint64_t addr, uint32_t size) {
   uint64_t v = 0;
   if (size > sizeof v) size = sizeof v;
@@ -101,7 +101,7 @@ static void report_waiters(void) {
   }
 }
 
-// The threads that wait for something which only words describe, NULL: none does.
+// Describes the threads that wait for something other than an object; NULL if all wait for objects.
 static char text[1024];
 static int length;
 static void say(const char *fmt, ...) {

@@ -1,4 +1,4 @@
-// own_memory.c: the runtime's own memory, which is never put back between executions.
+// own_memory.c: the runtime's own memory, which the snapshot never restores.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "core/carrier.h"
@@ -7,9 +7,9 @@
 
 uintptr_t hd_own_next;
 
-// Shared, because the snapshot takes private mappings only: the kernel may merge a
-// private one with a neighbour of the program's, a shared one never. Without a snapshot
-// private, so that what the runtime notes down in a child process stays there.
+// Shared, because the snapshot covers private mappings only, and the kernel may merge a private
+// mapping with a neighbouring one of the program's but never a shared one. Private without a
+// snapshot, so that a child process's writes stay in the child.
 void *hd_map(uint64_t bytes, const char *what) {
   bytes = (bytes + 4095) & ~4095ull;
   uintptr_t at = hd_own_next;

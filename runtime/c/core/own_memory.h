@@ -1,8 +1,8 @@
-// own_memory.h: the runtime's own memory, which is never put back between executions.
+// own_memory.h: the runtime's own memory, which the snapshot never restores.
 #ifndef HD_CORE_OWN_MEMORY_H
 #define HD_CORE_OWN_MEMORY_H
 #include "core/base.h"
 
 void *hd_map(uint64_t bytes, const char *what); // zeroed, private; fatal on failure
-extern uintptr_t hd_own_next; // where its next mapping goes, 0: anywhere (memory/address_space.c)
+extern uintptr_t hd_own_next; // address of its next mapping; 0: anywhere (memory/address_space.c)
 #endif

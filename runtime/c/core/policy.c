@@ -50,16 +50,16 @@ void hd_policy_thread(struct hd_thread *t) {
   t->ran = hd.points;
 }
 
-// A loop that takes a lock to look, and gives it back, does something each time around: it
-// does not count as spinning, and nobody else would ever run. So nobody runs forever.
+// A loop that polls under a lock makes progress in each round by acquiring and releasing it. It
+// does not count as spinning and would starve all other threads without this limit.
 static bool monopolises(const struct hd_thread *t) {
   if (t->index != hd.last || HD_LIKELY(hd.points - hd.since < HD_SHORT_QUANTUM)) return false;
   return hd.points - hd.since >= HD_QUANTUM || hd.points > hd.plan.max_steps / 2;
 }
 
-// Threads that spin take turns at each point. Two that retry in the same way may so undo each
-// other's attempts forever, which no machine does: after a while without progress they get
-// stretches of several points.
+// Spinning threads take turns at each scheduling point. Two that retry in lockstep could then
+// undo each other's attempts endlessly, which no machine does, so after a time without progress
+// each gets several points in a row.
 static bool gives_way(const struct hd_thread *t) {
   if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->wait.interrupted) || monopolises(t)) return true;
   return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || random_bits() % HD_STRETCH == 0);
@@ -147,7 +147,7 @@ static uint32_t choose_highest(void) {
   return best->index;
 }
 
-// The enabled thread that has waited longest, if that is too long; or NULL.
+// Returns the enabled thread that has waited longest, or NULL if none has waited too long.
 static HD_COLD struct hd_thread *starving(void) {
   struct hd_thread *first = NULL;
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -222,9 +222,9 @@ uint32_t hd_policy_choose(void) {
   return i;
 }
 
-// Whom a signal wakes is a choice: first come first served under FAIR, random under the
-// others, and what the script says if it says so. Where all or the rest are woken anyway
-// there is no choice to make.
+// Selects the waiter a signal wakes: the script's if it names one, else the first in the queue
+// under FAIR and a random one under the other policies. No decision is needed when all or all
+// remaining waiters are woken.
 uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
   bool first_come = !choice || (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT);
   uint32_t n = 0;

@@ -1,4 +1,4 @@
-// policy.h: who is chosen: by the script, or else by the plan's policy.
+// policy.h: scheduling decisions, by the script or else by the plan's policy.
 #ifndef HD_CORE_POLICY_H
 #define HD_CORE_POLICY_H
 #include "core/run.h"
@@ -8,8 +8,8 @@ void hd_policy_thread(struct hd_thread *t);   // t was created
 void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
 uint32_t hd_policy_choose(void);              // slot of one of hd.enabled, which is not empty; sets the thread's detour
 void hd_policy_done(struct hd_thread *t);     // t's operation was committed
-uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // slot of the waiter to wake, ~0: none waits
+uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // slot of the waiter to wake; ~0: no waiter
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
-int32_t hd_script_choose(void);               // slot of a thread, with its detour set, or -1: the policy decides
+int32_t hd_script_choose(void);               // slot of the chosen thread, whose detour it sets; -1: the policy decides
 #endif

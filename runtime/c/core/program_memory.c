@@ -1,4 +1,4 @@
-// program_memory.c: all copying from and to the program's memory that is not an operation of its own.
+// program_memory.c: all copying to and from the program's memory that is not itself an operation.
 #include "core/program_memory.h"
 #include "core/run.h"
 

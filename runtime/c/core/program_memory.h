@@ -1,16 +1,16 @@
 // program_memory.h: reading and writing the program's memory through the program's pointers.
-// A fault there is the program's, at the place of the pending operation.
+// A fault in these functions counts as the program's, at the pc of the pending operation.
 #ifndef HD_CORE_PROGRAM_MEMORY_H
 #define HD_CORE_PROGRAM_MEMORY_H
 #include "core/base.h"
 
-void hd_refresh(void *p, uint32_t size, uint64_t pc); // fault here, as the program, if p is bad
-void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copy; the same
+void hd_refresh(void *p, uint32_t size, uint64_t pc); // faults on the program's behalf if p is bad
+void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copies; faults in the same way
 void hd_from_program(void *to, const void *from, uint64_t n);
 void hd_to_program(void *to, const void *from, uint64_t n);
-bool hd_fetch_string(char *to, const char *from, uint64_t room); // false: it is longer
-bool hd_touch(const void *p, uint64_t size, uint64_t pc); // fault here if p cannot be read; always true
-// Where the program's heap is: hd_heap_used bytes from the base on were ever handed out (memory/heap.c).
+bool hd_fetch_string(char *to, const char *from, uint64_t room); // false: the string does not fit
+bool hd_touch(const void *p, uint64_t size, uint64_t pc); // faults if p is not readable; always returns true
+// The program's heap: at most the first hd_heap_used bytes from the base have been allocated (memory/heap.c).
 extern uintptr_t hd_heap_base;
 extern uint64_t hd_heap_used;
 static inline bool hd_heap_owns(uintptr_t p) { return p - hd_heap_base < hd_heap_used; }

@@ -1,12 +1,12 @@
-// progress.h: which threads only wait.
+// progress.h: detection of threads that only wait.
 #ifndef HD_CORE_PROGRESS_H
 #define HD_CORE_PROGRESS_H
 #include "core/run.h"
 
 bool hd_spinning(const struct hd_thread *t);
-void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // a read of its pending operation's object told t this value
-bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value); // as before; remembers it
-void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile); // t did something that achieved nothing
+void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // t read value from its pending operation's object
+bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value); // t has read this value here before; remembers it
+void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile); // t performed an operation that achieved nothing
 static inline void hd_progress(struct hd_thread *t) { t->progress.stale = 0; hd.progress_at = hd.points; }
-enum { HD_WROTE_SEEN = 1, HD_WROTE_NAP = 2, HD_WROTE = HD_WROTE_SEEN | HD_WROTE_NAP }; // since the last observation, the last nap
+enum { HD_WROTE_SEEN = 1, HD_WROTE_NAP = 2, HD_WROTE = HD_WROTE_SEEN | HD_WROTE_NAP }; // since the last read, since the last nap
 #endif

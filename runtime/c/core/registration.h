@@ -1,29 +1,30 @@
-// registration.h: what the modules of the upper rooms tell core about themselves. Core names
-// no other room: it looks up an operation here, and runs the modules' hooks in the order of
-// one list (process/modules.c).
+// registration.h: how the other directories' modules register with core. Core depends on no
+// other directory: it looks up operations here and runs the modules' hooks in the order of one
+// list (process/modules.c).
 #ifndef HD_CORE_REGISTRATION_H
 #define HD_CORE_REGISTRATION_H
 #include "core/run.h"
 
 typedef void hd_say(const char *fmt, ...); // as hd_format; appends to a message
 
-// One operation. Functions may be NULL: nothing to say, nothing to do.
+// One operation. Functions may be NULL.
 struct hd_operation {
   uint16_t op;
   bool async_cancel;  // a thread with asynchronous cancelability acts on a request here
-  bool timeout_event; // running out of time is an event of its own (core/detour.c)
-  bool spurious;      // it may wake up without a waker
-  // Whether the pending operation can be done. Asked only while it waits for an object.
+  bool timeout_event; // its timeout is an event of its own (core/detour.c)
+  bool spurious;      // it may wake up spuriously
+  // Reports whether the pending operation is enabled. Called only while it blocks on an object.
   bool (*enabled)(const struct hd_thread *u);
-  // Who must act before it is enabled: number + 1, 0: nobody, or not known. *object is the
-  // pending operation's; it is changed to the object held where that is another one.
+  // Returns 1 + the number of the thread that must act before the operation is enabled; 0: none,
+  // or unknown. *object is the pending operation's object; holder replaces it if the thread
+  // holds a different one.
   uint32_t (*holder)(const struct hd_thread *u, uint64_t *object);
-  // Says what the blocked thread waits for, for the report of a deadlock.
+  // Describes what the blocked thread waits for, for a deadlock report.
   void (*describe)(const struct hd_thread *u, hd_say *say);
-  // A signal handler begins to run in the call; the call begins again.
+  // leave: a signal handler is about to run in the call, which then restarts.
   void (*leave)(struct hd_thread *t);
   void (*enter)(struct hd_thread *t);
-  // Carries out a detour of this operation. The common ones are core's own (core/detour.c).
+  // Performs a detour of this operation. Core performs the common ones (core/detour.c).
   void (*detour)(struct hd_thread *t, uint16_t op);
 };
 
@@ -33,23 +34,23 @@ struct hd_registration {
 
   // ---- per execution
   void (*begin)(void);   // an execution begins; no thread exists
-  void (*main)(struct hd_thread *t); // its first thread was made
-  void (*end)(void);     // no thread runs any more; events are not sent yet
-  void (*report)(struct hd_result *r); // adds to the result, sends what else there is, and undoes
-                         // what the execution did outside of memory: who has the result may end this process
-  void (*save)(void);    // the program stands at main: keep what restore puts back
-  void (*restore)(void); // put it back; only with HD_ISOLATION_SNAPSHOT
+  void (*main)(struct hd_thread *t); // the execution's first thread was created
+  void (*end)(void);     // all threads have stopped; events are not sent yet
+  void (*report)(struct hd_result *r); // completes the result, sends other records, and undoes the execution's
+                         // effects outside memory: once the result is sent, the controller may end this process
+  void (*save)(void);    // the program is about to enter main: save the state that restore restores
+  void (*restore)(void); // restores it; only with HD_ISOLATION_SNAPSHOT
 
   // ---- per thread
   void (*main_begins)(void);            // on main's own fiber, before the program's main
   void (*thread_ends)(struct hd_thread *t);  // t's last operations, on its own fiber
-  void (*thread_exits)(struct hd_thread *t); // t ends the process: what libc would do for it before exit
+  void (*thread_exits)(struct hd_thread *t); // t ends the process: does what libc would do before exit
   void (*thread_gone)(struct hd_thread *t);  // its slot is about to be reused
   void (*host_reused)(struct hd_host *h);    // a new thread is about to run on it
   void (*kernel_thread)(void);          // the calling kernel thread is about to run code of the program
 
   // ---- while an execution runs
-  bool (*outside)(void); // nobody is enabled: wait for other processes. False: nobody waits for one, or time may pass
+  bool (*outside)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
   void (*failing)(void); // an execution is about to end as a failure: complete its output
   const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows
   void (*handled)(int sig, uint64_t pc); // the program installs a handler for sig

@@ -1,4 +1,4 @@
-// rings.c: the two rings, and how the runtime says that it cannot go on.
+// rings.c: the two rings, and how the runtime reports that it cannot continue.
 #include <linux/futex.h>
 #include <stdarg.h>
 #include "core/rings.h"

@@ -1,7 +1,7 @@
-// sched.c: scheduling points. A thread stops before each operation with the operation
-// pending; one thread whose pending operation is ready is chosen and does it. So the
-// set of enabled threads is exact at every choice, and an operation and its event are
-// one step for all others.
+// sched.c: scheduling points. A thread stops before each operation with the operation pending.
+// The scheduler chooses one thread whose pending operation is enabled, and that thread performs
+// it. The set of enabled threads is therefore exact at every scheduling decision, and an
+// operation and its event are one atomic step to all other threads.
 #include <errno.h>
 #include "core/cancellation.h"
 #include "core/event.h"
@@ -35,7 +35,7 @@ static inline void count_point(const struct hd_thread *t) {
   __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + own, __ATOMIC_RELAXED);
 }
 
-// Whether another process has ended somebody's wait, or may.
+// Reports whether another process has ended a thread's wait, or may do so.
 static HD_COLD bool outside(void) {
   HD_EACH_MODULE(m)
     if (m->outside && m->outside()) return true;

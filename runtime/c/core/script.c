@@ -88,7 +88,7 @@ static struct hd_thread *planned(uint32_t i) {
 
 static struct hd_thread *thread_of(const struct hd_step *s) { return planned(s->thread); }
 
-// Whether a step may be what the thread does next: its pending operation, or a detour.
+// Reports whether the thread may perform the step next: its pending operation or a detour.
 static bool matches(const struct hd_thread *t, const struct hd_step *s) {
   return (uint32_t)hd_name(t->pend.pc) == s->pc && (t->pend.op == s->op || hd_detour_possible(t, s->op));
 }
@@ -109,7 +109,7 @@ static bool overtakes(const struct hd_thread *t, const struct hd_step *s) {
   return hd_may_overtake(t);
 }
 
-// Makes the thread do what the step says, which it matches, if it can now.
+// Prepares the thread to perform a step it matches; false if it cannot now.
 static bool take(struct hd_thread *t, const struct hd_step *s) {
   if (t->pend.op != s->op) {
     if (s->op == HD_OP_COND_TIMEOUT && !t->wait.due) {

@@ -1,12 +1,11 @@
-// slots.c: where threads are kept. A slot is a place in hd_threads, and so a bit in every set
-// of threads; one that runs code has a host with it. Both are used again once the thread
-// has ended and the program cannot refer to it: it was joined, or is detached.
+// slots.c: allocates slots. A slot is an index into hd_threads and a bit in every set of threads;
+// a thread that runs code also has a host. Slot and host are reused once the thread has ended
+// and the program can no longer refer to it, because it was joined or is detached.
 //
-// Which slot a thread gets is a function of the schedule: first one that has not been used,
-// as long as fewer than QUARANTINE have retired, then the one that retired first. A pthread_t
-// is the address of the host's control block, so the identifier of a thread that is gone
-// stays nobody else's until as many others are gone: until then its use is found to be a
-// misuse. After that it is another thread's, as with libc.
+// A thread's slot is a function of the schedule: an unused slot while fewer than QUARANTINE have
+// retired, then the one that retired first. A pthread_t is the address of the host's control
+// block, so the identifier of an ended thread stays unused until that many others have retired,
+// and its use is reported as misuse. After that another thread may get it, as with libc.
 #include "core/carrier.h"
 #include "core/fiber.h"
 #include "core/outcome.h"

@@ -22,29 +22,30 @@ struct hd_pending {
 
 // Whether a signal handler makes the pending call fail with EINTR.
 enum hd_intr { HD_INTR_NEVER, HD_INTR_RESTART /* unless SA_RESTART */, HD_INTR_ALWAYS };
-// Why a signal that is due comes before the pending operation.
-enum hd_owed { HD_OWED_NOT, HD_OWED_ARRIVED /* by now */, HD_OWED_BLOCKED /* it came while the thread was */ };
+// Why a signal that is due comes before the pending operation: it has had time to arrive, or it
+// came while the thread was blocked.
+enum hd_owed { HD_OWED_NOT, HD_OWED_ARRIVED, HD_OWED_BLOCKED };
 
-// What the pending operation waits for. A signal handler that interrupts it runs with an
-// empty one; the operation's is kept with it (struct hd_suspended).
+// What the pending operation blocks on. A signal handler that interrupts the operation runs with
+// an empty hd_wait; the operation's is saved in struct hd_suspended.
 struct hd_wait {
   uint64_t on, on2;        // objects whose state decides whether it is enabled; 0: always enabled
   uint64_t deadline;       // virtual ns, while timed
-  uint64_t arrival;        // when it enqueued, for first-in-first-out waking
-  struct hd_io_wait *io;   // of an operation on a descriptor (io/blocking.h)
+  uint64_t arrival;        // position in the queue, for first-in-first-out waking
+  struct hd_io_wait *io;   // for an operation on a descriptor (io/blocking.h)
   bool woken;              // condition, barrier, futex: another thread ended the wait
-  bool timed, timed_out;   // it has a deadline; the deadline has been used
-  bool due;                // condition wait: the deadline has passed, COND_TIMEOUT can happen
-  bool interrupted;        // a handler has run in it: it is to fail with EINTR
-  bool cancelable;         // it is a cancellation point
-  bool begun;              // the call has had an effect: a handler can only end it, not come before it
+  bool timed, timed_out;   // the wait has a deadline; the deadline ended the wait
+  bool due;                // condition wait: the deadline has passed, so COND_TIMEOUT may occur
+  bool interrupted;        // a handler ran during the wait: the call fails with EINTR
+  bool cancelable;         // the operation is a cancellation point
+  bool begun;              // the call has had an effect: a handler can end it but no longer precede it
   uint8_t intr;            // enum hd_intr
-  uint8_t owed;            // enum hd_owed: a handler runs before the call goes on (core/interrupts.c)
+  uint8_t owed;            // enum hd_owed: a handler runs before the call continues (core/interrupts.c)
 };
 
-// What a thread was about to do when a signal handler began to run on its stack. It lies
-// in the frame of the code that runs the handler. A condition or barrier wait stays one
-// that others can wake.
+// What a thread was about to do when a signal handler began to run on its stack. It lives in the
+// frame of the code that runs the handler. Other threads can still wake a suspended condition or
+// barrier wait.
 struct hd_suspended {
   struct hd_suspended *outer;
   int sig;
@@ -61,39 +62,39 @@ struct hd_frame { uint64_t pc; uintptr_t sp; };
 struct hd_thread {
   // ---- core: set by fiber.c when the thread is made and at each switch
   void *sp;                // saved stack pointer while not running
-  uintptr_t start;         // where its fiber's stack begins
+  uintptr_t start;         // its fiber's initial stack pointer
   uintptr_t fs;            // FS base, which is also its pthread_t
-  struct hd_host *host;    // NULL for main and for what runs no code
+  struct hd_host *host;    // NULL for main and for pseudo-threads, which run no code
 
   // ---- core: set by threads.c and slots.c, read by all
-  uint32_t index;          // its slot: its place in hd_threads and in sets, reused (slots.c)
-  uint32_t number;         // in order of creation: how everything outside of the scheduler names it
-  uint32_t parent, nth, children; // parent by its number
-  uint32_t referred;       // pending operations of others that hold a pointer to it; set by those
-  uint32_t planned;        // script.c: its place in the plan's table of names + 1, 0: not in it
+  uint32_t index;          // its slot: its index in hd_threads and in sets, reused (slots.c)
+  uint32_t number;         // its number in order of creation, by which all code outside the scheduler names it
+  uint32_t parent, nth, children; // parent is a thread number
+  uint32_t referred;       // number of other threads' pending operations that point to it; they keep the count
+  uint32_t planned;        // script.c: 1 + its index in the plan's table of names; 0: not in the table
   uint64_t name;
-  void (*fires)(struct hd_thread *); // runs no code: called when it is chosen. NULL: a thread of the program
-  struct hd_timer *timer;  // time/timers.c: the timer that it stands for
+  void (*fires)(struct hd_thread *); // for a pseudo-thread: called when it is chosen. NULL: a thread of the program
+  struct hd_timer *timer;  // time/timers.c: the timer it represents
 
-  // ---- threads: set at creation, join, detach and end; read by core and by reports
+  // ---- threads: set at creation, join, detach and exit; read by core and by reports
   void *(*entry)(void *);
   void *arg;
   void *ret;
   bool ended, detached, joined;
-  bool exiting;            // it runs exit
+  bool exiting;            // it is running exit
 
-  // ---- the pending operation: set by the room that models it, through sched.h
+  // ---- the pending operation: set through sched.h by the directory that models it
   struct hd_pending pend;
   struct hd_wait wait;
-  uint16_t detour;         // policy.c, script.c: what it does once chosen, before its pending operation; HD_OP_* or 0
+  uint16_t detour;         // policy.c, script.c: operation it performs once chosen, before the pending one; HD_OP_* or 0
   int64_t prio;            // policy.c
-  uint32_t ran;            // sched.c: hd.points when it last did an operation, or became enabled
+  uint32_t ran;            // sched.c: hd.points when it last performed an operation or became enabled
 
   // ---- core: progress.c; wrote and quiet are set by memory/access.c
   struct {
     struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
     uint32_t seen_next;
-    uint32_t stale;        // observations in a row that told the thread nothing new
+    uint32_t stale;        // consecutive reads that returned nothing new to the thread
     uint32_t idle, futile; // of those since hd.progress_at was idle_at: see progress.c
     uint64_t idle_at;
     uint8_t wrote;         // HD_WROTE_*: it has written to memory
@@ -101,61 +102,61 @@ struct hd_thread {
     uint32_t samples;      // forced yields so far
   } progress;
 
-  // ---- time: looks at clocks, and sleeps in loops (clocks.c, core/virtual_time.c)
+  // ---- time: clock readings and sleeps in loops (clocks.c, core/virtual_time.c)
   struct {
-    uint32_t looks, looks_at; // looks at a clock without a scheduling point between them, and hd.points then
-    uint32_t naps;         // waits with a deadline in a row, at one place and with no progress between them
+    uint32_t looks, looks_at; // clock readings with no scheduling point between them, and hd.points at that time
+    uint32_t naps;         // consecutive timed waits at one call site with no progress between them
     uint64_t nap_pc, nap_began, nap_progress;
   } clock;
 
-  // ---- signals: what belongs to a thread, not to the carrier; read by core/interrupts.c
+  // ---- signals: state per thread rather than per carrier; read by core/interrupts.c
   struct {
     uint64_t mask, pending;
-    uint64_t mask_back;    // while masked: the mask that its call returns with
-    bool masked;           // it waits with a mask for this call only (sigsuspend, ppoll and kin)
+    uint64_t mask_back;    // while masked: the mask to restore when its call returns
+    bool masked;           // it waits with a mask for this call only (sigsuspend, ppoll and similar)
     uintptr_t alt_lo;      // sigaltstack
     uint64_t alt_size;     // 0: none
-    struct hd_suspended *suspended; // handlers that run, innermost first
+    struct hd_suspended *suspended; // running handlers, innermost first
     struct hd_suspended *waking;    // hd_wake is for this wait (sched.c)
-    uint64_t fault_pc;     // of the last fault its own handler was called for
-    uint32_t faults, fault_at; // how many there were of it in a row; hd.points at the last
+    uint64_t fault_pc;     // pc of the last fault for which its own handler was called
+    uint32_t faults, fault_at; // number of consecutive faults at fault_pc; hd.points at the last one
   } signals;
 
   // ---- threads: cancellation
   uint8_t cancel;          // HD_CANCEL_*
 
   // ---- sync
-  uint64_t robust;         // mutex.c: the robust mutex it took last of those it holds
+  uint64_t robust;         // mutex.c: of the robust mutexes it holds, the last it acquired
 
-  // ---- threads: attributes, which have no effect and are returned when asked for
+  // ---- threads: attributes that are stored and returned; no effect
   struct {
     char label[16];
     int policy, priority;
-    uint64_t cpus[16];     // all zero: as at the start
+    uint64_t cpus[16];     // all zero: unchanged since the start
   } attributes;
 
   // ---- loader: C++ thread_local destructors registered by this thread, newest first
   struct hd_tls_dtor *dtors;
 
-  uint32_t nfiles;         // io: channels it made
-  uint32_t nrandom;        // process: random words it drew
+  uint32_t nfiles;         // io: number of channels it created
+  uint32_t nrandom;        // process: number of random words it has drawn
 
-  // ---- its stack: lo and hi by threads, where it is not its host's; touched_low by memory
+  // ---- stack: threads sets lo and hi if it is not the host's stack; memory sets touched_low
   struct {
     uintptr_t lo, hi;
     uint64_t touched_low;  // lowest address the runtime has seen it use
   } stack;
 
   // ---- memory: shadow call stack from __tsan_func_entry; read by event.c and outcome.c.
-  // The frames come last: a new thread's are not cleared.
+  // frames stays the last member, because creating a thread does not clear it.
   struct {
-    uint64_t left_pc;      // where its outermost instrumented function returned
+    uint64_t left_pc;      // pc at which its outermost instrumented function returned
     uint32_t depth;
     struct hd_frame frames[HD_SHADOW_MAX];
   } calls;
 };
 
-extern struct hd_thread *hd_threads; // HD_MAX_THREADS of them by slot, mapped, not restored
+extern struct hd_thread *hd_threads; // HD_MAX_THREADS entries, by slot; mapped, not part of the snapshot
 
 enum { HD_WORDS = HD_MAX_THREADS / 64 };
 

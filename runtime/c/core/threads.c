@@ -1,4 +1,4 @@
-// threads.c: making threads, finding them, and telling the controller of them.
+// threads.c: creates threads, finds them, and reports them to the controller.
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/modules.h"

@@ -4,26 +4,26 @@
 #include <time.h>
 #include "core/run.h"
 
-enum { HD_LONG = 1 << 19 };                   // points after which an execution is a long one: half of the default budget
-bool hd_time_passes(uint64_t until);          // to the next deadline; false: no deadline up to then
-void hd_time_long(void);                      // at each point of a long one
-void hd_time_expires(void);                   // it has passed somebody's deadline
-bool hd_may_overtake(const struct hd_thread *u); // the slack is enough for u's time to come now
-void hd_early(struct hd_thread *u);           // u's wait, sleep or timer ends before its time
-void hd_overtaken(const struct hd_thread *u); // takes that from the slack; before hd_early
-bool hd_sleepers_offer(void);                 // sleepers that may overtake become enabled for a moment
+enum { HD_LONG = 1 << 19 };                   // scheduling points that make an execution a long one: half the default budget
+bool hd_time_passes(uint64_t until);          // advances the clock to the next deadline; false: no deadline up to until
+void hd_time_long(void);                      // called at each scheduling point of a long execution
+void hd_time_expires(void);                   // called when the clock has passed a deadline
+bool hd_may_overtake(const struct hd_thread *u); // the remaining slack allows u's deadline to expire now
+void hd_early(struct hd_thread *u);           // ends u's wait, sleep or timer before its deadline
+void hd_overtaken(const struct hd_thread *u); // deducts that from the slack; call before hd_early
+bool hd_sleepers_offer(void);                 // enables the sleepers that may overtake, for one decision
 void hd_sleepers_withdraw(struct hd_thread *chosen);
-bool hd_time_drifts(void);                    // nothing changes: time passes; true: somebody's time has come
+bool hd_time_drifts(void);                    // without progress, advances the clock; true: a deadline has passed
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline);
 bool hd_timer_before(uint64_t vtime);         // a timer is set to expire before that
-#define HD_TIMERS 2ull                        // what a sleeper waits for: no object has that address
+#define HD_TIMERS 2ull                        // what a sleeper blocks on; no object has that address
 
 // ---- deadlines.c
 struct hd_deadline { uint64_t vtime; };
-#define HD_BAD_TIME (~0ull)                   // a deadline that is not a valid time, where that matters only if it is needed
-// The clocks that glibc waits by; with others the functions that take one fail.
+#define HD_BAD_TIME (~0ull)                   // an invalid deadline, for calls that reject it only if they block
+// The clocks glibc accepts for waits; functions that take a clock fail with any other.
 static inline bool hd_wait_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 uint64_t hd_clock_origin(int clock);          // the clock's ns at virtual time 0
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
-void hd_timer(struct hd_thread *t, const struct hd_deadline *d); // t's pending wait may run out
+void hd_timer(struct hd_thread *t, const struct hd_deadline *d); // sets the deadline of t's pending wait
 #endif

@@ -117,7 +117,7 @@ HD_EXPORT FILE *fopen(const char *path, const char *mode) { hd_fd_opened(); hd_s
 HD_EXPORT FILE *fopen64(const char *path, const char *mode) { hd_fd_opened(); hd_site(HD_RA); return stream(real_fopen, path, mode, NULL); }
 HD_EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) { hd_touched(0); hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
 HD_EXPORT FILE *freopen64(const char *path, const char *mode, FILE *f) { hd_touched(0); hd_site(HD_RA); return stream(real_freopen, path, mode, f); }
-HD_EXPORT FILE *tmpfile(void) { // has no name, so there is nothing to put back
+HD_EXPORT FILE *tmpfile(void) { // the file has no name, so nothing needs restoring
   hd_fd_opened();
   if (!hd_active()) return REAL(tmpfile)();
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);

@@ -14,7 +14,7 @@
 // and the file that stands for /dev/urandom. Below 64 the kernel's table stays small and quick.
 enum { BACKUPS = HD_OWN_PLACES, PLACES = HD_OWN_CWD - HD_OWN_PLACES, RESERVED = HD_OWN_FDS, BACKUP_FROM = 56 };
 static int first_new, backup;  // first descriptor of an execution's own; the first of heddle's
-static long offset[64];        // -1: need not be put back
+static long offset[64];        // -1: need not be restored
 static long modes[64], closing[64]; // F_GETFL and F_GETFD, negative where there is nothing
 static bool modes_set;         // one of them may be another
 static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced

@@ -96,12 +96,12 @@ uint64_t hd_fd_object(int kind, int fd) {
          (hd_mix(t->name, ++t->nfiles) >> 20 & ((1u << HD_FD_SHIFT) - 1));
 }
 
-// The kernel's, and a read may have to wait for somebody.
+// A descriptor of the kernel's on which a read may block.
 bool hd_is_outside(int fd) {
   struct stat st;
   if (hd_sys(SYS_fstat, fd, &st, 0) != 0) return false;
   if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode)) return false;
-  return !(S_ISCHR(st.st_mode) && st.st_rdev >> 8 == 1); // /dev/null and its kin
+  return !(S_ISCHR(st.st_mode) && st.st_rdev >> 8 == 1); // /dev/null and similar devices
 }
 
 // A file of the kernel's is named by when it was met, and by which descriptor: inode numbers
@@ -150,7 +150,7 @@ static struct hd_stream *stream_slot(void) {
 
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets) {
   struct hd_stream *s = stream_slot();
-  char *buf = s->cap >= cap ? s->buf : NULL; // of a stream that is gone
+  char *buf = s->cap >= cap ? s->buf : NULL; // of a closed stream
   if (!buf) {
     if (arena_used + cap > ARENA) hd_unsupported("more than 4 GB of pipes and sockets");
     buf = arena + arena_used;

@@ -8,7 +8,7 @@ short hd_sock_mask(struct hd_file *f);
 struct hd_file *hd_socket_of(int fd, long *err); // NULL: *err is -EBADF or -ENOTSOCK
 void hd_sock_closed(struct hd_file *f);
 uint64_t hd_sock_object(struct hd_file *f, bool write, const struct hd_addr *to);
-struct hd_file *hd_addr_socket(const struct hd_addr *to, int type); // who is bound there: listening, or for datagrams
+struct hd_file *hd_addr_socket(const struct hd_addr *to, int type); // the socket bound to that address: listening, or for datagrams
 int hd_addr_bind(struct hd_file *f, struct hd_addr *a);             // 0 or -errno
 void hd_addr_bind_any(struct hd_file *f);
 void hd_addr_closed(struct hd_file *f);

@@ -35,7 +35,7 @@ struct channel {
   int child;    // popen's, or 0
   void (*wait)(int child, int fd, uint64_t n); // lets the child print
   uint64_t pc;  // of the call under way
-  struct { pthread_mutex_t lock; char buf[BUFFER]; } *memory; // the program's: it is put back with the rest
+  struct { pthread_mutex_t lock; char buf[BUFFER]; } *memory; // in the program's memory, so the snapshot restores it
 };
 static struct channel channels[MOST];
 static uint32_t nchannels; // places that were ever taken

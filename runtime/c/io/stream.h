@@ -7,7 +7,7 @@ struct hd_msg {
   const struct iovec *iov;
   uint64_t niov, size, done; // done: bytes copied so far
   const struct hd_addr *to;  // of a datagram; NULL: the peer
-  struct hd_addr from;       // who sent it
+  struct hd_addr from;       // the sender's address
   int flags;                 // MSG_*
   bool plain;                // read or write, not recv or send
   long offset;               // in the file, -1: where the description stands

@@ -78,7 +78,7 @@ static long transmit(struct hd_file *f, struct hd_msg *m) {
   uint64_t n = m->size - m->done;
   if (!n) return 0;
   struct hd_file *to = x->reader;
-  if (!to || to->sock->shut == HD_SHUT_BOTH) { // nobody is left to read this
+  if (!to || to->sock->shut == HD_SHUT_BOTH) { // no reader is left
     receive_reset(to);
     receive_reset(f);
     m->done = m->size;

@@ -1,4 +1,4 @@
-// entry.S: functions of the loader that look at who called them (hd_loader_entry).
+// entry.S: functions of the loader that depend on their caller's address (hd_loader_entry).
 #include "arch/asm.h"
 	.text
 	entry	dlopen, 0

@@ -5,7 +5,7 @@
 #include "memory/heap.h"
 #include "loader/loader.h"
 
-// The list of C++ destructors lives in the program's heap, so it is put back with it.
+// The list of C++ destructors lives in the program's heap, so the snapshot restores it.
 struct hd_tls_dtor { void (*fn)(void *); void *obj; struct hd_tls_dtor *next; void *library; };
 static struct hd_tls_dtor *early_dtors; // registered by main before main
 

@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (HD_UNLIKELY(++t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
 }
 
-// memcpy and its kin, from memcpy.c, and free, from malloc.c.
+// Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
   if (size) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
 }
@@ -176,7 +176,7 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
 HD_EXPORT void __tsan_func_exit(void) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd.record)) hd_event_settle(); // a variable of the function's is gone by the next event
+  if (HD_UNLIKELY(hd.record)) hd_event_settle(); // the function's variables no longer exist at the next event
   if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = HD_RA;
 }
 

@@ -47,7 +47,7 @@ static void heap_init(void) {
     if (p < 0) continue;
     hd_heap_base = (uintptr_t)p;
     hd_sys(SYS_madvise, p, heap_size, MADV_DONTDUMP);
-    hd_sys(SYS_madvise, p, heap_size, MADV_NOHUGEPAGE); // a huge page would be put back whole
+    hd_sys(SYS_madvise, p, heap_size, MADV_NOHUGEPAGE); // a huge page would be restored as a whole
     break;
   }
   if (!hd_heap_base) hd_refuse("no address space for the program's heap: raise the limit on virtual memory (ulimit -v)");

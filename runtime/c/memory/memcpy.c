@@ -1,5 +1,5 @@
 // memcpy.c: gcc leaves memcpy, memmove and memset as calls into libc, clang calls
-// __tsan_memcpy and its kin: both are accesses to ranges.
+// __tsan_memcpy and similar functions: both are accesses to ranges.
 #define HD_INTERPOSES_MEMCPY
 #include <stddef.h>
 #include <string.h>

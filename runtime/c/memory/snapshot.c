@@ -26,7 +26,7 @@ enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
 
 struct run { uintptr_t lo; uint64_t bytes; char *copy; };
 struct gap { uintptr_t lo, hi; };
-// A stack: zero below start once put back; pages below low have never been seen used.
+// A stack: zero below start once restored; pages below low have never been seen used.
 struct stack { uintptr_t lo, start, low; uint32_t first_run, nruns; };
 
 static struct run *runs;

@@ -217,7 +217,7 @@ static bool any_timer(void) {
   return false;
 }
 
-// Could nobody else go on, now or when time has passed?
+// Reports whether no other thread could run, now or after time has passed.
 static bool alone(const struct hd_thread *t) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     if (hd.enabled.w[w] & ~(w == t->index / 64 ? 1ull << t->index % 64 : 0)) return false;

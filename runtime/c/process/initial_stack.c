@@ -24,7 +24,7 @@ static bool begins(const char *s, const char *with) {
 
 // The variables that brought the runtime in must not reach what the program starts, nor
 // change what the program sees of its environment. Returns the new end of the vector;
-// *padding is the first variable that only takes up room, or NULL.
+// *padding is the first padding variable, or NULL.
 static char **clean(char **envp, char **padding) {
   char **out = envp;
   *padding = NULL;

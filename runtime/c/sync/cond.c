@@ -36,8 +36,8 @@ static struct cond *usable(void *p, uint64_t pc) {
 
 struct waiting { struct hd_thread *t; uint64_t cond, mutex, pc; uint32_t count; bool active; };
 
-// A signal handler ran in the wait and did not come back to it, because the thread was
-// cancelled there or ends: it has the mutex again, as if it had been cancelled in the wait.
+// A signal handler that ran during the wait did not return to it, because the thread was
+// cancelled there or is ending: the thread reacquires the mutex, as if cancelled in the wait.
 static void unwound(struct waiting *w) {
   if (!w->active || !hd_active()) return;
   struct hd_thread *t = w->t;
@@ -75,7 +75,7 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   hd_block_on(t, (uint64_t)c, (uint64_t)mutex);
   if (until) hd_timer(t, until);
   struct waiting w __attribute__((cleanup(unwound))) = { t, (uint64_t)c, (uint64_t)mutex, pc, count, true };
-  // A thread that was woken has had its wake-up; then it must not be cancelled here.
+  // A woken thread has consumed its wake-up and must not be cancelled here.
   bool cancelled = hd_cancel_point(t) && !t->wait.woken;
   w.active = false;
   hd_check_live(mutex, pc);

@@ -23,9 +23,8 @@ enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKE
 enum { SOUND, INCONSISTENT, LOST }; // the state a robust mutex guards
 struct mutex { int lock; uint32_t count; uint32_t owner; uint32_t state; int kind; int spins; uint64_t prev, next; };
 
-// Touches the object through the program's pointer, at both ends and for writing: a bad
-// pointer is the program's fault. From there to the next scheduling point nobody can take
-// the memory away.
+// Writes to both ends of the object through the program's pointer, so that a bad pointer faults
+// as the program's. No other thread can unmap the memory before the next scheduling point.
 static HD_PROGACCESS int kind_of(volatile struct mutex *m) {
   (void)m->lock;
   (void)m->next;
@@ -73,7 +72,7 @@ HD_PROGACCESS uint32_t hd_mutex_release_all(uint64_t p) {
   if (robust(m)) {
     struct hd_thread *owner = hd_thread_numbered(m->owner - 1); // NULL: the program has written into it
     if (owner) unlink_robust(m, owner);
-    if (m->state == INCONSISTENT) m->state = LOST; // nobody said that it was put right
+    if (m->state == INCONSISTENT) m->state = LOST; // no thread called pthread_mutex_consistent
   }
   m->lock &= ~LOCKED;
   m->owner = 0;
@@ -92,15 +91,15 @@ HD_PROGACCESS int hd_mutex_take(uint64_t p, struct hd_thread *t, uint32_t count)
   return m->state == INCONSISTENT ? EOWNERDEAD : 0;
 }
 
-// The thread is about to end. What it still holds becomes free, with a warning to the next
-// who takes it.
+// The thread is about to end. The robust mutexes it still holds become free, and the next thread
+// to acquire one gets EOWNERDEAD.
 static HD_PROGACCESS void abandon(struct mutex *m) {
   hd_mutex_release_all((uint64_t)m);
   m->state = INCONSISTENT;
 }
 
-// Does t still hold it? The kernel, which does all this for glibc, stops where memory was
-// unmapped, or where the program has overwritten the mutex, and with it the list.
+// Reports whether t still holds it. The kernel, which does this for glibc, stops at memory that
+// was unmapped and at a mutex the program has overwritten, which also breaks the list.
 static bool still_held(uint64_t m, const struct hd_thread *t) {
   hd_check_live((void *)m, (uint64_t)t->entry); // the end has no instruction of the program's own
   return hd_word_or(m, 0) & LOCKED && hd_mutex_held(m, t);
@@ -265,8 +264,8 @@ HD_INTERPOSE(int, pthread_mutex_setprioceiling, (pthread_mutex_t *m, int ceiling
 
 // ---- what the scheduler is told
 //
-// An object may be in memory that is gone. Then the thread goes on, and meets the fault, or is
-// told of the misuse, in its own call.
+// An object's memory may have been released. The thread is then enabled, and its own call faults
+// or reports the misuse.
 static bool lock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || hd_mutex_free(u->pend.obj); }
 static bool timedlock_enabled(const struct hd_thread *u) { return u->wait.timed_out || lock_enabled(u); }
 

@@ -1,5 +1,5 @@
-// named_semaphore.c: semaphores with names. They are the program's own, in its heap, and gone with
-// the execution: the kernel's files, which other processes may have open, are not touched.
+// named_semaphore.c: named semaphores. They live in the program's heap and end with the
+// execution; the kernel's files, which other processes may have open, stay untouched.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static struct named *find(const char *name) {
   return NULL;
 }
 
-// One that is there outside of the program is another process's.
+// A semaphore that exists outside the program belongs to another process.
 static void look_outside(const char *name) {
   static const char dir[] = "/dev/shm/sem.";
   char path[sizeof dir + sizeof all->name];
@@ -125,7 +125,7 @@ HD_INTERPOSE(int, sem_close, (sem_t *sem), (sem)) {
   return s ? 0 : -1;
 }
 
-// Who has it open keeps it.
+// Threads that have it open keep it.
 HD_INTERPOSE(int, sem_unlink, (const char *text), (text)) {
   hd.cur->pend.pc = HD_RA;
   char name[sizeof all->name];

@@ -59,8 +59,8 @@ HD_INTERPOSE(int, pthread_once, (pthread_once_t *once, void (*fn)(void)), (once,
   return 0;
 }
 
-// Out of control the C++ library does it, if it was there when the program started. Where it
-// came with a plug-in, or is part of one, its functions are not to be had.
+// Outside an execution the C++ library does it, if it was loaded when the program started. If a
+// plug-in brought or contains it, its functions cannot be found.
 static int guard_acquire(uint64_t *guard) {
   int *state = (int *)guard + 1;
   for (int free = 0; !__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE); free = 0) {

@@ -28,8 +28,8 @@ static struct rwlock *usable(void *p, uint64_t pc) {
   return p;
 }
 
-// The other kinds that prefer somebody are, in glibc too, a matter of who is faster; this
-// one makes a reader wait that comes after a waiting writer, even if it is a reader already.
+// In glibc, too, the other kinds with a preference only affect timing. This kind blocks a reader
+// that arrives after a waiting writer, even if the thread already holds a read lock.
 static bool writers_first(const struct rwlock *l) {
   return (int)((const pthread_rwlock_t *)l)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }

@@ -7,7 +7,7 @@
 #include "core/virtual_time.h"
 #include "memory/heap.h"
 
-// An object in memory that was freed is a use after free, whatever its bytes say.
+// Using an object in freed memory is a use after free, whatever its contents.
 static inline void hd_check_live(const void *p, uint64_t pc) {
   if (hd_freed((uint64_t)p)) hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
 }
@@ -17,7 +17,7 @@ bool hd_mutex_free(uint64_t m);
 bool hd_mutex_held(uint64_t m, const struct hd_thread *t);
 uint32_t hd_mutex_release_all(uint64_t m);  // returns the recursion count
 int hd_mutex_take(uint64_t m, struct hd_thread *t, uint32_t count); // 0, EOWNERDEAD, or not taken: ENOTRECOVERABLE
-uint32_t hd_mutex_owner(uint64_t m);        // number + 1 of who holds it, for reports; 0: nobody
+uint32_t hd_mutex_owner(uint64_t m);        // 1 + the number of its owner, for reports; 0: not locked
 int hd_mutex_init(void *m, const void *attr, uint64_t pc);
 int hd_mutex_destroy(void *m, uint64_t pc);
 int hd_mutex_lock(void *m, uint64_t pc, uint16_t op, const struct hd_deadline *until);

@@ -73,7 +73,7 @@ static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *
   if (any) hd_copy(cpus, u->attributes.cpus, sizeof cpus);
   else cpus[0] = (1u << HD_CPUS) - 1;
   for (uint64_t i = size; i < sizeof cpus; i++)
-    if (((const char *)cpus)[i]) return EINVAL; // there is no room for it
+    if (((const char *)cpus)[i]) return EINVAL; // the CPU numbers do not fit
   hd_fill(set, 0, size);
   hd_copy(set, cpus, size < sizeof cpus ? size : sizeof cpus);
   return 0;

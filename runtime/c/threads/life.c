@@ -239,7 +239,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   hd.unjoined--;
   hd_progress(t);
   hd_commit(t, u->number, 0);
-  hd_update((uint64_t)u); // somebody else may be waiting for it, wrongly
+  hd_update((uint64_t)u); // another thread may be joining it, by mistake
   if (ret) hd_to_program(ret, &u->ret, sizeof *ret);
   hd_slot_retire(u);
   return 0;

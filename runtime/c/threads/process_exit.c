@@ -14,7 +14,7 @@
 //
 // The thread has PROCESS_EXIT pending and has been chosen.
 static void begin_exit(struct hd_thread *t, int status) {
-  if (hd.process_exiting && !t->exiting) { // somebody else is at it
+  if (hd.process_exiting && !t->exiting) { // another thread is already exiting
     hd_pend(t, HD_OP_PROCESS_EXIT, t->pend.pc, 0);
     hd_block_forever(t);
   }

@@ -206,9 +206,9 @@ func hdHeap(base uintptr, off uint64) uint64 {
 	return hdRegionHeap<<hdRegionShift | uint64(o.id)<<hdHeapOffsetBits | off
 }
 
-// hdNameless stands for all objects that no room is left to name. Synchronisation on them
-// is taken for one and the same, which orders too much; an access to them is not recorded,
-// or two that have nothing to do with each other would look like a race.
+// hdNameless represents every object beyond the capacity of the name table. Synchronisation on them
+// counts as being on one object, which adds ordering; accesses to them are not recorded,
+// because two unrelated ones would look like a race.
 const hdNameless = hdRegionHeap << hdRegionShift
 
 // hdObjectSlot is where the name of the object at base is or belongs, -1 if there is no room.

@@ -352,7 +352,7 @@ func hdPoll(delay int64) bool {
 	return some
 }
 
-// hdNobody is where nobody can go on and no timer is due.
+// hdNobody handles the state in which no goroutine is enabled and no timer is due.
 func hdNobody() (*g, bool) {
 	outside := false
 	for i := range hd.nthreads {

@@ -95,7 +95,7 @@ func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile
 	}
 }
 
-// hdLookAround finds out whether nobody does anything but wait.
+// hdLookAround determines whether all goroutines only wait.
 func hdLookAround(t *hdThread) {
 	hd.drifts = hdEveryone(hdIdle, 0)
 	if !hd.drifts || hd.settle.phase != hdSettleNone || t.futile < hdFutile || hd.points-hd.progress <= hdHopeless*uint64(hdReadyCount()) || !hdEveryone(hdIdle, hdFutile) {

@@ -163,7 +163,7 @@ func hdSwitch(gp *g) {
 	schedule()
 }
 
-// hdArrive is where a thread comes to a scheduling point.
+// hdArrive is called when a thread reaches a scheduling point.
 func hdArrive(t *hdThread) {
 	hd.points++
 	hdBudget(t)
@@ -174,7 +174,7 @@ func hdArrive(t *hdThread) {
 	hdPolicyArrive(t)
 }
 
-// hdBudget ends the execution, at t's operation, if it has gone on for too long.
+// hdBudget ends the execution, at t's operation, if its step budget is used up.
 func hdBudget(t *hdThread) {
 	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
 		hdMessage("the step budget is used up")
