@@ -42,13 +42,13 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// stillAtLimit is for how long an execution must have been still when the time limit comes, to be
-// let go on.
+// stillAtLimit is how long an execution must have been still at the time limit to be allowed to
+// continue.
 const stillAtLimit = time.Second
 
-// whileStill is limited for executions. One that is still at the limit, and has been so for at
-// least that long, goes on until it gives a sign of life or the watchdog has judged it: a hang that
-// came last must not pass for a program without a failure.
+// whileStill is limited, except that an execution that has been still for at least least when the
+// limit comes continues until it gives a sign of life or the watchdog judges it: a hang in the last
+// execution must not pass for a program without a failure.
 func whileStill(ctx context.Context, t target.Target, d, least time.Duration) (context.Context, context.CancelFunc) {
 	r, ok := target.As[target.Stillness](t)
 	if !ok || d <= 0 {

@@ -43,9 +43,9 @@ func (s *search) firstRequest() strategy.Request {
 	return r
 }
 
-// enough reports whether a hang is more than a step budget that was too small: instructions that
-// turn out to race become scheduling points, and the first execution did not count them. The same
-// plan runs again with the largest budget. If it ends, later executions get that budget, too.
+// enough reports whether f's step budget was large enough to call it a hang. Instructions that turn
+// out to race become scheduling points, which the first execution did not count. So a hang's plan
+// runs again with the largest budget; if that execution ends, later ones get the same budget.
 func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	o := f.outcome
 	given := cmp.Or(f.plan.MaxSteps, usualSteps)

@@ -19,7 +19,7 @@ func (s *State) take(spec *Spec, ev *trace.Event) {
 		th.interrupted = true
 	}
 	if ev.Flags&trace.FlagNoChoice != 0 || !spec.Done(ev) {
-		return // a fault was sent by nobody
+		return // a fault has no sender
 	}
 	o, b := s.Object(ev.Object), bit(ev.Value)
 	switch {

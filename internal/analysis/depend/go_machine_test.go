@@ -215,7 +215,7 @@ func (m *goMachine) begin(u int, in goInstr) {
 	case trace.OpGmutexTrylock:
 		mu := of(m.mutexes, in.at)
 		m.see(u, "%t", !mu.locked)
-		mu.locked = true // let go by nobody: later locks wait forever, which is as good a test
+		mu.locked = true // never released: later locks wait forever, which is as good a test
 	case trace.OpGmutexUnlock:
 		m.unlock(of(m.mutexes, in.at))
 	case trace.OpRwRlock:

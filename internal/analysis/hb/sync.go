@@ -39,7 +39,7 @@ func (e *Engine) wake(t *thread, id trace.ThreadID) {
 	e.thread(id).woken.Join(&t.clock)
 }
 
-// mutex handles mutexes and spin locks. Nobody but their owner releases them, so their clocks
+// mutex handles mutexes and spin locks. Only the owner releases them, so their clocks
 // need not know who that is, and the state need not follow them.
 func (e *Engine) mutex(t *thread, spec *ops.Spec, ev *trace.Event) {
 	if !spec.Done(ev) {
@@ -50,7 +50,7 @@ func (e *Engine) mutex(t *thread, spec *ops.Spec, ev *trace.Event) {
 	case ops.Acquire:
 		t.take(&o.alone)
 	case ops.Release, ops.Abandon:
-		// Inner unlocks of a recursive mutex release too early, but nobody can acquire
+		// Inner unlocks of a recursive mutex release too early, but no thread can acquire
 		// before the outer one, which releases at least as much.
 		e.leave(t, &o.alone)
 	case ops.Init, ops.Destroy:

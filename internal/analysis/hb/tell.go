@@ -14,7 +14,7 @@ func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 			e.leave(t, releasedAt(e.told, allSignals))
 		}
 	case ops.Take:
-		// A fault (no choice) was sent by nobody.
+		// A fault (no choice) has no sender.
 		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoChoice == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
 			t.take(releasedAt(e.told, allSignals))
 		}
