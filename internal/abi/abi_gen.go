@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 5
+	AbiVersion      = 6
 	PointsVersion   = 4
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -324,6 +324,7 @@ const (
 	PlanTimeouts = 32
 	PlanSpurious = 256
 	PlanHaste    = 512
+	PlanWatch    = 1024
 )
 
 // Step is struct hd_step, 16 bytes.
@@ -351,7 +352,7 @@ const (
 	StepTimeout = 2
 )
 
-// Plan is struct hd_plan, 88 bytes.
+// Plan is struct hd_plan, 96 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -370,11 +371,12 @@ type Plan struct {
 	ExpectStatus int32  // offset 68
 	SkipAccesses uint64 // offset 72
 	MaxAccesses  uint64 // offset 80
+	WatchBudget  uint64 // offset 88
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 88
+	SizeofPlan               = 96
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -392,6 +394,7 @@ const (
 	OffsetofPlanExpectStatus = 68
 	OffsetofPlanSkipAccesses = 72
 	OffsetofPlanMaxAccesses  = 80
+	OffsetofPlanWatchBudget  = 88
 )
 
 // enum hd_record
@@ -407,6 +410,9 @@ const (
 	RecPlanEnd   = 8
 	RecLocal     = 12
 	RecType      = 13
+	RecRace      = 14
+	RecProfile   = 15
+	RecBlock     = 16
 	RecAgain     = 10
 	RecInput     = 11
 	RecBacktrace = 9
@@ -430,7 +436,7 @@ const (
 	OutExit        = 13
 )
 
-// Result is struct hd_result, 104 bytes.
+// Result is struct hd_result, 112 bytes.
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -451,11 +457,12 @@ type Result struct {
 	Last        uint32 // offset 88
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
+	Watched     uint64 // offset 104
 }
 
 // Size and offsets of Result as the C compiler has them.
 const (
-	SizeofResult              = 104
+	SizeofResult              = 112
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
 	OffsetofResultCoverage    = 16
@@ -475,13 +482,79 @@ const (
 	OffsetofResultLast        = 88
 	OffsetofResultMetThread   = 92
 	OffsetofResultMetOp       = 96
+	OffsetofResultWatched     = 104
 )
 
 // enum hd_note
 const (
-	NoteOutside  = 1
-	NoteAccesses = 2
-	NoteRandom   = 4
+	NoteOutside   = 1
+	NoteAccesses  = 2
+	NoteRandom    = 4
+	NoteUnwatched = 8
+)
+
+// Race is struct hd_race, 64 bytes.
+type Race struct {
+	Pc      [2]uint64 // offset 0
+	Object  uint64    // offset 16
+	Watched uint64    // offset 24
+	Event   uint64    // offset 32
+	Thread  [2]uint32 // offset 40
+	Op      [2]uint16 // offset 48
+	Size    uint32    // offset 52
+	Stack   uint32    // offset 56
+	Flags   uint32    // offset 60
+}
+
+// Size and offsets of Race as the C compiler has them.
+const (
+	SizeofRace          = 64
+	OffsetofRacePc      = 0
+	OffsetofRaceObject  = 16
+	OffsetofRaceWatched = 24
+	OffsetofRaceEvent   = 32
+	OffsetofRaceThread  = 40
+	OffsetofRaceOp      = 48
+	OffsetofRaceSize    = 52
+	OffsetofRaceStack   = 56
+	OffsetofRaceFlags   = 60
+)
+
+// enum hd_race_flags
+const (
+	RaceHandler = 1
+)
+
+// Block is struct hd_block, 32 bytes.
+type Block struct {
+	Object uint64 // offset 0
+	Size   uint64 // offset 8
+	Pc     uint64 // offset 16
+	Thread uint32 // offset 24
+	Stack  uint32 // offset 28
+}
+
+// Size and offsets of Block as the C compiler has them.
+const (
+	SizeofBlock         = 32
+	OffsetofBlockObject = 0
+	OffsetofBlockSize   = 8
+	OffsetofBlockPc     = 16
+	OffsetofBlockThread = 24
+	OffsetofBlockStack  = 28
+)
+
+// Profile is struct hd_profile, 16 bytes.
+type Profile struct {
+	Pc    uint64 // offset 0
+	Count uint64 // offset 8
+}
+
+// Size and offsets of Profile as the C compiler has them.
+const (
+	SizeofProfile        = 16
+	OffsetofProfilePc    = 0
+	OffsetofProfileCount = 8
 )
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.

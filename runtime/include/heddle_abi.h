@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 5,
+  HD_ABI_VERSION = 6,
   HD_POINTS_VERSION = 4,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
@@ -339,6 +339,7 @@ enum hd_plan_flags {
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers, within the plan's slack
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
   HD_PLAN_HASTE    = 1u << 9, // Go tests: end without a leak if a goroutine that is left may still go on
+  HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
 };
 
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads
@@ -379,6 +380,8 @@ struct hd_plan {
   // and free always are.
   uint64_t skip_accesses;
   uint64_t max_accesses;
+  uint64_t watch_budget; // with WATCH: bytes for remembered accesses and clocks; the memory that maps
+                         // addresses to them, half of what the program touches, comes on top
 };
 
 // ---------------------------------------------------------------- results
@@ -395,6 +398,9 @@ enum hd_record {
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
   HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
   HD_REC_TYPE = 13,    // struct hd_type, then the type's name, ends with a zero byte; before the first event on that object
+  HD_REC_RACE = 14,    // struct hd_race, when WATCH is asked for: once for each pair of instructions
+  HD_REC_PROFILE = 15, // struct hd_profile[], when WATCH is asked for: each instruction once, in several records
+  HD_REC_BLOCK = 16,   // struct hd_block, when EVENTS and WATCH are asked for: before a race on a block of the heap
   HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
   HD_REC_INPUT = 11,   // path of a regular file opened for reading, absolute, ends with a zero byte; when EVENTS is asked for
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
@@ -441,12 +447,47 @@ struct hd_result {
   uint32_t last;       // 1: the process ends with this execution
   uint32_t met_thread; // DIVERGED: plan index of the thread met (~0: none enabled, or none of the plan's)
   uint32_t met_op;
+  uint64_t watched;    // WATCH: accesses that were checked for races
 };
 
 enum hd_note {
   HD_NOTE_OUTSIDE = 1u << 0,  // it waited for the outside world: another run may differ
   HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
+  HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was used up, and accesses after the first hd_result.watched were not checked
+};
+
+// Two accesses that race: neither happens before the other. [R]
+struct hd_race {
+  uint64_t pc[2];      // of the earlier access and of the later one: return addresses of hooks
+  uint64_t object;     // first byte that both accessed
+  uint64_t watched;    // accesses checked before the later one
+  uint64_t event;      // events of the execution that were sent before the later one
+  uint32_t thread[2];
+  uint16_t op[2];      // enum hd_op
+  uint32_t size;       // bytes that both accessed
+  uint32_t stack;      // of the later access: number of a HD_REC_STACK, 0: none
+  uint32_t flags;      // enum hd_race_flags
+};
+enum hd_race_flags {
+  HD_RACE_HANDLER = 1u << 0, // no race: one access is of a signal handler, and the other of what the handler
+                             // interrupted in the same thread, or could have
+};
+
+// A block of the heap, as it was allocated. With WATCH, MALLOC and FREE are not sent as events unless
+// ACCESSES is asked for, too. [R]
+struct hd_block {
+  uint64_t object;     // its first byte
+  uint64_t size;
+  uint64_t pc;         // of the call that allocated it
+  uint32_t thread;
+  uint32_t stack;      // number of a HD_REC_STACK, 0: none
+};
+
+// How often a memory instruction was executed while more than one thread could run. [R]
+struct hd_profile {
+  uint64_t pc;
+  uint64_t count;
 };
 
 struct hd_thread_info {

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 5
+	hdAbiVersion      = 6
 	hdPointsVersion   = 4
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -326,6 +326,7 @@ const (
 	hdPlanTimeouts = 32
 	hdPlanSpurious = 256
 	hdPlanHaste    = 512
+	hdPlanWatch    = 1024
 )
 
 // hdStep is struct hd_step, 16 bytes.
@@ -353,7 +354,7 @@ const (
 	hdStepTimeout = 2
 )
 
-// hdPlan is struct hd_plan, 88 bytes.
+// hdPlan is struct hd_plan, 96 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -372,11 +373,12 @@ type hdPlan struct {
 	ExpectStatus int32  // offset 68
 	SkipAccesses uint64 // offset 72
 	MaxAccesses  uint64 // offset 80
+	WatchBudget  uint64 // offset 88
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 88
+	hdSizeofPlan               = 96
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -394,6 +396,7 @@ const (
 	hdOffsetofPlanExpectStatus = 68
 	hdOffsetofPlanSkipAccesses = 72
 	hdOffsetofPlanMaxAccesses  = 80
+	hdOffsetofPlanWatchBudget  = 88
 )
 
 // enum hd_record
@@ -409,6 +412,9 @@ const (
 	hdRecPlanEnd   = 8
 	hdRecLocal     = 12
 	hdRecType      = 13
+	hdRecRace      = 14
+	hdRecProfile   = 15
+	hdRecBlock     = 16
 	hdRecAgain     = 10
 	hdRecInput     = 11
 	hdRecBacktrace = 9
@@ -432,7 +438,7 @@ const (
 	hdOutExit        = 13
 )
 
-// hdResult is struct hd_result, 104 bytes.
+// hdResult is struct hd_result, 112 bytes.
 type hdResult struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -453,11 +459,12 @@ type hdResult struct {
 	Last        uint32 // offset 88
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
+	Watched     uint64 // offset 104
 }
 
 // Size and offsets of hdResult as the C compiler has them.
 const (
-	hdSizeofResult              = 104
+	hdSizeofResult              = 112
 	hdOffsetofResultPlan        = 0
 	hdOffsetofResultIndex       = 8
 	hdOffsetofResultCoverage    = 16
@@ -477,13 +484,79 @@ const (
 	hdOffsetofResultLast        = 88
 	hdOffsetofResultMetThread   = 92
 	hdOffsetofResultMetOp       = 96
+	hdOffsetofResultWatched     = 104
 )
 
 // enum hd_note
 const (
-	hdNoteOutside  = 1
-	hdNoteAccesses = 2
-	hdNoteRandom   = 4
+	hdNoteOutside   = 1
+	hdNoteAccesses  = 2
+	hdNoteRandom    = 4
+	hdNoteUnwatched = 8
+)
+
+// hdRace is struct hd_race, 64 bytes.
+type hdRace struct {
+	Pc      [2]uint64 // offset 0
+	Object  uint64    // offset 16
+	Watched uint64    // offset 24
+	Event   uint64    // offset 32
+	Thread  [2]uint32 // offset 40
+	Op      [2]uint16 // offset 48
+	Size    uint32    // offset 52
+	Stack   uint32    // offset 56
+	Flags   uint32    // offset 60
+}
+
+// Size and offsets of hdRace as the C compiler has them.
+const (
+	hdSizeofRace          = 64
+	hdOffsetofRacePc      = 0
+	hdOffsetofRaceObject  = 16
+	hdOffsetofRaceWatched = 24
+	hdOffsetofRaceEvent   = 32
+	hdOffsetofRaceThread  = 40
+	hdOffsetofRaceOp      = 48
+	hdOffsetofRaceSize    = 52
+	hdOffsetofRaceStack   = 56
+	hdOffsetofRaceFlags   = 60
+)
+
+// enum hd_race_flags
+const (
+	hdRaceHandler = 1
+)
+
+// hdBlock is struct hd_block, 32 bytes.
+type hdBlock struct {
+	Object uint64 // offset 0
+	Size   uint64 // offset 8
+	Pc     uint64 // offset 16
+	Thread uint32 // offset 24
+	Stack  uint32 // offset 28
+}
+
+// Size and offsets of hdBlock as the C compiler has them.
+const (
+	hdSizeofBlock         = 32
+	hdOffsetofBlockObject = 0
+	hdOffsetofBlockSize   = 8
+	hdOffsetofBlockPc     = 16
+	hdOffsetofBlockThread = 24
+	hdOffsetofBlockStack  = 28
+)
+
+// hdProfile is struct hd_profile, 16 bytes.
+type hdProfile struct {
+	Pc    uint64 // offset 0
+	Count uint64 // offset 8
+}
+
+// Size and offsets of hdProfile as the C compiler has them.
+const (
+	hdSizeofProfile        = 16
+	hdOffsetofProfilePc    = 0
+	hdOffsetofProfileCount = 8
 )
 
 // hdThreadInfo is struct hd_thread_info, 48 bytes.
