@@ -163,7 +163,8 @@ func TestInPlaceIsObservation(t *testing.T) {
 				}
 			}
 			// Without a trace, the plan's own points are not counted either. A thread's start is an
-			// event, but none of the points that the outcome counts.
+			// event, but none of the points that the outcome counts; a thread in a deadlock has come to
+			// a point, but passes it in no event.
 			plan.Record, plan.Points = false, points
 			w, err := simprog.NewWatching(program).Run(context.Background(), plan)
 			if err != nil {
@@ -173,7 +174,7 @@ func TestInPlaceIsObservation(t *testing.T) {
 			if out, err = simprog.New(program).Run(context.Background(), plan); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := observe.InPlace(&w, points).Sync, o.Seen().Sync; out.Points != w.Points || got > want || got < want-len(out.Trace.Threads) {
+			if got, want := observe.InPlace(&w, points).Sync, o.Seen().Sync; out.Points != w.Points || max(got-want, want-got) > len(out.Trace.Threads) {
 				t.Errorf("%s, seed %d: %d points of synchronisation without a trace, %d in the trace", program.Name, seed, got, want)
 			}
 		}
