@@ -11,6 +11,7 @@
 #include "core/sched.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/shadow.h"
 
 enum { FILTER = 1 << 12 };
 
@@ -110,6 +111,16 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
   if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
 }
 
+// An access while the plan watches for races.
+static __attribute__((noinline)) void watched(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  if (HD_UNLIKELY(t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) {
+    bool point = hd_npoints && hd_is_point(pc); // then it is an event
+    slow(addr, size, op, pc);
+    if (point) return;
+  }
+  if (hd.unjoined || hd.handlers) hd_shadow_access(t, addr, size, op, pc);
+}
+
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
@@ -117,7 +128,12 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
   if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
     hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
-  if (HD_UNLIKELY(++t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+  ++t->progress.quiet;
+  if (HD_UNLIKELY(hd.watcher != NULL)) {
+    watched(t, addr, size, op, pc);
+    return;
+  }
+  if (HD_UNLIKELY(t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
 }
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).
