@@ -102,6 +102,7 @@ struct hd_thread {
     uint32_t quiet;        // accesses since its last scheduling point
     uint32_t samples;      // forced yields so far
   } progress;
+  uint32_t serial;         // memory/shadow.c: number of its epoch and of its depth of handlers; 0: not given yet
 
   // ---- time: clock readings and sleeps in loops (clocks.c, core/virtual_time.c)
   struct {

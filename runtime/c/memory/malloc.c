@@ -23,7 +23,7 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
   if (hd.watcher) {
-    if (op == HD_OP_FREE) hd_shadow_slow(t, (uint64_t)p, size, op, pc);
+    if (op == HD_OP_FREE) hd_shadow_access(t, (uint64_t)p, size, op, pc);
     else hd_shadow_reset((uint64_t)p, size);
     if (hd.record && op == HD_OP_MALLOC) hd_heap_born(p, t, pc);
     if (!hd.accesses) return;

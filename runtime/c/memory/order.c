@@ -161,10 +161,7 @@ uint32_t hd_order_cost(void) { return norders + alive * nchains; }
 
 // The thread's clock is about to be given to others: what it does from now on is in another time.
 static void publish(struct hd_order *o, struct hd_clock *to) {
-  if (o->named) {
-    o->tick = true;
-    o->serial = 0;
-  }
+  if (o->named) o->tick = true;
   if (to) hd_clock_join(to, &o->clock);
 }
 
@@ -436,12 +433,8 @@ static void finish(struct hd_order *o) {
   if (o->named) give_chain(o);
 }
 
-void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
-  const struct hd_meaning *m = &hd_meanings[t->pend.op];
-  const struct hd_pending *p = &t->pend;
-  struct hd_order *o = hd_order_of(t);
-  if (!o) return;
-  flags |= p->flags;
+static void event(struct hd_order *o, const struct hd_pending *p, uint64_t value, int32_t result, uint32_t flags) {
+  const struct hd_meaning *m = &hd_meanings[p->op];
   switch (m->does) {
   case HD_DOES_CREATE:
     create(o, value, result);
@@ -490,4 +483,11 @@ void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_
   default:
     tell(o, m, p, value, result, flags);
   }
+}
+
+void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
+  struct hd_order *o = hd_order_of(t);
+  if (!o) return;
+  event(o, &t->pend, value, result, flags | t->pend.flags);
+  if (o->tick) t->serial = 0; // its next access is in another epoch
 }

@@ -6,7 +6,7 @@
 
 struct hd_phase { struct hd_clock arrived; };
 
-// What is known of one thread. Set and read by order.c, but for serial and depth: shadow.c.
+// What is known of one thread. Set and read by order.c, but for depth.
 struct hd_order {
   struct hd_clock clock;
   uint32_t number;         // of the thread
@@ -16,8 +16,7 @@ struct hd_order {
   bool tick;               // it has released something: its next access is in a new time
   bool queued, woken;      // at a condition or futex: it stands in the queue; another thread took it from there
   bool fenced;             // it has passed a release fence
-  uint8_t depth;           // shadow.c: of handlers, when serial was given
-  uint32_t serial;         // shadow.c: number of the thread's epoch and depth; 0: not given yet
+  uint8_t depth;           // shadow.c: of handlers, as of hd_thread.serial
   uint64_t waits_at;       // object of the queue
   struct hd_clock waker;   // of the threads that woke it
   struct hd_clock acquired; // what its relaxed loads have read, for an acquire fence

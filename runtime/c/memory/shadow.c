@@ -11,7 +11,6 @@
 #include "memory/shadow.h"
 
 // Addresses are an optimisation only; see hd_map_at.
-#define LEAVES_BASE 0x2e0000000000ull
 #define CELLS_BASE 0x2d0000000000ull
 #define SETS_BASE 0x2ec000000000ull
 #define LEAF_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
@@ -23,7 +22,6 @@ enum {
 };
 
 // ---- cells
-uint32_t **hd_leaves;
 static uint32_t nleaves;
 static uint64_t leaf_of[MOST_LEAVES / 64]; // address >> HD_LEAF_BITS of the first leaves, for compact
 
@@ -66,12 +64,12 @@ struct record {
 };
 struct set { uint32_t hash, n; struct record records[]; }; // the earliest access first
 
-uint32_t hd_sets_first = 1;
+static uint32_t first_set = 1;            // of this execution, or since compact
 static uint32_t next_set = 1;          // number of the next set
 static char *half[2];                  // sets lie in one, and move to the other when it is full
 static uint64_t half_bytes, used;
 static int now;
-static uint32_t *offsets;              // of sets by number - hd_sets_first, in 8 bytes
+static uint32_t *offsets;              // of sets by number - first_set, in 8 bytes
 static uint32_t offsets_room;
 static uint32_t *set_table;            // numbers, open addressing by hash
 static uint32_t set_slots;
@@ -79,13 +77,13 @@ static bool full;
 static uint64_t events, known_at;      // slow accesses so far; when known was made
 static const struct hd_clock *known;
 
-struct hd_step_taken *hd_steps_taken;
 static uint32_t serials;
 static uint64_t *pairs;                // that were reported, open addressing
 static uint32_t npairs, pair_slots;
 
 static bool reserve(uint64_t budget) {
-  if (hd_leaves) return true;
+  static bool reserved;
+  if (reserved) return true;
   // A fourth for clocks, the rest for sets in two halves, with their tables.
   half_bytes = budget * 3 / 8 & ~4095ull;
   uint64_t offset_bytes = half_bytes / 8, table_bytes = half_bytes / 4;
@@ -96,9 +94,8 @@ static bool reserve(uint64_t budget) {
   half_bytes -= offset_bytes + table_bytes;
   offsets_room = (uint32_t)(offset_bytes / sizeof *offsets);
   for (set_slots = 1024; (uint64_t)set_slots * 2 * sizeof *set_table <= table_bytes; set_slots *= 2) {}
-  if (!(hd_steps_taken = hd_map_at(LEAVES_BASE + (1ull << 36), HD_STEPS * sizeof *hd_steps_taken))) return false;
-  hd_leaves = hd_map_at(LEAVES_BASE, (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves);
-  return hd_leaves != NULL;
+  reserved = hd_map_at(HD_STEPS_TAKEN, HD_STEPS * sizeof *hd_steps_taken) && hd_map_at(HD_LEAVES, (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves);
+  return reserved;
 }
 
 static void use_half(int i) {
@@ -113,7 +110,7 @@ static void forget_steps(void) {
   for (uint32_t i = 0; i < HD_STEPS; i++) {
     struct hd_step_taken *s = &hd_steps_taken[i];
     if (!s->from) continue;
-    if (s->counts && s->source < nsources) sources[s->source].count += s->times;
+    if (s->source < nsources) sources[s->source].count += s->times;
     s->times = 0;
     s->from = 0;
   }
@@ -130,7 +127,7 @@ bool hd_shadow_begin(uint64_t budget) {
   }
   nsources = 0;
   forget_steps();
-  hd_sets_first = next_set;
+  first_set = next_set;
   use_half(0);
   full = false;
   sources = NULL;
@@ -178,7 +175,7 @@ static struct source *source_of(uint64_t pc, uint16_t op) {
 // ---- sets
 
 static struct set *set_of(uint32_t number) {
-  return number < hd_sets_first ? NULL : (struct set *)(half[now] + 8ull * offsets[number - hd_sets_first]);
+  return number < first_set ? NULL : (struct set *)(half[now] + 8ull * offsets[number - first_set]);
 }
 
 static bool equal(const struct record *a, const struct record *b, uint32_t n) {
@@ -194,20 +191,20 @@ static uint32_t number_of(const struct record *r, uint32_t n) {
   uint64_t h = n;
   for (uint32_t i = 0; i < n; i++) h = hd_mix(h + r[i].source + ((uint64_t)r[i].mask << 40) + ((uint64_t)r[i].depth << 48), r[i].at);
   uint32_t hash = (uint32_t)(h >> 32), k = hash & (set_slots - 1);
-  // Entries of sets that are gone are below hd_sets_first, or beyond what this half has so far.
+  // Entries of sets that are gone are below first_set, or beyond what this half has so far.
   for (uint32_t looks = 0; looks < 64; looks++, k = (k + 1) & (set_slots - 1)) {
     uint32_t number = set_table[k];
-    if (number < hd_sets_first || number >= next_set) break;
+    if (number < first_set || number >= next_set) break;
     struct set *s = set_of(number);
     if (s->hash == hash && s->n == n && equal(s->records, r, n)) return number;
   }
   uint64_t bytes = sizeof(struct set) + n * sizeof *r;
-  if (used + bytes > half_bytes || next_set - hd_sets_first >= offsets_room) return 0;
+  if (used + bytes > half_bytes || next_set - first_set >= offsets_room) return 0;
   struct set *s = (struct set *)(half[now] + used);
   s->hash = hash;
   s->n = n;
   hd_copy(s->records, r, n * sizeof *r);
-  offsets[next_set - hd_sets_first] = (uint32_t)(used / 8);
+  offsets[next_set - first_set] = (uint32_t)(used / 8);
   used += bytes;
   set_table[k] = next_set;
   return next_set++;
@@ -218,6 +215,10 @@ static void look_at_all(void) {
   known = hd_order_known();
   known_at = events;
 }
+
+// Memory is freed as long as its set has such a record: what a later access does is a matter for the
+// heap (hd_shadow_hit).
+static bool frees(const struct record *r) { return sources[r->source].op == HD_OP_FREE; }
 
 // Drops records that no later access can race with and, where many are left, those that
 // internal/analysis/race drops. Returns how many there are.
@@ -230,13 +231,13 @@ static uint32_t shrink(struct record *r, uint32_t n) {
   look_at_all();
   uint32_t kept = 0;
   for (uint32_t i = 0; i < n; i++)
-    if (!hd_clock_covers(known, r[i].at)) r[kept++] = r[i];
+    if (!hd_clock_covers(known, r[i].at) || frees(&r[i])) r[kept++] = r[i];
   if (kept < CROWDED) return kept;
   n = kept;
   kept = 0;
   for (uint32_t i = 0; i < n; i++) {
     bool superseded = false;
-    for (uint32_t j = i + 1; j < n && !superseded; j++)
+    for (uint32_t j = i + 1; j < n && !superseded && !frees(&r[i]); j++)
       superseded = r[j].at >> 32 == r[i].at >> 32 && !(conflicts[r[i].kind] & ~conflicts[r[j].kind]) && !(r[i].mask & ~r[j].mask);
     if (!superseded) r[kept++] = r[i];
   }
@@ -249,7 +250,7 @@ static uint32_t shrink(struct record *r, uint32_t n) {
 
 // Moves the sets that cells have to the other half, without what cannot race any more.
 static HD_COLD void compact(void) {
-  uint32_t first = hd_sets_first, numbers = next_set - first;
+  uint32_t first = first_set, numbers = next_set - first;
   uint32_t *moved = hd_map_at(SETS_BASE + (1ull << 36), (uint64_t)numbers * sizeof *moved);
   unsigned char *present = hd_map_at(SETS_BASE + (2ull << 36), LEAF_BYTES / 4096);
   if (!moved || !present) {
@@ -261,7 +262,7 @@ static HD_COLD void compact(void) {
   uint32_t *old_offsets = offsets;
   char *old = half[now];
   use_half(!now);
-  hd_sets_first = next_set;
+  first_set = next_set;
   static struct record r[MOST + 2];
   for (uint32_t l = 0; l < nleaves && !full; l++) {
     uint32_t *cells = hd_leaves[leaf_of[l]];
@@ -391,12 +392,12 @@ static struct hd_order *present(struct hd_thread *t) {
   struct hd_order *o = hd_order_of(t);
   if (!o) return NULL;
   bool anew = hd_order_access(o);
-  if (anew || !o->serial) {
+  if (anew || !t->serial) {
     uint32_t depth = 0;
     if (HD_UNLIKELY(hd.nsuspended))
       for (struct hd_suspended *s = t->signals.suspended; s && depth < 255; s = s->outer) depth++;
     o->depth = (uint8_t)depth;
-    o->serial = ++serials;
+    t->serial = ++serials;
   }
   return o;
 }
@@ -409,44 +410,42 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
   if (!o || !source) return;
   struct record r = { .at = hd_order_epoch(o), .source = (uint32_t)(source - sources), .thread = t->number, .kind = (uint8_t)kind, .depth = o->depth };
   bool counted = false;
+  uint64_t start = addr;
   uint32_t last_from = 0, last_to = 0;
   for (uint64_t end = addr + size; addr < end;) {
     uint64_t granule = addr & ~7ull, n = granule + 8 - addr;
     if (n > end - addr) n = end - addr;
     uint32_t *leaf = leaf_at(addr);
     if (!leaf) break;
-    uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)], from = *cell;
-    if (from < hd_sets_first) from = 0;
+    uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)];
     uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
-    if (mask != r.mask || from != last_from || !last_to) {
+    // The granules of a range have mostly had the same accesses.
+    if (mask != r.mask || *cell != last_from || !last_to) {
       r.mask = mask;
-      uint64_t key_from = (uint64_t)from << 32 | o->serial, key = hd_access_key(pc, op, addr, n, !counted);
-      struct hd_step_taken *s = hd_step_at(key_from, key);
-      if (cached && s->from == key_from && s->access == key) {
-        s->times++;
-        last_to = s->to;
-      } else {
-        last_to = step(t, from, &r, granule);
-        if (full) return;
-        if (*cell < hd_sets_first) from = 0; // compact has moved it
-        else from = *cell;
-        if (cached) {
-          if (s->from && s->counts && s->source < nsources) sources[s->source].count += s->times;
-          *s = (struct hd_step_taken){ .from = (uint64_t)from << 32 | o->serial, .access = key, .to = last_to, .times = 1, .source = r.source, .counts = !counted };
-        } else if (!counted) {
-          sources[r.source].count++;
-        }
+      last_from = *cell;
+      last_to = step(t, last_from, &r, granule);
+      if (full) return;
+      if (*cell != last_from) last_from = *cell; // compact has moved it
+      if (cached && size <= 8 - (start & 7)) {
+        uint64_t from = (uint64_t)last_from << 32 | t->serial, key = hd_access_key(pc, addr, op);
+        struct hd_step_taken *s = hd_step_at(from, key);
+        if (s->from && s->source < nsources) sources[s->source].count += s->times;
+        *s = (struct hd_step_taken){ .from = from, .access = key, .to = last_to, .source = r.source };
       }
-      last_from = from;
+      if (!counted) sources[r.source].count++;
+      counted = true;
     }
     *cell = last_to;
-    counted = true;
     addr += n;
   }
 }
 
-void hd_shadow_slow(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  access(t, addr, size, op, pc, kind_of(op, 0), true);
+void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  access(t, addr, size, op, pc, kind_of(op, 0), op <= HD_OP_WRITE && !hd.accesses);
+}
+
+void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  access(t, addr, size, op, pc, kind_of(op, 0), false);
 }
 
 void hd_shadow_atomic(struct hd_thread *t, int32_t result) {

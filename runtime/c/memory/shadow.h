@@ -14,7 +14,7 @@
 // find fewer.
 //
 // Numbers of sets are never used twice by a process, so cells need not be cleared between executions:
-// a number below hd_sets_first stands for the empty set.
+// all earlier numbers stand for the empty set.
 #ifndef HD_MEMORY_SHADOW_H
 #define HD_MEMORY_SHADOW_H
 #include "core/run.h"
@@ -35,49 +35,46 @@ struct hd_step_taken {
   uint32_t to;      // the set that it leads to
   uint32_t times;   // that it was taken since it was counted
   uint32_t source;  // shadow.c: the instruction's number
-  uint32_t counts;  // 1: the access is counted with this granule, not with another one that it takes
+  uint32_t pad;
 };
 
-extern uint32_t **hd_leaves;              // by address; NULL: none yet
-extern struct hd_step_taken *hd_steps_taken;
-extern uint32_t hd_sets_first;
+// At fixed addresses, which costs an access less than loading where they are. Mapped while anything is watched.
+#define HD_LEAVES 0x2e0000000000ull
+#define HD_STEPS_TAKEN 0x2e1000000000ull
+#define hd_leaves ((uint32_t **)HD_LEAVES) // by address; NULL: none yet
+#define hd_steps_taken ((struct hd_step_taken *)HD_STEPS_TAKEN)
 
-// The instruction, what it does, and its bytes in the granule of addr.
-static inline uint64_t hd_access_key(uint64_t pc, uint16_t op, uint64_t addr, uint64_t size, bool counts) {
-  uint64_t kind = op == HD_OP_FREE ? 15 : (uint64_t)(op - HD_OP_READ);
-  return (pc & 0xffffffffffffull) | (addr & 7) << 48 | (size - 1) << 51 | kind << 54 | (uint64_t)counts << 58;
+// What identifies an access besides its thread: the instruction, and where in its granule it begins. An
+// instruction always does the same to as many bytes, except that some read and then write.
+#define HD_KEY_WRITES (1ull << 48)
+static inline uint64_t hd_access_key(uint64_t pc, uint64_t addr, uint16_t op) {
+  return (pc ^ addr << 61) ^ (op == HD_OP_WRITE ? HD_KEY_WRITES : 0);
 }
 
 static inline struct hd_step_taken *hd_step_at(uint64_t from, uint64_t access) {
-  uint64_t h = (from ^ access * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull;
+  uint64_t h = (access ^ (from << 23 | from >> 41)) * 0x9e3779b97f4a7c15ull;
   return &hd_steps_taken[h >> (64 - 13)];
 }
 
-static inline uint32_t *hd_cell(uint64_t addr) {
-  if (HD_UNLIKELY(addr >> HD_ADDRESS_BITS)) return NULL;
-  uint32_t *leaf = hd_leaves[addr >> HD_LEAF_BITS];
-  return HD_LIKELY(leaf != NULL) ? &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)] : NULL;
+// What t is about to do was done before from the same set, and nothing but the cell changes. So the
+// instruction is no scheduling point, the memory has not been freed, and the access lies in one
+// granule: no step is remembered where that is otherwise.
+static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread *t, uint64_t addr, uint16_t op, uint64_t pc) {
+  uint32_t *leaf = hd_leaves[addr >> HD_LEAF_BITS & ((1u << (HD_ADDRESS_BITS - HD_LEAF_BITS)) - 1)]; // a larger address faults
+  if (HD_UNLIKELY(!leaf)) return false;
+  uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)];
+  uint64_t from = (uint64_t)*cell << 32 | t->serial, access = hd_access_key(pc, addr, op);
+  struct hd_step_taken *s = hd_step_at(from, access);
+  if (HD_UNLIKELY(s->from != from || s->access != access)) return false;
+  s->times++;
+  *cell = s->to;
+  return true;
 }
-
-void hd_shadow_slow(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
 
 // An access by t is about to be done.
-static inline __attribute__((always_inline)) void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  uint32_t *cell = hd_cell(addr);
-  if (HD_LIKELY(cell && t->order && (addr & 7) + size <= 8)) {
-    uint32_t set = *cell;
-    if (set < hd_sets_first) set = 0;
-    uint64_t from = (uint64_t)set << 32 | t->order->serial, access = hd_access_key(pc, op, addr, size, true);
-    struct hd_step_taken *s = hd_step_at(from, access);
-    if (HD_LIKELY(s->from == from && s->access == access)) {
-      s->times++;
-      if (s->to != set) *cell = s->to;
-      return;
-    }
-  }
-  hd_shadow_slow(t, addr, size, op, pc);
-}
-
+void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
+// The same by an instruction that is a scheduling point.
+void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
 bool hd_shadow_begin(uint64_t budget);  // false: there is no address space for it
 bool hd_shadow_full(void);              // the budget is used up
 void hd_shadow_atomic(struct hd_thread *t, int32_t result); // the pending operation, an atomic one, was done

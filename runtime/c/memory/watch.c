@@ -19,16 +19,16 @@ static void event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t 
   hd_order_event(t, value, result, flags);
   switch (t->pend.op) {
   case HD_OP_READ: case HD_OP_WRITE:
-    if (t->pend.obj) hd_shadow_slow(t, t->pend.obj, t->pend.size ? t->pend.size : 1, t->pend.op, t->pend.pc);
+    if (t->pend.obj) hd_shadow_point(t, t->pend.obj, t->pend.size ? t->pend.size : 1, t->pend.op, t->pend.pc);
     break;
   case HD_OP_READ_RANGE: case HD_OP_WRITE_RANGE: case HD_OP_FREE:
-    if (t->pend.obj && t->pend.size) hd_shadow_slow(t, t->pend.obj, t->pend.size, t->pend.op, t->pend.pc);
+    if (t->pend.obj && t->pend.size) hd_shadow_point(t, t->pend.obj, t->pend.size, t->pend.op, t->pend.pc);
     break;
   case HD_OP_ATOMIC_LOAD: case HD_OP_ATOMIC_STORE: case HD_OP_ATOMIC_RMW: case HD_OP_ATOMIC_CAS:
     hd_shadow_atomic(t, result);
     break;
   case HD_OP_SIGNAL_DELIVER: case HD_OP_SIGNAL_INTERRUPT: case HD_OP_SIGNAL_RETURN:
-    if (t->order) t->order->serial = 0; // what it does now is at another depth of handlers
+    t->serial = 0; // what it does now is at another depth of handlers
   }
   if (HD_UNLIKELY(hd_shadow_full())) stop();
 }
