@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread
   struct hd_step_taken *s = hd_step_at(from, access);
   if (HD_UNLIKELY(s->from != from || s->access != access)) return false;
   s->times++;
-  *cell = s->to;
+  if (s->to != (uint32_t)(from >> 32)) *cell = s->to; // a store would make the next access to the granule wait for all this
   return true;
 }
 
