@@ -77,7 +77,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Watched: &Watched{
 			Races: []Race{{
 				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
-				Object: 5, Size: 6, Watched: 7, Event: 8, Stack: 9, Handler: true,
+				Object: 5, Size: 6, Order: 7, Event: 8, Stack: 9, Handler: true,
 			}},
 			Counts: map[trace.Site]int{10: 11, 12: 13}, Accesses: 14, Full: true,
 		},
@@ -157,7 +157,7 @@ func drawWatched(t *rapid.T) *Watched {
 	for range rapid.IntRange(0, 3).Draw(t, "races") {
 		r := Race{
 			Object: trace.Object(rapid.Uint64().Draw(t, "object")), Size: rapid.Uint32().Draw(t, "size"),
-			Watched: int(rapid.Int64Min(0).Draw(t, "before")), Event: count.Draw(t, "event"),
+			Order: int(rapid.Int64Min(0).Draw(t, "order")), Event: count.Draw(t, "event"),
 			Stack: rapid.Uint32().Draw(t, "stack"), Handler: rapid.Bool().Draw(t, "handler"),
 		}
 		for i := range r.Sites {

@@ -35,8 +35,8 @@ type Race struct {
 	// Object and Size are bytes that both accessed.
 	Object trace.Object
 	Size   uint32
-	// Watched is the number of accesses that were checked before the later one.
-	Watched int
+	// Order ascends with the later access, and is the same for all races of one access.
+	Order int
 	// Event is the number of the trace's events that precede the later access; 0 without a trace.
 	Event int
 	// Stack is the call stack of the later access, an index into the trace's Stacks; 0 if unknown.
@@ -54,12 +54,12 @@ func encodeWatched(w *Watched) (*tracepb.Watched, error) {
 	m := &tracepb.Watched{Accesses: uint64(w.Accesses), Full: w.Full}
 	for i := range w.Races {
 		r := &w.Races[i]
-		if r.Watched < 0 || r.Event < 0 {
+		if r.Order < 0 || r.Event < 0 {
 			return nil, errors.New("a race before the first access cannot leave its process: a bug in heddle")
 		}
 		m.Races = append(m.Races, &tracepb.WatchedRace{
 			First: side(r, 0), Second: side(r, 1), Object: uint64(r.Object), Size: r.Size,
-			Watched: uint64(r.Watched), Event: uint64(r.Event), Stack: r.Stack, Handler: r.Handler,
+			Order: uint64(r.Order), Event: uint64(r.Event), Stack: r.Stack, Handler: r.Handler,
 		})
 	}
 	for _, s := range slices.Sorted(maps.Keys(w.Counts)) {
@@ -87,10 +87,10 @@ func decodeWatched(m *tracepb.Watched) (*Watched, error) {
 	w := &Watched{Accesses: int(m.Accesses), Full: m.Full}
 	for _, r := range m.Races {
 		race := Race{
-			Object: trace.Object(r.Object), Size: r.Size, Watched: int(r.Watched), Event: int(r.Event), Stack: r.Stack, Handler: r.Handler,
+			Object: trace.Object(r.Object), Size: r.Size, Order: int(r.Order), Event: int(r.Event), Stack: r.Stack, Handler: r.Handler,
 		}
 		for i, a := range []*tracepb.WatchedAccess{r.First, r.Second} {
-			if a == nil || a.Op > math.MaxUint16 || r.Watched > math.MaxInt64 || r.Event > maxCount {
+			if a == nil || a.Op > math.MaxUint16 || r.Order > math.MaxInt64 || r.Event > maxCount {
 				return nil, errors.New("it has a race that there cannot be")
 			}
 			race.Sites[i], race.Ops[i], race.Threads[i] = trace.Site(a.Site), trace.Op(a.Op), trace.ThreadID(a.Thread)

@@ -55,7 +55,7 @@ func InPlace(o *schedule.Outcome, points []trace.Site) Observation {
 
 // raceOf returns a race that a target found as the detector of package race would.
 func raceOf(r *schedule.Race) race.Race {
-	x := race.Race{First: -1, Second: r.Watched, Event: r.Event, Object: r.Object, Size: r.Size}
+	x := race.Race{First: -1, Second: r.Order, Event: r.Event, Object: r.Object, Size: r.Size}
 	for i := range r.Sites {
 		x.Pair[i] = race.Access{Site: r.Sites[i], Op: r.Ops[i]}
 		x.Witness[i] = trace.Access{Thread: r.Threads[i], Op: r.Ops[i], Site: r.Sites[i], Object: r.Object, Size: r.Size}

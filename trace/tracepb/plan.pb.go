@@ -502,7 +502,7 @@ type WatchedRace struct {
 	Second        *WatchedAccess         `protobuf:"bytes,2,opt,name=second,proto3" json:"second,omitempty"`
 	Object        uint64                 `protobuf:"varint,3,opt,name=object,proto3" json:"object,omitempty"`
 	Size          uint32                 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
-	Watched       uint64                 `protobuf:"varint,5,opt,name=watched,proto3" json:"watched,omitempty"`
+	Order         uint64                 `protobuf:"varint,5,opt,name=order,proto3" json:"order,omitempty"`
 	Event         uint64                 `protobuf:"varint,6,opt,name=event,proto3" json:"event,omitempty"`
 	Stack         uint32                 `protobuf:"varint,7,opt,name=stack,proto3" json:"stack,omitempty"`
 	Handler       bool                   `protobuf:"varint,8,opt,name=handler,proto3" json:"handler,omitempty"`
@@ -568,9 +568,9 @@ func (x *WatchedRace) GetSize() uint32 {
 	return 0
 }
 
-func (x *WatchedRace) GetWatched() uint64 {
+func (x *WatchedRace) GetOrder() uint64 {
 	if x != nil {
-		return x.Watched
+		return x.Order
 	}
 	return 0
 }
@@ -859,13 +859,13 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x05sites\x18\x02 \x03(\x04R\x05sites\x12\x16\n" +
 	"\x06counts\x18\x03 \x03(\x04R\x06counts\x12\x1a\n" +
 	"\baccesses\x18\x04 \x01(\x04R\baccesses\x12\x12\n" +
-	"\x04full\x18\x05 \x01(\bR\x04full\"\x87\x02\n" +
+	"\x04full\x18\x05 \x01(\bR\x04full\"\x83\x02\n" +
 	"\vWatchedRace\x124\n" +
 	"\x05first\x18\x01 \x01(\v2\x1e.heddle.trace.v1.WatchedAccessR\x05first\x126\n" +
 	"\x06second\x18\x02 \x01(\v2\x1e.heddle.trace.v1.WatchedAccessR\x06second\x12\x16\n" +
 	"\x06object\x18\x03 \x01(\x04R\x06object\x12\x12\n" +
-	"\x04size\x18\x04 \x01(\rR\x04size\x12\x18\n" +
-	"\awatched\x18\x05 \x01(\x04R\awatched\x12\x14\n" +
+	"\x04size\x18\x04 \x01(\rR\x04size\x12\x14\n" +
+	"\x05order\x18\x05 \x01(\x04R\x05order\x12\x14\n" +
 	"\x05event\x18\x06 \x01(\x04R\x05event\x12\x14\n" +
 	"\x05stack\x18\a \x01(\rR\x05stack\x12\x18\n" +
 	"\ahandler\x18\b \x01(\bR\ahandler\"K\n" +

@@ -45,7 +45,7 @@ func TestWatched(t *testing.T) {
 	read := abi.Event{Op: uint16(trace.OpRead), Flags: abi.EvNochoice, Enabled: 1, Object: 0x40, Size: 4}
 	race := func(event uint64) abi.Race {
 		return abi.Race{
-			Pc: [2]uint64{0x10, 0x20}, Object: 0x48, Watched: 30 + event, Event: event, Thread: [2]uint32{0, 1},
+			Pc: [2]uint64{0x10, 0x20}, Object: 0x48, Order: 30 + event, Event: event, Thread: [2]uint32{0, 1},
 			Op: [2]uint16{uint16(trace.OpWrite), uint16(trace.OpFree)}, Size: 4, Stack: 1,
 		}
 	}
@@ -64,7 +64,7 @@ func TestWatched(t *testing.T) {
 	want := func(event int, handler bool) schedule.Race {
 		return schedule.Race{
 			Sites: [2]trace.Site{trace.MakeSite(0, 0x10), trace.MakeSite(0, 0x20)}, Ops: [2]trace.Op{trace.OpWrite, trace.OpFree},
-			Threads: [2]trace.ThreadID{0, 1}, Object: 0x48, Size: 4, Watched: 30 + event, Event: event, Stack: 1, Handler: handler,
+			Threads: [2]trace.ThreadID{0, 1}, Object: 0x48, Size: 4, Order: 30 + event, Event: event, Stack: 1, Handler: handler,
 		}
 	}
 	counts := map[trace.Site]int{trace.MakeSite(0, 0x10): 5, trace.MakeSite(0, 0x20): 6}
@@ -83,7 +83,7 @@ func TestWatched(t *testing.T) {
 	} {
 		for i := range test.races {
 			r := &test.races[i]
-			r.Watched = []int{33, 34, 34}[i]
+			r.Order = []int{33, 34, 34}[i]
 			if !test.plan.Record {
 				r.Stack = 0
 			}

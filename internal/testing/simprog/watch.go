@@ -48,7 +48,7 @@ func watched(t *trace.Trace) *schedule.Watched {
 	slices.SortFunc(found, race.Race.Before)
 	for i := range found {
 		r := &found[i]
-		x := schedule.Race{Object: r.Object, Size: r.Size, Watched: places[r.Second].accesses, Event: places[r.Second].event, Stack: r.Witness[1].Stack}
+		x := schedule.Race{Object: r.Object, Size: r.Size, Order: places[r.Second].accesses, Event: places[r.Second].event, Stack: r.Witness[1].Stack}
 		for k, a := range r.Witness {
 			x.Sites[k], x.Ops[k], x.Threads[k] = a.Site, a.Op, a.Thread
 		}
