@@ -350,7 +350,7 @@ static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd
     if (!result) leave(o, object_at(ALL, ALL_SIGNALS));
     break;
   case HD_DOES_TAKE:
-    if (done(m, result) && ((value > 0 && !(flags & HD_EV_NOCHOICE)) || m->wants)) take(o, object_at(ALL, ALL_SIGNALS));
+    if (done(m, result) && ((value > 0 && !(flags & HD_EV_NODECISION)) || m->wants)) take(o, object_at(ALL, ALL_SIGNALS));
     break;
   case HD_DOES_ARM: {
     struct hd_order *u = p->aux ? numbered((uint32_t)p->aux - 1) : NULL;
