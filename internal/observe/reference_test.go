@@ -321,7 +321,7 @@ func randomC(seed uint64) string {
 		case 5:
 			return fmt.Sprintf("AT(%s, %d) += 1;", types[k], off)
 		case 6:
-			return fmt.Sprintf("%s ODD(mem + %d, %s)%s;", pick("(void)", ""), r.IntN(48), pick("i", "l", "s"), pick(" = 3", ""))
+			return fmt.Sprintf("ODD(mem + %d, %s)%s;", r.IntN(48), pick("i", "l", "s"), pick(" = 3", " += 1", ""))
 		case 7:
 			n, x, y := 1+r.IntN(40), r.IntN(40), r.IntN(40)
 			return fmt.Sprintf("{ char copy[40]; %s; __asm__ volatile(\"\" : : \"r\"(copy) : \"memory\"); }", pick(
