@@ -101,7 +101,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// The runtime gets a share of the memory, and no bound where there is none.
+// The runtime gets a share of the memory, and no bound if the loop has none.
 func TestWatchBudget(t *testing.T) {
 	for _, test := range []struct {
 		plan   schedule.Plan
