@@ -30,8 +30,8 @@ type Worker interface {
 // Job is a plan to run. The plan's Tag identifies it among the jobs of the search.
 type Job struct {
 	Plan schedule.Plan
-	// Observe asks for Execution.Seen of executions that are recorded. The target watches them in
-	// place if it can; otherwise it sends their accesses.
+	// Observe asks for Execution.Seen. The target watches the executions in place if it can;
+	// otherwise they are recorded and it sends their accesses.
 	Observe bool
 }
 
@@ -69,7 +69,7 @@ func (l *local) Work(ctx context.Context, next func() (Job, bool), done func(*Ex
 			p.Watch, p.SkipAccesses = true, 0
 		default:
 			// A trace has accesses from the start or not at all.
-			p.Watcher, p.Accesses = &l.observer, p.Accesses || p.SkipAccesses == 0
+			p.Record, p.Watcher, p.Accesses = true, &l.observer, p.Accesses || p.SkipAccesses == 0
 		}
 		w.taken = append(w.taken, j.Plan.Tag)
 		return j.Plan, true
