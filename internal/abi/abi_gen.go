@@ -297,7 +297,7 @@ const (
 	LooksAgain     = 64
 	Quiet          = 20000
 	LookOn         = 64
-	Repeats        = 16
+	Repeated       = 16
 	Stretches      = 1024
 	StretchesMore  = 3
 	StretchesAlive = 5000

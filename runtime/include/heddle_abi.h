@@ -314,7 +314,7 @@ enum hd_scheduler {
   HD_LOOKS_AGAIN = 64,        // looks from one yield of such a wait to the next
   HD_QUIET = 20000,           // memory accesses of a quiet stretch: without a point, before the runtime looks at the thread
   HD_LOOK_ON = 64,            // accesses at the end of a stretch that it looks at
-  HD_REPEATS = 16,            // of those, on end, that told the thread nothing new: it waits, and yields
+  HD_REPEATED = 16,            // of those, on end, that told the thread nothing new: it waits, and yields
   HD_STRETCHES = 1024,        // quiet stretches on end in which a thread computes before it yields to enabled ones
   HD_STRETCHES_MORE = 3,      // times that this doubles, once for each such yield of the thread
   HD_STRETCHES_ALIVE = 5000,  // quiet stretches on end in which a thread that computes shows the watchdog that it lives

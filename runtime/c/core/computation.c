@@ -2,7 +2,7 @@
 // scheduling point, a quiet stretch. It computes, or it waits in a loop for what another thread or a
 // handler writes. The difference decides whether there is a scheduling point at all:
 //
-//   waits     it wrote nothing in the stretch, and HD_REPEATS of its next accesses on end tell it what
+//   waits     it wrote nothing in the stretch, and HD_REPEATED of its next accesses on end tell it what
 //             they told it before. It yields, and counts as idle (progress.c).
 //   computes  everything else. It goes on: no event, no point, no random draw, whatever the policy.
 //             Most points of a program that computes would otherwise be heddle's own, and each a
@@ -86,7 +86,7 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
   t->pend.obj = addr;
   t->progress.repeats = hd_tells_nothing(t, pc, value) ? t->progress.repeats + 1 : 0;
   bool all = ++t->progress.looked == HD_LOOK_ON;
-  if (t->progress.repeats == HD_REPEATS) waits(t, pc);
+  if (t->progress.repeats == HD_REPEATED) waits(t, pc);
   else if (all) computes(t, pc);
   else t->progress.quiet = HD_QUIET; // look at the next access, too
   t->pend = keep;

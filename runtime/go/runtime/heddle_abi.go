@@ -299,7 +299,7 @@ const (
 	hdLooksAgain     = 64
 	hdQuiet          = 20000
 	hdLookOn         = 64
-	hdRepeats        = 16
+	hdRepeated       = 16
 	hdStretches      = 1024
 	hdStretchesMore  = 3
 	hdStretchesAlive = 5000
