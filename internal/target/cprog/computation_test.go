@@ -151,9 +151,10 @@ static void *worker(void *arg) {
 }
 int main(int argc, char **argv) {
   long n = atol(argv[1]);
+  int threads = n < 0 ? 1 : 2;
   pthread_t t[2];
-  for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, worker, &n);
-  for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+  for (int i = 0; i < threads; i++) pthread_create(&t[i], NULL, worker, &n);
+  for (int i = 0; i < threads; i++) pthread_join(t[i], NULL);
 }`)
 	lib, err := theRuntime()
 	if err != nil {
