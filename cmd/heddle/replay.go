@@ -45,7 +45,7 @@ first event that differed if the execution was another one.
 A schedule that somebody pasted into a bug report is followed without a trace, with the same
 build of the program and the same arguments and input:
 
-  heddle replay --schedule hds1.p4.KLUv_… -- ./prog arguments
+  heddle replay --schedule hds1.p5.KLUv_… -- ./prog arguments
 
 Ends with 1 if it leads to a failure, 0 if it does not, and 3 with the first step that the program does
 not follow.`

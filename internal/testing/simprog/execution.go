@@ -188,6 +188,9 @@ func (x *execution) canRun() []*Thread {
 
 // flags returns the flags for the event of t's pending operation.
 func (x *execution) flags(t *Thread) trace.Flags {
+	if t.next.forced {
+		return trace.FlagForced
+	}
 	if t.timedOut && t.next.op != trace.OpCondWake && (t.next.op != trace.OpSleep || !x.decision.Has(t.id)) {
 		return trace.FlagTimeout
 	}
@@ -226,6 +229,9 @@ func (x *execution) pend(t *Thread) {
 func (x *execution) arrive(t *Thread) {
 	t.looked = t.quiet
 	t.quiet = false
+	if !t.next.forced {
+		t.stretches = 0
+	}
 	if x.count(t); !x.over {
 		x.policy.arrive(t)
 	}

@@ -245,11 +245,11 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 	switch {
 	case observes:
 		x.observe(t, told)
-	case o.op == trace.OpYield:
+	case o.op == trace.OpYield && !o.forced:
 		if !t.tellsNothing(nil, 0) {
 			x.progress(t)
 		} else {
-			x.waste(t, t.looked || t.before != o.op || t.beforeAt != o.site)
+			x.waste(t, 1, t.looked || t.before != o.op || t.beforeAt != o.site)
 		}
 	}
 	t.before, t.beforeAt = o.op, o.site

@@ -190,6 +190,10 @@ func (p *policy) anyOf(can []*Thread) *Thread {
 	if p.stay != 0 && !c.ended && slices.Contains(can, c) && !p.yields(c) && p.random()&0xffff < p.stay {
 		return c
 	}
+	// One that yields though it computes would compute for long again.
+	if idle := slices.DeleteFunc(slices.Clone(can), func(t *Thread) bool { return t.computes }); len(idle) > 0 {
+		can = idle
+	}
 	if len(can) == 1 {
 		return can[0]
 	}

@@ -34,7 +34,7 @@ func (t *Thread) tellsNothing(object any, value int64) bool {
 // observe says that t's present operation told it value.
 func (x *execution) observe(t *Thread, value int64) {
 	if t.tellsNothing(t.next.object(), value) {
-		x.waste(t, true)
+		x.waste(t, 1, true)
 	} else {
 		x.progress(t)
 	}
@@ -42,7 +42,7 @@ func (x *execution) observe(t *Thread, value int64) {
 
 // waste says that t has made an observation that told it nothing new. A futile one looked at
 // something that others can change.
-func (x *execution) waste(t *Thread, futile bool) {
+func (x *execution) waste(t *Thread, weight int, futile bool) {
 	t.stale++
 	if t.wrote {
 		t.wrote = false
@@ -53,11 +53,12 @@ func (x *execution) waste(t *Thread, futile bool) {
 		t.idleAt = x.progressAt
 		t.idle, t.futile = 0, 0
 	}
-	t.idle++
+	before := t.idle
+	t.idle += weight
 	if futile {
 		t.futile++
 	}
-	if t.idle%abi.Idle == 0 {
+	if before/abi.Idle != t.idle/abi.Idle {
 		x.lookAround(t)
 	}
 }

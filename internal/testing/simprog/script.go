@@ -161,6 +161,19 @@ func (s *script) tolerant(x *execution) *Thread {
 				return t
 			}
 		}
+		if step.Op == trace.OpYield || step.Op == trace.OpGosched { // orders nothing
+			s.deviations++
+			if s.at++; s.at < len(s.steps) && s.steps[s.at].Thread != step.Thread {
+				s.off = 0
+			}
+			continue
+		}
+		if t.computes {
+			if s.off += abi.Patience / 4; s.off <= abi.Patience {
+				t.detour = x.detourNeeded(t)
+				return t
+			}
+		}
 		// Yielding or sleeping off its path, it waits for another thread.
 		waits := t.next.op == trace.OpYield || t.next.op == trace.OpSleep || t.spinning()
 		if !waits {

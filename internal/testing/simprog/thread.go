@@ -51,6 +51,10 @@ type Thread struct {
 	wrote        bool     // plainly, since its last observation
 	quiet        bool     // it has done plain accesses since its last scheduling point
 	looked       bool     // it had, at its last scheduling point
+	stretches    int      // quiet ones since its last scheduling point, forced yields not counted
+	yieldAt      int      // of those, at which it yields if it still computes
+	yields       int      // of its computations so far, at most abi.StretchesMore
+	computes     bool     // its pending operation is such a yield
 	before       trace.Op // its last operation at a scheduling point, and where that was
 	beforeAt     trace.Site
 }
@@ -73,6 +77,7 @@ type operation struct {
 	// text is that of an abort, thrown says that an exception is its cause.
 	text   string
 	thrown bool
+	forced bool // a yield that the machine put in
 }
 
 // object is what the operation is about, nil for nothing.

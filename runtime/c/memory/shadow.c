@@ -74,7 +74,7 @@ static uint32_t offsets_room;
 static uint32_t *set_table;            // numbers, open addressing by hash
 static uint32_t set_slots;
 static bool full;
-static uint64_t events, known_at;      // slow accesses so far; when known was made
+static uint64_t events, known_at;      // accesses so far that took a step which was not remembered; when known was made
 static const struct hd_clock *known;
 
 static uint32_t serials;
@@ -403,11 +403,12 @@ static struct hd_order *present(struct hd_thread *t) {
 }
 
 // What is the same for all granules of an access.
-struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted; };
+struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted, numbered; };
 
 // The set that a granule goes to from *cell, by an access to its bytes mask. *source is the instruction's number.
 static HD_COLD uint32_t slow_step(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint32_t *source) {
-  events++;
+  if (!a->numbered) events++;
+  a->numbered = true;
   struct hd_order *o = present(a->t);
   struct source *from = source_of(a->pc, a->op);
   if (!o || !from) return 0;

@@ -142,6 +142,9 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 	}
 	looked := t.quiet > 0
 	t.quiet, t.looks = 0, 0
+	if !hd.forced {
+		t.stretches = 0
+	}
 	hdJudge(t, op, obj, t.pend.pc, looked)
 	hdArrive(t)
 	hd.next = hdChoose()
@@ -274,6 +277,10 @@ func hdCommit(t *hdThread) {
 		}
 		hd.lastRan = t.index
 		hd.since = hd.points
+	}
+	if t.computes {
+		t.computes = false
+		hd.ncomputing--
 	}
 	hd.vnow += hdPointNs
 	t.ran = hd.points
