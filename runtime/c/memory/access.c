@@ -111,12 +111,18 @@ static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) 
 static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   if (freed(addr)) bad(addr, size, op, pc);
-  bool point = hd_npoints && hd_is_point(pc);
+  bool point = hd_is_point(pc);
   if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
   else if (hd.unjoined || hd.handlers) hd_shadow_access(t, addr, size, op, pc);
 }
 
-// The hooks end with it, and every path ends with a call at most, so that none of them saves registers.
+// An access in an execution that is not watched, of which something else is asked.
+static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  if (freed(addr)) bad(addr, size, op, pc);
+  if (hd.accesses || hd.cur->progress.quiet > HD_QUIET || hd_is_point(pc)) slow(addr, size, op, pc);
+}
+
+// Every path through it ends with a call at most, so that no hook saves registers.
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
@@ -129,11 +135,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
     watched(addr, size, op, pc);
     return;
   }
-  if (freed(addr)) {
-    bad(addr, size, op, pc);
-    return;
-  }
-  if (HD_UNLIKELY(quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+  if (HD_UNLIKELY(quiet > HD_QUIET || hd.accesses || freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
 }
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).

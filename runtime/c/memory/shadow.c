@@ -105,14 +105,16 @@ static void use_half(int i) {
   set_table = offsets + offsets_room;
 }
 
+static uint16_t taken[HD_STEPS]; // places of the steps that are remembered
+static uint32_t ntaken;
+_Static_assert(HD_STEPS <= 1 << 16, "places in 16 bits");
+
 // Adds what the steps have counted to their sources, and forgets the steps.
 static void forget_steps(void) {
-  for (uint32_t i = 0; i < HD_STEPS; i++) {
-    struct hd_step_taken *s = &hd_steps_taken[i];
-    if (!s->from) continue;
+  while (ntaken) {
+    struct hd_step_taken *s = &hd_steps_taken[taken[--ntaken]];
     if (s->source < nsources) sources[s->source].count += s->times;
-    s->times = 0;
-    s->from = 0;
+    *s = (struct hd_step_taken){ 0 };
   }
 }
 
@@ -432,7 +434,8 @@ static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule
   if (full || hd_pool_empty()) return to;
   from = (uint64_t)*cell << 32 | a->t->serial; // a new epoch, or compact has moved the set
   s = hd_step_at(from, key);
-  if (s->from && s->source < nsources) sources[s->source].count += s->times;
+  if (s->access) sources[s->source].count += s->times;
+  else taken[ntaken++] = (uint16_t)(s - hd_steps_taken);
   *s = (struct hd_step_taken){ .from = from, .access = key, .to = to, .source = source };
   return to;
 }

@@ -123,7 +123,7 @@ func hdChooseFair() uint32 {
 }
 
 // hdChooseNotComputing returns any enabled goroutine that does not stand at a yield in a
-// computation, -1 if there is none: one that does would compute for long again.
+// computation, or -1: one that does would compute for long again.
 func hdChooseNotComputing() int32 {
 	n, k := 0, 0
 	for pass := range 2 {
