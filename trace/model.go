@@ -103,7 +103,7 @@ var channelKinds = [...]string{
 type Flags uint32
 
 const (
-	FlagForced     Flags = abi.EvForced     // a yield that the runtime inserted after a long time without scheduling points
+	FlagForced     Flags = abi.EvForced     // a yield that the runtime inserted: the thread waits, or has computed for long
 	FlagTimeout    Flags = abi.EvTimeout    // its wait timed out; see Event.Overtakes
 	FlagNoDecision Flags = abi.EvNodecision // recorded, but not a scheduling point
 	FlagAtomic     Flags = abi.EvAtomic

@@ -140,7 +140,7 @@ int main(void) {
 	}
 }
 
-// A computation longer than the watchdog waits is no hang while it is one of at most
+// A computation longer than the watchdog waits is not a hang while it is one of at most
 // abi.StretchesAlive quiet stretches; one that never ends is.
 func TestWatchdogAndComputation(t *testing.T) {
 	prog := compile(t, computing+`

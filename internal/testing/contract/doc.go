@@ -30,7 +30,7 @@
 //	load x  store x N  add x N              atomic
 //	spin x N           load until x is N
 //	poll x N           load until x is N, and yield in between
-//	await x N          read until x is N, which is no scheduling point
+//	await x N          read until x is N, which is not a scheduling point
 //	compute N          N quiet stretches of writes
 //	yield   sleep NS   timer NS             a timer that expires once and tells nobody
 //	handle h           h handles SIGUSR1

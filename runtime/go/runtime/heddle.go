@@ -94,6 +94,7 @@ type hdThread struct {
 	yieldAt   uint32 // of those, at which it yields if it still computes
 	yields    uint8  // of its computations so far, at most hdStretchesMore
 	computes  bool   // its pending operation is such a yield
+	forced    bool   // its pending operation is a yield that heddle put in
 	looks     uint32 // at the clock, since then
 	ran       uint64 // hd.points when it last did an operation, or came to be enabled
 

@@ -173,7 +173,7 @@ func hdArrive(t *hdThread) {
 	if !hd.forced { // a sign of life
 		hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
 	}
-	hd.forced = false
+	t.forced, hd.forced = hd.forced, false
 	hdPolicyArrive(t)
 }
 
@@ -285,6 +285,10 @@ func hdCommit(t *hdThread) {
 	hd.vnow += hdPointNs
 	t.ran = hd.points
 	flags := uint32(0)
+	if t.forced {
+		flags = hdEvForced
+		t.forced = false
+	}
 	p := &t.pend
 	switch p.op {
 	case hdOpGo:

@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-// The producer makes about 3 million accesses to what nobody else uses.
-enum { SIZE = 1024, ROUNDS = 1000 };
+// The producer makes about a million accesses to what nobody else uses.
+enum { SIZE = 512, ROUNDS = 700 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <pthread.h>
 
-// Each worker makes about 1.5 million accesses before its critical section, and none of them races.
-enum { SIZE = 512, ROUNDS = 1000 };
+// Each worker makes about a million accesses before its critical section, and none of them races.
+enum { SIZE = 512, ROUNDS = 700 };
 
 static unsigned blocks[2][SIZE];
 static unsigned total;
