@@ -179,7 +179,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
 		{"points of a script", "which belong to the plan", plan(func(m *tracepb.Plan) { m.Script = &tracepb.Schedule{Point: []int64{1}} }), false},
 		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
-		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
+		{"delays", "3 is not a bound on delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
 		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
 		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
 		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
@@ -189,7 +189,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"outcome's version", "it has version 7", outcome(func(m *tracepb.Outcome) { m.Version = 7 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
-		{"divergence", "a step that there cannot be", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
+		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
 		{"recording", "its recording", outcome(func(m *tracepb.Outcome) { m.Trace = []byte("not a trace") }), true},
 		{"unknown field of an outcome", "fields that this heddle does not know", append(outcome(func(*tracepb.Outcome) {}), 0xa0, 0x3f, 1), true},
 	} {

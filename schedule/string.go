@@ -316,7 +316,7 @@ func parseCodes(p *tracepb.Schedule, threads int) ([]code, error) {
 		site += trace.Site(p.CodeSite[i])
 		c := code{op: trace.Op(p.CodeOp[i]), site: site, wake: -1}
 		if p.CodeOp[i] > 1<<16-1 {
-			return nil, fmt.Errorf("has operation %d, which there cannot be: make it again", p.CodeOp[i])
+			return nil, fmt.Errorf("has unknown operation %d: make it again", p.CodeOp[i])
 		}
 		if len(p.CodeWake) > 0 {
 			if int64(p.CodeWake[i]) > int64(threads) {

@@ -207,7 +207,7 @@ func TestStringErrors(t *testing.T) {
 		"code":            {schedule(func(p *tracepb.Schedule) { p.Code[2] = 2 }), "has step 2 of kind 2, where there are 2"},
 		"code columns":    {schedule(func(p *tracepb.Schedule) { p.CodeTimeout = []bool{true} }), "has 2 operations, 2 sites, 0 threads to wake, 0 cases to try and 1 time-outs"},
 		"choice column":   {schedule(func(p *tracepb.Schedule) { p.CodeChoice = []uint32{1} }), "has 2 operations, 2 sites, 0 threads to wake, 1 cases to try"},
-		"operation":       {schedule(func(p *tracepb.Schedule) { p.CodeOp[0] = 1 << 16 }), "has operation 65536, which there cannot be"},
+		"operation":       {schedule(func(p *tracepb.Schedule) { p.CodeOp[0] = 1 << 16 }), "has unknown operation 65536"},
 		"wake":            {schedule(func(p *tracepb.Schedule) { p.CodeWake = []uint32{0, 3} }), "wakes thread 2, where there are 2 threads"},
 		// What Format makes of a script that makes no sense.
 		"no threads":   {Format(rounds(1, 1), nil), "has a step of thread 0, where there are 0 threads"},

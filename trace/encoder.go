@@ -361,7 +361,7 @@ func (e *Encoder) content(t *Trace) error {
 // number the threads and the stacks by their place.
 func (t *Trace) tablesFit() error {
 	if len(t.Stacks) > 0 && len(t.Stacks[0]) > 0 {
-		return errors.New("trace: call stack 0 is not empty: it stands for no stack")
+		return errors.New("trace: call stack 0 is not empty: it means \"no stack\"")
 	}
 	for i := range t.Threads {
 		if t.Threads[i].ID != ThreadID(i) {

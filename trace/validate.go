@@ -181,7 +181,7 @@ func (v *validator) threads() error {
 		case th.IsClock():
 			clock = th.ID
 		case i > 0 && (th.Parent < 0 || th.Parent >= th.ID):
-			return invalid(place, "its parent is %s, which was not there before it", printThread(th.Parent))
+			return invalid(place, "its parent is %s, which is not an earlier thread", printThread(th.Parent))
 		case i > 0 && th.Nth < 1:
 			return invalid(place, "it is child number %d of its parent, where the first is 1", th.Nth)
 		}
@@ -206,7 +206,7 @@ func (v *validator) stacks() error {
 	for i, stack := range v.t.Stacks {
 		place := fmt.Sprintf("call stack %d", i)
 		if i == 0 && len(stack) > 0 {
-			return invalid(place, "it is not empty, and stands for no stack")
+			return invalid(place, "it is not empty, but means \"no stack\"")
 		}
 		for _, s := range stack {
 			if p := v.site(s); p != "" {
@@ -268,7 +268,7 @@ func (v *validator) event(i int) error {
 func (v *validator) enabled(i int, e *Event) error {
 	if e.Flags&FlagNoDecision != 0 {
 		if n := len(v.t.Threads); e.Enabled.last() >= ThreadID(n) {
-			return v.invalidEvent(i, "the enabled set %v has a thread that is not there", e.Enabled)
+			return v.invalidEvent(i, "the enabled set %v has a thread that does not exist", e.Enabled)
 		}
 		return nil
 	}
@@ -289,7 +289,7 @@ func (v *validator) life(i int, e *Event) error {
 	case e.Op == OpTimerFire && !clock:
 		return v.invalidEvent(i, "it fires a timer, and is not the clock")
 	case e.Op != OpTimerFire && clock && e.Flags&FlagNoDecision == 0:
-		return v.invalidEvent(i, "it is the clock, whose only choices are to fire timers")
+		return v.invalidEvent(i, "it is the clock, which can only fire timers")
 	case s.ended:
 		return v.invalidEvent(i, "the thread had ended")
 	case !s.created:

@@ -89,7 +89,7 @@ func TestOmit(t *testing.T) {
 				}
 				r, status := find("--without=" + spec)
 				if !m.needed {
-					if status != exitNothing || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, spec+" was left out ") }) {
+					if status != exitNothing || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, spec+" was omitted ") }) {
 						t.Errorf("without %s: %+v", spec, r)
 					}
 					continue

@@ -294,7 +294,7 @@ func TestPassingPrograms(t *testing.T) {
 				}
 				for _, n := range out.Notes {
 					// On a busy machine a child process may be slow.
-					if e.isolation == "" || !strings.Contains(n, "waited for something outside of the program") {
+					if e.isolation == "" || !strings.Contains(n, "depended on external nondeterminism") {
 						t.Errorf("note: %s", n)
 					}
 				}

@@ -103,7 +103,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			continue
 		}
 		if time.Since(began) > leakTime {
-			s.note("not all goroutines that were left are listed: making sure of them takes too long")
+			s.note("not all goroutines that were left are listed: confirming them takes too long")
 			break
 		}
 		p := f.plan

@@ -169,7 +169,7 @@ func TestExternalIsReported(t *testing.T) {
 		}}, Options{Runs: 40})
 		told := 0
 		for _, note := range r.Notes {
-			if strings.Contains(note, "outside of the program") {
+			if strings.Contains(note, "external nondeterminism") {
 				told++
 			}
 		}

@@ -37,11 +37,11 @@ func (t *Tool) Build(ctx context.Context, b Build) (binary string, err error) {
 	key := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{t.Dir, t.Version, fmt.Sprint(b.Test)}, b.What, b.Flags, kind), "\x00")))
 	dir := filepath.Join(b.Cache, "go-build", hex.EncodeToString(key[:8]))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a directory that can", err)
+		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a writable directory", err)
 	}
 	scratch, err := os.MkdirTemp(dir, "building-")
 	if err != nil {
-		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a directory that can", err)
+		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a writable directory", err)
 	}
 	defer os.RemoveAll(scratch)
 	flags, err := t.mergeFlags(b.Flags, b.Overlay.Flags, scratch)

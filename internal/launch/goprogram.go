@@ -183,7 +183,7 @@ func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, std
 	case p.Err != "":
 		return nil, fmt.Errorf("%s cannot be built: %s", p.ImportPath, p.Err)
 	case p.Name != "main":
-		return nil, fmt.Errorf("%s is package %s and no program: its tests can be run with heddle test", p.ImportPath, p.Name)
+		return nil, fmt.Errorf("%s is package %s, not a program: its tests can be run with heddle test", p.ImportPath, p.Name)
 	}
 	binary, err := b.Build(ctx, r)
 	if err != nil {

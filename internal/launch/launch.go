@@ -54,7 +54,7 @@ func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("the working directory is gone: %w", err)
+		return "", fmt.Errorf("the working directory no longer exists: %w", err)
 	}
 	return dir, nil
 }

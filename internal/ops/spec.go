@@ -142,7 +142,7 @@ type Blocking uint8
 const (
 	Never           Blocking = iota
 	UntilFree                // nobody else holds the lock
-	UntilReadable            // nobody holds the lock alone, and no writer is to be preferred
+	UntilReadable            // no thread holds the lock alone, and no writer is to be preferred
 	UntilDone                // nobody runs the once
 	UntilWoken               // it was woken, or left the queue unwoken
 	UntilReacquired          // that, and the mutex is free

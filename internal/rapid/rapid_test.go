@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{"T0|r|1\n", "what r is done to has no name"},
 		{"T0|r(V 1)|1\n", "has a blank in it"},
 		{"T0|r(V1|1\n", "no closing parenthesis"},
-		{"T0|read(V1)|1\n", `there is no operation "read"; there are r, w, acq, rel, fork, join, begin, end`},
+		{"T0|read(V1)|1\n", `unknown operation "read"; want one of r, w, acq, rel, fork, join, begin, end`},
 		{"T0|fork(T0)|1\n", "forks itself"},
 		{"T0|fork(T1)|1\nT0|fork(T1)|1\n", "line 2: \"T0|fork(T1)|1\": thread T1 was forked in line 1"},
 		{"T1|r(V1)|1\nT0|fork(T1)|1\n", "thread T1 was there before, from line 1 on"},

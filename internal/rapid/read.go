@@ -99,7 +99,7 @@ func (b *builder) check() error {
 			b.first[r.thread] = i
 		}
 		if j := b.joinedBy[r.thread]; j >= 0 {
-			return b.fail(i, "thread %s was joined in line %d and goes on", name[r.thread], j+1)
+			return b.fail(i, "thread %s was joined in line %d and continues", name[r.thread], j+1)
 		}
 		switch r.op {
 		case opFork:

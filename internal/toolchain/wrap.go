@@ -85,7 +85,7 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	}
 	if line.links && !line.partial {
 		if c.Family == Clang && c.Major != 0 && c.Major < 10 {
-			return nil, fmt.Errorf("%s, %s, cannot leave out ThreadSanitizer's library when it links: set HEDDLE_CC and HEDDLE_CXX to clang 10 or later, or to gcc", c.Path(), c.Version)
+			return nil, fmt.Errorf("%s, %s, cannot link without ThreadSanitizer's library: set HEDDLE_CC and HEDDLE_CXX to clang 10 or later, or to gcc", c.Path(), c.Version)
 		}
 		rt, err := runtime()
 		if err != nil {

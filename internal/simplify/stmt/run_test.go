@@ -135,7 +135,7 @@ func TestSmallestRuns(t *testing.T) {
 		{"A: Require(m)\nA: Release(m)\nB: Require(m)", ""},
 		{"A: Require(m)\nB: Require(m)", "held by A"},
 		{"A: Require(m)\nA: Require(m)\nA: Release(m)\nB: Require(m)", "held by A"},
-		{"A: Release(m)", "nobody holds"},
+		{"A: Release(m)", "no thread holds"},
 		{"A: Set1(g)\nB: Set0(g)", ""},
 		{"B: Set0(g)\nA: Set1(g)", "Set0 stands where"},
 		{"A: Set1(g)\nB: Set0(g)\nB: Set0(g)", "Set0 stands where"},
@@ -163,7 +163,7 @@ func TestSmallestRuns(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"hello", "line 1"},
-		{"A: Ready\n\n# fine\nA: Jump(x)", `line 4: "A: Jump(x)": there is no statement "Jump"`},
+		{"A: Ready\n\n# fine\nA: Jump(x)", `line 4: "A: Jump(x)": unknown statement "Jump"`},
 		{"A: Share(x)", "Share has 2 arguments, not 1"},
 		{"A: Share(x, y, z)", "Share has 2 arguments, not 3"},
 		{"A: Share(x,)", `"" is not the name`},

@@ -163,11 +163,11 @@ func TestBadInput(t *testing.T) {
 		opts Options
 		want string
 	}{
-		{Input{nil, same}, Options{}, "a trace and a predicate"},
-		{Input{in, nil}, Options{}, "a trace and a predicate"},
-		{Input{&trace.Trace{}, same}, Options{}, "no scheduling choices"},
+		{Input{nil, same}, Options{}, "no trace or no predicate"},
+		{Input{in, nil}, Options{}, "no trace or no predicate"},
+		{Input{&trace.Trace{}, same}, Options{}, "no scheduling decisions"},
 		{Input{&old, same}, Options{}, "use the heddle that recorded it (v9)"},
-		{Input{in, same}, Options{Operations: []Operation{"guess"}}, `no operation is called "guess"`},
+		{Input{in, same}, Options{Operations: []Operation{"guess"}}, `unknown operation "guess"`},
 	} {
 		r, err := Simplify(context.Background(), c.in, p.run, c.opts)
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {

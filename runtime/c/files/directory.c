@@ -41,7 +41,7 @@ static void sift(struct dirent **e, uint32_t i, uint32_t n) {
 
 static void *need(uint64_t size) {
   void *p = hd_heap_alloc(size, 16, 0);
-  if (!p) hd_unsupported("a directory for which there is no memory");
+  if (!p) hd_unsupported("a directory that does not fit into memory");
   return p;
 }
 

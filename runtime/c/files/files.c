@@ -54,7 +54,7 @@ static long open_now(int dir, const char *path, int flags, unsigned mode) {
   if (!(flags & (O_PATH | O_NONBLOCK)) && hd_sys4(SYS_newfstatat, dir, path, &st, 0) == 0 && S_ISFIFO(st.st_mode)) {
     // Opening would block the carrier until another process opens the other end.
     long fd = hd_sys4(SYS_openat, dir, path, flags | O_NONBLOCK, mode);
-    if (fd == -ENXIO) hd_unsupported("open of a FIFO for writing that nobody reads");
+    if (fd == -ENXIO) hd_unsupported("open for writing of a FIFO that has no reader");
     if (fd >= 0) hd_sys(SYS_fcntl, fd, F_SETFL, flags & ~O_NONBLOCK);
     return fd;
   }

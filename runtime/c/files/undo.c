@@ -88,7 +88,7 @@ static const char *absolute(char *out, int dir, const char *path) {
   if (path[0] != '/') {
     if (dir == AT_FDCWD) {
       long k = hd_sys(SYS_getcwd, out, PATH, 0);
-      if (k <= 0) hd_unsupported("a file named relative to a directory that is gone");
+      if (k <= 0) hd_unsupported("a file named relative to a directory that was removed");
       n = (uint64_t)k - 1;
     } else {
       n = name_of(out, dir);
@@ -124,11 +124,11 @@ static const struct kept *keep(const char *path, const struct stat *st) {
     struct kept *k = &kept[i];
     if (k->size == size && k->mtime.tv_sec == st->st_mtim.tv_sec && k->mtime.tv_nsec == st->st_mtim.tv_nsec && k->mode == st->st_mode && hd_streq(k->path, path)) return k;
   }
-  if (size > MOST) hd_unsupported("writing to, or removing, a file of more than 64 MB that was there before: it could not be put back");
-  if (kept_bytes + size > MOST_ALL) hd_unsupported("writing to more than 512 MB of files that were there before: they could not be put back");
-  if (nkept == MAX_KEPT) hd_unsupported("writing to more than 4096 files that were there before");
+  if (size > MOST) hd_unsupported("writing to, or removing, a file of more than 64 MB that existed before: it could not be restored");
+  if (kept_bytes + size > MOST_ALL) hd_unsupported("writing to more than 512 MB of files that existed before: they could not be restored");
+  if (nkept == MAX_KEPT) hd_unsupported("writing to more than 4096 files that existed before");
   long fd = hd_sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-  if (fd < 0) hd_unsupported("writing to, or removing, a file that cannot be read: it could not be put back");
+  if (fd < 0) hd_unsupported("writing to, or removing, a file that cannot be read: it could not be restored");
   struct kept *k = &kept[nkept];
   k->bytes = hd_map(size + 1, "a file's content");
   uint64_t at = 0;
@@ -203,7 +203,7 @@ static void losing(int dir, const char *path) {
     u->to = name_in(text, &text_used, target);
     return;
   }
-  if (!S_ISREG(st.st_mode)) hd_unsupported("removing a socket, FIFO or device: it could not be put back");
+  if (!S_ISREG(st.st_mode)) hd_unsupported("removing a socket, FIFO or device: it could not be restored");
   // One made by this execution is put back, too, only to be removed: its content is nothing.
   if (known(&st)) {
     step(GONE, full)->mode = st.st_mode;

@@ -63,7 +63,7 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   usable(c, pc);
   hd_check_live(mutex, pc);
   if (!hd_mutex_held((uint64_t)mutex, t))
-    hd_misuse(pc, (uint64_t)mutex, hd_omit_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was left out: the wait needs it" : "condition wait with a mutex that the thread does not hold");
+    hd_misuse(pc, (uint64_t)mutex, hd_omit_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was omitted: the wait needs it" : "condition wait with a mutex that the thread does not hold");
   uint32_t count = hd_mutex_release_all((uint64_t)mutex);
   hd_commit(t, 0, 0);
   hd_update((uint64_t)mutex);

@@ -55,7 +55,7 @@ static void look_outside(const char *name) {
   hd_copy(path, dir, sizeof dir - 1);
   hd_copy(path + sizeof dir - 1, name, hd_strlen(name) + 1);
   if (hd_sys(SYS_access, path, 0, 0) == 0)
-    hd_unsupported("sem_open of a semaphore that another process has made (a file /dev/shm/sem.NAME that nobody needs can be removed)");
+    hd_unsupported("sem_open of a semaphore that another process created (remove the file /dev/shm/sem.NAME if it is left over)");
 }
 
 static struct named *make(const char *name, unsigned value, uint64_t pc) {

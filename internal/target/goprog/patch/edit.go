@@ -44,7 +44,7 @@ type AnchorError struct {
 func (e *AnchorError) Error() string {
 	s := fmt.Sprintf("%s has no %s", e.File, e.Func)
 	if e.Func == "" {
-		s = e.File + " is not there"
+		s = e.File + " is missing"
 	}
 	if e.Anchor != "" {
 		s = fmt.Sprintf("%s in %s has no %q", e.Func, e.File, e.Anchor)
