@@ -55,7 +55,7 @@ type code struct {
 // Plan.Threads; they travel with parent, number and stable name, without entry, label and
 // end. points are the memory instructions that are scheduling points (Plan.Points). Those of
 // the script's own steps need not be among them, see PointsOf; the others matter where a thread
-// stops at one and never goes on.
+// stops at one and never continues.
 //
 // Format does not judge: Parse refuses the string of a script with a thread that is not
 // in threads, or of one with more than 4,194,304 steps or 1,048,576 further points.

@@ -491,7 +491,7 @@ func TestAbsurdLengths(t *testing.T) {
 	}
 }
 
-// Small files that stand for large traces cost what the caller allows.
+// Small files that represent large traces cost what the caller allows.
 func TestMemoryLimit(t *testing.T) {
 	spin := make([]Event, blockEvents)
 	for i := range spin {

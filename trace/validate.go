@@ -43,7 +43,7 @@ func (e *InvalidError) Error() string {
 //   - no flags but those of package trace are set;
 //   - the first event of a thread, and no other, is OpThreadStart; main may do without,
 //     since it had started before the execution began, and so may the clock;
-//   - OpThreadEnd is the last event of its thread, and Thread.Ended says whether there is
+//   - OpThreadEnd is the last event of its thread, and Thread.Ended reports whether there is
 //     one;
 //   - a thread's parent creates it (OpThreadCreate or OpGo with result 0, the thread as
 //     value) once, and before it starts; no such event names another thread. The clock is

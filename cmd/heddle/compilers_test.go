@@ -165,7 +165,7 @@ func (c someCompiler) can(t *testing.T, flags string) {
 	}
 }
 
-// The runtime stands in for memcpy and its kin. A compiler that makes a call of one out of a
+// The runtime stands in for memcpy and similar ones. A compiler that makes a call of one out of a
 // struct's copy in the runtime would make that an access of the program's.
 func TestRuntimeDoesNotCallItsOwn(t *testing.T) {
 	eachInstalledCompiler(t, func(t *testing.T, c someCompiler) {

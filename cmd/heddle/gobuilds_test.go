@@ -259,7 +259,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 	}
 }
 
-// doctor says that heddle cannot be put into a Go installation whose runtime it does not
+// doctor reports that heddle cannot be added to a Go installation whose runtime it does not
 // know, and the anchor it needs.
 func TestDoctorGo(t *testing.T) {
 	t.Parallel()

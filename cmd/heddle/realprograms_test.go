@@ -20,7 +20,7 @@ type realProgram struct {
 	name   string
 	source string     // Debian's name of the source package
 	needs  [2]string  // a header or program, and the package that has it
-	build  [][]string // commands, in the source's directory; CC and CXX stand for heddle cc and heddle c++, TESTDATA for ours
+	build  [][]string // commands, in the source's directory; CC and CXX represent heddle cc and heddle c++, TESTDATA for ours
 	env    [2]string  // a variable, and its value
 	args   []string   // the program below the source's directory, and its arguments
 	also   [][]string // other arguments, which are to be clean, too

@@ -32,7 +32,7 @@ type Check struct {
 	Advice string `json:"advice,omitempty"` // what it means and what to do; empty if nothing is wrong
 }
 
-// Config says what to check.
+// Config describes what to check.
 type Config struct {
 	Cache  string // as toolchain.CacheDir takes it
 	GoTool string // the go command, empty for the one in PATH

@@ -299,7 +299,7 @@ func TestPlanEndsEarly(t *testing.T) {
 	}
 }
 
-// TestLocalReportsPlansThatEnded: of a target that goes on to the next plan the one before has
+// TestLocalReportsPlansThatEnded: of a target that continues to the next plan the one before has
 // ended, and so have all when its stream ends.
 func TestLocalReportsPlansThatEnded(t *testing.T) {
 	plans := []schedule.Plan{{Tag: 1, Repeat: 3}, {Tag: 2, Repeat: 1}, {Tag: 3, Repeat: 2}, {Tag: 4, Repeat: 2}}

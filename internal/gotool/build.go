@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Build says what to build.
+// Build describes what to build.
 type Build struct {
 	What    []string // an import path, or the .go files of a program
 	Test    bool     // its test binary; otherwise the program itself
@@ -23,7 +23,7 @@ type Build struct {
 	Cache string
 }
 
-// BuildError says that a package does not build. Output is what the go command printed.
+// BuildError reports that a package does not build. Output is what the go command printed.
 type BuildError struct {
 	Package string
 	Output  string

@@ -51,7 +51,7 @@ func find(t *testing.T, dir string) *Tool {
 	return tool
 }
 
-// script is a command that stands for go and answers go env -json.
+// script is a command that represents go and answers go env -json.
 func script(t *testing.T, answer string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "go")

@@ -80,7 +80,7 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	defer b.told(test, r.Packages)()
 	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
 	if stamp := b.stamp(); err == nil && stamp != "" {
-		_ = os.WriteFile(stamp, nil, 0o644) // on failure a sentence is printed once more
+		_ = os.WriteFile(stamp, nil, 0o644) // on failure a later run prints the sentence again
 	}
 	var failed *gotool.BuildError
 	if errors.As(err, &failed) {

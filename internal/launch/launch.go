@@ -29,7 +29,7 @@ type Launcher struct {
 	// moment.
 	Note, Say func(string)
 	Slowly    func(string) (done func())
-	// Quiet says that the caller reports builds of tests.
+	// Quiet: the caller reports builds of tests.
 	Quiet bool
 	// Output receives the output of a failing go command.
 	Output io.Writer

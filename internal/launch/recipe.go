@@ -14,7 +14,7 @@ import (
 // goTool is Recipe.Tool of all programs that heddle builds.
 const goTool = "go"
 
-// Values of Recipe.Leaks besides the empty one, which stands for a note.
+// Values of Recipe.Leaks besides the empty one, which represents a note.
 const (
 	LeaksFail   = "fail"
 	LeaksIgnore = "ignore"

@@ -61,7 +61,7 @@
 // # Goroutines
 //
 // In a Go program an operation's event stands where the goroutine is about to do it; if it
-// blocks, an event of its own (OpResume) follows when it goes on. Whether it blocked is only
+// blocks, an event of its own (OpResume) follows when it continues. Whether it blocked is only
 // known from the goroutine's next event, so the caller tells: ApplyGo. What orders goroutines is
 // not told by these operations but by the acquire and release events of Go's race detector
 // around them, so State has only the owners of sync.Mutex and sync.RWMutex.

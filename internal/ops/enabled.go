@@ -3,7 +3,7 @@ package ops
 import "github.com/heddle-dev/heddle/trace"
 
 // Enabled works out which threads could have taken each of a trace's events instead: those
-// that were there, and whose next operation, as the trace goes on, did not have to wait.
+// that were there, and whose next operation, as the trace continues, did not have to wait.
 // It is for traces that were reordered or come from tools that do not record it. Events
 // that were not choices, and threads of which no later event is recorded but which had not
 // ended, are decided by what the trace's own sets and waiters say.
@@ -161,7 +161,7 @@ func (r *replay) could(u trace.ThreadID, i int32, ev *trace.Event) bool {
 	case s.Deadline && ev.Result == invalid:
 		return true // no deadline to wait for
 	case s.Of == Descriptor && s.Blocks != Never && ev.Flags&trace.FlagTimeout != 0:
-		return false // whether it could go on is not in the trace; it could not when it timed out
+		return false // whether it could continue is not in the trace; it could not when it timed out
 	case ev.Result == Cancelled && th.cancelled:
 		return s.Does != Resume || s.Of != Condition || r.free(trace.Object(ev.Aux), u)
 	case s.Does == Join && ev.Value < uint64(len(r.threads)) && r.over(trace.ThreadID(ev.Value)):

@@ -117,7 +117,7 @@ func compare(t *testing.T, name string, tr *trace.Trace) (compared int) {
 
 // TestRecordedTraces compares the state with what heddle's runtime did and recorded: who could
 // have run at each scheduling point, who held and woke what. The traces are of the programs of
-// testdata/conformance and testdata/programs, accesses to memory left out.
+// testdata/conformance and testdata/programs, accesses to memory omitted.
 func TestRecordedTraces(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*")
 	if err != nil || len(files) == 0 {

@@ -21,7 +21,7 @@ func (r *replay) findWakes() {
 	}
 }
 
-// wakeOf is the event that let the goroutine of event i go on with its operation, event from.
+// wakeOf is the event that let the goroutine of event i continue with its operation, event from.
 func (r *replay) wakeOf(from, i int) int32 {
 	waits := &r.t.Events[from]
 	for j := i - 1; j > from; j-- {

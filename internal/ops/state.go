@@ -83,7 +83,7 @@ const (
 	ReleasedShared
 
 	// Waits: the thread entered the object's queue. Woke: Thread was taken from it. MayWake:
-	// Thread may have been. Resumed: the thread goes on; N is 1 if another thread woke it, and
+	// Thread may have been. Resumed: the thread continues; N is 1 if another thread woke it, and
 	// the wait succeeded. Left: the thread left the queue unwoken.
 	Waits
 	Woke
@@ -244,7 +244,7 @@ func (s *State) Apply(ev *trace.Event) []Change {
 	return s.changes
 }
 
-// ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine goes on
+// ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine continues
 // with an OpResume, or never, so that an operation that acquires has not done so yet.
 func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 	spec := Of(ev.Op)

@@ -166,7 +166,7 @@ func (l *lines) line(line []byte) (rec record, msg string) {
 	return rec, ""
 }
 
-// badName says what is wrong with a name.
+// badName describes what is wrong with a name.
 func badName(name []byte) string {
 	if len(name) == 0 {
 		return "has no name"

@@ -212,9 +212,9 @@ func TestWriteKeepsOrder(t *testing.T) {
 		tr.Events = slices.DeleteFunc(tr.Events, func(ev trace.Event) bool {
 			switch ev.Op {
 			case trace.OpMalloc, trace.OpFree, trace.OpProcessExit, trace.OpBarrierInit, trace.OpSemInit, trace.OpSemGetvalue:
-				return true // left out
+				return true // omitted
 			}
-			// What failed is left out, and what is ordered by it.
+			// Failed operations are omitted, and the order that they would impose.
 			return ev.Result != 0 && ev.Op != trace.OpAtomicCas && ev.Op != trace.OpCondWake && ev.Op != trace.OpBarrierLeave && ev.Op != trace.OpFutexWakeup && ev.Op != trace.OpFutexWait
 		})
 		tr.Ending = trace.Ending{}

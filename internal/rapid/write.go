@@ -27,7 +27,7 @@ type Written struct {
 	Lines int
 	// Lost is what STD could not say.
 	Lost []Loss
-	// Places are what the numbers in the third field stand for, of a trace that does not
+	// Places are what the numbers in the third field represent, of a trace that does not
 	// come from STD: number i+1 is Places[i], 0 an unknown place.
 	Places []trace.Site
 }
@@ -43,7 +43,7 @@ type Written struct {
 //     read-write lock for reading, are empty critical sections of a lock of their own:
 //     who comes later is ordered after who came before, which is no less than the truth;
 //   - starts and ends of threads, heap blocks, what ends the execution, operations that
-//     failed, and those that order nothing are left out.
+//     failed, and those that order nothing are omitted.
 //
 // All of it is in Written.Lost.
 func Write(w io.Writer, t *trace.Trace, o Options) (*Written, error) {
@@ -371,7 +371,7 @@ func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Chan
 	}
 }
 
-// unknown leaves out an operation that says nothing to STD.
+// unknown omits an operation that STD cannot express.
 func (w *writer) unknown(ev *trace.Event, lose func(string)) {
 	if ev.Object == 0 {
 		lose("operations that STD has no word for: omitted")

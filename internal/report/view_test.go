@@ -103,7 +103,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// leaves are the numbers of events that rows stand for, in order.
+// leaves are the numbers of events that rows represent, in order.
 func leaves(t *testing.T, rows []Row) (out []int) {
 	t.Helper()
 	for _, r := range rows {

@@ -1,6 +1,6 @@
 package depend
 
-// none ends a list and stands for "no node".
+// none ends a list and represents "no node".
 const none = int32(-1)
 
 // access is what is remembered of a location: the last write, and the reads since. An

@@ -38,7 +38,7 @@ import (
 //	pthread_cancel                              Fence (8)
 //	exit, abort, fatal signal                   Fence
 //
-// and of Go programs, where an operation that waited goes on with a resume (5):
+// and of Go programs, where an operation that waited continues with a resume (5):
 //
 //	go, and the goroutine's start               Create, Begin
 //	chan send, receive, close; its resume       Change of the channel; Observe
@@ -87,13 +87,13 @@ type Interpreter struct {
 	switched  map[trace.ThreadID]uint64   // token for the goroutine that a coroutine switched to
 }
 
-// lifeOf stands for whether a thread has ended, as a join that does not wait sees it.
+// lifeOf represents whether a thread has ended, as a join that does not wait sees it.
 func lifeOf(t uint64) Effect { return Effect{Observe, Life, ^uint64(1) - t, 1} }
 
-// signals stands for the signals that are pending in the process and its threads.
+// signals represents the signals that are pending in the process and its threads.
 const signals = ^uint64(0)
 
-// descriptors stands for the process's table of descriptors, and for what a poll looks at.
+// descriptors represents the process's table of descriptors, and what a poll tests.
 const descriptors = ^uint64(1)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {

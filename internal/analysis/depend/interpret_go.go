@@ -23,7 +23,7 @@ type blocked struct {
 }
 
 // goroutine is the effects of an operation of a Go program. Its events stand where the
-// operation is about to happen; one that has to wait goes on with a RESUME.
+// operation is about to happen; one that has to wait continues with a RESUME.
 func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	pseudo := func(m Mode, key uint64) Effect { return Effect{m, Lock, key, 1} }

@@ -52,7 +52,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 	return buf
 }
 
-// wake ends a thread's wait: after it began, and before the thread goes on.
+// wake ends a thread's wait: after it began, and before the thread continues.
 func (in *Interpreter) wake(u trace.ThreadID, buf []Effect) []Effect {
 	tok := in.token()
 	set(&in.woken, u, tok)

@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Index int // of the event
 	Event *trace.Event
-	// Joined says that nothing can come between this event and the one before it.
+	// Joined reports that nothing can come between this event and the one before it.
 	Joined bool
 	// Effects is valid until the next step.
 	Effects []Effect

@@ -4,7 +4,7 @@ import "slices"
 
 // Chain is a number for threads of which each begins, as far as anybody can tell, after the
 // one before it has ended: all that the one did happened before what the other does. So their
-// times go on from one another, and a clock needs one number for all of them. A pool that has
+// times continue from one another, and a clock needs one number for all of them. A pool that has
 // run a hundred thousand threads, ten at a time, has about ten chains.
 type Chain uint32
 

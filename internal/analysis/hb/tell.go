@@ -56,7 +56,7 @@ func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
 	return r
 }
 
-// allChannels stands for everything that a descriptor leads to. What made a poll or a wait
+// allChannels represents everything that a descriptor leads to. What made a poll or a wait
 // on an epoll set end is not recorded whole, so it comes after all that was done to any
 // descriptor before it: this may hide a race and never invents one.
 const allChannels = trace.Object(^uint64(1))
@@ -76,10 +76,10 @@ func outside(o trace.Object) bool {
 	return ok && kind == "descriptor"
 }
 
-// allSignals stands for every pending signal. Which of several pending ones a wait takes
+// allSignals represents every pending signal. Which of several pending ones a wait takes
 // is the system's choice, so a wait comes after all that were sent before it: this may
 // hide a race and never invents one.
 const allSignals = trace.Object(^uint64(0))
 
-// cancelOf stands for the cancellation that is asked of a thread.
+// cancelOf represents a thread's cancellation request.
 func cancelOf(t trace.ThreadID) trace.Object { return allSignals - 1 - trace.Object(t) }

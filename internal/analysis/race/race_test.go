@@ -390,7 +390,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestBlocksFromAllocs: a block allocated anew is told by Trace.Allocs too.
+// TestBlocksFromAllocs: Trace.Allocs also distinguishes a block allocated again.
 func TestBlocksFromAllocs(t *testing.T) {
 	x := trace.MakeObject(trace.RegionHeap, 0, 0x40)
 	tr := &trace.Trace{Threads: make([]trace.Thread, 2), Events: []trace.Event{

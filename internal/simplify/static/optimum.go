@@ -18,7 +18,7 @@ var DefaultLimits = Limits{Cells: 1 << 22, States: 1 << 18}
 type Best struct {
 	// Lower is a lower bound on the number of switches of any order.
 	Lower int
-	// Exact says that an order with exactly Lower switches exists: Order.
+	// Exact: an order with exactly Lower switches exists: Order.
 	Exact bool
 	Order []int32
 

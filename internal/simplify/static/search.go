@@ -164,7 +164,7 @@ func (s *search) run() (int, []int32) {
 			s.looked++
 			s.states[i].done = true
 			for t := range s.c.of {
-				// The piece that ended here went on for as long as it could.
+				// The piece that ended here continued for as long as it could.
 				if int32(t) == st.thread {
 					continue
 				}

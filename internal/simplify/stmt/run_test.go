@@ -98,7 +98,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRunNotices: an order that breaks a dependence is stuck or comes to another state.
+// TestRunNotices: an order that breaks a dependence is stuck or reaches another state.
 func TestRunNotices(t *testing.T) {
 	broken, noticed := 0, 0
 	for seed := range uint64(600) {

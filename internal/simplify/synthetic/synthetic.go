@@ -23,7 +23,7 @@ type Workload struct {
 	Conflict, Write, Section float64
 	// Length is how many accesses a critical section has.
 	Length int
-	// Stay is the chance that the running thread goes on.
+	// Stay is the chance that the running thread continues.
 	Stay float64
 }
 

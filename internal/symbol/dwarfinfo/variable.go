@@ -143,7 +143,7 @@ func (v variable) describe() (string, dieName) {
 	return v.scope + n.name, n
 }
 
-// Variable is a variable as its declaration has it.
+// Variable is a variable as in its declaration.
 type Variable struct {
 	Name    string // readable: with its function or namespace before it
 	Linkage string // as the linker knows it, empty if the debug information does not say

@@ -35,7 +35,7 @@ var omittable = []string{
 	"pthread_cond_signal", "pthread_cond_broadcast", "cnd_signal", "cnd_broadcast",
 }
 
-// needed says why a call cannot be omitted.
+// needed explains why a call cannot be omitted.
 var needed = map[string]string{
 	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is omitted too",
 	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is omitted too",
@@ -192,7 +192,7 @@ func (w omission) find(table *symbol.Table) (found, passed []trace.Site, err err
 	return nil, nil, w.missing(table, others)
 }
 
-// missing says why the program has no such call.
+// missing explains why the program has no such call.
 func (w omission) missing(table *symbol.Table, lines map[int]bool) error {
 	if len(lines) == 0 {
 		if len(table.Files(w.inFile)) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Three threads wait, one is let go on first: which one is a choice of the schedule, with
+// Three threads wait, one may continue first: the schedule decides which, with
 // every primitive, and is repeated by its script.
 func TestWhoIsWokenIsAChoice(t *testing.T) {
 	const frame = `

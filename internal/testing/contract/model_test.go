@@ -48,7 +48,7 @@ func (m *model) birth(name string, ops []Op) *modelThread {
 	return t
 }
 
-// comes is where a thread has come to an operation.
+// comes is where a thread has reached an operation.
 func (m *model) comes(t *modelThread) {
 	yields := t.ops[0].Word == "yield"
 	switch {

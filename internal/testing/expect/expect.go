@@ -25,7 +25,7 @@ type Program struct {
 	Switches, Preemptions int
 	Why                   string   // the argument for it
 	Timeouts              bool     // the failure, or a right run, needs waits that time out early
-	Isolation             string   // that executions need, as the trace's header has it; empty for a snapshot
+	Isolation             string   // that executions need, as in the trace's header; empty for a snapshot
 	PlugIn                string   // file name of the library made of the same source
 	Flags                 []string // of the compiler
 	Args                  []string // of the program
@@ -138,7 +138,7 @@ func (p *Program) set(key, value string) (err error) {
 	return err
 }
 
-// only sets what a field with a single possible value stands for.
+// only sets what a field with a single possible value represents.
 func only(value, want string, set *bool) error {
 	if value != want {
 		return fmt.Errorf("%q; want %s", value, want)

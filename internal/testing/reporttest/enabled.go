@@ -6,7 +6,7 @@ import (
 )
 
 // fillEnabled works out, for each event, which threads could have done their next operation
-// instead. Unlike ops.Enabled it makes do with scripts that leave out what they are not about:
+// instead. Unlike ops.Enabled it accepts scripts that omit details they do not test:
 // whatever is posted to an object wakes all that wait there.
 func fillEnabled(tr *trace.Trace) {
 	n := len(tr.Threads)

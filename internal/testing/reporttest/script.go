@@ -4,11 +4,11 @@
 // `trace` with a statement a line:
 //
 //	program ./lost -n 2        the command
-//	target go                  kind of target; c if left out
+//	target go                  kind of target; c if omitted
 //	file lost.c                what lines belong to, until the next one
 //	func worker 8 15           a function and its lines
 //	system lib.h               a file of the system's headers
-//	thread T1 worker T0        a thread that runs that function, and who starts it; main if left out
+//	thread T1 worker T0        a thread that runs that function, and who starts it; main if omitted
 //	clock T2                   the thread that time is
 //	timer T3                   a timer that main made; after main's other threads
 //	block p malloc:12 T0 24    a heap block called p, allocated there, with its size

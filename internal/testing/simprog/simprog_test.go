@@ -125,7 +125,7 @@ func TestExecutionsRepeat(t *testing.T) {
 }
 
 // ends is how many choices an execution makes without an arrival before them: one after each
-// thread that ended while it went on. The arrival that breaks the step budget makes none.
+// thread that ended while it continued. The arrival that breaks the step budget makes none.
 func ends(t *trace.Trace, budget int) (n int) {
 	for i, e := range t.Events {
 		if e.Op == trace.OpThreadEnd && (i < len(t.Events)-1 || t.Ending.Kind == trace.Hang) {
@@ -248,7 +248,7 @@ func TestSignatureNamesEquivalence(t *testing.T) {
 	}
 }
 
-// independent says that an operation has nothing to do with any other object.
+// independent reports that an operation has nothing to do with any other object.
 func independent(e *trace.Event) bool {
 	switch e.Op {
 	case trace.OpRead, trace.OpWrite, trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpMutexLock, trace.OpMutexUnlock:
@@ -401,7 +401,7 @@ func TestStrictDivergence(t *testing.T) {
 			t.Errorf("%s: %v, %+v", test.name, o.Ending.Kind, o.Diverged)
 		}
 	}
-	// The policy goes on where a script ends, unless the budget is as long as the script.
+	// The policy decides where a script ends, unless the budget is as long as the script.
 	p := plan(func(s []schedule.Step) []schedule.Step { return s[:3] })
 	if o := run(t, target, p); o.Ending.Kind != trace.Clean {
 		t.Errorf("a short script ended with %v", o.Ending.Kind)
@@ -477,7 +477,7 @@ func TestTolerances(t *testing.T) {
 	if o.Ending.Kind != trace.Clean || o.Deviations == 0 {
 		t.Errorf("ended with %v after %d deviations", o.Ending.Kind, o.Deviations)
 	}
-	// A script that ends early goes on under the policy.
+	// The policy continues a script that ends early.
 	o = run(t, target, schedule.Plan{Mode: schedule.Tolerant, Script: script[:2], Threads: recorded.Threads})
 	if o.Ending.Kind != trace.Clean || o.Deviations != 0 {
 		t.Errorf("a short script ended with %v after %d deviations", o.Ending.Kind, o.Deviations)

@@ -55,7 +55,7 @@ type instr struct {
 	value uint64 // thread, block size, count
 	via   reg    // at is relative to this register
 	into  reg    // where the value read goes
-	skip  int    // how many instructions to leave out where a try failed
+	skip  int    // how many instructions to omit where a try failed
 	timed bool
 	quiet bool // happens in the same breath as the operation before
 }
@@ -224,7 +224,7 @@ func (m *machine) do(t int, hint *trace.Event) (trace.Event, error) {
 	th := &m.threads[t]
 	in := m.next(t)
 	ev := trace.Event{Thread: trace.ThreadID(t), Op: in.op, Object: in.at, Size: in.size, Site: trace.MakeSite(0, uint64(t)<<16|uint64(th.pc))}
-	done := true // go on to the next instruction
+	done := true // continue to the next instruction
 	switch in.op {
 	case trace.OpThreadStart:
 		th.started, done = true, false
@@ -422,7 +422,7 @@ func (m *machine) load(in instr) uint64 {
 	return h >> 8
 }
 
-// store writes a value that nobody else writes.
+// store writes a value that no other thread writes.
 func (m *machine) store(t int, in instr) uint64 {
 	th := &m.threads[t]
 	th.writes++

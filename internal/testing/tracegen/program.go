@@ -112,7 +112,7 @@ func insert(prog []instr, at int, in instr) []instr {
 
 func (p *programmer) add(in ...instr) { p.out = append(p.out, in...) }
 
-// within adds a skippable stretch: what body adds is left out where the first fails.
+// within adds a skippable stretch: what body adds is omitted where the first fails.
 func (p *programmer) within(first instr, body func(), last instr) {
 	at := len(p.out)
 	p.add(first)

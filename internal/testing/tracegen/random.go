@@ -25,14 +25,14 @@ type Run struct {
 type Shape struct {
 	Threads int // at least 1
 	Length  int // operations of each thread, about
-	// Stay is the chance in 100 that the running thread goes on.
+	// Stay is the chance in 100 that the running thread continues.
 	Stay int
 	// Big has accesses of up to 12 KiB.
 	Big bool
 }
 
 // Random makes random programs of all the operations of heddle's C runtime and runs them
-// under a random schedule, until they have ended or nobody can go on.
+// under a random schedule, until they have ended or none is enabled.
 func Random(seed uint64, shape Shape) *Run {
 	r := rand.New(rand.NewPCG(seed, 0x9e37))
 	run := &Run{progs: programs(r, shape.Threads, shape.Length, shape.Big)}
@@ -116,7 +116,7 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 	if !m.exited && slices.ContainsFunc(m.threads, func(th thread) bool { return th.created && !th.ended }) {
 		t.Ending.Kind = trace.Deadlock
 	}
-	m.exited = false // to see who could have gone on
+	m.exited = false // to see who could have continued
 	for u := range m.threads {
 		if th := &m.threads[u]; th.created && !th.ended {
 			in := m.next(u)

@@ -36,7 +36,7 @@ type edit struct {
 	code   string
 }
 
-// AnchorError says that a release of Go lacks the anchor text of an edit.
+// AnchorError reports that a release of Go lacks the anchor text of an edit.
 type AnchorError struct {
 	File, Func, Anchor string
 }

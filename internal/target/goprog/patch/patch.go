@@ -113,7 +113,7 @@ func Check(goroot string, opts Options) error {
 	return err
 }
 
-// UnsupportedError says that heddle does not know a Go installation.
+// UnsupportedError reports that heddle does not know a Go installation.
 type UnsupportedError struct {
 	Goroot string
 	Err    error

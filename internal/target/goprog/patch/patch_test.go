@@ -161,7 +161,7 @@ func textOf(src []byte, offset func(token.Pos) int, n ast.Node) string {
 	return string(src[offset(n.Pos()):offset(n.End())])
 }
 
-// A file that is not there is named, and so is one that does not parse.
+// A file that does not exist is named, and so is one that does not parse.
 func TestIncomplete(t *testing.T) {
 	root := t.TempDir()
 	for _, opts := range builds {
