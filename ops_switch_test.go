@@ -14,7 +14,7 @@ import (
 )
 
 // maxOperations is how many operations a switch or a composite literal outside of internal/ops
-// may name. A few are told apart; more are a second table of what operations mean.
+// may name. A few are distinguished; more are a second table of what operations mean.
 const maxOperations = 4
 
 // namesOperations are the files that may name more, and why.

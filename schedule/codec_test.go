@@ -56,7 +56,7 @@ func TestPlanRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Plan{Tag: 1, Points: []trace.Site{7}} // what was there goes
+		got := Plan{Tag: 1, Points: []trace.Site{7}} // the old contents are dropped
 		if err := got.UnmarshalBinary(data); err != nil || !same(got, p) {
 			t.Fatalf("%v, %+v, want %+v", err, got, p)
 		}
@@ -142,7 +142,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 }
 
 // TestCodecRefuses: what was made by another heddle, or says what cannot be, is an ErrCodec and
-// leaves what was there.
+// leaves the old contents.
 func TestCodecRefuses(t *testing.T) {
 	plan := func(change func(*tracepb.Plan)) []byte {
 		m := &tracepb.Plan{Version: CodecVersion, PointsVersion: PointsVersion}

@@ -112,7 +112,7 @@ func TestStringThreads(t *testing.T) {
 // golden is also the example of docs/trace-format.md.
 const golden = "hds1.p4.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
 
-// A string that is out there must stay readable: it is in somebody's bug report.
+// A published string must stay readable: it may be in a bug report.
 func TestStringGolden(t *testing.T) {
 	script := rounds(2, 1)
 	script[7].Timeout = true
@@ -249,7 +249,7 @@ func TestStringFlips(t *testing.T) {
 	}
 }
 
-// The case that a select tries first is a choice of the schedule.
+// The schedule decides which case a select tries first.
 func TestStepsOfSelect(t *testing.T) {
 	got := Steps([]trace.Event{
 		{Op: trace.OpSelect, Site: 1, Aux: 3, Size: 4},

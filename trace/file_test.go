@@ -27,7 +27,7 @@ func mustEncode(t testing.TB, tr *Trace) []byte {
 	return b.Bytes()
 }
 
-// pack makes a trace file of records in their plain form, whatever they say.
+// pack makes a trace file of records in their plain form, valid or not.
 func pack(t testing.TB, plain []byte) []byte {
 	t.Helper()
 	b := bytes.NewBuffer(preamble())

@@ -47,8 +47,8 @@ func (e *InvalidError) Error() string {
 //     one;
 //   - a thread's parent creates it (OpThreadCreate or OpGo with result 0, the thread as
 //     value) once, and before it starts; no such event names another thread. The clock is
-//     there from the beginning, created by nobody;
-//   - OpTimerFire is done by the clock, whose only choices it is;
+//     there from the beginning, created by no thread;
+//   - OpTimerFire is done by the clock, which does nothing else;
 //   - a thread that is joined (OpThreadJoin with result 0, the thread as value, no
 //     time-out) is in the table, is not the joining one, and has ended before;
 //   - of a scheduling point, that is unless FlagNoDecision is set, the enabled set has the

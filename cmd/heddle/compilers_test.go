@@ -99,7 +99,7 @@ func TestEveryCompiler(t *testing.T) {
 	})
 }
 
-// However a program is compiled and linked, its bug is found, and told by source line, through
+// However a program is compiled and linked, its bug is found, and reported by source line, through
 // inlined functions.
 func TestBuildOptions(t *testing.T) {
 	both := []string{

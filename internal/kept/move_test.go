@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What earlier versions kept moves whole, over nothing that is there, and leaves alone what
+// Findings of earlier versions move completely, overwrite nothing, and leave alone what
 // is not heddle's.
 func TestMoveKept(t *testing.T) {
 	pkg := t.TempDir()

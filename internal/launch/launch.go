@@ -20,7 +20,7 @@ type Launcher struct {
 	Support Support
 
 	// Trusted runs the programs of other users' traces without asking. Confirm asks the user
-	// whether heddle should do what the text says; it is nil if nobody can be asked.
+	// whether heddle should do what the text says; it is nil if no user can be asked.
 	Trusted bool
 	Confirm func(ctx context.Context, text string) (bool, error)
 

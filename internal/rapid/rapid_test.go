@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %d %v", tr.Threads[ev.Thread].Label, ev.Op, ev.Site.Offset(), ev.Flags&trace.FlagNoDecision != 0))
 	}
 	want := []string{
-		"T0 start 0 true", "T0 pthread_create 0 true", // T1 is forked by nobody
+		"T0 start 0 true", "T0 pthread_create 0 true", // no thread forks T1
 		"T0 read 345 false", "T1 start 0 true", "T1 write 456 false", "T0 pthread_create 123 false",
 		"T2 start 0 true", "T2 lock 120 false", "T2 unlock 130 false", "T2 end 0 true", "T0 pthread_join 134 false",
 	}

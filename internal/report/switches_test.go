@@ -63,7 +63,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestWithoutSymbols makes a view of a program that is not there any more.
+// TestWithoutSymbols makes a view of a program that no longer exists.
 func TestWithoutSymbols(t *testing.T) {
 	tr, _ := reporttest.Load(t, "deadlock")
 	tr.Modules[0].Path = "/nowhere/bank"

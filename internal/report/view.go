@@ -155,7 +155,7 @@ type Side struct {
 type Wait struct {
 	Thread trace.ThreadID `json:"thread"`
 	Ready  bool           `json:"ready"` // it was enabled
-	// Text says what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
+	// Text describes what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
 	// waits for B held by T2`.
 	Text  string `json:"text"`
 	Place int    `json:"place"`

@@ -46,7 +46,7 @@ func (b build) compileApart(t *testing.T, sources ...string) string {
 	return filepath.Join(dir, "sample")
 }
 
-// Units in files of their own, or gathered in one, tell as much as those in the program.
+// Units in files of their own, or gathered in one, name as much as those in the program.
 func TestSplit(t *testing.T) {
 	// Binutils' dwp does not know DWARF 5, and LLVM's does not end with GCC's; compressed
 	// sections are too much for it.

@@ -149,7 +149,7 @@ func TestWrapCXX(t *testing.T) {
 	})
 }
 
-// Accesses to volatile variables are told apart.
+// Accesses to volatile variables are distinguished.
 func TestWrapVolatile(t *testing.T) {
 	eachCompiler(t, func(t *testing.T, p pair) {
 		w := newWorkspace(t, p, programs)

@@ -132,7 +132,7 @@ func (b *Builder) Effect(e Effect) {
 	}
 }
 
-// Graph returns the graph of what was added. The builder must not be used any more.
+// Graph returns the graph of the added events. The builder must not be used afterwards.
 func (b *Builder) Graph() *Graph {
 	b.g.start = append(b.g.start, uint32(len(b.g.preds)))
 	g := b.g

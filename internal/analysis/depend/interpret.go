@@ -55,8 +55,8 @@ import (
 //	test fails                                  Change of what tests said
 //
 // (1) The token of the wait is taken by whoever wakes the thread. (2) A signal that woke
-// somebody may change places with waits of others, because POSIX lets a signal wake any
-// waiter and a schedule says which; a broadcast and a signal that woke nobody may not
+// a thread may change places with waits of others, because POSIX lets a signal wake any
+// waiter and a schedule says which; a broadcast and a signal that woke no thread may not
 // (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
 // which each wait has its own earlier post keeps the count from going below zero. (4) The
 // last to arrive takes a token from each of the others, leaves one for each, and changes
@@ -69,7 +69,7 @@ import (
 // operation that failed.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
-// timed out could have done so at any moment at which what it waited for was not there
+// timed out could have done so at any moment at which what it waited for was missing
 // (Observe or Change). What a program reads from the clock is not recorded.
 //
 // Memory order is not looked at: executions are interleavings.
@@ -183,8 +183,8 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 // synchronise is the effects of an operation on a synchronisation object.
 func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	// An object that lies in a heap block must not be used before the block is there or
-	// after it is gone.
+	// An object that lies in a heap block must not be used before the block is allocated or
+	// after it is freed.
 	if at.Region() == trace.RegionHeap {
 		buf = append(buf, memory(Read, at, 1))
 	}
@@ -209,7 +209,7 @@ func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect
 }
 
 // lock is the effects of an operation on a lock or once. The state follows reader-writer locks
-// only: what the others mean does not depend on who has them.
+// only: what the others mean does not depend on the holder.
 func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	if spec.Of == ops.RWLock {
 		return in.rwlock(spec, ev, buf)

@@ -53,7 +53,7 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	op := ev.Op
 	if op == trace.OpResume {
 		if was.op != trace.Op(ev.Value) {
-			return append(buf, Effect{Mode: Fence, Kind: Signal}) // nobody saw what it waited for
+			return append(buf, Effect{Mode: Fence, Kind: Signal}) // what it waited for was not recorded
 		}
 		op, at = was.op, was.at
 	}

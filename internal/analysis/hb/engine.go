@@ -82,7 +82,7 @@ type thread struct {
 
 	goroutine bool // created by a go statement
 
-	woken   Clock    // from who woke it, until its wake event
+	woken   Clock    // of the thread that woke it, until its wake event
 	phase   *phase   // of the barrier it is waiting at
 	acquire Clock    // what its relaxed loads read from, for a later acquire fence
 	release released // its clock at its last release fence

@@ -14,7 +14,7 @@ func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 			e.leave(t, releasedAt(e.told, allSignals))
 		}
 	case ops.Take:
-		// A fault (no choice) has no sender.
+		// A fault (not a scheduling point) has no sender.
 		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoDecision == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
 			t.take(releasedAt(e.told, allSignals))
 		}
@@ -77,7 +77,7 @@ func outside(o trace.Object) bool {
 }
 
 // allSignals represents every pending signal. Which of several pending ones a wait takes
-// is the system's choice, so a wait comes after all that were sent before it: this may
+// is up to the system, so a wait comes after all that were sent before it: this may
 // hide a race and never invents one.
 const allSignals = trace.Object(^uint64(0))
 

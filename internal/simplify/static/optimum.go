@@ -14,7 +14,7 @@ type Limits struct {
 // DefaultLimits take about a second and 100 MB.
 var DefaultLimits = Limits{Cells: 1 << 22, States: 1 << 18}
 
-// Best is what is known of the fewest switches.
+// Best holds the known bounds on the fewest switches.
 type Best struct {
 	// Lower is a lower bound on the number of switches of any order.
 	Lower int

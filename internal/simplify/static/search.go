@@ -115,7 +115,7 @@ func (s *search) key(cut []int32) string {
 func (s *search) push(cut []int32, pieces, parent, thread int32) {
 	whole := int(pieces) + s.estimate(cut)
 	if s.upper >= 0 && whole >= s.upper {
-		return // no better than what is known
+		return // no better than the best known
 	}
 	k := s.key(cut)
 	i, ok := s.index[k]

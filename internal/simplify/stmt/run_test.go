@@ -122,7 +122,7 @@ func TestRunNotices(t *testing.T) {
 			}
 		}
 	}
-	// What it cannot notice: two writes that nobody reads between, followed by a third.
+	// What it cannot notice: two writes without a read in between, followed by a third.
 	if broken < 1000 || noticed*100 < broken*97 {
 		t.Errorf("of %d broken orders %d were noticed", broken, noticed)
 	}

@@ -174,7 +174,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
-	// An executor that does not do as it is told.
+	// An executor that does not follow its script.
 	r, err := Simplify(context.Background(), Input{in, same}, func(context.Context, schedule.Plan) (schedule.Outcome, error) {
 		return schedule.Outcome{Ending: in.Ending}, nil
 	}, Options{})
@@ -204,7 +204,7 @@ func TestNeverAFinding(t *testing.T) {
 	}
 }
 
-// TestPlan checks what executors are told beside the script.
+// TestPlan checks what executors receive beside the script.
 func TestPlan(t *testing.T) {
 	p := figure1()
 	in := p.scripted(1, 1, 0, 1, 0, 1, 0, 1, 0)

@@ -17,7 +17,7 @@ type variable struct {
 	off  dwarf.Offset
 	// fn is the function whose static variable it is; 0 for a global.
 	fn    dwarf.Offset
-	scope string // namespaces, for producers that give no linkage name
+	scope string // namespaces, for producers that emit no linkage name
 }
 
 // Operations of a location expression that a variable at a fixed address uses.

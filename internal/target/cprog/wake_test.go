@@ -76,7 +76,7 @@ int main(void) {
 }
 
 // A timed wait may run out while another thread holds the mutex, and the signal that comes
-// then wakes nobody, or somebody else; without early time-outs it does not run out here.
+// then wakes no thread, or another one; without early time-outs it does not run out here.
 func TestTimeoutWhileTheMutexIsHeld(t *testing.T) {
 	const source = `
 #include <errno.h>

@@ -15,11 +15,11 @@ import (
 
 // Program is what is expected of a program, and how it is built and explored.
 type Program struct {
-	Summary string // what the program does, and what is wrong or right with it
+	Summary string // what the program does, and its bug or the reason why it is correct
 	// Kinds are the ways in which the program may be found to fail, any of them; empty if it
 	// is right under every schedule.
 	Kinds   []trace.Kind
-	Finding string // part of what the finding says; empty if nothing is expected
+	Finding string // part of the finding's text; empty if nothing is expected
 	// Switches and Preemptions are the least cost of a trace that shows the finding, -1 where
 	// it is not stated.
 	Switches, Preemptions int

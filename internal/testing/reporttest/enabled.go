@@ -7,7 +7,7 @@ import (
 
 // fillEnabled works out, for each event, which threads could have done their next operation
 // instead. Unlike ops.Enabled it accepts scripts that omit details they do not test:
-// whatever is posted to an object wakes all that wait there.
+// a signal on an object wakes all of its waiters.
 func fillEnabled(tr *trace.Trace) {
 	n := len(tr.Threads)
 	next := make([][]int, n) // event indices of each thread, those to come

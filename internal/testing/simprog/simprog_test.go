@@ -107,7 +107,7 @@ func TestExecutionsRepeat(t *testing.T) {
 					t.Fatalf("the same plan gave\n%+v\n%+v", first, again)
 				}
 				p.Script, p.Threads = schedule.ScriptOf(first.Trace), first.Trace.Threads
-				// A choice for each arrival, and one after each thread's end.
+				// A decision for each arrival, and one after each thread's end.
 				if want := first.Points + ends(first.Trace, p.MaxSteps); len(p.Script) != want {
 					t.Fatalf("%d points, but %d choices recorded, want %d", first.Points, len(p.Script), want)
 				}
@@ -124,7 +124,7 @@ func TestExecutionsRepeat(t *testing.T) {
 	}
 }
 
-// ends is how many choices an execution makes without an arrival before them: one after each
+// ends is how many decisions an execution makes without an arrival before them: one after each
 // thread that ended while it continued. The arrival that breaks the step budget makes none.
 func ends(t *trace.Trace, budget int) (n int) {
 	for i, e := range t.Events {
@@ -263,7 +263,7 @@ func explore(t *testing.T, program Program, limit int) map[string]int {
 	points := sites(t, New(program))
 	target := New(program)
 	ends := map[string]int{}
-	var taken, left []int // the choice at each point, and the number of those not tried
+	var taken, left []int // the decision at each point, and the number of alternatives not tried
 	for n := 0; ; n++ {
 		if n == limit {
 			t.Fatalf("%s has more than %d schedules", program.Name, limit)
@@ -289,7 +289,7 @@ func explore(t *testing.T, program Program, limit int) map[string]int {
 	}
 }
 
-// TestAllSchedules: which ways to end there are is known for small programs.
+// TestAllSchedules: all possible endings of small programs are known.
 func TestAllSchedules(t *testing.T) {
 	for _, test := range []struct {
 		program Program
@@ -379,7 +379,7 @@ func TestDeadlockCycle(t *testing.T) {
 	t.Error("no deadlock in 100 random schedules")
 }
 
-// TestStrictDivergence: a script that cannot be followed says where and what came instead.
+// TestStrictDivergence: a script that cannot be followed reports where and what happened instead.
 func TestStrictDivergence(t *testing.T) {
 	target := New(LostUpdate(2))
 	recorded := run(t, target, schedule.Plan{Record: true}).Trace

@@ -221,7 +221,7 @@ func names(expr *regexp.Regexp, src []byte) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Lines keep their numbers, or places in Go's own files would be told wrong.
+// Lines keep their numbers, or reports would name wrong places in Go's own files.
 func TestLines(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
 		byFile := map[string][]edit{}
