@@ -56,8 +56,8 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It refuses, with an ErrCodec, a plan of
 // another version of the codec or of scheduling points, one with fields or values that this heddle
-// does not know, and one whose script names threads that the plan does not list. Of a thread only
-// what identifies it is there: parent, number and stable name.
+// does not know, and one whose script names threads that the plan does not list. A thread has
+// only its identity: parent, number and stable name.
 func (p *Plan) UnmarshalBinary(data []byte) error {
 	got, err := decodePlan(data)
 	if err != nil {

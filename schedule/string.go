@@ -34,8 +34,8 @@ const (
 	maxPoints = 1 << 20
 )
 
-// ErrString is what every error of Parse is, and ErrPoints, on top, what it is for a
-// string that has another points version.
+// Every error of Parse wraps ErrString; the error for a string with another points version also
+// wraps ErrPoints.
 var (
 	ErrString = errors.New("not a schedule string of this heddle")
 	ErrPoints = trace.ErrPoints
@@ -236,8 +236,8 @@ func parseEnvelope(s string) (*tracepb.Schedule, error) {
 	return p, nil
 }
 
-// inAlphabet reports whether c is a character of the base64url form. The decoder takes
-// offence at such a one, too: at the last, when there is less than it promises.
+// inAlphabet reports whether c is a character of the base64url form. The decoder rejects
+// such a character, too: the last one, if the string ends before its value does.
 func inAlphabet(c byte) bool {
 	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }

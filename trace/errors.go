@@ -37,7 +37,7 @@ type ReadError struct {
 	Events int    // events that were read before
 	Record int    // number of the record at fault, from 1; 0 if it is not in a record
 	Detail string // what is wrong, and what to do
-	Err    error  // what a lower layer said, may be nil
+	Err    error  // the lower layer's error, may be nil
 }
 
 func (e *ReadError) Error() string {

@@ -345,9 +345,9 @@ type Recipe struct {
 	Args     []string // of the program or the test binary
 
 	// Of tests only.
-	Vet          string   // checks before the build; empty for the tool's own choice
+	Vet          string   // checks before the build; empty for the tool's default
 	Run, Skip    string   // regular expressions, as go test takes them
-	Short        bool     // tests are told to be short
+	Short        bool     // tests run with -test.short
 	Parallel     int      // parallel tests under way at once, 0 for heddle's default
 	RacesAllowed bool     // a data race is not a failure
 	Leaks        string   // how a leaked goroutine counts: "fail", "ignore", or empty for a note

@@ -36,7 +36,7 @@ const (
 	exitNothing = 0 // did what was asked, found nothing
 	exitFound   = 1 // found a bug
 	exitUsage   = 2 // the command line is wrong
-	exitFailed  = 3 // heddle could not do its work, and said why
+	exitFailed  = 3 // heddle could not do its work, and reported why
 )
 
 // errFound is returned by commands that found a bug and have reported it.

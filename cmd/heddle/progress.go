@@ -18,7 +18,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
-	subject  string // what it is about, where it is not the whole command
+	subject  string // the subject, unless it is the whole command
 	shown    bool
 	width    int
 	next     time.Time

@@ -53,7 +53,7 @@ func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 // dlvCommands returns commands that run a program to its failure: to the place in the source, if
 // known, and to the end of the execution. The program also reaches that place earlier, in the
 // warm-up execution and in earlier iterations of a loop; the number of decisions that heddle's
-// scheduler has followed tells them apart.
+// scheduler has followed distinguishes them.
 func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
 	var b strings.Builder
 	stop := func(name, where string, choices int) {

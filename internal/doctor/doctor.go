@@ -120,7 +120,7 @@ func goChecks(ctx context.Context, cfg Config) []Check {
 	return append(checks, Check{Name: reports, Grade: Good, Detail: "available to heddle replay --race-report"})
 }
 
-// Program checks a program, given as the words of its command line; found is what it is.
+// Program checks a program, given as the words of its command line; found is the program that they name.
 func Program(words []string) (c Check, found *toolchain.Program) {
 	const name = "program"
 	path, err := launch.Executable(words)

@@ -2,11 +2,10 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// Enabled works out which threads could have taken each of a trace's events instead: those
-// that were there, and whose next operation, as the trace continues, did not have to wait.
-// It is for traces that were reordered or come from tools that do not record it. Events
-// that were not choices, and threads of which no later event is recorded but which had not
-// ended, are decided by what the trace's own sets and waiters say.
+// Enabled computes which threads were enabled at each of a trace's events: those that existed, and
+// whose next operation in the trace did not block. It is for traces that were reordered or come
+// from tools that do not record enabled sets. The trace's own sets and waiters decide for events
+// that were not scheduling decisions, and for threads that had not ended but have no later event.
 //
 // When virtual time passes is not in a trace. So a thread that sleeps, or whose wait is about
 // to time out, counts as blocked until its own event, unless a signal or a cancellation ends

@@ -41,7 +41,7 @@ type Written struct {
 //     no races;
 //   - conditions, semaphores, barriers, once, futexes and signals, and both kinds of locking a
 //     read-write lock for reading, are empty critical sections of a lock of their own:
-//     who comes later is ordered after who came before, which is no less than the truth;
+//     a later thread is ordered after an earlier one, which never removes an ordering;
 //   - starts and ends of threads, heap blocks, what ends the execution, operations that
 //     failed, and those that order nothing are omitted.
 //

@@ -20,7 +20,7 @@ type Builder struct {
 	fence   int32           // the last node that was a fence, or none
 }
 
-// threadState is what the builder knows of one thread.
+// threadState is the builder's state of one thread.
 type threadState struct {
 	last int32 // node, or none
 	// known[u] is the last node of thread u that this one depends on directly. An edge

@@ -52,7 +52,7 @@ import (
 //	coroutine switch                            Post, for the next event of the other one
 //	acquire; release, with merge or acquire     Observe; Change of the sync variable
 //	timer fires, outside world, test end        Fence
-//	test fails                                  Change of what tests said
+//	test fails                                  Change of what tests reported
 //
 // (1) The token of the wait is taken by whoever wakes the thread. (2) A signal that woke
 // a thread may change places with waits of others, because POSIX lets a signal wake any
@@ -60,7 +60,7 @@ import (
 // (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
 // which each wait has its own earlier post keeps the count from going below zero. (4) The
 // last to arrive takes a token from each of the others, leaves one for each, and changes
-// the barrier; that keeps the rounds apart and the thread that is told it was last. (5) The
+// the barrier; that keeps the rounds apart and which thread learns that it was last. (5) The
 // resume is ordered after everything that was done to the object before it, and so after
 // what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
 // descriptors a poll looked at is not recorded, and descriptors are numbered in the order in

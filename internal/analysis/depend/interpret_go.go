@@ -9,10 +9,10 @@ import (
 const (
 	channels = ^uint64(0) - 1 - iota // every channel, for select
 	timers                           // the order in which timers are set
-	tests                            // what tests said
+	tests                            // what tests reported
 )
 
-// syncClock is the bit that tells the clock of a sync variable, which only the race
+// syncClock is the bit that marks the clock of a sync variable, which only the race
 // detector sees, from the object itself.
 const syncClock = 1 << 62
 

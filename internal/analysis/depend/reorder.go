@@ -95,7 +95,7 @@ func renumber(t *trace.Trace) {
 			created[id] = true
 		}
 	}
-	// Threads that were there from the start keep their numbers.
+	// Threads that existed from the start keep their numbers.
 	for id := range old {
 		old[id] = trace.ThreadID(id)
 	}

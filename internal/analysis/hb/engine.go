@@ -166,8 +166,8 @@ func (e *Engine) thread(id trace.ThreadID) *thread {
 	return t
 }
 
-// named is the thread, which has a chain from now on: before it publishes its clock, or
-// somebody wants to know its time.
+// named returns the thread and gives it a chain: before it publishes its clock, or a caller needs
+// its time.
 func (e *Engine) named(t *thread) *thread {
 	if !t.named {
 		t.named = true

@@ -5,8 +5,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// tell handles signals, timers, cancellations and descriptors. What an operation follows is not
-// recorded as exactly as with locks.
+// tell handles signals, timers, cancellations and descriptors. Traces record the predecessors of
+// their operations less exactly than those of locks.
 func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 	switch spec.Does {
 	case ops.Send, ops.Expire:

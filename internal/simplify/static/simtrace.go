@@ -14,7 +14,7 @@ import "github.com/heddle-dev/heddle/internal/analysis/depend"
 // cycle, so neither has the merged one.
 //
 // The order of the merged nodes stays with a thread while its next node is ready, and otherwise
-// takes the thread that has waited longest.
+// takes the thread that became ready first.
 func SimTrace(g *depend.Graph) []int32 {
 	c := collapse(g)
 	order := c.line(g)
@@ -70,13 +70,13 @@ func collapse(g *depend.Graph) *collapsed {
 // line puts the merged nodes in an order that keeps the edges.
 func (c *collapsed) line(g *depend.Graph) []int32 {
 	succs := g.Succs()
-	missing := make([]int32, len(c.first)) // what has to come first and has not
+	missing := make([]int32, len(c.first)) // predecessors that are not in the order yet
 	for i := range int32(g.Len()) {
 		missing[c.piece[i]] += int32(len(g.Preds(i)))
 	}
 	at := make([]int32, g.Threads()) // the first node of each thread's next merged node
 	queued := make([]bool, g.Threads())
-	var queue []int32 // threads whose next merged node can go
+	var queue []int32 // threads whose next merged node is ready
 	offer := func(t int32) {
 		if at[t] >= 0 && missing[c.piece[at[t]]] == 0 && !queued[t] {
 			queued[t] = true

@@ -12,11 +12,11 @@
 // # Where the language of the paper is completed
 //
 // Require and Release name their lock, Duplicate and Initiate their thread; in the paper
-// there is one lock, and who is started or awaited is left to the reader. A localize or
+// there is one lock, and the reader infers the thread that is started or awaited. A localize or
 // Share may be of a range of globals, for accesses of more than one variable.
 //
 // The text of the paper says that Share(l, g) copies g into l and calls that a read, and
-// that localize(l, g) copies l to g. Figure 5 has it the other way round, and only that
+// that localize(l, g) copies l to g. Figure 5 defines the opposite, and only that
 // makes C3 of Definition 2 the set of conflicting pairs: (Share, Share) is in it and
 // (localize, localize) is not. So localize reads and Share writes.
 package stmt

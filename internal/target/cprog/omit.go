@@ -225,8 +225,8 @@ func librarys(path string) bool {
 	return strings.Contains(path, "/include/c++/")
 }
 
-// ignore tells a process that is ready which calls to omit.
-func (p program) ignore(s *abi.Shm) error {
+// sendOmissions writes the calls to omit to a process that is ready.
+func (p program) sendOmissions(s *abi.Shm) error {
 	if len(p.cfg.Omit) == 0 {
 		return nil
 	}
