@@ -80,7 +80,7 @@ func (o Object) OffsetBits() uint {
 	return abi.OffsetBits
 }
 
-// Channel returns what kind of descriptor the object stands for ("pipe", "socket", …) and the
+// Channel returns what kind of descriptor the object names ("pipe", "socket", …) and the
 // descriptor that reads from it. ok is false for objects in memory.
 func (o Object) Channel() (kind string, fd int, ok bool) {
 	const bit = 1 << abi.FdObjectBit
@@ -183,8 +183,8 @@ type Module struct {
 	Program bool   // the program under test itself
 }
 
-// RuntimePath stands for the path of heddle's runtime: where it was built is not part of the
-// program, and it has no symbols to show.
+// RuntimePath replaces the path of heddle's runtime: its build directory is not part of the program,
+// and it has no symbols to show.
 const RuntimePath = "heddle's runtime"
 
 // Waiter is a thread that had not ended when the execution did.

@@ -156,7 +156,7 @@ func first(problems ...string) string {
 func (v *validator) threads() error {
 	t := v.t
 	if len(t.Modules) > maxModules {
-		return invalid("the module table", "it has %d modules, more than a site can tell apart", len(t.Modules))
+		return invalid("the module table", "it has %d modules, more than a site can distinguish", len(t.Modules))
 	}
 	if len(t.Threads) > MaxThreads {
 		return invalid("the thread table", "it has %d threads, more than %d", len(t.Threads), MaxThreads)

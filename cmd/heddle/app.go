@@ -158,7 +158,7 @@ func (a *app) traceWriter(given, name string, more ...string) (*tracefile.Writer
 	return w, nil
 }
 
-// printer prints results for people.
+// printer prints results as text.
 func (a *app) printer(draw drawFlags, stats statsFlag) *result.Printer {
 	return &result.Printer{Words: a.stdout, Errors: a.stderr, Screen: a.screen, Draw: a.drawing(), Full: draw.Full, Stats: stats.Stats}
 }

@@ -187,7 +187,7 @@ func TestRuntimeDoesNotCallItsOwn(t *testing.T) {
 			}
 		}
 		if len(address) != 6 {
-			t.Fatalf("of memcpy and its kin these are there: %v", address)
+			t.Fatalf("of memcpy and similar functions these exist: %v", address)
 		}
 		function := func(pc uint64) string {
 			for _, s := range symbols {

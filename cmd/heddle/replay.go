@@ -38,11 +38,11 @@ type replayCommand struct {
 }
 
 func (c *replayCommand) Help() string {
-	return `Runs the program of the trace once more under the recorded schedule and compares every
+	return `Runs the program of the trace again under the recorded schedule and compares every
 event. Ends with 1 if the failure came again, 0 if the trace shows none, and 3 with the
 first event that differed if the execution was another one.
 
-A schedule that somebody pasted into a bug report is followed without a trace, with the same
+heddle follows a schedule from a bug report without a trace, with the same
 build of the program and the same arguments and input:
 
   heddle replay --schedule hds1.p4.KLUv_… -- ./prog arguments

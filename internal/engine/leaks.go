@@ -89,7 +89,7 @@ func withoutLeak(e *trace.Ending) {
 	}
 }
 
-// reportLeaks runs the executions set aside once more, each in its own process, and reports the
+// reportLeaks runs the executions set aside again, each in its own process, and reports the
 // goroutines that are left again: in the first run, leftovers of earlier executions of the process
 // may have contributed. If nothing worse was found, the first leak that Options.LeakFails calls a
 // failure is the finding.

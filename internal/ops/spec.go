@@ -204,7 +204,7 @@ type Spec struct {
 	// Deadline: the operation fails with ETIMEDOUT at its deadline, and with EINVAL, at
 	// once, if the time is invalid.
 	Deadline bool
-	// Spontaneous: it comes when it likes (a timer, a signal, a child process), so an execution
+	// Spontaneous: its time is not determined (a timer, a signal, a child process), so an execution
 	// that has it could have continued differently.
 	Spontaneous bool
 	// Noticed: another thread could notice it, whatever its object is.

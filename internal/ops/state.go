@@ -50,7 +50,7 @@ func (o *Object) holdOf(t trace.ThreadID) *Hold {
 	return nil
 }
 
-// thread is what is known of a thread.
+// thread is the state of a thread.
 type thread struct {
 	at        *Object // the condition or futex that it waits at, or waited at last
 	queued    bool    // it still stands in the queue

@@ -123,7 +123,7 @@ func TestCompressed(t *testing.T) {
 }
 
 // Without the file, or with that of another build, lines and the names of functions are
-// still told, and what is missing is said.
+// still named, and a message names what is missing.
 func TestSplitMissing(t *testing.T) {
 	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
 		b := build{"gcc", []string{"-g", version, "-O0", "-gsplit-dwarf", "-fPIE", "-pie"}}

@@ -277,7 +277,7 @@ func TestWrapKeepsExitStatusAndQuestions(t *testing.T) {
 	})
 }
 
-// A runtime that cannot be had stops a link and nothing else.
+// A runtime that is not available stops a link and nothing else.
 func TestWrapNeedsRuntimeOnlyToLink(t *testing.T) {
 	t.Parallel()
 	broken := func() (Runtime, error) { return Runtime{}, os.ErrPermission }

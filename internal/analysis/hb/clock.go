@@ -26,7 +26,7 @@ const (
 	few    = 48 // entries of further ones before they, too, are indexed
 )
 
-// Clock is a vector clock: what is known of each chain's time. The zero Clock knows nothing.
+// Clock is a vector clock: the latest known time of each chain. The zero Clock knows nothing.
 type Clock struct {
 	times  []uint32 // of chains 0..len-1
 	others []entry  // of those above, ascending; none is at time 0

@@ -64,7 +64,7 @@ type Engine struct {
 	over    *thread // its clock is not needed after the latest event
 }
 
-// thread is what is known of one thread.
+// thread is the state of one thread.
 type thread struct {
 	id    trace.ThreadID
 	clock Clock

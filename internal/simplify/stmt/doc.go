@@ -3,7 +3,7 @@
 // Programs", Figure 2): what they do to local and global variables, locks and threads, and
 // nothing else. It has their operational semantics (Figure 5) as printed, and the one that
 // it must have been meant to be, which can be executed to see whether two orders of a trace
-// come to the same.
+// are equivalent.
 //
 // A trace in this language is written by hand (Parse), or made from a heddle trace
 // (FromTrace); then an event is a unit of one or more statements that are never taken

@@ -58,7 +58,7 @@ func closure(g *depend.Graph) [][]int32 {
 }
 
 // TestRecorded: the statements of a recorded trace depend on each other as its events do,
-// can be executed, and come to the same state in every order that keeps the dependences,
+// can be executed, and reach the same state in every order that keeps the dependences,
 // by heddle's meaning and by Figure 5 as printed.
 func TestRecorded(t *testing.T) {
 	for seed := range uint64(2000) {

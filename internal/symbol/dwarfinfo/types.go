@@ -58,7 +58,7 @@ type field struct {
 // Opaque is an unknown type.
 var Opaque = &Type{Size: -1}
 
-// typ reads the type at r; Opaque if it cannot be had.
+// typ reads the type at r; Opaque if it is not available.
 func (r dieRef) typ() *Type {
 	if r.d == nil {
 		return Opaque

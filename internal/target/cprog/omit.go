@@ -187,7 +187,7 @@ func (w omission) find(table *symbol.Table) (found, passed []trace.Site, err err
 	case len(found) > 0:
 		return found, passed, nil
 	case jump != nil:
-		return nil, nil, badOmission("%s: the call was compiled into a jump and cannot be told from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
+		return nil, nil, badOmission("%s: the call was compiled into a jump and cannot be distinguished from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
 	}
 	return nil, nil, w.missing(table, others)
 }

@@ -283,7 +283,7 @@ func TestEndings(t *testing.T) {
 				if err != nil || len(out) != 5 {
 					t.Fatalf("%d executions, %v", len(out), err)
 				}
-				// Only that of a process's last execution can be told, by its first line.
+				// Only that of a process's last execution can be separated, by its first line.
 				output := ""
 				if c.kind == trace.Panic {
 					output = c.output

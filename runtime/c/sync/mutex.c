@@ -2,7 +2,7 @@
 // fields, so that static initialisers work, a debugger shows it, and restoring memory restores
 // it: lock (int at 0; its high bits are the priority ceiling), recursion count
 // (4), owner (8, thread number + 1), kind (16). The number of users (12) is not needed; for
-// robust mutexes it says whether the state they guard is consistent, and their list links
+// robust mutexes it records whether the state they guard is consistent, and their list links
 // (24, 32) connect those that a thread holds.
 #define _GNU_SOURCE
 #include <errno.h>
