@@ -104,7 +104,7 @@ func TestOmit(t *testing.T) {
 				}
 				out, err := heddleCommand(t, dir, nil, "show", r.Simplified.Trace).Output()
 				if err != nil || !strings.Contains(string(out), "without "+spec) {
-					t.Errorf("show does not say what was left out: %v\n%s", err, out)
+					t.Errorf("show does not say what was omitted: %v\n%s", err, out)
 				}
 			}
 		})
