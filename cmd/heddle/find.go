@@ -103,7 +103,7 @@ func (c *findCommand) Run(a *app) error {
 	case found.Executions == 0 && found.Outcome == engine.Interrupted:
 		return errors.New("interrupted before an execution had ended: nothing is known about the program")
 	case found.Executions == 0:
-		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; give it longer with --time, or less to do", found.Seconds)
+		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", found.Seconds)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
 	}

@@ -24,7 +24,7 @@ type testCommand struct {
 
 	Subtests        bool `help:"Explore every subtest alone, too."`
 	AllowUnfinished bool `help:"Accept tests of which no execution ended in time: exit with 0 though nothing is known about them."`
-	Prune           bool `help:"Remove kept findings that do not fail any more."`
+	Prune           bool `help:"Remove kept findings that no longer fail."`
 	drawFlags
 	statsFlag
 	watchdogFlag

@@ -103,14 +103,14 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	case r.Finding != nil:
 		r.Outcome, r.Ended = Bug, ByFailure
 		if r.Finding.Kind == trace.Exit.String() && s.opts.ExpectStatus == nil && s.expect != 0 {
-			s.note("the first execution ended with status %d, which was taken for the right one; --expect-exit=0 makes it a failure", s.expect)
+			s.note("the first execution ended with status %d, which heddle takes for success; --expect-exit=0 makes it a failure", s.expect)
 		}
 	case err == nil && r.Executions == 0:
 		r.Outcome = Unfinished
 	case err == nil:
 		r.Outcome = Nothing
 		if s.opts.ExpectStatus == nil && s.expect != 0 && r.Executions > 0 {
-			s.note("the program's exit status was %d in every execution, and was taken for the right one; --expect-exit=0 makes it a failure", s.expect)
+			s.note("the program's exit status was %d in every execution, and heddle takes it for success; --expect-exit=0 makes it a failure", s.expect)
 		}
 	case ctx.Err() != nil:
 		r.Outcome, r.Ended = Interrupted, ByInterrupt

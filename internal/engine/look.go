@@ -76,7 +76,7 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	judge(&o.Ending, s.expect)
 	if o.External && !s.external {
 		s.external = true
-		s.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
+		s.note("an execution depended on external nondeterminism (another process, the network, a system call that lasted): heddle does not control when it happens, and the same schedule may end differently")
 	}
 	if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions

@@ -9,7 +9,7 @@ import (
 type Result string
 
 const (
-	Bug         Result = "bug"         // a failure was found; Finding says whether it was confirmed
+	Bug         Result = "bug"         // a failure was found; Finding records whether it was confirmed
 	Nothing     Result = "none"        // no failure was found within the bounds
 	Unfinished  Result = "unfinished"  // no execution ended within the bounds, so the program was not checked
 	Interrupted Result = "interrupted" // the context ended first

@@ -73,7 +73,7 @@ func (s *search) resume(data []byte) error {
 		return fmt.Errorf("%w: %w", strategy.ErrState, err)
 	}
 	if in.Version != resumeVersion {
-		return fmt.Errorf("%w: it is version %d, and this heddle continues version %d: begin the search again", strategy.ErrState, in.Version, resumeVersion)
+		return fmt.Errorf("%w: it is version %d, and this heddle continues version %d: start the search again", strategy.ErrState, in.Version, resumeVersion)
 	}
 	was, err := json.Marshal(in.Options)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *search) resume(data []byte) error {
 	if is, err := json.Marshal(s.shaping); err != nil {
 		return err
 	} else if !bytes.Equal(is, was) {
-		return fmt.Errorf("%w: it was begun with other options (%s, now %s): give the same ones", strategy.ErrState, was, is)
+		return fmt.Errorf("%w: it was started with other options (%s, now %s): give the same ones", strategy.ErrState, was, is)
 	}
 	if err := s.behaviours.UnmarshalBinary(in.Seen); err != nil {
 		return fmt.Errorf("%w: %w", strategy.ErrState, err)

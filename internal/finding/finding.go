@@ -17,7 +17,7 @@ import (
 // Finding is a failure and its identity.
 type Finding struct {
 	Kind    trace.Kind
-	Message string // for people: one line, no place
+	Message string // one line, without a place
 	// Site is the place, as the package comment defines it; of a deadlock, where its first thread
 	// waits. Zero is unknown.
 	Site trace.Site

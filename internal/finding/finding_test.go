@@ -204,7 +204,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestWithoutProgramModule: where nobody says which module is the program's, the failing
+// TestWithoutProgramModule: where no module is marked as the program's, the failing
 // instruction counts.
 func TestWithoutProgramModule(t *testing.T) {
 	e := failed(trace.Signal, 11, "", libc(1), prog(2))

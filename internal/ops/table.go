@@ -91,7 +91,7 @@ var table = [...]Spec{
 	{Op: trace.OpSemTimedwait, Does: Down, Of: Semaphore, Blocks: UntilPositive, Deadline: true, Words: Words{Call: "sem_timedwait", Tells: TellCount, Waits: "waits in sem_wait on %s"}},
 	{Op: trace.OpSemPost, Does: Up, Of: Semaphore, Words: Words{Tells: TellCount}},
 	{Op: trace.OpSemGetvalue, Does: Inspect, Of: Semaphore, Words: Words{Tells: TellCount}},
-	// Which semaphore has a name is not told by the object.
+	// The object does not tell which semaphore a name opened.
 	{Op: trace.OpSemOpen, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSemClose, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSemUnlink, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},

@@ -63,14 +63,14 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestWithoutSymbols makes a view of a program that is not there any more.
+// TestWithoutSymbols makes a view of a program that no longer exists.
 func TestWithoutSymbols(t *testing.T) {
 	tr, _ := reporttest.Load(t, "deadlock")
 	tr.Modules[0].Path = "/nowhere/bank"
 	tr.Header.Instrumented = false
 	v := Build(tr, NamesOf(tr, symbol.ForTrace(tr, symbol.Options{DebugDirs: []string{}})), Options{})
 	checkView(t, tr, v)
-	if len(v.Notes) != 2 || !strings.Contains(v.Notes[0], "heddle cc") || !strings.Contains(v.Notes[1], "the file is gone") {
+	if len(v.Notes) != 2 || !strings.Contains(v.Notes[0], "heddle cc") || !strings.Contains(v.Notes[1], "the file no longer exists") {
 		t.Errorf("notes: %q", v.Notes)
 	}
 	last := v.Full()[len(v.Full())-1]

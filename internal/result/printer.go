@@ -15,7 +15,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Printer prints results for people.
+// Printer prints results as text.
 type Printer struct {
 	// Words and Errors write text that may come from a program or a trace, and filter out
 	// everything that a terminal acts on. Screen writes drawings, which are already safe.

@@ -1,5 +1,5 @@
 // Package result presents the result of a search for bugs: as JSON, in the form of docs/json.md,
-// and as text for people.
+// and as text.
 package result
 
 import (

@@ -26,7 +26,7 @@ func (p *Printer) Test(out *Test) error {
 		if p.Prune {
 			fate = "it is removed"
 		}
-		fmt.Fprintf(w, "    fixed? the schedule in %s does not fail any more: %s\n", name, fate)
+		fmt.Fprintf(w, "    fixed? the schedule in %s no longer fails: %s\n", name, fate)
 	}
 	if out.Error != "" {
 		fmt.Fprintf(p.Errors, "heddle: %s: %s\n", out.Test, out.Error)

@@ -110,7 +110,7 @@ enum hd_class {
   HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
   HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
   HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number, aux = thread + 1, 0 for the process */ \
-  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and kin: value = number, aux = set; result 0 or EAGAIN */ \
+  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and similar: value = number, aux = set; result 0 or EAGAIN */ \
   HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
   HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
   HD_OP(READ_RANGE,     82, "read range",         READ) \

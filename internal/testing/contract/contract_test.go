@@ -345,7 +345,7 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 	}
 }
 
-// pingPong is two threads that wake each other, so that neither runs on end, and one that
+// pingPong is two threads that wake each other, so that neither runs for long, and one that
 // they keep waiting.
 const pingPong = `
 mutex m
@@ -382,7 +382,7 @@ func starves(t testing.TB) *Case {
 }
 
 // TestNobodyStarves: no enabled thread waits for much more than abi.Starved points in the
-// first half of the budget, whatever its priority.
+// first half of the budget, at any priority.
 func TestNobodyStarves(t *testing.T) {
 	c, all := starves(t), cases(t)
 	for _, lang := range languages {

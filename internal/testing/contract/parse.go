@@ -33,7 +33,7 @@ type Expected struct {
 	Stats map[string]int // points, switches, preemptions, deviations
 }
 
-// Turn is what a thread does until another goes on.
+// Turn is what a thread does until another one runs.
 type Turn struct {
 	Thread string
 	Words  []string
@@ -173,8 +173,8 @@ func (p *Program) uses(words ...string) bool {
 }
 
 // blocks reports whether some operation of the program may have to wait for another thread or
-// for time. Goroutines that do come to another operation, their resumption. One that spins
-// counts as waiting: in Go an observation counts when the goroutine comes to it.
+// for time. A goroutine that waits reaches another operation, its resumption. One that spins
+// counts as waiting: in Go an observation counts when the goroutine reaches it.
 func (p *Program) blocks() bool {
 	return p.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "signal", "broadcast", "sleep", "timer", "spin", "poll", "await")
 }

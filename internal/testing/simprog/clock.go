@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Virtual time, in ns since the execution began; docs/scheduler.md says when it passes.
+// Virtual time, in ns since the execution began; docs/scheduler.md defines when it passes.
 
 const (
 	forever = math.MaxInt64

@@ -259,7 +259,7 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 func (x *execution) grant(w *Thread) { w.granted, w.due, w.timed = true, false, false }
 
 // performAccess does an operation on a variable. It returns what a scheduling point of the
-// thread has told it, if that changed nothing.
+// thread has observed, if that changed nothing.
 func (x *execution) performAccess(t *Thread, e *trace.Event) (told int64, observes bool) {
 	choice := e.Flags&trace.FlagNoDecision == 0
 	o, w := &t.next, t.next.word
