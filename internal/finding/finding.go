@@ -31,6 +31,9 @@ type Finding struct {
 	exact    trace.Site // the failing instruction, possibly in a library
 	stack    bool       // a stack to look for Site in was recorded
 	identity string     // everything else that identifies the failure
+	base     string     // identity without its places
+	parts    []part     // the places that identify the failure
+	calls    []trace.Site
 }
 
 // Of returns the finding of an execution with this outcome, or the zero Finding if it did not fail.
@@ -42,7 +45,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	}
 	f := Finding{
 		Kind: e.Kind, Message: firstLine(e.Message), Threads: []trace.ThreadID{e.Thread},
-		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0,
+		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0, calls: e.Stack,
 	}
 	f.Exact = e.Kind == trace.Signal && f.Site == e.Site
 	switch e.Kind {
@@ -90,7 +93,22 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 			}
 		}
 	}
+	if f.base == "" && f.Kind != trace.Race {
+		f.base = f.identity
+	}
+	if f.placed() && f.Site != 0 {
+		f.parts = []part{{site: f.Site, exact: f.Exact, calls: f.calls}}
+	}
 	return f
+}
+
+// placed reports whether the place of the failing thread is part of the identity.
+func (f Finding) placed() bool {
+	switch f.Kind {
+	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
+		return true
+	}
+	return false
 }
 
 // Same reports whether two findings show the same bug. It is false if one of the executions did not
@@ -99,13 +117,9 @@ func (f Finding) Same(g Finding) bool {
 	if !f.Kind.Failed() || f.Kind != g.Kind || f.identity != g.identity {
 		return false
 	}
-	switch f.Kind {
-	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
-		// Without a stack, a failure in a library cannot be traced back to the program; then the
-		// instruction decides.
-		return f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
-	}
-	return true
+	// Without a stack, a failure in a library cannot be traced back to the program; then the
+	// instruction decides.
+	return !f.placed() || f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
 }
 
 func inProgram(s trace.Site, modules []trace.Module) bool {
@@ -168,10 +182,11 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 // waits adds the operations and sites of waiting threads to the identity, each as often as it
 // occurs if counted is set, else once.
 func (f *Finding) waits(waits []trace.Waiter, counted bool) {
-	f.Threads = nil
+	f.Threads, f.base = nil, f.identity
 	var at []string
 	for _, w := range waits {
 		f.Threads = append(f.Threads, w.Thread)
+		f.parts = append(f.parts, part{op: w.Op, site: w.Site, stack: w.Stack})
 		at = append(at, fmt.Sprintf(" %d@%x", w.Op, uint64(w.Site)))
 	}
 	if slices.Sort(at); !counted {
@@ -208,6 +223,7 @@ func (f *Finding) race(e trace.Ending) {
 	f.Threads = nil
 	for _, a := range e.Accesses {
 		f.Threads = append(f.Threads, a.Thread)
+		f.parts = append(f.parts, part{site: a.Site, stack: a.Stack})
 		at = append(at, fmt.Sprintf(" %x", uint64(a.Site)))
 	}
 	slices.Sort(at)
