@@ -29,6 +29,9 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 			return false, nil
 		}
 	}
+	if s.passes(f, &o) {
+		return false, nil
+	}
 	r := s.found(f, &o)
 	r.Confirmed = err == nil
 	s.report.Finding = r
@@ -51,6 +54,24 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 		return true, s.unlessTime(ctx, err)
 	}
 	return true, s.unlessTime(ctx, s.simplify(ctx, o.Trace))
+}
+
+// passes reports whether a confirmed failure shows a finding that was set aside, and counts it.
+func (s *search) passes(f *failure, o *schedule.Outcome) bool {
+	if !s.opts.setsAside() {
+		return false
+	}
+	if f.outcome.Ending.Kind == trace.Hang {
+		s.aside.hung = true
+	}
+	key, _ := s.key(&o.Ending, o.Trace)
+	if !s.count(key) {
+		return false
+	}
+	if k := o.Ending.Kind; k != trace.Leak && k != trace.Race { // those executions have run to their end
+		s.report.Masked++
+	}
+	return true
 }
 
 // rerun runs the failed execution again and records it, unless it was already recorded in a process
@@ -95,6 +116,7 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 	r := &Finding{Strategy: strategy.Describe(f.plan), Execution: f.number}
 	s.describe(r, &o.Ending, o.Trace)
+	r.Key, _ = s.key(&o.Ending, o.Trace)
 	return r
 }
 
@@ -103,7 +125,11 @@ func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 // execution whose trace it shows.
 func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 	now := finding.Of(*e, s.target.Modules()) // with the stack, if only this execution has one
-	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, s.where(now.Site, now.Exact)
+	var stacks [][]trace.Site
+	if t != nil {
+		stacks = t.Stacks
+	}
+	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, now.Place(stacks, s.locate).Text
 	r.Race, r.Threads = nil, []int{}
 	if as := e.Accesses; len(as) == 2 {
 		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.where(a.Site, false)} }

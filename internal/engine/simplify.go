@@ -128,6 +128,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		opts.MaxSteps = s.opts.MaxSteps
 	}
 	opts.Where = s.opts.Where
+	s.share(&opts)
 	cost := trace.CostOf(t.Events)
 	s.tell(Simplifying, true, &cost, 0)
 	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
@@ -150,6 +151,10 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	}
 	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && !simple.Complete {
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
+		return err
+	}
+	if key, _ := s.key(&simple.Recorded.Ending, simple.Recorded); s.opts.setsAside() && key != s.report.Finding.Key {
+		s.note("not simplified: the simplified execution shows another finding (%s)", key)
 		return err
 	}
 	s.report.Simplified = simple
