@@ -145,7 +145,7 @@ func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 
 // keep writes the trace of the finding.
 func (s *search) keep(r *Finding, t *trace.Trace) (err error) {
-	t.Header.Strategy, t.Header.ExpectStatus = r.Strategy, s.expect
+	t.Header.Strategy, t.Header.ExpectStatus, t.Header.Finding = r.Strategy, s.expect, r.Key
 	cost := trace.CostOf(t.Events)
 	r.Recorded, r.Events, r.Switches, r.Preemptions = t, cost.Events, cost.Switches, cost.Preemptions
 	if s.opts.Keep != nil {

@@ -71,7 +71,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	result := details.Trace
 	result.Header.Strategy = "simplified from " + strings.TrimPrefix(recorded.Header.Strategy, "simplified from ")
-	result.Header.ExpectStatus = recorded.Header.ExpectStatus
+	result.Header.ExpectStatus, result.Header.Finding = recorded.Header.ExpectStatus, recorded.Header.Finding
 	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,
 		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
@@ -153,11 +153,12 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}
-	if key, _ := s.key(&simple.Recorded.Ending, simple.Recorded); s.opts.setsAside() && key != s.report.Finding.Key {
+	key, _ := s.key(&simple.Recorded.Ending, simple.Recorded)
+	if s.opts.setsAside() && key != s.report.Finding.Key {
 		s.note("not simplified: the simplified execution shows another finding (%s)", key)
 		return err
 	}
-	s.report.Simplified = simple
+	s.report.Simplified, simple.Recorded.Header.Finding = simple, key
 	s.describe(s.report.Finding, &simple.Recorded.Ending, simple.Recorded)
 	if s.opts.Keep != nil {
 		var kerr error
