@@ -77,7 +77,7 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	names := report.NewRunning(t.Modules)
-	opts.Keep, opts.Where, opts.Objects = files.Keep, names.Place, names.Object
+	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 
 	p := a.progress()
 	found, err := engine.Find(a.ctx, t, opts, p.find)
@@ -106,6 +106,8 @@ func (c *findCommand) Run(a *app) error {
 		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; give it longer with --time, or less to do", found.Seconds)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
+	case found.Outcome == engine.OnlyIgnored:
+		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}
 	return nil
 }

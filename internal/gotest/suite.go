@@ -270,7 +270,8 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 		return err
 	}
 	opts := s.options.Explore
-	opts.Where = report.NewRunning(t.Modules).Place
+	names := report.NewRunning(t.Modules)
+	opts.Where, opts.Locate = names.Place, names.Locate
 	if s.leaksFail() && !again.finding() {
 		// Count each go statement of the package once.
 		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }

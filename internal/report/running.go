@@ -35,9 +35,8 @@ func (r *Running) Locate(s trace.Site, exact bool) finding.Location {
 	return locate(r.symbols(), s, exact)
 }
 
-// LocateIn returns a finding.Locate for the sites of a trace.
-func LocateIn(tr *trace.Trace) finding.Locate {
-	table := symbol.ForTrace(tr, symbol.Options{})
+// LocateIn returns a finding.Locate for the sites of a table.
+func LocateIn(table *symbol.Table) finding.Locate {
 	return func(s trace.Site, exact bool) finding.Location { return locate(table, s, exact) }
 }
 
