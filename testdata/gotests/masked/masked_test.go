@@ -11,8 +11,9 @@ import (
 // both runs two functions at once.
 func both(one, two func()) {
 	var wg sync.WaitGroup
-	wg.Go(one)
-	wg.Go(two)
+	wg.Add(2)
+	go func() { defer wg.Done(); one() }()
+	go func() { defer wg.Done(); two() }()
 	wg.Wait()
 }
 
