@@ -51,6 +51,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	switch e.Kind {
 	case trace.Assertion:
 		f.identity = normal(e.Message)
+		f.base = assertedAt.ReplaceAllString(f.identity, "$1")
 		f.Message = cmp.Or(f.Message, "abort")
 	case trace.Signal:
 		name := unix.SignalName(syscall.Signal(e.Status))
@@ -255,6 +256,10 @@ func threads(waits []trace.Waiter, calls bool) string {
 // owner matches the end of the message of an unlock by a thread that does not hold the lock.
 // Whether another thread holds it depends on the schedule; the bug is that this one does not.
 var owner = regexp.MustCompile(`^(unlock of a [a-z -]+) that (another thread holds|is not held)$`)
+
+// assertedAt matches the message of a failed assertion. Compilers write the function that follows
+// differently, and the file's name depends on the build.
+var assertedAt = regexp.MustCompile(`(?s)^(assertion .* failed) at .*$`)
 
 var variable = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\bT[0-9]+\b|\bthread [0-9]+\b`)
 

@@ -67,7 +67,7 @@ func (f Finding) Key(stacks [][]trace.Site, locate Locate) (key string, certain 
 	shown = slices.Compact(shown)
 	key = strings.ReplaceAll(f.Kind.String(), " ", "-")
 	if n := len(shown); n > shownPlaces {
-		shown = append(shown[:shownPlaces], fmt.Sprintf("+%d", n-shownPlaces))
+		shown = append(shown[:shownPlaces:shownPlaces], fmt.Sprintf("+%d", n-shownPlaces))
 	}
 	if len(shown) > 0 {
 		key += "@" + strings.Join(shown, ",")
