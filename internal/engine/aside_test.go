@@ -246,3 +246,30 @@ func TestIgnoreNeedsRecording(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestIgnoreRunsWholePlans: an execution that ends in an ignored finding does not end its plan.
+func TestIgnoreRunsWholePlans(t *testing.T) {
+	assertion, deadlock := keysOf(t)
+	wanted, got, failed := map[uint64]int{}, map[uint64]int{}, map[uint64]bool{}
+	target := &meddler{Target: simprog.New(masked()), after: func(p *schedule.Plan, o *schedule.Outcome) {
+		wanted[p.Tag] = max(1, p.Repeat)
+		got[p.Tag]++
+		failed[p.Tag] = failed[p.Tag] || o.Ending.Kind.Failed() && got[p.Tag] < p.Repeat
+	}}
+	r := find(t, target, Options{Runs: 3000, Ignore: []string{assertion, deadlock}})
+	if r.Outcome != Nothing || r.Executions != 3000 {
+		t.Fatalf("%+v", r)
+	}
+	repeated := 0
+	for tag, n := range wanted {
+		if got[tag] != n {
+			t.Errorf("plan %d: %d executions, want %d", tag, got[tag], n)
+		}
+		if failed[tag] {
+			repeated++
+		}
+	}
+	if repeated == 0 {
+		t.Error("no plan of several executions had a failure before its last one")
+	}
+}
