@@ -122,6 +122,6 @@ func (c *findCommand) print(a *app, r *engine.Report) error {
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
-	p.Seed = c.Seed
+	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
 	return p.Find(r)
 }

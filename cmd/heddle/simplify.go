@@ -49,8 +49,14 @@ type simplifyJSON struct {
 }
 
 func (c *simplifyCommand) Run(a *app) error {
-	if c.Output != "" {
-		if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
+	for _, name := range []string{c.Output, c.Derivation} {
+		if name == "" {
+			continue
+		}
+		if err := tracefile.NotInput(name, c.Trace); err != nil {
+			return err
+		}
+		if err := tracefile.Writable(name); err != nil {
 			return err
 		}
 	}

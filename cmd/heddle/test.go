@@ -104,6 +104,7 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
+	p.EarlyTimeouts = c.EarlyTimeouts
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Dir: dir,

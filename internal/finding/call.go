@@ -18,7 +18,7 @@ func Call(op trace.Op) string {
 // neverReturn reports that threads stay in their calls: `T1 never returns from sem_wait`.
 func neverReturn(waits []trace.Waiter) string {
 	if len(waits) == 0 {
-		return "no thread can go on"
+		return "no thread is enabled"
 	}
 	verb := "return"
 	if len(waits) == 1 {

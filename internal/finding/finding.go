@@ -86,7 +86,12 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Deadlock:
 		f.deadlock(e, modules)
 	case trace.Hang:
-		f.Message = cmp.Or(f.Message, "the program does not end")
+		switch f.Message {
+		case "":
+			f.Message = "the program does not end"
+		case "step budget", "the step budget is used up": // of the C and the Go runtime
+			f.Message = "the execution did not end within its step budget (--max-steps sets a larger one)"
+		}
 		f.Threads = nil
 		for _, w := range e.Waiters {
 			if w.Ready {

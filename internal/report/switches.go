@@ -96,7 +96,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 	case b.tr.Threads[s.From].Label == trace.TimerLabel:
 		s.Reason, s.Text = Blocked, who+" waits for its time"
 	case !known:
-		s.Reason, s.Text = Blocked, who+" cannot go on"
+		s.Reason, s.Text = Blocked, who+" is blocked"
 	default:
 		s.Reason, s.Text = Blocked, who+" "+b.waitText(p, s.From)
 	}

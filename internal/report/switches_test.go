@@ -34,7 +34,7 @@ func TestReasons(t *testing.T) {
 		{"timed out, and locked out", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT1 4 cond_timeout c aux=m\nT2 6 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
 			"T1 was woken and waits for m held by T2"},
 		{"woken by a broadcast", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_broadcast c 1\nT1 7 yield nochoice\nT0 8 yield\nT2 9 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
-			"T0 cannot go on"},
+			"T0 is blocked"},
 		{"the holder of then, not of the end", "T2 3 lock m\nT1 3 yield\nT2 4 unlock m\nT0 5 lock m\nT0 6 yield\nwait T1 4 lock m T0\nwait T2 7 sem_wait s\nwait T0 9 join T1\nfail deadlock",
 			"T2 waits in sem_wait on s"},
 		{"the holder at the time of the switch", "T2 3 lock m\nT1 3 yield\nT2 4 yield\nwait T1 4 lock m T0\nwait T0 9 join T1\nwait T2 9 join T1\nfail deadlock",
@@ -48,7 +48,7 @@ func TestReasons(t *testing.T) {
 		{"signal", "T1 3 yield\nT2 4 yield\nwait T1 5 signal_wait\nfail deadlock",
 			"T1 waits for a signal"},
 		{"nobody knows", "T1 3 yield\nT2 4 yield\nfail deadlock",
-			"T1 cannot go on"},
+			"T1 is blocked"},
 	} {
 		tr, names := reporttest.Parse(t, []byte("-- trace --\n"+threads+c.trace+"\n"))
 		var got string

@@ -133,7 +133,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
 	printKey(w, f.Key)
 	if !f.Confirmed {
-		fmt.Fprintln(w, "  seen once; not replayed yet")
+		fmt.Fprintln(w, "  not confirmed: it was seen once, and no replay has shown it again")
 	}
 	fmt.Fprintln(w)
 	shown, replay := f.Recorded, f.Trace
@@ -148,7 +148,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		}
 	}
 	if early := overtakings(shown); early > 0 {
-		fmt.Fprintf(w, "\n%s\nIf your machine never delays a thread for so long, use --no-early-timeouts.\n", earlySentence(early))
+		fmt.Fprintf(w, "\n%s\n%s\n", earlySentence(early), p.earlyAdvice())
 	}
 	if p.Stats && found.Simplified != nil {
 		fmt.Fprintln(w)
@@ -181,12 +181,20 @@ func printKey(w io.Writer, key string) {
 func Unsimplified(s *engine.Simplified) string {
 	out := ""
 	if !s.Complete {
-		out += " (not to the end; heddle simplify goes on from it)"
+		out += " (incomplete; heddle simplify continues from it)"
 	}
 	if !s.Confirmed {
-		out += " (not replayed yet)"
+		out += " (not confirmed by a replay)"
 	}
 	return out
+}
+
+// earlyAdvice says how to rule out what earlySentence explains.
+func (p *Printer) earlyAdvice() string {
+	if p.EarlyTimeouts {
+		return "Without --early-timeouts such delays add up to 100 ms at most; with --no-early-timeouts in its place there are none."
+	}
+	return "If your machine never delays a thread for so long, use --no-early-timeouts."
 }
 
 // earlySentence explains a finding that depends on n overtakings.

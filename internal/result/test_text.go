@@ -71,7 +71,7 @@ func (p *Printer) testFinding(out *Test) error {
 		}
 	}
 	if early := overtakings(out.Shown); early > 0 {
-		fmt.Fprintf(w, "\n%s\n", earlySentence(early))
+		fmt.Fprintf(w, "\n%s\n%s\n", earlySentence(early), p.earlyAdvice())
 	}
 	if out.Trace == "" {
 		return nil

@@ -69,11 +69,15 @@ func replaceable(name string) error {
 	return nil
 }
 
+// Writable returns a usage.Error unless a file that the user named for output can be written. Commands
+// call it before they begin their work.
+func Writable(name string) error { return usage.Wrap(writable(name)) }
+
 // writable reports before the search whether its result can be written.
 func writable(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".heddle-*")
 	if err != nil {
-		return fmt.Errorf("cannot write %s (%w): choose another place with -o", name, errors.Unwrap(err))
+		return fmt.Errorf("cannot write %s (%w): choose another place", name, errors.Unwrap(err))
 	}
 	f.Close()
 	return os.Remove(f.Name())
