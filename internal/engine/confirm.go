@@ -84,7 +84,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
 	p.Record = true
-	v := verdict{expect: s.expect, where: s.name}
+	v := verdict{expect: s.expect, where: s.caller}
 	if v.races = original.Kind == trace.Race; v.races {
 		v.like = &f.outcome.Ending
 	}
@@ -132,7 +132,7 @@ func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, now.Place(stacks, s.locate).Text
 	r.Race, r.Threads = nil, []int{}
 	if as := e.Accesses; len(as) == 2 {
-		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.where(a.Site, false)} }
+		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.caller(a.Site, callsOf(t, &a))} }
 		r.Race = &Race{First: side(as[0]), Second: side(as[1]), Object: uint64(as[0].Object), Size: as[0].Size}
 		if t != nil {
 			r.Race.Name = s.object(witness(t, as[0].Object, len(t.Events)), as[0].Object, as[0].Size)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -32,15 +33,16 @@ type verdict struct {
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
 	like  *trace.Ending
-	where func(trace.Site) string // for the message
+	where func(s trace.Site, calls []trace.Site) string // for the message
 }
 
-// verdictOf returns the oracle under which a recording was made. named formats sites; nil means
-// module and offset.
-func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdict {
+// verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
+func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site, bool) string) verdict {
 	return verdict{
 		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
-		where: func(s trace.Site) string { return where(named, recorded.Modules, s, false) },
+		where: func(s trace.Site, calls []trace.Site) string {
+			return caller(locate, named, recorded.Modules, s, calls)
+		},
 	}
 }
 
@@ -92,7 +94,7 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 		e.Message = v.like.Message
 	} else {
 		first := &r.Witness[0]
-		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site), second.Op, v.where(second.Site))
+		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site, callsOf(t, first)), second.Op, v.where(second.Site, callsOf(t, second)))
 	}
 	o.Ending = *e
 }

@@ -107,7 +107,7 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every recorded execution shows it.
 	if s.opts.RacesFail && plan.SkipAccesses == 0 {
-		v := verdict{expect: s.expect, where: s.name}
+		v := verdict{expect: s.expect, where: s.caller}
 		v.race(o, s.unset(o, seen.Races))
 	}
 	return fresh, nil

@@ -106,8 +106,9 @@ type SimplifyOptions struct {
 	MaxSteps   int           // step budget of an execution; 0 means the target's default
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
-	// Where is like Options.Where; a search uses that one instead.
-	Where func(s trace.Site, exact bool) string
+	// Where and Locate are like those of Options; a search uses those instead.
+	Where  func(s trace.Site, exact bool) string
+	Locate finding.Locate
 }
 
 // Progress is reported by Find and Simplify, from one goroutine at a time: during exploration at
@@ -139,6 +140,23 @@ func where(named func(trace.Site, bool) string, modules []trace.Module, s trace.
 		return named(s, exact)
 	}
 	return place(modules, s)
+}
+
+// caller formats the program's own call of a site with locate, or the site itself with named if locate
+// is nil.
+func caller(locate finding.Locate, named func(trace.Site, bool) string, modules []trace.Module, s trace.Site, calls []trace.Site) string {
+	if locate == nil {
+		return where(named, modules, s, false)
+	}
+	return finding.Caller(s, calls, locate).Text
+}
+
+// callsOf returns the call stack of an access, innermost first, or nil if the trace does not have it.
+func callsOf(t *trace.Trace, a *trace.Access) []trace.Site {
+	if t == nil || int(a.Stack) >= len(t.Stacks) {
+		return nil
+	}
+	return t.Stacks[a.Stack]
 }
 
 // place formats a site as module and offset.

@@ -39,7 +39,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded, opts.Where))
+	exec := judged(t, verdictOf(recorded, opts.Locate, opts.Where))
 	start := recorded
 	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
 	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
@@ -127,7 +127,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = s.opts.MaxSteps
 	}
-	opts.Where = s.opts.Where
+	opts.Where, opts.Locate = s.opts.Where, s.opts.Locate
 	s.share(&opts)
 	cost := trace.CostOf(t.Events)
 	s.tell(Simplifying, true, &cost, 0)

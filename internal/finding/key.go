@@ -86,6 +86,13 @@ func (f Finding) Place(stacks [][]trace.Site, locate Locate) Location {
 	return l
 }
 
+// Caller returns the location of a site that is a return address or an access or, if it is in a header
+// of the library, of the innermost of its callers that is not, if one is known.
+func Caller(s trace.Site, calls []trace.Site, locate Locate) Location {
+	l, _ := part{site: s, calls: calls}.locate(nil, locate)
+	return l
+}
+
 // locate returns the location of the innermost of the site and its callers that is not in a header
 // of the library. It reports false if all known ones are, and callers are not known.
 func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {

@@ -174,7 +174,7 @@ func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	key, _ := f.Key(tr.Stacks, names.Locate)
 	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Message, Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
 	for _, x := range tr.Ending.Accesses {
-		out.Race = append(out.Race, Access{x.Op.String(), names.Place(x.Site, false)})
+		out.Race = append(out.Race, Access{x.Op.String(), finding.Caller(x.Site, tr.Stacks[x.Stack], names.Locate).Text})
 	}
 	return out
 }
