@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Call returns the name that programs use for the function that performs op and may block:
-// `pthread_cond_wait`, `sync.Mutex.Lock`, `a channel receive`.
+// Call returns the name of the function or statement that performs op and may block:
+// `sem_wait`, `a mutex lock`, `sync.Mutex.Lock`, `a channel receive`.
 func Call(op trace.Op) string {
 	return cmp.Or(ops.Of(op).Call, op.String())
 }
