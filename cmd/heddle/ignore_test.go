@@ -179,3 +179,66 @@ func TestIgnoreGo(t *testing.T) {
 		t.Errorf("%+v", tests[0])
 	}
 }
+
+// Findings in functions of the C++ library's headers are at the program's own lines, with one key
+// whether the compiler has put the functions in line or not; and their messages name no function that
+// the program did not call.
+func TestPlacesInLibrary(t *testing.T) {
+	t.Parallel()
+	line := sourceLines(t, filepath.Join(repository(t), "testdata/ignore/library.cc"))
+	inner, inverted := line("  m.lock();", 1), line("  a.lock();", 2)
+	first, second := line("numbers.reserve", 1), line("numbers.reserve", 2)
+	keys := map[string]bool{}
+	for _, build := range [][2]string{{"gcc", "-O0"}, {"gcc", "-O2"}, {"clang", "-O1"}} {
+		dir := t.TempDir()
+		prog := filepath.Join(dir, "library")
+		compileProgram(t, expectation{source: filepath.Join(repository(t), "testdata/ignore/library.cc")}, build[0], build[1], prog)
+		all := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--runs", "2000", "--no-simplify", "--races-fail", "--all", "--", prog)
+		found := foundKinds(t, all.Aside)
+		race, deadlock := found["data race"].Finding, found["deadlock"].Finding
+		if race == nil || deadlock == nil {
+			t.Fatalf("%v: %+v", build, all)
+		}
+		if !strings.HasPrefix(deadlock.Key, fmt.Sprintf("deadlock@library.cc:%d,library.cc:%d#", inner, inverted)) || !strings.Contains(deadlock.Where, "library.cc:") ||
+			!strings.Contains(deadlock.Message, "(mutex lock)") || strings.Contains(deadlock.Message, "pthread") {
+			t.Errorf("%v: %+v", build, deadlock)
+		}
+		if !strings.HasPrefix(race.Key, fmt.Sprintf("data-race@library.cc:%d,library.cc:%d#", first, second)) {
+			t.Errorf("%v: %+v", build, race)
+		}
+		for _, text := range []string{race.Message, race.Where, race.Race[0].Where, race.Race[1].Where, all.Races[0].First.Where, all.Races[0].Second.Where} {
+			if !strings.Contains(text, "library.cc:") || strings.Contains(text, ".h:") || strings.Contains(text, ".tcc:") {
+				t.Errorf("%v: %q", build, text)
+			}
+		}
+		keys[deadlock.Key], keys[race.Key] = true, true
+	}
+	if len(keys) != 2 {
+		t.Errorf("keys %v, want one for each finding", keys)
+	}
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "correct")
+	compileProgram(t, expectation{source: filepath.Join(repository(t), "testdata/ignore/library_correct.cc")}, "gcc", "-O0", prog)
+	if r := runJSON[findJSON](t, dir, exitNothing, "find", "--json", "--runs", "500", "--races-fail", "--all", "--", prog); r.Outcome != "clean" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// sourceLines returns a function that returns the number of the n-th line of a file that contains a text.
+func sourceLines(t *testing.T, file string) func(text string, n int) int {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(text string, n int) int {
+		for i, l := range strings.Split(string(b), "\n") {
+			if strings.Contains(l, text) {
+				if n--; n == 0 {
+					return i + 1
+				}
+			}
+		}
+		t.Fatalf("%s has no such line: %q", file, text)
+		return 0
+	}
+}

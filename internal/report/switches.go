@@ -205,12 +205,15 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
 	case ops.UntilReacquired:
 		if cond, waiting := b.state.Waiting(t); waiting {
-			return "waits on condition variable " + b.names.Name(cond, 0, len(b.tr.Events)).Text
+			return "waits on " + b.names.Name(cond, 0, len(b.tr.Events)).Text
 		}
 		if held := b.heldBy(p.aux, p.target, t); held != "" {
 			return "was woken and waits for " + b.names.Name(p.aux, 0, len(b.tr.Events)).Text + held
 		}
-		return strings.TrimSuffix("waits on condition variable "+name, " variable ")
+		if name == "" {
+			return "waits on a condition variable"
+		}
+		return "waits on " + name
 	default:
 		if spec.Waits != "" {
 			return strings.Replace(spec.Waits, "%s", name, 1)

@@ -30,7 +30,7 @@ func TestReasons(t *testing.T) {
 		{"woken but locked out", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_signal c T1\nT1 7 yield nochoice\nT0 8 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
 			"T2 waits for T1 to end"},
 		{"not woken yet, though locked out in the end", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_signal c T1\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
-			"T1 waits on condition variable c"},
+			"T1 waits on c"},
 		{"timed out, and locked out", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT1 4 cond_timeout c aux=m\nT2 6 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
 			"T1 was woken and waits for m held by T2"},
 		{"woken by a broadcast", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_broadcast c 1\nT1 7 yield nochoice\nT0 8 yield\nT2 9 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
