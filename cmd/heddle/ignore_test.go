@@ -187,7 +187,7 @@ func TestPlacesInLibrary(t *testing.T) {
 	t.Parallel()
 	line := sourceLines(t, filepath.Join(repository(t), "testdata/ignore/library.cc"))
 	inner, inverted := line("  m.lock();", 1), line("  a.lock();", 2)
-	first, second := line("numbers.reserve", 1), line("numbers.reserve", 2)
+	first, second := line("std::swap", 1), line("std::swap", 2)
 	keys := map[string]bool{}
 	for _, build := range [][2]string{{"gcc", "-O0"}, {"gcc", "-O2"}, {"clang", "-O1"}} {
 		dir := t.TempDir()

@@ -1,4 +1,4 @@
-// heddle: two workers push to one vector without a lock, and two take two std::mutex in opposite
+// heddle: two workers swap two numbers without a lock, and take two std::mutex in opposite
 //   orders. Without optimization, the accesses and the locks are in functions of the library's headers.
 // kind: deadlock
 // finding: inner
@@ -7,10 +7,10 @@
 //   other, and both are stuck.
 #include <mutex>
 #include <thread>
-#include <vector>
+#include <utility>
 
 static std::mutex a, b;
-static std::vector<int> numbers;
+static int x = 1, y = 2;
 
 static void inner(std::mutex &m) {
   m.lock();
@@ -18,14 +18,14 @@ static void inner(std::mutex &m) {
 }
 
 static void first() {
-  numbers.reserve(8); // races
+  std::swap(x, y); // races
   a.lock();
   inner(b);
   a.unlock();
 }
 
 static void second() {
-  numbers.reserve(8); // races
+  std::swap(x, y); // races
   b.lock();
   a.lock();
   a.unlock();

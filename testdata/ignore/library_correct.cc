@@ -1,11 +1,11 @@
-// heddle: library.cc with a lock around the vector, and the mutexes taken in one order.
+// heddle: library.cc with a lock around the swap, and the mutexes taken in one order.
 // kind: clean
 #include <mutex>
 #include <thread>
-#include <vector>
+#include <utility>
 
 static std::mutex own, a, b;
-static std::vector<int> numbers;
+static int x = 1, y = 2;
 
 static void inner(std::mutex &m) {
   m.lock();
@@ -15,7 +15,7 @@ static void inner(std::mutex &m) {
 static void first() {
   {
     std::lock_guard<std::mutex> guard(own);
-    numbers.reserve(8);
+    std::swap(x, y);
   }
   a.lock();
   inner(b);
@@ -25,7 +25,7 @@ static void first() {
 static void second() {
   {
     std::lock_guard<std::mutex> guard(own);
-    numbers.reserve(8);
+    std::swap(x, y);
   }
   a.lock();
   b.lock();
