@@ -35,7 +35,11 @@ func (p *Printer) findings(r *engine.Report) error {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s in %s (%.1f s):\n", wording.Count(n, "distinct finding"), wording.Count(r.Executions, "execution"), r.Seconds)
+	begun := ""
+	if r.Ended == engine.ByInterrupt {
+		begun = "interrupted; "
+	}
+	fmt.Fprintf(w, "%s%s in %s (%.1f s)%s\n", begun, wording.Count(n, "distinct finding"), wording.Count(r.Executions, "execution"), r.Seconds, ended(r))
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
@@ -72,13 +76,7 @@ func printNothing(w io.Writer, r *engine.Report) {
 		how = "interrupted; " + strings.Replace(how, "failure", "failure so far", 1)
 	}
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, wording.Count(r.Executions, "execution"), r.Seconds)
-	switch r.Ended {
-	case engine.Sequential:
-		fmt.Fprint(w, ": it has one thread and no choice, so every execution is like this one")
-	case engine.Stale:
-		fmt.Fprintf(w, ": ended early, since the last %s showed nothing new (--stale)", wording.Thousands(r.Executions-r.Newest))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, ended(r))
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -86,6 +84,17 @@ func printNothing(w io.Writer, r *engine.Report) {
 		printCovered(w, r)
 	}
 	printRaces(w, racesSeen(r))
+}
+
+// ended returns why a search ended before its limits, for the end of a sentence.
+func ended(r *engine.Report) string {
+	switch r.Ended {
+	case engine.Sequential:
+		return ": it has one thread and no choice, so every execution is like this one"
+	case engine.Stale:
+		return fmt.Sprintf(": ended early, since the last %s showed nothing new (--stale)", wording.Thousands(r.Executions-r.Newest))
+	}
+	return ""
 }
 
 // printCovered prints what the search has covered, and how likely it has missed something.
@@ -192,7 +201,7 @@ func Unsimplified(s *engine.Simplified) string {
 // earlyAdvice says how to rule out what earlySentence explains.
 func (p *Printer) earlyAdvice() string {
 	if p.EarlyTimeouts {
-		return "Without --early-timeouts such delays add up to 100 ms at most; with --no-early-timeouts in its place there are none."
+		return "Without --early-timeouts such delays add up to 100 ms at most; --no-early-timeouts rules them out."
 	}
 	return "If your machine never delays a thread for so long, use --no-early-timeouts."
 }
