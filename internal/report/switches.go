@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -184,7 +185,15 @@ func (b *builder) pendingOf(w *trace.Waiter) pending {
 		}
 		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
 	default:
-		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
+		// In the words of phrase, as if the thread had continued; the operation's values are not known.
+		spec := ops.Of(w.Op)
+		switch spec.Tells {
+		case ops.TellVerb, ops.TellLater, ops.TellYield, ops.TellSleep:
+			name = ""
+		case ops.TellTarget, ops.TellThread:
+			name = "a thread"
+		}
+		p.brief = strings.TrimSpace(cmp.Or(spec.Verb, w.Op.String()) + " " + name)
 	}
 	return p
 }
