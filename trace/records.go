@@ -134,7 +134,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Original:      []byte(h.Original),
 		Finding:       []byte(h.Finding),
 		Isolation:     []byte(h.Isolation),
-		Without:       byteSlices(h.Without),
+		Omit:          byteSlices(h.Omit),
 		MaxAccesses:   uint64(h.MaxAccesses),
 		Signature:     []byte(h.Signature),
 	}}
@@ -194,7 +194,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Original:      string(p.Original),
 			Finding:       string(p.Finding),
 			Isolation:     string(p.Isolation),
-			Without:       stringSlice(p.Without),
+			Omit:          stringSlice(p.Omit),
 			MaxAccesses:   int(p.MaxAccesses),
 			Signature:     string(p.Signature),
 		}

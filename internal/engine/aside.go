@@ -30,7 +30,23 @@ type Found struct {
 // showed each: those to ignore, and with Options.All those found so far.
 type aside struct {
 	executions map[string]int
+	races      []resolvedRace
 	hung       bool // a hang went on with the largest step budget, so later ones count as hangs
+}
+
+// resolvedRace is the key of a race of two instructions in functions of the library, whose callers only a
+// recording shows. It stands for later races of the two instructions, whoever calls the functions, as
+// finding.Same does.
+type resolvedRace struct {
+	accesses []trace.Access
+	key      string
+}
+
+// resolve remembers the key of a race that was recorded.
+func (a *aside) resolve(key string, e *trace.Ending) {
+	if e.Kind == trace.Race && !slices.ContainsFunc(a.races, func(r resolvedRace) bool { return r.key == key && sameOrder(r.accesses, e.Accesses) }) {
+		a.races = append(a.races, resolvedRace{slices.Clone(e.Accesses), key})
+	}
 }
 
 // simplifyShare is the part of the remaining time that simplifying one of several findings may take.
@@ -98,7 +114,14 @@ func (s *search) unset(o *schedule.Outcome, races []race.Race) []race.Race {
 	}
 	counted := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(races), func(r race.Race) bool {
-		key, _ := s.key(&trace.Ending{Kind: trace.Race, Accesses: r.Witness[:]}, o.Trace)
+		key, certain := s.key(&trace.Ending{Kind: trace.Race, Accesses: r.Witness[:]}, o.Trace)
+		if !certain {
+			i := slices.IndexFunc(s.aside.races, func(x resolvedRace) bool { return samePair(x.accesses, r) })
+			if i < 0 {
+				return false
+			}
+			key = s.aside.races[i].key
+		}
 		n, ok := s.aside.executions[key]
 		if ok && !counted[key] {
 			counted[key] = true

@@ -37,7 +37,7 @@ type search struct {
 	cut        bool // the output of some execution was truncated
 	leaks      leaks
 	aside      aside
-	outside    bool // some execution depended on external nondeterminism
+	external   bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {

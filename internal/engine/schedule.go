@@ -34,6 +34,7 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	plan := schedule.Plan{
 		Repeat: 1, Mode: schedule.Strict, Script: script, Threads: threads,
 		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
+		Accesses: opts.RacesFail, // a race is shown with both accesses
 	}
 	v := verdict{races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
 		return caller(opts.Locate, opts.Where, t.Modules(), s, calls)

@@ -42,8 +42,8 @@ const shownPlaces = 2
 // source; two instructions of one line have one key. stacks are those of the recorded execution, or
 // nil if it was not recorded.
 //
-// certain is false if a place is in a header of the library and its caller is not known. Then only
-// the recorded execution has the key.
+// certain is false if a place is in a header of the library and its caller is not known. Then the
+// execution must be recorded, with its accesses if it is a race, for the key to be right.
 func (f Finding) Key(stacks [][]trace.Site, locate Locate) (key string, certain bool) {
 	if !f.Kind.Failed() {
 		return "", false
@@ -52,7 +52,7 @@ func (f Finding) Key(stacks [][]trace.Site, locate Locate) (key string, certain 
 	var hashed, shown []string
 	for _, p := range f.parts {
 		l, ok := p.locate(stacks, locate)
-		certain = certain && (ok || stacks != nil)
+		certain = certain && ok
 		hashed = append(hashed, fmt.Sprintf("%d %s %s", p.op, l.Func, l.Place))
 		if l.Place != "" {
 			shown = append(shown, strings.Map(plain, l.Place))
