@@ -99,6 +99,11 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 		s.missing(f, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)))
 		return o, false, nil
 	}
+	if raced && o.Trace != nil && len(o.Ending.Accesses) == 2 {
+		// Only now are the callers known.
+		o.Ending.Message = v.raceMessage(&o.Ending, o.Trace)
+		o.Trace.Ending.Message = o.Ending.Message
+	}
 	return o, true, nil
 }
 

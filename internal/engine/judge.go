@@ -104,12 +104,19 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	if v.like != nil && sameOrder(v.like.Accesses, e.Accesses) {
 		e.Message = v.like.Message
 	} else {
-		first := &r.Witness[0]
-		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site, callsOf(o.Trace, first)), second.Op, v.where(second.Site, callsOf(o.Trace, second)))
+		e.Message = v.raceMessage(e, o.Trace)
 	}
 	if o.Trace != nil {
 		o.Trace.Ending = *e
 	}
+}
+
+// raceMessage returns the message for a race; t is the recording or nil.
+func (v *verdict) raceMessage(e *trace.Ending, t *trace.Trace) string {
+	side := func(a *trace.Access) string {
+		return fmt.Sprintf("%v at %s", a.Op, v.where(a.Site, callsOf(t, a)))
+	}
+	return "data race: " + side(&e.Accesses[0]) + ", " + side(&e.Accesses[1])
 }
 
 // stackBefore returns the call stack of a race's earlier access, which a target that watches does not
