@@ -318,6 +318,7 @@ type Header struct {
 	ExpectStatus  int32    // exit status that counts as clean
 	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
+	Finding       string   // key of the failure, as heddle find prints it; empty if unknown
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
 	Omit          []string // omitted synchronisation calls, CALL@FILE:LINE
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it

@@ -162,6 +162,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Omit = append(h.Omit, l.quoted("call"))
 	case "original":
 		h.Original = l.quoted("file")
+	case "finding":
+		h.Finding = l.quoted("finding")
 	case "isolation":
 		h.Isolation = l.quoted("isolation")
 	case "signature":

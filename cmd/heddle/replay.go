@@ -196,7 +196,8 @@ func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *
 	if t, err = c.startProgram(a, l); err != nil {
 		return nil, nil, err
 	}
-	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.ExpectExit, RacesFail: c.RacesFail, Where: report.NewRunning(t.Modules).Place})
+	names := report.NewRunning(t.Modules)
+	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.ExpectExit, RacesFail: c.RacesFail, Where: names.Place, Locate: names.Locate})
 	if err != nil {
 		t.Close()
 		return nil, nil, err

@@ -132,11 +132,14 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			leak.Running = leak.Running || w.Ready
 			leak.Executions = max(leak.Executions, s.leaks.executions[at])
 		}
-		if fails && s.report.Finding == nil {
+		if fails && (s.opts.All || s.report.Finding == nil) {
 			// The exploration may have reached its time limit already.
 			bounded, cancel := limited(ctx, leakTime)
-			_, err := s.confirm(bounded, f)
+			found, err := s.confirm(bounded, f)
 			cancel()
+			if found && s.opts.All {
+				s.collect()
+			}
 			if err != nil && !outOfTime(bounded) {
 				return err
 			}

@@ -216,8 +216,9 @@ type Spec struct {
 
 // Words are how reports speak of an operation.
 type Words struct {
-	// Call is what programs call the function or statement that blocks: `pthread_cond_wait`, `a
-	// channel send`. Empty: it is called what the operation is called in a trace.
+	// Call names the function or statement that blocks: `sem_wait`, `a channel send`. What Pthreads, C11
+	// and C++ each have a function for has a name of its own, `a mutex lock`: the operation does not say
+	// which of them was called. Empty: the name of the operation in a trace.
 	Call string
 	// Verb replaces the operation's name where a report tells an event.
 	Verb string

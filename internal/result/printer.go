@@ -25,6 +25,8 @@ type Printer struct {
 	Full  bool   // draw every event; otherwise long executions are not drawn
 	Stats bool   // print what the simplification did
 	Seed  uint64 // of the search
+	// EarlyTimeouts says that the search had no bound for early timeouts (--early-timeouts).
+	EarlyTimeouts bool
 
 	// For heddle test.
 	Prune           bool // kept findings that no longer fail are removed
