@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   uint32_t quiet = ++t->progress.quiet;
   if (hd.watcher) {
     bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
-    if (HD_LIKELY(!range && quiet <= HD_QUIET && hd_shadow_hit(t, addr, op, pc))) return;
+    if (HD_LIKELY(!range && quiet <= HD_QUIET && hd_shadow_hit(t, addr, size, op, pc))) return;
     watched(addr, size, op, pc);
     return;
   }

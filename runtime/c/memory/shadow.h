@@ -60,16 +60,21 @@ static inline struct hd_step_taken *hd_step_at(uint64_t from, uint64_t access) {
 }
 
 // What t is about to do was done before from the same set, and nothing but the cell changes. So the
-// instruction is not a scheduling point, the memory has not been freed, and the access lies in one
-// granule: no step is remembered where that is otherwise.
-static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread *t, uint64_t addr, uint16_t op, uint64_t pc) {
+// instruction is not a scheduling point, the memory has not been freed, and an access of at most 8
+// bytes lies in one granule: no step is remembered where that is otherwise.
+static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  if (size > 16) return false; // a range
+  bool two = size == 16;
+  if (two && HD_UNLIKELY(addr & 15)) return false;
   uint32_t *leaf = hd_leaves[addr >> HD_LEAF_BITS & ((1u << (HD_ADDRESS_BITS - HD_LEAF_BITS)) - 1)]; // a larger address faults
   if (HD_UNLIKELY(!leaf)) return false;
   uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)];
-  uint64_t from = (uint64_t)*cell << 32 | t->serial, access = hd_access_key(pc, addr, op);
+  if (two && HD_UNLIKELY(cell[0] != cell[1])) return false;
+  uint64_t from = (uint64_t)*cell << 32 | t->serial, access = hd_access_key(pc, addr, op) ^ (two ? HD_KEY_PART | 7ull << 50 : 0);
   struct hd_step_taken *s = hd_step_at(from, access);
   if (HD_UNLIKELY(s->from != from || s->access != access)) return false;
   s->times++;
+  if (two) cell[1] = s->to;
   if (s->to != (uint32_t)(from >> 32)) *cell = s->to; // a store would make the next access to the granule wait for all this
   return true;
 }
