@@ -122,7 +122,7 @@ type Watcher interface {
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending
-	Coverage    uint64 // same for executions that order conflicting operations the same way
+	Signature   uint64 // same for executions that order conflicting operations the same way
 	Points      int
 	Switches    int
 	Preemptions int
@@ -130,9 +130,9 @@ type Outcome struct {
 	Deviations  int          // Tolerant: steps skipped or inserted
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
-	// Outside says that the execution waited for something that heddle does not control,
+	// External says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
-	Outside bool
+	External bool
 	// Random says that the recorded execution of a Go program drew a random number, or iterated
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
@@ -171,7 +171,7 @@ func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {
 		e := &events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Overtakes()}

@@ -85,7 +85,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	}
 	for i := range recorded.Events {
 		e := &recorded.Events[i]
-		if e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc) {
+		if e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc) {
 			p.Accesses = true
 			p.MaxAccesses = cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 		}

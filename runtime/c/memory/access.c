@@ -84,7 +84,7 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  hd_event(t, 0, 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 

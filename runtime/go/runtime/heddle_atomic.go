@@ -93,7 +93,7 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		}
 		hdAtomicEffect(&p)
 		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNochoice)
+		hdRecord(t, &p, hdEvNodecision)
 	})
 }
 

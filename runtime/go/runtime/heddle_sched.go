@@ -302,7 +302,7 @@ func hdCommit(t *hdThread) {
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
 	}
-	hdCoverage(t)
+	hdSignature(t)
 	if hd.record {
 		hdRecord(t, p, flags)
 	}
