@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"internal/launch", "internal/kept"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
-	{"internal/testing/contract", "internal/testing/goprograms"},
+	{"internal/testing/contract", "internal/testing/goprograms", "internal/testing/programbench"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 
@@ -48,7 +48,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need"}
+var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/programbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {
