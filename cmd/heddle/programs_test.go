@@ -59,11 +59,12 @@ func (e *expectation) find(prog string, more ...string) []string {
 	return slices.Concat([]string{"find", "--json"}, more, e.options, []string{"--", prog}, e.args)
 }
 
+// expectations are those of the programs in fail or pass, and of those that compute.
 func expectations(t testing.TB, dir string) []expectation {
 	t.Helper()
 	var all []expectation
-	for _, pattern := range []string{"*.c", "*.cc"} {
-		files, err := filepath.Glob(filepath.Join(repository(t), "testdata/programs", dir, pattern))
+	for _, pattern := range []string{dir + "/*.c", dir + "/*.cc", "compute/" + dir + "/*.c", "compute/" + dir + "/*.cc"} {
+		files, err := filepath.Glob(filepath.Join(repository(t), "testdata/programs", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
