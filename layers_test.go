@@ -39,7 +39,8 @@ var layers = [][]string{
 	{"internal/launch", "internal/kept"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
-	{"internal/testing/contract", "internal/testing/goprograms", "internal/testing/programbench"},
+	{"internal/testing/programbench"},
+	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
 }
 
