@@ -33,8 +33,8 @@ type row struct {
 	Plain    cost   `json:"plain"`    // an execution as most of a search are
 	Profiled cost   `json:"profiled"` // the first execution of a search, which is checked for races
 	Recorded cost   `json:"recorded"` // with all accesses in the trace, as far as memory allows
-	// FirstExecution is how long heddle find takes until an execution has ended, from starting the
-	// program; PerSecond is its rate after -time.
+	// FirstExecution is how long a search takes until an execution has ended, from starting the
+	// program; PerSecond is its rate from then on.
 	FirstExecution float64 `json:"first_execution_s"` // 0 if none ended in time
 	PerSecond      float64 `json:"executions_per_s"`
 	Search         *found  `json:"search,omitempty"`

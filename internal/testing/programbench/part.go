@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -65,9 +64,9 @@ func runPart(ctx context.Context, part string, args []string) error {
 	case "recorded":
 		result, err = executions(ctx, tg, engine.Job{Plan: schedule.Plan{Policy: schedule.Fair, Seed: 1, Record: true, Accesses: true}}, repeat, limit)
 	case "explore":
-		result, err = explore(ctx, tg, began, engine.Options{Seed: seed, Time: repeat, NoSimplify: true})
+		result, err = explore(ctx, tg, began, repeat, engine.Options{Seed: seed, Time: limit, NoSimplify: true})
 	case "find":
-		result, err = explore(ctx, tg, began, engine.Options{Seed: seed, Time: limit, Simplify: engine.SimplifyOptions{Time: limit / 2}})
+		result, err = explore(ctx, tg, began, limit, engine.Options{Seed: seed, Time: limit, Simplify: engine.SimplifyOptions{Time: limit / 2}})
 	default:
 		err = fmt.Errorf("unknown part %q", part)
 	}
@@ -182,17 +181,23 @@ type explored struct {
 	Simplifying           float64 `json:"simplifying_s"`
 }
 
-// explore runs a search as heddle find does. began is when the program was started.
-func explore(ctx context.Context, tg *cprog.Target, began time.Time, opts engine.Options) (explored, error) {
-	timed := &firstExecution{Target: tg}
+// explore runs a search as heddle find does, until it finds something, or until it has gone on for
+// the given time after its first execution. began is when the program was started.
+func explore(ctx context.Context, tg *cprog.Target, began time.Time, after time.Duration, opts engine.Options) (explored, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	timed := &stopwatch{Target: tg, first: func() { time.AfterFunc(after, cancel) }}
 	opts.Where = report.NewRunning(tg.Modules).Place
 	r, err := engine.Find(ctx, timed, opts, nil)
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && ctx.Err() == nil {
 		return explored{}, err
 	}
-	x := explored{PerSecond: r.PerSecond}
-	if !timed.ended.IsZero() {
-		x.First = timed.ended.Sub(began).Seconds()
+	x := explored{}
+	if timed.executions > 0 {
+		x.First = timed.began.Sub(began).Seconds()
+	}
+	if timed.executions > 1 {
+		x.PerSecond = float64(timed.executions-1) / timed.ended.Sub(timed.began).Seconds()
 	}
 	if f := r.Finding; f != nil {
 		x.Found = true
@@ -207,20 +212,25 @@ func explore(ctx context.Context, tg *cprog.Target, began time.Time, opts engine
 	return x, nil
 }
 
-// firstExecution notes when the first execution of a target has ended.
-type firstExecution struct {
+// stopwatch times and counts the executions of a target's streams.
+type stopwatch struct {
 	target.Target
-	ended time.Time
+	first        func()    // is called when the first execution has ended
+	began, ended time.Time // when the first and the last one had ended
+	executions   int
 }
 
 // Unwrap implements target.Wrapper.
-func (f *firstExecution) Unwrap() target.Target { return f.Target }
+func (w *stopwatch) Unwrap() target.Target { return w.Target }
 
 // Stream implements target.Target.
-func (f *firstExecution) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
-	return f.Target.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
-		if f.ended.IsZero() {
-			f.ended = time.Now()
+func (w *stopwatch) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	return w.Target.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
+		w.ended = time.Now()
+		w.executions++
+		if w.executions == 1 {
+			w.began = w.ended
+			w.first()
 		}
 		return done(p, o)
 	})
