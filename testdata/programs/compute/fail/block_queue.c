@@ -3,8 +3,9 @@
 // kind: assertion
 // finding: write_in_order
 // minimum: switches=2 preemptions=1
-// why: The writer must take a block between the worker's handing over and the worker's store. The
-//   worker takes its first block from main, so main, the worker and the writer run in this order:
-//   two switches. Main leaves when the queue is full; the worker could go on with the store.
+// why: The writer must take a block after the worker has handed it over and before the worker stores
+//   its size. The worker gets the block from main, so main, the worker and the writer run in this
+//   order: two switches. Main blocks when the queue is full. The worker is enabled when it is
+//   about to store the size: one preemption.
 #define SEEDED
 #include "../block_queue.c"

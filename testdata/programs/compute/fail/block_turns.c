@@ -3,9 +3,9 @@
 // kind: deadlock
 // finding: write_block
 // minimum: switches=5 preemptions=1
-// why: A worker A that writes block n must find two others waiting: B with n+1, and C with a later
-//   block; the signal wakes C. They read in the order A, B, C, and B and C wait before A writes,
-//   so A runs in an interval before B's and in one after C's, and C once more to wait again: main,
-//   A, B, C, A, C. Nothing blocks A between its reading and its turn: one preemption.
+// why: Worker A, which writes block n, must find two others waiting: B with n+1 and C with a later
+//   block. Its signal wakes C. They read in the order A, B, C, and B and C wait before A writes, so
+//   A runs before B and after C, and C runs once more to wait again: main, A, B, C, A, C. Nothing
+//   blocks A between reading its block and writing it: one preemption.
 #define SEEDED
 #include "../block_turns.c"

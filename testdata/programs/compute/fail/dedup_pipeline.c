@@ -4,7 +4,8 @@
 // finding: insert
 // minimum: switches=3 preemptions=1
 // why: One thread finds a chunk missing, the other inserts the same chunk, the first inserts it
-//   again: main and three intervals. The first thread could go on; nobody holds the bucket's
-//   lock while he is switched from without a preemption. The second thread takes all that is left and ends.
+//   again: main and three intervals. Between its look-up and its insertion the first thread can
+//   only block on the bucket's lock, and a thread that holds that lock loses the processor only
+//   by a preemption: one preemption. The second thread takes all chunks that are left and ends.
 #define SEEDED
 #include "../dedup_pipeline.c"

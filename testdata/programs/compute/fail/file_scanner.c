@@ -3,8 +3,8 @@
 // kind: deadlock
 // finding: wait_for_workers
 // minimum: switches=3 preemptions=1
-// why: Main sees an active worker, the last worker signals, main begins to wait. If all workers end
-//   between: main, both workers, main. If one ends before main looks, main has one interval more.
-//   Main could begin to wait when it is switched from.
+// why: Main sees an active worker, the last worker signals, and main begins to wait. If both workers
+//   end in between: main, the two workers, main. If one ends before main looks, main has one more
+//   interval. Main is enabled when it is about to wait: one preemption.
 #define SEEDED
 #include "../file_scanner.c"

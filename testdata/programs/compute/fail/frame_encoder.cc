@@ -3,10 +3,10 @@
 // kind: assertion
 // finding: main
 // minimum: switches=6 preemptions=1
-// why: A thread codes a row while the thread of the frame before is in the row below. That one has
-//   an interval before and one after, and because the last row needs all of the frame before, so
-//   does the first: four intervals of two threads. The third thread has one at least, and main is first
-//   and last. A thread that can code its next row is enabled when the other takes over: one
-//   preemption, and the third thread runs before or after all of that.
+// why: Thread B codes a row after thread A, which codes the frame before, has coded the row at that
+//   height and before it codes the row below. A runs before and after that. The last row of B's
+//   frame needs all of A's, so B runs again: A, B, A, B. The third thread runs at least once, before
+//   or after all this, and main is first and last: seven intervals. A can code its next row when B
+//   takes over: one preemption.
 #define SEEDED
 #include "../frame_encoder.cc"

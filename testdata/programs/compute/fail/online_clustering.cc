@@ -6,7 +6,7 @@
 // why: Let C be the last to arrive, and A one that arrives at the next barrier before C resets the
 //   count. A waits first, and arrives at the next barrier after C has woken it; C wakes the others
 //   before that and resets the count after; B waits first, and again after it has been woken. So
-//   two intervals of each and one of main: six switches. Nothing blocks C between releasing the
+//   two intervals of each, and one of main: six switches. Nothing blocks C between releasing the
 //   lock and the reset: one preemption.
 #define SEEDED
 #include "../online_clustering.cc"

@@ -5,7 +5,7 @@
 // minimum: switches=8 preemptions=0
 // why: Between one barrier and the next, each of the three workers runs: two switches for each of
 //   the sort's two barriers and for that of the first reduction. Main switches to the first of
-//   them. The last to arrive at the reduction's barrier adds up rightly, begins the next and
-//   waits there; then one of those that arrived earlier adds up and fails: one more.
+//   them. The last to arrive at the reduction's barrier gets the right sum, begins the next
+//   reduction and waits there. Then one that arrived earlier gets a wrong sum: one more.
 #define SEEDED
 #include "../parallel_sort.c"
