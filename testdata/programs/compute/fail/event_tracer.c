@@ -8,4 +8,4 @@
 //   and an interval of each, and the first of the two could have taken its second lock: one
 //   preemption.
 #define SEEDED
-#include "../tracing_library.c"
+#include "../event_tracer.c"
