@@ -3,7 +3,8 @@
 # make dist     write a release archive to dist/
 # make demo     show what it is about, on a small program with a bug
 # make test     all tests
-# make bench    benchmarks, one second each
+# make bench    benchmarks, one second each, then bench-programs
+# make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
@@ -14,7 +15,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -83,6 +84,13 @@ test: setup-test
 
 bench: need-go need-cc
 	$(GO) test -run '^$$' -bench . -benchtime 1s $(PKG)
+	@$(MAKE) --no-print-directory bench-programs
+
+# Its flags: make bench-programs PROGRAMBENCH='-accesses 10000000 -json'
+PROGRAMBENCH ?=
+
+bench-programs: need-go need-cc
+	$(GO) run ./internal/testing/programbench $(PROGRAMBENCH)
 
 lint: need-go
 	@GO="$(GO)" .ci/lint

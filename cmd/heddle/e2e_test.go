@@ -55,9 +55,13 @@ func TestProgramsBuildAndRunAlone(t *testing.T) {
 				t.Fatalf("heddle doctor: %v\n%s", err, out)
 			}
 			for _, kind := range []string{"pass", "fail"} {
-				sources, err := filepath.Glob(filepath.Join(repository(t), "testdata/programs", kind, "*.c*"))
-				if err != nil || len(sources) == 0 {
-					t.Fatalf("no test programs: %v", err)
+				var sources []string
+				for _, dir := range []string{kind, "compute/" + kind} {
+					more, err := filepath.Glob(filepath.Join(repository(t), "testdata/programs", dir, "*.c*"))
+					if err != nil || len(more) == 0 {
+						t.Fatalf("no test programs in %s: %v", dir, err)
+					}
+					sources = append(sources, more...)
 				}
 				for _, source := range sources {
 					t.Run(kind+"/"+filepath.Base(source), func(t *testing.T) {

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/heddle-dev/heddle/internal/wording"
+)
+
+// printTables prints the results as tables, one for each size and one for the bugs.
+func printTables(w io.Writer, all *results) error {
+	fmt.Fprintf(w, "%s, %d processors, load %s at the start; %s -O1 -g\n", all.Machine.Model, all.Machine.CPUs, all.Machine.Load, all.Machine.Compiler)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, size := range all.Settings.Accesses {
+		fmt.Fprintf(t, "\nAbout %s accesses. Processor time and, after /, peak memory as multiples of ThreadSanitizer's.\n", wording.Thousands(size))
+		fmt.Fprintln(t, "program\tnative\tThreadSanitizer\tplain\tprofiled\trecorded\tfirst execution\texecutions/s\t")
+		for _, r := range all.Rows {
+			if r.Accesses != size {
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s %s, %s\t%s\t%s\t%s\t%s\t%s\t\n", r.Program,
+				seconds(r.Native.Processor), seconds(r.TSan.Processor), times(r.TSan.Processor, r.Native.Processor), megabytes(r.TSan.Peak),
+				against(r.Plain, r.TSan), against(r.Profiled, r.TSan), against(r.Recorded, r.TSan), seconds(r.FirstExecution), rate(r.PerSecond))
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	if all.Settings.Seeds == 0 {
+		return nil
+	}
+	fmt.Fprintf(t, "\nThe bugs, with %d seeds. Times and numbers of executions are medians; a cost is context switches/preemptions.\n", all.Settings.Seeds)
+	fmt.Fprintln(t, "program\tfound\tafter\texecution\tminimum\tsimplified to\tat the minimum\tcomplete\tsimplified by\tin\t")
+	for _, r := range all.Rows {
+		f := r.Search
+		if f == nil {
+			continue
+		}
+		to := fmt.Sprintf("%d/%d", f.Best[0], f.Best[1])
+		if f.Worst != f.Best {
+			to += fmt.Sprintf(" to %d/%d", f.Worst[0], f.Worst[1])
+		}
+		n := fmt.Sprintf("%d of %d", f.Found, f.Seeds)
+		if f.Other > 0 {
+			n += fmt.Sprintf(", and %d others", f.Other)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d/%d\t%s\t%d\t%d\t%d executions\t%s\t\n", r.Program, n, seconds(f.Seconds), f.Execution,
+			f.Minimum[0], f.Minimum[1], to, f.AtMinimum, f.Complete, f.Executions, seconds(f.Simplifying))
+	}
+	return t.Flush()
+}
+
+// against prints a cost as multiples of another: "0.31×/1.2×".
+func against(c, other cost) string {
+	if c.Executions == 0 {
+		return "none"
+	}
+	return times(c.Processor, other.Processor) + "/" + times(float64(c.Peak), float64(other.Peak))
+}
+
+func times(a, b float64) string {
+	switch x := a / b; {
+	case b == 0:
+		return "–"
+	case x < 0.1:
+		return fmt.Sprintf("%.3f×", x)
+	case x < 10:
+		return fmt.Sprintf("%.2f×", x)
+	default:
+		return fmt.Sprintf("%.0f×", x)
+	}
+}
+
+func seconds(s float64) string {
+	switch {
+	case s == 0:
+		return "none"
+	case s < 0.001:
+		return fmt.Sprintf("%.3f ms", 1000*s)
+	case s < 1:
+		return fmt.Sprintf("%.3g ms", 1000*s)
+	default:
+		return fmt.Sprintf("%.1f s", s)
+	}
+}
+
+func rate(perSecond float64) string {
+	if perSecond >= 100 {
+		return wording.Thousands(int(perSecond))
+	}
+	return fmt.Sprintf("%.2g", perSecond)
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%d MB", bytes>>20) }

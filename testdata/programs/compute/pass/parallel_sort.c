@@ -1,0 +1,3 @@
+// heddle: A parallel sample sort in the shape of SWARM's, with barriers and a reduction over all workers.
+// kind: clean
+#include "../parallel_sort.c"
