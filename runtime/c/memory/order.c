@@ -144,12 +144,30 @@ bool hd_order_access(struct hd_order *o) {
   return true;
 }
 
+// A thread that waits for another to end does nothing before it knows what that one knows. (One that is
+// cancelled while it waits may: then a race with what it does may be missed.)
+static const struct hd_order *waited_for(const struct hd_thread *t) {
+  if (t->pend.op != HD_OP_THREAD_JOIN || !t->wait.on || t->wait.timed || hd.handlers) return NULL;
+  return t->pend.aux < norders ? orders[t->pend.aux] : NULL;
+}
+
 const struct hd_clock *hd_order_known(void) {
+  static struct hd_clock both;
+  if (!known.times) both = (struct hd_clock){ 0 }; // of an earlier execution
   bool first = true;
-  for (uint32_t i = 0; i < norders; i++) {
-    if (!orders[i] || orders[i]->ended) continue;
-    if (first) hd_clock_set(&known, &orders[i]->clock);
-    else hd_clock_meet(&known, &orders[i]->clock);
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    struct hd_thread *t = &hd_threads[i];
+    if (t->ended) continue;
+    const struct hd_order *o = hd_order_of(t), *other = waited_for(t);
+    if (!o) continue;
+    const struct hd_clock *c = &o->clock;
+    if (other) {
+      hd_clock_set(&both, c);
+      hd_clock_join(&both, &other->clock);
+      c = &both;
+    }
+    if (first) hd_clock_set(&known, c);
+    else hd_clock_meet(&known, c);
     first = false;
   }
   return &known;

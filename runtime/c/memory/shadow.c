@@ -16,7 +16,7 @@
 #define LEAF_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
 enum {
   MOST_LEAVES = 1 << 17,
-  COMPACT_AT = 8,           // records from which on a set is searched for those that cannot race any more
+  COMPACT_AT = 3,           // records from which on a set is searched for those that cannot race any more
   CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
   PAGES_BYTES = 1 << 20,    // memory from which on a reset gives its cells' pages back
 };
@@ -346,6 +346,8 @@ static bool same_source(const struct record *a, const struct record *b) {
   return a->source == b->source && a->kind == b->kind && a->at >> 32 == b->at >> 32 && a->depth == b->depth;
 }
 
+static bool same_time(const struct record *a, const struct record *b) { return a->at == b->at && same_source(a, b); }
+
 // The step from a set by an access: looks for races, and returns the set that it leads to.
 static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *r, uint64_t granule) {
   struct set *s = set_of(number);
@@ -353,7 +355,7 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
   uint32_t n = 0, had = s ? s->n : 0;
   for (uint32_t i = 0; i < had; i++) {
     const struct record *o = &s->records[i];
-    if (o->source == r->source && o->at == r->at && o->mask == r->mask && o->kind == r->kind && o->depth == r->depth) return number;
+    if (same_time(o, r) && !(r->mask & ~o->mask)) return number;
   }
   for (uint32_t i = 0; i < had; i++) {
     const struct record *o = &s->records[i];
@@ -362,13 +364,19 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
     if (HD_UNLIKELY(hd.handlers) && o->depth != r->depth && o->thread == r->thread && r->kind <= PLAIN_WRITE && o->kind <= PLAIN_WRITE && (r->kind == PLAIN_WRITE || o->kind == PLAIN_WRITE))
       report(t, o, r, granule, true);
   }
+  uint8_t mask = r->mask;
   for (uint32_t i = 0; i < had; i++) {
     next[n] = s->records[i];
+    if (same_time(&next[n], r)) {
+      mask |= next[n].mask; // one record for all bytes: reading a word byte by byte makes no set of eight
+      continue;
+    }
     if (same_source(&next[n], r)) next[n].mask &= (uint8_t)~r->mask;
     n += next[n].mask != 0;
   }
-  next[n++] = *r;
-  if (n >= MOST || (n >= COMPACT_AT && n % COMPACT_AT == 0)) n = shrink(next, n);
+  next[n] = *r;
+  next[n++].mask = mask;
+  if (n >= COMPACT_AT) n = shrink(next, n);
   if (!n) return 0;
   uint32_t to = number_of(next, n);
   if (!to && !full) {
