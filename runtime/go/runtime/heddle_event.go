@@ -8,17 +8,17 @@ package runtime
 import "unsafe"
 
 const (
-	hdBlock      = 512
-	hdStackSlots = 1 << 12
-	hdCovSlots   = 1 << 14
-	hdPointSlots = 1 << 12
-	hdObjSlots   = 1 << 20
-	hdOwnSlots   = 1 << 10
+	hdBlockEvents = 512
+	hdStackSlots  = 1 << 12
+	hdCovSlots    = 1 << 14
+	hdPointSlots  = 1 << 12
+	hdObjSlots    = 1 << 20
+	hdOwnSlots    = 1 << 10
 )
 
 // hdBig is what recording needs, in memory of its own.
 type hdBig struct {
-	block  [hdBlock]hdEvent
+	block  [hdBlockEvents]hdEvent
 	stacks [hdStackSlots]struct {
 		hash   uint64
 		number uint32
@@ -71,7 +71,7 @@ func hdFlush() {
 
 // hdRecordSlot records that t has its slot from now on.
 func hdRecordSlot(t *hdThread) {
-	if hdEv.n == hdBlock {
+	if hdEv.n == hdBlockEvents {
 		hdFlush()
 	}
 	hdEv.block[hdEv.n] = hdEvent{Thread: t.number, Value: uint64(t.index)}
@@ -91,7 +91,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	if hd.nwords > 1 && flags&hdEvNochoice == 0 {
 		ext = int(hd.nwords-1+7) / 8
 	}
-	if hdEv.n+1+ext > hdBlock {
+	if hdEv.n+1+ext > hdBlockEvents {
 		hdFlush()
 	}
 	e := &hdEv.block[hdEv.n]
