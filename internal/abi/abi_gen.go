@@ -172,6 +172,7 @@ const (
 	OpTimerFire         = 299
 	OpCoroSwitch        = 302
 	OpOutside           = 303
+	OpPark              = 304
 	OpAcquire           = 308
 	OpRelease           = 309
 	OpReleaseMerge      = 310
@@ -1001,6 +1002,7 @@ var OpNames = [OpCount]string{
 	OpTimerFire:         "timer fires",
 	OpCoroSwitch:        "coroutine switch",
 	OpOutside:           "outside world",
+	OpPark:              "park",
 	OpAcquire:           "acquire",
 	OpRelease:           "release",
 	OpReleaseMerge:      "release merge",
@@ -1145,6 +1147,7 @@ var OpClasses = [OpCount]uint8{
 	OpTimerFire:         11,
 	OpCoroSwitch:        0,
 	OpOutside:           0,
+	OpPark:              0,
 	OpAcquire:           1,
 	OpRelease:           2,
 	OpReleaseMerge:      2,
