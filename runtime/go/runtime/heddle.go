@@ -529,6 +529,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if hd.index++; stop || hd.index >= uint64(hd.plan.Repeat) {
 		hdEndPlan()
 	}
+	hdTold(last || outcome != hdOutClean)
 }
 
 func hdMix(a, b uint64) uint64 {

@@ -213,14 +213,24 @@ const hdNameless = hdRegionHeap << hdRegionShift
 
 // hdObjectSlot is where the name of the object at base is or belongs, -1 if there is no room.
 func hdObjectSlot(base uintptr) int {
-	i := hdMix(uint64(base), 0x6f) % hdObjSlots
+	i, step := uint64(base>>4), uint64(0)
 	for range 1 << 10 {
-		if o := &hdEv.objects[i]; o.epoch != uint32(hdEv.epoch) || o.base == base {
-			return int(i)
+		if o := &hdEv.objects[i%hdObjSlots]; o.epoch != uint32(hdEv.epoch) || o.base == base {
+			return int(i % hdObjSlots)
 		}
-		i = (i + 1) % hdObjSlots
+		i, step = hdNextSlot(i, step, base)
 	}
 	return -1
+}
+
+// hdNextSlot is the slot to try after slot i of a hash table whose keys are addresses. The first one
+// tried is the address itself, so that neighbours share pages and a new process touches few; the
+// others lie apart.
+func hdNextSlot(i, step uint64, key uintptr) (next, nextStep uint64) {
+	if step == 0 {
+		step = hdMix(uint64(key), 0x6f) | 1
+	}
+	return i + step, step
 }
 
 // hdAllocated is called when size bytes have been allocated at p.
@@ -331,14 +341,14 @@ func hdReport(t *hdThread) {
 // the same for executions that order conflicting operations alike (runtime/coverage.c).
 func hdCoverage(t *hdThread) {
 	p := &t.pend
-	i := hdMix(uint64(p.obj), 0x51) >> 20 % hdCovSlots
+	i, step := uint64(p.obj>>3), uint64(0)
 	for range 8 {
-		if c := &hdEv.coverage[i]; c.epoch != hdEv.epoch || c.obj == p.obj {
+		if c := &hdEv.coverage[i%hdCovSlots]; c.epoch != hdEv.epoch || c.obj == p.obj {
 			break
 		}
-		i = (i + 1) % hdCovSlots
+		i, step = hdNextSlot(i, step, p.obj)
 	}
-	c := &hdEv.coverage[i]
+	c := &hdEv.coverage[i%hdCovSlots]
 	if c.epoch != hdEv.epoch || c.obj != p.obj {
 		c.epoch, c.obj, c.hash = hdEv.epoch, p.obj, 0x9e37
 	}
