@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
-	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
+	{"cmd/heddle", "internal/abi/gen", "internal/ops/gen"}, // commands: nobody can import them
 }
 
 // testSupport is the directory of packages that only tests may import.

@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 1
+const CodecVersion = 2
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -37,7 +37,7 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Tag: p.Tag, Seed: p.Seed, Repeat: uint32(p.Repeat),
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
 		MaxSteps: uint32(p.MaxSteps), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
-		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses),
+		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch,
 		Stop: p.Stop, ExpectStatus: p.ExpectStatus,
 	}
 	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.SkipAccesses} {
@@ -94,7 +94,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 		Tag: m.Tag, Seed: m.Seed, Repeat: int(m.Repeat),
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
 		MaxSteps: int(m.MaxSteps), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
-		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses),
+		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch,
 		Stop: m.Stop, ExpectStatus: m.ExpectStatus,
 	}
 	if len(m.Script.GetPoint()) > 0 {
@@ -126,6 +126,10 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 	}
 	if d := o.Diverged; d != nil {
 		m.Diverged = &tracepb.Divergence{Step: uint32(d.Step), Expected: decision(&d.Expected), Met: decision(&d.Met)}
+	}
+	var err error
+	if m.Watched, err = encodeWatched(o.Watched); err != nil {
+		return nil, err
 	}
 	if o.Trace != nil {
 		var file bytes.Buffer
@@ -182,6 +186,9 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 		if err != nil {
 			return o, err
 		}
+	}
+	if o.Watched, err = decodeWatched(m.Watched); err != nil {
+		return o, err
 	}
 	if len(m.Trace) > 0 {
 		if o.Trace, err = trace.Decode(bytes.NewReader(m.Trace), trace.MemoryLimit(maxTrace)); err != nil {

@@ -26,7 +26,7 @@ func drawPlan(t *rapid.T) Plan {
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
 		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"),
 		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
-		MaxAccesses: rapid.IntRange(AllAccesses, maxCount).Draw(t, "max"), SkipAccesses: count.Draw(t, "skip"),
+		MaxAccesses: rapid.IntRange(AllAccesses, maxCount).Draw(t, "max"), SkipAccesses: count.Draw(t, "skip"), Watch: rapid.Bool().Draw(t, "watch"),
 		Stop: rapid.Bool().Draw(t, "stop"), ExpectStatus: rapid.Int32().Draw(t, "status"),
 	}
 	p.Script, p.Threads = drawScript(t)
@@ -68,16 +68,23 @@ func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Timeouts: true, Delays: AnyDelays,
-		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Stop: true, ExpectStatus: 12,
+		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12,
 	}
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Coverage: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		Outside: true, Shared: true, Random: true,
+		Watched: &Watched{
+			Races: []Race{{
+				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
+				Object: 5, Size: 6, Order: 7, Event: 8, Stack: 9, Handler: true,
+			}},
+			Counts: map[trace.Site]int{10: 11, 12: 13}, Accesses: 14, Full: true,
+		},
 		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
 			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
 	}
-	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o)} {
+	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0])} {
 		for i := range v.NumField() {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Watcher" {
 				t.Errorf("the test sets no %s", name)
@@ -121,6 +128,9 @@ func TestOutcomeRoundTrip(t *testing.T) {
 				Site: trace.Site(rapid.Uint64().Draw(t, "site")), Object: trace.Object(rapid.Uint64().Draw(t, "object")),
 			},
 		}
+		if rapid.Bool().Draw(t, "watched") {
+			o.Watched = drawWatched(t)
+		}
 		if text := rapid.SliceOf(rapid.Byte()).Draw(t, "output"); len(text) > 0 {
 			o.Ending.Output = text
 		}
@@ -139,6 +149,30 @@ func TestOutcomeRoundTrip(t *testing.T) {
 			t.Fatalf("%v, %+v, want %+v", err, got, o)
 		}
 	})
+}
+
+func drawWatched(t *rapid.T) *Watched {
+	count := rapid.IntRange(0, maxCount)
+	w := &Watched{Accesses: int(rapid.Int64Min(0).Draw(t, "accesses")), Full: rapid.Bool().Draw(t, "full")}
+	for range rapid.IntRange(0, 3).Draw(t, "races") {
+		r := Race{
+			Object: trace.Object(rapid.Uint64().Draw(t, "object")), Size: rapid.Uint32().Draw(t, "size"),
+			Order: int(rapid.Int64Min(0).Draw(t, "order")), Event: count.Draw(t, "event"),
+			Stack: rapid.Uint32().Draw(t, "stack"), Handler: rapid.Bool().Draw(t, "handler"),
+		}
+		for i := range r.Sites {
+			r.Sites[i], r.Ops[i] = trace.Site(rapid.Uint64().Draw(t, "site")), trace.Op(rapid.Uint16().Draw(t, "op"))
+			r.Threads[i] = trace.ThreadID(rapid.Int32().Draw(t, "thread"))
+		}
+		w.Races = append(w.Races, r)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "instructions") {
+		if w.Counts == nil {
+			w.Counts = map[trace.Site]int{}
+		}
+		w.Counts[trace.Site(rapid.Uint64().Draw(t, "instruction"))] = int(rapid.Int64Min(0).Draw(t, "times"))
+	}
+	return w
 }
 
 // TestCodecRefuses: what was made by another heddle, or says what cannot be, is an ErrCodec and
@@ -169,7 +203,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 2, and this heddle knows version 1", plan(func(m *tracepb.Plan) { m.Version = 2 }), false},
+		{"version", "it has version 1, and this heddle knows version 2", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
@@ -190,6 +224,10 @@ func TestCodecRefuses(t *testing.T) {
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
 		{"divergence", "a step that there cannot be", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
+		{"counts", "2 instructions with 1 numbers", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Sites: []uint64{1, 2}, Counts: []uint64{1}} }), true},
+		{"count", "more than can be counted", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Sites: []uint64{1}, Counts: []uint64{1 << 63}} }), true},
+		{"accesses of an outcome", "more than can be counted", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Accesses: 1 << 63} }), true},
+		{"race", "a race that there cannot be", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Races: []*tracepb.WatchedRace{{}}} }), true},
 		{"recording", "its recording", outcome(func(m *tracepb.Outcome) { m.Trace = []byte("not a trace") }), true},
 		{"unknown field of an outcome", "fields that this heddle does not know", append(outcome(func(*tracepb.Outcome) {}), 0xa0, 0x3f, 1), true},
 	} {

@@ -93,6 +93,11 @@ type Plan struct {
 	// SkipAccesses on.
 	Watcher      Watcher
 	SkipAccesses int
+	// Watch asks for Outcome.Watched: the target looks for data races itself while the program
+	// runs, and counts how often each memory instruction is executed. Only targets that have the
+	// ability can do it (internal/target). It does not depend on Record; with Record, races also
+	// have call stacks and their objects can be named.
+	Watch bool
 
 	// Stop ends a repeated plan at the first execution that failed, an exit status
 	// other than ExpectStatus included.
@@ -130,6 +135,7 @@ type Outcome struct {
 	Deviations  int          // Tolerant: steps skipped or inserted
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
+	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed
 	// Outside says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
 	Outside bool

@@ -496,29 +496,29 @@ const (
 
 // Race is struct hd_race, 64 bytes.
 type Race struct {
-	Pc      [2]uint64 // offset 0
-	Object  uint64    // offset 16
-	Watched uint64    // offset 24
-	Event   uint64    // offset 32
-	Thread  [2]uint32 // offset 40
-	Op      [2]uint16 // offset 48
-	Size    uint32    // offset 52
-	Stack   uint32    // offset 56
-	Flags   uint32    // offset 60
+	Pc     [2]uint64 // offset 0
+	Object uint64    // offset 16
+	Order  uint64    // offset 24
+	Event  uint64    // offset 32
+	Thread [2]uint32 // offset 40
+	Op     [2]uint16 // offset 48
+	Size   uint32    // offset 52
+	Stack  uint32    // offset 56
+	Flags  uint32    // offset 60
 }
 
 // Size and offsets of Race as the C compiler has them.
 const (
-	SizeofRace          = 64
-	OffsetofRacePc      = 0
-	OffsetofRaceObject  = 16
-	OffsetofRaceWatched = 24
-	OffsetofRaceEvent   = 32
-	OffsetofRaceThread  = 40
-	OffsetofRaceOp      = 48
-	OffsetofRaceSize    = 52
-	OffsetofRaceStack   = 56
-	OffsetofRaceFlags   = 60
+	SizeofRace         = 64
+	OffsetofRacePc     = 0
+	OffsetofRaceObject = 16
+	OffsetofRaceOrder  = 24
+	OffsetofRaceEvent  = 32
+	OffsetofRaceThread = 40
+	OffsetofRaceOp     = 48
+	OffsetofRaceSize   = 52
+	OffsetofRaceStack  = 56
+	OffsetofRaceFlags  = 60
 )
 
 // enum hd_race_flags

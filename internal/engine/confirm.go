@@ -54,17 +54,18 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 }
 
 // rerun runs the failed execution again and records it, unless it was already recorded in a process
-// of its own. again reports whether it failed in the same way. On an error, o is the original
-// outcome.
+// of its own. The recording of a race has the accesses. again reports whether it failed in the same
+// way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
-	if f.outcome.Trace != nil && !f.outcome.Shared {
+	raced := f.outcome.Ending.Kind == trace.Race
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && (!raced || hasAccesses(t)) {
 		return f.outcome, true, nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
-	p.Record = true
-	v := verdict{expect: s.expect, where: s.name}
-	if v.races = original.Kind == trace.Race; v.races {
+	p.Record, p.Accesses = true, raced
+	v := verdict{expect: s.expect, where: s.name, races: raced}
+	if raced {
 		v.like = &f.outcome.Ending
 	}
 	last, cancel := outlasting(ctx)

@@ -35,6 +35,7 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named f
 		plan.Points = schedule.PointsOf(plan.Script)
 	}
 	v := verdictOf(recorded, nil)
+	plan.Accesses = v.races // a race is shown with both accesses
 	v.where = func(s trace.Site) string { return where(named, t.Modules(), s, false) }
 	o, err := judged(t, v)(ctx, plan)
 	if err == nil {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +26,7 @@ func judge(e *trace.Ending, expect int32) {
 type verdict struct {
 	expect int32 // exit status of a good execution
 	// races makes an execution fail if it ends cleanly and its accesses race. Executions are then
-	// recorded with their accesses.
+	// recorded and watched.
 	races bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
@@ -46,13 +45,20 @@ func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdi
 
 // judged returns an executor that runs plans on the target and applies the oracle to their
 // outcomes.
+//
+// If races decide, a target that can watch does so, and traces have accesses that are not scheduling
+// points only if the plan asks for them. Other targets send all accesses, and traces have them.
 func judged(t target.Target, v verdict) schedule.Executor {
+	watches := target.Watches(t)
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 		p.ExpectStatus = v.expect
-		var seen *observe.Observer
-		if v.races {
-			seen = new(observe.Observer)
-			p.Record, p.Accesses, p.Watcher = true, true, seen
+		var seen observe.Observer
+		switch {
+		case !v.races:
+		case watches:
+			p.Record, p.Watch = true, true
+		default:
+			p.Record, p.Accesses, p.Watcher = true, true, &seen
 		}
 		o, err := t.Run(ctx, p)
 		if err != nil {
@@ -61,18 +67,20 @@ func judged(t target.Target, v verdict) schedule.Executor {
 		judge(&o.Ending, v.expect)
 		if o.Trace != nil {
 			judge(&o.Trace.Ending, v.expect)
-			if v.races {
-				v.race(&o, seen.Seen().Races)
-			}
+		}
+		switch {
+		case o.Watched != nil:
+			v.race(&o, observe.InPlace(&o, p.Points).Races)
+		case p.Watcher != nil && o.Trace != nil:
+			v.race(&o, seen.Seen().Races)
 		}
 		return o, nil
 	}
 }
 
-// race turns a recorded execution that ended cleanly but has races into a failed one.
+// race turns an execution that ended cleanly but has races into a failed one.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
-	t := o.Trace
-	e := &t.Ending
+	e := &o.Ending
 	if len(races) == 0 {
 		return
 	}
@@ -85,7 +93,7 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	e.Kind, e.Accesses = trace.Race, r.Witness[:]
 	e.Thread, e.Site, e.Object = second.Thread, second.Site, r.Object
 	e.Stack = []trace.Site{second.Site}
-	if int(second.Stack) < len(o.Trace.Stacks) {
+	if o.Trace != nil && int(second.Stack) < len(o.Trace.Stacks) {
 		e.Stack = append(e.Stack, o.Trace.Stacks[second.Stack]...)
 	}
 	if v.like != nil && sameOrder(v.like.Accesses, e.Accesses) {
@@ -94,7 +102,9 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 		first := &r.Witness[0]
 		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site), second.Op, v.where(second.Site))
 	}
-	o.Ending = *e
+	if o.Trace != nil {
+		o.Trace.Ending = *e
+	}
 }
 
 // chosen returns the race to report: the preferred one if present, else the earliest.
@@ -104,7 +114,7 @@ func (v *verdict) chosen(races []race.Race) race.Race {
 			return races[i]
 		}
 	}
-	return slices.MinFunc(races, func(a, b race.Race) int { return cmp.Or(a.Second-b.Second, a.First-b.First, a.Compare(b)) })
+	return slices.MinFunc(races, race.Race.Before)
 }
 
 // sameOrder reports whether two pairs of accesses are of the same instructions in the same order.

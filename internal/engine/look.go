@@ -81,16 +81,8 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	if fresh = s.behaviours.add(o.Coverage, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
-	if o.Trace == nil {
-		return fresh, nil
-	}
-	judge(&o.Trace.Ending, s.expect)
-	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
-		s.cut = true
-		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
-	}
-	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !o.Random && !s.opts.Spurious {
-		s.report.Sequential = sequential(o.Trace)
+	if o.Trace != nil {
+		s.lookAt(o)
 	}
 	if seen == nil {
 		return fresh, nil
@@ -101,10 +93,22 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	}
 	s.saw(o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
-	// scheduling points, after which every recorded execution shows it.
+	// scheduling points, after which every watched execution shows it.
 	if s.opts.RacesFail && plan.SkipAccesses == 0 {
 		v := verdict{expect: s.expect, where: s.name}
 		v.race(o, seen.Races)
 	}
 	return fresh, nil
+}
+
+// lookAt is look for what only a recorded execution shows.
+func (s *search) lookAt(o *schedule.Outcome) {
+	judge(&o.Trace.Ending, s.expect)
+	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
+		s.cut = true
+		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
+	}
+	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !o.Random && !s.opts.Spurious {
+		s.report.Sequential = sequential(o.Trace)
+	}
 }

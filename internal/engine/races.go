@@ -8,21 +8,28 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// raced is a race that some recorded execution showed. Naming its object takes symbols and waits
+// raced is a race that some watched execution showed. Naming its object takes symbols and waits
 // until the end of the search; the witness keeps the parts of the trace needed for it.
 type raced struct {
 	race.Race
-	sides   [2]race.Access // in the order in which they happened
-	witness *trace.Trace
+	sides    [2]race.Access // in the order in which they happened
+	witness  *trace.Trace
+	recorded bool // witness is of a trace, and not bare
 }
 
-// saw adds the races of a recorded execution that are not known yet.
+// saw adds the races of a watched execution that are not known yet. Without a trace, objects are
+// named only if a later execution that is recorded shows the same race.
 func (s *search) saw(t *trace.Trace, races []race.Race) {
 	for _, r := range races {
-		if _, ok := s.races[r.Pair]; ok {
+		if x, ok := s.races[r.Pair]; ok && (x.recorded || t == nil) {
 			continue
 		}
-		x := raced{Race: r, witness: witness(t, r.Object, r.Second)}
+		x := raced{Race: r, recorded: t != nil}
+		if x.recorded {
+			x.witness = witness(t, r.Object, r.Event)
+		} else {
+			x.witness = &trace.Trace{Header: s.target.Header(), Modules: s.target.Modules(), Stacks: [][]trace.Site{nil}}
+		}
 		for i, a := range r.Witness {
 			x.sides[i] = race.Access{Site: a.Site, Op: a.Op}
 		}

@@ -180,7 +180,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"points", saved, other(func(s *strategy.Setting) { s.Points = nil }), nil, "it was begun with other options"},
 		{"races", saved, other(func(s *strategy.Setting) { s.RacesFail = true }), nil, "it was begun with other options"},
 		{"strategy", saved, setting, []strategy.Sampler{strategy.POS{}}, `it was made by "portfolio random pct stay pos", and not by "portfolio pos"`},
-		{"version", edited(func(m map[string]any) { m["version"] = 2 }), setting, nil, "it is version 2"},
+		{"version", edited(func(m map[string]any) { m["version"] = 1 }), setting, nil, "it is version 1"},
 		{"kind", edited(func(m map[string]any) { m["heddle"] = "trace" }), setting, nil, `of "trace"`},
 		{"points version", edited(func(m map[string]any) { m["pointsVersion"] = 2 }), setting, nil, "version 2 of scheduling points"},
 		{"field", edited(func(m map[string]any) { m["more"] = true }), setting, nil, "unknown field"},

@@ -32,6 +32,7 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	plan := schedule.Plan{
 		Repeat: 1, Mode: schedule.Strict, Script: script, Threads: threads,
 		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
+		Accesses: opts.RacesFail, // a race is shown with both accesses
 	}
 	v := verdict{races: opts.RacesFail, where: func(s trace.Site) string { return where(opts.Where, t.Modules(), s, false) }}
 	if opts.ExpectStatus != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
+//go:generate go run ./gen
+
 // Action is what an operation does.
 type Action uint8
 

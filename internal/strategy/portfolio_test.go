@@ -38,7 +38,7 @@ func TestRounds(t *testing.T) {
 		setting := Setting{Seed: rapid.Uint64().Draw(t, "seed")}
 		p := NewPortfolio(setting)
 		first := FirstRequest(&setting)
-		if f := first.Plan; f.Policy != schedule.Fair || !f.Record || !f.Accesses || f.Timeouts || !first.Observe {
+		if f := first.Plan; f.Policy != schedule.Fair || !f.Record || f.Accesses || f.Timeouts || !first.Observe {
 			t.Fatalf("first plan %+v", first)
 		}
 		next := first.Plan.Seed + 1
@@ -68,7 +68,7 @@ func TestRounds(t *testing.T) {
 					t.Fatalf("round %d: %d points where there are %d", round, len(plan.Points), len(p.points))
 				}
 				if plan.Record {
-					if recorded++; recorded != i+1 || plan.Repeat != 1 || !plan.Accesses || !q.Observe {
+					if recorded++; recorded != i+1 || plan.Repeat != 1 || plan.Accesses || !q.Observe {
 						t.Fatalf("round %d: recorded plan %d: %+v", round, i, plan)
 					}
 					continue
@@ -204,9 +204,15 @@ func TestLengths(t *testing.T) {
 func TestLongRecordings(t *testing.T) {
 	for _, test := range []struct{ events, want int }{{0, 4}, {10, 4}, {400_000, 4}, {700_000, 2}, {3_000_000, 1}} {
 		p := NewPortfolio(Setting{})
-		p.recorded(&observe.Observation{Events: test.events}, 1)
+		p.recorded(&observe.Observation{Events: test.events, Sent: test.events}, 1)
 		if got := p.recordings(); got != test.want {
 			t.Errorf("%d events: %d recordings, want %d", test.events, got, test.want)
+		}
+		// Accesses that stay in the program cost little.
+		p = NewPortfolio(Setting{})
+		p.recorded(&observe.Observation{Events: inPlace * test.events}, 1)
+		if got := p.recordings(); got != test.want {
+			t.Errorf("%d accesses watched in place: %d recordings, want %d", inPlace*test.events, got, test.want)
 		}
 	}
 }
@@ -220,21 +226,21 @@ func TestRecordedShare(t *testing.T) {
 		from, to float64
 	}{
 		{Setting{RacesFail: true}, 100, 0.3, 0.7},
-		{Setting{RacesFail: true}, cheapEvents, 0, 0.1},
+		{Setting{RacesFail: true}, cheapCost, 0, 0.1},
 		{Setting{}, 100, 0, 0.1},
 	} {
 		p := NewPortfolio(c.setting)
 		p.grow([]trace.Site{1})
 		recorded, all, both := 0, 0, map[[2]bool]bool{}
 		for range 8 {
-			p.recorded(&observe.Observation{Events: c.events}, 1)
+			p.recorded(&observe.Observation{Events: c.events, Sent: c.events}, 1)
 			for _, q := range p.nextRound() {
 				all += q.Plan.Repeat
 				if q.Plan.Record {
 					recorded += q.Plan.Repeat
 				}
-				if q.Plan.Record != q.Plan.Accesses || q.Plan.Record != q.Observe {
-					t.Fatal("recorded without accesses")
+				if q.Plan.Accesses || q.Plan.Record != q.Observe {
+					t.Fatal("recorded without being observed, or with accesses")
 				}
 				if q.Plan.Repeat > 1 {
 					both[[2]bool{q.Plan.Record, q.Plan.Timeouts}] = true

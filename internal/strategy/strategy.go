@@ -94,7 +94,9 @@ type Request struct {
 	// need not reach the end of the execution is followed with schedule.Tolerant; its outcome
 	// counts the deviations.
 	Plan schedule.Plan
-	// Observe asks for Observation.Seen, in plans that are recorded.
+	// Observe asks for Observation.Seen, in plans that are recorded. The worker decides how its target
+	// is watched: the trace has accesses that are not scheduling points if the plan asks for them, or
+	// if the target has to send them.
 	Observe bool
 	// Key is the strategy's own name for the plan, returned with the outcomes. It is not negative.
 	Key int
@@ -106,7 +108,7 @@ const First = -1
 // FirstRequest returns the plan of the program's undisturbed execution.
 func FirstRequest(s *Setting) Request {
 	return Request{Key: First, Observe: true, Plan: schedule.Plan{
-		Policy: schedule.Fair, Seed: s.FirstSeed(), Repeat: 1, Points: s.Points, Record: true, Accesses: true,
+		Policy: schedule.Fair, Seed: s.FirstSeed(), Repeat: 1, Points: s.Points, Record: true,
 	}}
 }
 

@@ -40,6 +40,19 @@ type Stillness interface {
 	Still() time.Duration
 }
 
+// RaceWatcher is the ability to find an execution's data races while the program runs, without the
+// accesses leaving it: schedule.Plan.Watch.
+type RaceWatcher interface {
+	// WatchesRaces reports whether the program's accesses can be watched.
+	WatchesRaces() bool
+}
+
+// Watches reports whether t carries out schedule.Plan.Watch.
+func Watches(t Target) bool {
+	w, ok := As[RaceWatcher](t)
+	return ok && w.WatchesRaces()
+}
+
 // Omitter is the ability to omit synchronisation calls that were named when the target was started.
 type Omitter interface {
 	// Omitted returns how often each call was omitted, in the order in which the calls were named.

@@ -462,7 +462,7 @@ enum hd_note {
 struct hd_race {
   uint64_t pc[2];      // of the earlier access and of the later one: return addresses of hooks
   uint64_t object;     // first byte that both accessed
-  uint64_t watched;    // accesses checked before the later one
+  uint64_t order;      // ascends with the later access; the same for all races of one
   uint64_t event;      // events of the execution that were sent before the later one
   uint32_t thread[2];
   uint16_t op[2];      // enum hd_op

@@ -185,3 +185,6 @@ func (t *Target) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, er
 func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
 	return t.loop.Stream(ctx, next, done)
 }
+
+// WatchesRaces implements target.RaceWatcher.
+func (t *Target) WatchesRaces() bool { return true }

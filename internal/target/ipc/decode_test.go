@@ -97,9 +97,12 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte{abi.RecStack, 1, 0, 0, 0, 255, 255, 255, 255, 1})
 	f.Add(append([]byte{abi.RecWaiter}, bytesOf(abi.Waiter{Thread: 1, Holder: 2})...))
 	f.Add(append([]byte{abi.RecThread}, bytesOf(abi.ThreadInfo{Flags: 9})...))
+	f.Add(append([]byte{abi.RecRace}, bytesOf(abi.Race{Stack: 9, Thread: [2]uint32{1 << 31, 2}, Event: 7})...))
+	f.Add(append([]byte{abi.RecProfile}, bytesOf(abi.Profile{Pc: 1, Count: 1 << 63})...))
+	f.Add(append([]byte{abi.RecBlock}, bytesOf(abi.Block{Object: 1, Size: 1 << 63, Stack: 9})...))
 	f.Add([]byte{abi.RecOutput, 1, 0, 0, 0, 9, 0, 0, 0, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &schedule.Plan{Record: true, Accesses: true, Script: make([]schedule.Step, 3)}
+		p := &schedule.Plan{Record: true, Accesses: len(data)%2 == 0, Watch: true, Script: make([]schedule.Step, 3)}
 		x, r := execution{}, &abi.Result{}
 		x.begin(flat{}, p, 0)
 		for len(data) > 0 {

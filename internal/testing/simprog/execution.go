@@ -57,7 +57,7 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 	x := &execution{
 		target: t, plan: p, sites: map[trace.Site]bool{}, budget: p.MaxSteps, slack: slackOf(p.Delays),
 		programRand: rand.New(rand.NewPCG(p.Seed, 2)),
-		record:      p.Record, accesses: p.Record && (p.Accesses || p.Watcher != nil) && !t.program.Blind,
+		record:      p.Record || p.Watch, accesses: (p.Watch || p.Record && (p.Accesses || p.Watcher != nil)) && !t.program.Blind,
 	}
 	if !t.program.Blind {
 		for _, s := range p.Points {
@@ -96,7 +96,19 @@ func (x *execution) run() schedule.Outcome {
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
 	o.Points, o.Switches, o.Preemptions = x.points, x.switches, x.preempts
 	if x.record {
-		o.Trace = x.trace()
+		t := x.trace()
+		if x.plan.Watch {
+			o.Watched = watched(t)
+		}
+		if w := x.plan.Watcher; w != nil {
+			show(t, w, x.plan.SkipAccesses)
+		}
+		if !x.plan.Accesses {
+			sparse(t, o.Watched)
+		}
+		if x.plan.Record {
+			o.Trace = t
+		}
 	}
 	return *o
 }
@@ -315,12 +327,6 @@ func (x *execution) trace() *trace.Trace {
 		thread.info.Ended = thread.ended
 		t.Threads = append(t.Threads, thread.info)
 	}
-	if w := x.plan.Watcher; w != nil {
-		show(t, w, x.plan.SkipAccesses)
-		if !x.plan.Accesses {
-			sparse(t)
-		}
-	}
 	return t
 }
 
@@ -333,8 +339,7 @@ func show(t *trace.Trace, w schedule.Watcher, skip int) {
 	allocs := t.Allocs
 	for i := range t.Events {
 		for len(allocs) > 0 && allocs[0].Event <= i {
-			a := &allocs[0]
-			w.Event(&trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoChoice, Stack: a.Stack})
+			w.Event(allocation(&allocs[0]))
 			allocs = allocs[1:]
 		}
 		e := &t.Events[i]
@@ -346,13 +351,18 @@ func show(t *trace.Trace, w schedule.Watcher, skip int) {
 	}
 }
 
+// allocation returns the event of an allocation.
+func allocation(a *trace.Alloc) *trace.Event {
+	return &trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoChoice, Stack: a.Stack}
+}
+
 // extra reports whether an event is part of the trace only if all accesses are.
 func extra(e *trace.Event) bool {
 	return e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
 }
 
-// sparse leaves only scheduling points in a trace.
-func sparse(t *trace.Trace) {
+// sparse leaves only scheduling points in a trace, and adapts what was watched, if anything was.
+func sparse(t *trace.Trace, w *schedule.Watched) {
 	at := make([]int, len(t.Events)+1) // where each event goes
 	kept := t.Events[:0]
 	for i, e := range t.Events {
@@ -365,6 +375,11 @@ func sparse(t *trace.Trace) {
 		a := &t.Allocs[i]
 		if a.Event = at[a.Event]; a.Freed >= 0 {
 			a.Freed = at[a.Freed]
+		}
+	}
+	if w != nil {
+		for i := range w.Races {
+			w.Races[i].Event = at[w.Races[i].Event]
 		}
 	}
 	t.Events = kept

@@ -13,6 +13,8 @@ struct hd_run {
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and its limit is not reached
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
+  // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
+  void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
   // ---- threads (slots.c, threads.c)
   struct hd_thread *cur;    // the running thread (sched.c)
   uint32_t nthreads, nwords, nlive; // slots used so far, words those take in a set, threads that have not ended

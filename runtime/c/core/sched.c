@@ -210,6 +210,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
   }
   t->ran = hd.points;
   hd_signature(t);
+  if (HD_UNLIKELY(hd.watcher != NULL)) hd.watcher(t, value, result, flags);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);
 }
@@ -229,11 +230,14 @@ void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t au
 }
 
 void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value) {
-  if (!hd.record) return;
+  if (!hd.record && !hd.watcher) return;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, keep.pc, obj);
   t->pend.aux = aux;
-  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, value, 0, HD_EV_NOCHOICE);
+  if (hd.watcher) hd.watcher(t, value, 0, HD_EV_NOCHOICE);
+  if (hd.record) {
+    for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+    hd_event(t, value, 0, HD_EV_NOCHOICE);
+  }
   t->pend = keep;
 }

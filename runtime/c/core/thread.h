@@ -8,6 +8,7 @@ struct hd_host;
 struct hd_io_wait;
 struct hd_timer;
 struct hd_tls_dtor;
+struct hd_order;
 
 // What a thread is about to do. It is set when the thread reaches a scheduling point
 // and describes the event committed once the thread has been chosen.
@@ -101,6 +102,7 @@ struct hd_thread {
     uint32_t quiet;        // accesses since its last scheduling point
     uint32_t samples;      // forced yields so far
   } progress;
+  uint32_t serial;         // memory/shadow.c: number of its epoch and of its depth of handlers; 0: not given yet
 
   // ---- time: clock readings and sleeps in loops (clocks.c, core/virtual_time.c)
   struct {
@@ -146,6 +148,8 @@ struct hd_thread {
     uintptr_t lo, hi;
     uint64_t touched_low;  // lowest address the runtime has seen it use
   } stack;
+
+  struct hd_order *order;  // memory/order.c: what it knows of others; NULL: not needed yet
 
   // ---- memory: shadow call stack from __tsan_func_entry; read by event.c and outcome.c.
   // frames stays the last member, because creating a thread does not clear it.

@@ -11,6 +11,7 @@
 #include "core/sched.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/shadow.h"
 
 enum { FILTER = 1 << 12 };
 
@@ -110,14 +111,41 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
   if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
 }
 
+static inline bool freed(uint64_t addr) {
+  return HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED);
+}
+
+static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
+}
+
+// An access while the plan watches for races, which was not done before in the same way.
+static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (freed(addr)) bad(addr, size, op, pc);
+  bool point = hd_npoints && hd_is_point(pc);
+  if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
+  if (!point && (hd.unjoined || hd.handlers)) hd_shadow_access(t, addr, size, op, pc); // a point is an event
+}
+
+// The hooks end with it, and every path ends with a call at most, so that none of them saves registers.
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
   struct hd_thread *t = hd.cur;
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
-  if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
-    hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
-  if (HD_UNLIKELY(++t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+  uint32_t quiet = ++t->progress.quiet;
+  if (hd.watcher) {
+    bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
+    if (HD_LIKELY(!range && quiet <= HD_QUIET && hd_shadow_hit(t, addr, op, pc))) return;
+    watched(addr, size, op, pc);
+    return;
+  }
+  if (freed(addr)) {
+    bad(addr, size, op, pc);
+    return;
+  }
+  if (HD_UNLIKELY(quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
 }
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).

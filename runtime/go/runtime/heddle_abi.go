@@ -498,29 +498,29 @@ const (
 
 // hdRace is struct hd_race, 64 bytes.
 type hdRace struct {
-	Pc      [2]uint64 // offset 0
-	Object  uint64    // offset 16
-	Watched uint64    // offset 24
-	Event   uint64    // offset 32
-	Thread  [2]uint32 // offset 40
-	Op      [2]uint16 // offset 48
-	Size    uint32    // offset 52
-	Stack   uint32    // offset 56
-	Flags   uint32    // offset 60
+	Pc     [2]uint64 // offset 0
+	Object uint64    // offset 16
+	Order  uint64    // offset 24
+	Event  uint64    // offset 32
+	Thread [2]uint32 // offset 40
+	Op     [2]uint16 // offset 48
+	Size   uint32    // offset 52
+	Stack  uint32    // offset 56
+	Flags  uint32    // offset 60
 }
 
 // Size and offsets of hdRace as the C compiler has them.
 const (
-	hdSizeofRace          = 64
-	hdOffsetofRacePc      = 0
-	hdOffsetofRaceObject  = 16
-	hdOffsetofRaceWatched = 24
-	hdOffsetofRaceEvent   = 32
-	hdOffsetofRaceThread  = 40
-	hdOffsetofRaceOp      = 48
-	hdOffsetofRaceSize    = 52
-	hdOffsetofRaceStack   = 56
-	hdOffsetofRaceFlags   = 60
+	hdSizeofRace         = 64
+	hdOffsetofRacePc     = 0
+	hdOffsetofRaceObject = 16
+	hdOffsetofRaceOrder  = 24
+	hdOffsetofRaceEvent  = 32
+	hdOffsetofRaceThread = 40
+	hdOffsetofRaceOp     = 48
+	hdOffsetofRaceSize   = 52
+	hdOffsetofRaceStack  = 56
+	hdOffsetofRaceFlags  = 60
 )
 
 // enum hd_race_flags
