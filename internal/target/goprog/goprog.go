@@ -55,6 +55,7 @@ type Target struct {
 var (
 	_ target.Target          = (*Target)(nil)
 	_ target.DebugLaunchable = (*Target)(nil)
+	_ target.RaceWatcher     = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -98,6 +99,9 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 
 // Header implements target.Target.
 func (t *Target) Header() trace.Header { return t.header }
+
+// WatchesRaces implements target.RaceWatcher.
+func (t *Target) WatchesRaces() bool { return true }
 
 // Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {

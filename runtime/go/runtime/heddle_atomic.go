@@ -59,7 +59,7 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		hdForced(t, pc, fp)
 	}
 	own := hdClassOfNosplit(pc) != 0
-	if own && !hd.record && hdStops(gp) == nil {
+	if own && !hd.record && !hd.watching && hdStops(gp) == nil {
 		return
 	}
 	if own {
@@ -80,7 +80,7 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		hdPointAt(op, uintptr(addr), old, operand, size, pc, fp)
 		return
 	}
-	if !hd.record || gp.raceignore != 0 {
+	if !hd.record && !hd.watching || gp.raceignore != 0 {
 		return
 	}
 	systemstack(func() {
@@ -92,8 +92,13 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 			p.result = 1
 		}
 		hdAtomicEffect(&p)
-		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNochoice)
+		if hd.watching {
+			hdWatchEvent(t, &p)
+		}
+		if hd.record {
+			p.stack = hdStack(getg().m.curg, pc, fp, pc)
+			hdRecord(t, &p, hdEvNochoice)
+		}
 	})
 }
 

@@ -47,6 +47,7 @@ var hdEv struct {
 	epoch   uint64
 	nstacks uint32
 	nobj    uint32
+	sent    uint64 // events of the execution
 }
 
 func hdEventInit() {
@@ -58,7 +59,7 @@ func hdEventInit() {
 }
 
 func hdEventBegin() {
-	hdEv.n, hdEv.nstacks, hdEv.nobj = 0, 0, 0
+	hdEv.n, hdEv.nstacks, hdEv.nobj, hdEv.sent = 0, 0, 0, 0
 	hdEv.epoch++
 }
 
@@ -96,6 +97,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 	e := &hdEv.block[hdEv.n]
 	hdEv.n++
+	hdEv.sent++
 	*e = hdEvent{Thread: t.number, Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: object,
 		Value: p.value, Aux: uint64(p.aux), Flags: uint16(flags), Result: p.result, Stack: p.stack}
 	if p.op >= hdOpAtomicLoad && p.op <= hdOpAtomicCas {
@@ -245,6 +247,9 @@ func hdAllocated(p unsafe.Pointer, size uintptr) {
 	}
 	if hd.record && hdEv.nobj > 0 {
 		systemstack(func() { hdRenew(uintptr(p)) })
+	}
+	if hd.watching {
+		systemstack(func() { hdShadeRenew(uintptr(p), size) })
 	}
 }
 

@@ -189,6 +189,9 @@ func hdDied(gp *g) {
 		t.state = hdEnded
 		t.held = false
 		hdDel(&hd.enabled, t.index)
+		if hd.watched {
+			hdTimesPut(&t.order.clock)
+		}
 		hdSlotRetire(t)
 	}
 }
