@@ -172,6 +172,7 @@ func watch(t *testing.T, g *goprog.Target, p schedule.Plan) schedule.Outcome {
 const randomHead = `package random
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -197,7 +198,7 @@ type shared struct {
 	pool sync.Pool
 }
 
-var _ = time.Now
+var _, _ = time.Now, runtime.GC
 `
 
 // randomStatements are what a goroutine of a random test does, %d is a small number.
@@ -238,6 +239,8 @@ var randomStatements = []string{
 	"{ s.cond.L.Lock(); s.words[%d%%4]++; s.cond.Broadcast(); s.cond.L.Unlock() }",
 	"{ x, _ := s.pool.Get().(*[3]int64); if x == nil { x = new([3]int64) }; x[%d%%3]++; s.pool.Put(x) }",
 	"_ = make([]byte, %d*100)",
+	"{ runtime.GC(); for range 60 { x := &[3]int64{int64(me)}; x[%d%%3]++; s.loose = x } }", // memory is used again
+	"{ runtime.GC(); for range 60 { x := &[3]int64{int64(me)}; x[%d%%3]++; s.box.Store(x) } }",
 }
 
 // randomTest writes a test with goroutines of random statements. Every goroutine comes to its end.
