@@ -116,8 +116,8 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 	m := &tracepb.Outcome{
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
-		Coverage: o.Coverage, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), Outside: o.Outside, Shared: o.Shared, Random: o.Random,
+		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), External: o.External, Shared: o.Shared, Random: o.Random,
 	}
 	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations} {
 		if n < 0 || n > maxCount {
@@ -166,8 +166,8 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 		return o, errors.New("it has no ending")
 	}
 	o = Outcome{
-		Index: int(m.Index), Coverage: m.Coverage, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), Outside: m.Outside, Shared: m.Shared, Random: m.Random,
+		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
+		Threads: int(m.Threads), Deviations: int(m.Deviations), External: m.External, Shared: m.Shared, Random: m.Random,
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err

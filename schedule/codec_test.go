@@ -71,9 +71,9 @@ func TestCodecHasEveryField(t *testing.T) {
 		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12,
 	}
 	o := Outcome{
-		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Coverage: 2, Points: 3, Switches: 4, Preemptions: 5,
+		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
-		Outside: true, Shared: true, Random: true,
+		External: true, Shared: true, Random: true,
 		Watched: &Watched{
 			Races: []Race{{
 				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
@@ -119,9 +119,9 @@ func TestOutcomeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(0, maxCount)
 		o := Outcome{
-			Index: count.Draw(t, "index"), Coverage: rapid.Uint64().Draw(t, "coverage"), Points: count.Draw(t, "points"),
+			Index: count.Draw(t, "index"), Signature: rapid.Uint64().Draw(t, "signature"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), Outside: rapid.Bool().Draw(t, "outside"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"),
+			Deviations: count.Draw(t, "deviations"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),
@@ -328,7 +328,7 @@ func FuzzPlan(f *testing.F) {
 // FuzzOutcome is the same for outcomes.
 func FuzzOutcome(f *testing.F) {
 	for _, o := range []Outcome{
-		{}, {Index: 3, Coverage: 9, Ending: trace.Ending{Kind: trace.Assertion, Message: "x == y", Output: []byte("text")}},
+		{}, {Index: 3, Signature: 9, Ending: trace.Ending{Kind: trace.Assertion, Message: "x == y", Output: []byte("text")}},
 		{Diverged: &Divergence{Step: 1}, Ending: trace.Ending{Kind: trace.Diverged}},
 		{Trace: &trace.Trace{Stacks: [][]trace.Site{nil}, Threads: threads(1), Events: []trace.Event{{Op: trace.OpThreadStart}}}},
 	} {

@@ -127,7 +127,7 @@ type Watcher interface {
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending
-	Coverage    uint64 // same for executions that order conflicting operations the same way
+	Signature   uint64 // same for executions that order conflicting operations the same way
 	Points      int
 	Switches    int
 	Preemptions int
@@ -136,9 +136,9 @@ type Outcome struct {
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
 	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed
-	// Outside says that the execution waited for something that heddle does not control,
+	// External says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
-	Outside bool
+	External bool
 	// Random says that the recorded execution of a Go program drew a random number, or iterated
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
@@ -177,7 +177,7 @@ func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {
 		e := &events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Overtakes()}

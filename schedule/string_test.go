@@ -253,7 +253,7 @@ func TestStringFlips(t *testing.T) {
 func TestStepsOfSelect(t *testing.T) {
 	got := Steps([]trace.Event{
 		{Op: trace.OpSelect, Site: 1, Aux: 3, Size: 4},
-		{Op: trace.OpSelectCase, Value: 2, Flags: trace.FlagNoChoice},
+		{Op: trace.OpSelectCase, Value: 2, Flags: trace.FlagNoDecision},
 		{Op: trace.OpChanRecv, Site: 2, Aux: 3},
 	})
 	want := []Step{{Op: trace.OpSelect, Site: 1, Wake: -1, Choice: 3}, {Op: trace.OpChanRecv, Site: 2, Wake: -1}}
@@ -344,7 +344,7 @@ func FuzzScriptOf(f *testing.F) {
 		{Thread: 1, Op: trace.OpThreadStart, Enabled: trace.ThreadSet{Low: 3}},
 		{Thread: 1, Op: trace.OpCondSignal, Value: 1, Enabled: trace.ThreadSet{Low: 3}},
 		{Op: trace.OpSelect, Aux: 2, Size: 3, Enabled: trace.ThreadSet{Low: 3}},
-		{Op: trace.OpMalloc, Flags: trace.FlagNoChoice},
+		{Op: trace.OpMalloc, Flags: trace.FlagNoDecision},
 	}}
 	var text bytes.Buffer
 	if err := trace.WriteText(&text, tr); err != nil {

@@ -41,7 +41,7 @@ type Race struct {
 	Event int
 	// Stack is the call stack of the later access, an index into the trace's Stacks; 0 if unknown.
 	Stack uint32
-	// Handler means that this is no race: a signal handler performed one access, and what it
+	// Handler means that this is not a race: a signal handler performed one access, and what it
 	// interrupted in the same thread, or could have interrupted, the other.
 	Handler bool
 }

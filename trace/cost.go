@@ -43,7 +43,7 @@ func CostOf(events []Event) Cost {
 	last := ThreadID(-1)
 	for i := range events {
 		e := &events[i]
-		if e.Flags&FlagNoChoice != 0 && e.Op != OpSignal {
+		if e.Flags&FlagNoDecision != 0 && e.Op != OpSignal {
 			continue
 		}
 		c.Events++

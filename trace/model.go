@@ -96,17 +96,17 @@ func (o Object) Channel() (kind string, fd int, ok bool) {
 
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
-	abi.FdFile: "file", abi.FdOutside: "descriptor", abi.FdLoader: "loader",
+	abi.FdFile: "file", abi.FdExternal: "descriptor", abi.FdLoader: "loader",
 }
 
 // Flags qualify an event; the values are part of the trace format.
 type Flags uint32
 
 const (
-	FlagForced   Flags = abi.EvForced   // a yield that the runtime inserted after a long time without scheduling points
-	FlagTimeout  Flags = abi.EvTimeout  // its wait timed out; see Event.Overtakes
-	FlagNoChoice Flags = abi.EvNochoice // recorded, but not a scheduling point
-	FlagAtomic   Flags = abi.EvAtomic
+	FlagForced     Flags = abi.EvForced     // a yield that the runtime inserted after a long time without scheduling points
+	FlagTimeout    Flags = abi.EvTimeout    // its wait timed out; see Event.Overtakes
+	FlagNoDecision Flags = abi.EvNodecision // recorded, but not a scheduling point
+	FlagAtomic     Flags = abi.EvAtomic
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
 	FlagOrder Flags = abi.EvOrderMask
 )
@@ -319,7 +319,7 @@ type Header struct {
 	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
-	Without       []string // omitted synchronisation calls, CALL@FILE:LINE
+	Omit          []string // omitted synchronisation calls, CALL@FILE:LINE
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string

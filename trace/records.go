@@ -133,7 +133,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Instrumented:  h.Instrumented,
 		Original:      []byte(h.Original),
 		Isolation:     []byte(h.Isolation),
-		Without:       byteSlices(h.Without),
+		Omit:          byteSlices(h.Omit),
 		MaxAccesses:   uint64(h.MaxAccesses),
 		Signature:     []byte(h.Signature),
 	}}
@@ -192,7 +192,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Instrumented:  p.Instrumented,
 			Original:      string(p.Original),
 			Isolation:     string(p.Isolation),
-			Without:       stringSlice(p.Without),
+			Omit:          stringSlice(p.Omit),
 			MaxAccesses:   int(p.MaxAccesses),
 			Signature:     string(p.Signature),
 		}

@@ -159,7 +159,7 @@ func (p *textParser) keyword(key string, l *textLine) error {
 	case "instrumented":
 		h.Instrumented = true
 	case "without":
-		h.Without = append(h.Without, l.quoted("call"))
+		h.Omit = append(h.Omit, l.quoted("call"))
 	case "original":
 		h.Original = l.quoted("file")
 	case "isolation":

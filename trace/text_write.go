@@ -70,7 +70,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.Instrumented {
 		b.WriteString("instrumented\n")
 	}
-	for _, v := range h.Without {
+	for _, v := range h.Omit {
 		fmt.Fprintf(b, "without %q\n", v)
 	}
 	str("original", h.Original)

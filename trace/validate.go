@@ -51,7 +51,7 @@ func (e *InvalidError) Error() string {
 //   - OpTimerFire is done by the clock, whose only choices it is;
 //   - a thread that is joined (OpThreadJoin with result 0, the thread as value, no
 //     time-out) is in the table, is not the joining one, and has ended before;
-//   - of a scheduling point, that is unless FlagNoChoice is set, the enabled set has the
+//   - of a scheduling point, that is unless FlagNoDecision is set, the enabled set has the
 //     event's thread, unless it may come early (Event.Early), and only threads that were created and
 //     had not ended then;
 //   - of any other event, the enabled set is empty or has only threads of the table.
@@ -266,7 +266,7 @@ func (v *validator) event(i int) error {
 
 // enabled checks the enabled set, which is the state before the event.
 func (v *validator) enabled(i int, e *Event) error {
-	if e.Flags&FlagNoChoice != 0 {
+	if e.Flags&FlagNoDecision != 0 {
 		if n := len(v.t.Threads); e.Enabled.last() >= ThreadID(n) {
 			return v.invalidEvent(i, "the enabled set %v has a thread that is not there", e.Enabled)
 		}
@@ -288,7 +288,7 @@ func (v *validator) life(i int, e *Event) error {
 	switch {
 	case e.Op == OpTimerFire && !clock:
 		return v.invalidEvent(i, "it fires a timer, and is not the clock")
-	case e.Op != OpTimerFire && clock && e.Flags&FlagNoChoice == 0:
+	case e.Op != OpTimerFire && clock && e.Flags&FlagNoDecision == 0:
 		return v.invalidEvent(i, "it is the clock, whose only choices are to fire timers")
 	case s.ended:
 		return v.invalidEvent(i, "the thread had ended")

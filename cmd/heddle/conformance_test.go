@@ -128,7 +128,7 @@ func readyDifference(tr *trace.Trace) string {
 	enabled := ops.Enabled(tr)
 	for i := len(tr.Events) - 1; i >= 0; i-- {
 		e := &tr.Events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		next[e.Thread] = e

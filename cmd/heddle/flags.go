@@ -40,12 +40,12 @@ func (f runFlags) how() launch.How {
 type programFlags struct {
 	Stdin string `placeholder:"FILE" help:"${where}Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
 	runFlags
-	Without []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"${where}Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
+	Omit []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"${where}Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
 }
 
 // program is what they say of a program.
 func (f programFlags) program(words []string) (p launch.Program, err error) {
-	p = launch.Program{Words: words, Without: f.Without}
+	p = launch.Program{Words: words, Omit: f.Omit}
 	p.Stdin, err = f.read()
 	return p, err
 }

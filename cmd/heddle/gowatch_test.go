@@ -109,7 +109,7 @@ func sameRaces(t *testing.T, g *goprog.Target, schedules int) (total int) {
 		seen := &observe.Observer{}
 		plan.Record, plan.Accesses, plan.Watcher = true, true, seen
 		both := watch(t, g, plan)
-		if only.Coverage != both.Coverage {
+		if only.Signature != both.Signature {
 			continue // it depends on more than the schedule
 		}
 		var want []string

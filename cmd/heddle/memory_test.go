@@ -112,7 +112,7 @@ func TestCutRecording(t *testing.T) {
 	}
 	extra := 0
 	for i := range tr.Events {
-		if ev := &tr.Events[i]; ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc) {
+		if ev := &tr.Events[i]; ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc) {
 			extra++
 		}
 	}

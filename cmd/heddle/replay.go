@@ -81,7 +81,7 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json")
 	case c.Schedule == "" && len(c.Args) > 0:
 		return usage.Errorf("unexpected argument %s: a trace holds its program's arguments; others need --schedule", c.Args[0])
-	case c.Schedule == "" && (c.Stdin != "" || len(c.Without) > 0 || c.RacesFail || c.ExpectExit != nil):
+	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || c.RacesFail || c.ExpectExit != nil):
 		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule only: a trace holds the input, the omitted calls and what counts as a failure")
 	case c.Schedule != "" && c.Changed:
 		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it does not go with --schedule")
@@ -221,7 +221,7 @@ func (c *replayCommand) schedule() (string, error) {
 // startProgram starts the program of a schedule: it is named, or a trace names it.
 func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target, error) {
 	if len(c.Args) == 0 && tracefile.Is(c.Trace) {
-		if c.Stdin != "" || len(c.Without) > 0 {
+		if c.Stdin != "" || len(c.Omit) > 0 {
 			return nil, usage.Errorf("--stdin and --omit go with a program: the trace %s says what they say", c.Trace)
 		}
 		tr, err := tracefile.Read(c.Trace)

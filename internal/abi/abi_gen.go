@@ -13,9 +13,9 @@ const (
 	ModulePath      = 512
 	BuildId         = 32
 	OutputKept      = 524288
-	MaxIgnored      = 64
-	MaxIgnoredSites = 4096
-	IgnoredCaller   = 64
+	MaxOmitted      = 64
+	MaxOmittedSites = 4096
+	OmittedCaller   = 64
 )
 
 // enum hd_class
@@ -171,7 +171,7 @@ const (
 	OpTimerReset        = 298
 	OpTimerFire         = 299
 	OpCoroSwitch        = 302
-	OpOutside           = 303
+	OpExternal          = 303
 	OpPark              = 304
 	OpAcquire           = 308
 	OpRelease           = 309
@@ -184,14 +184,14 @@ const (
 
 // enum hd_fd_kind
 const (
-	FdPipe    = 1
-	FdSocket  = 2
-	FdEventfd = 3
-	FdTimerfd = 4
-	FdEpoll   = 5
-	FdFile    = 6
-	FdOutside = 7
-	FdLoader  = 8
+	FdPipe     = 1
+	FdSocket   = 2
+	FdEventfd  = 3
+	FdTimerfd  = 4
+	FdEpoll    = 5
+	FdFile     = 6
+	FdExternal = 7
+	FdLoader   = 8
 )
 
 // enum hd_loader_lock
@@ -227,11 +227,11 @@ const (
 
 // enum hd_event_flags
 const (
-	EvForced    = 1
-	EvTimeout   = 2
-	EvNochoice  = 4
-	EvAtomic    = 8
-	EvOrderMask = 112
+	EvForced     = 1
+	EvTimeout    = 2
+	EvNodecision = 4
+	EvAtomic     = 8
+	EvOrderMask  = 112
 )
 
 // Event is struct hd_event, 64 bytes.
@@ -441,7 +441,7 @@ const (
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
-	Coverage    uint64 // offset 16
+	Signature   uint64 // offset 16
 	Pc          uint64 // offset 24
 	Object      uint64 // offset 32
 	Vtime       uint64 // offset 40
@@ -466,7 +466,7 @@ const (
 	SizeofResult              = 112
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
-	OffsetofResultCoverage    = 16
+	OffsetofResultSignature   = 16
 	OffsetofResultPc          = 24
 	OffsetofResultObject      = 32
 	OffsetofResultVtime       = 40
@@ -488,7 +488,7 @@ const (
 
 // enum hd_note
 const (
-	NoteOutside   = 1
+	NoteExternal  = 1
 	NoteAccesses  = 2
 	NoteRandom    = 4
 	NoteUnwatched = 8
@@ -745,19 +745,19 @@ const (
 	LateSpan = 4328521728
 )
 
-// IgnoredSite is struct hd_ignored_site, 16 bytes.
-type IgnoredSite struct {
+// OmittedSite is struct hd_omitted_site, 16 bytes.
+type OmittedSite struct {
 	Pc    uint64 // offset 0
 	Which uint32 // offset 8
 	Pad   uint32 // offset 12
 }
 
-// Size and offsets of IgnoredSite as the C compiler has them.
+// Size and offsets of OmittedSite as the C compiler has them.
 const (
-	SizeofIgnoredSite        = 16
-	OffsetofIgnoredSitePc    = 0
-	OffsetofIgnoredSiteWhich = 8
-	OffsetofIgnoredSitePad   = 12
+	SizeofOmittedSite        = 16
+	OffsetofOmittedSitePc    = 0
+	OffsetofOmittedSiteWhich = 8
+	OffsetofOmittedSitePad   = 12
 )
 
 // Shm is struct hd_shm, 370592 bytes.
@@ -775,7 +775,7 @@ type Shm struct {
 	ResultOff    uint64            // offset 56
 	ResultSize   uint64            // offset 64
 	Options      uint32            // offset 72
-	Donors       uint32            // offset 76
+	Hosts        uint32            // offset 76
 	State        uint32            // offset 80
 	Stop         uint32            // offset 84
 	Heartbeat    uint64            // offset 88
@@ -791,10 +791,10 @@ type Shm struct {
 	PlanRing     Ring              // offset 1168
 	ResultRing   Ring              // offset 1296
 	Modules      [256]Module       // offset 1424
-	Nignored     uint32            // offset 152976
+	Nomitted     uint32            // offset 152976
 	PadIgnored   uint32            // offset 152980
-	IgnoredSites [4096]IgnoredSite // offset 152984
-	IgnoredTimes [64]uint64        // offset 218520
+	OmittedSites [4096]OmittedSite // offset 152984
+	OmittedTimes [64]uint64        // offset 218520
 	Nlate        uint32            // offset 219032
 	PadLate      uint32            // offset 219036
 	Late         [256]Module       // offset 219040
@@ -816,7 +816,7 @@ const (
 	OffsetofShmResultOff    = 56
 	OffsetofShmResultSize   = 64
 	OffsetofShmOptions      = 72
-	OffsetofShmDonors       = 76
+	OffsetofShmHosts        = 76
 	OffsetofShmState        = 80
 	OffsetofShmStop         = 84
 	OffsetofShmHeartbeat    = 88
@@ -832,10 +832,10 @@ const (
 	OffsetofShmPlanRing     = 1168
 	OffsetofShmResultRing   = 1296
 	OffsetofShmModules      = 1424
-	OffsetofShmNignored     = 152976
+	OffsetofShmNomitted     = 152976
 	OffsetofShmPadIgnored   = 152980
-	OffsetofShmIgnoredSites = 152984
-	OffsetofShmIgnoredTimes = 218520
+	OffsetofShmOmittedSites = 152984
+	OffsetofShmOmittedTimes = 218520
 	OffsetofShmNlate        = 219032
 	OffsetofShmPadLate      = 219036
 	OffsetofShmLate         = 219040
@@ -1001,7 +1001,7 @@ var OpNames = [OpCount]string{
 	OpTimerReset:        "timer start",
 	OpTimerFire:         "timer fires",
 	OpCoroSwitch:        "coroutine switch",
-	OpOutside:           "outside world",
+	OpExternal:          "outside world",
 	OpPark:              "park",
 	OpAcquire:           "acquire",
 	OpRelease:           "release",
@@ -1146,7 +1146,7 @@ var OpClasses = [OpCount]uint8{
 	OpTimerReset:        12,
 	OpTimerFire:         11,
 	OpCoroSwitch:        0,
-	OpOutside:           0,
+	OpExternal:          0,
 	OpPark:              0,
 	OpAcquire:           1,
 	OpRelease:           2,

@@ -66,16 +66,16 @@ func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
 	}
 	all := len(schedule.ScriptOf(tr))
 	if frame := lookup(f.Site)[0]; frame.File != "" && frame.Line > 0 && len(tr.Ending.Waiters) == 0 {
-		stop("failure", fmt.Sprintf("%s:%d", frame.File, frame.Line), choicesBefore(tr, f.Site, all))
+		stop("failure", fmt.Sprintf("%s:%d", frame.File, frame.Line), decisionsBefore(tr, f.Site, all))
 	}
 	stop("ending", "runtime.hdFinish", all)
 	b.WriteString("continue\n")
 	return b.String()
 }
 
-// choicesBefore returns how many decisions had been made when the failing thread was last about to
+// decisionsBefore returns how many decisions had been made when the failing thread was last about to
 // reach a site; all if reaching it is not an event.
-func choicesBefore(tr *trace.Trace, site trace.Site, all int) int {
+func decisionsBefore(tr *trace.Trace, site trace.Site, all int) int {
 	for i, e := range slices.Backward(tr.Events) {
 		if e.Thread == tr.Ending.Thread && (e.Site == site || e.Op == trace.OpTestFail) {
 			return len(schedule.Steps(tr.Events[:i]))

@@ -36,7 +36,7 @@ type search struct {
 	races      map[[2]race.Access]raced
 	cut        bool // the output of some execution was truncated
 	leaks      leaks
-	outside    bool // some execution depended on external nondeterminism
+	external   bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {

@@ -74,11 +74,11 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 		return false, err
 	}
 	judge(&o.Ending, s.expect)
-	if o.Outside && !s.outside {
-		s.outside = true
+	if o.External && !s.external {
+		s.external = true
 		s.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
 	}
-	if fresh = s.behaviours.add(o.Coverage, plan.Tag); fresh {
+	if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
 	if o.Trace != nil {
@@ -108,7 +108,7 @@ func (s *search) lookAt(o *schedule.Outcome) {
 		s.cut = true
 		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
 	}
-	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !o.Random && !s.opts.Spurious {
+	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.External && !o.Random && !s.opts.Spurious {
 		s.report.Sequential = sequential(o.Trace)
 	}
 }

@@ -193,7 +193,7 @@ func TestStopWhenSequential(t *testing.T) {
 	if sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 2, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of two cases is a choice")
 	}
-	for _, op := range []trace.Op{trace.OpTimerSet, trace.OpSignalAction, trace.OpSignalSend, trace.OpProcessStart, trace.OpOutside} {
+	for _, op := range []trace.Op{trace.OpTimerSet, trace.OpSignalAction, trace.OpSignalSend, trace.OpProcessStart, trace.OpExternal} {
 		if sequential(&trace.Trace{Threads: make([]trace.Thread, 1), Events: []trace.Event{{Op: op, Enabled: trace.ThreadSet{Low: 1}}}}) {
 			t.Errorf("%v may come at another time", op)
 		}

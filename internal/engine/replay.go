@@ -97,7 +97,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 // hasAccesses reports whether a recording has accesses that were not scheduling points.
 func hasAccesses(recorded *trace.Trace) bool {
 	return slices.ContainsFunc(recorded.Events, func(e trace.Event) bool {
-		return e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
+		return e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
 	})
 }
 

@@ -159,13 +159,13 @@ func endings(o *schedule.Outcome) []*trace.Ending {
 	return []*trace.Ending{&o.Ending, &o.Trace.Ending}
 }
 
-// TestOutsideIsTold: once, however many executions waited for the outside world.
-func TestOutsideIsTold(t *testing.T) {
+// TestExternalIsReported: once, however many executions depended on external nondeterminism.
+func TestExternalIsReported(t *testing.T) {
 	for _, every := range []uint64{0, 3} {
 		n := uint64(0)
 		r := find(t, &meddler{Target: simprog.New(simprog.LockedUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
 			n++
-			o.Outside = every > 0 && n%every == 0
+			o.External = every > 0 && n%every == 0
 		}}, Options{Runs: 40})
 		told := 0
 		for _, note := range r.Notes {

@@ -113,10 +113,10 @@ type behavioursHeader struct {
 }
 
 type behavioursEntry struct {
-	Coverage uint64
-	Plan     uint32
-	Times    uint16
-	Shared   bool
+	Signature uint64
+	Plan      uint32
+	Times     uint16
+	Shared    bool
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler.
@@ -125,9 +125,9 @@ func (b *behaviours) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, coverage := range slices.Sorted(maps.Keys(b.seen)) {
-		s := b.seen[coverage]
-		if out, err = binary.Append(out, binary.LittleEndian, behavioursEntry{coverage, s.plan, s.times, s.shared}); err != nil {
+	for _, signature := range slices.Sorted(maps.Keys(b.seen)) {
+		s := b.seen[signature]
+		if out, err = binary.Append(out, binary.LittleEndian, behavioursEntry{signature, s.plan, s.times, s.shared}); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (b *behaviours) UnmarshalBinary(data []byte) error {
 			return err
 		}
 		data = data[n:]
-		seen[e.Coverage] = sighting{e.Plan, e.Times, e.Shared}
+		seen[e.Signature] = sighting{e.Plan, e.Times, e.Shared}
 	}
 	*b = behaviours{seen: seen, executions: int(h.Executions), single: int(h.Single), since: h.Since}
 	return nil

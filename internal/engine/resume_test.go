@@ -28,8 +28,8 @@ type course struct {
 }
 
 func (c *course) show(r *strategy.Request, x *Execution, index int, last bool) {
-	fresh := !c.behaviours[x.Outcome.Coverage]
-	c.behaviours[x.Outcome.Coverage] = true
+	fresh := !c.behaviours[x.Outcome.Signature]
+	c.behaviours[x.Outcome.Signature] = true
 	c.executions++
 	c.strategy.Observe(&strategy.Observation{Request: r, Index: index, Last: last, Outcome: x.Outcome, Seen: x.Seen, New: fresh})
 }

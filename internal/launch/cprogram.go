@@ -42,9 +42,9 @@ func (h How) config(recorded string) (cfg cprog.Config, err error) {
 
 // Program is a program as the user names it.
 type Program struct {
-	Words   []string // the program and its arguments: an executable, or Go source as for go run
-	Stdin   []byte   // standard input of every execution, nil for none
-	Without []string // synchronisation calls to omit, CALL@FILE:LINE
+	Words []string // the program and its arguments: an executable, or Go source as for go run
+	Stdin []byte   // standard input of every execution, nil for none
+	Omit  []string // synchronisation calls to omit, CALL@FILE:LINE
 }
 
 // Start starts a program, an executable or one built from Go source, and stops it at main.
@@ -57,11 +57,11 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	if err != nil {
 		return nil, err
 	}
-	if err := cprog.CheckWithout(p.Without); err != nil {
+	if err := cprog.CheckOmit(p.Omit); err != nil {
 		return nil, usage.Wrap(err)
 	}
 	if what, args := goWords(dir, p.Words); len(what) > 0 {
-		if len(p.Without) > 0 {
+		if len(p.Omit) > 0 {
 			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
 		}
 		if how.Isolation != "" || how.Threads {
@@ -74,7 +74,7 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	if err != nil {
 		return nil, err
 	}
-	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Without = path, p.Words, dir, p.Stdin, p.Without
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Omit = path, p.Words, dir, p.Stdin, p.Omit
 	return l.startC(ctx, cfg)
 }
 
@@ -115,7 +115,7 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	cfg.Tell = l.Note
 	t, err := cprog.Start(ctx, cfg)
 	var refused *cprog.RefusedError
-	var wrong *cprog.WithoutError
+	var wrong *cprog.OmitError
 	if errors.As(err, &wrong) {
 		return nil, usage.Wrap(err)
 	}
@@ -172,6 +172,6 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 	args := slices.Clone(tr.Header.Command)
 	args[0] = cmp.Or(tr.Header.Argv0, args[0])
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin
-	cfg.Without, cfg.Modules = tr.Header.Without, tr.Modules
+	cfg.Omit, cfg.Modules = tr.Header.Omit, tr.Modules
 	return l.startC(ctx, cfg)
 }

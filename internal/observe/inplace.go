@@ -40,7 +40,7 @@ func InPlace(o *schedule.Outcome, points []trace.Site) Observation {
 	for i := range o.Trace.Events {
 		switch e := &o.Trace.Events[i]; {
 		case e.Op.IsAccess(), e.Op == trace.OpMalloc:
-		case e.Flags&trace.FlagNoChoice == 0:
+		case e.Flags&trace.FlagNoDecision == 0:
 			s.Sync++
 			fallthrough
 		default:

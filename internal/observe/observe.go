@@ -59,7 +59,7 @@ func (o *Observer) Event(e *trace.Event) {
 	case e.Op.IsAccess():
 		o.seen.Shown++
 		*o.count(e.Site)++
-	case e.Flags&trace.FlagNoChoice == 0:
+	case e.Flags&trace.FlagNoDecision == 0:
 		o.seen.Sync++
 	}
 	o.races.Event(e)

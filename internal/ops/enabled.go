@@ -20,7 +20,7 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 	out := make([]trace.ThreadSet, len(t.Events))
 	for i := range t.Events {
 		ev := &t.Events[i]
-		if ev.Flags&trace.FlagNoChoice == 0 {
+		if ev.Flags&trace.FlagNoDecision == 0 {
 			for u := range r.alive.All() {
 				if r.enabled(u) {
 					out[i].Add(u)
@@ -66,7 +66,7 @@ func newReplay(t *trace.Trace) *replay {
 		if id, ok := ev.Child(); ok && int(id) < n {
 			r.threads[id].absent = true
 		}
-		if ev.Flags&trace.FlagNoChoice == 0 {
+		if ev.Flags&trace.FlagNoDecision == 0 {
 			u := &r.futures[ev.Thread]
 			u.events = append(u.events, int32(i))
 			last = ev.Enabled
@@ -106,7 +106,7 @@ func (r *replay) nextOf(u trace.ThreadID) *trace.Event {
 func (r *replay) step(i int) {
 	r.at = i + 1
 	ev := &r.t.Events[i]
-	if ev.Flags&trace.FlagNoChoice == 0 {
+	if ev.Flags&trace.FlagNoDecision == 0 {
 		r.futures[ev.Thread].done++
 	}
 	r.Apply(ev)

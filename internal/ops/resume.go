@@ -11,7 +11,7 @@ func (r *replay) findWakes() {
 	last := make([]int32, len(r.threads)) // choice of each thread
 	for i := range r.t.Events {
 		ev := &r.t.Events[i]
-		if ev.Flags&trace.FlagNoChoice != 0 {
+		if ev.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		if ev.Op == trace.OpResume {
@@ -27,8 +27,8 @@ func (r *replay) wakeOf(from, i int) int32 {
 	for j := i - 1; j > from; j-- {
 		ev := &r.t.Events[j]
 		switch {
-		case ev.Thread == waits.Thread || ev.Flags&trace.FlagNoChoice != 0:
-		case ev.Op == trace.OpTimerFire || ev.Op == trace.OpOutside:
+		case ev.Thread == waits.Thread || ev.Flags&trace.FlagNoDecision != 0:
+		case ev.Op == trace.OpTimerFire || ev.Op == trace.OpExternal:
 			return int32(j)
 		case waits.Op == trace.OpSelect && (Does(ev.Op) == Communicate || ev.Op == trace.OpSelect):
 			return int32(j)

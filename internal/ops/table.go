@@ -142,7 +142,7 @@ var table = [...]Spec{
 	{Op: trace.OpResume, Does: Continue, Of: Thread, Blocks: UntilResumed, Noticed: true, Words: Words{Tells: TellResume}},
 	{Op: trace.OpCoroSwitch, Does: Switch, Of: Thread, Value: ThreadNumber, Noticed: true, Words: Words{Verb: "switch to", Tells: TellSwitch}},
 	{Op: trace.OpGsleep, Does: Sleep, Words: Words{Tells: TellNap, Waits: "sleeps"}},
-	{Op: trace.OpOutside, Does: Opaque, Spontaneous: true, Noticed: true, Words: Words{Call: "a system call", Tells: TellVerb, Waits: "waits for the outside world"}},
+	{Op: trace.OpExternal, Does: Opaque, Spontaneous: true, Noticed: true, Words: Words{Call: "a system call", Tells: TellVerb, Waits: "waits for the outside world"}},
 	{Op: trace.OpPark, Does: None, Words: Words{Call: "Go's runtime", Tells: TellVerb, Waits: "waits in Go's runtime"}},
 
 	// Channels.

@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 	tr := res.Trace
 	var got []string
 	for _, ev := range tr.Events {
-		got = append(got, fmt.Sprintf("%s %s %d %v", tr.Threads[ev.Thread].Label, ev.Op, ev.Site.Offset(), ev.Flags&trace.FlagNoChoice != 0))
+		got = append(got, fmt.Sprintf("%s %s %d %v", tr.Threads[ev.Thread].Label, ev.Op, ev.Site.Offset(), ev.Flags&trace.FlagNoDecision != 0))
 	}
 	want := []string{
 		"T0 start 0 true", "T0 pthread_create 0 true", // T1 is forked by nobody
@@ -71,7 +71,7 @@ func TestEnabled(t *testing.T) {
 	tr := read(t, "A|fork(B)|1\nA|acq(L1)|2\nB|r(V1)|3\nA|rel(L1)|4\nB|acq(L1)|5\nB|rel(L1)|6\nA|join(B)|7\nA|r(V1)|8\n").Trace
 	var got []string
 	for _, ev := range tr.Events {
-		if ev.Flags&trace.FlagNoChoice == 0 {
+		if ev.Flags&trace.FlagNoDecision == 0 {
 			got = append(got, ev.Enabled.String())
 		}
 	}
@@ -220,7 +220,7 @@ func TestWriteKeepsOrder(t *testing.T) {
 		tr.Ending = trace.Ending{}
 		for i := range tr.Events {
 			tr.Events[i].Site = trace.MakeSite(0, uint64(i)+1)
-			tr.Events[i].Flags &^= trace.FlagNoChoice
+			tr.Events[i].Flags &^= trace.FlagNoDecision
 			tr.Events[i].Enabled = trace.ThreadSet{}
 			if tr.Events[i].Object.Region() == trace.RegionHeap {
 				tr.Events[i].Object = trace.MakeObject(trace.RegionGlobal, 0, 1<<30+tr.Events[i].Object.Offset())
@@ -238,7 +238,7 @@ func TestWriteKeepsOrder(t *testing.T) {
 		}
 		g := depend.Build(back)
 		for i, ev := range back.Events {
-			if ev.Flags&trace.FlagNoChoice != 0 || ev.Site.Offset() == 0 {
+			if ev.Flags&trace.FlagNoDecision != 0 || ev.Site.Offset() == 0 {
 				continue
 			}
 			e := int(w.Places[ev.Site.Offset()-1].Offset()) - 1

@@ -29,7 +29,7 @@ type Result struct {
 
 // Read reads a trace in STD, compressed with gzip or not. The name says where it is from.
 // The trace is valid (trace.Validate): what every heddle trace has and STD need not is put
-// in, marked with trace.FlagNoChoice, so it does not count as a step: starts of threads,
+// in, marked with trace.FlagNoDecision, so it does not count as a step: starts of threads,
 // ends of threads that are joined, and the creation, by the first thread, of threads that
 // no event forks. Enabled sets are worked out from locks, forks and joins.
 //
@@ -56,7 +56,7 @@ func Read(r io.Reader, name string) (*Result, error) {
 		b.t.Ending.Thread = -1
 	}
 	for i, set := range ops.Enabled(b.t) {
-		if b.t.Events[i].Flags&trace.FlagNoChoice == 0 {
+		if b.t.Events[i].Flags&trace.FlagNoDecision == 0 {
 			b.t.Events[i].Enabled = set
 		}
 	}
@@ -183,7 +183,7 @@ func (b *builder) threads() {
 func (b *builder) events() {
 	b.t.Events = make([]trace.Event, 0, len(b.records)+3*len(b.t.Threads))
 	quiet := func(th int32, op trace.Op, value uint64) {
-		b.t.Events = append(b.t.Events, trace.Event{Thread: b.ids[th], Op: op, Value: value, Flags: trace.FlagNoChoice})
+		b.t.Events = append(b.t.Events, trace.Event{Thread: b.ids[th], Op: op, Value: value, Flags: trace.FlagNoDecision})
 	}
 	for i, r := range b.records {
 		if i == b.first[r.thread] && r.op != opBegin {

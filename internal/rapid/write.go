@@ -286,7 +286,7 @@ func (w *writer) event(i int, ev *trace.Event) {
 		switch {
 		case !w.own:
 			lose("starts and ends of threads: left out, begin and end are the bounds of atomic blocks")
-		case ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
+		case ev.Flags&trace.FlagNoDecision != 0: // put in when it was read
 		case spec.Does == ops.Start:
 			w.line(ev, "begin", "")
 		default:
@@ -310,7 +310,7 @@ func (w *writer) life(ev *trace.Event, spec *ops.Spec, failed func()) {
 	switch {
 	case ev.Result != 0:
 		failed()
-	case w.own && ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
+	case w.own && ev.Flags&trace.FlagNoDecision != 0: // put in when it was read
 	case spec.Does == ops.Create:
 		w.line(ev, "fork", w.label(trace.ThreadID(ev.Value)))
 	default:

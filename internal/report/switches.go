@@ -13,12 +13,12 @@ import (
 func (b *builder) findSwitches() []*Switch {
 	events := b.tr.Events
 	out := make([]*Switch, len(events))
-	next := nextChoices(events)
+	next := nextDecisions(events)
 	b.state = &ops.State{}
 	last := -1
 	for i := range events {
 		e := &events[i]
-		if !isChoice(e) {
+		if !isDecision(e) {
 			b.state.Apply(e)
 			continue
 		}
@@ -31,11 +31,13 @@ func (b *builder) findSwitches() []*Switch {
 	return out
 }
 
-// isChoice reports whether the event counts for context switches.
-func isChoice(e *trace.Event) bool { return e.Flags&trace.FlagNoChoice == 0 || e.Op == trace.OpSignal }
+// isDecision reports whether the event counts for context switches.
+func isDecision(e *trace.Event) bool {
+	return e.Flags&trace.FlagNoDecision == 0 || e.Op == trace.OpSignal
+}
 
-// nextChoices returns, for each event, the next scheduling point of its thread, or -1.
-func nextChoices(events []trace.Event) []int {
+// nextDecisions returns, for each event, the next scheduling point of its thread, or -1.
+func nextDecisions(events []trace.Event) []int {
 	next := make([]int, len(events))
 	ahead := map[trace.ThreadID]int{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -44,7 +46,7 @@ func nextChoices(events []trace.Event) []int {
 		if n, ok := ahead[e.Thread]; ok {
 			next[i] = n
 		}
-		if isChoice(e) {
+		if isDecision(e) {
 			ahead[e.Thread] = i
 		}
 	}
@@ -134,7 +136,7 @@ func (b *builder) behind(i int) int {
 			depth--
 			continue
 		}
-		if depth == 0 && isChoice(e) {
+		if depth == 0 && isDecision(e) {
 			return k
 		}
 	}

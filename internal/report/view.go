@@ -8,7 +8,7 @@ type View struct {
 	Command  []string   `json:"command,omitempty"`
 	Strategy string     `json:"strategy,omitempty"` // how the schedule was found
 	Original string     `json:"original,omitempty"` // for a simplified trace, the file it came from
-	Without  []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
+	Omit     []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all recorded events, scheduling points or not
 	// Hidden is how many of Events have no row, not even a folded one: synchronisation annotations

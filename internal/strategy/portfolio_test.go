@@ -175,8 +175,8 @@ func TestLengths(t *testing.T) {
 	var o observe.Observer
 	o.Begin(0)
 	for _, e := range []trace.Event{
-		{Op: trace.OpThreadCreate}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoChoice}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoChoice},
-		{Op: trace.OpWrite, Site: 2, Flags: trace.FlagNoChoice}, {Op: trace.OpMalloc, Flags: trace.FlagNoChoice}, {Op: trace.OpMutexLock},
+		{Op: trace.OpThreadCreate}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoDecision}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoDecision},
+		{Op: trace.OpWrite, Site: 2, Flags: trace.FlagNoDecision}, {Op: trace.OpMalloc, Flags: trace.FlagNoDecision}, {Op: trace.OpMutexLock},
 	} {
 		o.Event(&e)
 	}

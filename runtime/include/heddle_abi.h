@@ -27,11 +27,11 @@ enum {
   HD_BUILD_ID = 32,
   // Bytes kept of the beginning of an execution's output, and of its end.
   HD_OUTPUT_KEPT = 512 << 10,
-  HD_MAX_IGNORED = 64,         // calls that can be omitted (--omit)
-  HD_MAX_IGNORED_SITES = 4096, // and their return addresses
+  HD_MAX_OMITTED = 64,         // calls that can be omitted (--omit)
+  HD_MAX_OMITTED_SITES = 4096, // and their return addresses
   // A call inside a function defined in a library's header. It is omitted if the call of that
   // function is omitted, which may itself be such a call.
-  HD_IGNORED_CALLER = HD_MAX_IGNORED,
+  HD_OMITTED_CALLER = HD_MAX_OMITTED,
 };
 
 // The environment of a C or C++ program ends with padding variables; the first one's name starts
@@ -131,7 +131,7 @@ enum hd_class {
   HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
   HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
-  HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NOCHOICE for a fault */ \
+  HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NODECISION for a fault */ \
   HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* the same inside a call that then fails with EINTR */ \
   HD_OP(SIGNAL_RETURN, 132, "handler ends",       NONE)  /* value = number; never a choice; returned, or left by a jump */ \
   HD_OP(SIGNAL_SUSPEND,133, "sigsuspend",         NONE)  /* and pause: value = mask from now on */ \
@@ -196,7 +196,7 @@ enum hd_class {
   HD_OP(TIMER_RESET,   298, "timer start",        SYNC)  /* value = virtual ns when it fires */ \
   HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* by the clock, which is a thread; value = virtual ns it moves to */ \
   HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = number of the goroutine that goes on */ \
-  HD_OP(OUTSIDE,       303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
+  HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
   HD_OP(PARK,          304, "park",               NONE)  /* not an event: what a RESUME or a waiter says of a wait inside Go's runtime that no other operation stands for */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
   HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
@@ -219,7 +219,7 @@ enum hd_op {
 enum hd_fd_kind {
   HD_FD_PIPE = 1, HD_FD_SOCKET, HD_FD_EVENTFD, HD_FD_TIMERFD, HD_FD_EPOLL,
   HD_FD_FILE,    // a regular file or directory; the hash is of the order in which they were met
-  HD_FD_OUTSIDE, // a terminal, a FIFO, …: the other end is in another process
+  HD_FD_EXTERNAL, // a terminal, a FIFO, …: the other end is in another process
   HD_FD_LOADER,  // no descriptor: the loader's locks, in the order of enum hd_loader_lock
 };
 enum hd_loader_lock {
@@ -259,7 +259,7 @@ enum hd_event_flags {
   HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
   HD_EV_TIMEOUT   = 1u << 1, // the thread's wait timed out. Where the thread is not in the enabled set, its time had not
                              // come: it overtook the threads that are. A SLEEP has the flag only then.
-  HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
+  HD_EV_NODECISION  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
 };
@@ -417,7 +417,7 @@ enum hd_outcome {
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
   HD_OUT_UNSUPPORTED = 7,// heddle cannot run this program; message says why. Not a finding.
                          // status = the enum hd_isolation that can run it, 0: none. If that is no
-                         // higher than the current one, the runtime has raised shm.donors instead.
+                         // higher than the current one, the runtime has raised shm.hosts instead.
   HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
   // Of Go programs.
   HD_OUT_TEST = 9,       // a test failed; message = the first error
@@ -431,7 +431,7 @@ enum hd_outcome {
 struct hd_result {
   uint64_t plan;       // hd_plan.id
   uint64_t index;      // 0 .. repeat-1
-  uint64_t coverage;   // hash of the order of conflicting operations (same for equivalent executions)
+  uint64_t signature;  // trace signature: a hash of the order of conflicting operations, equal for equivalent executions
   uint64_t pc;         // where it ended: site of the failing operation or faulting instruction
   uint64_t object;     // faulting address, misused object, …
   uint64_t vtime;      // virtual time at the end, ns since start
@@ -452,7 +452,7 @@ struct hd_result {
 };
 
 enum hd_note {
-  HD_NOTE_OUTSIDE = 1u << 0,  // it waited for the outside world: another run may differ
+  HD_NOTE_EXTERNAL = 1u << 0,  // it waited for the outside world: another run may differ
   HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was used up, and accesses after the first hd_result.watched were not checked
@@ -587,9 +587,9 @@ enum hd_late_place {
   HD_LATE_SPAN = 0x102000000,
 };
 
-struct hd_ignored_site {
+struct hd_omitted_site {
   uint64_t pc;    // return address of a call
-  uint32_t which; // index into ignored_times, or HD_IGNORED_CALLER
+  uint32_t which; // index into omitted_times, or HD_OMITTED_CALLER
   uint32_t pad;
 };
 struct hd_shm {
@@ -601,7 +601,7 @@ struct hd_shm {
   uint64_t plan_off, plan_size;     // [C]
   uint64_t result_off, result_size; // [C]
   uint32_t options;      // HD_OPT_*, set before start [C]
-  uint32_t donors;       // host threads to start with [C]; raised if a process that cannot create more runs out [R]
+  uint32_t hosts;       // host threads to start with [C]; raised if a process that cannot create more runs out [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: end after this execution [C]
   uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
@@ -618,10 +618,10 @@ struct hd_shm {
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
   // Synchronisation calls to omit (--omit).
-  uint32_t nignored;     // [C], after READY and before the first plan
+  uint32_t nomitted;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
-  struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise
-  uint64_t ignored_times[HD_MAX_IGNORED]; // [R], how often each was omitted
+  struct hd_omitted_site omitted_sites[HD_MAX_OMITTED_SITES]; // [C], likewise
+  uint64_t omitted_times[HD_MAX_OMITTED]; // [R], how often each was omitted
   // Modules that some execution has loaded. [C] puts in what it knows, as path and build id,
   // after READY and before the first plan; [R] adds what it meets, entries before the count.
   uint32_t nlate;

@@ -259,13 +259,13 @@ type Outcome struct {
 	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 2
 	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Ending        *Ending                `protobuf:"bytes,3,opt,name=ending,proto3" json:"ending,omitempty"`
-	Coverage      uint64                 `protobuf:"fixed64,4,opt,name=coverage,proto3" json:"coverage,omitempty"`
+	Signature     uint64                 `protobuf:"fixed64,4,opt,name=signature,proto3" json:"signature,omitempty"`
 	Points        uint32                 `protobuf:"varint,5,opt,name=points,proto3" json:"points,omitempty"`
 	Switches      uint32                 `protobuf:"varint,6,opt,name=switches,proto3" json:"switches,omitempty"`
 	Preemptions   uint32                 `protobuf:"varint,7,opt,name=preemptions,proto3" json:"preemptions,omitempty"`
 	Threads       uint32                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
 	Deviations    uint32                 `protobuf:"varint,9,opt,name=deviations,proto3" json:"deviations,omitempty"`
-	Outside       bool                   `protobuf:"varint,10,opt,name=outside,proto3" json:"outside,omitempty"`
+	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
 	Diverged      *Divergence            `protobuf:"bytes,12,opt,name=diverged,proto3" json:"diverged,omitempty"`
@@ -327,9 +327,9 @@ func (x *Outcome) GetEnding() *Ending {
 	return nil
 }
 
-func (x *Outcome) GetCoverage() uint64 {
+func (x *Outcome) GetSignature() uint64 {
 	if x != nil {
-		return x.Coverage
+		return x.Signature
 	}
 	return 0
 }
@@ -369,9 +369,9 @@ func (x *Outcome) GetDeviations() uint32 {
 	return 0
 }
 
-func (x *Outcome) GetOutside() bool {
+func (x *Outcome) GetExternal() bool {
 	if x != nil {
-		return x.Outside
+		return x.External
 	}
 	return false
 }
@@ -833,21 +833,21 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x14\n" +
 	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x12\n" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
-	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xfb\x03\n" +
+	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xff\x03\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
-	"\x06ending\x18\x03 \x01(\v2\x17.heddle.trace.v1.EndingR\x06ending\x12\x1a\n" +
-	"\bcoverage\x18\x04 \x01(\x06R\bcoverage\x12\x16\n" +
+	"\x06ending\x18\x03 \x01(\v2\x17.heddle.trace.v1.EndingR\x06ending\x12\x1c\n" +
+	"\tsignature\x18\x04 \x01(\x06R\tsignature\x12\x16\n" +
 	"\x06points\x18\x05 \x01(\rR\x06points\x12\x1a\n" +
 	"\bswitches\x18\x06 \x01(\rR\bswitches\x12 \n" +
 	"\vpreemptions\x18\a \x01(\rR\vpreemptions\x12\x18\n" +
 	"\athreads\x18\b \x01(\rR\athreads\x12\x1e\n" +
 	"\n" +
 	"deviations\x18\t \x01(\rR\n" +
-	"deviations\x12\x18\n" +
-	"\aoutside\x18\n" +
-	" \x01(\bR\aoutside\x12\x16\n" +
+	"deviations\x12\x1a\n" +
+	"\bexternal\x18\n" +
+	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +
 	"\x06random\x18\x0f \x01(\bR\x06random\x127\n" +
 	"\bdiverged\x18\f \x01(\v2\x1b.heddle.trace.v1.DivergenceR\bdiverged\x12\x16\n" +

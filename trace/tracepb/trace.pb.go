@@ -260,7 +260,7 @@ type Header struct {
 	Original      []byte                 `protobuf:"bytes,14,opt,name=original,proto3" json:"original,omitempty"`
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`                             // calls that the execution ignored, CALL@FILE:LINE
+	Omit          [][]byte               `protobuf:"bytes,17,rep,name=omit,proto3" json:"omit,omitempty"`                                   // omitted synchronisation calls, CALL@FILE:LINE
 	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are not scheduling points were recorded up to so many; 0: all
 	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
 	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // the name the program was started as, where that is not command[0]
@@ -412,9 +412,9 @@ func (x *Header) GetIsolation() []byte {
 	return nil
 }
 
-func (x *Header) GetWithout() [][]byte {
+func (x *Header) GetOmit() [][]byte {
 	if x != nil {
-		return x.Without
+		return x.Omit
 	}
 	return nil
 }
@@ -1759,7 +1759,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xfe\x04\n" +
+	"\x04kind\"\xf8\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1778,8 +1778,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\finstrumented\x18\r \x01(\bR\finstrumented\x12\x1a\n" +
 	"\boriginal\x18\x0e \x01(\fR\boriginal\x12\x12\n" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x1c\n" +
-	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x18\n" +
-	"\awithout\x18\x11 \x03(\fR\awithout\x12!\n" +
+	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x12\n" +
+	"\x04omit\x18\x11 \x03(\fR\x04omit\x12!\n" +
 	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\x12\x1c\n" +
 	"\tsignature\x18\x13 \x01(\fR\tsignature\x12\x14\n" +
 	"\x05argv0\x18\x18 \x01(\fR\x05argv0\x12\"\n" +

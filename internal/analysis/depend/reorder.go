@@ -42,7 +42,7 @@ func SetEnabled(t *trace.Trace) {
 		return
 	}
 	for i, set := range ops.Enabled(t) {
-		if t.Events[i].Flags&trace.FlagNoChoice == 0 {
+		if t.Events[i].Flags&trace.FlagNoDecision == 0 {
 			t.Events[i].Enabled = set
 		}
 	}

@@ -78,7 +78,7 @@ type walker struct {
 }
 
 func (w *walker) step(i int, ev *trace.Event) Step {
-	joined := i > 0 && ev.Flags&trace.FlagNoChoice != 0 && (ev.Thread == w.prev || onBehalf(ev.Op))
+	joined := i > 0 && ev.Flags&trace.FlagNoDecision != 0 && (ev.Thread == w.prev || onBehalf(ev.Op))
 	if !joined {
 		w.prev = ev.Thread
 	}

@@ -15,7 +15,7 @@ func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 		}
 	case ops.Take:
 		// A fault (no choice) has no sender.
-		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoChoice == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
+		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoDecision == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
 			t.take(releasedAt(e.told, allSignals))
 		}
 	case ops.Arm:

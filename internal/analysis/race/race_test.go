@@ -57,7 +57,7 @@ func execution(t *rapid.T, m memory) *trace.Trace {
 				emit(trace.Event{Thread: id, Op: trace.OpSemWait, Object: 7})
 			case 4:
 				op := []trace.Op{trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire}[r.IntN(4)]
-				emit(trace.Event{Thread: id, Op: op, Object: 8, Flags: trace.FlagNoChoice})
+				emit(trace.Event{Thread: id, Op: op, Object: 8, Flags: trace.FlagNoDecision})
 			}
 			continue
 		}

@@ -134,8 +134,8 @@ func (d *drawing) heading() {
 		s += fmt.Sprintf("; %d events are folded", n)
 	}
 	d.text(s, plain, "")
-	if len(d.v.Without) > 0 {
-		d.text("without "+strings.Join(d.v.Without, ", "), plain, "")
+	if len(d.v.Omit) > 0 {
+		d.text("without "+strings.Join(d.v.Omit, ", "), plain, "")
 	}
 	// A simplified trace's strategy repeats where it comes from.
 	how := strings.TrimPrefix(d.v.Strategy, "simplified from ")

@@ -276,7 +276,7 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 		case kCrash:
 			fail(trace.Signal)
 			s.end.Status = 11
-			out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpSignal, Site: site, Value: 11, Flags: trace.FlagNoChoice, Enabled: e.Enabled})
+			out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpSignal, Site: site, Value: 11, Flags: trace.FlagNoDecision, Enabled: e.Enabled})
 		case kLock:
 			s.owner[i.a] = id
 		case kUnlock:
@@ -325,7 +325,7 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 	p.settle(s, id)
 	for s.end == nil && t.state == running && p.funcs[t.fn][t.pc].kind == kMalloc {
 		_, site, _ := p.pending(s, id)
-		out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpMalloc, Site: site, Size: 8, Flags: trace.FlagNoChoice, Enabled: e.Enabled})
+		out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpMalloc, Site: site, Size: 8, Flags: trace.FlagNoDecision, Enabled: e.Enabled})
 		t.pc++
 		p.settle(s, id)
 	}

@@ -112,7 +112,7 @@ func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.
 		return schedule.Outcome{}, false, err
 	}
 	cfg := t.cfg
-	cfg.Threads, cfg.Donors = true, len(plan.Threads) // no second process could be given more
+	cfg.Threads, cfg.Hosts = true, len(plan.Threads) // no second process could be given more
 	d := program{&Target{cfg: cfg, isolation: Process, header: t.header}}
 	proc, err := d.Launch(ctx)
 	if err != nil {

@@ -403,8 +403,8 @@ int main(int argc, char **argv) {
 		}()
 		began := time.Now()
 		o := run(t, tg, schedule.Plan{Record: true})
-		if o.Ending.Kind != trace.Clean || !o.Outside {
-			t.Errorf("%v %s, outside %t", o.Ending.Kind, o.Ending.Message, o.Outside)
+		if o.Ending.Kind != trace.Clean || !o.External {
+			t.Errorf("%v %s, external %t", o.Ending.Kind, o.Ending.Message, o.External)
 		}
 		if took := time.Since(began); took < 200*time.Millisecond {
 			t.Errorf("it waited %v only", took)

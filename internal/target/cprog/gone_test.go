@@ -101,7 +101,7 @@ func TestObjectsInMemoryThatIsGone(t *testing.T) {
 					seen[first.Ending.Kind]++
 					checkGone(t, &first)
 					again := run(t, tg, schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Record: true, Accesses: true, Points: points, Seed: 999})
-					if !reflect.DeepEqual(first.Trace.Events, again.Trace.Events) || first.Coverage != again.Coverage {
+					if !reflect.DeepEqual(first.Trace.Events, again.Trace.Events) || first.Signature != again.Signature {
 						t.Fatalf("seed %d: %v %q, again %v %q %+v", seed, first.Ending.Kind, first.Ending.Message, again.Ending.Kind, again.Ending.Message, again.Diverged)
 					}
 					r := rand.New(rand.NewPCG(seed, 9))

@@ -33,7 +33,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 		options |= abi.OptThreads
 	}
 	proc, err := ipc.Launch(ctx, &ipc.Command{
-		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors, Options: options,
+		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Hosts: c.Hosts, Options: options,
 		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,
 	})
 	if errors.Is(err, ipc.ErrCold) {

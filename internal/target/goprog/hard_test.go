@@ -109,7 +109,7 @@ func same(t *testing.T, path, name string) {
 			case kernel[name]:
 				t.Logf("%v seed %d, process %d: %s", p.Policy, p.Seed, i, differs)
 			default:
-				t.Errorf("%v seed %d, process %d: %s; outside: %v %v", p.Policy, p.Seed, i, differs, first.Outside, o.Outside)
+				t.Errorf("%v seed %d, process %d: %s; external: %v %v", p.Policy, p.Seed, i, differs, first.External, o.External)
 			}
 		}
 		t.Logf("%v: %d of %d alike, %d events, %d threads, %v for %d processes", p.Policy, alike, runs, len(first.Trace.Events), len(first.Trace.Threads), time.Since(began).Round(time.Millisecond), runs)
@@ -141,7 +141,7 @@ func TestHardLeft(t *testing.T) {
 		if o.Ending.Kind != trace.Clean {
 			t.Errorf("execution %d: %v %s", o.Index, o.Ending.Kind, o.Ending.Message)
 		}
-		if o.Index == 5 && (o.Points != alone.Points || o.Coverage != alone.Coverage) {
+		if o.Index == 5 && (o.Points != alone.Points || o.Signature != alone.Signature) {
 			t.Errorf("%d points in the stream, %d alone", o.Points, alone.Points)
 		}
 		return true

@@ -169,10 +169,10 @@ var kinds = [...]trace.Kind{
 // execution of the part of the plan that proc was given.
 func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
 	o := schedule.Outcome{
-		Index: int(r.Index), Coverage: r.Coverage,
+		Index: int(r.Index), Signature: r.Signature,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
-		Outside: r.Notes&abi.NoteOutside != 0, Random: r.Notes&abi.NoteRandom != 0,
+		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
 	}
 	stacks := &Stacks{}
 	if p.Record {

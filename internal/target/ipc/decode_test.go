@@ -74,7 +74,7 @@ func TestSlotUsedAgain(t *testing.T) {
 		abi.Event{Thread: 1, Op: yield, Enabled: 3},
 		slot(100_000, 1),
 		abi.Event{Thread: 100_000, Op: yield, Enabled: 3},
-		abi.Event{Op: yield, Flags: abi.EvNochoice, Enabled: 2},
+		abi.Event{Op: yield, Flags: abi.EvNodecision, Enabled: 2},
 		abi.Event{Op: yield, Enabled: 1},
 	)); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type Command struct {
 	Dir     string   // working directory, empty for the current one
 	Env     []string // the whole environment
 	Stdin   []byte   // what the program reads
-	Donors  int      // abi.Shm.Donors
+	Hosts   int      // abi.Shm.Hosts
 	Options uint32   // abi.Shm.Options
 	// Append keeps the program's output in the order written, across its processes, for
 	// Process.Output. Otherwise the runtime manages the file.
@@ -237,7 +237,7 @@ func (p *Process) share(c *Command) (*os.File, error) {
 	s.Total = uint64(total)
 	s.PlanOff, s.PlanSize = uint64(planOff), planRingSize
 	s.ResultOff, s.ResultSize = uint64(resultOff), resultRingSize
-	s.Donors, s.Options = uint32(c.Donors), c.Options
+	s.Hosts, s.Options = uint32(c.Hosts), c.Options
 	p.shm, p.plans, p.results = View(p.mem)
 	return f, nil
 }

@@ -171,7 +171,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
-	extra := ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
+	extra := ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
 	r.showWatcher(ev, extra)
 	if extra && !r.sparse {
 		if r.kept++; r.kept > r.most {
@@ -191,7 +191,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if r.sparse && (ev.Op == trace.OpMalloc || extra) {
 		return
 	}
-	if ev.Flags&trace.FlagNoChoice != 0 && len(words) == 0 {
+	if ev.Flags&trace.FlagNoDecision != 0 && len(words) == 0 {
 		ev.Enabled = r.who.alone(a.Enabled)
 	} else {
 		ev.Enabled = r.who.set(a.Enabled, words)

@@ -12,10 +12,13 @@ import (
 // fourth, as for a plan's watcher.
 const watchShare = watcherShare
 
+// maxWatch is the budget where Loop.Memory sets no bound: runtimes reserve that much address space.
+const maxWatch = 16 << 30
+
 // watchBudget returns the bytes that a runtime may use to watch an execution.
 func watchBudget(memory int64) uint64 {
 	if memory <= 0 {
-		return math.MaxInt64
+		return maxWatch
 	}
 	return uint64(memory / watchShare)
 }

@@ -42,7 +42,7 @@ func sent(t *testing.T, p *schedule.Plan, r abi.Result, records ...any) schedule
 func TestWatched(t *testing.T) {
 	yield := abi.Event{Op: uint16(trace.OpYield), Enabled: 1}
 	slot := abi.Event{Thread: 0, Value: 0} // no event of the trace
-	read := abi.Event{Op: uint16(trace.OpRead), Flags: abi.EvNochoice, Enabled: 1, Object: 0x40, Size: 4}
+	read := abi.Event{Op: uint16(trace.OpRead), Flags: abi.EvNodecision, Enabled: 1, Object: 0x40, Size: 4}
 	race := func(event uint64) abi.Race {
 		return abi.Race{
 			Pc: [2]uint64{0x10, 0x20}, Object: 0x48, Order: 30 + event, Event: event, Thread: [2]uint32{0, 1},
@@ -101,7 +101,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// The runtime gets a share of the memory, and no bound where there is none.
+// The runtime gets a share of the memory, and no bound if the loop has none.
 func TestWatchBudget(t *testing.T) {
 	for _, test := range []struct {
 		plan   schedule.Plan
@@ -109,7 +109,7 @@ func TestWatchBudget(t *testing.T) {
 		want   uint64
 	}{
 		{schedule.Plan{Watch: true}, 1 << 20, 1 << 18},
-		{schedule.Plan{Watch: true}, 0, 1<<63 - 1},
+		{schedule.Plan{Watch: true}, 0, maxWatch},
 		{schedule.Plan{}, 1 << 20, 0},
 	} {
 		b, err := encode(flat{}, 1, &test.plan, 0, 1, test.memory, &sentPoints{})

@@ -398,7 +398,7 @@ func TestNobodyStarves(t *testing.T) {
 				n := 0
 				for i := range o.Trace.Events {
 					e := &o.Trace.Events[i]
-					if e.Flags&trace.FlagNoChoice != 0 {
+					if e.Flags&trace.FlagNoDecision != 0 {
 						continue
 					}
 					n++

@@ -63,7 +63,7 @@ func fillEnabled(tr *trace.Trace) {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		t := int(e.Thread)
-		if e.Flags&trace.FlagNoChoice == 0 || e.Op == trace.OpSignal {
+		if e.Flags&trace.FlagNoDecision == 0 || e.Op == trace.OpSignal {
 			for u := range n {
 				if can(u, i) {
 					e.Enabled.Add(trace.ThreadID(u))

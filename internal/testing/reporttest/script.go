@@ -332,7 +332,7 @@ func (p *parser) event(f []string) error {
 		case a == "timeout":
 			e.Flags |= trace.FlagTimeout
 		case a == "nochoice":
-			e.Flags |= trace.FlagNoChoice
+			e.Flags |= trace.FlagNoDecision
 		case a == "forced":
 			e.Flags |= trace.FlagForced
 		case a == "relaxed":
@@ -395,7 +395,7 @@ func (p *parser) finish() {
 		return
 	}
 	for i, set := range ops.Enabled(p.tr) {
-		if e := &p.tr.Events[i]; e.Flags&trace.FlagNoChoice == 0 {
+		if e := &p.tr.Events[i]; e.Flags&trace.FlagNoDecision == 0 {
 			e.Enabled = set
 		}
 	}

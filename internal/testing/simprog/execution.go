@@ -243,7 +243,7 @@ func (x *execution) count(t *Thread) {
 // commit counts and records what t has done, and what follows from it for the policy. o is
 // the operation, which is that of the event.
 func (x *execution) commit(t *Thread, o *operation, e *trace.Event) {
-	if e.Flags&trace.FlagNoChoice != 0 {
+	if e.Flags&trace.FlagNoDecision != 0 {
 		if x.record && (x.accesses || o.op == trace.OpSignal) {
 			x.events = append(x.events, *e)
 		}
@@ -353,12 +353,12 @@ func show(t *trace.Trace, w schedule.Watcher, skip int) {
 
 // allocation returns the event of an allocation.
 func allocation(a *trace.Alloc) *trace.Event {
-	return &trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoChoice, Stack: a.Stack}
+	return &trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoDecision, Stack: a.Stack}
 }
 
 // extra reports whether an event is part of the trace only if all accesses are.
 func extra(e *trace.Event) bool {
-	return e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
+	return e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
 }
 
 // sparse leaves only scheduling points in a trace, and adapts what was watched, if anything was.

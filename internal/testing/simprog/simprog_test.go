@@ -156,7 +156,7 @@ func TestEventsAreWellFormed(t *testing.T) {
 				held := map[trace.Object]trace.ThreadID{}
 				started, ended := map[trace.ThreadID]bool{0: true}, map[trace.ThreadID]bool{}
 				for i, e := range o.Trace.Events {
-					choice := e.Flags&trace.FlagNoChoice == 0
+					choice := e.Flags&trace.FlagNoDecision == 0
 					if choice && !e.Enabled.Has(e.Thread) && e.Flags&trace.FlagTimeout == 0 {
 						t.Fatalf("event %d: %+v was chosen but not enabled", i, e)
 					}
@@ -208,9 +208,9 @@ func hasYield(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Op == trace.OpYield })
 }
 
-// TestCoverageNamesEquivalence: exchanging two neighbouring operations that do not
-// conflict changes nothing, neither coverage nor ending.
-func TestCoverageNamesEquivalence(t *testing.T) {
+// TestSignatureNamesEquivalence: exchanging two neighbouring operations that do not
+// conflict changes nothing, neither trace signature nor ending.
+func TestSignatureNamesEquivalence(t *testing.T) {
 	exchanged := 0
 	for _, program := range programs() {
 		t.Run(program.Name, func(t *testing.T) {
@@ -237,8 +237,8 @@ func TestCoverageNamesEquivalence(t *testing.T) {
 				script[i-1], script[i] = script[i], script[i-1]
 				p.Mode, p.Script, p.Threads = schedule.Strict, script, first.Trace.Threads
 				second := run(t, target, p)
-				if second.Coverage != first.Coverage || second.Ending.Kind != first.Ending.Kind || second.Ending.Status != first.Ending.Status {
-					t.Fatalf("exchanging events %d and %d: coverage %x, %x, ended %v, %v (%+v)", i-1, i, first.Coverage, second.Coverage, first.Ending.Kind, second.Ending.Kind, second.Diverged)
+				if second.Signature != first.Signature || second.Ending.Kind != first.Ending.Kind || second.Ending.Status != first.Ending.Status {
+					t.Fatalf("exchanging events %d and %d: trace signature %x, %x, ended %v, %v (%+v)", i-1, i, first.Signature, second.Signature, first.Ending.Kind, second.Ending.Kind, second.Diverged)
 				}
 			})
 		})

@@ -25,7 +25,7 @@ type Thread struct {
 	began  bool
 	ended  bool
 	joined bool
-	steps  uint64 // operations done, for coverage
+	steps  uint64 // operations done, for trace signature
 
 	// The pending operation.
 	granted  bool     // somebody let its wait end
@@ -140,7 +140,7 @@ func (t *Thread) access(o operation) int64 {
 	}
 	t.quiet = true
 	t.next = o
-	t.x.perform(t, trace.FlagNoChoice)
+	t.x.perform(t, trace.FlagNoDecision)
 	if t.x.over {
 		t.pause()
 	}
@@ -166,7 +166,7 @@ func (t *Thread) Var(value int64) *Word {
 func (t *Thread) New(value int64) *Word {
 	w := &Word{object: t.x.heap(), value: value}
 	t.next = operation{op: trace.OpMalloc, site: t.site(), word: w}
-	t.x.perform(t, trace.FlagNoChoice)
+	t.x.perform(t, trace.FlagNoDecision)
 	return w
 }
 
@@ -347,7 +347,7 @@ func (t *Thread) Exit(status int) {
 // Crash ends the execution with a fatal signal, at once: it is not a scheduling point.
 func (t *Thread) Crash(signal int) {
 	t.next = operation{op: trace.OpSignal, site: t.site(), value: int64(signal)}
-	t.x.perform(t, trace.FlagNoChoice)
+	t.x.perform(t, trace.FlagNoDecision)
 	t.pause()
 }
 

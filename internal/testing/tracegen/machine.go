@@ -206,7 +206,7 @@ func (m *machine) step(t int, hints []trace.Event) ([]trace.Event, error) {
 			return nil, err
 		}
 		if len(out) > 0 {
-			ev.Flags |= trace.FlagNoChoice
+			ev.Flags |= trace.FlagNoDecision
 		}
 		out = append(out, ev)
 		th := &m.threads[t]

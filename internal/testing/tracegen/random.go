@@ -107,7 +107,7 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 					ev.Value = uint64(run.ids[ev.Value-1]) + 1
 				}
 			}
-			if ev.Flags&trace.FlagNoChoice == 0 {
+			if ev.Flags&trace.FlagNoDecision == 0 {
 				ev.Enabled = run.set(enabled[i])
 			}
 			t.Events = append(t.Events, ev)

@@ -71,7 +71,7 @@ func TestDependencesAreSound(t *testing.T) {
 			if ev.Flags&trace.FlagTimeout != 0 {
 				timeouts++
 			}
-			if ev.Flags&trace.FlagNoChoice != 0 {
+			if ev.Flags&trace.FlagNoDecision != 0 {
 				glued++
 			}
 		}
@@ -170,7 +170,7 @@ func reordered(t *testing.T, seed uint64, old, got *trace.Trace, enabled []trace
 	}
 	n := 0
 	for i, ev := range got.Events {
-		if ev.Flags&trace.FlagNoChoice != 0 {
+		if ev.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		var set trace.ThreadSet

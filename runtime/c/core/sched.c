@@ -36,9 +36,9 @@ static inline void count_point(const struct hd_thread *t) {
 }
 
 // Reports whether another process has ended a thread's wait, or may do so.
-static HD_COLD bool outside(void) {
+static HD_COLD bool external(void) {
   HD_EACH_MODULE(m)
-    if (m->outside && m->outside()) return true;
+    if (m->external && m->external()) return true;
   return false;
 }
 
@@ -49,7 +49,7 @@ static struct hd_thread *choose(void) {
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
-      if (!outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
+      if (!external() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
@@ -234,10 +234,10 @@ void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint6
   struct hd_pending keep = t->pend;
   hd_pend(t, op, keep.pc, obj);
   t->pend.aux = aux;
-  if (hd.watcher) hd.watcher(t, value, 0, HD_EV_NOCHOICE);
+  if (hd.watcher) hd.watcher(t, value, 0, HD_EV_NODECISION);
   if (hd.record) {
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-    hd_event(t, value, 0, HD_EV_NOCHOICE);
+    hd_event(t, value, 0, HD_EV_NODECISION);
   }
   t->pend = keep;
 }

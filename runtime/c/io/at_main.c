@@ -56,7 +56,7 @@ static void save(void) {
 
 int hd_own_fd(enum hd_own_fd which) { return backup + (int)which; }
 
-bool hd_outside_early(int fd) { return fd > 2 && fd < first_new && hd_is_outside(fd); }
+bool hd_external_early(int fd) { return fd > 2 && fd < first_new && hd_is_external(fd); }
 
 bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup + RESERVED; }
 void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }

@@ -51,7 +51,7 @@ static void leave_call(struct hd_thread *t) {
 
 static bool blocks(const struct hd_io_wait *w) {
   if (w->file) return !w->file->nonblock;
-  return !w->outside || !(hd_sys(SYS_fcntl, w->fd, F_GETFL, 0) & O_NONBLOCK);
+  return !w->external || !(hd_sys(SYS_fcntl, w->fd, F_GETFL, 0) & O_NONBLOCK);
 }
 
 static void enter(struct hd_io_wait *w) {
@@ -65,7 +65,7 @@ static void enter_again(struct hd_thread *t) {
   if (!w) return;
   if (w->fd >= 0 && t->pend.op != HD_OP_FD_POLL) {
     w->file = hd_file_of(w->fd);
-    w->outside = !w->file && hd_is_outside(w->fd);
+    w->external = !w->file && hd_is_external(w->fd);
     w->instant = !blocks(w);
   } else if (w->file) {
     w->file = hd_file_of(w->fd);
@@ -138,15 +138,15 @@ void hd_io_rearm(void) {
 }
 
 // ---- other processes
-static bool outside(void) {
+static bool external(void) {
   enum { MAX = 256, SLICE = 50 };
   static struct pollfd fds[MAX];
   uint32_t n = 0;
   struct hd_thread *u;
   for (uint32_t at = 0; (u = waiter(&at));)
-    if (u->wait.io->outside) n += hd_io_kernel_fds(u->wait.io, fds + n, MAX - n);
+    if (u->wait.io->external) n += hd_io_kernel_fds(u->wait.io, fds + n, MAX - n);
   if (!n) return false;
-  hd.result.notes |= HD_NOTE_OUTSIDE;
+  hd.result.notes |= HD_NOTE_EXTERNAL;
   // Time goes on as it does outside, until the next wait of the program's is over.
   uint64_t left = ~0ull;
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -192,4 +192,4 @@ static const struct hd_operation operations[] = {
   BLOCKING(HD_OP_FD_READ), BLOCKING(HD_OP_FD_WRITE), BLOCKING(HD_OP_FD_POLL), BLOCKING(HD_OP_FD_CONNECT), BLOCKING(HD_OP_FD_ACCEPT),
 };
 
-const struct hd_registration hd_io = { HD_OPERATIONS(operations), .outside = outside };
+const struct hd_registration hd_io = { HD_OPERATIONS(operations), .external = external };

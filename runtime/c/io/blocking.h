@@ -11,7 +11,7 @@ struct hd_io_wait {
   uint64_t until;     // its own time-out, ~0: none
   uint64_t size;
   int fd;
-  bool write, outside; // outside: perhaps only another process can end the wait
+  bool write, external; // external: perhaps only another process can end the wait
   bool entered;       // it was not ready when the thread came: the call holds file, whatever becomes of fd
   bool begun;         // the call has done something already: a handler can only end it, not come before it
   bool glance;        // it does not wait, but a handler can end it all the same (poll without time)

@@ -97,7 +97,7 @@ uint64_t hd_fd_object(int kind, int fd) {
 }
 
 // A descriptor of the kernel's on which a read may block.
-bool hd_is_outside(int fd) {
+bool hd_is_external(int fd) {
   struct stat st;
   if (hd_sys(SYS_fstat, fd, &st, 0) != 0) return false;
   if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode)) return false;
@@ -117,7 +117,7 @@ uint64_t hd_kernel_object(int fd) {
     inodes[i].fd = fd;
     ninodes++;
   }
-  int kind = hd_is_outside(fd) ? HD_FD_OUTSIDE : HD_FD_FILE;
+  int kind = hd_is_external(fd) ? HD_FD_EXTERNAL : HD_FD_FILE;
   if (i < MAX_INODES) fd = inodes[i].fd;
   return 1ull << HD_FD_OBJECT_BIT | (uint64_t)kind << HD_FD_KIND_SHIFT | (uint64_t)(fd & 0xfff) << HD_FD_SHIFT | (i + 1);
 }

@@ -93,7 +93,7 @@ uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
 void hd_streams_leave(struct hd_file *f);      // detach its streams
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
-bool hd_is_outside(int fd);                    // the kernel's, and not always ready
+bool hd_is_external(int fd);                    // the kernel's, and not always ready
 struct stat;
 void hd_inode_made(const struct stat *);       // the file is new
 void hd_standard_named(void);                  // before the first execution
@@ -113,7 +113,7 @@ static inline void hd_ended(struct hd_file *f) { if (f) f->end_seq++; }
 // ---- at_main.c: what was open at main, heddle's own descriptors, and captured output
 enum hd_own_fd { HD_OWN_STANDARD, HD_OWN_PLACES = 3, HD_OWN_CWD = 6, HD_OWN_RANDOM, HD_OWN_FDS };
 int hd_own_fd(enum hd_own_fd which);           // its number now
-bool hd_outside_early(int fd);                 // open from the start, and what it leads to cannot be put back
+bool hd_external_early(int fd);                 // open from the start, and what it leads to cannot be put back
 bool hd_reserved_fd(int fd);                   // one of heddle's own
 void hd_unreserve(void);                       // the program wants such a number: all of them move up
 void hd_touched(int fd);                       // 0, 1 or 2 may have been closed or replaced

@@ -86,7 +86,7 @@ static long change(int ep, int op, int fd, const struct epoll_event *ev) {
   if (!g && (hd_reserved_fd(fd) || hd_sys(SYS_fcntl, fd, F_GETFD, 0) < 0)) return -EBADF;
   if (!f) return hd_reserved_fd(ep) || hd_sys(SYS_fcntl, ep, F_GETFD, 0) < 0 ? -EBADF : -EINVAL;
   if (f->kind != HD_FD_EPOLL || f == g) return -EINVAL;
-  if (!g && !hd_is_outside(fd)) return -EPERM; // a regular file
+  if (!g && !hd_is_external(fd)) return -EPERM; // a regular file
   if (!g && op != EPOLL_CTL_DEL && ev->events & EPOLLET) hd_unsupported("an edge-triggered watch of a terminal, FIFO or device");
   uint32_t i = 0;
   while (i < f->nwatches && (f->watches[i].fd != fd || f->watches[i].file != g)) i++;
@@ -138,10 +138,10 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
   uint64_t until = ns == ~0ull ? ~0ull : hd.vtime + ns;
   for (;;) {
     struct hd_file *f = hd_file_of(ep);
-    bool outside = false;
+    bool external = false;
     if (f && f->kind == HD_FD_EPOLL)
-      for (uint32_t i = 0; i < f->nwatches; i++) outside |= !f->watches[i].file;
-    if (outside && ns) hd_unsupported("an epoll set with a terminal, FIFO or device in it");
+      for (uint32_t i = 0; i < f->nwatches; i++) external |= !f->watches[i].file;
+    if (external && ns) hd_unsupported("an epoll set with a terminal, FIFO or device in it");
     struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = ep, .until = until, .intr = HD_INTR_ALWAYS };
     struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, f ? f->id : 0, ep, (uint64_t)max, ns ? &w : NULL);
     if (hd_io_interrupted(t)) return -EINTR;

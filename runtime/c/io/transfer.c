@@ -34,7 +34,7 @@ static bool reads_nothing(const struct hd_msg *m, bool write) { return m->plain 
 
 static bool ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
-  if (!f) return w->file || !w->outside || kernel_ready(w->fd, w->write);
+  if (!f) return w->file || !w->external || kernel_ready(w->fd, w->write);
   struct hd_stream *s = w->write ? f->out : f->in;
   if (((const struct hd_msg *)w->arg)->offset >= 0) return true; // an error
   switch (f->kind) {
@@ -140,8 +140,8 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
   uint64_t until = ~0ull;
   for (bool begun = false;; begun = true) {
     struct hd_file *f = hd_file_of(fd);
-    bool outside = !f && hd_is_outside(fd);
-    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .outside = outside, .arg = m };
+    bool external = !f && hd_is_external(fd);
+    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .external = external, .arg = m };
     w.begun = m->done != 0;
     w.intr = m->done ? HD_INTR_ALWAYS : HD_INTR_RESTART;
     if (f && f->sock) {
@@ -150,9 +150,9 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
       w.until = until;
       if (ns) w.intr = HD_INTR_ALWAYS;
     }
-    if (outside && hd_outside_early(fd)) hd_require_isolation(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
-    if (outside) HD_CALL_MODULES(outside_used, fd, write);
-    bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : outside && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
+    if (external && hd_external_early(fd)) hd_require_isolation(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
+    if (external) HD_CALL_MODULES(external_used, fd, write);
+    bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : external && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
     struct hd_thread *t = hd_io_point(write ? HD_OP_FD_WRITE : HD_OP_FD_READ, pc, object(fd, f, write, m), fd, m->size, waits ? &w : NULL);
     if (hd_io_interrupted(t)) return m->done ? (long)m->done : -EINTR;
     f = waits ? hd_io_target(&w) : hd_file_of(fd);

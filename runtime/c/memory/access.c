@@ -85,7 +85,7 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  hd_event(t, 0, 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 
@@ -108,7 +108,9 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     return;
   }
   if (t->progress.quiet > HD_QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
-  if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
+  if (!hd.unjoined && !hd.handlers) return;
+  if (hd.watcher) hd_shadow_access(t, addr, size, op, pc); // first: a race says how many events precede the access
+  if (hd.accesses) profile(t, addr, (uint32_t)size, op, pc);
 }
 
 static inline bool freed(uint64_t addr) {
@@ -125,7 +127,7 @@ static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint
   if (freed(addr)) bad(addr, size, op, pc);
   bool point = hd_npoints && hd_is_point(pc);
   if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
-  if (!point && (hd.unjoined || hd.handlers)) hd_shadow_access(t, addr, size, op, pc); // a point is an event
+  else if (hd.unjoined || hd.handlers) hd_shadow_access(t, addr, size, op, pc);
 }
 
 // The hooks end with it, and every path ends with a call at most, so that none of them saves registers.

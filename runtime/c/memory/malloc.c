@@ -34,7 +34,7 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   hd_pend(t, op, pc, (uint64_t)p);
   t->pend.size = (uint32_t)size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  hd_event(t, 0, 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 

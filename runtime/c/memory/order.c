@@ -344,13 +344,13 @@ static bool channel(uint64_t object, uint32_t *kind) {
 // Signals, timers, cancellations and descriptors.
 static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd_pending *p, uint64_t value, int32_t result, uint32_t flags) {
   uint32_t kind;
-  bool leads = channel(p->obj, &kind), apart = leads && kind != HD_FD_FILE && kind != HD_FD_OUTSIDE;
+  bool leads = channel(p->obj, &kind), apart = leads && kind != HD_FD_FILE && kind != HD_FD_EXTERNAL;
   switch (m->does) {
   case HD_DOES_SEND: case HD_DOES_EXPIRE:
     if (!result) leave(o, object_at(ALL, ALL_SIGNALS));
     break;
   case HD_DOES_TAKE:
-    if (done(m, result) && ((value > 0 && !(flags & HD_EV_NOCHOICE)) || m->wants)) take(o, object_at(ALL, ALL_SIGNALS));
+    if (done(m, result) && ((value > 0 && !(flags & HD_EV_NODECISION)) || m->wants)) take(o, object_at(ALL, ALL_SIGNALS));
     break;
   case HD_DOES_ARM: {
     struct hd_order *u = p->aux ? numbered((uint32_t)p->aux - 1) : NULL;
@@ -368,7 +368,7 @@ static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd
   case HD_DOES_RECEIVE: case HD_DOES_ACCEPT:
     if (result) break;
     if (apart) take(o, object_at(TOLD, p->obj));
-    else if (leads && kind == HD_FD_OUTSIDE) take(o, object_at(ALL, ALL_CHANNELS));
+    else if (leads && kind == HD_FD_EXTERNAL) take(o, object_at(ALL, ALL_CHANNELS));
     break;
   case HD_DOES_POLL:
     if (!result && value) take(o, object_at(ALL, ALL_CHANNELS));

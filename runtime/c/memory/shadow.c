@@ -448,9 +448,16 @@ void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t
   access(t, addr, size, op, pc, kind_of(op, 0), false);
 }
 
+void hd_shadow_arrive(struct hd_thread *t) { present(t); }
+
 void hd_shadow_atomic(struct hd_thread *t, int32_t result) {
+  struct hd_order *o = hd_order_of(t);
+  if (!o) return;
+  bool tick = o->tick;
+  o->tick = false; // the access is in the time that its release gives to others
   // Whether a compare-and-swap writes is not in a step's key.
   access(t, t->pend.obj, t->pend.size ? t->pend.size : 1, t->pend.op, t->pend.pc, kind_of(t->pend.op, result), false);
+  if ((o->tick = tick)) t->serial = 0;
 }
 
 void hd_shadow_reset(uint64_t addr, uint64_t size) {

@@ -57,7 +57,7 @@ static inline struct hd_step_taken *hd_step_at(uint64_t from, uint64_t access) {
 }
 
 // What t is about to do was done before from the same set, and nothing but the cell changes. So the
-// instruction is no scheduling point, the memory has not been freed, and the access lies in one
+// instruction is not a scheduling point, the memory has not been freed, and the access lies in one
 // granule: no step is remembered where that is otherwise.
 static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread *t, uint64_t addr, uint16_t op, uint64_t pc) {
   uint32_t *leaf = hd_leaves[addr >> HD_LEAF_BITS & ((1u << (HD_ADDRESS_BITS - HD_LEAF_BITS)) - 1)]; // a larger address faults
@@ -77,7 +77,9 @@ void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_
 void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
 bool hd_shadow_begin(uint64_t budget);  // false: there is no address space for it
 bool hd_shadow_full(void);              // the budget is used up
-void hd_shadow_atomic(struct hd_thread *t, int32_t result); // the pending operation, an atomic one, was done
+// The pending operation is an atomic access: before and after what it acquires and releases.
+void hd_shadow_arrive(struct hd_thread *t);
+void hd_shadow_atomic(struct hd_thread *t, int32_t result);
 void hd_shadow_reset(uint64_t addr, uint64_t size);  // what is there is new: accesses to it so far cannot race with later ones
 uint64_t hd_shadow_report(void);        // sends the profile, and returns the number of accesses
 #endif

@@ -16,6 +16,10 @@ static void stop(void) {
 }
 
 static void event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
+  switch (t->pend.op) {
+  case HD_OP_ATOMIC_LOAD: case HD_OP_ATOMIC_STORE: case HD_OP_ATOMIC_RMW: case HD_OP_ATOMIC_CAS:
+    hd_shadow_arrive(t);
+  }
   hd_order_event(t, value, result, flags);
   switch (t->pend.op) {
   case HD_OP_READ: case HD_OP_WRITE:

@@ -7,7 +7,7 @@
 //   report          descriptors are closed before files are undone
 //   thread_ends     as libc has it: thread_local objects, then keys; robust mutexes come last
 //   main_begins     refusals before threads are started
-//   outside         threads that wait for descriptors before those that wait for children
+//   external        threads that wait for descriptors before those that wait for children
 #include "core/registration.h"
 #include "memory/mappings.h"
 #include "memory/watch.h"

@@ -25,7 +25,7 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_SIGNAL, pc, addr);
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
+  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NODECISION);
 }
 
 // A call of something that is not code: the place is the call, and the stack begins there.

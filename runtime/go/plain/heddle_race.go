@@ -45,7 +45,7 @@ func hdOrders(t *hdThread, p *hdPend) {
 		hdWatchEvent(t, p)
 	}
 	if hd.record {
-		hdRecord(t, p, hdEvNochoice)
+		hdRecord(t, p, hdEvNodecision)
 	}
 }
 

@@ -171,7 +171,7 @@ var hd struct {
 	preempt    uint32
 	lastRan    uint32
 	since      uint64 // points when it began to run on end
-	coverage   uint64
+	signature  uint64
 	timed      uint64 // hd.points when a timer fired last
 	progress   uint64 // hd.points when somebody did more than wait
 	progressAt int64  // virtual time then
@@ -347,7 +347,7 @@ func hdStart(gp *g) {
 	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
 	hd.drew = false
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
-	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
+	hd.signature, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
 	hd.slack, hd.drifts, hd.looked, hd.forced = int64(min(p.Slack, 1<<62)), false, false, false
 	hdSlotBegin()
@@ -503,11 +503,11 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		t = gp.hd
 	}
 	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.number
-	r.Plan, r.Index, r.Coverage, r.Vtime = hd.plan.Id, hd.index, hd.coverage, uint64(hd.vnow)
+	r.Plan, r.Index, r.Signature, r.Vtime = hd.plan.Id, hd.index, hd.signature, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
 	r.Threads, r.Deviations = hd.born, hd.devs
 	if hd.outside {
-		r.Notes |= hdNoteOutside
+		r.Notes |= hdNoteExternal
 	}
 	if hd.drew {
 		r.Notes |= hdNoteRandom

@@ -15,9 +15,9 @@ const (
 	hdModulePath      = 512
 	hdBuildId         = 32
 	hdOutputKept      = 524288
-	hdMaxIgnored      = 64
-	hdMaxIgnoredSites = 4096
-	hdIgnoredCaller   = 64
+	hdMaxOmitted      = 64
+	hdMaxOmittedSites = 4096
+	hdOmittedCaller   = 64
 )
 
 // enum hd_class
@@ -173,7 +173,7 @@ const (
 	hdOpTimerReset        = 298
 	hdOpTimerFire         = 299
 	hdOpCoroSwitch        = 302
-	hdOpOutside           = 303
+	hdOpExternal          = 303
 	hdOpPark              = 304
 	hdOpAcquire           = 308
 	hdOpRelease           = 309
@@ -186,14 +186,14 @@ const (
 
 // enum hd_fd_kind
 const (
-	hdFdPipe    = 1
-	hdFdSocket  = 2
-	hdFdEventfd = 3
-	hdFdTimerfd = 4
-	hdFdEpoll   = 5
-	hdFdFile    = 6
-	hdFdOutside = 7
-	hdFdLoader  = 8
+	hdFdPipe     = 1
+	hdFdSocket   = 2
+	hdFdEventfd  = 3
+	hdFdTimerfd  = 4
+	hdFdEpoll    = 5
+	hdFdFile     = 6
+	hdFdExternal = 7
+	hdFdLoader   = 8
 )
 
 // enum hd_loader_lock
@@ -229,11 +229,11 @@ const (
 
 // enum hd_event_flags
 const (
-	hdEvForced    = 1
-	hdEvTimeout   = 2
-	hdEvNochoice  = 4
-	hdEvAtomic    = 8
-	hdEvOrderMask = 112
+	hdEvForced     = 1
+	hdEvTimeout    = 2
+	hdEvNodecision = 4
+	hdEvAtomic     = 8
+	hdEvOrderMask  = 112
 )
 
 // hdEvent is struct hd_event, 64 bytes.
@@ -443,7 +443,7 @@ const (
 type hdResult struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
-	Coverage    uint64 // offset 16
+	Signature   uint64 // offset 16
 	Pc          uint64 // offset 24
 	Object      uint64 // offset 32
 	Vtime       uint64 // offset 40
@@ -468,7 +468,7 @@ const (
 	hdSizeofResult              = 112
 	hdOffsetofResultPlan        = 0
 	hdOffsetofResultIndex       = 8
-	hdOffsetofResultCoverage    = 16
+	hdOffsetofResultSignature   = 16
 	hdOffsetofResultPc          = 24
 	hdOffsetofResultObject      = 32
 	hdOffsetofResultVtime       = 40
@@ -490,7 +490,7 @@ const (
 
 // enum hd_note
 const (
-	hdNoteOutside   = 1
+	hdNoteExternal  = 1
 	hdNoteAccesses  = 2
 	hdNoteRandom    = 4
 	hdNoteUnwatched = 8
@@ -747,19 +747,19 @@ const (
 	hdLateSpan = 4328521728
 )
 
-// hdIgnoredSite is struct hd_ignored_site, 16 bytes.
-type hdIgnoredSite struct {
+// hdOmittedSite is struct hd_omitted_site, 16 bytes.
+type hdOmittedSite struct {
 	Pc    uint64 // offset 0
 	Which uint32 // offset 8
 	Pad   uint32 // offset 12
 }
 
-// Size and offsets of hdIgnoredSite as the C compiler has them.
+// Size and offsets of hdOmittedSite as the C compiler has them.
 const (
-	hdSizeofIgnoredSite        = 16
-	hdOffsetofIgnoredSitePc    = 0
-	hdOffsetofIgnoredSiteWhich = 8
-	hdOffsetofIgnoredSitePad   = 12
+	hdSizeofOmittedSite        = 16
+	hdOffsetofOmittedSitePc    = 0
+	hdOffsetofOmittedSiteWhich = 8
+	hdOffsetofOmittedSitePad   = 12
 )
 
 // hdShm is struct hd_shm, 370592 bytes.
@@ -777,7 +777,7 @@ type hdShm struct {
 	ResultOff    uint64              // offset 56
 	ResultSize   uint64              // offset 64
 	Options      uint32              // offset 72
-	Donors       uint32              // offset 76
+	Hosts        uint32              // offset 76
 	State        uint32              // offset 80
 	Stop         uint32              // offset 84
 	Heartbeat    uint64              // offset 88
@@ -793,10 +793,10 @@ type hdShm struct {
 	PlanRing     hdRing              // offset 1168
 	ResultRing   hdRing              // offset 1296
 	Modules      [256]hdModule       // offset 1424
-	Nignored     uint32              // offset 152976
+	Nomitted     uint32              // offset 152976
 	PadIgnored   uint32              // offset 152980
-	IgnoredSites [4096]hdIgnoredSite // offset 152984
-	IgnoredTimes [64]uint64          // offset 218520
+	OmittedSites [4096]hdOmittedSite // offset 152984
+	OmittedTimes [64]uint64          // offset 218520
 	Nlate        uint32              // offset 219032
 	PadLate      uint32              // offset 219036
 	Late         [256]hdModule       // offset 219040
@@ -818,7 +818,7 @@ const (
 	hdOffsetofShmResultOff    = 56
 	hdOffsetofShmResultSize   = 64
 	hdOffsetofShmOptions      = 72
-	hdOffsetofShmDonors       = 76
+	hdOffsetofShmHosts        = 76
 	hdOffsetofShmState        = 80
 	hdOffsetofShmStop         = 84
 	hdOffsetofShmHeartbeat    = 88
@@ -834,10 +834,10 @@ const (
 	hdOffsetofShmPlanRing     = 1168
 	hdOffsetofShmResultRing   = 1296
 	hdOffsetofShmModules      = 1424
-	hdOffsetofShmNignored     = 152976
+	hdOffsetofShmNomitted     = 152976
 	hdOffsetofShmPadIgnored   = 152980
-	hdOffsetofShmIgnoredSites = 152984
-	hdOffsetofShmIgnoredTimes = 218520
+	hdOffsetofShmOmittedSites = 152984
+	hdOffsetofShmOmittedTimes = 218520
 	hdOffsetofShmNlate        = 219032
 	hdOffsetofShmPadLate      = 219036
 	hdOffsetofShmLate         = 219040

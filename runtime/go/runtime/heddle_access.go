@@ -145,7 +145,7 @@ func hdAccessed() {
 	}
 	p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
 	p.stack = hdStack(gp, a.pc, fp, a.pc)
-	hdRecord(t, &p, hdEvNochoice)
+	hdRecord(t, &p, hdEvNodecision)
 	t.last.pc, t.last.addr, t.last.size = a.pc, a.addr, a.size
 }
 

@@ -97,7 +97,7 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		}
 		if hd.record {
 			p.stack = hdStack(getg().m.curg, pc, fp, pc)
-			hdRecord(t, &p, hdEvNochoice)
+			hdRecord(t, &p, hdEvNodecision)
 		}
 	})
 }

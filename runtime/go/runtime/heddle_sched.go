@@ -304,7 +304,7 @@ func hdCommit(t *hdThread) {
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
 	}
-	hdCoverage(t)
+	hdSignature(t)
 	if hd.watching {
 		hdWatchEvent(t, p)
 	}

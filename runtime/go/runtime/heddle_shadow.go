@@ -90,7 +90,7 @@ type hdSyncVar struct {
 }
 
 const (
-	hdStepSlots      = 1 << 12
+	hdStepSlots  = 1 << 12
 	hdBuckets    = 1 << 15
 	hdRacePairs  = 1 << 12
 	hdCounters   = 1 << 13
