@@ -278,7 +278,7 @@ func hdTestBegin(fn uintptr) {
 		// outside of the schedule. The first starts the collector's own goroutines, too.
 		GC()
 		live = gcController.heapLive.Load()
-		hd.gcAt = live + 48<<20
+		hd.gcAt = live + hdCollectBetween
 	}
 	hd.entry = fn
 	hdBegin()
