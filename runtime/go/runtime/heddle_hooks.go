@@ -13,7 +13,7 @@ func hdControlled(gp *g) bool {
 	if gp == hd.runner || isSystemGoroutine(gp, false) {
 		return false
 	}
-	if hdFuncName(gp.startpc) == "os/signal.loop" {
+	if hdGroupOf(gp.startpc)&hdGroupSignals != 0 {
 		hd.signals.set(gp)
 		return false
 	}
