@@ -90,6 +90,9 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	}
 	r := v.chosen(races)
 	second := &r.Witness[1]
+	if r.First < 0 && o.Trace != nil {
+		r.Witness[0].Stack = stackBefore(o.Trace, &r)
+	}
 	e.Kind, e.Accesses = trace.Race, r.Witness[:]
 	e.Thread, e.Site, e.Object = second.Thread, second.Site, r.Object
 	e.Stack = []trace.Site{second.Site}
@@ -105,6 +108,28 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	if o.Trace != nil {
 		o.Trace.Ending = *e
 	}
+}
+
+// stackBefore returns the call stack of a race's earlier access, which a target that watches does not
+// report, if the trace has the access: the last one of its instruction, thread and memory before the
+// later access. Otherwise it returns 0.
+func stackBefore(t *trace.Trace, r *race.Race) uint32 {
+	w := &r.Witness[0]
+	for i := min(r.Event, len(t.Events)) - 1; i >= 0; i-- {
+		e := &t.Events[i]
+		if e.Thread != w.Thread || e.Site != w.Site || e.Op != w.Op {
+			continue
+		}
+		// Offsets into a stack descend as addresses ascend.
+		from, to := e.Object, w.Object
+		if from.Region() == trace.RegionStack {
+			from, to = to, from
+		}
+		if to >= from && uint64(to-from) < uint64(max(e.Size, 1)) {
+			return e.Stack
+		}
+	}
+	return 0
 }
 
 // chosen returns the race to report: the preferred one if present, else the earliest.

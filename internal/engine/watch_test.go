@@ -180,3 +180,31 @@ func TestInPlaceIsObservation(t *testing.T) {
 		}
 	}
 }
+
+// TestStackOfEarlierAccess: the trace says from where the earlier access of a race was called, if it
+// has the access.
+func TestStackOfEarlierAccess(t *testing.T) {
+	heap := trace.MakeObject(trace.RegionHeap, 0, 0x40)
+	stack := trace.MakeObject(trace.RegionStack, 0, 0x40)
+	site := trace.MakeSite(0, 1)
+	tr := &trace.Trace{Events: []trace.Event{
+		{Thread: 1, Op: trace.OpWriteRange, Site: site, Object: heap, Size: 16, Stack: 1},
+		{Thread: 2, Op: trace.OpWriteRange, Site: site, Object: heap, Size: 16, Stack: 2},     // another thread
+		{Thread: 1, Op: trace.OpReadRange, Site: site, Object: heap, Size: 16, Stack: 3},      // another operation
+		{Thread: 1, Op: trace.OpWriteRange, Site: site, Object: heap + 32, Size: 8, Stack: 4}, // other memory
+		{Thread: 1, Op: trace.OpWriteRange, Site: site, Object: stack, Size: 16, Stack: 5},
+		{Thread: 0, Op: trace.OpRead, Site: site + 1, Object: heap + 8, Size: 4},
+		{Thread: 1, Op: trace.OpWriteRange, Site: site, Object: heap, Size: 16, Stack: 6}, // later
+	}}
+	for _, test := range []struct {
+		object trace.Object
+		event  int
+		want   uint32
+	}{{heap + 8, 5, 1}, {heap + 8, 7, 6}, {heap + 16, 5, 0}, {stack - 8, 5, 5}, {stack + 8, 5, 0}, {heap + 8, 0, 0}, {heap + 8, 99, 6}} {
+		r := race.Race{First: -1, Event: test.event}
+		r.Witness[0] = trace.Access{Thread: 1, Op: trace.OpWriteRange, Site: site, Object: test.object, Size: 4}
+		if got := stackBefore(tr, &r); got != test.want {
+			t.Errorf("%#x before event %d: stack %d, want %d", uint64(test.object), test.event, got, test.want)
+		}
+	}
+}

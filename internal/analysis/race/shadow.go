@@ -36,7 +36,7 @@ func span(o trace.Object, size uint64) (lo, n uint64) {
 	if o.Region() != trace.RegionStack {
 		return uint64(o), size
 	}
-	return uint64(o)^offsets(o) + 1, min(size, o.Offset()+1)
+	return uint64(o) ^ offsets(o) + 1, min(size, o.Offset()+1)
 }
 
 // offsets masks the bits of an object's offset in its region.

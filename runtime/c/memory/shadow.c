@@ -402,46 +402,72 @@ static struct hd_order *present(struct hd_thread *t) {
   return o;
 }
 
-static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool cached) {
-  if (full || !size) return;
+// What is the same for all granules of an access.
+struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted; };
+
+// The set that a granule goes to from *cell, by an access to its bytes mask. *source is the instruction's number.
+static HD_COLD uint32_t slow_step(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint32_t *source) {
   events++;
-  struct hd_order *o = present(t);
-  struct source *source = source_of(pc, op);
-  if (!o || !source) return;
-  struct record r = { .at = hd_order_epoch(o), .source = (uint32_t)(source - sources), .thread = t->number, .kind = (uint8_t)kind, .depth = o->depth };
-  bool counted = false;
-  uint64_t start = addr;
+  struct hd_order *o = present(a->t);
+  struct source *from = source_of(a->pc, a->op);
+  if (!o || !from) return 0;
+  if (!a->counted) from->count++;
+  *source = (uint32_t)(from - sources);
+  struct record r = { .at = hd_order_epoch(o), .source = *source, .thread = a->t->number, .mask = mask, .kind = (uint8_t)a->kind, .depth = o->depth };
+  return step(a->t, *cell, &r, granule);
+}
+
+// One granule's part of an access; key identifies it, 0 if the step is not to be remembered.
+static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint64_t key) {
+  uint32_t source = 0;
+  if (!key) return slow_step(a, cell, granule, mask, &source);
+  uint64_t from = (uint64_t)*cell << 32 | a->t->serial;
+  struct hd_step_taken *s = hd_step_at(from, key);
+  if (HD_LIKELY(s->from == from && s->access == key)) {
+    s->times += !a->counted;
+    return s->to;
+  }
+  uint32_t to = slow_step(a, cell, granule, mask, &source);
+  if (full || hd_pool_empty()) return to;
+  from = (uint64_t)*cell << 32 | a->t->serial; // a new epoch, or compact has moved the set
+  s = hd_step_at(from, key);
+  if (s->from && s->source < nsources) sources[s->source].count += s->times;
+  *s = (struct hd_step_taken){ .from = from, .access = key, .to = to, .source = source };
+  return to;
+}
+
+static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool remembered) {
+  struct accessing a = { .t = t, .pc = pc, .op = op, .kind = kind };
+  bool whole = op <= HD_OP_WRITE && size <= 8 - (addr & 7); // it lies in one granule: see hd_shadow_hit
   uint32_t last_from = 0, last_to = 0;
-  for (uint64_t end = addr + size; addr < end;) {
-    uint64_t granule = addr & ~7ull, n = granule + 8 - addr;
-    if (n > end - addr) n = end - addr;
+  uint8_t last_mask = 0;
+  for (uint64_t end = addr + size; addr < end && !full;) {
+    uint64_t stop = ((addr >> HD_LEAF_BITS) + 1) << HD_LEAF_BITS;
+    if (stop > end) stop = end;
     uint32_t *leaf = leaf_at(addr);
-    if (!leaf) break;
-    uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)];
-    uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
-    // The granules of a range have mostly had the same accesses.
-    if (mask != r.mask || *cell != last_from || !last_to) {
-      r.mask = mask;
-      last_from = *cell;
-      last_to = step(t, last_from, &r, granule);
-      if (full) return;
-      if (*cell != last_from) last_from = *cell; // compact has moved it
-      if (cached && size <= 8 - (start & 7)) {
-        uint64_t from = (uint64_t)last_from << 32 | t->serial, key = hd_access_key(pc, addr, op);
-        struct hd_step_taken *s = hd_step_at(from, key);
-        if (s->from && s->source < nsources) sources[s->source].count += s->times;
-        *s = (struct hd_step_taken){ .from = from, .access = key, .to = last_to, .source = r.source };
+    if (!leaf) return;
+    for (uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)]; addr < stop; cell++) {
+      uint64_t n = 8 - (addr & 7);
+      if (n > stop - addr) n = stop - addr;
+      uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
+      // The granules of a range have mostly had the same accesses.
+      if (mask != last_mask || *cell != last_from) {
+        uint64_t key = remembered ? hd_access_key(pc, addr, op) ^ (whole ? 0 : HD_KEY_PART | (n - 1) << 50) : 0;
+        uint32_t to = part(&a, cell, addr & ~7ull, mask, key);
+        if (full) return;
+        a.counted = true;
+        last_mask = mask;
+        last_from = *cell;
+        last_to = to;
       }
-      if (!counted) sources[r.source].count++;
-      counted = true;
+      if (*cell != last_to) *cell = last_to;
+      addr += n;
     }
-    *cell = last_to;
-    addr += n;
   }
 }
 
 void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  access(t, addr, size, op, pc, kind_of(op, 0), op <= HD_OP_WRITE && !hd.accesses);
+  access(t, addr, size, op, pc, kind_of(op, 0), !hd.accesses);
 }
 
 void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {

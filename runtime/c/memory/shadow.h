@@ -45,10 +45,13 @@ struct hd_step_taken {
 #define hd_steps_taken ((struct hd_step_taken *)HD_STEPS_TAKEN)
 
 // What identifies an access besides its thread: the instruction, and where in its granule it begins. An
-// instruction always does the same to as many bytes, except that some read and then write.
+// instruction always does the same to as many bytes, except that some read and then write, and that
+// ranges differ: what is done to one granule of several says to how many of its bytes.
 #define HD_KEY_WRITES (1ull << 48)
+#define HD_KEY_PART (1ull << 49) // and above it, in 3 bits, the number of bytes - 1
+#define HD_KEY_FREES (1ull << 53)
 static inline uint64_t hd_access_key(uint64_t pc, uint64_t addr, uint16_t op) {
-  return (pc ^ addr << 61) ^ (op == HD_OP_WRITE ? HD_KEY_WRITES : 0);
+  return (pc ^ addr << 61) ^ (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE ? HD_KEY_WRITES : op == HD_OP_FREE ? HD_KEY_FREES : 0);
 }
 
 static inline struct hd_step_taken *hd_step_at(uint64_t from, uint64_t access) {
