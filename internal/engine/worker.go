@@ -69,7 +69,7 @@ func (l *local) Work(ctx context.Context, next func() (Job, bool), done func(*Ex
 			p.Watch, p.SkipAccesses = true, 0
 		default:
 			// A trace has accesses from the start or not at all.
-			p.Watcher, p.Accesses = &l.observer, p.Accesses || p.SkipAccesses == 0
+			p.Record, p.Watcher, p.Accesses = true, &l.observer, p.Accesses || p.SkipAccesses == 0
 		}
 		w.taken = append(w.taken, j.Plan.Tag)
 		return j.Plan, true
