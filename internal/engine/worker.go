@@ -30,8 +30,8 @@ type Worker interface {
 // Job is a plan to run. The plan's Tag identifies it among the jobs of the search.
 type Job struct {
 	Plan schedule.Plan
-	// Observe asks for Execution.Seen of executions that are recorded. The target watches them in
-	// place if it can; otherwise it sends their accesses.
+	// Observe asks for Execution.Seen. The target watches the executions in place if it can;
+	// otherwise they are recorded and it sends their accesses.
 	Observe bool
 }
 

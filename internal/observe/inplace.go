@@ -33,7 +33,10 @@ func InPlace(o *schedule.Outcome, points []trace.Site) Observation {
 			s.Sync -= w.Counts[p]
 		}
 		s.Sync = max(s.Sync, 0)
-		s.Events = s.Sync + w.Accesses
+		s.Events, s.Sent = s.Sync, s.Sync
+		for _, n := range w.Counts {
+			s.Events += n
+		}
 		return s
 	}
 	s.Sent = len(o.Trace.Events)

@@ -32,7 +32,7 @@ type Observation struct {
 	Accesses map[trace.Site]int
 	Sync     int
 	// Events counts what the threads did, accesses included. Sent counts those that left the
-	// program for it.
+	// program for it, or would if the execution was recorded.
 	Events, Sent int
 }
 

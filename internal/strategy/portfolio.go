@@ -205,9 +205,6 @@ func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
 	return Request{Plan: plan, Key: arm}
 }
 
-// watched makes a plan's executions recorded and observed.
-func watched(r *Request) { r.Plan.Record, r.Observe = true, true }
-
 // nextRound returns the next round's plans: watched executions, then the batches.
 func (p *Portfolio) nextRound() []Request {
 	n := lastBatch
@@ -225,8 +222,7 @@ func (p *Portfolio) nextRound() []Request {
 		// more likely to show what is still hidden.
 		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
 		r := p.plan(p.draw(k), k, 1)
-		watched(&r)
-		r.Plan.SkipAccesses = p.skip
+		r.Plan.Record, r.Observe, r.Plan.SkipAccesses = true, true, p.skip
 		plans = append(plans, r)
 	}
 	cheap := p.setting.RacesFail && p.longest() < cheapCost
@@ -234,9 +230,7 @@ func (p *Portfolio) nextRound() []Request {
 		for left := p.share(a, arms, n); left > 0; left -= sameParameters {
 			r := p.plan(p.draw(k), k, min(left, sameParameters))
 			// Early time-outs alternate with every plan, so this makes all four combinations occur.
-			if cheap && p.plans/2%2 == 0 {
-				r.Observe = true // of such an execution, only a failure is of interest
-			}
+			r.Observe = cheap && p.plans/2%2 == 0
 			plans = append(plans, r)
 		}
 	}

@@ -94,9 +94,9 @@ type Request struct {
 	// need not reach the end of the execution is followed with schedule.Tolerant; its outcome
 	// counts the deviations.
 	Plan schedule.Plan
-	// Observe asks for Observation.Seen, in plans that are recorded. The worker decides how its target
-	// is watched: the trace has accesses that are not scheduling points if the plan asks for them, or
-	// if the target has to send them.
+	// Observe asks for Observation.Seen. The worker decides how its target is watched: the plan is
+	// recorded, with the accesses that are not scheduling points, if it asks for that or if the target
+	// has to send its accesses.
 	Observe bool
 	// Key is the strategy's own name for the plan, returned with the outcomes. It is not negative.
 	Key int
@@ -124,7 +124,7 @@ type Observation struct {
 	// ended before this execution was made; Last is true then.
 	Outcome *schedule.Outcome
 	// Seen is what the execution showed; nil if the plan did not ask for it or the execution could
-	// not be recorded.
+	// not be watched to its end.
 	Seen *observe.Observation
 	// New says that no earlier execution ordered conflicting operations in the same way.
 	New bool
