@@ -75,9 +75,8 @@ type suite struct {
 	binaries []func() (string, error)
 	building sync.WaitGroup // builds in the background
 
-	// left are the go statements whose goroutines tests of the package leaked, each with the names
-	// of the tests.
-	left map[string][]string
+	left    map[trace.Site]*left
+	inOrder []*left
 
 	ignored map[string]bool // names of --leak-ignore: whether a function has that name
 
@@ -174,7 +173,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		return broken(result.Failed, err)
 	}
 	r.Outcome = result.Clean
-	s.left = map[string][]string{}
+	s.left, s.inOrder = map[trace.Site]*left{}, nil
 	if kept.HasOld(p.Dir) {
 		s.launcher.Note(fmt.Sprintf("%s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s", p.ImportPath, kept.OldDir, kept.Dir))
 	}
@@ -273,7 +272,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	opts.Where = report.NewRunning(t.Modules).Place
 	if s.leaksFail() && !again.finding() {
 		// Count each go statement of the package once.
-		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
+		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Statement] == nil }
 	}
 	progress, done := s.events.Exploring(u.name)
 	found, err := engine.Find(ctx, t, opts, progress)
@@ -337,7 +336,7 @@ func take(out *result.Test, r *engine.Report) {
 	}
 	out.Finding, out.Simplified = found.Finding, found.Simplified
 	for _, l := range r.Leaks {
-		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
+		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Statement: l.Statement, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
 	}
 }
 
