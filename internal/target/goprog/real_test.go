@@ -313,7 +313,14 @@ func TestRealEndings(t *testing.T) {
 // A loop without scheduling points is a hang, and the report says where.
 func TestRealHang(t *testing.T) {
 	tg := realTest(t, "TestSpin")
-	e := run(t, tg, schedule.Plan{MaxSteps: 1 << 30}).Ending
+	o := run(t, tg, schedule.Plan{MaxSteps: 1 << 30, Record: true})
+	e := o.Ending
+	if o.Trace == nil || len(o.Trace.Events) == 0 {
+		t.Fatalf("%v %q: no trace", e.Kind, e.Message)
+	}
+	if err := trace.Validate(o.Trace); err != nil {
+		t.Error(err)
+	}
 	f := symbol.New(tg.Modules(), symbol.Options{}).Call(e.Site)
 	if e.Kind != trace.Hang || !strings.HasSuffix(f[len(f)-1].Func, "p.TestSpin") {
 		t.Errorf("%v %q in %+v, output %.400q", e.Kind, e.Message, f, e.Output)

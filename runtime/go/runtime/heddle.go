@@ -186,6 +186,7 @@ var hd struct {
 	change     [hdChangePoints]uint64
 	nchange    int
 	result     hdResult
+	quit       bool // the controller wants the execution to end: it is a hang
 	outside    bool
 	drew       bool // a recorded execution: the program drew a random number
 	adds       bool // the atomic operation that comes to a point adds

@@ -107,6 +107,10 @@ func hdAccessed() {
 	t := gp.hd
 	a := &t.access
 	a.changes, a.forced = false, false
+	if hd.quit {
+		hdMessage(hdNoSign)
+		hdFail(hdOutHang, 0, a.pc)
+	}
 	stops := hdStops(gp) != nil
 	if hd.watching && t.quiet < hdQuiet && !(hd.record && hd.accesses) && !(stops && hdIsPoint(a.pc)) {
 		hdWatchTold(t, a) // by far the most frequent
