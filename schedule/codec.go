@@ -56,8 +56,8 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It refuses, with an ErrCodec, a plan of
 // another version of the codec or of scheduling points, one with fields or values that this heddle
-// does not know, and one whose script names threads that the plan does not list. Of a thread only
-// what identifies it is there: parent, number and stable name.
+// does not know, and one whose script names threads that the plan does not list. A thread has
+// only its identity: parent, number and stable name.
 func (p *Plan) UnmarshalBinary(data []byte) error {
 	got, err := decodePlan(data)
 	if err != nil {
@@ -81,7 +81,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case int64(m.Policy) >= int64(len(policies)):
 		return p, fmt.Errorf("%d is not a policy", m.Policy)
 	case m.Delays > uint32(AnyDelays):
-		return p, fmt.Errorf("%d is no bound for delays", m.Delays)
+		return p, fmt.Errorf("%d is not a bound on delays", m.Delays)
 	case !(m.Stay >= 0 && m.Stay <= 1):
 		return p, fmt.Errorf("%v is not a probability", m.Stay)
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
@@ -213,7 +213,7 @@ func decision(s *Step) *tracepb.Decision {
 
 func stepOf(d *tracepb.Decision) (Step, error) {
 	if d == nil || d.Op > math.MaxUint16 {
-		return Step{}, errors.New("it left its script in a step that there cannot be")
+		return Step{}, errors.New("it left its script at an impossible step")
 	}
 	return Step{
 		Thread: trace.ThreadID(d.Thread), Op: trace.Op(d.Op), Site: trace.Site(d.Site),

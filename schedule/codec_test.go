@@ -56,7 +56,7 @@ func TestPlanRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Plan{Tag: 1, Points: []trace.Site{7}} // what was there goes
+		got := Plan{Tag: 1, Points: []trace.Site{7}} // the old contents are dropped
 		if err := got.UnmarshalBinary(data); err != nil || !same(got, p) {
 			t.Fatalf("%v, %+v, want %+v", err, got, p)
 		}
@@ -176,7 +176,7 @@ func drawWatched(t *rapid.T) *Watched {
 }
 
 // TestCodecRefuses: what was made by another heddle, or says what cannot be, is an ErrCodec and
-// leaves what was there.
+// leaves the old contents.
 func TestCodecRefuses(t *testing.T) {
 	plan := func(change func(*tracepb.Plan)) []byte {
 		m := &tracepb.Plan{Version: CodecVersion, PointsVersion: PointsVersion}
@@ -213,7 +213,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
 		{"points of a script", "which belong to the plan", plan(func(m *tracepb.Plan) { m.Script = &tracepb.Schedule{Point: []int64{1}} }), false},
 		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
-		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
+		{"delays", "3 is not a bound on delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
 		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
 		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
 		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
@@ -223,11 +223,11 @@ func TestCodecRefuses(t *testing.T) {
 		{"outcome's version", "it has version 7", outcome(func(m *tracepb.Outcome) { m.Version = 7 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
-		{"divergence", "a step that there cannot be", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
+		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
 		{"counts", "2 instructions with 1 numbers", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Sites: []uint64{1, 2}, Counts: []uint64{1}} }), true},
 		{"count", "more than can be counted", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Sites: []uint64{1}, Counts: []uint64{1 << 63}} }), true},
 		{"accesses of an outcome", "more than can be counted", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Accesses: 1 << 63} }), true},
-		{"race", "a race that there cannot be", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Races: []*tracepb.WatchedRace{{}}} }), true},
+		{"race", "an impossible race", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Races: []*tracepb.WatchedRace{{}}} }), true},
 		{"recording", "its recording", outcome(func(m *tracepb.Outcome) { m.Trace = []byte("not a trace") }), true},
 		{"unknown field of an outcome", "fields that this heddle does not know", append(outcome(func(*tracepb.Outcome) {}), 0xa0, 0x3f, 1), true},
 	} {

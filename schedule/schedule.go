@@ -15,7 +15,7 @@ import (
 // under another version cannot be followed.
 const PointsVersion = abi.PointsVersion
 
-// Step is one choice of a scheduler: which thread does its next operation, and what that
+// Step is one scheduling decision: which thread does its next operation, and what that
 // operation is expected to be.
 type Step struct {
 	Thread trace.ThreadID
@@ -50,7 +50,7 @@ type Delays uint8
 
 const (
 	ShortDelays Delays = iota // Slack in all
-	NoDelays                  // none: time passes only where nobody is overtaken by it
+	NoDelays                  // none: time passes only if it overtakes no thread
 	AnyDelays                 // no bound
 )
 
@@ -143,7 +143,7 @@ type Outcome struct {
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
 	// Shared says that the process had done other executions before, which may have left
-	// something behind that the target cannot put back: only what Run gives is exact.
+	// something behind that the target cannot restore: only Run is exact.
 	Shared bool
 }
 
@@ -169,10 +169,10 @@ type Divergence struct {
 type Executor func(context.Context, Plan) (Outcome, error)
 
 // ScriptOf is the script that repeats a recorded execution: one step for each event that
-// was a choice.
+// was a scheduling decision.
 func ScriptOf(t *trace.Trace) []Step { return Steps(t.Events) }
 
-// Steps turns events into script steps, leaving out those that were not choices.
+// Steps turns events into script steps, omitting those that were not scheduling decisions.
 func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {

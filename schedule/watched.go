@@ -91,7 +91,7 @@ func decodeWatched(m *tracepb.Watched) (*Watched, error) {
 		}
 		for i, a := range []*tracepb.WatchedAccess{r.First, r.Second} {
 			if a == nil || a.Op > math.MaxUint16 || r.Order > math.MaxInt64 || r.Event > maxCount {
-				return nil, errors.New("it has a race that there cannot be")
+				return nil, errors.New("it has an impossible race")
 			}
 			race.Sites[i], race.Ops[i], race.Threads[i] = trace.Site(a.Site), trace.Op(a.Op), trace.ThreadID(a.Thread)
 		}

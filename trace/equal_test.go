@@ -4,7 +4,7 @@ import (
 	"reflect"
 )
 
-// canonical is t with the differences gone that no form keeps: nil and empty are the
+// canonical is t without the differences that no form keeps: nil and empty are the
 // same but for standard input and output, and the table of call stacks has its entry 0.
 func canonical(t *Trace) *Trace {
 	c := *t

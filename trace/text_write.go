@@ -74,6 +74,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 		fmt.Fprintf(b, "without %q\n", v)
 	}
 	str("original", h.Original)
+	str("finding", h.Finding)
 	str("isolation", h.Isolation)
 	str("signature", h.Signature)
 	if h.MaxAccesses != 0 {

@@ -249,7 +249,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 		want      string
 	}{
 		{[]string{"CC=/none/cc"}, []string{"replay", "--race-report", file}, exitFailed, "heddle: Go's race detector needs a C compiler, and /none/cc cannot be run: install gcc, or name another compiler with CC\n"},
-		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "--race-report follows the schedule exactly, and once: it does not go with --changed"},
+		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "--race-report follows the schedule exactly, and once: it cannot be combined with --changed"},
 	} {
 		cmd := heddleCommand(t, dir, c.env, c.args...)
 		out, _ := cmd.CombinedOutput()
@@ -259,7 +259,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 	}
 }
 
-// doctor says that heddle cannot be put into a Go installation whose runtime it does not
+// doctor reports that heddle cannot be added to a Go installation whose runtime it does not
 // know, and the anchor it needs.
 func TestDoctorGo(t *testing.T) {
 	t.Parallel()

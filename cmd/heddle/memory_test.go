@@ -54,7 +54,7 @@ func peakMB(cmd *exec.Cmd) int64 {
 }
 
 // TestBoundedMemory: a program of millions of accesses is explored in the memory that heddle may
-// use, however long it runs, and it is said that races may be missed.
+// use, however long it runs, and a note says that races may be missed.
 func TestBoundedMemory(t *testing.T) {
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "compress")

@@ -89,7 +89,7 @@ func TestOmit(t *testing.T) {
 				}
 				r, status := find("--without=" + spec)
 				if !m.needed {
-					if status != exitNothing || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, spec+" was left out ") }) {
+					if status != exitNothing || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, spec+" was omitted ") }) {
 						t.Errorf("without %s: %+v", spec, r)
 					}
 					continue
@@ -104,7 +104,7 @@ func TestOmit(t *testing.T) {
 				}
 				out, err := heddleCommand(t, dir, nil, "show", r.Simplified.Trace).Output()
 				if err != nil || !strings.Contains(string(out), "without "+spec) {
-					t.Errorf("show does not say what was left out: %v\n%s", err, out)
+					t.Errorf("show does not say what was omitted: %v\n%s", err, out)
 				}
 			}
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestTrust: the trace of somebody else does not run until the user says so.
+// TestTrust: another user's trace does not run until the user allows it.
 func TestTrust(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")

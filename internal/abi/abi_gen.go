@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 6
-	PointsVersion   = 4
+	PointsVersion   = 5
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256
@@ -297,6 +297,11 @@ const (
 	Looks          = 1000
 	LooksAgain     = 64
 	Quiet          = 20000
+	LookOn         = 64
+	Repeated       = 16
+	Stretches      = 1024
+	StretchesMore  = 3
+	StretchesAlive = 5000
 	Cpus           = 4
 )
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -31,15 +32,16 @@ type verdict struct {
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
 	like  *trace.Ending
-	where func(trace.Site) string // for the message
+	where func(s trace.Site, calls []trace.Site) string // for the message
 }
 
-// verdictOf returns the oracle under which a recording was made. named formats sites; nil means
-// module and offset.
-func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdict {
+// verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
+func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site, bool) string) verdict {
 	return verdict{
 		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
-		where: func(s trace.Site) string { return where(named, recorded.Modules, s, false) },
+		where: func(s trace.Site, calls []trace.Site) string {
+			return caller(locate, named, recorded.Modules, s, calls)
+		},
 	}
 }
 
@@ -102,12 +104,19 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	if v.like != nil && sameOrder(v.like.Accesses, e.Accesses) {
 		e.Message = v.like.Message
 	} else {
-		first := &r.Witness[0]
-		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site), second.Op, v.where(second.Site))
+		e.Message = v.raceMessage(e, o.Trace)
 	}
 	if o.Trace != nil {
 		o.Trace.Ending = *e
 	}
+}
+
+// raceMessage returns the message for a race; t is the recording or nil.
+func (v *verdict) raceMessage(e *trace.Ending, t *trace.Trace) string {
+	side := func(a *trace.Access) string {
+		return fmt.Sprintf("%v at %s", a.Op, v.where(a.Site, callsOf(t, a)))
+	}
+	return "data race: " + side(&e.Accesses[0]) + ", " + side(&e.Accesses[1])
 }
 
 // stackBefore returns the call stack of a race's earlier access, which a target that watches does not

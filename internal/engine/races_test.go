@@ -124,7 +124,7 @@ func TestTheSameRaceCounts(t *testing.T) {
 			at(1, trace.OpRead, 64, 3), at(1, trace.OpWrite, 128, 4)},
 	}
 	races := racesOf(tr)
-	where := func(s trace.Site) string { return place(nil, s) }
+	where := func(s trace.Site, _ []trace.Site) string { return place(nil, s) }
 	first := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
 	(&verdict{where: where}).race(&first, races)
 	if got := first.Ending.Message; got != "data race: write at module 0+0x1, read at module 0+0x3" {
@@ -152,7 +152,7 @@ func TestTheSameRaceCounts(t *testing.T) {
 // TestRaceMessageOrder: the message names the accesses in the order in which they happened, which
 // the drawing shows.
 func TestRaceMessageOrder(t *testing.T) {
-	where := func(s trace.Site) string { return place(nil, s) }
+	where := func(s trace.Site, _ []trace.Site) string { return place(nil, s) }
 	for _, ops := range [][2]trace.Op{{trace.OpRead, trace.OpWrite}, {trace.OpWrite, trace.OpRead}} {
 		for _, sites := range [][2]uint64{{1, 2}, {2, 1}} {
 			at := func(i int) trace.Event {

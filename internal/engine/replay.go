@@ -23,7 +23,7 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 	if err != nil {
 		return nil, err
 	}
-	o, err := judged(t, verdictOf(recorded, nil))(ctx, plan)
+	o, err := judged(t, verdictOf(recorded, nil, nil))(ctx, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	keys(got, "outcome", "ended", "newest", "unseen", "executions", "seconds", "perSecond", "rounds", "behaviours", "instrumented", "points", "races", "expectStatus", "notReproduced", "finding", "simplified")
-	keys(got["finding"], "confirmed", "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
+	keys(got["finding"], "confirmed", "key", "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
 	keys(got["simplified"], "confirmed", "events", "threads", "switches", "preemptions", "executions", "seconds", "complete", "details")
 	race := got["races"].([]any)[0]
 	keys(race, "first", "second", "object", "name", "size")
@@ -169,7 +169,7 @@ func TestExternalIsReported(t *testing.T) {
 		}}, Options{Runs: 40})
 		told := 0
 		for _, note := range r.Notes {
-			if strings.Contains(note, "outside of the program") {
+			if strings.Contains(note, "external nondeterminism") {
 				told++
 			}
 		}
@@ -190,7 +190,7 @@ func TestExpectStatus(t *testing.T) {
 	}
 	eight := int32(8)
 	if expected := find(t, simprog.New(program), Options{Runs: 1, ExpectStatus: &eight}); !told(r) || told(expected) {
-		t.Errorf("a status other than 0 is told of where nobody asked for it: %q, %q", r.Notes, expected.Notes)
+		t.Errorf("a status other than 0 is reported without being requested: %q, %q", r.Notes, expected.Notes)
 	}
 	nine, zero := int32(9), int32(0)
 	for _, test := range []struct {

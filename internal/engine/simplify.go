@@ -39,7 +39,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded, opts.Where))
+	exec := judged(t, verdictOf(recorded, opts.Locate, opts.Where))
 	start := recorded
 	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
 	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
@@ -78,7 +78,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	result := details.Trace
 	result.Header.Strategy = "simplified from " + strings.TrimPrefix(recorded.Header.Strategy, "simplified from ")
-	result.Header.ExpectStatus = recorded.Header.ExpectStatus
+	result.Header.ExpectStatus, result.Header.Finding = recorded.Header.ExpectStatus, recorded.Header.Finding
 	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,
 		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
@@ -154,7 +154,8 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = s.opts.MaxSteps
 	}
-	opts.Where = s.opts.Where
+	opts.Where, opts.Locate = s.opts.Where, s.opts.Locate
+	s.share(&opts)
 	cost := trace.CostOf(t.Events)
 	s.tell(Simplifying, true, &cost, 0)
 	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
@@ -179,7 +180,12 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}
-	s.report.Simplified = simple
+	key, _ := s.key(&simple.Recorded.Ending, simple.Recorded)
+	if s.opts.setsAside() && key != s.report.Finding.Key {
+		s.note("not simplified: the simplified execution shows another finding (%s)", key)
+		return err
+	}
+	s.report.Simplified, simple.Recorded.Header.Finding = simple, key
 	s.describe(s.report.Finding, &simple.Recorded.Ending, simple.Recorded)
 	if s.opts.Keep != nil {
 		var kerr error

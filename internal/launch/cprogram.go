@@ -138,7 +138,7 @@ func OmittedNotes(t target.Target) (notes []string) {
 		if i.Times == 0 {
 			notes = append(notes, fmt.Sprintf("no execution reached %s: this says nothing about whether it is needed", i.Call))
 		} else {
-			notes = append(notes, fmt.Sprintf("%s was left out %s times", i.Call, wording.Thousands(int(i.Times))))
+			notes = append(notes, fmt.Sprintf("%s was omitted %s times", i.Call, wording.Thousands(int(i.Times))))
 		}
 	}
 	return notes
@@ -148,7 +148,7 @@ func OmittedNotes(t target.Target) (notes []string) {
 // else.
 func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
 	if tr.Header.Target == rapid.Target {
-		return nil, errors.New("the trace was imported from STD, which names no program to run: heddle show and heddle simplify --static take it")
+		return nil, errors.New("the trace was imported from STD, which names no program to run: heddle show and heddle simplify --static read it")
 	}
 	cfg, err := how.config(tr.Header.Isolation)
 	if err != nil {
@@ -164,10 +164,10 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", tr.Header.Target)
 	}
 	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
+		return nil, fmt.Errorf("the program of the trace, %s, no longer exists: build it again from the same source, at the same path", tr.Header.Command[0])
 	}
 	if _, err := os.Stat(tr.Header.Dir); tr.Header.Dir != "" && errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the working directory of the trace, %s, is not there any more: make it again, with the files that the program reads there", tr.Header.Dir)
+		return nil, fmt.Errorf("the working directory of the trace, %s, no longer exists: create it again, with the files that the program reads there", tr.Header.Dir)
 	}
 	args := slices.Clone(tr.Header.Command)
 	args[0] = cmp.Or(tr.Header.Argv0, args[0])

@@ -19,7 +19,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A trace says what to run: a command, in a directory, with an input. A trace from someone else
+// A trace says what to run: a command, in a directory, with an input. A trace from another user
 // could make heddle run anything. Each user therefore has a key, in the cache directory, with which
 // heddle signs its recordings. A trace with another signature, or none, runs only if the user
 // agrees, as with workspace settings in editors.

@@ -70,10 +70,10 @@ func TestHarmless(t *testing.T) {
 func TestRecipeRefused(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]trace.Recipe{
-		`it was built by "cargo", which this heddle does not know`:                          {Kind: trace.RecipeTest, Tool: "cargo", Packages: []string{"p"}},
-		`it is a "fuzz", which this heddle does not know`:                                   {Kind: "fuzz", Tool: "go", Packages: []string{"p"}},
-		`no packages in "heddle find --"`:                                                   {Kind: trace.RecipeProgram, Tool: "go"},
-		`it treats goroutines that are left behind as "x", which this heddle does not know`: {Kind: trace.RecipeTest, Tool: "go", Packages: []string{"p"}, Leaks: "x"},
+		`unknown build tool "cargo"; use the heddle that recorded it`:                {Kind: trace.RecipeTest, Tool: "cargo", Packages: []string{"p"}},
+		`unknown kind of build "fuzz"; use the heddle that recorded it`:              {Kind: "fuzz", Tool: "go", Packages: []string{"p"}},
+		`no packages in "heddle find --"`:                                            {Kind: trace.RecipeProgram, Tool: "go"},
+		`unknown handling of leaked goroutines "x"; use the heddle that recorded it`: {Kind: trace.RecipeTest, Tool: "go", Packages: []string{"p"}, Leaks: "x"},
 	} {
 		if _, err := RecipeOf(&trace.Header{Recipe: &r}, "."); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

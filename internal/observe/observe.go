@@ -86,7 +86,7 @@ func (o *Observer) Unseen() {
 		return
 	}
 	o.seen.More = true
-	o.seen.Incomplete = fmt.Sprintf("an execution has too many accesses to memory: they were looked at up to event %d (%d accesses), and races after it are not seen", o.seen.Events, o.seen.Shown)
+	o.seen.Incomplete = fmt.Sprintf("an execution has too many accesses to memory: they were analysed up to event %d (%d accesses), and races after it are not seen", o.seen.Events, o.seen.Shown)
 }
 
 // Seen returns the Observation of the last execution shown, or an empty one.
@@ -102,7 +102,7 @@ func (o *Observer) Seen() Observation {
 		s.Accesses[site] = *n
 	}
 	if full := o.races.Full(); full > 0 {
-		s.Incomplete = fmt.Sprintf("an execution touches too much memory: accesses were looked at up to event %d, and races after it are not seen", full)
+		s.Incomplete = fmt.Sprintf("an execution touches too much memory: accesses were analysed up to event %d, and races after it are not seen", full)
 	}
 	return s
 }

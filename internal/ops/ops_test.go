@@ -96,7 +96,7 @@ func value(v uint64) func(*trace.Event) { return func(e *trace.Event) { e.Value 
 func aux(v uint64) func(*trace.Event)   { return func(e *trace.Event) { e.Aux = v } }
 func result(r int32) func(*trace.Event) { return func(e *trace.Event) { e.Result = r } }
 
-// TestHolders is who holds a lock after some events.
+// TestHolders tests which thread holds a lock after some events.
 func TestHolders(t *testing.T) {
 	const m, c, f = 64, 128, 192
 	for _, test := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// free reports whether nobody, or t itself, holds o.
+// free reports whether no thread but t holds o.
 func free(s *ops.State, o trace.Object, t trace.ThreadID) bool {
 	_, mine := s.HoldOf(t, o)
 	return mine || len(s.Holders(o, t)) == 0
@@ -115,9 +115,9 @@ func compare(t *testing.T, name string, tr *trace.Trace) (compared int) {
 	return compared
 }
 
-// TestRecordedTraces compares the state with what heddle's runtime did and recorded: who could
-// have run at each scheduling point, who held and woke what. The traces are of the programs of
-// testdata/conformance and testdata/programs, accesses to memory left out.
+// TestRecordedTraces compares the state with the runtime's recordings: which threads were
+// enabled at each scheduling point, and which held and woke what. The traces are of the programs of
+// testdata/conformance and testdata/programs, accesses to memory omitted.
 func TestRecordedTraces(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*")
 	if err != nil || len(files) == 0 {

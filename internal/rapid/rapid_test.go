@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %d %v", tr.Threads[ev.Thread].Label, ev.Op, ev.Site.Offset(), ev.Flags&trace.FlagNoDecision != 0))
 	}
 	want := []string{
-		"T0 start 0 true", "T0 pthread_create 0 true", // T1 is forked by nobody
+		"T0 start 0 true", "T0 pthread_create 0 true", // no thread forks T1
 		"T0 read 345 false", "T1 start 0 true", "T1 write 456 false", "T0 pthread_create 123 false",
 		"T2 start 0 true", "T2 lock 120 false", "T2 unlock 130 false", "T2 end 0 true", "T0 pthread_join 134 false",
 	}
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{"T0|r|1\n", "what r is done to has no name"},
 		{"T0|r(V 1)|1\n", "has a blank in it"},
 		{"T0|r(V1|1\n", "no closing parenthesis"},
-		{"T0|read(V1)|1\n", `there is no operation "read"; there are r, w, acq, rel, fork, join, begin, end`},
+		{"T0|read(V1)|1\n", `unknown operation "read"; want one of r, w, acq, rel, fork, join, begin, end`},
 		{"T0|fork(T0)|1\n", "forks itself"},
 		{"T0|fork(T1)|1\nT0|fork(T1)|1\n", "line 2: \"T0|fork(T1)|1\": thread T1 was forked in line 1"},
 		{"T1|r(V1)|1\nT0|fork(T1)|1\n", "thread T1 was there before, from line 1 on"},
@@ -212,9 +212,9 @@ func TestWriteKeepsOrder(t *testing.T) {
 		tr.Events = slices.DeleteFunc(tr.Events, func(ev trace.Event) bool {
 			switch ev.Op {
 			case trace.OpMalloc, trace.OpFree, trace.OpProcessExit, trace.OpBarrierInit, trace.OpSemInit, trace.OpSemGetvalue:
-				return true // left out
+				return true // omitted
 			}
-			// What failed is left out, and what is ordered by it.
+			// Failed operations are omitted, and the order that they would impose.
 			return ev.Result != 0 && ev.Op != trace.OpAtomicCas && ev.Op != trace.OpCondWake && ev.Op != trace.OpBarrierLeave && ev.Op != trace.OpFutexWakeup && ev.Op != trace.OpFutexWait
 		})
 		tr.Ending = trace.Ending{}

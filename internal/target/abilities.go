@@ -32,7 +32,7 @@ type Wrapper interface {
 	Unwrap() Target
 }
 
-// Stillness is the ability to tell a running execution from one that hangs.
+// Stillness is the ability to distinguish a running execution from one that hangs.
 type Stillness interface {
 	// Still returns how long the current execution has shown no sign of life, as the target's
 	// watchdog measures it, and 0 between executions. At the watchdog's limit the watchdog ends the

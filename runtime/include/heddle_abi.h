@@ -18,7 +18,7 @@
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
   HD_ABI_VERSION = 6,
-  HD_POINTS_VERSION = 4,
+  HD_POINTS_VERSION = 5,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
   HD_MAX_MODULES = 256,
@@ -110,7 +110,7 @@ enum hd_class {
   HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
   HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
   HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number, aux = thread + 1, 0 for the process */ \
-  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and kin: value = number, aux = set; result 0 or EAGAIN */ \
+  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and similar: value = number, aux = set; result 0 or EAGAIN */ \
   HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
   HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
   HD_OP(READ_RANGE,     82, "read range",         READ) \
@@ -256,7 +256,7 @@ enum hd_object_name {
 //
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {
-  HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
+  HD_EV_FORCED    = 1u << 0, // YIELD that the runtime put in after quiet stretches, or looks at a clock
   HD_EV_TIMEOUT   = 1u << 1, // the thread's wait timed out. Where the thread is not in the enabled set, its time had not
                              // come: it overtook the threads that are. A SLEEP has the flag only then.
   HD_EV_NODECISION  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
@@ -313,7 +313,12 @@ enum hd_scheduler {
   HD_CLOCK_NS = 100,          // virtual ns that a look at a clock takes
   HD_LOOKS = 1000,            // looks at a clock on end that make a wait
   HD_LOOKS_AGAIN = 64,        // looks from one yield of such a wait to the next
-  HD_QUIET = 20000,           // memory accesses without a point before the runtime puts in a yield
+  HD_QUIET = 20000,           // memory accesses of a quiet stretch: without a point, before the runtime looks at the thread
+  HD_LOOK_ON = 64,            // accesses at the end of a stretch that it looks at
+  HD_REPEATED = 16,            // of those, on end, that told the thread nothing new: it waits, and yields
+  HD_STRETCHES = 1024,        // quiet stretches on end in which a thread computes before it yields to enabled ones
+  HD_STRETCHES_MORE = 3,      // times that this doubles, once for each such yield of the thread
+  HD_STRETCHES_ALIVE = 5000,  // quiet stretches on end in which a thread that computes shows the watchdog that it lives
   HD_CPUS = 4,                // processors that a program finds
 };
 

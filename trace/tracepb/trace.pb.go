@@ -265,6 +265,7 @@ type Header struct {
 	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
 	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // the name the program was started as, where that is not command[0]
 	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"`                   // NAME=hash
+	Finding       []byte                 `protobuf:"bytes,32,opt,name=finding,proto3" json:"finding,omitempty"`                             // the key of the finding (internal/finding), if the trace shows one
 	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                               // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -443,6 +444,13 @@ func (x *Header) GetArgv0() []byte {
 func (x *Header) GetSurroundings() [][]byte {
 	if x != nil {
 		return x.Surroundings
+	}
+	return nil
+}
+
+func (x *Header) GetFinding() []byte {
+	if x != nil {
+		return x.Finding
 	}
 	return nil
 }
@@ -1759,7 +1767,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xf8\x04\n" +
+	"\x04kind\"\x92\x05\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1783,7 +1791,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\x12\x1c\n" +
 	"\tsignature\x18\x13 \x01(\fR\tsignature\x12\x14\n" +
 	"\x05argv0\x18\x18 \x01(\fR\x05argv0\x12\"\n" +
-	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12/\n" +
+	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12\x18\n" +
+	"\afinding\x18  \x01(\fR\afinding\x12/\n" +
 	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\xce\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +

@@ -285,7 +285,7 @@ func (m *goMachine) begin(u int, in goInstr) {
 	}
 }
 
-// resume goes on with an operation that waited; it may have to wait again.
+// resume continues an operation that waited; it may have to wait again.
 func (m *goMachine) resume(u int, in goInstr) {
 	switch in.op {
 	case trace.OpGmutexLock:

@@ -346,7 +346,7 @@ func TestEdges(t *testing.T) {
 }
 
 // TestPartialFutexWakeNeverInventsARace: not all that it woke are recorded, so all that
-// waited are ordered after it, and nobody who came later.
+// waited are ordered after it, and no later thread.
 func TestPartialFutexWakeNeverInventsARace(t *testing.T) {
 	const f, x = 1, 2
 	events := []trace.Event{

@@ -366,7 +366,7 @@ func (m *machine) step(a *actor) {
 		case 3:
 			m.emit(a, trace.OpSemDestroy, sems+x, result(-1))
 		}
-	case 37: // somebody is cancelled, and acts on it now or later
+	case 37: // a thread is cancelled, and acts on it now or later
 		b := m.threads[m.pick(len(m.threads))]
 		if b.started && !b.ended && b != a {
 			b.cancelled = true

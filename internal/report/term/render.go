@@ -54,7 +54,7 @@ const (
 	tableTail = 800
 )
 
-// leftOut stands for rows that are not drawn.
+// leftOut represents rows that are not drawn.
 func (d *drawing) leftOut(rows []report.Row) {
 	events := 0
 	threads := map[trace.ThreadID]bool{}

@@ -34,7 +34,7 @@ const (
 	kJoin                  // the a-th thread it created
 	kSleep                 // lets others run, stays enabled
 	kExit                  // ends the process
-	kMalloc                // recorded, no choice; happens with the operation before it
+	kMalloc                // recorded, not a scheduling point; happens with the operation before it
 )
 
 type instr struct {
@@ -44,7 +44,7 @@ type instr struct {
 	to   int
 }
 
-// program is functions, and the threads that are there from the start.
+// program is functions, and the threads that exist from the start.
 type program struct {
 	funcs [][]instr
 	start []int // functions of the initial threads
@@ -335,7 +335,7 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 	return out
 }
 
-// checkEnd ends an execution in which nobody can run.
+// checkEnd ends an execution in which no thread is enabled.
 func (p *program) checkEnd(s *state) {
 	if p.enabled(s).Len() > 0 {
 		return

@@ -275,7 +275,7 @@ int main(void) {
 	}
 }
 
-// What cannot be put back is refused, and says why.
+// heddle refuses what it cannot restore, with a reason.
 func TestFilesThatCannotBePutBack(t *testing.T) {
 	prog := compile(t, `
 #define _GNU_SOURCE
@@ -361,7 +361,7 @@ int main(int argc, char **argv) {
 }
 
 // Where only another process can end a wait, the program waits for it while its other threads
-// go on, and the execution says so.
+// continue, and the execution reports it.
 func TestAnotherProcess(t *testing.T) {
 	prog := compile(t, `
 #include <assert.h>

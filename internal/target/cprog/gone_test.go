@@ -105,7 +105,7 @@ func TestObjectsInMemoryThatIsGone(t *testing.T) {
 						t.Fatalf("seed %d: %v %q, again %v %q %+v", seed, first.Ending.Kind, first.Ending.Message, again.Ending.Kind, again.Ending.Message, again.Diverged)
 					}
 					r := rand.New(rand.NewPCG(seed, 9))
-					for range 3 { // as a simplifier has it
+					for range 3 { // as in a simplifier
 						script := slices.Clone(schedule.ScriptOf(first.Trace))
 						lo := r.IntN(len(script))
 						hi := min(len(script), lo+1+r.IntN(5))

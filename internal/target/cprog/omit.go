@@ -35,7 +35,7 @@ var omittable = []string{
 	"pthread_cond_signal", "pthread_cond_broadcast", "cnd_signal", "cnd_broadcast",
 }
 
-// needed says why a call cannot be omitted.
+// needed explains why a call cannot be omitted.
 var needed = map[string]string{
 	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is omitted too",
 	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is omitted too",
@@ -187,12 +187,12 @@ func (w omission) find(table *symbol.Table) (found, passed []trace.Site, err err
 	case len(found) > 0:
 		return found, passed, nil
 	case jump != nil:
-		return nil, nil, badOmission("%s: the call was compiled into a jump and cannot be told from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
+		return nil, nil, badOmission("%s: the call was compiled into a jump and cannot be distinguished from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
 	}
 	return nil, nil, w.missing(table, others)
 }
 
-// missing says why the program has no such call.
+// missing explains why the program has no such call.
 func (w omission) missing(table *symbol.Table, lines map[int]bool) error {
 	if len(lines) == 0 {
 		if len(table.Files(w.inFile)) == 0 {
@@ -225,8 +225,8 @@ func librarys(path string) bool {
 	return strings.Contains(path, "/include/c++/")
 }
 
-// ignore tells a process that is ready which calls to omit.
-func (p program) ignore(s *abi.Shm) error {
+// sendOmissions writes the calls to omit to a process that is ready.
+func (p program) sendOmissions(s *abi.Shm) error {
 	if len(p.cfg.Omit) == 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 		proc.Budget = 1
 	}
 	p.readModules(proc.Shm())
-	if err := p.ignore(proc.Shm()); err != nil {
+	if err := p.sendOmissions(proc.Shm()); err != nil {
 		proc.Close()
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 var fakeGlobal [4]uint64
 
-// fake behaves as it is told: what happens before it is ready, and at which seeds what.
+// fake behaves as configured: what happens before it is ready, and at which seeds what.
 // An execution's signature is its seed, its points are the process, its switches how many
 // executions there were before in the process.
 func fake(before string, at []string) {

@@ -165,7 +165,7 @@ func TestLastExecutionOfAProcess(t *testing.T) {
 	}
 }
 
-// A plan with Stop is over at its first failure though the process goes on.
+// A plan with Stop is over at its first failure though the process continues.
 func TestStop(t *testing.T) {
 	tg := start(t, "warm", "2=test", "11=exit:3")
 	out, err := streamed(t, tg, 0, schedule.Plan{Repeat: 10, Stop: true}, schedule.Plan{Seed: 10, Repeat: 10, Stop: true, ExpectStatus: 3}, schedule.Plan{Seed: 40})
@@ -226,7 +226,7 @@ func TestMainProgram(t *testing.T) {
 	}
 }
 
-// A test that becomes cold while it is explored goes on as a cold one.
+// A test that becomes cold while it is explored continues as a cold one.
 func TestColdLater(t *testing.T) {
 	cfg := config(t, "later")
 	cfg.PerProcess = 2
@@ -283,7 +283,7 @@ func TestEndings(t *testing.T) {
 				if err != nil || len(out) != 5 {
 					t.Fatalf("%d executions, %v", len(out), err)
 				}
-				// Only that of a process's last execution can be told, by its first line.
+				// Only that of a process's last execution can be separated, by its first line.
 				output := ""
 				if c.kind == trace.Panic {
 					output = c.output

@@ -56,7 +56,7 @@ func hardBinary(t *testing.T, pkg string) string {
 var kernel = map[string]bool{"TestHTTP": true, "TestDeadline": true, "TestExec": true, "TestSignal": true, "TestOSPipe": true}
 
 // An execution of a test that leans on what is hard to repeat is clean, and the same in
-// every process. Where the system has a part in it, it is clean, and what differs is told.
+// every process. Where the system has a part in it, it is clean, and a note names what differs.
 func TestHardSameInEveryProcess(t *testing.T) {
 	for _, pkg := range []string{"hard", "testmain"} {
 		path := hardBinary(t, pkg)

@@ -60,8 +60,8 @@ func TestWideEnabledSet(t *testing.T) {
 	}
 }
 
-// A slot that is used again stands for another thread from then on, also where its bit has not
-// changed; a thread's number is its own.
+// A reused slot means another thread from then on, even if its bit has not changed; a thread's
+// number is unique.
 func TestSlotUsedAgain(t *testing.T) {
 	const yield = uint16(trace.OpYield)
 	slot := func(thread uint32, slot uint64) abi.Event { return abi.Event{Thread: thread, Value: slot} }

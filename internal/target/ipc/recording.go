@@ -91,7 +91,7 @@ func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.E
 	return r
 }
 
-// unseen tells the watcher, once, that it gets no more accesses.
+// unseen informs the watcher, once, that it gets no more accesses.
 func (r *recording) unseen() {
 	if r.watcher != nil && !r.hidden {
 		r.hidden = true

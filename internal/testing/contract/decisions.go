@@ -26,7 +26,7 @@ var words = map[trace.Op]string{
 	trace.OpSignalAction: "handle", trace.OpSignalSend: "kill", trace.OpSignalDeliver: "deliver", trace.OpSignalInterrupt: "interrupt",
 }
 
-// place is a decision as the program's text has it.
+// place is a decision as in the program's text.
 type place struct {
 	thread string
 	word   string

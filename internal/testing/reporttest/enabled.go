@@ -6,8 +6,8 @@ import (
 )
 
 // fillEnabled works out, for each event, which threads could have done their next operation
-// instead. Unlike ops.Enabled it makes do with scripts that leave out what they are not about:
-// whatever is posted to an object wakes all that wait there.
+// instead. Unlike ops.Enabled it accepts scripts that omit details they do not test:
+// a signal on an object wakes all of its waiters.
 func fillEnabled(tr *trace.Trace) {
 	n := len(tr.Threads)
 	next := make([][]int, n) // event indices of each thread, those to come

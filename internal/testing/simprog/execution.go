@@ -31,8 +31,8 @@ type execution struct {
 	preempts int
 	current  *Thread         // that runs, or ran last
 	last     *Thread         // of the last event, timers included; nil before the first
-	since    int             // points when last began to run on end
-	decision trace.ThreadSet // who could run at the last decision
+	since    int             // value of points when last began to run without a switch
+	decision trace.ThreadSet // threads enabled at the last decision
 	arrivals int             // at conditions
 	timers   int             // that were made
 
@@ -188,6 +188,9 @@ func (x *execution) canRun() []*Thread {
 
 // flags returns the flags for the event of t's pending operation.
 func (x *execution) flags(t *Thread) trace.Flags {
+	if t.next.forced {
+		return trace.FlagForced
+	}
 	if t.timedOut && t.next.op != trace.OpCondWake && (t.next.op != trace.OpSleep || !x.decision.Has(t.id)) {
 		return trace.FlagTimeout
 	}
@@ -205,7 +208,7 @@ func (x *execution) advance(t *Thread) {
 	}
 }
 
-// pend is called when t has come to an operation: what that needs to be possible.
+// pend prepares the operation that t has reached: the state that its enabledness depends on.
 func (x *execution) pend(t *Thread) {
 	switch o := &t.next; o.op {
 	case trace.OpCondWake:
@@ -226,6 +229,9 @@ func (x *execution) pend(t *Thread) {
 func (x *execution) arrive(t *Thread) {
 	t.looked = t.quiet
 	t.quiet = false
+	if !t.next.forced {
+		t.stretches = 0
+	}
 	if x.count(t); !x.over {
 		x.policy.arrive(t)
 	}

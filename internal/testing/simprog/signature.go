@@ -1,6 +1,6 @@
 package simprog
 
-// history is what the trace signature knows of an object: a hash of the last operation that
+// history is an object's part of the trace signature: a hash of the last operation that
 // changed it, and of those since that only looked at it, in no order.
 type history struct{ changed, looked uint64 }
 

@@ -49,6 +49,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.next_deadline = ~0ull;
   hd.arrivals = 0;
   hd.progress_at = 0;
+  hd.ncomputing = 0;
   hd.slack = p->slack;
   hd.drift = hd.drift_at = hd.long_since = 0;
   hd.process_exiting = false;

@@ -68,7 +68,7 @@ static void run(struct hd_thread *next) {
 }
 
 void hd_point(struct hd_thread *t) {
-  t->progress.quiet = 0;
+  t->progress.quiet = t->progress.stretches = 0;
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (;;) {
     count_point(t);
@@ -92,10 +92,12 @@ void hd_point(struct hd_thread *t) {
 
 void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
   struct hd_pending keep = t->pend;
+  uint32_t stretches = t->progress.stretches; // go on: the yield is none of the program's points
   hd_pend(t, HD_OP_YIELD, pc, 0);
   t->pend.flags = HD_EV_FORCED;
   hd_point(t);
   hd_commit(t, 0, 0);
+  t->progress.stretches = stretches;
   t->pend = keep;
 }
 

@@ -91,7 +91,7 @@ struct hd_thread {
   int64_t prio;            // policy.c
   uint32_t ran;            // sched.c: hd.points when it last performed an operation or became enabled
 
-  // ---- core: progress.c; wrote and quiet are set by memory/access.c
+  // ---- core: progress.c, computation.c; wrote and quiet are set by memory/access.c
   struct {
     struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
     uint32_t seen_next;
@@ -99,8 +99,12 @@ struct hd_thread {
     uint32_t idle, futile; // of those since hd.progress_at was idle_at: see progress.c
     uint64_t idle_at;
     uint8_t wrote;         // HD_WROTE_*: it has written to memory
-    uint32_t quiet;        // accesses since its last scheduling point
-    uint32_t samples;      // forced yields so far
+    uint32_t quiet;        // accesses of its present quiet stretch
+    uint32_t stretches;    // quiet stretches since its last scheduling point, not counting forced yields
+    uint32_t yield_at;     // of those, at which it yields if it still computes
+    uint8_t yields;        // of its computations so far, at most HD_STRETCHES_MORE
+    bool computes;         // its pending operation is such a yield
+    uint8_t looked, repeats; // accesses looked at after the present stretch; the last of those that told it nothing new
   } progress;
   uint32_t serial;         // memory/shadow.c: number of its epoch and of its depth of handlers; 0: not given yet
 

@@ -1,6 +1,6 @@
-// epoll.c: epoll sets. A level-triggered watch is told whenever it is ready; an
-// edge-triggered one when it became ready, or was added ready, since it was told last.
-// Watches are told in turn, beginning after the last one that was told.
+// epoll.c: epoll sets. A level-triggered watch reports whenever it is ready; an edge-triggered one
+// when it became ready, or was added ready, since its last report. Watches report in turn, starting
+// after the last one that did.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "io/blocking.h"
 #include "io/descriptors.h"
 
-// What the arrival of data, and of room, is an edge for.
+// The events for which the arrival of data, and of space, is an edge.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
 
 // The first expiration of a timer since it was read is an edge.
@@ -48,7 +48,7 @@ uint64_t hd_epoll_expires(struct hd_file *f) {
   for (uint32_t i = 0; i < f->nwatches; i++) {
     struct hd_file *g = f->watches[i].file;
     uint64_t at = g && f->watches[i].events & EPOLLIN ? hd_file_expires(g) : ~0ull;
-    if (at > hd.vtime && at < first) first = at; // else it is ready, or was told
+    if (at > hd.vtime && at < first) first = at; // else it is ready, or has been reported
   }
   depth--;
   return first;

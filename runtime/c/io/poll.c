@@ -1,4 +1,4 @@
-// poll.c: poll and select. A descriptor set is looked at when the thread is chosen.
+// poll.c: poll and select. A descriptor set is tested when the thread is scheduled.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -120,7 +120,7 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
   }
 }
 
-// Time that passes with nothing to wait for is a sleep; with a mask of its own it is a wait.
+// A time-out without descriptors is a sleep; with a signal mask of its own it is a wait.
 static long doze(uint64_t ns, uint64_t pc) {
   struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
   if (ns) return -hd_sleep(&ts, NULL, pc);
@@ -216,7 +216,7 @@ HD_INTERPOSE(int, select, (int n, fd_set *in, fd_set *out, fd_set *except, struc
     ns = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_usec * 1000;
   }
   long r = do_select(n, in, out, except, ns, HD_RA);
-  if (tv && (r >= 0 || r == -EINTR)) { // Linux leaves what remains
+  if (tv && (r >= 0 || r == -EINTR)) { // Linux stores the remaining time
     uint64_t gone = hd.vtime - began, left = gone < ns ? ns - gone : 0;
     struct timeval t = { (time_t)(left / 1000000000), (suseconds_t)(left % 1000000000 / 1000) };
     hd_to_program(tv, &t, sizeof t);

@@ -1,4 +1,4 @@
-// transfer.c: reading and writing, of whatever a descriptor leads to.
+// transfer.c: reading and writing, for every kind of descriptor.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { MOST = 0x7ffff000 }; // the kernel moves no more in one call
 
-// ---- can it go on
+// ---- readiness
 static bool kernel_ready(int fd, bool write) {
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
   return hd_sys(SYS_poll, &p, 1, 0) != 0;
@@ -29,7 +29,7 @@ static bool event_room(const struct hd_file *f, const struct hd_msg *m) {
   return v == ~0ull || v <= ~0ull - 1 - f->count;
 }
 
-// A read of no bytes from a socket returns 0, whatever the socket's state; recv looks at it.
+// A read of no bytes from a socket returns 0 in every state; recv checks the state.
 static bool reads_nothing(const struct hd_msg *m, bool write) { return m->plain && !write && !m->size; }
 
 static bool ready(const struct hd_io_wait *w) {
@@ -54,7 +54,7 @@ static uint64_t expires(const struct hd_io_wait *w) {
   return f && !w->write ? hd_file_expires(f) : ~0ull;
 }
 
-// ---- do it, or say -EAGAIN; value is what the event records where that is not the bytes
+// ---- the transfer, or -EAGAIN; value is what the event records if not the number of bytes
 static long pipe_io(struct hd_file *f, bool write, struct hd_msg *m) {
   struct hd_stream *s = write ? f->out : f->in;
   if (!s) return -EBADF;
@@ -110,7 +110,7 @@ static long timer_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *
 
 static long kernel_io(int fd, bool write, struct hd_msg *m) {
   if (hd_reserved_fd(fd)) return -EBADF;
-  // The kernel takes RWF_ flags and the offset -1 for "where it stands" in one call only.
+  // The kernel takes RWF_ flags and the offset -1 for "the current position" in one call only.
   return hd_sys6(write ? SYS_pwritev2 : SYS_preadv2, fd, (long)m->iov, (long)m->niov, m->offset, m->offset < 0 ? -1 : 0, m->rwf);
 }
 

@@ -175,12 +175,11 @@ void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc) {
 //
 // A block remembers a number, and what the numbers stand for lies outside of the program's memory.
 enum { ORIGINS = 1 << 16 };
-static struct origin { uint64_t pc; uint32_t thread, stack; } *origins;
+static struct origin { uint64_t pc; uint32_t thread, stack, slot; } *origins;
 static uint32_t norigins, origin_slots[2 * ORIGINS]; // open addressing: 1 + index
 
 void hd_heap_begin(void) {
-  if (norigins) hd_fill(origin_slots, 0, sizeof origin_slots);
-  norigins = 0;
+  while (norigins) origin_slots[origins[--norigins].slot] = 0;
 }
 
 void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc) {
@@ -193,6 +192,7 @@ void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc) {
   }
   if (!origin_slots[k]) {
     if (norigins == ORIGINS) return; // later blocks have no names
+    o.slot = k;
     origins[norigins++] = o;
     origin_slots[k] = norigins;
   }

@@ -47,7 +47,7 @@ void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
 
 void hd_release(void *p, uint64_t pc) {
   if (!p) return;
-  if (hd_active() && hd_npoints && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
+  if (hd_active() && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
     struct hd_thread *t = hd.cur;
     hd_pend(t, HD_OP_FREE, pc, (uint64_t)p);
     t->pend.size = (uint32_t)hd_heap_size(p);

@@ -74,7 +74,7 @@ static uint32_t offsets_room;
 static uint32_t *set_table;            // numbers, open addressing by hash
 static uint32_t set_slots;
 static bool full;
-static uint64_t events, known_at;      // slow accesses so far; when known was made
+static uint64_t events, known_at;      // accesses so far that took a step which was not remembered; when known was made
 static const struct hd_clock *known;
 
 static uint32_t serials;
@@ -105,14 +105,16 @@ static void use_half(int i) {
   set_table = offsets + offsets_room;
 }
 
+static uint16_t taken[HD_STEPS]; // places of the steps that are remembered
+static uint32_t ntaken;
+_Static_assert(HD_STEPS <= 1 << 16, "places in 16 bits");
+
 // Adds what the steps have counted to their sources, and forgets the steps.
 static void forget_steps(void) {
-  for (uint32_t i = 0; i < HD_STEPS; i++) {
-    struct hd_step_taken *s = &hd_steps_taken[i];
-    if (!s->from) continue;
+  while (ntaken) {
+    struct hd_step_taken *s = &hd_steps_taken[taken[--ntaken]];
     if (s->source < nsources) sources[s->source].count += s->times;
-    s->times = 0;
-    s->from = 0;
+    *s = (struct hd_step_taken){ 0 };
   }
 }
 
@@ -403,11 +405,12 @@ static struct hd_order *present(struct hd_thread *t) {
 }
 
 // What is the same for all granules of an access.
-struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted; };
+struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted, numbered; };
 
 // The set that a granule goes to from *cell, by an access to its bytes mask. *source is the instruction's number.
 static HD_COLD uint32_t slow_step(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint32_t *source) {
-  events++;
+  if (!a->numbered) events++;
+  a->numbered = true;
   struct hd_order *o = present(a->t);
   struct source *from = source_of(a->pc, a->op);
   if (!o || !from) return 0;
@@ -431,7 +434,8 @@ static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule
   if (full || hd_pool_empty()) return to;
   from = (uint64_t)*cell << 32 | a->t->serial; // a new epoch, or compact has moved the set
   s = hd_step_at(from, key);
-  if (s->from && s->source < nsources) sources[s->source].count += s->times;
+  if (s->access) sources[s->source].count += s->times;
+  else taken[ntaken++] = (uint16_t)(s - hd_steps_taken);
   *s = (struct hd_step_taken){ .from = from, .access = key, .to = to, .source = source };
   return to;
 }

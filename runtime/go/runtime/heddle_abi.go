@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 6
-	hdPointsVersion   = 4
+	hdPointsVersion   = 5
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
@@ -299,6 +299,11 @@ const (
 	hdLooks          = 1000
 	hdLooksAgain     = 64
 	hdQuiet          = 20000
+	hdLookOn         = 64
+	hdRepeated       = 16
+	hdStretches      = 1024
+	hdStretchesMore  = 3
+	hdStretchesAlive = 5000
 	hdCpus           = 4
 )
 

@@ -117,7 +117,7 @@ func hdAccessed() {
 		return
 	}
 	fp := hdAccessFrame(a)
-	if t.quiet >= hdQuiet && stops {
+	if t.quiet >= hdQuiet && stops && hdQuietOver(t, a.pc, fp) {
 		hd.forced = true
 		if hdStop(t, hdOpGosched, 0, 0, 0, 0, a.pc, fp) {
 			a.changes, a.forced = true, true
@@ -168,7 +168,7 @@ func hdAccessFrame(a *hdAccessing) uintptr {
 	return fp
 }
 
-// hdForced is a yield of a goroutine that has gone on for long.
+// hdForced is a yield that heddle puts in.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
 	hd.forced = hdStops(getg()) != nil

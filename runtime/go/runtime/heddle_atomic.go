@@ -54,8 +54,12 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 	gp := getg()
 	t.last.pc = 0
 	t.quiet++
-	if t.quiet >= hdQuiet {
-		hdForced(t, pc, fp)
+	if t.quiet >= hdQuiet && hdStops(gp) != nil {
+		yields := false
+		systemstack(func() { yields = hdQuietOver(t, pc, fp) })
+		if yields {
+			hdForced(t, pc, fp)
+		}
 	}
 	own := hdClassOfNosplit(pc) != 0
 	if own && !hd.record && !hd.watching && hdStops(gp) == nil {
