@@ -252,7 +252,7 @@ func hdTimesPut(v *hdVector) {
 	v.times, v.cap = nil, 0
 }
 
-// hdRegionOf is the part of the shadow for addr, nil if there is none; with make it is made.
+// hdRegionOf is the part of the shadow for addr, nil if it has no shadow; with make it is made.
 func hdRegionOf(addr uintptr, make bool) *hdRegion {
 	if addr>>hdAddressBits != 0 {
 		return nil

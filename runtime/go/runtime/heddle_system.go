@@ -149,10 +149,8 @@ func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
 		hd.quit = true
 		return true
 	}
-	if hdClassOf(pc+1) != 0 {
-		pc = t.pend.pc
-	} else {
-		pc++ // sites are return addresses
+	if pc++; hdClassOf(pc) != 0 { // sites are return addresses
+		pc = 0 // the stack that Go's runtime prints tells the controller
 	}
 	hdMessage(hdNoSign)
 	hdFinish(hdOutHang, 0, pc, true)

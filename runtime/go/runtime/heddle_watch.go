@@ -80,7 +80,7 @@ func hdWatchAccess(t *hdThread, kind hdTouchKind, op uint16, pc, addr, size uint
 	hdShadeAccess(t, kind, op, pc, addr, size)
 }
 
-// hdWatchTold is the access that t is about to do, and that is no scheduling point.
+// hdWatchTold is the access that t is about to do, and is not a scheduling point.
 func hdWatchTold(t *hdThread, a *hdAccessing) {
 	if t.finalizes {
 		return
