@@ -16,8 +16,8 @@ type Leak struct {
 	Created string `json:"created"` // the go statement
 	// Statement identifies the go statement: a line may have several. It is 0 if unknown.
 	Statement trace.Site `json:"-"`
-	Op      string `json:"op"`      // the operation it blocked on or was about to perform
-	Where   string `json:"where"`
+	Op        string     `json:"op"` // the operation it blocked on or was about to perform
+	Where     string     `json:"where"`
 	// Running means that the goroutine could still make progress. If false, it was blocked, and so
 	// was every other goroutine.
 	Running bool `json:"running"`
