@@ -140,6 +140,7 @@ const (
 	OpTimerFire         Op = abi.OpTimerFire
 	OpCoroSwitch        Op = abi.OpCoroSwitch
 	OpExternal          Op = abi.OpExternal
+	OpPark              Op = abi.OpPark
 	OpAcquire           Op = abi.OpAcquire
 	OpRelease           Op = abi.OpRelease
 	OpReleaseMerge      Op = abi.OpReleaseMerge

@@ -232,6 +232,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
 	// A soft limit for the garbage collector, instead of twice the memory in use.
 	debug.SetMemoryLimit(a.memory() + processMemory)
+	if os.Getenv("GOGC") == "" {
+		collectLess()
+	}
 	err = parsed.Run(a)
 	var refusal *toolchain.Refusal
 	var wrong *usage.Error

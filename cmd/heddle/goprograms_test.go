@@ -39,28 +39,8 @@ func buildGo(t testing.TB, release string, opts patch.Options, want func(goprogr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if release != "" {
-		t.Setenv("GOTOOLCHAIN", release)
-	}
 	ctx := t.Context()
-	tool, err := gotool.Find(ctx, "", source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if release != "" && tool.Version != release {
-		t.Fatalf("the go command is %s, not %s", tool.Version, release)
-	}
-	cache, err := sharedCache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tool.Settle(ctx, cache); err != nil {
-		t.Fatal(err)
-	}
-	o, err := goSupport.Overlay(ctx, tool, cache, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool, o := goOverlay(t, release, opts)
 	b := builtGo{t.TempDir(), map[string]goprograms.Program{}}
 	for _, group := range []string{"fail", "pass", "bench"} {
 		var packages []string
@@ -90,6 +70,34 @@ func buildGo(t testing.TB, release string, opts patch.Options, want func(goprogr
 		}
 	}
 	return b
+}
+
+// goOverlay returns the go command of a release, and how to build with heddle in its runtime.
+func goOverlay(t testing.TB, release string, opts patch.Options) (*gotool.Tool, gotool.Overlay) {
+	t.Helper()
+	if release != "" {
+		t.Setenv("GOTOOLCHAIN", release)
+	}
+	ctx := t.Context()
+	tool, err := gotool.Find(ctx, "", filepath.Join(repository(t), "testdata", "goprograms"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if release != "" && tool.Version != release {
+		t.Fatalf("the go command is %s, not %s", tool.Version, release)
+	}
+	cache, err := sharedCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tool.Settle(ctx, cache); err != nil {
+		t.Fatal(err)
+	}
+	o, err := goSupport.Overlay(ctx, tool, cache, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool, o
 }
 
 // start starts the one test of a program.

@@ -57,3 +57,45 @@ func TestStarter(*testing.T) { helper() }
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Each go statement is a leak of its own: two on one line, and two whose goroutines wait at the same
+// place. One that is executed twice is one.
+func TestGoLeaksOfStatements(t *testing.T) {
+	t.Parallel()
+	dir := goModule(t)
+	source := `package statements
+
+import "testing"
+
+func TestLine(*testing.T)  { c := make(chan int); go wait(c); go wait(c) }
+func TestLoop(*testing.T)  { c := make(chan int); for range 2 { go wait(c) } }
+func TestLines(*testing.T) {
+	c := make(chan int)
+	go wait(c)
+	go wait(c)
+}
+
+func wait(c chan int) { <-c }
+`
+	if err := os.WriteFile(filepath.Join(dir, "statements_test.go"), []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tests, packages := runTest(t, dir, nil, exitNothing, "-count=3")
+	for _, r := range tests {
+		want := 2
+		if r.Test == "TestLoop" {
+			want = 1
+		}
+		if len(r.Leaks) != want {
+			t.Errorf("%s: %+v, want %d leaks", r.Test, r.Leaks, want)
+		}
+		for _, l := range r.Leaks {
+			if l.Known {
+				t.Errorf("%s: a leak counts as known: %+v", r.Test, l)
+			}
+		}
+	}
+	if len(packages) != 1 || len(packages[0].Leaks) != 5 {
+		t.Errorf("%+v, want 5 leaks in one package", packages)
+	}
+}

@@ -172,6 +172,7 @@ const (
 	OpTimerFire         = 299
 	OpCoroSwitch        = 302
 	OpExternal          = 303
+	OpPark              = 304
 	OpAcquire           = 308
 	OpRelease           = 309
 	OpReleaseMerge      = 310
@@ -1006,6 +1007,7 @@ var OpNames = [OpCount]string{
 	OpTimerFire:         "timer fires",
 	OpCoroSwitch:        "coroutine switch",
 	OpExternal:          "outside world",
+	OpPark:              "park",
 	OpAcquire:           "acquire",
 	OpRelease:           "release",
 	OpReleaseMerge:      "release merge",
@@ -1150,6 +1152,7 @@ var OpClasses = [OpCount]uint8{
 	OpTimerFire:         11,
 	OpCoroSwitch:        0,
 	OpExternal:          0,
+	OpPark:              0,
 	OpAcquire:           1,
 	OpRelease:           2,
 	OpReleaseMerge:      2,

@@ -14,8 +14,10 @@ import (
 // statement are one leak.
 type Leak struct {
 	Created string `json:"created"` // the go statement
-	Op      string `json:"op"`      // the operation it blocked on or was about to perform
-	Where   string `json:"where"`
+	// Statement identifies the go statement: a line may have several. It is 0 if unknown.
+	Statement trace.Site `json:"-"`
+	Op        string     `json:"op"` // the operation it blocked on or was about to perform
+	Where     string     `json:"where"`
 	// Running means that the goroutine could still make progress. If false, it was blocked, and so
 	// was every other goroutine.
 	Running bool `json:"running"`
@@ -116,16 +118,14 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			continue
 		}
 		fails := false
+		statements := created(o.Trace)
 		for _, w := range o.Ending.Waiters {
 			at := standing{w.Op, w.Site}
-			if made[at] {
-				continue
-			}
 			made[at] = true
-			site := created(o.Trace, w.Thread)
+			site := statements[w.Thread]
 			leak := byCreation[site]
 			if leak == nil {
-				leak = &Leak{Created: s.where(site, false), Op: w.Op.String(), Where: s.where(w.Site, false)}
+				leak = &Leak{Created: s.where(site, false), Statement: site, Op: w.Op.String(), Where: s.where(w.Site, false)}
 				byCreation[site] = leak
 				fails = fails || s.opts.LeakFails != nil && s.opts.LeakFails(*leak)
 			}
@@ -152,13 +152,14 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	return nil
 }
 
-// created returns the go statement that started a goroutine, or 0 if the trace does not have it.
-func created(t *trace.Trace, id trace.ThreadID) trace.Site {
+// created returns the go statements that started goroutines, as far as the trace has them.
+func created(t *trace.Trace) map[trace.ThreadID]trace.Site {
+	sites := map[trace.ThreadID]trace.Site{}
 	for i := range t.Events {
 		e := &t.Events[i]
-		if child, ok := e.Child(); ok && child == id && e.Op == trace.OpGo {
-			return e.Site
+		if child, ok := e.Child(); ok && e.Op == trace.OpGo {
+			sites[child] = e.Site
 		}
 	}
-	return 0
+	return sites
 }

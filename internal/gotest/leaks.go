@@ -2,19 +2,27 @@ package gotest
 
 import "github.com/heddle-dev/heddle/internal/result"
 
+// left is a go statement whose goroutines tests of the package leaked.
+type left struct {
+	created string
+	tests   []string // their names
+}
+
 // countLeaks adds a test's leaks to its package's, where each go statement counts once.
 func (s *suite) countLeaks(out *result.Test, r *result.Package) {
 	for i := range out.Leaks {
 		l := &out.Leaks[i]
-		tests := s.left[l.Created]
-		l.Known = tests != nil
-		s.left[l.Created] = append(tests, out.Test)
-		if !l.Known {
+		at := s.left[l.Statement]
+		if l.Known = at != nil; !l.Known {
+			at = &left{created: l.Created}
+			s.left[l.Statement] = at
+			s.inOrder = append(s.inOrder, at)
 			s.totals.Leaks++
-			r.Leaks = append(r.Leaks, result.PackageLeak{Created: l.Created})
 		}
+		at.tests = append(at.tests, out.Test)
 	}
-	for i := range r.Leaks {
-		r.Leaks[i].Tests = s.left[r.Leaks[i].Created]
+	r.Leaks = r.Leaks[:0]
+	for _, at := range s.inOrder {
+		r.Leaks = append(r.Leaks, result.PackageLeak{Created: at.created, Tests: at.tests})
 	}
 }

@@ -76,9 +76,8 @@ type suite struct {
 	binaries []func() (string, error)
 	building sync.WaitGroup // builds in the background
 
-	// left are the go statements whose goroutines tests of the package leaked, each with the names
-	// of the tests.
-	left map[string][]string
+	left    map[trace.Site]*left
+	inOrder []*left
 
 	passed map[string]int // executions that showed the findings of --ignore, by key
 
@@ -178,7 +177,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		return broken(result.Failed, err)
 	}
 	r.Outcome = result.Clean
-	s.left = map[string][]string{}
+	s.left, s.inOrder = map[trace.Site]*left{}, nil
 	if kept.HasOld(p.Dir) {
 		s.launcher.Note(fmt.Sprintf("%s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s", p.ImportPath, kept.OldDir, kept.Dir))
 	}
@@ -289,7 +288,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	}
 	if s.leaksFail() && (all || !again.finding()) {
 		// Count each go statement of the package once.
-		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
+		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Statement] == nil }
 	}
 	progress, done := s.events.Exploring(u.name)
 	found, err := engine.Find(ctx, t, opts, progress)
@@ -375,7 +374,7 @@ func take(out *result.Test, r *engine.Report) {
 	}
 	out.Aside, out.Finding, out.Simplified = found.Aside, found.Finding, found.Simplified
 	for _, l := range r.Leaks {
-		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
+		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Statement: l.Statement, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
 	}
 }
 

@@ -143,6 +143,7 @@ var table = [...]Spec{
 	{Op: trace.OpCoroSwitch, Does: Switch, Of: Thread, Value: ThreadNumber, Noticed: true, Words: Words{Verb: "switch to", Tells: TellSwitch}},
 	{Op: trace.OpGsleep, Does: Sleep, Words: Words{Tells: TellNap, Waits: "sleeps"}},
 	{Op: trace.OpExternal, Does: Opaque, Spontaneous: true, Noticed: true, Words: Words{Call: "a system call", Tells: TellVerb, Waits: "waits for the outside world"}},
+	{Op: trace.OpPark, Does: None, Words: Words{Call: "Go's runtime", Tells: TellVerb, Waits: "waits in Go's runtime"}},
 
 	// Channels.
 	{Op: trace.OpChanSend, Does: Communicate, Of: Channel, Words: Words{Call: "a channel send", Tells: TellObject}},

@@ -66,11 +66,12 @@ type Package struct {
 
 // Leak is a goroutine that a test leaked; see docs/json.md.
 type Leak struct {
-	Created    string `json:"created"`
-	Op         string `json:"op"`
-	Where      string `json:"where"`
-	Running    bool   `json:"running,omitempty"`
-	Executions int    `json:"executions"`
+	Created    string     `json:"created"`
+	Statement  trace.Site `json:"-"` // identifies the go statement in the test binary
+	Op         string     `json:"op"`
+	Where      string     `json:"where"`
+	Running    bool       `json:"running,omitempty"`
+	Executions int        `json:"executions"`
 	// Known says that an earlier test of the package leaked one from this go statement.
 	Known bool `json:"known,omitempty"`
 }

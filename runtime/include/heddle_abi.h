@@ -197,6 +197,7 @@ enum hd_class {
   HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* by the clock, which is a thread; value = virtual ns it moves to */ \
   HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = number of the goroutine that goes on */ \
   HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
+  HD_OP(PARK,          304, "park",               NONE)  /* not an event: what a RESUME or a waiter says of a wait inside Go's runtime that no other operation stands for */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
   HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
   HD_OP(RELEASE_MERGE, 310, "release merge",      REL)   /* adds to it */ \

@@ -28,7 +28,7 @@ type Config struct {
 	// goroutines may, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
-	// PerProcess is how many executions Stream runs in one process, 0 for 200. Changes that a test
+	// PerProcess is how many executions Stream runs in one process, 0 for 2,000. Changes that a test
 	// makes to global variables and timers accumulate over them.
 	PerProcess int
 	// Watchdog is how long the program may go without reaching a scheduling point or ending an
@@ -55,6 +55,7 @@ type Target struct {
 var (
 	_ target.Target          = (*Target)(nil)
 	_ target.DebugLaunchable = (*Target)(nil)
+	_ target.RaceWatcher     = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -70,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		cfg.Watchdog = 10 * time.Second
 	}
 	if cfg.PerProcess == 0 {
-		cfg.PerProcess = 200
+		cfg.PerProcess = 2000
 	}
 	exe, err := inspect(cfg.Path)
 	if err != nil {
@@ -98,6 +99,9 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 
 // Header implements target.Target.
 func (t *Target) Header() trace.Header { return t.header }
+
+// WatchesRaces implements target.RaceWatcher.
+func (t *Target) WatchesRaces() bool { return true }
 
 // Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {

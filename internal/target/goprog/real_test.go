@@ -313,7 +313,14 @@ func TestRealEndings(t *testing.T) {
 // A loop without scheduling points is a hang, and the report says where.
 func TestRealHang(t *testing.T) {
 	tg := realTest(t, "TestSpin")
-	e := run(t, tg, schedule.Plan{MaxSteps: 1 << 30}).Ending
+	o := run(t, tg, schedule.Plan{MaxSteps: 1 << 30, Record: true})
+	e := o.Ending
+	if o.Trace == nil || len(o.Trace.Events) == 0 {
+		t.Fatalf("%v %q: no trace", e.Kind, e.Message)
+	}
+	if err := trace.Validate(o.Trace); err != nil {
+		t.Error(err)
+	}
 	f := symbol.New(tg.Modules(), symbol.Options{}).Call(e.Site)
 	if e.Kind != trace.Hang || !strings.HasSuffix(f[len(f)-1].Func, "p.TestSpin") {
 		t.Errorf("%v %q in %+v, output %.400q", e.Kind, e.Message, f, e.Output)
@@ -370,13 +377,29 @@ func TestRealMain(t *testing.T) {
 
 // BenchmarkStream is executions in a process, of 4 goroutines with 5 rounds each.
 func BenchmarkStream(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		plan schedule.Plan
+	}{
+		{"plain", schedule.Plan{}},
+		{"watched", schedule.Plan{Watch: true}},
+		{"recorded", schedule.Plan{Record: true}},
+		{"watched and recorded", schedule.Plan{Watch: true, Record: true}},
+		{"recorded with accesses", schedule.Plan{Record: true, Accesses: true}},
+	} {
+		b.Run(c.name, func(b *testing.B) { stream(b, c.plan) })
+	}
+}
+
+func stream(b *testing.B, plan schedule.Plan) {
+	plan.Policy, plan.Repeat = schedule.Random, b.N
 	tg := realTest(b, "TestRounds")
 	points, sent := 0, false
 	b.ResetTimer()
 	err := tg.Stream(b.Context(), func() (schedule.Plan, bool) {
 		first := !sent
 		sent = true
-		return schedule.Plan{Policy: schedule.Random, Repeat: b.N}, first
+		return plan, first
 	}, func(_ schedule.Plan, o schedule.Outcome) bool {
 		if o.Ending.Kind != trace.Clean {
 			b.Fatalf("%v %s", o.Ending.Kind, o.Ending.Message)

@@ -168,14 +168,22 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			l.proc.results.Wait(50 * time.Millisecond)
 			continue
 		}
-		s.dog.seen()
-		if l.still.Load() != 0 {
-			l.still.Store(0)
+		if s.alive(kind) {
+			s.dog.seen()
+			if l.still.Load() != 0 {
+				l.still.Store(0)
+			}
 		}
 		if err := s.record(kind, b); err != nil {
 			return err
 		}
 	}
+}
+
+// alive reports whether a record shows that the program gets on. The yields that a Go program's hooks
+// put into a long computation are scheduling points, and so events, but no sign of life.
+func (s *stream) alive(kind uint32) bool {
+	return kind != abi.RecEvents || !s.proc.quitEnds || s.sent > 0 && s.queue[0].plan.Accesses
 }
 
 // feed takes plans and gives them to the process, as long as the ring has room.

@@ -33,13 +33,20 @@ func hdOrdered(op uint16, gp *g, addr unsafe.Pointer) {
 	} else if op != hdOpAcquire && t.pend.obj == uintptr(addr) && (t.pend.op == hdOpGmutexUnlock || t.pend.op == hdOpRwUnlock || t.pend.op == hdOpRwRunlock) {
 		hdOwn(uintptr(addr), 0)
 	}
-	if !hd.record {
-		return
+	if hd.record || hd.watching {
+		systemstack(func() {
+			hdOrders(t, &hdPend{op: op, pc: t.pend.pc, obj: uintptr(addr), stack: t.pend.stack})
+		})
 	}
-	systemstack(func() {
-		p := hdPend{op: op, pc: t.pend.pc, obj: uintptr(addr), stack: t.pend.stack}
-		hdRecord(t, &p, hdEvNodecision)
-	})
+}
+
+func hdOrders(t *hdThread, p *hdPend) {
+	if hd.watching {
+		hdWatchEvent(t, p)
+	}
+	if hd.record {
+		hdRecord(t, p, hdEvNodecision)
+	}
 }
 
 // hdOrderThread is the thread on whose behalf gp does something: for a scheduler's stack
@@ -131,14 +138,10 @@ func raceacquireg(gp *g, addr unsafe.Pointer) { hdOrdered(hdOpAcquire, gp, addr)
 
 //go:nosplit
 func raceacquirectx(racectx uintptr, addr unsafe.Pointer) {
-	if !hd.active || !hd.record || hd.clock == nil {
+	if !hd.active || !hd.record && !hd.watching || hd.clock == nil {
 		return
 	}
-	t := hd.clock
-	systemstack(func() {
-		p := hdPend{op: hdOpAcquire, obj: uintptr(addr)}
-		hdRecord(t, &p, hdEvNodecision)
-	})
+	systemstack(func() { hdOrders(hd.clock, &hdPend{op: hdOpAcquire, obj: uintptr(addr)}) })
 }
 
 //go:nosplit

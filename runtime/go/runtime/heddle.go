@@ -20,6 +20,9 @@
 //	heddle_clock.go   the clock, and chance
 //	heddle_system.go  what only the system knows: threads that wait, signals on their way
 //	heddle_access.go  plain accesses
+//	heddle_watch.go   finding data races in place
+//	heddle_clocks.go  what happened before what
+//	heddle_shadow.go  the accesses to each word of memory
 //	heddle_atomic.go  sync/atomic
 //	heddle_race.go    what orders accesses, in place of the race detector; or, in another
 //	                  file of that name, Go's own race detector
@@ -112,8 +115,9 @@ type hdThread struct {
 	}
 	access hdAccessing
 	last   struct { // the access it recorded last
-		pc, addr uintptr
+		pc, addr, size uintptr
 	}
+	order hdOrder // in a watched execution
 }
 
 // hd is the state of the hooks. It is written by whoever has the P.
@@ -164,7 +168,9 @@ var hd struct {
 	record     bool
 	accesses   bool   // accesses that are not points are wanted, and there have not been enough
 	profiled   uint64 // of these, sent and skipped
-	watch      bool   // accesses are of interest: recorded, or some are points
+	watch      bool   // accesses are of interest: recorded, watched, or some are points
+	watching   bool   // the execution is watched for data races (heddle_watch.go)
+	watched    bool   // it was, from its beginning
 	points     uint64
 	budget     uint64 // points after which the execution is a hang
 	switches   uint32
@@ -187,6 +193,7 @@ var hd struct {
 	change     [hdChangePoints]uint64
 	nchange    int
 	result     hdResult
+	quit       bool // the controller wants the execution to end: it is a hang
 	outside    bool
 	drew       bool // a recorded execution: the program drew a random number
 	adds       bool // the atomic operation that comes to a point adds
@@ -279,7 +286,7 @@ func hdTestBegin(fn uintptr) {
 		// outside of the schedule. The first starts the collector's own goroutines, too.
 		GC()
 		live = gcController.heapLive.Load()
-		hd.gcAt = live + 48<<20
+		hd.gcAt = live + hdCollectBetween
 	}
 	hd.entry = fn
 	hdBegin()
@@ -341,7 +348,6 @@ func hdStart(gp *g) {
 	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
-	hd.watch = hd.npoints > 0 || hd.record && hd.accesses
 	hd.nthreads, hd.nwords, hd.born, hd.olds = 0, 1, 0, 0
 	hd.enabled = [hdWords]uint64{}
 	hd.next, hd.clock = nil, nil
@@ -357,6 +363,7 @@ func hdStart(gp *g) {
 	hdScriptBegin()
 	hdPolicyBegin()
 	hdEventBegin()
+	hdWatchBegin()
 	// The same time in every process: later ones of a process come an hour apart.
 	now := hdNanotime()
 	const hour = 3600e9
@@ -518,6 +525,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		r.Last = 1
 	}
 	hd.record = hd.record || hd.settle.recorded
+	hdWatchEnd()
 	switch outcome {
 	case hdOutDeadlock, hdOutLeak, hdOutHang:
 		hdWaiters(outcome)
@@ -537,6 +545,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if hd.index++; stop || hd.index >= uint64(hd.plan.Repeat) {
 		hdEndPlan()
 	}
+	hdTold(last || outcome != hdOutClean)
 }
 
 func hdMix(a, b uint64) uint64 {

@@ -174,6 +174,7 @@ const (
 	hdOpTimerFire         = 299
 	hdOpCoroSwitch        = 302
 	hdOpExternal          = 303
+	hdOpPark              = 304
 	hdOpAcquire           = 308
 	hdOpRelease           = 309
 	hdOpReleaseMerge      = 310

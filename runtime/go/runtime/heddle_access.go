@@ -107,17 +107,16 @@ func hdAccessed() {
 	t := gp.hd
 	a := &t.access
 	a.changes, a.forced = false, false
-	at, fp := a.at, a.fp
-	for range 12 {
-		if at == a.pc || at == 0 {
-			break
-		}
-		at, fp = hdFrame(fp)
-	}
-	if at != a.pc {
-		fp = 0
+	if hd.quit {
+		hdMessage(hdNoSign)
+		hdFail(hdOutHang, 0, a.pc)
 	}
 	stops := hdStops(gp) != nil
+	if hd.watching && t.quiet < hdQuiet && !(hd.record && hd.accesses) && !(stops && hdIsPoint(a.pc)) {
+		hdWatchTold(t, a) // by far the most frequent
+		return
+	}
+	fp := hdAccessFrame(a)
 	if t.quiet >= hdQuiet && stops && hdQuietOver(t, a.pc, fp) {
 		hd.forced = true
 		if hdStop(t, hdOpGosched, 0, 0, 0, 0, a.pc, fp) {
@@ -132,7 +131,10 @@ func hdAccessed() {
 		a.changes = hdStop(t, a.op, a.addr, 0, 0, uint32(a.size), a.pc, fp)
 		return
 	}
-	if !hd.record || !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr {
+	if hd.watching {
+		hdWatchTold(t, a)
+	}
+	if !hd.record || !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr && t.last.size == a.size {
 		return
 	}
 	nth := hd.profiled
@@ -140,14 +142,30 @@ func hdAccessed() {
 	if nth < hd.plan.SkipAccesses || nth-hd.plan.SkipAccesses >= hd.plan.MaxAccesses {
 		if nth >= hd.plan.SkipAccesses {
 			hd.result.Notes |= hdNoteAccesses
-			hd.accesses, hd.watch = false, hd.npoints > 0
+			hd.accesses = false
+			hdWatchAccesses()
 		}
 		return
 	}
 	p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
 	p.stack = hdStack(gp, a.pc, fp, a.pc)
 	hdRecord(t, &p, hdEvNodecision)
-	t.last.pc, t.last.addr = a.pc, a.addr
+	t.last.pc, t.last.addr, t.last.size = a.pc, a.addr, a.size
+}
+
+// hdAccessFrame is the frame that a's instruction is in, 0 if it is not found.
+func hdAccessFrame(a *hdAccessing) uintptr {
+	at, fp := a.at, a.fp
+	for range 12 {
+		if at == a.pc || at == 0 {
+			break
+		}
+		at, fp = hdFrame(fp)
+	}
+	if at != a.pc {
+		return 0
+	}
+	return fp
 }
 
 // hdForced is a yield that heddle puts in.

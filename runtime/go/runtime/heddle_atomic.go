@@ -10,7 +10,6 @@ package runtime
 import (
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
-	"internal/stringslite"
 	"unsafe"
 )
 
@@ -63,14 +62,14 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		}
 	}
 	own := hdClassOfNosplit(pc) != 0
-	if own && !hd.record && hdStops(gp) == nil {
+	if own && !hd.record && !hd.watching && hdStops(gp) == nil {
 		return
 	}
 	if own {
 		systemstack(func() {
 			// Something like atomic.Int32.Add that was not inlined.
 			at := hdWhere(pc, fp, hdSkipLibrary)
-			for pc != at && hdAtomicFunc(pc) && fp != 0 {
+			for pc != at && hdGroupOf(pc)&hdGroupAtomic != 0 && fp != 0 {
 				pc, fp = hdFrame(fp)
 			}
 			own = hdClassOf(pc) != 0
@@ -84,11 +83,11 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		hdPointAt(op, uintptr(addr), old, operand, size, pc, fp)
 		return
 	}
-	if !hd.record || gp.raceignore != 0 {
+	if !hd.record && !hd.watching || gp.raceignore != 0 {
 		return
 	}
 	systemstack(func() {
-		if own && hdMutexFunc(pc) {
+		if own && hdGroupOf(pc)&hdGroupMutex != 0 {
 			return // its Acquire and Release say what it orders
 		}
 		p := hdPend{op: op, pc: pc, obj: uintptr(addr), size: size, aux: old, value: operand}
@@ -96,8 +95,13 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 			p.result = 1
 		}
 		hdAtomicEffect(&p)
-		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNodecision)
+		if hd.watching {
+			hdWatchEvent(t, &p)
+		}
+		if hd.record {
+			p.stack = hdStack(getg().m.curg, pc, fp, pc)
+			hdRecord(t, &p, hdEvNodecision)
+		}
 	})
 }
 
@@ -112,16 +116,6 @@ func hdChangesNothing(op uint16, value, operand, old uint64, add bool) bool {
 		return add && operand == 0 || !add && operand == value // of And and Or as of Swap
 	}
 	return false
-}
-
-func hdMutexFunc(pc uintptr) bool {
-	name := hdFuncName(pc)
-	return stringslite.HasPrefix(name, "sync.(*Mutex).") || stringslite.HasPrefix(name, "internal/sync.(*Mutex).")
-}
-
-func hdAtomicFunc(pc uintptr) bool {
-	name := hdFuncName(pc)
-	return stringslite.HasPrefix(name, "sync/atomic.") || stringslite.HasPrefix(name, "runtime.")
 }
 
 //go:nosplit

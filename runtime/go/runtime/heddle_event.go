@@ -8,12 +8,12 @@ package runtime
 import "unsafe"
 
 const (
-	hdBlockEvents = 512
-	hdStackSlots  = 1 << 12
-	hdCovSlots    = 1 << 14
-	hdPointSlots  = 1 << 12
-	hdObjSlots    = 1 << 20
-	hdOwnSlots    = 1 << 10
+	hdBlockEvents    = 512
+	hdStackSlots     = 1 << 12
+	hdSignatureSlots = 1 << 14
+	hdPointSlots     = 1 << 12
+	hdObjSlots       = 1 << 20
+	hdOwnSlots       = 1 << 10
 )
 
 // hdBig is what recording needs, in memory of its own.
@@ -24,7 +24,7 @@ type hdBig struct {
 		number uint32
 		epoch  uint32
 	}
-	signature [hdCovSlots]struct {
+	signature [hdSignatureSlots]struct {
 		obj   uintptr
 		hash  uint64
 		epoch uint64
@@ -47,6 +47,7 @@ var hdEv struct {
 	epoch   uint64
 	nstacks uint32
 	nobj    uint32
+	sent    uint64 // events of the execution
 }
 
 func hdEventInit() {
@@ -58,7 +59,7 @@ func hdEventInit() {
 }
 
 func hdEventBegin() {
-	hdEv.n, hdEv.nstacks, hdEv.nobj = 0, 0, 0
+	hdEv.n, hdEv.nstacks, hdEv.nobj, hdEv.sent = 0, 0, 0, 0
 	hdEv.epoch++
 }
 
@@ -96,6 +97,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 	e := &hdEv.block[hdEv.n]
 	hdEv.n++
+	hdEv.sent++
 	*e = hdEvent{Thread: t.number, Op: p.op, Size: p.size, Pc: uint64(p.pc), Object: object,
 		Value: p.value, Aux: uint64(p.aux), Flags: uint16(flags), Result: p.result, Stack: p.stack}
 	if p.op >= hdOpAtomicLoad && p.op <= hdOpAtomicCas {
@@ -213,14 +215,24 @@ const hdNameless = hdRegionHeap << hdRegionShift
 
 // hdObjectSlot is where the name of the object at base is or belongs, -1 if there is no room.
 func hdObjectSlot(base uintptr) int {
-	i := hdMix(uint64(base), 0x6f) % hdObjSlots
+	i, step := uint64(base>>4), uint64(0)
 	for range 1 << 10 {
-		if o := &hdEv.objects[i]; o.epoch != uint32(hdEv.epoch) || o.base == base {
-			return int(i)
+		if o := &hdEv.objects[i%hdObjSlots]; o.epoch != uint32(hdEv.epoch) || o.base == base {
+			return int(i % hdObjSlots)
 		}
-		i = (i + 1) % hdObjSlots
+		i, step = hdNextSlot(i, step, base)
 	}
 	return -1
+}
+
+// hdNextSlot is the slot to try after slot i of a hash table whose keys are addresses. The first one
+// tried is the address itself, so that neighbours share pages and a new process touches few; the
+// others lie apart.
+func hdNextSlot(i, step uint64, key uintptr) (next, nextStep uint64) {
+	if step == 0 {
+		step = hdMix(uint64(key), 0x6f) | 1
+	}
+	return i + step, step
 }
 
 // hdAllocated is called when size bytes have been allocated at p.
@@ -235,6 +247,9 @@ func hdAllocated(p unsafe.Pointer, size uintptr) {
 	}
 	if hd.record && hdEv.nobj > 0 {
 		systemstack(func() { hdRenew(uintptr(p)) })
+	}
+	if hd.watching {
+		systemstack(func() { hdShadeRenew(uintptr(p), size) })
 	}
 }
 
@@ -331,14 +346,14 @@ func hdReport(t *hdThread) {
 // the same for executions that order conflicting operations alike (runtime/c/core/signature.c).
 func hdSignature(t *hdThread) {
 	p := &t.pend
-	i := hdMix(uint64(p.obj), 0x51) >> 20 % hdCovSlots
+	i, step := uint64(p.obj>>3), uint64(0)
 	for range 8 {
-		if c := &hdEv.signature[i]; c.epoch != hdEv.epoch || c.obj == p.obj {
+		if c := &hdEv.signature[i%hdSignatureSlots]; c.epoch != hdEv.epoch || c.obj == p.obj {
 			break
 		}
-		i = (i + 1) % hdCovSlots
+		i, step = hdNextSlot(i, step, p.obj)
 	}
-	c := &hdEv.signature[i]
+	c := &hdEv.signature[i%hdSignatureSlots]
 	if c.epoch != hdEv.epoch || c.obj != p.obj {
 		c.epoch, c.obj, c.hash = hdEv.epoch, p.obj, 0x9e37
 	}

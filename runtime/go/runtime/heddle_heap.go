@@ -13,7 +13,10 @@ import "unsafe"
 
 const (
 	hdCollectEvery = 512 << 20 // bytes that an execution allocates between two collections
-	hdHeapAlign    = 32 << 20
+	// hdCollectBetween is how many bytes are allocated between two collections between executions.
+	// Memory that is used again costs no page faults, and stays in the processor's caches.
+	hdCollectBetween = 6 << 20
+	hdHeapAlign      = 32 << 20
 )
 
 // hdCollects reports whether it is time for a collection.

@@ -13,7 +13,7 @@ func hdControlled(gp *g) bool {
 	if gp == hd.runner || isSystemGoroutine(gp, false) {
 		return false
 	}
-	if hdFuncName(gp.startpc) == "os/signal.loop" {
+	if hdGroupOf(gp.startpc)&hdGroupSignals != 0 {
 		hd.signals.set(gp)
 		return false
 	}
@@ -131,20 +131,43 @@ func hdParked(gp *g) {
 	}
 	switch gp.waitreason {
 	case waitReasonGCAssistMarking, waitReasonGCAssistWait, waitReasonGCSweepWait, waitReasonGarbageCollection,
-		waitReasonWaitForGCCycle, waitReasonPreempted, waitReasonDumpingHeap, waitReasonGCScavengeWait:
+		waitReasonWaitForGCCycle, waitReasonPreempted, waitReasonDumpingHeap, waitReasonGCScavengeWait, waitReasonGCWeakToStrongWait:
 		t.held = true
 		return
 	case waitReasonIOWait:
-		t.pend.op = hdOpExternal
-		t.pend.obj = 0
-		pc, fp := gp.sched.pc, gp.stack.hi-gp.sched.bp
-		t.pend.pc = hdWhereOf(gp, pc, fp, hdSkipIO)
-		if hd.record {
-			t.pend.stack = hdStack(gp, pc, fp, t.pend.pc)
+		hdParkedIn(gp, t, hdOpExternal, hdSkipIO)
+	case waitReasonSelectNoCases:
+		hdParkedIn(gp, t, hdOpSelect, hdSkipLibrary)
+	case waitReasonSynctestRun, waitReasonSynctestWait:
+		hdParkedIn(gp, t, hdOpPark, hdSkipIO)
+	default:
+		if !hdParks(&t.pend) {
+			hdParkedIn(gp, t, hdOpPark, hdSkipIO)
 		}
 	}
 	t.state = hdBlocked
 	hdDel(&hd.enabled, t.index)
+}
+
+// hdParks reports whether p is an operation that may park its goroutine. Any other one is over: its
+// goroutine has come to a wait that has no hook.
+func hdParks(p *hdPend) bool {
+	switch p.op {
+	case hdOpChanSend, hdOpChanRecv, hdOpSelect, hdOpGsleep, hdOpGmutexLock, hdOpRwLock, hdOpRwRlock,
+		hdOpWgWait, hdOpGcondWait, hdOpOnceDo, hdOpPoolGet, hdOpPoolPut, hdOpSyncMap, hdOpTestEnd, hdOpResume:
+		return true
+	}
+	return false
+}
+
+// hdParkedIn makes op the operation in which gp, the goroutine of t, is parked. The place is the
+// first instruction up its stack in a function that skip does not pass over.
+func hdParkedIn(gp *g, t *hdThread, op uint16, skip uint8) {
+	pc, fp := gp.sched.pc, gp.stack.hi-gp.sched.bp
+	t.pend = hdPend{op: op, pc: hdWhereOf(gp, pc, fp, skip)}
+	if hd.record {
+		t.pend.stack = hdStack(gp, pc, fp, t.pend.pc)
+	}
 }
 
 // hdEnds is called in a goroutine's own name when its function has returned.
@@ -166,6 +189,9 @@ func hdDied(gp *g) {
 		t.state = hdEnded
 		t.held = false
 		hdDel(&hd.enabled, t.index)
+		if hd.watched {
+			hdTimesPut(&t.order.clock)
+		}
 		hdSlotRetire(t)
 	}
 }

@@ -91,7 +91,7 @@ func hdSettle(phase uint8) {
 	case hdSettleLingers:
 		s.maxFires, s.points, s.time = hdLingerFires, hd.points+hdLingerPoints, hd.vnow+hdLingerTime
 		s.recorded, hd.record = hd.record, false
-		hd.watch = hd.npoints > 0 // accesses without the synchronisation between them look like races
+		hdWatchStops() // accesses without the synchronisation between them look like races
 	}
 	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdSettleOver wakes it
 	s.phase = hdSettleNone

@@ -58,7 +58,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 // children.
 func hdChild(gp *g, parent *hdThread) *hdThread {
 	parent.children++
-	return hdAddThread(gp, parent.number, parent.children, hdMix(parent.name, uint64(parent.children)), gp.startpc, gp.gopc)
+	t := hdAddThread(gp, parent.number, parent.children, hdMix(parent.name, uint64(parent.children)), gp.startpc, gp.gopc)
+	hdOrderChild(parent, t)
+	return t
 }
 
 // hdClock is the thread whose operations are that timers fire.
@@ -314,6 +316,9 @@ func hdCommit(t *hdThread) {
 		hdAtomicEffect(p)
 	}
 	hdSignature(t)
+	if hd.watching {
+		hdWatchEvent(t, p)
+	}
 	if hd.record {
 		hdRecord(t, p, flags)
 	}

@@ -124,3 +124,37 @@ func hdPort(n int) int {
 
 //go:linkname hdPortTaken
 func hdPortTaken(n int) { hd.ports += n + 1 }
+
+// hdQuit is called when a signal has arrived, in the handler; gp was running, at pc. The controller
+// sends SIGQUIT to a program that shows no sign of life. The execution ends as a hang, at the
+// instruction that the holder of the token has come to; Go's runtime then prints all stacks and
+// exits. With true, the signal is not meant for this kernel thread, or has to wait for the next hook.
+//
+//go:yeswritebarrierrec
+func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
+	if sig != _SIGQUIT || !hd.active || hd.warm || hd.cur == nil || !hd.quit && uint32(sender) == uint32(getpid()) {
+		return false // the program's own
+	}
+	t := hd.cur
+	holder := t.gp.ptr()
+	if t.state != hdRunning || holder == nil || holder.m == nil {
+		return false
+	}
+	if mp := holder.m; mp != getg().m {
+		hd.quit = true
+		signalM(mp, _SIGQUIT)
+		return true
+	}
+	if gp != holder { // it is in the runtime, perhaps in a hook
+		hd.quit = true
+		return true
+	}
+	if pc++; hdClassOf(pc) != 0 { // sites are return addresses
+		pc = 0 // the stack that Go's runtime prints tells the controller
+	}
+	hdMessage(hdNoSign)
+	hdFinish(hdOutHang, 0, pc, true)
+	return false
+}
+
+const hdNoSign = "watchdog: no scheduling point was reached"

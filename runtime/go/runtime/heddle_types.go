@@ -43,12 +43,12 @@ func hdTypeSlot(block uintptr) *hdAllocation {
 		}
 		hdAllocations = (*hdAllocationTable)(p)
 	}
-	i := hdMix(uint64(block), 0x74) % hdTypeSlots
+	i, step := uint64(block>>4), uint64(0)
 	for range hdTypeProbes {
-		if a := &hdAllocations.slots[i]; a.epoch != uint32(hdEv.epoch) || a.block == block {
+		if a := &hdAllocations.slots[i%hdTypeSlots]; a.epoch != uint32(hdEv.epoch) || a.block == block {
 			return a
 		}
-		i = (i + 1) % hdTypeSlots
+		i, step = hdNextSlot(i, step, block)
 	}
 	return nil
 }

@@ -36,6 +36,40 @@ const hdClassSlots = 1 << 13
 var hdClasses [hdClassSlots]struct {
 	pc    uintptr
 	class uint8 // what passes over it; 0: nothing does
+	group uint8 // hdGroup constants
+}
+
+// What else hooks ask about a function, by its name.
+const (
+	hdGroupSync    = 1 << iota // of package sync or internal/sync
+	hdGroupMutex               // a method of sync.Mutex
+	hdGroupAtomic              // of sync/atomic or runtime
+	hdGroupSignals             // hands on signals
+)
+
+// hdGroupOf is the groups of the function around pc.
+func hdGroupOf(pc uintptr) uint8 {
+	hdClassOf(pc)
+	return hdClasses[(pc^pc>>13)%hdClassSlots].group
+}
+
+func hdGroupNamed(name string) (group uint8) {
+	inner := stringslite.HasPrefix(name, "internal/sync.")
+	if inner || stringslite.HasPrefix(name, "sync.") {
+		group = hdGroupSync
+	}
+	if inner {
+		name = name[len("internal/"):]
+	}
+	switch {
+	case stringslite.HasPrefix(name, "sync.(*Mutex)."):
+		group |= hdGroupMutex
+	case stringslite.HasPrefix(name, "sync/atomic."), stringslite.HasPrefix(name, "runtime."):
+		group |= hdGroupAtomic
+	case name == "os/signal.loop":
+		group |= hdGroupSignals
+	}
+	return group
 }
 
 // hdClassOf is the least hdSkip constant that passes over the function around pc, 0 if it
@@ -56,7 +90,7 @@ func hdClassOf(pc uintptr) uint8 {
 			break
 		}
 	}
-	c.pc, c.class = pc, class
+	c.pc, c.class, c.group = pc, class, hdGroupNamed(name)
 	return class
 }
 
@@ -142,8 +176,7 @@ func hdNested(fp uintptr) bool {
 	if pc == 0 {
 		return false
 	}
-	name := hdFuncName(pc)
-	return stringslite.HasPrefix(name, "sync.") || stringslite.HasPrefix(name, "internal/sync.")
+	return hdGroupOf(pc)&hdGroupSync != 0
 }
 
 // hdTestSite is the instruction that a test's failure is put down to: the innermost in a

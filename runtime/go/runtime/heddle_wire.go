@@ -35,6 +35,34 @@ func hdWait(waiters, seq *uint32, word *uint64, value uint64) {
 	hdFutex(seq, hdFutexWait, s)
 }
 
+// The controller is woken for an execution that failed or ended the process, for every
+// hdWakeEvery-th otherwise, and whenever this process is about to wait for it. It looks for results
+// ten times a second anyway, so nothing depends on being woken at any other time: most executions of
+// a small test take less time than waking somebody.
+const (
+	hdWakeEvery = 16
+	hdWakeBytes = 1 << 20 // of results
+)
+
+var hdUnwoken struct {
+	results uint32
+	head    uint64 // of the result ring, when the controller was woken last
+}
+
+func hdWakeController() {
+	r := &hd.shm.ResultRing
+	hdUnwoken.results, hdUnwoken.head = 0, r.Head
+	hdWake(&r.HeadWaiters, &r.HeadSeq)
+}
+
+// hdTold is called when the result of an execution has been sent.
+func hdTold(urgent bool) {
+	hdUnwoken.results++
+	if urgent || hdUnwoken.results >= hdWakeEvery || hd.shm.ResultRing.Head-hdUnwoken.head >= hdWakeBytes {
+		hdWakeController()
+	}
+}
+
 func hdWake(waiters, seq *uint32) {
 	if atomic.Load(waiters) != 0 {
 		atomic.Store(waiters, 0)
@@ -57,6 +85,7 @@ func hdNextPlan() {
 		}
 		head := atomic.Load64(&r.Head)
 		if head == r.Tail {
+			hdWakeController()
 			hdWait(&r.HeadWaiters, &r.HeadSeq, &r.Head, head)
 			continue
 		}
@@ -87,6 +116,9 @@ func hdEndPlan() {
 	hdOut(hdRecPlanEnd, unsafe.Pointer(&id), 8)
 }
 
+// hdRingReuse is how many bytes of the result ring are used while the controller keeps up.
+const hdRingReuse = 1 << 20
+
 // hdOut sends one record.
 func hdOut(kind uint32, data unsafe.Pointer, n uintptr) { hdOut2(kind, data, n, nil, 0) }
 
@@ -99,7 +131,8 @@ func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uint
 	need := uint64(hdSizeofRecHeader+na+nb+7) &^ 7
 	head := r.Head
 	pos, pad := head%s.ResultSize, uint64(0)
-	if pos+need > s.ResultSize {
+	// A ring that has been read to its end starts anew: its first pages are in memory already.
+	if pos+need > s.ResultSize || pos >= hdRingReuse && atomic.Load64(&r.Tail) == head {
 		pad = s.ResultSize - pos
 	}
 	for {
@@ -107,6 +140,7 @@ func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uint
 		if head+pad+need-tail <= s.ResultSize {
 			break
 		}
+		hdWakeController()
 		hdWait(&r.TailWaiters, &r.TailSeq, &r.Tail, tail)
 		if atomic.Load(&s.Stop) != 0 {
 			exit(0)
@@ -130,7 +164,9 @@ func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uint
 	// The head moves when the record is whole, so a death in between leaves the
 	// controller only whole records.
 	atomic.Store64(&r.Head, head+need)
-	hdWake(&r.HeadWaiters, &r.HeadSeq)
+	if r.Head-hdUnwoken.head >= hdWakeBytes {
+		hdWakeController()
+	}
 }
 
 func hdMessage(text string) {

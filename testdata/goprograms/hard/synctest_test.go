@@ -66,3 +66,19 @@ func TestSynctestWaits(t *testing.T) {
 		t.Error(before)
 	}
 }
+
+// Bubble and goroutine wait where no operation of theirs says so: synctest.Wait is the first thing
+// the goroutine does.
+func TestSynctestWaitsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, done := 0, make(chan int)
+		go func() { n++ }()
+		go func() {
+			synctest.Wait()
+			done <- n
+		}()
+		if n := <-done; n != 1 {
+			t.Error(n)
+		}
+	})
+}

@@ -121,6 +121,7 @@ var edits = []edit{
 	{"runtime/debug.go", "NumCPU", entry, "", "if hd.on { return hdCpus }"},
 
 	// Outcomes.
+	{"runtime/signal_unix.go", "sighandler", before, "if sig == _SIGPROF {", "if hdQuit(sig, gp, uintptr(c.sigpc()), uintptr(c.sigaddr())) { return }"},
 	{"runtime/panic.go", "fatalpanic", entry, "", "hdPanicked()"},
 	{"runtime/panic.go", "fatal", entry, "", "hdFatal(s, true)"},
 	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},

@@ -19,3 +19,11 @@ func TestTicker(t *testing.T) {
 		t.Error(n, "ticks")
 	}
 }
+
+// A goroutine whose first operation is one that never ends.
+func TestForever(t *testing.T) {
+	go forever()
+	time.Sleep(time.Second)
+}
+
+func forever() { select {} }
