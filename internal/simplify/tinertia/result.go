@@ -102,9 +102,13 @@ type Result struct {
 	// input's own schedule differed from the recording, because the program or its input has
 	// changed. Simplification then began with that execution, and Before is its cost.
 	Drift int `json:"drift"`
-	// Complete means that no operation could simplify Trace further. If false, MaxExecutions, the
-	// context or an error stopped simplification.
-	Complete   bool             `json:"complete"`
+	// Complete means that no schedule leads to the bug with fewer context switches, or with as many
+	// and fewer preemptions: all of them were tried, except for those that only order independent
+	// operations differently. If false, Unproven says why that is not known.
+	Complete bool   `json:"complete"`
+	Unproven string `json:"unproven,omitempty"`
+	// LastGain is the number of executions after which the last improvement was found.
+	LastGain   int              `json:"lastGain"`
 	Table1     Table1           `json:"table1"`
 	Table2     Table2           `json:"table2"`
 	Operations []OperationStats `json:"operations"` // in the order in which they are tried
