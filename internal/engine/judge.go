@@ -48,24 +48,34 @@ func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdi
 // outcomes.
 func judged(t target.Target, v verdict) schedule.Executor {
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
-		p.ExpectStatus = v.expect
-		var seen *observe.Observer
-		if v.races {
-			seen = new(observe.Observer)
-			p.Record, p.Accesses, p.Watcher = true, true, seen
-		}
+		p = v.prepared(p)
 		o, err := t.Run(ctx, p)
 		if err != nil {
 			return o, err
 		}
-		judge(&o.Ending, v.expect)
-		if o.Trace != nil {
-			judge(&o.Trace.Ending, v.expect)
-			if v.races {
-				v.race(&o, seen.Seen().Races)
-			}
-		}
+		v.judge(p, &o)
 		return o, nil
+	}
+}
+
+// prepared returns the plan with what the oracle needs.
+func (v *verdict) prepared(p schedule.Plan) schedule.Plan {
+	p.ExpectStatus = v.expect
+	if v.races {
+		p.Record, p.Accesses, p.MaxAccesses, p.Watcher = true, true, 0, new(observe.Observer)
+	}
+	return p
+}
+
+// judge applies the oracle to the outcome of a prepared plan.
+func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
+	judge(&o.Ending, v.expect)
+	if o.Trace == nil {
+		return
+	}
+	judge(&o.Trace.Ending, v.expect)
+	if seen, ok := p.Watcher.(*observe.Observer); ok && v.races {
+		v.race(o, seen.Seen().Races)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // and confirms the result by a strict replay.
 //
 // If the options, an error or the context cut it short, the result is the simplest execution found
-// so far and Complete is false; its replay may exceed the limit by Grace. Reaching the options'
+// so far and Cut is true unless every operation was tried; its replay may exceed the limit by Grace. Reaching the options'
 // bounds is not an error. Otherwise the error is that of the target or the context,
 // tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
 // *DivergedError if the result does not replay. The result is nil if simplification could not start
@@ -59,6 +59,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(recorded), MaxExecutions: left, Progress: progress,
+		Batch: batched(t, verdictOf(recorded, opts.Where)), Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
+		Extra: opts.extra(), ExtraTime: opts.ExtraTime,
 	})
 	if err != nil && outOfTime(bounded) {
 		err = nil
@@ -75,7 +77,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,
 		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
-		Executions: details.Table2.Executions, Complete: details.Complete,
+		Executions: details.Table2.Executions, Complete: details.Complete, Unproven: details.Unproven, Cut: details.Cut,
 		Details: details, Recorded: result,
 	}
 	if err == nil || bounded.Err() != nil {
@@ -89,6 +91,25 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
+}
+
+// batched returns an executor that queues plans on the target, so that it executes one while heddle
+// looks at the outcome of another.
+func batched(t target.Target, v verdict) tinertia.Batch {
+	return func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error {
+		given, ended := 0, 0
+		return t.Stream(ctx, func() (schedule.Plan, bool) {
+			if given == len(plans) {
+				return schedule.Plan{}, false
+			}
+			given++
+			return v.prepared(plans[given-1]), true
+		}, func(p schedule.Plan, o schedule.Outcome) bool {
+			v.judge(p, &o)
+			ended++
+			return done(ended-1, o)
+		})
+	}
 }
 
 // StaticMerge is the operation of a simplification that reorders independent operations. Its only
@@ -148,7 +169,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		s.note("not simplified: %v", errTime)
 		return nil
 	}
-	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && !simple.Complete {
+	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && simple.Cut {
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}

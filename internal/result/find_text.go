@@ -123,11 +123,16 @@ func (p *Printer) finding(r *engine.Report) error {
 	return nil
 }
 
-// Unsimplified returns what a simplification has left undone, for a message.
+// Unsimplified returns how far a simplification got, for a message.
 func Unsimplified(s *engine.Simplified) string {
 	out := ""
-	if !s.Complete {
+	switch {
+	case s.Complete:
+		out += " (minimal: no schedule with fewer context switches fails)"
+	case s.Cut:
 		out += " (not to the end; heddle simplify goes on from it)"
+	default:
+		out += " (the best found; " + s.Unproven + ")"
 	}
 	if !s.Confirmed {
 		out += " (not replayed yet)"

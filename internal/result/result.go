@@ -89,6 +89,9 @@ type Simplified struct {
 	Executions  int     `json:"executions"`
 	Seconds     float64 `json:"seconds"`
 	Complete    bool    `json:"complete"`
+	Unproven    string  `json:"unproven,omitempty"`
+	Cut         bool    `json:"cut"`
+	LastGain    int     `json:"last_gain"`
 	Confirmed   bool    `json:"confirmed"`
 }
 
@@ -121,7 +124,7 @@ func Of(r *engine.Report) Find {
 	}
 	if s := r.Simplified; s != nil {
 		out.Finding.EarlyTimeouts = overtakings(s.Recorded)
-		out.Simplified = &Simplified{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Confirmed}
+		out.Simplified = &Simplified{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Unproven, s.Cut, s.Details.LastGain, s.Confirmed}
 	}
 	return out
 }

@@ -72,7 +72,8 @@ func TestRestart(t *testing.T) {
 }
 
 // TestShownOptimal compares results that are said to be shown optimal with the optimum, with and
-// without recognising states, and checks that almost all are shown.
+// without recognising states, and checks that most are shown: those
+// in which no thread sleeps in a loop.
 func TestShownOptimal(t *testing.T) {
 	for _, accesses := range []bool{false, true} {
 		programs, shown, executions := 0, 0, 0
@@ -108,7 +109,7 @@ func TestShownOptimal(t *testing.T) {
 			}
 		}
 		t.Logf("accesses %t: %d of %d shown, %d executions each; others: %v", accesses, shown, programs, executions/max(1, programs), why)
-		if programs < 100 || 100*shown < 80*programs {
+		if programs < 100 || 100*shown < 75*programs {
 			t.Errorf("accesses %t: %d of %d shown", accesses, shown, programs)
 		}
 	}

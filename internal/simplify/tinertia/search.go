@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"time"
 
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -33,6 +34,8 @@ type search struct {
 	made      int // executions
 	gained    int // executions by the last acceptance
 	extra     int // executions left for Restart beyond its passes
+	extraEnd  time.Time
+	tried     bool // every operation was tried once without success
 	batch     Batch
 	frontier  *frontier
 	gap       string // as frontier.gap, from what executions depend on

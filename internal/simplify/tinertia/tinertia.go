@@ -53,6 +53,8 @@ type Options struct {
 	// Extra bounds the executions with which Restart goes on when no operation helps any more, until
 	// it has shown that no schedule costs less: 0 means DefaultExtra, and a negative number none.
 	Extra int
+	// ExtraTime bounds the time of these executions; 0 means no bound.
+	ExtraTime time.Duration
 	// Batch executes the prefixes of Restart, if not nil. The result does not depend on how many
 	// plans it executes at a time.
 	Batch Batch
@@ -92,6 +94,9 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	}
 	if opts.MaxExecutions == 0 {
 		opts.MaxExecutions = DefaultMaxExecutions
+		if opts.Extra > DefaultMaxExecutions {
+			opts.MaxExecutions = opts.Extra
+		}
 	}
 	if opts.Operations == nil {
 		opts.Operations = All()
@@ -137,11 +142,13 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			before = first
 			s.setCurrent(first)
 		}
-		if err = s.simplify(); err == nil || errors.Is(err, errEnough) {
-			err = s.finish()
+		err = s.simplify()
+		if err == nil || errors.Is(err, errEnough) {
+			err = cmp.Or(s.finish(), err)
 		}
 	}
 	complete, reason := s.shown(err)
+	cut := err != nil && !s.tried
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -153,6 +160,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		Drift:    drift,
 		Complete: complete,
 		Unproven: reason,
+		Cut:      cut,
 		LastGain: s.gained,
 		Table1:   newTable1(ShapeOf(before), ShapeOf(s.cur.trace)),
 		Table2: Table2{
@@ -292,6 +300,9 @@ func (s *search) algorithm1() error {
 	}
 }
 
+// extraRound is the number of executions after which ExtraTime is checked.
+const extraRound = 8 * restartBatch
+
 // beyond tries the operations beyond the paper, in order, until one succeeds. Restart comes first,
 // because it shows for most executions that no schedule has fewer switches and preemptions. The
 // others are left to remove threads and events then. Where there are too many schedules for that,
@@ -323,10 +334,25 @@ func (s *search) beyond() (bool, error) {
 			return true, nil
 		}
 	}
-	before := s.made
-	better, err := s.tryRestart(s.extra)
-	s.extra -= s.made - before
-	return better, err
+	s.tried = true
+	if s.gap != "" || s.frontier != nil && s.frontier.gap != "" {
+		s.extra = min(s.extra, s.opts.Extra/10) // it cannot show anything, and only look for more
+	}
+	if s.opts.ExtraTime > 0 && s.extraEnd.IsZero() {
+		s.extraEnd = time.Now().Add(s.opts.ExtraTime)
+	}
+	for s.extra > 0 && !s.exhausted && (s.extraEnd.IsZero() || time.Now().Before(s.extraEnd)) {
+		before := s.made
+		better, err := s.tryRestart(min(s.extra, extraRound))
+		s.extra -= s.made - before
+		if better || err != nil {
+			return better, err
+		}
+		if s.made == before {
+			break
+		}
+	}
+	return false, nil
 }
 
 func (s *search) has(op Operation) bool { return slices.Contains(s.opts.Operations, op) }
