@@ -37,6 +37,9 @@ type frontier struct {
 	seen    map[uint64][]spent       // cheapest ways to a decision in a state
 	refused map[trace.Site]int       // waits that did not end early when they were told to
 	merges  bool                     // executions that reach one state are continued once
+	// stuck says that the bug is that no thread can run, so every thread that is certain to be able
+	// to run has to before.
+	stuck bool
 	open    []*prefix
 	created int
 	// gap says why exhausting the prefixes would not prove that no schedule costs less; empty if it
@@ -61,6 +64,7 @@ type prefix struct {
 	threads []trace.Thread // names for the steps; nil for the empty prefix
 
 	spent
+	owed     int    // how many switches have to follow at least
 	distance int    // sum of the distances of its preemptions from those the search began with
 	variant  bool   // its last decision differs from another prefix's in which thread is woken, or the like
 	stays    int    // how often a thread continued that the fair policy had switched away from
@@ -79,7 +83,7 @@ func (p *prefix) compare(o *prefix) int {
 	return cmp.Or(
 		cmp.Compare(p.preemptions, o.preemptions),
 		cmp.Compare(p.distance, o.distance),
-		cmp.Compare(p.switches, o.switches),
+		cmp.Compare(p.switches+p.owed, o.switches+o.owed),
 		cmp.Compare(p.number, o.number),
 	)
 }
@@ -104,6 +108,7 @@ const (
 func newFrontier(q *sequence, merges bool) *frontier {
 	return &frontier{
 		known: q.switchPlaces(), merges: merges,
+		stuck: q.trace.Ending.Kind == trace.Deadlock && q.trace.Header.Target != "go",
 		pending: map[uint64]schedule.Step{}, seen: map[uint64][]spent{}, refused: map[trace.Site]int{},
 		open: []*prefix{{}},
 	}
@@ -143,12 +148,8 @@ func (s *search) runPrefixes(batch []*prefix) (*verdict, error) {
 		if executed {
 			st.Executed++
 		}
-		if v.trace == nil {
-			s.frontier.gap = cmp.Or(s.frontier.gap, gapMemory)
-		} else {
-			s.frontier.expand(p, v.trace, s.cur.cost, s.opts.Delays)
-		}
-		if v.same && v.trace != nil && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0) {
+		s.frontier.expand(p, v.trace, s.cur.cost, s.opts.Delays)
+		if v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0) {
 			best = v
 		}
 		if executed && s.opts.Progress != nil {
@@ -163,7 +164,7 @@ func (f *frontier) take(n int, cost trace.Cost) []*prefix {
 	var out []*prefix
 	for len(out) < n && len(f.open) > 0 {
 		p := heap.Pop(f).(*prefix)
-		if !useful(p.spent, cost) || f.beaten(p) {
+		if !useful(p.spent, p.owed, cost) || f.beaten(p) {
 			continue
 		}
 		out = append(out, p)
@@ -176,16 +177,16 @@ func (f *frontier) beaten(p *prefix) bool {
 	return slices.ContainsFunc(f.seen[p.state], func(o spent) bool { return o != p.spent && o.within(p.spent) })
 }
 
-// useful reports whether an execution with a prefix of this cost can have fewer switches than cost,
-// or as many and fewer preemptions.
-func useful(p spent, cost trace.Cost) bool {
-	return p.switches < cost.Switches || p.switches == cost.Switches && p.preemptions < cost.Preemptions
+// useful reports whether an execution with a prefix of this cost, that has to switch owed times
+// more, can have fewer switches than cost, or as many and fewer preemptions.
+func useful(p spent, owed int, cost trace.Cost) bool {
+	least := p.switches + owed
+	return least < cost.Switches || least == cost.Switches && p.preemptions < cost.Preemptions
 }
 
 // Reasons why an exhausted frontier proves nothing.
 const (
 	gapRoom        = "there are too many schedules to keep count of"
-	gapMemory      = "executions had to be dropped from memory"
 	gapLong        = "executions are too long to try every schedule"
 	gapForced      = "a thread could not be scheduled where it was enabled"
 	gapStays       = "threads yield or spin, and can be kept running in endless ways"
@@ -216,7 +217,7 @@ func (f *frontier) expand(p *prefix, t *trace.Trace, cost trace.Cost, delays sch
 			w.branch(i, cost)
 			// The decision that the execution made itself. If its state was reached before, the
 			// rest has been looked at.
-			if next := w.after(i, q.events[i].Thread); !useful(next, cost) || !f.note(w.key(i, &q.steps[i]), next) {
+			if next := w.after(i, q.events[i].Thread); !useful(next, w.owed(i, q.events[i].Thread), cost) || !f.note(w.key(i, &q.steps[i]), next) {
 				return
 			}
 		}
@@ -316,6 +317,30 @@ func (w *walk) after(i int, to trace.ThreadID) spent {
 		}
 	}
 	return c
+}
+
+// owed returns how many switches have to follow when thread to is chosen in decision i, at least.
+// An enabled thread whose operation never blocks stays enabled until it has run. Where the bug is
+// that no thread is enabled, each of them has to run.
+func (w *walk) owed(i int, to trace.ThreadID) (n int) {
+	if !w.f.stuck {
+		return 0
+	}
+	for id := range w.q.events[i].Enabled.All() {
+		if id == to {
+			continue
+		}
+		op := trace.OpNone
+		if next := w.next[id]; len(next) > 0 {
+			op = w.q.steps[next[0]].Op
+		} else if step, ok := w.f.pending[w.knows[id]]; ok && w.knows[id] != 0 {
+			op = step.Op
+		}
+		if op != trace.OpNone && ops.Of(op).Blocks == ops.Never {
+			n++
+		}
+	}
+	return n
 }
 
 // key identifies a decision in the state before decision i.
@@ -429,8 +454,8 @@ func (w *walk) timed(op trace.Op) bool {
 
 // push adds a prefix: the execution up to decision i, then another choice.
 func (w *walk) push(i int, choice schedule.Step, variant bool, stays int, cost trace.Cost) {
-	c := w.after(i, choice.Thread)
-	if !useful(c, cost) {
+	c, owed := w.after(i, choice.Thread), w.owed(i, choice.Thread)
+	if !useful(c, owed, cost) {
 		return
 	}
 	f := w.f
@@ -442,7 +467,7 @@ func (w *walk) push(i int, choice schedule.Step, variant bool, stays int, cost t
 		f.gap = cmp.Or(f.gap, gapRoom)
 		return
 	}
-	p := &prefix{base: w.q.steps[:i], choice: choice, length: i + 1, threads: w.q.trace.Threads, spent: c, distance: w.p.distance, variant: variant, stays: stays, state: key}
+	p := &prefix{base: w.q.steps[:i], choice: choice, length: i + 1, threads: w.q.trace.Threads, spent: c, owed: owed, distance: w.p.distance, variant: variant, stays: stays, state: key}
 	if c.preemptions > w.preemptions {
 		last := w.last(i)
 		p.distance += f.known.distance(p.threads, &w.q.events[i-1], w.done[last], choice.Thread)

@@ -224,7 +224,7 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 }
 
 // executeAll executes prefixes, several at a time where the batch executor can, and calls do with
-// their results in order. A result from memory is not executed again.
+// their results in order. A result from memory is not executed again unless its trace was dropped.
 func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, executed bool)) error {
 	scripts := make([][]schedule.Step, len(batch))
 	known := make([]*verdict, len(batch))
@@ -241,14 +241,14 @@ func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, exec
 		if s.batch == nil {
 			continue
 		}
-		if known[i] = s.memory.find(scripts[i], threadsOf(p)); known[i] == nil {
+		if known[i] = s.memory.find(scripts[i], threadsOf(p)); known[i] == nil || known[i].trace == nil {
 			plans, index = append(plans, s.planOf(scripts[i], threadsOf(p))), append(index, i)
 		}
 	}
 	if s.batch == nil {
 		for i, p := range batch {
 			v := s.memory.find(scripts[i], threadsOf(p))
-			executed := v == nil
+			executed := v == nil || v.trace == nil
 			if executed {
 				var err error
 				if v, err = s.execute(scripts[i], threadsOf(p)); err != nil {
