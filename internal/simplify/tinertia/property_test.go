@@ -39,6 +39,11 @@ func scheduleText(steps []schedule.Step, threads []trace.Thread) []string {
 }
 
 func (w *watched) run(ctx context.Context, plan schedule.Plan) (schedule.Outcome, error) {
+	if plan.Mode == schedule.NoScript && plan.Policy == schedule.Random { // Elsewhere
+		out, err := w.p.run(ctx, plan)
+		w.induced[strings.Join(scheduleText(schedule.ScriptOf(out.Trace), out.Trace.Threads), "")] = true
+		return out, err
+	}
 	if plan.Mode != schedule.Tolerant || plan.Policy != schedule.Fair || !plan.Record || plan.Repeat > 1 {
 		w.complain(fmt.Sprintf("plan %+v", plan))
 	}
@@ -134,7 +139,7 @@ func TestProperties(t *testing.T) {
 		}
 		fails++
 		same := sameBug(in.Ending)
-		opts := Options{History: true}
+		opts := Options{History: true, Extra: 500}
 		if rapid.Bool().Draw(t, "paper") {
 			opts.Operations = Paper()
 		}
@@ -214,7 +219,7 @@ func TestNoOperationIsRedundant(t *testing.T) {
 			t.Fatalf("program %d does not fail", c.program)
 		}
 		run := func(ops []Operation) trace.Cost {
-			r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{Operations: ops})
+			r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{Operations: ops, Extra: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

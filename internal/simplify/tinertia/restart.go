@@ -39,7 +39,7 @@ type frontier struct {
 	merges  bool                     // executions that reach one state are continued once
 	// stuck says that the bug is that no thread can run, so every thread that is certain to be able
 	// to run has to before.
-	stuck bool
+	stuck   bool
 	open    []*prefix
 	created int
 	// gap says why exhausting the prefixes would not prove that no schedule costs less; empty if it
@@ -108,7 +108,7 @@ const (
 func newFrontier(q *sequence, merges bool) *frontier {
 	return &frontier{
 		known: q.switchPlaces(), merges: merges,
-		stuck: q.trace.Ending.Kind == trace.Deadlock && q.trace.Header.Target != "go",
+		stuck:   q.trace.Ending.Kind == trace.Deadlock && q.trace.Header.Target != "go",
 		pending: map[uint64]schedule.Step{}, seen: map[uint64][]spent{}, refused: map[trace.Site]int{},
 		open: []*prefix{{}},
 	}

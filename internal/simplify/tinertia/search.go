@@ -15,6 +15,8 @@ import (
 // errEnough ends the search when Options.MaxExecutions is reached.
 var errEnough = errors.New("no executions left")
 
+var errNoTrace = errors.New("simplify: the executor returned no trace although the plan asked for one")
+
 // search holds the current execution and the results of earlier trials.
 type search struct {
 	ctx    context.Context
@@ -24,22 +26,23 @@ type search struct {
 	plan   schedule.Plan // fields that all plans share
 	header trace.Header
 
-	cur       *sequence
-	memory    *memory
-	visited   map[uint64]bool // schedules of executions that have been current
-	spare     *spare
-	stats     map[Operation]*OperationStats
-	steps     []Accepted
-	iteration int
-	made      int // executions
-	gained    int // executions by the last acceptance
-	extra     int // executions left for Restart beyond its passes
-	extraEnd  time.Time
-	tried     bool // every operation was tried once without success
-	batch     Batch
-	frontier  *frontier
-	gap       string // as frontier.gap, from what executions depend on
-	exhausted bool   // the frontier has no prefix left that could cost less than the current execution
+	cur           *sequence
+	memory        *memory
+	visited       map[uint64]bool // schedules of executions that have been current
+	spare         *spare
+	stats         map[Operation]*OperationStats
+	steps         []Accepted
+	iteration     int
+	made          int // executions
+	gained        int // executions by the last acceptance
+	extra         int // executions left for Restart beyond its passes
+	extraEnd      time.Time
+	elsewhereDone bool
+	tried         bool // every operation was tried once without success
+	batch         Batch
+	frontier      *frontier
+	gap           string // as frontier.gap, from what executions depend on
+	exhausted     bool   // the frontier has no prefix left that could cost less than the current execution
 }
 
 // spare is the simplest execution that showed the bug but was rejected.
@@ -203,7 +206,7 @@ func (s *search) planOf(script []schedule.Step, threads []trace.Thread) schedule
 func (s *search) judge(script []schedule.Step, threads []trace.Thread, out schedule.Outcome) (*verdict, error) {
 	s.made++
 	if out.Trace == nil {
-		return nil, errors.New("simplify: the executor returned no trace although the plan asked for one")
+		return nil, errNoTrace
 	}
 	t := *out.Trace
 	switch {

@@ -125,10 +125,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		batch:   opts.Batch,
 		extra:   opts.Extra,
 		visited: map[uint64]bool{},
-		stats:   map[Operation]*OperationStats{},
-	}
-	for _, op := range All() {
-		s.stats[op] = &OperationStats{Operation: op, Beyond: op.Beyond()}
+		stats:   newStats(),
 	}
 	s.setCurrent(in.Trace)
 
@@ -300,6 +297,9 @@ func (s *search) algorithm1() error {
 	}
 }
 
+// extraOver reports whether ExtraTime is over.
+func (s *search) extraOver() bool { return !s.extraEnd.IsZero() && time.Now().After(s.extraEnd) }
+
 // extraRound is the number of executions after which ExtraTime is checked.
 const extraRound = 8 * restartBatch
 
@@ -341,7 +341,13 @@ func (s *search) beyond() (bool, error) {
 	if s.opts.ExtraTime > 0 && s.extraEnd.IsZero() {
 		s.extraEnd = time.Now().Add(s.opts.ExtraTime)
 	}
-	for s.extra > 0 && !s.exhausted && (s.extraEnd.IsZero() || time.Now().Before(s.extraEnd)) {
+	if s.exhausted {
+		return false, nil
+	}
+	if better, err := s.elsewhere(); better || err != nil {
+		return better, err
+	}
+	for s.extra > 0 && !s.exhausted && !s.extraOver() {
 		before := s.made
 		better, err := s.tryRestart(min(s.extra, extraRound))
 		s.extra -= s.made - before
