@@ -1,12 +1,11 @@
 // heddle: Workers log to a tracing library while main lists its threads; registering a thread and listing take the library's two locks in different orders.
 // kind: deadlock
 // finding: trace_
-// minimum: switches=2 preemptions=1
-// why: A deadlock of two threads needs both to hold a lock. Main holds none before it lists, and then
-//   it has created all workers, so it runs into the listing's inner lock only if a worker was left
-//   inside its registration: main, worker preempted between its two locks, main. With no switch
-//   back nobody would hold the outer lock of the listing; without a preemption a worker leaves its
-//   registration with no lock held, because nobody holds the inner one yet.
+// minimum: switches=4 preemptions=2
+// why: Nobody can run at the end, so every worker has run. A worker must hold the lock of the threads
+//   and want that of the modules, which it takes in every call before, so main may begin to list
+//   only after that worker was left there, and has run before to create it: five intervals. Main is
+//   never blocked before it lists, and the worker is left enabled.
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
