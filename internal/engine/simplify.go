@@ -44,21 +44,29 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
 	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
 	left := opts.Executions
+	prompt, promptly, err := recorded, 0, error(nil)
+	if strategy.DelaysOf(recorded) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
+		prompt, promptly, err = undelayed(bounded, exec, replayPlan(recorded), recorded, same)
+		if err != nil && !outOfTime(bounded) {
+			return nil, err
+		}
+		start = prompt
+	}
 	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
 		executed := 0
-		start, executed, err = merged(bounded, exec, recorded, same)
+		start, executed, err = merged(bounded, exec, prompt, same)
 		if left > 0 {
 			left -= executed
 		}
 		switch {
 		case err != nil && outOfTime(bounded):
-			start = recorded
+			start = prompt
 		case err != nil:
 			return nil, err
 		}
 	}
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
-		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(recorded), MaxExecutions: left, Progress: progress,
+		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: batched(t, verdictOf(recorded, opts.Where)), Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime,
 	})
@@ -68,8 +76,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) {
 		return nil, err
 	}
-	if start != recorded {
-		details.StartedFrom(recorded, StaticMerge)
+	if start != prompt {
+		details.StartedFrom(prompt, StaticMerge, 1)
+	}
+	if prompt != recorded {
+		details.StartedFrom(recorded, Undelay, promptly)
 	}
 	result := details.Trace
 	result.Header.Strategy = "simplified from " + strings.TrimPrefix(recorded.Header.Strategy, "simplified from ")
@@ -115,6 +126,46 @@ func batched(t target.Target, v verdict) tinertia.Batch {
 // StaticMerge is the operation of a simplification that reorders independent operations. Its only
 // execution records the result.
 const StaticMerge tinertia.Operation = "static-merge"
+
+// Undelay is the operation of a simplification that looks for an execution in which no wait, sleep or
+// timer overtakes a thread. Such a failure needs no slow machine, so it is preferred even if it has
+// more preemptions.
+const Undelay tinertia.Operation = "undelay"
+
+// undelayRuns is how many executions undelayed makes.
+const undelayRuns = 64
+
+// undelayed looks for the failure in executions without overtaking: that of the recorded schedule
+// with waits and sleeps that take their time, and then random ones. It returns the recorded
+// execution if it finds none.
+func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
+	like.Mode, like.Delays, like.Timeouts, like.Accesses = schedule.Tolerant, schedule.NoDelays, false, false
+	for i := range like.Script {
+		like.Script[i].Timeout = false
+	}
+	plan := like
+	for i := range undelayRuns {
+		o, err := exec(ctx, plan)
+		if err != nil {
+			return recorded, executed, err
+		}
+		executed++
+		if o.Trace != nil && same(o.Ending) && o.Trace.Overtakings() == 0 && len(schedule.ScriptOf(o.Trace)) > 0 {
+			if plan.Mode == schedule.Tolerant {
+				o.Trace.Header = recorded.Header
+				return o.Trace, executed, nil
+			}
+			// Whether it fails with the recorded seed remains to be seen.
+			plan = like
+			plan.Script, plan.Threads = schedule.ScriptOf(o.Trace), o.Trace.Threads
+			continue
+		}
+		plan = like
+		plan.Mode, plan.Script, plan.Threads = schedule.NoScript, nil, nil
+		plan.Policy, plan.Stay, plan.Seed = schedule.Random, [...]float64{0, 0.8, 0.95, 0.99}[i%4], uint64(i)+1
+	}
+	return recorded, executed, nil
+}
 
 // merged reorders the independent operations of the recorded execution for fewer context switches,
 // and runs the result. It returns the recorded execution if reordering gains nothing or the result

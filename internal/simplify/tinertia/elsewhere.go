@@ -2,6 +2,7 @@ package tinertia
 
 import (
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 const (
@@ -14,9 +15,10 @@ const (
 // elsewhere looks for the bug under schedules that have nothing to do with the current execution,
 // and simplifies those that show it with Algorithm 1 and the operations that stay near it. It
 // reports whether one became simpler than the current execution. The schedules are the same for
-// every input, so what they lead to does not depend on how the bug was found.
+// every input, so what they lead to does not depend on how the bug was found. A hang is as long as
+// the step budget, which is too long for this.
 func (s *search) elsewhere() (bool, error) {
-	if !s.has(Elsewhere) || s.elsewhereDone || s.extra <= 0 {
+	if !s.has(Elsewhere) || s.elsewhereDone || s.extra <= 0 || s.cur.trace.Ending.Kind == trace.Hang {
 		return false, nil
 	}
 	s.elsewhereDone = true

@@ -118,15 +118,16 @@ type Result struct {
 	Steps      []Accepted       `json:"steps"`
 }
 
-// StartedFrom adds an operation that had produced the input from the original in one execution, so
-// that the tables of the result begin with the original.
-func (r *Result) StartedFrom(original *trace.Trace, op Operation) {
+// StartedFrom adds an operation that had produced the input from the original in so many executions,
+// so that the tables of the result begin with the original.
+func (r *Result) StartedFrom(original *trace.Trace, op Operation, executions int) {
 	was := r.Before
 	r.Before = trace.CostOf(choices(original.Events))
 	r.Table1 = newTable1(ShapeOf(original), r.Table1.After)
-	r.Table2.Executions++
+	r.Table2.Executions += executions
+	r.LastGain += executions
 	r.Operations = append([]OperationStats{{
-		Operation: op, Beyond: true, Tried: 1, Executed: 1, Accepted: 1,
+		Operation: op, Beyond: true, Tried: executions, Executed: executions, Accepted: 1,
 		Switches: r.Before.Switches - was.Switches, Preemptions: r.Before.Preemptions - was.Preemptions,
 		Threads: r.Before.Threads - was.Threads, Events: r.Before.Events - was.Events,
 	}}, r.Operations...)
