@@ -22,7 +22,7 @@ import (
 type simplifyCommand struct {
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
-	Time       time.Duration `placeholder:"DURATION" help:"Try this long, until the result is shown to be minimal; what was reached by then is written. Otherwise heddle stops by itself."`
+	Time       time.Duration `placeholder:"DURATION" help:"Try this long, until the result is shown to be minimal; what was reached by then is written. Without a limit, heddle stops when nothing helps any more."`
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
 	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
