@@ -67,7 +67,7 @@ type prefix struct {
 	owed     int    // how many switches have to follow at least
 	distance int    // sum of the distances of its preemptions from those the search began with
 	variant  bool   // its last decision differs from another prefix's in which thread is woken, or the like
-	stays    int    // how often a thread continued that the fair policy had switched away from
+	stays    int    // how often a thread continued that the fair policy had switched away from, times stay
 	number   int    // in order of creation; breaks ties
 	state    uint64 // key of its last decision in frontier.seen
 }
@@ -94,8 +94,10 @@ const (
 	// maxWalk bounds the decisions of one execution that are looked at.
 	maxWalk = 1 << 14
 	// maxStays bounds how often one prefix keeps a thread running that yields, spins or has run for
-	// long.
+	// long. A yield that the runtime inserted into a computation counts as one of stay parts of that,
+	// since computations end, unlike polling.
 	maxStays = 4
+	stay     = 16
 	// maxRefused is how often a wait is told to end early before it counts as one without a
 	// deadline.
 	maxRefused = 2
@@ -372,7 +374,12 @@ func (w *walk) branch(i int, cost trace.Cost) {
 		stays := w.p.stays
 		if to == last {
 			// The fair policy switched away, because the thread yields, spins or has run for long.
-			if stays++; stays > maxStays {
+			if w.forced(to) {
+				stays++
+			} else {
+				stays += stay
+			}
+			if stays > maxStays*stay {
 				w.f.gap = cmp.Or(w.f.gap, gapStays)
 				continue
 			}
@@ -383,6 +390,13 @@ func (w *walk) branch(i int, cost trace.Cost) {
 	if w.delays != schedule.NoDelays {
 		w.early(i, cost)
 	}
+}
+
+// forced reports whether the thread's next operation is a yield that the runtime inserted into a
+// computation.
+func (w *walk) forced(id trace.ThreadID) bool {
+	n := w.next[id]
+	return len(n) > 0 && w.q.events[n[0]].Flags&trace.FlagForced != 0
 }
 
 // wakes pushes the other threads that a signal could wake, and the other cases that a select could

@@ -244,7 +244,10 @@ func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, exec
 		if s.batch == nil {
 			continue
 		}
-		if known[i] = s.memory.find(scripts[i], threadsOf(p)); known[i] == nil || known[i].trace == nil {
+		if v := s.memory.find(scripts[i], threadsOf(p)); v != nil && v.trace != nil {
+			kept := *v // memory may drop the trace before its turn
+			known[i] = &kept
+		} else {
 			plans, index = append(plans, s.planOf(scripts[i], threadsOf(p))), append(index, i)
 		}
 	}

@@ -65,6 +65,8 @@ type Options struct {
 	// Operations are the operations to use; nil means all. The published algorithm has RemoveLast,
 	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
+	// room bounds the events that are remembered; 0 means remembered. For tests.
+	room int
 	// History keeps the trace of every accepted candidate in Result.Steps.
 	History bool
 	// Progress is called after every execution, if not nil.
@@ -126,6 +128,9 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		extra:   opts.Extra,
 		visited: map[uint64]bool{},
 		stats:   newStats(),
+	}
+	if opts.room > 0 {
+		s.memory.room = opts.room
 	}
 	s.setCurrent(in.Trace)
 
