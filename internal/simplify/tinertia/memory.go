@@ -27,7 +27,8 @@ type memory struct {
 	room     int                 // bound of events
 }
 
-// remembered is the default of memory.room. It bounds the total number of events in the traces kept, at about 100 bytes each.
+// remembered is the default of memory.room: the total number of events in the traces kept, at about
+// 100 bytes each.
 const remembered = 1 << 19
 
 func newMemory() *memory {

@@ -151,11 +151,13 @@ func (s *search) runPrefixes(batch []*prefix) (*verdict, error) {
 			st.Executed++
 		}
 		s.frontier.expand(p, v.trace, s.cur.cost, s.opts.Delays)
-		if v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0) {
-			best = v
+		simpler := v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0)
+		if simpler {
+			kept := *v // memory may drop the trace
+			best = &kept
 		}
 		if executed && s.opts.Progress != nil {
-			s.opts.Progress(Progress{Restart, s.made, s.iteration, best == v, s.cur.cost})
+			s.opts.Progress(Progress{Restart, s.made, s.iteration, simpler, s.cur.cost})
 		}
 	})
 	return best, err
