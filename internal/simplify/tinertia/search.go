@@ -210,7 +210,7 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	}
 	t := *out.Trace
 	switch {
-	case out.Outside || out.Shared || out.Random:
+	case out.External || out.Shared || out.Random:
 		s.gap = cmp.Or(s.gap, gapOutside)
 	case t.Header.MaxAccesses != 0 && s.plan.Accesses:
 		s.gap = cmp.Or(s.gap, gapAccesses)

@@ -47,7 +47,7 @@ func statesOf(q *sequence) *states {
 		s.label(&h, t, t.Events[from:to])
 		hash[n] = h.sum
 		of[own] = append(of[own], n)
-		if t.Events[from].Flags&trace.FlagNoChoice == 0 {
+		if t.Events[from].Flags&trace.FlagNoDecision == 0 {
 			s.before[decision], s.local[decision] = sum, h.sum
 			decision++
 		}
