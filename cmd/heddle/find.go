@@ -15,10 +15,10 @@ import (
 
 type findCommand struct {
 	programFlags
-	Time         time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
-	SimplifyTime time.Duration `default:"30s" help:"Simplify at most this long; 0 for no bound but --time."`
-	Runs         int           `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
-	Stale        int           `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
+	Time         time.Duration  `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
+	SimplifyTime *time.Duration `placeholder:"DURATION" help:"Simplify at most this long (otherwise half of --time, or 30 s without it). When nothing helps any more, a third of it is for showing that no schedule with fewer context switches fails, or finding one; 0 skips that, and leaves no bound but --time."`
+	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
+	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
 	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	expectFlag
@@ -43,7 +43,7 @@ nothing is known.`
 const staleFind = "100000"
 
 func (c *findCommand) options() (engine.Options, error) {
-	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
+	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime != nil && *c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
 		return engine.Options{}, usage.Errorf("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative")
 	}
 	if err := c.checkExit(); err != nil {
@@ -51,11 +51,23 @@ func (c *findCommand) options() (engine.Options, error) {
 	}
 	opts, err := c.searchFlags.options()
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
-	opts.Spurious, opts.RacesFail, opts.Simplify.Time = c.Spurious, c.RacesFail, c.SimplifyTime
+	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = c.Stale
 	}
 	return opts, err
+}
+
+// simplify returns the bounds of the simplification.
+func (c *findCommand) simplify() engine.SimplifyOptions {
+	limit := 30 * time.Second
+	switch {
+	case c.SimplifyTime != nil:
+		limit = *c.SimplifyTime
+	case c.Time > 0:
+		limit = c.Time / 2
+	}
+	return engine.SimplifyOptions{Time: limit, ExtraTime: limit / 3, NoExtra: limit == 0}
 }
 
 func (c *findCommand) Run(a *app) error {

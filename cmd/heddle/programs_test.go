@@ -195,7 +195,7 @@ func TestFailingPrograms(t *testing.T) {
 					t.Fatalf("incomplete result: %+v", out)
 				}
 				f := out.Finding
-				if !f.Confirmed || !e.partly && (!out.Simplified.Complete || !out.Simplified.Confirmed) {
+				if !f.Confirmed || !e.partly && (out.Simplified.Cut || !out.Simplified.Confirmed) {
 					t.Errorf("not confirmed, or not simplified to the end: %+v %+v", f, out.Simplified)
 				}
 				if f.Kind != e.kind {

@@ -22,7 +22,7 @@ import (
 type simplifyCommand struct {
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
-	Time       time.Duration `placeholder:"DURATION" help:"Try at most this long; what was reached by then is written."`
+	Time       time.Duration `placeholder:"DURATION" help:"Try this long, until the result is shown to be minimal; what was reached by then is written. Without a limit, heddle stops when nothing helps any more."`
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
 	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
@@ -42,6 +42,8 @@ the tables of the paper print. Interrupted, it keeps the simplest trace found so
 type simplifyJSON struct {
 	Trace    string `json:"trace"`
 	Complete bool   `json:"complete"`
+	Unproven string `json:"unproven,omitempty"`
+	Cut      bool   `json:"cut"`
 	// Confirmed: the simplified trace was replayed.
 	Confirmed bool             `json:"confirmed"`
 	Seconds   float64          `json:"seconds"`
@@ -82,7 +84,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	defer t.Close()
 	p := a.progress()
 	names := report.NewRunning(t.Modules)
-	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", wording.Count(s.Executions, "execution"), s.Iteration, wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()
@@ -99,9 +101,9 @@ func (c *simplifyCommand) Run(a *app) error {
 	if c.Output == "" && err == nil && tr.Header.Original != "" && trace.CostOf(s.Recorded.Events).Compare(trace.CostOf(tr.Events)) >= 0 {
 		// A copy would only take another name.
 		if a.JSON {
-			return a.printJSON(simplifyJSON{c.Trace, s.Complete, s.Confirmed, s.Seconds, s.Details})
+			return a.printJSON(simplifyJSON{c.Trace, s.Complete, s.Unproven, s.Cut, s.Confirmed, s.Seconds, s.Details})
 		}
-		fmt.Fprintf(a.stdout, "nothing simpler than %s was found: nothing is written\n", c.Trace)
+		fmt.Fprintf(a.stdout, "nothing simpler than %s was found: nothing is written%s\n", c.Trace, result.Unsimplified(s))
 		return nil
 	}
 	if c.Output == "" {
@@ -112,7 +114,7 @@ func (c *simplifyCommand) Run(a *app) error {
 		return werr
 	}
 	if a.JSON {
-		if perr := a.printJSON(simplifyJSON{c.Output, s.Complete, s.Confirmed, s.Seconds, s.Details}); perr != nil {
+		if perr := a.printJSON(simplifyJSON{c.Output, s.Complete, s.Unproven, s.Cut, s.Confirmed, s.Seconds, s.Details}); perr != nil {
 			return perr
 		}
 		return err

@@ -64,7 +64,8 @@ func (c *testCommand) options() (engine.Options, error) {
 		return engine.Options{}, usage.Errorf("-count, -timeout, -parallel and --max-steps cannot be negative")
 	}
 	opts, err := c.searchFlags.options()
-	opts.Runs, opts.Time, opts.RacesFail, opts.Simplify.Time = c.Count, c.Timeout, c.Race, c.Timeout
+	opts.Runs, opts.Time, opts.RacesFail = c.Count, c.Timeout, c.Race
+	opts.Simplify = engine.SimplifyOptions{Time: c.Timeout, ExtraTime: c.Timeout / 6}
 	if c.Count == 0 {
 		opts.Stale = staleAfter
 	}

@@ -222,7 +222,7 @@ func TestSimplifyTime(t *testing.T) {
 		if r.Outcome != Bug || !r.Finding.Confirmed || took >= 10*limit {
 			t.Fatalf("%.1f times the limit, %+v", took.Seconds()/limit.Seconds(), r)
 		}
-		if s := r.Simplified; s == nil || s.Complete || !s.Confirmed {
+		if s := r.Simplified; s == nil || !s.Cut || s.Complete || !s.Confirmed {
 			t.Errorf("%+v %q", s, r.Notes)
 		}
 	}
@@ -280,7 +280,7 @@ func TestInterrupted(t *testing.T) {
 	}}
 	file := filepath.Join(t.TempDir(), "bug.hdl")
 	r, err := Find(ctx, target, Options{Keep: keepIn(file, "")}, nil)
-	if !errors.Is(err, context.Canceled) || r.Outcome != Bug || r.Finding.Trace != file || r.Simplified == nil || r.Simplified.Complete {
+	if !errors.Is(err, context.Canceled) || r.Outcome != Bug || r.Finding.Trace != file || r.Simplified == nil || !r.Simplified.Cut {
 		t.Errorf("while simplifying: %v, %+v", err, r)
 	}
 	if _, err := trace.ReadFile(file); err != nil {

@@ -17,21 +17,22 @@ func TestFindsBugs(t *testing.T) {
 	for _, test := range []struct {
 		program               simprog.Program
 		kind, message         string
-		switches, preemptions int // minimum
+		switches, preemptions int  // minimum
+		shown                 bool // heddle shows that it is
 	}{
 		// main|A|B|A|main: the preemption is between A's read and its write.
-		{simprog.LostUpdate(2), "assertion", "counter == threads", 4, 1},
-		{simprog.LostUpdate(5), "assertion", "counter == threads", 7, 1},
+		{simprog.LostUpdate(2), "assertion", "counter == threads", 4, 1, true},
+		{simprog.LostUpdate(5), "assertion", "counter == threads", 7, 1, false},
 		// main|A|B: A is left holding its first lock; main was blocked, and nobody moves after.
-		{simprog.ABBA(), "deadlock", "T1 (mutex lock) and T2 (mutex lock) wait for one another", 2, 1},
+		{simprog.ABBA(), "deadlock", "T1 (mutex lock) and T2 (mutex lock) wait for one another", 2, 1, true},
 		// main|A|main|A: A tests the flag, main sets it and signals, A waits.
-		{simprog.LostWakeup(), "deadlock", "T1 never returns from a condition wait", 3, 2},
-		{simprog.OrderViolation(), "signal", "SIGSEGV", 1, 1},
+		{simprog.LostWakeup(), "deadlock", "T1 never returns from a condition wait", 3, 2, true},
+		{simprog.OrderViolation(), "signal", "SIGSEGV", 1, 1, true},
 		// main|A|main|A: main polls and is never blocked, A is left between flag and use.
-		{simprog.UseAfterFree(), "misuse", "use of freed memory", 3, 2},
+		{simprog.UseAfterFree(), "misuse", "use of freed memory", 3, 2, false},
 		// main|B|A|main: B merely comes first.
-		{simprog.ExitStatus(), "exit", "exit status 9, expected 8", 3, 0},
-		{simprog.TwoStage(), "assertion", "second == 2", 0, 0},
+		{simprog.ExitStatus(), "exit", "exit status 9, expected 8", 3, 0, true},
+		{simprog.TwoStage(), "assertion", "second == 2", 0, 0, true},
 	} {
 		for seed := range uint64(3) {
 			t.Run(fmt.Sprintf("%s/%d", test.program.Name, seed), func(t *testing.T) {
@@ -49,8 +50,8 @@ func TestFindsBugs(t *testing.T) {
 					}
 				}
 				s := r.Simplified
-				if !s.Complete || test.switches > 0 && (s.Switches != test.switches || s.Preemptions != test.preemptions) {
-					t.Errorf("simplified to %d switches, %d preemptions, want %d, %d", s.Switches, s.Preemptions, test.switches, test.preemptions)
+				if s.Cut || s.Complete != test.shown || test.switches > 0 && (s.Switches != test.switches || s.Preemptions != test.preemptions) {
+					t.Errorf("simplified to %d switches, %d preemptions, want %d, %d; %s", s.Switches, s.Preemptions, test.switches, test.preemptions, s.Unproven)
 				}
 				if cost := trace.CostOf(s.Recorded.Events); cost.Switches != s.Switches || cost.Preemptions != s.Preemptions || cost.Events != s.Events {
 					t.Errorf("the report says %+v, the trace %+v", s, cost)

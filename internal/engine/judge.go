@@ -53,30 +53,42 @@ func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Si
 func judged(t target.Target, v verdict) schedule.Executor {
 	watches := target.Watches(t)
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
-		p.ExpectStatus = v.expect
-		var seen observe.Observer
-		switch {
-		case !v.races:
-		case watches:
-			p.Record, p.Watch = true, true
-		default:
-			p.Record, p.Accesses, p.Watcher = true, true, &seen
-		}
+		p = v.prepared(p, watches)
 		o, err := t.Run(ctx, p)
 		if err != nil {
 			return o, err
 		}
-		judge(&o.Ending, v.expect)
-		if o.Trace != nil {
-			judge(&o.Trace.Ending, v.expect)
-		}
-		switch {
-		case o.Watched != nil:
-			v.race(&o, observe.InPlace(&o, p.Points).Races)
-		case p.Watcher != nil && o.Trace != nil:
-			v.race(&o, seen.Seen().Races)
-		}
+		v.judge(p, &o)
 		return o, nil
+	}
+}
+
+// prepared returns the plan with what the oracle needs. watches says that the target can watch.
+func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
+	p.ExpectStatus = v.expect
+	switch {
+	case !v.races:
+	case watches:
+		p.Record, p.Watch = true, true
+	default:
+		p.Record, p.Accesses, p.MaxAccesses, p.Watcher = true, true, 0, new(observe.Observer)
+	}
+	return p
+}
+
+// judge applies the oracle to the outcome of a prepared plan.
+func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
+	judge(&o.Ending, v.expect)
+	if o.Trace != nil {
+		judge(&o.Trace.Ending, v.expect)
+	}
+	seen, ok := p.Watcher.(*observe.Observer)
+	switch {
+	case !v.races:
+	case o.Watched != nil:
+		v.race(o, observe.InPlace(o, p.Points).Races)
+	case ok && o.Trace != nil:
+		v.race(o, seen.Seen().Races)
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -103,12 +104,29 @@ func (o *Options) delays() schedule.Delays {
 type SimplifyOptions struct {
 	Executions int           // 0 means the simplifier's default
 	Time       time.Duration // 0 means no bound
-	MaxSteps   int           // step budget of an execution; 0 means the target's default
+	// ExtraTime bounds the search that goes on when no operation helps any more, for a simpler
+	// execution or until none can be simpler: 0 means no bound but Time. NoExtra skips this search,
+	// and Endless removes its bound on executions.
+	ExtraTime time.Duration
+	NoExtra   bool
+	Endless   bool
+	MaxSteps  int // step budget of an execution; 0 means the target's default
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
 	// Where and Locate are like those of Options; a search uses those instead.
 	Where  func(s trace.Site, exact bool) string
 	Locate finding.Locate
+}
+
+// extra returns the bound on the executions of the further search, as tinertia.Options.Extra.
+func (o *SimplifyOptions) extra() int {
+	switch {
+	case o.NoExtra:
+		return -1
+	case o.Endless:
+		return math.MaxInt
+	}
+	return 0
 }
 
 // Progress is reported by Find and Simplify, from one goroutine at a time: during exploration at

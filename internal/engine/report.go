@@ -123,8 +123,12 @@ type Simplified struct {
 	Preemptions int     `json:"preemptions"`
 	Executions  int     `json:"executions"`
 	Seconds     float64 `json:"seconds"`
-	// Complete is false if simplification was cut short.
-	Complete bool `json:"complete"`
+	// Complete means that no schedule leads to the failure with fewer context switches, or with as
+	// many and fewer preemptions. If false, Unproven says why that is not known; Cut means that
+	// simplification was cut short.
+	Complete bool   `json:"complete"`
+	Unproven string `json:"unproven,omitempty"`
+	Cut      bool   `json:"cut"`
 	// Confirmed means that the trace was replayed identically.
 	Confirmed bool             `json:"confirmed"`
 	Details   *tinertia.Result `json:"details"`

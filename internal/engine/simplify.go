@@ -21,7 +21,7 @@ import (
 // and confirms the result by a strict replay.
 //
 // If the options, an error or the context cut it short, the result is the simplest execution found
-// so far and Complete is false; its replay may exceed the limit by Grace. Reaching the options'
+// so far and Cut is true unless every operation was tried; its replay may exceed the limit by Grace. Reaching the options'
 // bounds is not an error. Otherwise the error is that of the target or the context,
 // tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
 // *DivergedError if the result does not replay. The result is nil if simplification could not start
@@ -44,21 +44,31 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
 	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
 	left := opts.Executions
+	prompt, promptly, err := recorded, 0, error(nil)
+	if strategy.DelaysOf(recorded) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
+		prompt, promptly, err = undelayed(bounded, exec, replayPlan(recorded), recorded, same)
+		if err != nil && !outOfTime(bounded) {
+			return nil, err
+		}
+		start = prompt
+	}
 	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
 		executed := 0
-		start, executed, err = merged(bounded, exec, recorded, same)
+		start, executed, err = merged(bounded, exec, prompt, same)
 		if left > 0 {
 			left -= executed
 		}
 		switch {
 		case err != nil && outOfTime(bounded):
-			start = recorded
+			start = prompt
 		case err != nil:
 			return nil, err
 		}
 	}
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
-		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(recorded), MaxExecutions: left, Progress: progress,
+		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
+		Batch: batched(t, verdictOf(recorded, opts.Locate, opts.Where)), Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
+		Extra: opts.extra(), ExtraTime: opts.ExtraTime,
 	})
 	if err != nil && outOfTime(bounded) {
 		err = nil
@@ -66,8 +76,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) {
 		return nil, err
 	}
-	if start != recorded {
-		details.StartedFrom(recorded, StaticMerge)
+	if start != prompt {
+		details.StartedFrom(prompt, StaticMerge, 1)
+	}
+	if prompt != recorded {
+		details.StartedFrom(recorded, Undelay, promptly)
 	}
 	if err == nil || bounded.Err() != nil {
 		last, cancel := outlasting(bounded)
@@ -82,7 +95,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,
 		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
-		Executions: details.Table2.Executions, Complete: details.Complete,
+		Executions: details.Table2.Executions, Complete: details.Complete, Unproven: details.Unproven, Cut: details.Cut,
 		Details: details, Recorded: result,
 	}
 	if err == nil || bounded.Err() != nil {
@@ -96,6 +109,26 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
+}
+
+// batched returns an executor that queues plans on the target, so that it executes one while heddle
+// looks at the outcome of another.
+func batched(t target.Target, v verdict) tinertia.Batch {
+	watches := target.Watches(t)
+	return func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error {
+		given, ended := 0, 0
+		return t.Stream(ctx, func() (schedule.Plan, bool) {
+			if given == len(plans) {
+				return schedule.Plan{}, false
+			}
+			given++
+			return v.prepared(plans[given-1], watches), true
+		}, func(p schedule.Plan, o schedule.Outcome) bool {
+			v.judge(p, &o)
+			ended++
+			return done(ended-1, o)
+		})
+	}
 }
 
 // withAccesses replaces the result, if it is the recording of a race without the racing accesses, by
@@ -121,6 +154,46 @@ func withAccesses(ctx context.Context, exec schedule.Executor, details *tinertia
 // StaticMerge is the operation of a simplification that reorders independent operations. Its only
 // execution records the result.
 const StaticMerge tinertia.Operation = "static-merge"
+
+// Undelay is the operation of a simplification that looks for an execution in which no wait, sleep or
+// timer overtakes a thread. Such a failure needs no slow machine, so it is preferred even if it has
+// more preemptions.
+const Undelay tinertia.Operation = "undelay"
+
+// undelayRuns is how many executions undelayed makes.
+const undelayRuns = 64
+
+// undelayed looks for the failure in executions without overtaking: that of the recorded schedule
+// with waits and sleeps that take their time, and then random ones. It returns the recorded
+// execution if it finds none.
+func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
+	like.Mode, like.Delays, like.Timeouts, like.Accesses = schedule.Tolerant, schedule.NoDelays, false, false
+	for i := range like.Script {
+		like.Script[i].Timeout = false
+	}
+	plan := like
+	for i := range undelayRuns {
+		o, err := exec(ctx, plan)
+		if err != nil {
+			return recorded, executed, err
+		}
+		executed++
+		if o.Trace != nil && same(o.Ending) && o.Trace.Overtakings() == 0 && len(schedule.ScriptOf(o.Trace)) > 0 {
+			if plan.Mode == schedule.Tolerant {
+				o.Trace.Header = recorded.Header
+				return o.Trace, executed, nil
+			}
+			// Whether it fails with the recorded seed remains to be seen.
+			plan = like
+			plan.Script, plan.Threads = schedule.ScriptOf(o.Trace), o.Trace.Threads
+			continue
+		}
+		plan = like
+		plan.Mode, plan.Script, plan.Threads = schedule.NoScript, nil, nil
+		plan.Policy, plan.Stay, plan.Seed = schedule.Random, [...]float64{0, 0.8, 0.95, 0.99}[i%4], uint64(i)+1
+	}
+	return recorded, executed, nil
+}
 
 // merged reorders the independent operations of the recorded execution for fewer context switches,
 // and runs the result. It returns the recorded execution if reordering gains nothing or the result
@@ -176,7 +249,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		s.note("not simplified: %v", errTime)
 		return nil
 	}
-	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && !simple.Complete {
+	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && simple.Cut {
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}

@@ -186,11 +186,16 @@ func printKey(w io.Writer, key string) {
 	}
 }
 
-// Unsimplified returns what a simplification has left undone, for a message.
+// Unsimplified returns how far a simplification got, for a message.
 func Unsimplified(s *engine.Simplified) string {
 	out := ""
-	if !s.Complete {
+	switch {
+	case s.Complete:
+		out += " (minimal: no schedule with fewer context switches fails)"
+	case s.Cut:
 		out += " (incomplete; heddle simplify continues from it)"
+	default:
+		out += " (the best found; " + s.Unproven + ")"
 	}
 	if !s.Confirmed {
 		out += " (not confirmed by a replay)"

@@ -73,6 +73,9 @@ func (p *Printer) Summary(r *tinertia.Result) error {
 		Iterations: r.Table2.Iterations, Executions: r.Table2.Executions,
 		Time: time.Duration(r.Table2.Seconds * float64(time.Second)),
 	}
+	if r.Complete {
+		s.Gap = "minimal"
+	}
 	if i := slices.IndexFunc(r.Trace.Modules, func(m trace.Module) bool { return m.Program }); i >= 0 {
 		s.Program = filepath.Base(r.Trace.Modules[i].Path)
 	}

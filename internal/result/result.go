@@ -115,6 +115,9 @@ type Simplified struct {
 	Executions  int     `json:"executions"`
 	Seconds     float64 `json:"seconds"`
 	Complete    bool    `json:"complete"`
+	Unproven    string  `json:"unproven,omitempty"`
+	Cut         bool    `json:"cut"`
+	LastGain    int     `json:"last_gain"`
 	Confirmed   bool    `json:"confirmed"`
 }
 
@@ -162,7 +165,7 @@ func foundOf(x *engine.Found) Distinct {
 	}
 	if s := x.Simplified; s != nil {
 		out.Shown = s.Recorded
-		out.Simplified = &Simplified{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Confirmed}
+		out.Simplified = &Simplified{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Unproven, s.Cut, s.Details.LastGain, s.Confirmed}
 	}
 	out.Finding.EarlyTimeouts = overtakings(out.Shown)
 	return out

@@ -28,7 +28,7 @@ func interrupted(t *testing.T, ctx context.Context, after int, spoil func() erro
 		}
 		return p.run(ctx, plan)
 	}
-	r, err := Simplify(ctx, Input{in, sameBug(in.Ending)}, exec, Options{History: true})
+	r, err := Simplify(ctx, Input{in, sameBug(in.Ending)}, exec, Options{History: true, Extra: -1})
 	if r == nil {
 		t.Fatalf("no result with error %v", err)
 	}
@@ -46,8 +46,8 @@ func TestExecutorError(t *testing.T) {
 		} else if r.Table2.Executions != after {
 			t.Errorf("%d executions, want %d", r.Table2.Executions, after)
 		}
-		if err != lost || r.Complete != (lost == nil) {
-			t.Errorf("after %d executions: error %v, complete %v", after, err, r.Complete)
+		if err != lost || r.Cut != (lost != nil) {
+			t.Errorf("after %d executions: error %v, cut %v", after, err, r.Cut)
 		}
 		switches = append(switches, r.After.Switches)
 	}
@@ -63,7 +63,7 @@ func TestExecutorErrorAtOnce(t *testing.T) {
 	r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, func(context.Context, schedule.Plan) (schedule.Outcome, error) {
 		return schedule.Outcome{}, lost
 	}, Options{})
-	if err != lost || r == nil || r.Trace != in || r.After != r.Before || r.Complete || r.Table2.Executions != 0 {
+	if err != lost || r == nil || r.Trace != in || r.After != r.Before || r.Complete || !r.Cut || r.Table2.Executions != 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
@@ -72,7 +72,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r, err := interrupted(t, ctx, 10, func() error { cancel(); return nil })
-	if err != context.Canceled || r.Complete || r.Table2.Executions != 11 || r.After.Compare(r.Before) >= 0 {
+	if err != context.Canceled || r.Complete || !r.Cut || r.Table2.Executions != 11 || r.After.Compare(r.Before) >= 0 {
 		t.Errorf("error %v, result %+v", err, r.Table2)
 	}
 }
@@ -81,7 +81,7 @@ func TestMaxExecutions(t *testing.T) {
 	p := counters(4, 6)
 	in := failing(p, 1, 10)
 	run := func(n int) *Result {
-		r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{MaxExecutions: n, History: true})
+		r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{MaxExecutions: n, Extra: -1, History: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,16 +89,16 @@ func TestMaxExecutions(t *testing.T) {
 		return r
 	}
 	all := run(0)
-	if !all.Complete || all.Table2.Executions < 20 {
+	if all.Cut || all.Table2.Executions < 20 {
 		t.Fatalf("%+v", all.Table2)
 	}
 	for _, n := range []int{1, 7, all.Table2.Executions - 1} {
-		if r := run(n); r.Complete || r.Table2.Executions != n {
-			t.Errorf("MaxExecutions %d: complete %v, %d executions", n, r.Complete, r.Table2.Executions)
+		if r := run(n); !r.Cut || r.Table2.Executions != n {
+			t.Errorf("MaxExecutions %d: cut %v, %d executions", n, r.Cut, r.Table2.Executions)
 		}
 	}
-	if r := run(all.Table2.Executions); !r.Complete || r.After != all.After {
-		t.Errorf("complete %v, %+v", r.Complete, r.After)
+	if r := run(all.Table2.Executions); r.Cut || r.After != all.After {
+		t.Errorf("cut %v, %+v", r.Cut, r.After)
 	}
 }
 

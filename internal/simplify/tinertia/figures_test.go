@@ -127,8 +127,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("step %d gives\n%swant\n%s", i+1, got, w.listing)
 		}
 	}
-	if listing(r.Trace) != figure5 || r.Table2.Iterations != 2 || !r.Complete {
-		t.Errorf("result after %d iterations, complete %v:\n%s", r.Table2.Iterations, r.Complete, listing(r.Trace))
+	if listing(r.Trace) != figure5 || r.Table2.Iterations != 2 || r.Cut {
+		t.Errorf("result after %d iterations, cut %v:\n%s", r.Table2.Iterations, r.Cut, listing(r.Trace))
 	}
 	if got, want := r.Table1.Reduction.Switches, 100*5.0/7; got != want {
 		t.Errorf("reduction of switches %v, want %v", got, want)

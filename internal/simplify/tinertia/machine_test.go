@@ -242,6 +242,22 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 	}
 	e := trace.Event{Thread: trace.ThreadID(id), Op: op, Site: site, Enabled: p.enabled(s)}
 	t := &s.threads[id]
+	if t.state == running || t.state == woken {
+		i := p.funcs[t.fn][t.pc]
+		switch i.kind {
+		case kWrite, kLoad, kStore, kIf, kCrash:
+			e.Object, e.Size = trace.MakeObject(trace.RegionGlobal, 0, 0x1000+8*uint64(i.a)), 8
+		case kLock, kUnlock:
+			e.Object = trace.MakeObject(trace.RegionGlobal, 0, 0x2000+8*uint64(i.a))
+		case kWait:
+			e.Object = trace.MakeObject(trace.RegionGlobal, 0, 0x3000+8*uint64(i.a))
+			e.Aux = uint64(trace.MakeObject(trace.RegionGlobal, 0, 0x2000+8*uint64(i.b)))
+		case kSignal, kBroadcast:
+			e.Object = trace.MakeObject(trace.RegionGlobal, 0, 0x3000+8*uint64(i.a))
+		case kSemWait, kSemPost:
+			e.Object = trace.MakeObject(trace.RegionGlobal, 0, 0x4000+8*uint64(i.a))
+		}
+	}
 	fail := func(k trace.Kind) {
 		s.end = &trace.Ending{Kind: k, Thread: trace.ThreadID(id), Site: site}
 	}

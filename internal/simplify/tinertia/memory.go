@@ -24,13 +24,15 @@ type memory struct {
 	complete map[uint64]*verdict // by complete schedule of the execution
 	held     []*verdict          // verdicts that still have their trace, oldest first
 	events   int                 // total events in held
+	room     int                 // bound of events
 }
 
-// remembered bounds the total number of events in the traces kept, at about 100 bytes each.
+// remembered is the default of memory.room: the total number of events in the traces kept, at about
+// 100 bytes each.
 const remembered = 1 << 19
 
 func newMemory() *memory {
-	return &memory{scripts: map[uint64]*verdict{}, complete: map[uint64]*verdict{}}
+	return &memory{scripts: map[uint64]*verdict{}, complete: map[uint64]*verdict{}, room: remembered}
 }
 
 // find returns the result of a script, or nil if it is not known.
@@ -51,7 +53,7 @@ func (m *memory) add(script []schedule.Step, threads []trace.Thread, v *verdict)
 	m.complete[hashSchedule(schedule.Steps(v.trace.Events), v.trace.Threads)] = v
 	m.held = append(m.held, v)
 	m.events += len(v.trace.Events)
-	for m.events > remembered && len(m.held) > 1 {
+	for m.events > m.room && len(m.held) > 1 {
 		old := m.held[0]
 		m.held = m.held[1:]
 		m.events -= len(old.trace.Events)

@@ -41,16 +41,20 @@ const (
 	// Shift moves the end of a TEI, so that the thread is preempted some actions later or earlier.
 	// It keeps the rest, or else leaves it to the fair policy.
 	Shift Operation = "shift"
-	// Restart starts from the fair non-preemptive execution and adds at most restartBound
-	// preemptions, first at and near those of the current execution, as in iterative context
-	// bounding (Musuvathi and Qadeer, PLDI'07).
+	// Restart starts from the fair non-preemptive execution and goes through the schedules that
+	// cost less than the current execution, those with the fewest preemptions first and among them
+	// those that preempt at and near its preemptions: iterative context bounding (Musuvathi and
+	// Qadeer, PLDI'07). When it has been through all, the current execution is minimal.
 	Restart Operation = "restart"
+	// Elsewhere looks for the bug under other schedules and simplifies what it finds. It is tried
+	// after all others, where Restart has not shown that no schedule costs less.
+	Elsewhere Operation = "elsewhere"
 )
 
 // paper lists the operations of Algorithm 1.
 var paper = []Operation{RemoveLast, MoveUp, MoveUpActions, MoveDown}
 
-var beyond = []Operation{TakeRejected, Cut, RunOn, MoveTEI, Shift, Restart}
+var beyond = []Operation{TakeRejected, Cut, RunOn, MoveTEI, Shift, Restart, Elsewhere}
 
 // All returns all operations in the order in which they are tried.
 func All() []Operation {

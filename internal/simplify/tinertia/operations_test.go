@@ -126,7 +126,7 @@ func TestEveryOperationCounts(t *testing.T) {
 			bare:  trace.Cost{Switches: 1, Preemptions: 1, Threads: 2, Events: 5},
 		},
 		{
-			op: Restart, base: without(All(), Coarsen), why: "main itself can do what thread 1 did; then thread 2 is to be chosen, which is not the fair choice",
+			op: Restart, base: without(without(All(), Coarsen), Elsewhere), why: "main itself can do what thread 1 did; then thread 2 is to be chosen, which is not the fair choice",
 			p: program{funcs: [][]instr{
 				{{kind: kCreate, a: 1}, {kind: kCreate, a: 2}, set(0), {kind: kJoin, a: 0}, {kind: kJoin, a: 1}},
 				{{kind: kLoad, a: 0}, {kind: kStore, a: 0, b: 1}},

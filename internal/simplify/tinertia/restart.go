@@ -3,49 +3,56 @@ package tinertia
 import (
 	"cmp"
 	"container/heap"
-	"iter"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// restartBound is the maximum number of preemptions of a restarted execution: 0, 1, then
-// 2. Musuvathi and Qadeer found that few bugs need more.
-const restartBound = 2
+// restart searches for the bug again from the start, over all schedules that cost less than the
+// current execution. It is not in the paper.
+//
+// A prefix is an execution's beginning, followed by another scheduling decision; the fair policy
+// continues after it. The execution of a prefix shows every decision that could be made next, and
+// each of those that the execution does not make itself is a new prefix. The first prefix is empty.
+// There are three kinds of decision:
+//
+//   - If the previous thread is blocked, any enabled thread can be chosen. That costs no preemption.
+//   - Otherwise, another thread preempts it.
+//   - A signal wakes another waiter, a select tries another case first, or a wait or sleep ends
+//     early.
+//
+// Prefixes with the fewest preemptions come first, then those near the preemptions of the execution
+// that the search began with, then those with the fewest switches. This is iterative context
+// bounding (Musuvathi and Qadeer, PLDI'07) guided by a known failing execution, with two bounds:
+// prefixes that cost as much as the current execution are not followed further, and of those that
+// lead to one state (see states), only the cheapest are. When none is left, no schedule costs less.
+//
+// The frontier outlasts improvements: it keeps the prefixes that have not been executed, and drops
+// those that a better execution makes too expensive.
+type frontier struct {
+	known   places
+	pending map[uint64]schedule.Step // the next operation of a thread that knows this much (states.local)
+	seen    map[uint64][]spent       // cheapest ways to a decision in a state
+	refused map[trace.Site]int       // waits that did not end early when they were told to
+	merges  bool                     // executions that reach one state are continued once
+	// stuck says that the bug is that no thread can run, so every thread that is certain to be able
+	// to run has to before.
+	stuck   bool
+	open    []*prefix
+	created int
+	// gap says why exhausting the prefixes would not prove that no schedule costs less; empty if it
+	// would.
+	gap string
+}
 
-// restart searches for the bug again, from the start and with fewer preemptions. It is not in the
-// paper. It divides an execution into a forced prefix and a fair rest, forces one more scheduling
-// decision somewhere in the rest, and leaves everything after it to the fair policy. The first
-// execution has no forced decision. A forced decision is one of two kinds:
-//
-//   - If the previous thread is blocked, or at the very start, any enabled thread can be chosen.
-//     That costs no preemption.
-//   - Otherwise, another thread preempts it. The preemptions of the current execution come first:
-//     the same thread after the same operation, preempted by the same thread. Then come others,
-//     ordered by how many operations they are away from a place where the current execution
-//     preempts that thread.
-//
-// Prefixes with the fewest preemptions come first, then those nearest to the current execution.
-// This is iterative context bounding (Musuvathi and Qadeer, PLDI'07), guided by a known failing
-// execution and limited by passLimit. Positions are not used.
-func restart(q *sequence, _ int) iter.Seq[candidate] {
-	return func(yield func(candidate) bool) {
-		if len(q.teis) < 2 {
-			return
-		}
-		r := &restarts{q: q, known: q.switchPlaces(), room: 4 * passLimit(len(q.teis))}
-		for p := (&prefix{}); p != nil; p = r.pop() {
-			c := candidate{op: Restart, script: p.script(), threads: p.threads, bound: unbounded}
-			c.next = func(rejected *trace.Trace) []candidate {
-				r.expand(p, rejected)
-				return nil
-			}
-			if !yield(c) {
-				return
-			}
-		}
-	}
+// spent is what a prefix has cost.
+type spent struct{ switches, preemptions int }
+
+// within reports whether a costs no more than b in either way.
+func (a spent) within(b spent) bool {
+	return a.switches <= b.switches && a.preemptions <= b.preemptions
 }
 
 // prefix is the forced beginning of an execution: steps of an earlier execution, followed by a
@@ -54,12 +61,15 @@ type prefix struct {
 	base    []schedule.Step
 	choice  schedule.Step
 	length  int            // of the script
-	threads []trace.Thread // names for the steps; nil means those of the current execution
+	threads []trace.Thread // names for the steps; nil for the empty prefix
 
-	preemptions int
-	distance    int // sum of the distances of its preemptions from the current execution's
-	switches    int
-	number      int // in order of creation; breaks ties
+	spent
+	owed     int    // how many switches have to follow at least
+	distance int    // sum of the distances of its preemptions from those the search began with
+	variant  bool   // its last decision differs from another prefix's in which thread is woken, or the like
+	stays    int    // how often a thread continued that the fair policy had switched away from, times stay
+	number   int    // in order of creation; breaks ties
+	state    uint64 // key of its last decision in frontier.seen
 }
 
 func (p *prefix) script() []schedule.Step {
@@ -73,9 +83,481 @@ func (p *prefix) compare(o *prefix) int {
 	return cmp.Or(
 		cmp.Compare(p.preemptions, o.preemptions),
 		cmp.Compare(p.distance, o.distance),
-		cmp.Compare(p.switches, o.switches),
+		cmp.Compare(p.switches+p.owed, o.switches+o.owed),
 		cmp.Compare(p.number, o.number),
 	)
+}
+
+const (
+	// maxOpen bounds the prefixes that wait for their execution, at about 200 bytes each.
+	maxOpen = 1 << 20
+	// maxWalk bounds the decisions of one execution that are looked at.
+	maxWalk = 1 << 14
+	// maxStays bounds how often one prefix keeps a thread running that yields, spins or has run for
+	// long. A yield that the runtime inserted into a computation counts as one of stay parts of that,
+	// since computations end, unlike polling.
+	maxStays = 4
+	stay     = 16
+	// maxRefused is how often a wait is told to end early before it counts as one without a
+	// deadline.
+	maxRefused = 2
+	// restartBatch is the number of prefixes that are executed at a time. It is a constant, so that
+	// the result does not depend on how many can run at once.
+	restartBatch = 32
+)
+
+// newFrontier returns a frontier guided by the execution q.
+func newFrontier(q *sequence, merges bool) *frontier {
+	return &frontier{
+		known: q.switchPlaces(), merges: merges,
+		stuck:   q.trace.Ending.Kind == trace.Deadlock && q.trace.Header.Target != "go",
+		pending: map[uint64]schedule.Step{}, seen: map[uint64][]spent{}, refused: map[trace.Site]int{},
+		open: []*prefix{{}},
+	}
+}
+
+// restart executes at most limit prefixes, until one of their executions is accepted. exhausted
+// means that no prefix is left that could be simpler than the current execution.
+func (s *search) restart(limit int) (better, exhausted bool, err error) {
+	if s.frontier == nil {
+		s.frontier = newFrontier(s.cur, s.opts.Accesses)
+	}
+	f := s.frontier
+	for before := s.made; s.made-before < limit; {
+		batch := f.take(min(restartBatch, limit-(s.made-before)), s.cur.cost)
+		if len(batch) == 0 {
+			return false, true, nil
+		}
+		found, err := s.runPrefixes(batch)
+		if found != nil {
+			s.accept(Restart, found)
+			return true, false, err
+		}
+		if err != nil {
+			return false, false, err
+		}
+	}
+	return false, false, nil
+}
+
+// runPrefixes executes a batch and returns its simplest execution that is simpler than the current
+// one, if any.
+func (s *search) runPrefixes(batch []*prefix) (*verdict, error) {
+	var best *verdict
+	st := s.stats[Restart]
+	err := s.executeAll(batch, func(p *prefix, v *verdict, executed bool) {
+		st.Tried++
+		if executed {
+			st.Executed++
+		}
+		s.frontier.expand(p, v.trace, s.cur.cost, s.opts.Delays)
+		simpler := v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0)
+		if simpler {
+			kept := *v // memory may drop the trace
+			best = &kept
+		}
+		if executed && s.opts.Progress != nil {
+			s.opts.Progress(Progress{Restart, s.made, s.iteration, simpler, s.cur.cost})
+		}
+	})
+	return best, err
+}
+
+// take removes the next n prefixes that could be simpler than cost.
+func (f *frontier) take(n int, cost trace.Cost) []*prefix {
+	var out []*prefix
+	for len(out) < n && len(f.open) > 0 {
+		p := heap.Pop(f).(*prefix)
+		if !useful(p.spent, p.owed, cost) || f.beaten(p) {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// beaten reports whether a cheaper way to the state of p was found since p was pushed.
+func (f *frontier) beaten(p *prefix) bool {
+	return slices.ContainsFunc(f.seen[p.state], func(o spent) bool { return o != p.spent && o.within(p.spent) })
+}
+
+// useful reports whether an execution with a prefix of this cost, that has to switch owed times
+// more, can have fewer switches than cost, or as many and fewer preemptions.
+func useful(p spent, owed int, cost trace.Cost) bool {
+	least := p.switches + owed
+	return least < cost.Switches || least == cost.Switches && p.preemptions < cost.Preemptions
+}
+
+// Reasons why an exhausted frontier proves nothing.
+const (
+	gapRoom        = "there are too many schedules to keep count of"
+	gapLong        = "executions are too long to try every schedule"
+	gapForced      = "a thread could not be scheduled where it was enabled"
+	gapStays       = "threads yield or spin, and can be kept running in endless ways"
+	gapSpontaneous = "signals, timers or child processes may come at any time"
+	gapSelect      = "a select has too many cases"
+	gapWakes       = "a futex call wakes some of several waiters"
+	gapAccesses    = "not every access to memory was recorded"
+	gapOutside     = "executions depend on more than the schedule"
+)
+
+// expand adds the prefixes that differ from t, the execution of p, in one scheduling decision after
+// p.
+func (f *frontier) expand(p *prefix, t *trace.Trace, cost trace.Cost, delays schedule.Delays) {
+	q := newSequence(t)
+	if !f.follows(p, q) {
+		return
+	}
+	w := newWalk(f, p, q, delays)
+	for i := range q.events {
+		if i == maxWalk {
+			f.gap = cmp.Or(f.gap, gapLong)
+			return
+		}
+		if i == p.length-1 && !p.variant {
+			w.wakes(i, cost)
+		}
+		if i >= p.length {
+			w.branch(i, cost)
+			// The decision that the execution made itself. If its state was reached before, the
+			// rest has been looked at.
+			if next := w.after(i, q.events[i].Thread); !useful(next, w.owed(i, q.events[i].Thread), cost) || !f.note(w.key(i, &q.steps[i]), next) {
+				return
+			}
+		}
+		w.advance(i)
+		if ops.Of(q.events[i].Op).Spontaneous && q.events[i].Op != trace.OpSpuriousWake {
+			f.gap = cmp.Or(f.gap, gapSpontaneous)
+		}
+	}
+}
+
+// follows reports whether the execution made the decisions of the prefix.
+func (f *frontier) follows(p *prefix, q *sequence) bool {
+	if p.length == 0 {
+		return true
+	}
+	ok := len(q.events) >= p.length
+	if ok {
+		made, want := q.steps[p.length-1], p.choice
+		ok = nameOf(q.trace.Threads, made.Thread) == nameOf(p.threads, want.Thread) && made.Timeout == want.Timeout
+	}
+	switch {
+	case ok:
+	case p.choice.Timeout:
+		f.refused[p.choice.Site]++ // it has no deadline, or one that is too late
+	default:
+		f.gap = cmp.Or(f.gap, gapForced)
+	}
+	return ok
+}
+
+// note remembers a way to a decision, and reports whether none was known that costs no more.
+func (f *frontier) note(key uint64, c spent) bool {
+	if !f.merges {
+		return true
+	}
+	known := f.seen[key]
+	if slices.ContainsFunc(known, func(o spent) bool { return o.within(c) }) {
+		return false
+	}
+	known = slices.DeleteFunc(known, func(o spent) bool { return c.within(o) })
+	f.seen[key] = append(known, c)
+	return true
+}
+
+// walk goes through the decisions of an execution.
+type walk struct {
+	f      *frontier
+	p      *prefix
+	q      *sequence
+	states *states
+	delays schedule.Delays
+	sync   ops.State
+	queued bool // sync follows the execution
+	next   map[trace.ThreadID][]int
+	done   map[trace.ThreadID]int // operations so far
+	knows  map[trace.ThreadID]uint64
+	ended  map[trace.ThreadID]bool
+	wait   map[trace.ThreadID]trace.Site // of the wait in whose queue the thread is
+	spent
+}
+
+func newWalk(f *frontier, p *prefix, q *sequence, delays schedule.Delays) *walk {
+	w := &walk{
+		f: f, p: p, q: q, delays: delays, next: nextSteps(q), done: map[trace.ThreadID]int{},
+		knows: map[trace.ThreadID]uint64{}, ended: map[trace.ThreadID]bool{}, wait: map[trace.ThreadID]trace.Site{},
+		queued: !slices.ContainsFunc(q.trace.Threads, func(t trace.Thread) bool { return t.IsClock() }) && q.trace.Header.Target != "go",
+	}
+	if f.merges {
+		w.states = statesOf(q)
+		knows := map[trace.ThreadID]uint64{}
+		for i := range q.steps {
+			id := q.steps[i].Thread
+			if k := knows[id]; k != 0 {
+				f.pending[k] = q.steps[i]
+			}
+			knows[id] = w.states.local[i]
+		}
+	}
+	return w
+}
+
+// last returns the thread of the decision before i, or -1.
+func (w *walk) last(i int) trace.ThreadID {
+	if i == 0 {
+		return -1
+	}
+	return w.q.events[i-1].Thread
+}
+
+// after returns what the execution has cost when thread to is chosen in decision i.
+func (w *walk) after(i int, to trace.ThreadID) spent {
+	c, last := w.spent, w.last(i)
+	if last >= 0 && last != to {
+		c.switches++
+		if w.q.events[i].Enabled.Has(last) {
+			c.preemptions++
+		}
+	}
+	return c
+}
+
+// owed returns how many switches have to follow when thread to is chosen in decision i, at least.
+// An enabled thread whose operation never blocks stays enabled until it has run. Where the bug is
+// that no thread is enabled, each of them has to run.
+func (w *walk) owed(i int, to trace.ThreadID) (n int) {
+	if !w.f.stuck {
+		return 0
+	}
+	for id := range w.q.events[i].Enabled.All() {
+		if id == to {
+			continue
+		}
+		op := trace.OpNone
+		if next := w.next[id]; len(next) > 0 {
+			op = w.q.steps[next[0]].Op
+		} else if step, ok := w.f.pending[w.knows[id]]; ok && w.knows[id] != 0 {
+			op = step.Op
+		}
+		if op != trace.OpNone && ops.Of(op).Blocks == ops.Never {
+			n++
+		}
+	}
+	return n
+}
+
+// key identifies a decision in the state before decision i.
+func (w *walk) key(i int, s *schedule.Step) uint64 {
+	if w.states == nil {
+		return 0
+	}
+	h := scheduleHash{w.q.trace.Threads, w.states.before[i]}
+	h.mix(nameOf(h.threads, s.Thread))
+	extra := uint64(s.Choice) << 1
+	if s.Timeout {
+		extra |= 1
+	}
+	h.mix(extra)
+	if s.Wake >= 0 {
+		h.mix(nameOf(h.threads, s.Wake))
+	}
+	return h.sum
+}
+
+// branch pushes the decisions that could be made instead of decision i.
+func (w *walk) branch(i int, cost trace.Cost) {
+	e := &w.q.events[i]
+	last := w.last(i)
+	for to := range e.Enabled.All() {
+		if to == e.Thread {
+			continue
+		}
+		stays := w.p.stays
+		if to == last {
+			// The fair policy switched away, because the thread yields, spins or has run for long.
+			if w.forced(to) {
+				stays++
+			} else {
+				stays += stay
+			}
+			if stays > maxStays*stay {
+				w.f.gap = cmp.Or(w.f.gap, gapStays)
+				continue
+			}
+		}
+		w.push(i, w.choice(to), false, stays, cost)
+	}
+	w.wakes(i, cost)
+	if w.delays != schedule.NoDelays {
+		w.early(i, cost)
+	}
+}
+
+// forced reports whether the thread's next operation is a yield that the runtime inserted into a
+// computation.
+func (w *walk) forced(id trace.ThreadID) bool {
+	n := w.next[id]
+	return len(n) > 0 && w.q.events[n[0]].Flags&trace.FlagForced != 0
+}
+
+// wakes pushes the other threads that a signal could wake, and the other cases that a select could
+// try first.
+func (w *walk) wakes(i int, cost trace.Cost) {
+	e := &w.q.events[i]
+	step := w.q.steps[i]
+	switch {
+	case e.Op == trace.OpSelect:
+		if e.Size > 8 {
+			w.f.gap = cmp.Or(w.f.gap, gapSelect)
+			return
+		}
+		for c := 1; c <= int(e.Size); c++ {
+			if c != step.Choice {
+				other := step
+				other.Choice = c
+				w.push(i, other, true, w.p.stays, cost)
+			}
+		}
+	case !w.queued:
+	case e.Op == trace.OpCondSignal || e.Op == trace.OpFutexWake:
+		waiting := 0
+		for u := range w.q.trace.Threads {
+			id := trace.ThreadID(u)
+			if at, ok := w.sync.Waiting(id); !ok || at != e.Object {
+				continue
+			}
+			waiting++
+			if id != step.Wake {
+				other := step
+				other.Wake = id
+				w.push(i, other, true, w.p.stays, cost)
+			}
+		}
+		if e.Op == trace.OpFutexWake && e.Value > 1 && int(e.Value) < waiting {
+			w.f.gap = cmp.Or(w.f.gap, gapWakes)
+		}
+	}
+}
+
+// early pushes the waits and sleeps that could end before their time.
+func (w *walk) early(i int, cost trace.Cost) {
+	e := &w.q.events[i]
+	for u := range w.q.trace.Threads {
+		id := trace.ThreadID(u)
+		if e.Enabled.Has(id) || w.ended[id] || id == e.Thread {
+			continue
+		}
+		step := schedule.Step{Thread: id, Wake: -1, Timeout: true}
+		if site, ok := w.wait[id]; ok {
+			step.Op, step.Site = trace.OpCondTimeout, site
+		} else if n := w.next[id]; len(n) > 0 && w.timed(w.q.events[n[0]].Op) {
+			step.Op, step.Site = w.q.steps[n[0]].Op, w.q.steps[n[0]].Site
+		} else {
+			continue
+		}
+		if w.f.refused[step.Site] < maxRefused {
+			w.push(i, step, true, w.p.stays, cost)
+		}
+	}
+}
+
+// timed reports whether an operation may end before its time.
+func (w *walk) timed(op trace.Op) bool {
+	spec := ops.Of(op)
+	return spec.Deadline || spec.Blocks == ops.UntilTime || op == trace.OpFutexWakeup || op == trace.OpFdPoll
+}
+
+// push adds a prefix: the execution up to decision i, then another choice.
+func (w *walk) push(i int, choice schedule.Step, variant bool, stays int, cost trace.Cost) {
+	c, owed := w.after(i, choice.Thread), w.owed(i, choice.Thread)
+	if !useful(c, owed, cost) {
+		return
+	}
+	f := w.f
+	key := w.key(i, &choice)
+	if !f.note(key, c) {
+		return
+	}
+	if len(f.open) >= maxOpen {
+		f.gap = cmp.Or(f.gap, gapRoom)
+		return
+	}
+	p := &prefix{base: w.q.steps[:i], choice: choice, length: i + 1, threads: w.q.trace.Threads, spent: c, owed: owed, distance: w.p.distance, variant: variant, stays: stays, state: key}
+	if c.preemptions > w.preemptions {
+		last := w.last(i)
+		p.distance += f.known.distance(p.threads, &w.q.events[i-1], w.done[last], choice.Thread)
+	}
+	f.created++
+	p.number = f.created
+	heap.Push(f, p)
+}
+
+// advance goes past decision i.
+func (w *walk) advance(i int) {
+	e := &w.q.events[i]
+	w.spent = w.after(i, e.Thread)
+	w.done[e.Thread]++
+	if n := w.next[e.Thread]; len(n) > 0 {
+		w.next[e.Thread] = n[1:]
+	}
+	if w.states != nil {
+		w.knows[e.Thread] = w.states.local[i]
+	}
+	if ops.Does(e.Op) == ops.Finish {
+		w.ended[e.Thread] = true
+	}
+	delete(w.wait, e.Thread)
+	if !w.queued {
+		return
+	}
+	w.sync.Apply(e)
+	if at, ok := w.sync.Waiting(e.Thread); ok && at == e.Object {
+		w.wait[e.Thread] = e.Site
+	}
+	for id := range w.wait {
+		if _, ok := w.sync.Waiting(id); !ok {
+			delete(w.wait, id)
+		}
+	}
+}
+
+// choice returns the step that schedules thread id next. If the execution ended before the thread
+// was scheduled again, another execution may have shown its next operation. If none did, the step
+// expects an operation that does not exist, so that the thread leaves the script at once and runs
+// until it blocks, as under the fair policy.
+func (w *walk) choice(id trace.ThreadID) schedule.Step {
+	if n := w.next[id]; len(n) > 0 {
+		step := w.q.steps[n[0]]
+		step.Timeout = false // it is enabled
+		return step
+	}
+	if step, ok := w.f.pending[w.knows[id]]; ok && w.knows[id] != 0 {
+		step.Thread, step.Wake, step.Timeout = id, -1, false
+		return step
+	}
+	return schedule.Step{Thread: id, Op: trace.OpNone, Wake: -1}
+}
+
+// nextSteps returns the indices of each thread's steps.
+func nextSteps(s *sequence) map[trace.ThreadID][]int {
+	next := map[trace.ThreadID][]int{}
+	for i, step := range s.steps {
+		next[step.Thread] = append(next[step.Thread], i)
+	}
+	return next
+}
+
+func (f *frontier) Len() int           { return len(f.open) }
+func (f *frontier) Less(i, j int) bool { return f.open[i].compare(f.open[j]) < 0 }
+func (f *frontier) Swap(i, j int)      { f.open[i], f.open[j] = f.open[j], f.open[i] }
+func (f *frontier) Push(x any)         { f.open = append(f.open, x.(*prefix)) }
+func (f *frontier) Pop() any {
+	last := len(f.open) - 1
+	p := f.open[last]
+	f.open[last] = nil
+	f.open = f.open[:last]
+	return p
 }
 
 // place identifies a context switch across executions.
@@ -90,7 +572,7 @@ type place struct {
 func (q *sequence) switchPlaces() places {
 	p := places{at: map[place]bool{}, done: map[uint64][]int{}}
 	count := map[trace.ThreadID]int{}
-	for k, tei := range q.teis[:len(q.teis)-1] {
+	for k, tei := range q.teis[:max(0, len(q.teis)-1)] {
 		count[tei.Thread] += tei.End - tei.Start
 		p.at[placeOf(q.trace.Threads, &q.events[tei.End-1], q.teis[k+1].Thread)] = true
 		from := nameOf(q.trace.Threads, tei.Thread)
@@ -108,11 +590,11 @@ func placeOf(threads []trace.Thread, last *trace.Event, to trace.ThreadID) place
 	return place{nameOf(threads, last.Thread), nameOf(threads, to), last.Op, last.Site}
 }
 
-// farAway is the distance of a preemption of a thread that the current execution never deschedules.
+// farAway is the distance of a preemption of a thread that the execution never deschedules.
 const farAway = 1 << 16
 
-// distance returns how far a preemption is from those of the current execution. The preemption is
-// after last, the n-th operation of its thread, in favour of thread to.
+// distance returns how far a preemption is from those of the execution. The preemption is after
+// last, the n-th operation of its thread, in favour of thread to.
 func (p places) distance(threads []trace.Thread, last *trace.Event, n int, to trace.ThreadID) int {
 	if p.at[placeOf(threads, last, to)] {
 		return 0
@@ -122,144 +604,4 @@ func (p places) distance(threads []trace.Thread, last *trace.Event, n int, to tr
 		d = min(d, 1+max(n-m, m-n))
 	}
 	return d
-}
-
-// restarts is a heap of prefixes that have not been run yet.
-type restarts struct {
-	q       *sequence
-	known   places
-	open    []*prefix
-	room    int     // capacity of open
-	worst   *prefix // worst prefix kept when the heap was last trimmed
-	created int
-}
-
-// expand adds the prefixes that differ from t, the execution of p, in one scheduling decision after
-// p.
-func (r *restarts) expand(p *prefix, t *trace.Trace) {
-	if t.Ending.Kind == trace.Hang {
-		return // its length is just the step budget
-	}
-	s := newSequence(t)
-	done := map[trace.ThreadID]int{} // operations in s.events[:i]
-	switched, preempted := 0, 0      // in s.events[:i]
-	next := nextSteps(s)
-	for i := range s.events {
-		here := &s.events[i]
-		last := trace.ThreadID(-1) // the thread that ran before
-		if i > 0 {
-			last = s.events[i-1].Thread
-		}
-		free := !here.Enabled.Has(last)
-		if i >= p.length {
-			for to := range here.Enabled.All() {
-				if to == here.Thread || to == last {
-					continue
-				}
-				n := prefix{base: s.steps[:i], length: i + 1, threads: t.Threads,
-					switches: switched, preemptions: preempted, distance: p.distance}
-				if i > 0 {
-					n.switches++
-				}
-				if !free {
-					n.preemptions++
-					n.distance += r.known.distance(t.Threads, &s.events[i-1], done[last], to)
-				}
-				if r.useful(n.switches, n.preemptions) {
-					n.choice = r.choice(s, to, next, done[to])
-					r.push(n)
-				}
-			}
-		}
-		if i > 0 && last != here.Thread {
-			switched++
-			if !free {
-				preempted++
-			}
-		}
-		if !r.useful(switched, preempted) {
-			break
-		}
-		done[here.Thread]++
-		if q := next[here.Thread]; len(q) > 0 {
-			next[here.Thread] = q[1:]
-		}
-	}
-}
-
-// useful reports whether an execution whose prefix has this cost can be simpler than the current
-// one.
-func (r *restarts) useful(switches, preemptions int) bool {
-	c := r.q.cost
-	return preemptions <= restartBound && (switches < c.Switches || switches == c.Switches && preemptions <= c.Preemptions)
-}
-
-// nextSteps returns the indices of each thread's steps.
-func nextSteps(s *sequence) map[trace.ThreadID][]int {
-	next := map[trace.ThreadID][]int{}
-	for i, step := range s.steps {
-		next[step.Thread] = append(next[step.Thread], i)
-	}
-	return next
-}
-
-// choice returns the step that schedules thread id next, which has performed done operations so
-// far. If s ended before the thread was scheduled again, the current execution may show its next
-// operation. If not, the step expects an operation that does not exist, so that the thread leaves
-// the script at once and runs until it blocks, as under the fair policy.
-func (r *restarts) choice(s *sequence, id trace.ThreadID, next map[trace.ThreadID][]int, done int) schedule.Step {
-	if n := next[id]; len(n) > 0 {
-		return s.steps[n[0]]
-	}
-	own := idOf(r.q.trace.Threads, nameOf(s.trace.Threads, id))
-	for _, step := range r.q.steps {
-		if step.Thread != own {
-			continue
-		}
-		if done == 0 {
-			step.Thread = id
-			step.Wake = -1
-			return step
-		}
-		done--
-	}
-	return schedule.Step{Thread: id, Op: trace.OpNone, Wake: -1}
-}
-
-// push adds a prefix. A long execution of many threads has a great number of them. When there are
-// more than will ever run, push drops the worse half, and from then on ignores prefixes that are
-// worse than all kept.
-func (r *restarts) push(p prefix) {
-	r.created++
-	p.number = r.created
-	if r.worst != nil && p.compare(r.worst) > 0 {
-		return
-	}
-	heap.Push(r, &p)
-	if len(r.open) >= r.room {
-		slices.SortFunc(r.open, (*prefix).compare) // sorted is a heap
-		half := r.room / 2
-		clear(r.open[half:])
-		r.open = r.open[:half]
-		r.worst = r.open[half-1]
-	}
-}
-
-func (r *restarts) pop() *prefix {
-	if len(r.open) == 0 {
-		return nil
-	}
-	return heap.Pop(r).(*prefix)
-}
-
-func (r *restarts) Len() int           { return len(r.open) }
-func (r *restarts) Less(i, j int) bool { return r.open[i].compare(r.open[j]) < 0 }
-func (r *restarts) Swap(i, j int)      { r.open[i], r.open[j] = r.open[j], r.open[i] }
-func (r *restarts) Push(x any)         { r.open = append(r.open, x.(*prefix)) }
-func (r *restarts) Pop() any {
-	last := len(r.open) - 1
-	p := r.open[last]
-	r.open[last] = nil
-	r.open = r.open[:last]
-	return p
 }

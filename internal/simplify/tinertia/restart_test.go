@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestRestart follows one pass of restart that nothing is accepted in, and checks that
-// each prefix is what it says it is and that they come in order.
+// TestRestart follows a search in which nothing is accepted, and checks that each prefix is what it
+// says it is and that they come in order.
 func TestRestart(t *testing.T) {
 	far, second := 0, 0
 	for n := range uint64(40) {
@@ -23,9 +23,14 @@ func TestRestart(t *testing.T) {
 		if len(q.teis) < 2 {
 			continue
 		}
-		r := &restarts{q: q, known: q.switchPlaces(), room: 400}
+		f := newFrontier(q, n%2 == 0)
 		last := &prefix{}
-		for x, made := last, 0; x != nil && made < 60; x, made = r.pop(), made+1 {
+		for made := range 60 {
+			taken := f.take(1, q.cost)
+			if len(taken) == 0 {
+				break
+			}
+			x := taken[0]
 			plan := schedule.Plan{Mode: schedule.Tolerant, Script: x.script(), Threads: x.threads, Record: true}
 			out, err := p.run(context.Background(), plan)
 			if err != nil {
@@ -45,10 +50,10 @@ func TestRestart(t *testing.T) {
 			if c.Switches != x.switches || c.Preemptions != x.preemptions {
 				t.Fatalf("program %d: the prefix has %d switches and %d preemptions, it says %d and %d", n, c.Switches, c.Preemptions, x.switches, x.preemptions)
 			}
-			if x.preemptions > restartBound || c.Switches > q.cost.Switches {
+			if c.Switches > q.cost.Switches {
 				t.Fatalf("program %d: prefix of %+v is too much for %+v", n, c, q.cost)
 			}
-			if x.preemptions < last.preemptions {
+			if made > 0 && x.preemptions < last.preemptions {
 				t.Errorf("program %d: %d preemptions after %d", n, x.preemptions, last.preemptions)
 			}
 			if x.distance > 0 {
@@ -58,7 +63,7 @@ func TestRestart(t *testing.T) {
 				second++
 			}
 			last = x
-			r.expand(x, out.Trace)
+			f.expand(x, out.Trace, q.cost, schedule.NoDelays)
 		}
 	}
 	if far == 0 || second == 0 {
@@ -66,24 +71,46 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestRestartRoom checks that what is kept when there is no room is the best.
-func TestRestartRoom(t *testing.T) {
-	r := &restarts{room: 10}
-	var want []int
-	for i := range 200 {
-		d := i * 37 % 200
-		r.push(prefix{distance: d})
-		want = append(want, d)
-	}
-	slices.Sort(want)
-	for i := range 5 {
-		if p := r.pop(); p == nil || p.distance != want[i] {
-			t.Fatalf("%d-th is %+v, want distance %d", i, p, want[i])
+// TestShownOptimal compares results that are said to be shown optimal with the optimum, with and
+// without recognising states, and checks that most are shown: those
+// in which no thread sleeps in a loop.
+func TestShownOptimal(t *testing.T) {
+	for _, accesses := range []bool{false, true} {
+		programs, shown, executions := 0, 0, 0
+		why := map[string]int{}
+		for n := range uint64(400) {
+			p := anyProgram(n)
+			in := failing(p, n, 60)
+			if in == nil {
+				continue
+			}
+			best, ok := optimum(p, sameBug(in.Ending), 20_000)
+			if !ok {
+				continue
+			}
+			r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{Accesses: accesses})
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs++
+			executions += r.Table2.Executions
+			got := [2]int{r.After.Switches, r.After.Preemptions}
+			want := [2]int{best.Switches, best.Preemptions}
+			if r.Complete {
+				shown++
+				if got != want {
+					t.Errorf("program %d, accesses %t: %v is said to be shown, the optimum is %v", n, accesses, got, want)
+				}
+			} else {
+				why[r.Unproven]++
+				if r.Unproven == "" {
+					t.Errorf("program %d: no reason", n)
+				}
+			}
 		}
-	}
-	for n := 5; r.pop() != nil; n++ {
-		if n >= 10 {
-			t.Fatal("there are more than there is room for")
+		t.Logf("accesses %t: %d of %d shown, %d executions each; others: %v", accesses, shown, programs, executions/max(1, programs), why)
+		if programs < 100 || 100*shown < 75*programs {
+			t.Errorf("accesses %t: %d of %d shown", accesses, shown, programs)
 		}
 	}
 }
@@ -109,5 +136,41 @@ func TestPlaceDistance(t *testing.T) {
 	}
 	if got := p.distance(nil, &trace.Event{Thread: 7}, 1, 0); got != farAway {
 		t.Errorf("a thread that is never descheduled: %d", got)
+	}
+}
+
+// TestBatchSameResult: how many prefixes run at a time changes nothing, nor does how many results
+// are remembered.
+func TestBatchSameResult(t *testing.T) {
+	for n := range uint64(30) {
+		p := anyProgram(n)
+		in := failing(p, n, 30)
+		if in == nil {
+			continue
+		}
+		var costs []trace.Cost
+		reversed := func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error {
+			outs := make([]schedule.Outcome, len(plans))
+			for i := range slices.Backward(plans) {
+				outs[i], _ = p.run(ctx, plans[i])
+			}
+			for i, o := range outs {
+				if !done(i, o) {
+					break
+				}
+			}
+			return nil
+		}
+		for _, opts := range []Options{{}, {Batch: reversed}, {Batch: reversed, room: 1}, {room: 200}} {
+			opts.Extra = 1000
+			r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			costs = append(costs, r.After)
+		}
+		if costs = slices.Compact(costs); len(costs) > 1 {
+			t.Errorf("program %d: %+v", n, costs)
+		}
 	}
 }

@@ -102,24 +102,32 @@ type Result struct {
 	// input's own schedule differed from the recording, because the program or its input has
 	// changed. Simplification then began with that execution, and Before is its cost.
 	Drift int `json:"drift"`
-	// Complete means that no operation could simplify Trace further. If false, MaxExecutions, the
-	// context or an error stopped simplification.
-	Complete   bool             `json:"complete"`
+	// Complete means that no schedule leads to the bug with fewer context switches, or with as many
+	// and fewer preemptions: all of them were tried, except for those that only order independent
+	// operations differently. If false, Unproven says why that is not known.
+	Complete bool   `json:"complete"`
+	Unproven string `json:"unproven,omitempty"`
+	// Cut means that MaxExecutions, the context or an error ended simplification before every
+	// operation was tried.
+	Cut bool `json:"cut"`
+	// LastGain is the number of executions after which the last improvement was found.
+	LastGain   int              `json:"lastGain"`
 	Table1     Table1           `json:"table1"`
 	Table2     Table2           `json:"table2"`
 	Operations []OperationStats `json:"operations"` // in the order in which they are tried
 	Steps      []Accepted       `json:"steps"`
 }
 
-// StartedFrom adds an operation that had produced the input from the original in one execution, so
-// that the tables of the result begin with the original.
-func (r *Result) StartedFrom(original *trace.Trace, op Operation) {
+// StartedFrom adds an operation that had produced the input from the original in so many executions,
+// so that the tables of the result begin with the original.
+func (r *Result) StartedFrom(original *trace.Trace, op Operation, executions int) {
 	was := r.Before
 	r.Before = trace.CostOf(choices(original.Events))
 	r.Table1 = newTable1(ShapeOf(original), r.Table1.After)
-	r.Table2.Executions++
+	r.Table2.Executions += executions
+	r.LastGain += executions
 	r.Operations = append([]OperationStats{{
-		Operation: op, Beyond: true, Tried: 1, Executed: 1, Accepted: 1,
+		Operation: op, Beyond: true, Tried: executions, Executed: executions, Accepted: 1,
 		Switches: r.Before.Switches - was.Switches, Preemptions: r.Before.Preemptions - was.Preemptions,
 		Threads: r.Before.Threads - was.Threads, Events: r.Before.Events - was.Events,
 	}}, r.Operations...)

@@ -1,10 +1,12 @@
 package tinertia
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"math"
+	"time"
 
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -12,6 +14,8 @@ import (
 
 // errEnough ends the search when Options.MaxExecutions is reached.
 var errEnough = errors.New("no executions left")
+
+var errNoTrace = errors.New("simplify: the executor returned no trace although the plan asked for one")
 
 // search holds the current execution and the results of earlier trials.
 type search struct {
@@ -22,14 +26,23 @@ type search struct {
 	plan   schedule.Plan // fields that all plans share
 	header trace.Header
 
-	cur       *sequence
-	memory    *memory
-	visited   map[uint64]bool // schedules of executions that have been current
-	spare     *spare
-	stats     map[Operation]*OperationStats
-	steps     []Accepted
-	iteration int
-	made      int // executions
+	cur           *sequence
+	memory        *memory
+	visited       map[uint64]bool // schedules of executions that have been current
+	spare         *spare
+	stats         map[Operation]*OperationStats
+	steps         []Accepted
+	iteration     int
+	made          int // executions
+	gained        int // executions by the last acceptance
+	extra         int // executions left for Restart beyond its passes
+	extraEnd      time.Time
+	elsewhereDone bool
+	tried         bool // every operation was tried once without success
+	batch         Batch
+	frontier      *frontier
+	gap           string // as frontier.gap, from what executions depend on
+	exhausted     bool   // the frontier has no prefix left that could cost less than the current execution
 }
 
 // spare is the simplest execution that showed the bug but was rejected.
@@ -128,6 +141,7 @@ func (s *search) acceptable(c *candidate, v *verdict) bool {
 func (s *search) accept(op Operation, v *verdict) {
 	before := s.cur.cost
 	s.setCurrent(v.trace)
+	s.gained = s.made
 	st := s.stats[op]
 	st.Accepted++
 	st.Switches += before.Switches - v.cost.Switches
@@ -161,24 +175,46 @@ func (s *search) takeRejected() bool {
 
 // execute runs a script and stores the result.
 func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdict, error) {
-	if err := s.ctx.Err(); err != nil {
+	if err := s.mayExecute(); err != nil {
 		return nil, err
 	}
-	if s.made >= s.opts.MaxExecutions {
-		return nil, errEnough
-	}
-	plan := s.plan
-	plan.Script = script
-	plan.Threads = threads
-	out, err := s.exec(s.ctx, plan)
+	out, err := s.exec(s.ctx, s.planOf(script, threads))
 	if err != nil {
 		return nil, err
 	}
+	return s.judge(script, threads, out)
+}
+
+func (s *search) mayExecute() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if s.made >= s.opts.MaxExecutions {
+		return errEnough
+	}
+	return nil
+}
+
+func (s *search) planOf(script []schedule.Step, threads []trace.Thread) schedule.Plan {
+	plan := s.plan
+	plan.Script = script
+	plan.Threads = threads
+	return plan
+}
+
+// judge stores the outcome of a script.
+func (s *search) judge(script []schedule.Step, threads []trace.Thread, out schedule.Outcome) (*verdict, error) {
 	s.made++
 	if out.Trace == nil {
-		return nil, errors.New("simplify: the executor returned no trace although the plan asked for one")
+		return nil, errNoTrace
 	}
 	t := *out.Trace
+	switch {
+	case out.External || out.Shared || out.Random:
+		s.gap = cmp.Or(s.gap, gapOutside)
+	case t.Header.MaxAccesses != 0 && s.plan.Accesses:
+		s.gap = cmp.Or(s.gap, gapAccesses)
+	}
 	t.Header = s.header
 	v := &verdict{cost: trace.CostOf(t.Events), trace: &t}
 	// These two endings mean that the plan was not carried out. They never show the bug, whatever
@@ -188,4 +224,77 @@ func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdi
 	}
 	s.memory.add(script, threads, v)
 	return v, nil
+}
+
+// executeAll executes prefixes, several at a time where the batch executor can, and calls do with
+// their results in order. A result from memory is not executed again unless its trace was dropped.
+func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, executed bool)) error {
+	scripts := make([][]schedule.Step, len(batch))
+	known := make([]*verdict, len(batch))
+	var plans []schedule.Plan
+	var index []int // of plans in batch
+	threadsOf := func(p *prefix) []trace.Thread {
+		if p.threads == nil {
+			return s.cur.trace.Threads
+		}
+		return p.threads
+	}
+	for i, p := range batch {
+		scripts[i] = p.script()
+		if s.batch == nil {
+			continue
+		}
+		if v := s.memory.find(scripts[i], threadsOf(p)); v != nil && v.trace != nil {
+			kept := *v // memory may drop the trace before its turn
+			known[i] = &kept
+		} else {
+			plans, index = append(plans, s.planOf(scripts[i], threadsOf(p))), append(index, i)
+		}
+	}
+	if s.batch == nil {
+		for i, p := range batch {
+			v := s.memory.find(scripts[i], threadsOf(p))
+			executed := v == nil || v.trace == nil
+			if executed {
+				var err error
+				if v, err = s.execute(scripts[i], threadsOf(p)); err != nil {
+					return err
+				}
+			}
+			do(p, v, executed)
+		}
+		return nil
+	}
+	next := 0 // do was called for those before it
+	recall := func(until int) {
+		for ; next < until; next++ {
+			do(batch[next], known[next], false)
+		}
+	}
+	if err := s.mayExecute(); err != nil {
+		return err
+	}
+	plans = plans[:min(len(plans), s.opts.MaxExecutions-s.made)]
+	var failed error
+	err := s.batch(s.ctx, plans, func(n int, out schedule.Outcome) bool {
+		i := index[n]
+		recall(i)
+		var v *verdict
+		if v, failed = s.judge(scripts[i], threadsOf(batch[i]), out); failed != nil {
+			return false
+		}
+		do(batch[i], v, true)
+		next++
+		return true
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
+		return err
+	case len(plans) < len(index):
+		return errEnough
+	}
+	recall(len(batch))
+	return nil
 }

@@ -1,6 +1,7 @@
 package tinertia
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,16 @@ import (
 // ErrNotReproduced means that the schedule of the input no longer leads to its bug.
 var ErrNotReproduced = errors.New("the recorded schedule no longer reproduces the recorded bug")
 
-// DefaultMaxExecutions is the default of Options.MaxExecutions.
-const DefaultMaxExecutions = 10_000
+const (
+	// DefaultMaxExecutions is the default of Options.MaxExecutions.
+	DefaultMaxExecutions = 100_000
+	// DefaultExtra is the default of Options.Extra.
+	DefaultExtra = 20_000
+)
+
+// Batch executes plans, several at a time if it can. It calls done with the number of each plan and
+// its outcome, in the order of the plans, until done returns false. An error is heddle's own failure.
+type Batch func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error
 
 // Input is the trace to simplify and the oracle for its bug.
 type Input struct {
@@ -41,9 +50,23 @@ type Options struct {
 	// MaxExecutions bounds the executions, including the one that checks the input; 0 means
 	// DefaultMaxExecutions.
 	MaxExecutions int
+	// Extra bounds the executions with which Restart goes on when no operation helps any more, until
+	// it has shown that no schedule costs less: 0 means DefaultExtra, and a negative number none.
+	Extra int
+	// ExtraTime bounds the time of these executions; 0 means no bound.
+	ExtraTime time.Duration
+	// Batch executes the prefixes of Restart, if not nil. The result does not depend on how many
+	// plans it executes at a time.
+	Batch Batch
+	// Accesses records every access to memory, so that Restart recognises executions that only order
+	// independent operations differently. Executions with far more accesses than scheduling decisions
+	// are recorded without.
+	Accesses bool
 	// Operations are the operations to use; nil means all. The published algorithm has RemoveLast,
 	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
+	// room bounds the events that are remembered; 0 means remembered. For tests.
+	room int
 	// History keeps the trace of every accepted candidate in Result.Steps.
 	History bool
 	// Progress is called after every execution, if not nil.
@@ -73,9 +96,15 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	}
 	if opts.MaxExecutions == 0 {
 		opts.MaxExecutions = DefaultMaxExecutions
+		if opts.Extra > DefaultMaxExecutions {
+			opts.MaxExecutions = opts.Extra
+		}
 	}
 	if opts.Operations == nil {
 		opts.Operations = All()
+	}
+	if opts.Extra == 0 {
+		opts.Extra = DefaultExtra
 	}
 
 	s := &search{
@@ -95,17 +124,18 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		},
 		header:  in.Trace.Header,
 		memory:  newMemory(),
+		batch:   opts.Batch,
+		extra:   opts.Extra,
 		visited: map[uint64]bool{},
-		stats:   map[Operation]*OperationStats{},
+		stats:   newStats(),
 	}
-	for _, op := range All() {
-		s.stats[op] = &OperationStats{Operation: op, Beyond: op.Beyond()}
+	if opts.room > 0 {
+		s.memory.room = opts.room
 	}
 	s.setCurrent(in.Trace)
 
 	began := time.Now()
 	before, drift := in.Trace, -1
-	complete := false
 	first, err := s.begin()
 	if err == nil {
 		drift = firstDifference(s.cur.steps, newSequence(first).steps)
@@ -115,10 +145,14 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			s.setCurrent(first)
 		}
 		err = s.simplify()
-		complete = err == nil
-		if errors.Is(err, errEnough) {
-			err = nil
+		if err == nil || errors.Is(err, errEnough) {
+			err = cmp.Or(s.finish(), err)
 		}
+	}
+	complete, reason := s.shown(err)
+	cut := err != nil && !s.tried
+	if errors.Is(err, errEnough) {
+		err = nil
 	}
 
 	r := &Result{
@@ -127,6 +161,9 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		After:    s.cur.cost,
 		Drift:    drift,
 		Complete: complete,
+		Unproven: reason,
+		Cut:      cut,
+		LastGain: s.gained,
 		Table1:   newTable1(ShapeOf(before), ShapeOf(s.cur.trace)),
 		Table2: Table2{
 			Bug:        in.Trace.Ending.Kind.String(),
@@ -144,11 +181,22 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	return r, err
 }
 
+// fewAccesses is how many accesses an execution may have, besides four for each of its scheduling
+// decisions, to be recorded with them.
+const fewAccesses = 4000
+
 // begin runs the input's schedule.
 func (s *search) begin() (*trace.Trace, error) {
+	s.plan.Accesses = s.opts.Accesses
+	if s.plan.Accesses {
+		s.plan.MaxAccesses = 4*len(s.cur.steps) + fewAccesses
+	}
 	v, err := s.execute(s.cur.steps, s.cur.trace.Threads)
 	if err != nil {
 		return nil, err
+	}
+	if s.plan.Accesses && s.gap == gapAccesses {
+		s.plan.Accesses, s.plan.MaxAccesses = false, 0
 	}
 	if s.opts.Progress != nil {
 		s.opts.Progress(Progress{Executions: s.made, Cost: v.cost})
@@ -178,6 +226,56 @@ func (s *search) simplify() error {
 	}
 }
 
+// tryRestart is restart as an operation of beyond.
+func (s *search) tryRestart(limit int) (bool, error) {
+	if !s.has(Restart) || s.exhausted || limit <= 0 {
+		return false, nil
+	}
+	better, exhausted, err := s.restart(limit)
+	// A simpler execution leaves nothing to be tried that was not to be tried before.
+	s.exhausted = exhausted
+	return better, err
+}
+
+// finish records the result without the accesses that the input does not have.
+func (s *search) finish() error {
+	if !s.plan.Accesses || s.gained == 0 {
+		return nil
+	}
+	s.plan.Accesses = false
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	out, err := s.exec(s.ctx, s.planOf(s.cur.steps, s.cur.trace.Threads))
+	if err != nil {
+		return err
+	}
+	s.made++
+	if out.Trace == nil || !s.same(out.Ending) || trace.CostOf(out.Trace.Events) != s.cur.cost {
+		return nil // the recording with accesses is as good
+	}
+	t := *out.Trace
+	t.Header = s.header
+	s.cur = newSequence(&t)
+	return nil
+}
+
+// shown reports whether no schedule has fewer context switches than the current execution, or as
+// many and fewer preemptions, and if that is not shown, why not.
+func (s *search) shown(err error) (ok bool, why string) {
+	switch gap := s.gap; {
+	case s.cur.cost.Switches == 0:
+		return true, ""
+	case !s.exhausted && err != nil && !errors.Is(err, errEnough):
+		return false, "simplification was cut short"
+	case !s.exhausted:
+		return false, "there are too many schedules with a lower cost to try them all"
+	default:
+		gap = cmp.Or(gap, s.frontier.gap)
+		return gap == "", gap
+	}
+}
+
 // algorithm1 is the main loop of FSE'10's Algorithm 1, with trace.Cost as the cost in line 23.
 func (s *search) algorithm1() error {
 	for {
@@ -204,10 +302,22 @@ func (s *search) algorithm1() error {
 	}
 }
 
-// beyond tries the operations beyond the paper, in order, until one succeeds.
+// extraOver reports whether ExtraTime is over.
+func (s *search) extraOver() bool { return !s.extraEnd.IsZero() && time.Now().After(s.extraEnd) }
+
+// extraRound is the number of executions after which ExtraTime is checked.
+const extraRound = 8 * restartBatch
+
+// beyond tries the operations beyond the paper, in order, until one succeeds. Restart comes first,
+// because it shows for most executions that no schedule has fewer switches and preemptions. The
+// others are left to remove threads and events then. Where there are too many schedules for that,
+// Restart goes on after the others.
 func (s *search) beyond() (bool, error) {
 	if s.has(TakeRejected) && s.takeRejected() {
 		return true, nil
+	}
+	if better, err := s.tryRestart(passLimit(len(s.cur.teis))); better || err != nil {
+		return better, err
 	}
 	for _, p := range []struct {
 		op  Operation
@@ -216,9 +326,8 @@ func (s *search) beyond() (bool, error) {
 		{Cut, cut(s.has(RunOn))},
 		{MoveTEI, moveTEI},
 		{Shift, shift},
-		{Restart, restart},
 	} {
-		if !s.has(p.op) {
+		if !s.has(p.op) || p.op == MoveTEI && s.exhausted {
 			continue
 		}
 		if better, err := s.pass(p.gen, 0, passLimit(len(s.cur.teis))); better || err != nil {
@@ -228,6 +337,30 @@ func (s *search) beyond() (bool, error) {
 		// further.
 		if s.has(TakeRejected) && s.takeRejected() {
 			return true, nil
+		}
+	}
+	s.tried = true
+	if s.gap != "" || s.frontier != nil && s.frontier.gap != "" {
+		s.extra = min(s.extra, s.opts.Extra/10) // it cannot show anything, and only look for more
+	}
+	if s.opts.ExtraTime > 0 && s.extraEnd.IsZero() {
+		s.extraEnd = time.Now().Add(s.opts.ExtraTime)
+	}
+	if s.exhausted {
+		return false, nil
+	}
+	if better, err := s.elsewhere(); better || err != nil {
+		return better, err
+	}
+	for s.extra > 0 && !s.exhausted && !s.extraOver() {
+		before := s.made
+		better, err := s.tryRestart(min(s.extra, extraRound))
+		s.extra -= s.made - before
+		if better || err != nil {
+			return better, err
+		}
+		if s.made == before {
+			break
 		}
 	}
 	return false, nil
