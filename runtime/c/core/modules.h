@@ -21,6 +21,11 @@ static inline bool hd_is_point(uint64_t pc) {
   return false;
 }
 void hd_modules_list(void);
+// Whether the text of the program, or of a library that is not part of the system, contains code
+// that matches; match may look at 3 bytes. *path, unless NULL, is the module's.
+bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);
+bool hd_path_of_system(const char *path);
+const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in
 bool hd_in_runtime(uint64_t pc);
 bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
