@@ -4,5 +4,15 @@
 #include "core/run.h"
 
 bool hd_profiles(void); // counts an event other than a scheduling point; true: the plan wants it
+// Code whose memcpy and free are not accesses of the program's: a library's (libraries/order.c).
+enum { HD_EXEMPT = 8 };
+extern struct hd_exempt { uint64_t lo, size; } hd_exempt[HD_EXEMPT];
+extern uint32_t hd_nexempt;
+void hd_access_exempt(uint64_t lo, uint64_t size);
+static inline bool hd_access_exempts(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_nexempt; i++)
+    if (pc - hd_exempt[i].lo < hd_exempt[i].size) return true;
+  return false;
+}
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);
 #endif

@@ -46,7 +46,7 @@ void hd_release(void *p, uint64_t pc) {
     hd_point(t);
     hd_progress(t);
     hd_commit(t, 0, 0);
-  } else if (hd_active() && hd_heap_owns((uintptr_t)p)) {
+  } else if (hd_active() && hd_heap_owns((uintptr_t)p) && !hd_access_exempts(pc)) {
     note(HD_OP_FREE, p, hd_heap_size(p), pc);
   }
   if (hd_active()) hd_event_settle();

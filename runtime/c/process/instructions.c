@@ -95,7 +95,7 @@ static void on_syscall(int sig, siginfo_t *info, void *context) {
     r = hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]);
   } else {
     int err = errno;
-    r = hd_system_call(n, a, pc, true);
+    r = hd_system_call(n, a, hd.cur->library_pc ? hd.cur->library_pc : pc, true);
     if (r == -1) r = -errno;
     errno = err;
   }

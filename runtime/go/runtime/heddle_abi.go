@@ -6,8 +6,8 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 5
-	hdPointsVersion   = 4
+	hdAbiVersion      = 6
+	hdPointsVersion   = 5
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
@@ -116,6 +116,11 @@ const (
 	hdOpMutexConsistent   = 101
 	hdOpCancel            = 104
 	hdOpCancelTest        = 105
+	hdOpOmpLockInit       = 112
+	hdOpOmpLockDestroy    = 113
+	hdOpOmpLock           = 114
+	hdOpOmpTestLock       = 115
+	hdOpOmpUnlock         = 116
 	hdOpCondTimeout       = 128
 	hdOpSpuriousWake      = 129
 	hdOpSignalDeliver     = 130

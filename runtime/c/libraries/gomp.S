@@ -1,0 +1,36 @@
+// gomp.S: functions of libgomp in which threads take turns: who comes first gets a loop's next
+// iterations, the next section, or the single construct. Each is a scheduling point, and goes on
+// in the library.
+#include "arch/asm.h"
+	.text
+	hooks_by hd_gomp_turn
+
+	.macro	loop kind, schedule
+	hooked	GOMP_\kind\()_\schedule\()_start
+	hooked	GOMP_\kind\()_\schedule\()_next
+	.endm
+
+	.macro	loops kind
+	loop	\kind, static
+	loop	\kind, dynamic
+	loop	\kind, guided
+	loop	\kind, runtime
+	loop	\kind, ordered_static
+	loop	\kind, ordered_dynamic
+	loop	\kind, ordered_guided
+	loop	\kind, ordered_runtime
+	loop	\kind, nonmonotonic_dynamic
+	loop	\kind, nonmonotonic_guided
+	loop	\kind, nonmonotonic_runtime
+	loop	\kind, maybe_nonmonotonic_runtime
+	hooked	GOMP_\kind\()_start
+	hooked	GOMP_\kind\()_ordered_start
+	.endm
+
+	loops	loop
+	loops	loop_ull
+
+	hooked	GOMP_sections_start
+	hooked	GOMP_sections2_start
+	hooked	GOMP_sections_next
+	hooked	GOMP_single_start
