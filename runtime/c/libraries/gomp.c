@@ -1,25 +1,8 @@
 // gomp.c: libgomp, gcc's library for OpenMP, as far as compiled programs call it. Its own
 // functions do the work. They wait with raw futex calls, which process/instructions.c catches.
-#include <stdarg.h>
 #include "core/outcome.h"
 #include "core/program_memory.h"
-#include "core/progress.h"
 #include "libraries/openmp.h"
-
-// ---- taking turns (gomp.S)
-struct record { const char *name; void *real; uint64_t argument; };
-
-__attribute__((visibility("hidden"))) void *hd_gomp_turn(struct record *r, uint64_t pc) {
-  struct hd_library_function f = { r->name, &r->real };
-  if (!r->real) hd_library_find(&f);
-  if (hd_active()) {
-    uint64_t outer = hd.cur->library_pc;
-    hd.cur->library_pc = pc;
-    hd_team_turn();
-    hd.cur->library_pc = outer;
-  }
-  return r->real;
-}
 
 // ---- parallel regions
 //
@@ -265,3 +248,9 @@ HD_LIBRARY(void, GOMP_taskgroup_end, (void), ()) {
   REAL_LIBRARY(GOMP_taskgroup_end)();
   hd_group_end();
 }
+
+// ---- doacross loops
+//
+// The library's wait is a loop without any call, which no other thread could end.
+HD_LIBRARY(void, GOMP_doacross_wait, (long first, ...), (first)) { hd_unsupported("OpenMP's ordered depend(sink) with libgomp, which waits in a loop without a call (clang's libomp can be used)"); }
+HD_LIBRARY(void, GOMP_doacross_ull_wait, (unsigned long long first, ...), (first)) { hd_unsupported("OpenMP's ordered depend(sink) with libgomp, which waits in a loop without a call (clang's libomp can be used)"); }

@@ -8,6 +8,9 @@
 #include "core/run.h"
 #include "core/sched.h"
 
+enum { HD_LIBGOMP = 1, HD_LIBOMP = 2, HD_LIBTBB = 4, HD_LIBGLIB = 8, HD_OPENMP = HD_LIBGOMP | HD_LIBOMP };
+bool hd_library_loaded(uint32_t kinds); // one of these
+
 // ---- order.c: what a library orders. Objects are addresses that nothing else synchronises at.
 void hd_order_release(const void *object); // what the thread has done comes before what follows an acquire
 void hd_order_acquire(const void *object);
@@ -35,6 +38,8 @@ void hd_order_turn(uint32_t *turns);
 struct hd_library_function { const char *name; void **real; };
 HD_COLD void hd_library_find(struct hd_library_function *f); // refuses the program if no library has it
 static inline void hd_library_left(uint64_t *outer) { if (hd_active()) hd.cur->library_pc = *outer; }
+
+void hd_libomp_start(void); // before main: what the library does once
 
 extern const struct hd_registration hd_libraries, hd_openmp_locks;
 #endif

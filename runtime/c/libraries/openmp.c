@@ -33,6 +33,21 @@ void hd_team_join(struct hd_team *team) {
   hd_order_acquire(&team->tasks);
 }
 
+// ---- taking turns (turns.S)
+struct record { const char *name; void *real; uint64_t argument; };
+
+__attribute__((visibility("hidden"))) void *hd_library_turn(struct record *r, uint64_t pc) {
+  struct hd_library_function f = { r->name, &r->real };
+  if (HD_UNLIKELY(!r->real)) hd_library_find(&f);
+  if (hd_active()) {
+    uint64_t outer = hd.cur->library_pc;
+    hd.cur->library_pc = pc;
+    hd_team_turn();
+    hd.cur->library_pc = outer;
+  }
+  return r->real;
+}
+
 // ---- inside of a region
 //
 // A task that no region encloses runs at once, and has no team.

@@ -1,6 +1,5 @@
 // openmp.h: OpenMP's constructs and what they order, by the specification, for gcc's library
-// (gomp.c) and LLVM's (ompt.c). The structures are in the frames of the threads that begin a
-// construct. Their members are the objects that hd_order_release and hd_order_acquire name, and
+// (gomp.c) and LLVM's (libomp.c). The structures' members are the objects that hd_order_release and hd_order_acquire name, and
 // only addresses matter.
 //
 // Approximations, all of which may hide a race and invent none: what ends a wait for child

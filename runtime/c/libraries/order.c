@@ -35,18 +35,39 @@ void hd_library_find(struct hd_library_function *f) {
 //
 // They call memcpy and free, which are interposed for everybody. They synchronise by means that
 // are not seen, so these are not accesses that could race.
+static const struct { const char *begins; uint32_t kind; } names[] = {
+  { "libgomp.so", HD_LIBGOMP }, { "libomp.so", HD_LIBOMP }, { "libomp5.so", HD_LIBOMP }, { "libiomp5.so", HD_LIBOMP },
+  { "libtbb.so", HD_LIBTBB }, { "libglib-2.0.so", HD_LIBGLIB },
+};
+
+static uint32_t kind_of(const char *path) {
+  const char *base = hd_base_name(path);
+  for (uint32_t k = 0; k < sizeof names / sizeof *names; k++) {
+    const char *s = base, *n = names[k].begins;
+    while (*n && *s == *n) { s++; n++; }
+    if (!*n) return names[k].kind;
+  }
+  return 0;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size;
+  *(uint32_t *)arg |= kind_of(info->dlpi_name);
+  return 0;
+}
+
+bool hd_library_loaded(uint32_t kinds) {
+  uint32_t found = 0;
+  REAL(dl_iterate_phdr)(look, &found);
+  return found & kinds;
+}
+
 static int one(struct dl_phdr_info *info, size_t size, void *arg) {
   (void)size, (void)arg;
-  static const char *const names[] = { "libgomp.so", "libomp.so", "libiomp5.so", "libtbb.so", "libglib-2.0.so" };
-  const char *base = hd_base_name(info->dlpi_name);
-  for (uint32_t k = 0; k < sizeof names / sizeof *names; k++) {
-    const char *s = base, *n = names[k];
-    while (*n && *s == *n) { s++; n++; }
-    if (*n) continue;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-      const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-      if (p->p_type == PT_LOAD && p->p_flags & PF_X) hd_access_exempt(info->dlpi_addr + p->p_vaddr, p->p_memsz);
-    }
+  if (!kind_of(info->dlpi_name)) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_X) hd_access_exempt(info->dlpi_addr + p->p_vaddr, p->p_memsz);
   }
   return 0;
 }

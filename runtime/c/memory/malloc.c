@@ -30,6 +30,8 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   t->pend = keep;
 }
 
+void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, pc); }
+
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   void *p = hd_heap_alloc(size, align, pc);
   if (!p) { errno = ENOMEM; return NULL; }

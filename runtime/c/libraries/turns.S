@@ -1,9 +1,9 @@
-// gomp.S: functions of libgomp in which threads take turns: who comes first gets a loop's next
-// iterations, the next section, or the single construct. Each is a scheduling point, and goes on
+// turns.S: functions of OpenMP's libraries in which threads take turns: who comes first gets a loop's next
+// iterations, the next section, the single construct, or a task. Each is a scheduling point, and goes on
 // in the library.
 #include "arch/asm.h"
 	.text
-	hooks_by hd_gomp_turn
+	hooks_by hd_library_turn
 
 	.macro	loop kind, schedule
 	hooked	GOMP_\kind\()_\schedule\()_start
@@ -34,3 +34,15 @@
 	hooked	GOMP_sections2_start
 	hooked	GOMP_sections_next
 	hooked	GOMP_single_start
+
+// of libomp
+	hooked	__kmpc_dispatch_next_4
+	hooked	__kmpc_dispatch_next_4u
+	hooked	__kmpc_dispatch_next_8
+	hooked	__kmpc_dispatch_next_8u
+	hooked	__kmpc_single
+	hooked	__kmpc_omp_task
+	hooked	__kmpc_omp_task_with_deps
+	hooked	__kmpc_omp_taskwait
+	hooked	__kmpc_end_taskgroup
+	hooked	__kmpc_taskloop
