@@ -2,7 +2,7 @@
 // and the runtime is that tool. It waits with condition variables, which are interposed.
 #include "core/libc.h"
 #include "core/outcome.h"
-#include "core/program_memory.h"
+#include "core/rings.h"
 #include "libraries/openmp.h"
 #include "memory/heap.h"
 
@@ -129,11 +129,15 @@ HD_EXPORT void *ompt_start_tool(unsigned version, const char *name) {
 }
 
 // The library starts itself at its first use. That it finds out about the machine and reads its
-// settings is not part of an execution.
+// settings is not part of an execution. It leaves a file by which a second copy of it in the same
+// process would be noticed, and would not find it when it ends: identifiers are others by then.
 void hd_libomp_start(void) {
   if (!hd_library_loaded(HD_LIBOMP)) return;
   int (*use)(void) = (int (*)(void))hd_real_find("omp_get_max_threads");
-  if (use) use();
+  if (!use) return;
+  use();
+  const char *name = hd_text("/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)hd_sys(SYS_getpid, 0, 0, 0), (int)hd_sys(SYS_getuid, 0, 0, 0));
+  hd_sys(SYS_unlink, name, 0, 0);
 }
 
 // ---- what the interface tells too late, or not at all
