@@ -72,7 +72,8 @@ func early(loaded bool, how, _ string) string {
 // openMP makes the libraries of OpenMP wait in the kernel, where heddle sees it, instead of in loops.
 // The runtime takes these variables out again if the program uses no such library
 // (runtime/c/process/initial_stack.c).
-var openMP = []string{"OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0"}
+var openMP = []string{"OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "KMP_AFFINITY=disabled",
+	fmt.Sprintf("OMP_NUM_THREADS=%d", abi.Cpus)}
 
 func environment(c *Config) []string {
 	env := make([]string, 0, len(c.Env)+2)

@@ -131,14 +131,20 @@ HD_EXPORT void *ompt_start_tool(unsigned version, const char *name) {
 // The library starts itself at its first use. That it finds out about the machine and reads its
 // settings is not part of an execution. It leaves a file by which a second copy of it in the same
 // process would be noticed, and would not find it when it ends: identifiers are others by then.
+//
+// With more threads than processors, those that wait in a loop call sched_yield in it.
 void hd_libomp_start(void) {
   if (!hd_library_loaded(HD_LIBOMP)) return;
   int (*use)(void) = (int (*)(void))hd_real_find("omp_get_max_threads");
   if (!use) return;
+  hd_processors = 1;
   use();
+  hd_processors = HD_CPUS;
   const char *name = hd_text("/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)hd_sys(SYS_getpid, 0, 0, 0), (int)hd_sys(SYS_getuid, 0, 0, 0));
   hd_sys(SYS_unlink, name, 0, 0);
 }
+
+HD_LIBRARY(int, omp_get_num_procs, (void), ()) { return HD_CPUS; }
 
 // ---- what the interface tells too late, or not at all
 HD_LIBRARY(void, __kmpc_ordered, (void *where, int thread), (where, thread)) {

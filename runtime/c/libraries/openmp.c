@@ -89,6 +89,7 @@ void hd_task_create(struct hd_task *task) {
 
 void hd_task_begin(struct hd_place *place, struct hd_task *task, struct hd_team *team) {
   go_to(place, task, team);
+  if (team) hd_order_turn(&team->turns);
   hd_order_acquire(&task->begins);
 }
 

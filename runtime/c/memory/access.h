@@ -4,7 +4,8 @@
 #include "core/run.h"
 
 bool hd_profiles(void); // counts an event other than a scheduling point; true: the plan wants it
-// Code whose memcpy and free are not accesses of the program's: a library's (libraries/order.c).
+// Code of a library that synchronises by means of its own (libraries/order.c). Its memcpy and free
+// are no accesses of the program's, and it may have other threads spin while it makes a mutex.
 enum { HD_EXEMPT = 8 };
 extern struct hd_exempt { uint64_t lo, size; } hd_exempt[HD_EXEMPT];
 extern uint32_t hd_nexempt;

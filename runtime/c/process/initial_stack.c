@@ -44,7 +44,8 @@ static char **clean(char **envp, char **padding) {
       if (s[j]) { j++; while ((s[i++] = s[j++])) ; }
       else ours = true;
     }
-    if (!openmp && (hd_streq(s, "OMP_WAIT_POLICY=passive") || hd_streq(s, "GOMP_SPINCOUNT=0") || hd_streq(s, "KMP_BLOCKTIME=0"))) ours = true;
+    static const char *const settings[] = { "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "KMP_AFFINITY=disabled", "OMP_NUM_THREADS=4" };
+    for (uint32_t i = 0; !openmp && i < sizeof settings / sizeof *settings; i++) ours |= hd_streq(s, settings[i]);
     if (hd_streq(s, "GLIBC_TUNABLES=glibc.pthread.rseq=0") || hd_streq(s, "LD_BIND_NOW=1")) ours = true;
     if (!ours) *out++ = s;
   }

@@ -1,0 +1,30 @@
+// heddle: A thread waits for its child task, but not for the child's own child, which adds too late.
+// kind: assertion
+// finding: sum == 3
+// flags: -fopenmp
+#include <assert.h>
+
+int main(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    static int sum;
+    sum = 0;
+#pragma omp task
+    {
+#pragma omp task
+      {
+#pragma omp atomic
+        sum += 2;
+      }
+#pragma omp atomic
+      sum += 1;
+    }
+#pragma omp taskwait
+    int total;
+#pragma omp atomic read
+    total = sum;
+    assert(total == 3);
+  }
+  return 0;
+}
