@@ -5,6 +5,7 @@
 #include "core/rings.h"
 #include "libraries/openmp.h"
 #include "memory/heap.h"
+#include "time/time.h"
 
 // ---- OMPT, as far as it is used
 union data { uint64_t value; void *ptr; };
@@ -15,12 +16,22 @@ enum { BARRIER = 1, BARRIER_IMPLICIT, BARRIER_EXPLICIT, BARRIER_IMPLEMENTATION, 
 enum { DEPEND_IN = 1 };
 struct dependence { union data variable; int type; };
 
+// A taskgroup: what it waits for.
+struct group {
+  struct group *outer;
+  uint32_t tasks;           // that have not ended
+};
+
 // A task of either kind. They are in the program's memory, and end with the execution.
 struct task {
   struct hd_place place;
   struct hd_task task;
   struct hd_team *team;
   bool is_explicit, begun, ended;
+  struct task *parent;
+  struct group *within;     // the taskgroup that it was created in
+  struct group *group;      // the innermost that it has begun
+  uint32_t children;        // that have not ended
   uint32_t ndepends;
   struct dependence *depends;
 };
@@ -64,6 +75,9 @@ static void implicit_task(int endpoint, union data *parallel, union data *task, 
   }
 }
 
+// The task that the running thread is in; NULL outside of parallel regions.
+static struct task *current(void) { return (struct task *)hd.cur->place; }
+
 static bool is_barrier(int kind) { return (kind >= BARRIER && kind <= BARRIER_IMPLEMENTATION) || (kind >= BARRIER_WORKSHARE && kind <= BARRIER_TEAMS); }
 
 static void sync_region(int kind, int endpoint, union data *parallel, union data *task, const void *pc) {
@@ -82,6 +96,12 @@ static void task_create(union data *outer, const void *frame, union data *task, 
   struct task *t = make(sizeof *t);
   t->is_explicit = true;
   t->team = hd.cur->place ? hd.cur->place->team : NULL;
+  t->parent = current();
+  if (t->parent) {
+    t->parent->children++;
+    t->within = t->parent->group ? t->parent->group : t->parent->within;
+  }
+  if (t->within) t->within->tasks++;
   hd_task_create(&t->task);
   task->ptr = t;
 }
@@ -102,6 +122,8 @@ static void task_schedule(union data *prior, int status, union data *next) {
     p->ended = true;
     for (uint32_t i = 0; i < p->ndepends; i++) hd_depend_end(p->depends[i].variable.ptr, p->depends[i].type != DEPEND_IN);
     hd_task_end();
+    if (p->parent) p->parent->children--;
+    if (p->within) p->within->tasks--;
   }
   if (!n || !n->is_explicit || n->begun) return;
   n->begun = true;
@@ -164,6 +186,82 @@ HD_LIBRARY(void, __kmpc_doacross_wait, (void *where, int thread, const int64_t *
 HD_LIBRARY(void, __kmpc_doacross_post, (void *where, int thread, const int64_t *iteration), (where, thread, iteration)) {
   hd_ordered_end();
   REAL_LIBRARY(__kmpc_doacross_post)(where, thread, iteration);
+}
+
+// ---- waiting for tasks
+//
+// The library waits for them in a loop without any call, in which it looks for tasks to run. So
+// the thread runs tasks here, or lets others run, until there is nothing left to wait for.
+static void wait_for(const uint32_t *tasks, void *where, int thread) {
+  static int (*run_tasks)(void *, int, int);
+  static struct hd_library_function entry = { "__kmpc_omp_taskyield", (void **)&run_tasks };
+  if (!run_tasks) hd_library_find(&entry);
+  uint64_t pc = hd.cur->library_pc;
+  while (*tasks) {
+    run_tasks(where, thread, 0);
+    if (*tasks) hd_yield(pc);
+  }
+}
+
+static void wait_for_children(void *where, int thread) {
+  if (!current()) return;
+  hd_team_turn();
+  wait_for(&current()->children, where, thread);
+}
+
+HD_LIBRARY(int, __kmpc_omp_taskwait, (void *where, int thread), (where, thread)) {
+  wait_for_children(where, thread);
+  return REAL_LIBRARY(__kmpc_omp_taskwait)(where, thread);
+}
+// It waits for some of the children; here for all.
+HD_LIBRARY(void, __kmpc_omp_wait_deps, (void *where, int thread, int n, void *list, int nalias, void *alias), (where, thread, n, list, nalias, alias)) {
+  wait_for_children(where, thread);
+  REAL_LIBRARY(__kmpc_omp_wait_deps)(where, thread, n, list, nalias, alias);
+  hd_task_wait();
+}
+
+static void group_begins(void) {
+  struct task *t = current();
+  if (!t) return;
+  struct group *g = make(sizeof *g);
+  g->outer = t->group;
+  t->group = g;
+}
+static void group_waits(void *where, int thread) {
+  if (!current()) return;
+  hd_team_turn();
+  wait_for(&current()->group->tasks, where, thread);
+}
+static void group_ends(void) {
+  if (current()) current()->group = current()->group->outer;
+}
+
+HD_LIBRARY(void, __kmpc_taskgroup, (void *where, int thread), (where, thread)) {
+  REAL_LIBRARY(__kmpc_taskgroup)(where, thread);
+  group_begins();
+}
+HD_LIBRARY(void, __kmpc_end_taskgroup, (void *where, int thread), (where, thread)) {
+  group_waits(where, thread);
+  REAL_LIBRARY(__kmpc_end_taskgroup)(where, thread);
+  group_ends();
+}
+// The group that a taskloop is by itself is made here.
+HD_LIBRARY(void, __kmpc_taskloop, (void *where, int thread, void *task, int deferred, uint64_t *first, uint64_t *last, int64_t step, int nogroup, int schedule, uint64_t size, void *copy),
+           (where, thread, task, deferred, first, last, step, nogroup, schedule, size, copy)) {
+  static void (*begin)(void *, int), (*end)(void *, int);
+  static struct hd_library_function entries[] = { { "__kmpc_taskgroup", (void **)&begin }, { "__kmpc_end_taskgroup", (void **)&end } };
+  for (int i = 0; i < 2; i++)
+    if (!*entries[i].real) hd_library_find(&entries[i]);
+  if (!nogroup) {
+    begin(where, thread);
+    group_begins();
+  }
+  hd_team_turn();
+  REAL_LIBRARY(__kmpc_taskloop)(where, thread, task, deferred, first, last, step, 1, schedule, size, copy);
+  if (nogroup) return;
+  group_waits(where, thread);
+  end(where, thread);
+  group_ends();
 }
 
 // A task's memory comes from the library's own allocator.

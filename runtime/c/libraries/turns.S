@@ -43,6 +43,3 @@
 	hooked	__kmpc_single
 	hooked	__kmpc_omp_task
 	hooked	__kmpc_omp_task_with_deps
-	hooked	__kmpc_omp_taskwait
-	hooked	__kmpc_end_taskgroup
-	hooked	__kmpc_taskloop

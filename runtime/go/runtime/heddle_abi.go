@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 6
-	hdPointsVersion   = 5
+	hdPointsVersion   = 4
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256

@@ -4,12 +4,12 @@
 // flags: -fopenmp
 #include <assert.h>
 
+static int sum;
+
 int main(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
   {
-    static int sum;
-    sum = 0;
 #pragma omp task
     {
 #pragma omp task

@@ -3,14 +3,13 @@
 // flags: -fopenmp
 #include <assert.h>
 
+static int sum;
+
 int main(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
   {
-    static int sum;
-    sum = 0;
 #pragma omp taskgroup
-    {
 #pragma omp task
     {
 #pragma omp task
@@ -20,7 +19,6 @@ int main(void) {
       }
 #pragma omp atomic
       sum += 1;
-    }
     }
     int total;
 #pragma omp atomic read
