@@ -1,6 +1,6 @@
 // heddle: A thread waits for its child task, but not for the child's own child, which adds too late.
 // kind: assertion
-// finding: sum == 3
+// finding: total == 3
 // flags: -fopenmp
 #include <assert.h>
 
