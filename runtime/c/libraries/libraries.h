@@ -15,8 +15,8 @@ bool hd_library_loaded(uint32_t kinds); // one of these
 void hd_order_release(const void *object); // what the thread has done comes before what follows an acquire
 void hd_order_acquire(const void *object);
 // A scheduling point at which the library decides by who comes first: which thread gets a
-// loop's next iterations, say. It orders nothing.
-void hd_order_turn(uint32_t *turns);
+// loop's next iterations, say. It orders nothing. *turns counts.
+void hd_order_turn(const void *object, uint32_t *turns);
 
 // Defines a function that calls the library's function of the same name, which REAL_LIBRARY(name)
 // is, as HD_INTERPOSE does for libc's. In the body, which applies during an execution, futex
@@ -41,5 +41,5 @@ static inline void hd_library_left(uint64_t *outer) { if (hd_active()) hd.cur->l
 
 void hd_libomp_start(void); // before main: what the library does once
 
-extern const struct hd_registration hd_libraries, hd_openmp_locks;
+extern const struct hd_registration hd_libraries, hd_openmp_locks, hd_glib;
 #endif

@@ -55,7 +55,7 @@ static struct hd_place *region(void) { return hd.cur->place && hd.cur->place->te
 
 void hd_team_turn(void) {
   struct hd_place *p = region();
-  if (p) hd_order_turn(&p->team->turns);
+  if (p) hd_order_turn(&p->team->turns, &p->team->turns);
 }
 
 // No thread arrives at the round after next before all have left this one, so two objects do.
@@ -89,7 +89,7 @@ void hd_task_create(struct hd_task *task) {
 
 void hd_task_begin(struct hd_place *place, struct hd_task *task, struct hd_team *team) {
   go_to(place, task, team);
-  if (team) hd_order_turn(&team->turns);
+  if (team) hd_order_turn(&team->turns, &team->turns);
   hd_order_acquire(&task->begins);
 }
 

@@ -15,9 +15,9 @@ void hd_order_release(const void *object) { hd_note(hd.cur, HD_OP_RELEASE_MERGE,
 void hd_order_acquire(const void *object) { hd_note(hd.cur, HD_OP_ACQUIRE, (uint64_t)object, 0, 0); }
 
 // The event of an atomic operation with relaxed order.
-void hd_order_turn(uint32_t *turns) {
+void hd_order_turn(const void *object, uint32_t *turns) {
   struct hd_thread *t = hd.cur;
-  hd_pend(t, HD_OP_ATOMIC_RMW, t->library_pc, (uint64_t)turns);
+  hd_pend(t, HD_OP_ATOMIC_RMW, t->library_pc, (uint64_t)object);
   t->pend.size = sizeof *turns;
   t->pend.flags = HD_EV_ATOMIC | __ATOMIC_RELAXED << 4;
   hd_point(t);
