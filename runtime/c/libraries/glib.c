@@ -68,10 +68,18 @@ POP(g_async_queue_try_pop, (void *queue), (queue))
 POP(g_async_queue_timeout_pop, (void *queue, uint64_t us), (queue, us))
 
 // ---- once
-HD_LIBRARY(void *, g_once_impl, (void *once, void *(*f)(void *), void *arg), (once, f, arg)) {
-  void *result = REAL_LIBRARY(g_once_impl)(once, f, arg);
-  hd_order_release(once); // by the thread that ran f; others have nothing to add before their acquire
-  hd_order_acquire(once);
+struct once { void *object; void *(*run)(void *); void *arg; };
+static void *run_once(void *p) {
+  struct once *o = p;
+  void *result = o->run(o->arg);
+  hd_order_release(o->object);
+  return result;
+}
+HD_LIBRARY(void *, g_once_impl, (void *object, void *(*run)(void *), void *arg), (object, run, arg)) {
+  struct once o = { object, run, arg };
+  turn(object);
+  void *result = REAL_LIBRARY(g_once_impl)(object, run_once, &o);
+  hd_order_acquire(object);
   return result;
 }
 HD_LIBRARY(int, g_once_init_enter, (volatile void *at), (at)) {

@@ -41,5 +41,7 @@ static inline void hd_library_left(uint64_t *outer) { if (hd_active()) hd.cur->l
 
 void hd_libomp_start(void); // before main: what the library does once
 
-extern const struct hd_registration hd_libraries, hd_openmp_locks, hd_glib;
+void hd_tbb_calls(void);   // a function of the program's begins that TBB called
+
+extern const struct hd_registration hd_libraries, hd_openmp_locks, hd_glib, hd_tbb;
 #endif

@@ -62,9 +62,20 @@ bool hd_library_loaded(uint32_t kinds) {
   return found & kinds;
 }
 
+// The program's functions that the library calls.
+static void called_back(struct dl_phdr_info *info) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_X) hd_callbacks = (struct hd_exempt){ info->dlpi_addr + p->p_vaddr, p->p_memsz };
+  }
+  hd_callback = hd_tbb_calls;
+}
+
 static int one(struct dl_phdr_info *info, size_t size, void *arg) {
   (void)size, (void)arg;
-  if (!kind_of(info->dlpi_name)) return 0;
+  uint32_t kind = kind_of(info->dlpi_name);
+  if (!kind) return 0;
+  if (kind == HD_LIBTBB) called_back(info);
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     if (p->p_type == PT_LOAD && p->p_flags & PF_X) hd_access_exempt(info->dlpi_addr + p->p_vaddr, p->p_memsz);

@@ -16,6 +16,8 @@ enum { FILTER = 1 << 12 };
 
 struct hd_exempt hd_exempt[HD_EXEMPT];
 uint32_t hd_nexempt;
+struct hd_exempt hd_callbacks;
+void (*hd_callback)(void);
 void hd_access_exempt(uint64_t lo, uint64_t size) {
   if (hd_nexempt < HD_EXEMPT) hd_exempt[hd_nexempt++] = (struct hd_exempt){ lo, size };
 }
@@ -177,6 +179,7 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
     t->calls.frames[d].sp = sp;
   }
   t->calls.depth = d + 1;
+  if (HD_UNLIKELY((uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) hd_callback();
 }
 
 HD_EXPORT void __tsan_func_exit(void) {

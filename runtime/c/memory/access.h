@@ -15,5 +15,8 @@ static inline bool hd_access_exempts(uint64_t pc) {
     if (pc - hd_exempt[i].lo < hd_exempt[i].size) return true;
   return false;
 }
+// Code that calls the program's functions back: hd_callback runs at the start of each such call.
+extern struct hd_exempt hd_callbacks;
+extern void (*hd_callback)(void);
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);
 #endif
