@@ -245,7 +245,7 @@ HD_LIBRARY(void, __kmpc_end_taskgroup, (void *where, int thread), (where, thread
   REAL_LIBRARY(__kmpc_end_taskgroup)(where, thread);
   group_ends();
 }
-// The group that a taskloop is by itself is made here.
+// A taskloop waits for its tasks as a taskgroup does; that group is made here.
 HD_LIBRARY(void, __kmpc_taskloop, (void *where, int thread, void *task, int deferred, uint64_t *first, uint64_t *last, int64_t step, int nogroup, int schedule, uint64_t size, void *copy),
            (where, thread, task, deferred, first, last, step, nogroup, schedule, size, copy)) {
   static void (*begin)(void *, int), (*end)(void *, int);

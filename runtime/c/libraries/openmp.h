@@ -36,7 +36,7 @@ void hd_team_join(struct hd_team *team);
 void hd_team_enter(struct hd_place *place, struct hd_task *implicit, struct hd_team *team);
 void hd_team_leave(void);
 
-// ---- inside of a region; without effect outside
+// ---- inside a region; ignored elsewhere
 void hd_team_turn(void);
 void hd_barrier_arrive(void);
 void hd_barrier_leave(void);

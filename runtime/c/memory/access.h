@@ -4,8 +4,9 @@
 #include "core/run.h"
 
 bool hd_profiles(void); // counts an event other than a scheduling point; true: the plan wants it
-// Code of a library that synchronises by means of its own (libraries/order.c). Its memcpy and free
-// are no accesses of the program's, and it may have other threads spin while it makes a mutex.
+// Code of a library that synchronises by means of its own (libraries/order.c). What it
+// copies and frees does not count as accessed, and it may have other threads spin while it
+// makes a mutex.
 enum { HD_EXEMPT = 8 };
 extern struct hd_exempt { uint64_t lo, size; } hd_exempt[HD_EXEMPT];
 extern uint32_t hd_nexempt;
