@@ -1,6 +1,6 @@
 // heddle: A thread comes to a barrier with a lock set that another thread needs before it can come there.
 // kind: deadlock
-// finding: main
+// finding: OpenMP lock
 // flags: -fopenmp
 #include <assert.h>
 #include <omp.h>

@@ -1,6 +1,6 @@
 // heddle: Two threads set two OpenMP locks in opposite orders.
 // kind: deadlock
-// finding: main
+// finding: OpenMP lock
 // flags: -fopenmp
 #include <assert.h>
 #include <omp.h>
