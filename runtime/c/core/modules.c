@@ -112,7 +112,8 @@ const char *hd_module_name(uint64_t pc) {
     const struct hd_module *m = &hd_shm->modules[i];
     if (pc - m->text_lo < m->text_hi - m->text_lo) return hd_base_name(m->path);
   }
-  return "code outside of all modules";
+  const char *late = hd_late_path(pc);
+  return late ? hd_base_name(late) : "code outside of all modules";
 }
 
 struct search { bool (*match)(const uint8_t *); const char *path; };
@@ -120,7 +121,9 @@ struct search { bool (*match)(const uint8_t *); const char *path; };
 static int contains(struct dl_phdr_info *info, size_t size, void *arg) {
   (void)size;
   struct search *s = arg;
-  if (hd_path_of_system(info->dlpi_name)) return 0;
+  struct hd_module m;
+  if (hd_path_of_system(info->dlpi_name) || !hd_module_read(info, &m)) return 0;
+  if ((uint64_t)&contains - m.text_lo < m.text_hi - m.text_lo) return 0; // the runtime
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     if (p->p_type != PT_LOAD || (p->p_flags & (PF_X | PF_R)) != (PF_X | PF_R)) continue;

@@ -44,6 +44,7 @@ uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is 
 bool hd_known(uint64_t address);    // address lies in a module that is or was loaded
 void hd_late_look(void);            // checks for modules that were loaded or unloaded
 void hd_late_reset(void);
+const char *hd_late_path(uint64_t address); // path of the module that covers or covered address; NULL: none
 const char *hd_late_gone(uint64_t address); // path of the unloaded module that covered address; NULL: none did
 // Model the loader's locks, indexed by enum hd_loader_lock; loader/loader.c acquires them.
 extern pthread_mutex_t hd_loader_locks[2];

@@ -129,9 +129,10 @@ static void begin(void) {
   if (state == CAUGHT && hd_isolation == HD_ISOLATION_FORK) on(); // this process is a new one
 }
 
-// In a system call of its own instruction that the kernel could not hand over.
+// In a system call of its own instruction that the kernel did not hand over.
 static const char *stuck(uint64_t pc) {
-  if (state != UNCAUGHT || passes(pc) || !hd_is_syscall(hd_word_at(pc - HD_SYSCALL_SIZE, HD_SYSCALL_SIZE))) return NULL;
+  if (state == CAUGHT || passes(pc) || hd_path_of_system(hd_module_name(pc)) || !hd_is_syscall(hd_word_at(pc - HD_SYSCALL_SIZE, HD_SYSCALL_SIZE))) return NULL;
+  if (state == UNUSED) return hd_text("a system call by an instruction in %s, which was loaded after main began (link the program with it instead)", hd_module_name(pc));
   return hd_text("a system call by an instruction in %s, which this kernel cannot hand over to heddle (Linux 5.11 and later can)", hd_module_name(pc));
 }
 
