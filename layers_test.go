@@ -36,11 +36,11 @@ var layers = [][]string{
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},
 	{"internal/result", "internal/tracefile"},
-	{"internal/launch", "internal/kept"},
+	{"internal/launch", "internal/kept", "internal/ignore"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
-	{"cmd/heddle", "internal/abi/gen"}, // commands: nobody can import them
+	{"cmd/heddle", "internal/abi/gen", "internal/ops/gen"}, // commands: no package can import them
 }
 
 // testSupport is the directory of packages that only tests may import.

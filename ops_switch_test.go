@@ -14,13 +14,13 @@ import (
 )
 
 // maxOperations is how many operations a switch or a composite literal outside of internal/ops
-// may name. A few are told apart; more are a second table of what operations mean.
+// may name. A few are distinguished; more are a second table of what operations mean.
 const maxOperations = 4
 
 // namesOperations are the files that may name more, and why.
 var namesOperations = map[string]string{
 	"trace/op_gen.go":                        "generated: the constants themselves",
-	"internal/testing/tracegen/machine.go":   "executes programs, independently of internal/ops, which it is there to check",
+	"internal/testing/tracegen/machine.go":   "executes programs, independently of internal/ops, which it checks",
 	"internal/testing/tracegen/program.go":   "writes programs of all operations",
 	"internal/testing/simprog/perform.go":    "executes programs, likewise independently",
 	"internal/testing/contract/decisions.go": "a language of test programs: its words for operations",

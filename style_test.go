@@ -45,6 +45,13 @@ var turns = []struct {
 	{pattern: `any more that`, better: "name the thing"},
 	{pattern: `without effect`, better: "ignored"},
 	{pattern: `said to heddle`, better: "given to heddle"},
+	{pattern: `(?:and|its|their) kin`, better: "and similar calls, options, …"},
+	{pattern: `(?:to|cannot|not) be had`, better: "available"},
+	{pattern: `which there can(?:not| be| not)`, better: "impossible, unknown"},
+	{pattern: `not there any more`, better: "no longer exists"},
+	{pattern: `begins? no \w+`, better: "unknown …"},
+	{pattern: `com(?:es?|ing) to the same`, better: "is equivalent, reaches the same"},
+	{pattern: `could not be put back`, better: "cannot be restored"},
 }
 
 // gap is white space between two words of a sentence, with a line break and the marks of a
@@ -140,6 +147,8 @@ func TestStyleNoticesTurns(t *testing.T) {
 		"nothing can be said", "the time is over", "a thread gives way", "what it holds on to", "the first that there is", "has itself",
 		"every now and then", "what it is called by", "for each two threads", "those that are gone", "a help and no need",
 		"rows that go back are damage", "uses up a token", "not made to be run twice", "no process any more that runs", "Taken, without effect.", "said to heddle",
+		"memcpy and its kin", "cannot be had", "an operation which there cannot be", "a file that is not there any more",
+		"a line begins no record", "both come to the same", "it could not be put back",
 	} {
 		if len(hits(bad)) == 0 {
 			t.Errorf("%q passes", bad)

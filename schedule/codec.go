@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 1
+const CodecVersion = 2
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -37,7 +37,7 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Tag: p.Tag, Seed: p.Seed, Repeat: uint32(p.Repeat),
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
 		MaxSteps: uint32(p.MaxSteps), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
-		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses),
+		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch,
 		Stop: p.Stop, ExpectStatus: p.ExpectStatus,
 	}
 	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.SkipAccesses} {
@@ -56,8 +56,8 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It refuses, with an ErrCodec, a plan of
 // another version of the codec or of scheduling points, one with fields or values that this heddle
-// does not know, and one whose script names threads that the plan does not list. Of a thread only
-// what identifies it is there: parent, number and stable name.
+// does not know, and one whose script names threads that the plan does not list. A thread has
+// only its identity: parent, number and stable name.
 func (p *Plan) UnmarshalBinary(data []byte) error {
 	got, err := decodePlan(data)
 	if err != nil {
@@ -81,7 +81,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case int64(m.Policy) >= int64(len(policies)):
 		return p, fmt.Errorf("%d is not a policy", m.Policy)
 	case m.Delays > uint32(AnyDelays):
-		return p, fmt.Errorf("%d is no bound for delays", m.Delays)
+		return p, fmt.Errorf("%d is not a bound on delays", m.Delays)
 	case !(m.Stay >= 0 && m.Stay <= 1):
 		return p, fmt.Errorf("%v is not a probability", m.Stay)
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
@@ -94,7 +94,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 		Tag: m.Tag, Seed: m.Seed, Repeat: int(m.Repeat),
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
 		MaxSteps: int(m.MaxSteps), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
-		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses),
+		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch,
 		Stop: m.Stop, ExpectStatus: m.ExpectStatus,
 	}
 	if len(m.Script.GetPoint()) > 0 {
@@ -116,8 +116,8 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 	m := &tracepb.Outcome{
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
-		Coverage: o.Coverage, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), Outside: o.Outside, Shared: o.Shared, Random: o.Random,
+		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), External: o.External, Shared: o.Shared, Random: o.Random,
 	}
 	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations} {
 		if n < 0 || n > maxCount {
@@ -126,6 +126,10 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 	}
 	if d := o.Diverged; d != nil {
 		m.Diverged = &tracepb.Divergence{Step: uint32(d.Step), Expected: decision(&d.Expected), Met: decision(&d.Met)}
+	}
+	var err error
+	if m.Watched, err = encodeWatched(o.Watched); err != nil {
+		return nil, err
 	}
 	if o.Trace != nil {
 		var file bytes.Buffer
@@ -162,8 +166,8 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 		return o, errors.New("it has no ending")
 	}
 	o = Outcome{
-		Index: int(m.Index), Coverage: m.Coverage, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), Outside: m.Outside, Shared: m.Shared, Random: m.Random,
+		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
+		Threads: int(m.Threads), Deviations: int(m.Deviations), External: m.External, Shared: m.Shared, Random: m.Random,
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err
@@ -182,6 +186,9 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 		if err != nil {
 			return o, err
 		}
+	}
+	if o.Watched, err = decodeWatched(m.Watched); err != nil {
+		return o, err
 	}
 	if len(m.Trace) > 0 {
 		if o.Trace, err = trace.Decode(bytes.NewReader(m.Trace), trace.MemoryLimit(maxTrace)); err != nil {
@@ -206,7 +213,7 @@ func decision(s *Step) *tracepb.Decision {
 
 func stepOf(d *tracepb.Decision) (Step, error) {
 	if d == nil || d.Op > math.MaxUint16 {
-		return Step{}, errors.New("it left its script in a step that there cannot be")
+		return Step{}, errors.New("it left its script at an impossible step")
 	}
 	return Step{
 		Thread: trace.ThreadID(d.Thread), Op: trace.Op(d.Op), Site: trace.Site(d.Site),

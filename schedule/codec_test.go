@@ -26,7 +26,7 @@ func drawPlan(t *rapid.T) Plan {
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
 		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"),
 		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
-		MaxAccesses: rapid.IntRange(AllAccesses, maxCount).Draw(t, "max"), SkipAccesses: count.Draw(t, "skip"),
+		MaxAccesses: rapid.IntRange(AllAccesses, maxCount).Draw(t, "max"), SkipAccesses: count.Draw(t, "skip"), Watch: rapid.Bool().Draw(t, "watch"),
 		Stop: rapid.Bool().Draw(t, "stop"), ExpectStatus: rapid.Int32().Draw(t, "status"),
 	}
 	p.Script, p.Threads = drawScript(t)
@@ -56,7 +56,7 @@ func TestPlanRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Plan{Tag: 1, Points: []trace.Site{7}} // what was there goes
+		got := Plan{Tag: 1, Points: []trace.Site{7}} // the old contents are dropped
 		if err := got.UnmarshalBinary(data); err != nil || !same(got, p) {
 			t.Fatalf("%v, %+v, want %+v", err, got, p)
 		}
@@ -68,16 +68,23 @@ func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Timeouts: true, Delays: AnyDelays,
-		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Stop: true, ExpectStatus: 12,
+		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12,
 	}
 	o := Outcome{
-		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Coverage: 2, Points: 3, Switches: 4, Preemptions: 5,
+		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
-		Outside: true, Shared: true, Random: true,
+		External: true, Shared: true, Random: true,
+		Watched: &Watched{
+			Races: []Race{{
+				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
+				Object: 5, Size: 6, Order: 7, Event: 8, Stack: 9, Handler: true,
+			}},
+			Counts: map[trace.Site]int{10: 11, 12: 13}, Accesses: 14, Full: true,
+		},
 		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
 			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
 	}
-	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o)} {
+	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0])} {
 		for i := range v.NumField() {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Watcher" {
 				t.Errorf("the test sets no %s", name)
@@ -112,14 +119,17 @@ func TestOutcomeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(0, maxCount)
 		o := Outcome{
-			Index: count.Draw(t, "index"), Coverage: rapid.Uint64().Draw(t, "coverage"), Points: count.Draw(t, "points"),
+			Index: count.Draw(t, "index"), Signature: rapid.Uint64().Draw(t, "signature"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), Outside: rapid.Bool().Draw(t, "outside"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"),
+			Deviations: count.Draw(t, "deviations"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),
 				Site: trace.Site(rapid.Uint64().Draw(t, "site")), Object: trace.Object(rapid.Uint64().Draw(t, "object")),
 			},
+		}
+		if rapid.Bool().Draw(t, "watched") {
+			o.Watched = drawWatched(t)
 		}
 		if text := rapid.SliceOf(rapid.Byte()).Draw(t, "output"); len(text) > 0 {
 			o.Ending.Output = text
@@ -141,8 +151,32 @@ func TestOutcomeRoundTrip(t *testing.T) {
 	})
 }
 
+func drawWatched(t *rapid.T) *Watched {
+	count := rapid.IntRange(0, maxCount)
+	w := &Watched{Accesses: int(rapid.Int64Min(0).Draw(t, "accesses")), Full: rapid.Bool().Draw(t, "full")}
+	for range rapid.IntRange(0, 3).Draw(t, "races") {
+		r := Race{
+			Object: trace.Object(rapid.Uint64().Draw(t, "object")), Size: rapid.Uint32().Draw(t, "size"),
+			Order: int(rapid.Int64Min(0).Draw(t, "order")), Event: count.Draw(t, "event"),
+			Stack: rapid.Uint32().Draw(t, "stack"), Handler: rapid.Bool().Draw(t, "handler"),
+		}
+		for i := range r.Sites {
+			r.Sites[i], r.Ops[i] = trace.Site(rapid.Uint64().Draw(t, "site")), trace.Op(rapid.Uint16().Draw(t, "op"))
+			r.Threads[i] = trace.ThreadID(rapid.Int32().Draw(t, "thread"))
+		}
+		w.Races = append(w.Races, r)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "instructions") {
+		if w.Counts == nil {
+			w.Counts = map[trace.Site]int{}
+		}
+		w.Counts[trace.Site(rapid.Uint64().Draw(t, "instruction"))] = int(rapid.Int64Min(0).Draw(t, "times"))
+	}
+	return w
+}
+
 // TestCodecRefuses: what was made by another heddle, or says what cannot be, is an ErrCodec and
-// leaves what was there.
+// leaves the old contents.
 func TestCodecRefuses(t *testing.T) {
 	plan := func(change func(*tracepb.Plan)) []byte {
 		m := &tracepb.Plan{Version: CodecVersion, PointsVersion: PointsVersion}
@@ -169,7 +203,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 2, and this heddle knows version 1", plan(func(m *tracepb.Plan) { m.Version = 2 }), false},
+		{"version", "it has version 1, and this heddle knows version 2", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
@@ -179,7 +213,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
 		{"points of a script", "which belong to the plan", plan(func(m *tracepb.Plan) { m.Script = &tracepb.Schedule{Point: []int64{1}} }), false},
 		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
-		{"delays", "3 is no bound for delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
+		{"delays", "3 is not a bound on delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
 		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
 		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
 		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
@@ -189,7 +223,11 @@ func TestCodecRefuses(t *testing.T) {
 		{"outcome's version", "it has version 7", outcome(func(m *tracepb.Outcome) { m.Version = 7 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
-		{"divergence", "a step that there cannot be", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
+		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},
+		{"counts", "2 instructions with 1 numbers", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Sites: []uint64{1, 2}, Counts: []uint64{1}} }), true},
+		{"count", "more than can be counted", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Sites: []uint64{1}, Counts: []uint64{1 << 63}} }), true},
+		{"accesses of an outcome", "more than can be counted", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Accesses: 1 << 63} }), true},
+		{"race", "an impossible race", outcome(func(m *tracepb.Outcome) { m.Watched = &tracepb.Watched{Races: []*tracepb.WatchedRace{{}}} }), true},
 		{"recording", "its recording", outcome(func(m *tracepb.Outcome) { m.Trace = []byte("not a trace") }), true},
 		{"unknown field of an outcome", "fields that this heddle does not know", append(outcome(func(*tracepb.Outcome) {}), 0xa0, 0x3f, 1), true},
 	} {
@@ -290,7 +328,7 @@ func FuzzPlan(f *testing.F) {
 // FuzzOutcome is the same for outcomes.
 func FuzzOutcome(f *testing.F) {
 	for _, o := range []Outcome{
-		{}, {Index: 3, Coverage: 9, Ending: trace.Ending{Kind: trace.Assertion, Message: "x == y", Output: []byte("text")}},
+		{}, {Index: 3, Signature: 9, Ending: trace.Ending{Kind: trace.Assertion, Message: "x == y", Output: []byte("text")}},
 		{Diverged: &Divergence{Step: 1}, Ending: trace.Ending{Kind: trace.Diverged}},
 		{Trace: &trace.Trace{Stacks: [][]trace.Site{nil}, Threads: threads(1), Events: []trace.Event{{Op: trace.OpThreadStart}}}},
 	} {

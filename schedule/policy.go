@@ -22,7 +22,7 @@ var policies = [...]struct {
 	name string
 	// parameters are hd_plan.param0 and param1, 0 if nil.
 	parameters func(*Plan) (uint32, uint32)
-	// describe returns the parameters that a plan sets, for people; empty if nil.
+	// describe returns the parameters that a plan sets, for messages; empty if nil.
 	describe func(*Plan) string
 }{
 	Fair: {name: "fair"},

@@ -15,7 +15,7 @@ import (
 // under another version cannot be followed.
 const PointsVersion = abi.PointsVersion
 
-// Step is one choice of a scheduler: which thread does its next operation, and what that
+// Step is one scheduling decision: which thread does its next operation, and what that
 // operation is expected to be.
 type Step struct {
 	Thread trace.ThreadID
@@ -50,7 +50,7 @@ type Delays uint8
 
 const (
 	ShortDelays Delays = iota // Slack in all
-	NoDelays                  // none: time passes only where nobody is overtaken by it
+	NoDelays                  // none: time passes only if it overtakes no thread
 	AnyDelays                 // no bound
 )
 
@@ -93,6 +93,11 @@ type Plan struct {
 	// SkipAccesses on.
 	Watcher      Watcher
 	SkipAccesses int
+	// Watch asks for Outcome.Watched: the target looks for data races itself while the program
+	// runs, and counts how often each memory instruction is executed. Only targets that have the
+	// ability can do it (internal/target). It does not depend on Record; with Record, races also
+	// have call stacks and their objects can be named.
+	Watch bool
 
 	// Stop ends a repeated plan at the first execution that failed, an exit status
 	// other than ExpectStatus included.
@@ -122,7 +127,7 @@ type Watcher interface {
 type Outcome struct {
 	Index       int // which of Plan.Repeat
 	Ending      trace.Ending
-	Coverage    uint64 // same for executions that order conflicting operations the same way
+	Signature   uint64 // same for executions that order conflicting operations the same way
 	Points      int
 	Switches    int
 	Preemptions int
@@ -130,14 +135,15 @@ type Outcome struct {
 	Deviations  int          // Tolerant: steps skipped or inserted
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
-	// Outside says that the execution waited for something that heddle does not control,
+	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed
+	// External says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
-	Outside bool
+	External bool
 	// Random says that the recorded execution of a Go program drew a random number, or iterated
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
 	// Shared says that the process had done other executions before, which may have left
-	// something behind that the target cannot put back: only what Run gives is exact.
+	// something behind that the target cannot restore: only Run is exact.
 	Shared bool
 }
 
@@ -163,15 +169,15 @@ type Divergence struct {
 type Executor func(context.Context, Plan) (Outcome, error)
 
 // ScriptOf is the script that repeats a recorded execution: one step for each event that
-// was a choice.
+// was a scheduling decision.
 func ScriptOf(t *trace.Trace) []Step { return Steps(t.Events) }
 
-// Steps turns events into script steps, leaving out those that were not choices.
+// Steps turns events into script steps, omitting those that were not scheduling decisions.
 func Steps(events []trace.Event) []Step {
 	out := make([]Step, 0, len(events))
 	for i := range events {
 		e := &events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		s := Step{Thread: e.Thread, Op: e.Op, Site: e.Site, Wake: -1, Timeout: e.Overtakes()}

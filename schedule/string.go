@@ -34,8 +34,8 @@ const (
 	maxPoints = 1 << 20
 )
 
-// ErrString is what every error of Parse is, and ErrPoints, on top, what it is for a
-// string that has another points version.
+// Every error of Parse wraps ErrString; the error for a string with another points version also
+// wraps ErrPoints.
 var (
 	ErrString = errors.New("not a schedule string of this heddle")
 	ErrPoints = trace.ErrPoints
@@ -55,7 +55,7 @@ type code struct {
 // Plan.Threads; they travel with parent, number and stable name, without entry, label and
 // end. points are the memory instructions that are scheduling points (Plan.Points). Those of
 // the script's own steps need not be among them, see PointsOf; the others matter where a thread
-// stops at one and never goes on.
+// stops at one and never continues.
 //
 // Format does not judge: Parse refuses the string of a script with a thread that is not
 // in threads, or of one with more than 4,194,304 steps or 1,048,576 further points.
@@ -236,8 +236,8 @@ func parseEnvelope(s string) (*tracepb.Schedule, error) {
 	return p, nil
 }
 
-// inAlphabet reports whether c is a character of the base64url form. The decoder takes
-// offence at such a one, too: at the last, when there is less than it promises.
+// inAlphabet reports whether c is a character of the base64url form. The decoder rejects
+// such a character, too: the last one, if the string ends before its value does.
 func inAlphabet(c byte) bool {
 	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
@@ -316,7 +316,7 @@ func parseCodes(p *tracepb.Schedule, threads int) ([]code, error) {
 		site += trace.Site(p.CodeSite[i])
 		c := code{op: trace.Op(p.CodeOp[i]), site: site, wake: -1}
 		if p.CodeOp[i] > 1<<16-1 {
-			return nil, fmt.Errorf("has operation %d, which there cannot be: make it again", p.CodeOp[i])
+			return nil, fmt.Errorf("has unknown operation %d: make it again", p.CodeOp[i])
 		}
 		if len(p.CodeWake) > 0 {
 			if int64(p.CodeWake[i]) > int64(threads) {

@@ -110,9 +110,9 @@ func TestStringThreads(t *testing.T) {
 }
 
 // golden is also the example of docs/trace-format.md.
-const golden = "hds1.p4.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
+const golden = "hds1.p5.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
 
-// A string that is out there must stay readable: it is in somebody's bug report.
+// A published string must stay readable: it may be in a bug report.
 func TestStringGolden(t *testing.T) {
 	script := rounds(2, 1)
 	script[7].Timeout = true
@@ -178,10 +178,10 @@ func TestStringErrors(t *testing.T) {
 		t.Fatalf("unchanged: %v", err)
 	}
 	for name, c := range map[string]struct{ s, words string }{
-		"empty":           {"", `does not begin like one ("", not "hds1.p4.")`},
-		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p4."): paste all of it`},
-		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p4.", not with "hds1.p"): use the heddle`},
-		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 4"},
+		"empty":           {"", `does not begin like one ("", not "hds1.p5.")`},
+		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p5."): paste all of it`},
+		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p5.", not with "hds1.p"): use the heddle`},
+		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 5"},
 		"points missing":  {stringMagic + "." + body, `has "" where its scheduling points version should be`},
 		"points negative": {stringMagic + "-1." + body, `has "-1" where its scheduling points version should be`},
 		"space":           {good[:30] + " " + good[30:], `has a character that does not belong there (' ', number 31 of`},
@@ -207,7 +207,7 @@ func TestStringErrors(t *testing.T) {
 		"code":            {schedule(func(p *tracepb.Schedule) { p.Code[2] = 2 }), "has step 2 of kind 2, where there are 2"},
 		"code columns":    {schedule(func(p *tracepb.Schedule) { p.CodeTimeout = []bool{true} }), "has 2 operations, 2 sites, 0 threads to wake, 0 cases to try and 1 time-outs"},
 		"choice column":   {schedule(func(p *tracepb.Schedule) { p.CodeChoice = []uint32{1} }), "has 2 operations, 2 sites, 0 threads to wake, 1 cases to try"},
-		"operation":       {schedule(func(p *tracepb.Schedule) { p.CodeOp[0] = 1 << 16 }), "has operation 65536, which there cannot be"},
+		"operation":       {schedule(func(p *tracepb.Schedule) { p.CodeOp[0] = 1 << 16 }), "has unknown operation 65536"},
 		"wake":            {schedule(func(p *tracepb.Schedule) { p.CodeWake = []uint32{0, 3} }), "wakes thread 2, where there are 2 threads"},
 		// What Format makes of a script that makes no sense.
 		"no threads":   {Format(rounds(1, 1), nil), "has a step of thread 0, where there are 0 threads"},
@@ -249,11 +249,11 @@ func TestStringFlips(t *testing.T) {
 	}
 }
 
-// The case that a select tries first is a choice of the schedule.
+// The schedule decides which case a select tries first.
 func TestStepsOfSelect(t *testing.T) {
 	got := Steps([]trace.Event{
 		{Op: trace.OpSelect, Site: 1, Aux: 3, Size: 4},
-		{Op: trace.OpSelectCase, Value: 2, Flags: trace.FlagNoChoice},
+		{Op: trace.OpSelectCase, Value: 2, Flags: trace.FlagNoDecision},
 		{Op: trace.OpChanRecv, Site: 2, Aux: 3},
 	})
 	want := []Step{{Op: trace.OpSelect, Site: 1, Wake: -1, Choice: 3}, {Op: trace.OpChanRecv, Site: 2, Wake: -1}}
@@ -344,7 +344,7 @@ func FuzzScriptOf(f *testing.F) {
 		{Thread: 1, Op: trace.OpThreadStart, Enabled: trace.ThreadSet{Low: 3}},
 		{Thread: 1, Op: trace.OpCondSignal, Value: 1, Enabled: trace.ThreadSet{Low: 3}},
 		{Op: trace.OpSelect, Aux: 2, Size: 3, Enabled: trace.ThreadSet{Low: 3}},
-		{Op: trace.OpMalloc, Flags: trace.FlagNoChoice},
+		{Op: trace.OpMalloc, Flags: trace.FlagNoDecision},
 	}}
 	var text bytes.Buffer
 	if err := trace.WriteText(&text, tr); err != nil {

@@ -21,7 +21,7 @@ func TEIs(events []Event) []TEI {
 }
 
 // Preemptive reports whether the context switch between events i-1 and i descheduled a
-// thread that could have gone on. False if there is no switch there.
+// thread that could have continued. False if there is no switch there.
 func Preemptive(events []Event, i int) bool {
 	return i > 0 && events[i].Thread != events[i-1].Thread && events[i].Enabled.Has(events[i-1].Thread)
 }
@@ -43,7 +43,7 @@ func CostOf(events []Event) Cost {
 	last := ThreadID(-1)
 	for i := range events {
 		e := &events[i]
-		if e.Flags&FlagNoChoice != 0 && e.Op != OpSignal {
+		if e.Flags&FlagNoDecision != 0 && e.Op != OpSignal {
 			continue
 		}
 		c.Events++

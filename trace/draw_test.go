@@ -42,7 +42,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Isolation:   str.Draw(t, "isolation"),
 			Signature:   str.Draw(t, "signature"),
 			MaxAccesses: rapid.IntRange(0, 1<<40).Draw(t, "max accesses"),
-			Without:     rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
+			Omit:        rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
 			Argv0:       str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
 		},
 	}

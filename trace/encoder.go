@@ -168,7 +168,7 @@ func (e *Encoder) WriteAlloc(a Alloc) (int, error) {
 	return int(e.counts.Allocs) - 1, e.record(&tracepb.Record{Kind: &tracepb.Record_Alloc{Alloc: allocRecord(&a)}})
 }
 
-// WriteFree says that the heap block at index alloc was freed by the event with the
+// WriteFree reports that the heap block at index alloc was freed by the event with the
 // given index.
 func (e *Encoder) WriteFree(alloc, event int) error {
 	if err := e.ready(); err != nil {
@@ -357,11 +357,11 @@ func (e *Encoder) content(t *Trace) error {
 	return e.WriteTypes(t.Types)
 }
 
-// tablesFit says why neither the file format nor the text form can hold t's tables: both
+// tablesFit explains why neither the file format nor the text form can hold t's tables: both
 // number the threads and the stacks by their place.
 func (t *Trace) tablesFit() error {
 	if len(t.Stacks) > 0 && len(t.Stacks[0]) > 0 {
-		return errors.New("trace: call stack 0 is not empty: it stands for no stack")
+		return errors.New("trace: call stack 0 is not empty: it means \"no stack\"")
 	}
 	for i := range t.Threads {
 		if t.Threads[i].ID != ThreadID(i) {

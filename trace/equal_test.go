@@ -4,7 +4,7 @@ import (
 	"reflect"
 )
 
-// canonical is t with the differences gone that no form keeps: nil and empty are the
+// canonical is t without the differences that no form keeps: nil and empty are the
 // same but for standard input and output, and the table of call stacks has its entry 0.
 func canonical(t *Trace) *Trace {
 	c := *t
@@ -15,7 +15,7 @@ func canonical(t *Trace) *Trace {
 		r.Flags, r.Env, r.Packages, r.Args, r.LeakIgnore = nilIfEmpty(r.Flags), nilIfEmpty(r.Env), nilIfEmpty(r.Packages), nilIfEmpty(r.Args), nilIfEmpty(r.LeakIgnore)
 		h.Recipe = &r
 	}
-	h.Without, h.Surroundings = nilIfEmpty(h.Without), nilIfEmpty(h.Surroundings)
+	h.Omit, h.Surroundings = nilIfEmpty(h.Omit), nilIfEmpty(h.Surroundings)
 	c.Modules, c.Threads, c.Allocs = nilIfEmpty(c.Modules), nilIfEmpty(c.Threads), nilIfEmpty(c.Allocs)
 	c.Locals = nilIfEmpty(c.Locals)
 	c.Types = nilIfEmpty(c.Types)

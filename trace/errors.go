@@ -30,14 +30,14 @@ var (
 	ErrBusy = errors.New("another heddle is writing this trace")
 )
 
-// ReadError says why a trace could not be read to its end.
+// ReadError explains why a trace could not be read to its end.
 type ReadError struct {
 	Name   string // of the file, empty for a stream
 	Reason error  // ErrNotTrace, ErrIncomplete, ErrDamaged, ErrChecksum or ErrLimit; nil if reading failed
 	Events int    // events that were read before
 	Record int    // number of the record at fault, from 1; 0 if it is not in a record
 	Detail string // what is wrong, and what to do
-	Err    error  // what a lower layer said, may be nil
+	Err    error  // the lower layer's error, may be nil
 }
 
 func (e *ReadError) Error() string {
@@ -58,7 +58,7 @@ func (e *ReadError) Unwrap() []error {
 	return errs
 }
 
-// VersionError says that a trace file has a format version that this heddle does not
+// VersionError reports that a trace file has a format version that this heddle does not
 // read. It is an ErrVersion.
 type VersionError struct {
 	Name string // of the file, empty for a stream
@@ -79,7 +79,7 @@ func (e *VersionError) Error() string {
 
 func (e *VersionError) Is(target error) bool { return target == ErrVersion }
 
-// PointsError says that a trace was recorded under another meaning of scheduling points,
+// PointsError reports that a trace was recorded under another meaning of scheduling points,
 // so that its schedule cannot be followed. It is an ErrPoints.
 type PointsError struct {
 	Heddle    string // version of heddle that wrote the trace, may be empty

@@ -26,14 +26,13 @@ func ReadFile(name string, opts ...Option) (*Trace, error) {
 	return t, nil
 }
 
-// ReadPrefix reads as much as it can of a trace file, whatever its name. Of a complete
-// one it returns the trace. Else, if the header can be read, it returns the events up to
-// where the file ends, is damaged or goes beyond the memory limit, and the error that says
-// so; the ending then is of kind Unsupported, which is not a finding, and says so. If there is not
-// even a header, the trace is nil.
+// ReadPrefix reads as much as it can of a trace file, whatever its name. Of a complete file it
+// returns the trace. Otherwise, if the header can be read, it returns the events up to the point
+// where the file ends, is damaged or exceeds the memory limit, and the error; the ending is then of
+// kind Unsupported, which is not a finding, with the reason. Without a header, the trace is nil.
 //
 // A prefix is a valid trace if the execution was: blocks are freed, and threads have
-// ended, only where the event that did it is there.
+// ended, only if the prefix has the event that did it.
 func ReadPrefix(name string, opts ...Option) (*Trace, error) {
 	return readFile(name, opts)
 }

@@ -27,7 +27,7 @@ func mustEncode(t testing.TB, tr *Trace) []byte {
 	return b.Bytes()
 }
 
-// pack makes a trace file of records in their plain form, whatever they say.
+// pack makes a trace file of records in their plain form, valid or not.
 func pack(t testing.TB, plain []byte) []byte {
 	t.Helper()
 	b := bytes.NewBuffer(preamble())
@@ -491,7 +491,7 @@ func TestAbsurdLengths(t *testing.T) {
 	}
 }
 
-// Small files that stand for large traces cost what the caller allows.
+// Small files that represent large traces cost what the caller allows.
 func TestMemoryLimit(t *testing.T) {
 	spin := make([]Event, blockEvents)
 	for i := range spin {

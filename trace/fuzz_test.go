@@ -11,7 +11,7 @@ import (
 // fuzzMemory keeps a fuzzer's inputs from costing more than they are worth.
 const fuzzMemory = 32 << 20
 
-// walk uses all of a trace that was decoded from who knows what.
+// walk uses all of a trace that was decoded from arbitrary input.
 func walk(t *testing.T, tr *Trace) {
 	t.Helper()
 	Validate(tr)

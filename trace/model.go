@@ -80,7 +80,7 @@ func (o Object) OffsetBits() uint {
 	return abi.OffsetBits
 }
 
-// Channel returns what kind of descriptor the object stands for ("pipe", "socket", …) and the
+// Channel returns what kind of descriptor the object names ("pipe", "socket", …) and the
 // descriptor that reads from it. ok is false for objects in memory.
 func (o Object) Channel() (kind string, fd int, ok bool) {
 	const bit = 1 << abi.FdObjectBit
@@ -96,17 +96,17 @@ func (o Object) Channel() (kind string, fd int, ok bool) {
 
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
-	abi.FdFile: "file", abi.FdOutside: "descriptor", abi.FdLoader: "loader",
+	abi.FdFile: "file", abi.FdExternal: "descriptor", abi.FdLoader: "loader",
 }
 
 // Flags qualify an event; the values are part of the trace format.
 type Flags uint32
 
 const (
-	FlagForced   Flags = abi.EvForced   // a yield that the runtime inserted after a long time without scheduling points
-	FlagTimeout  Flags = abi.EvTimeout  // its wait timed out; see Event.Overtakes
-	FlagNoChoice Flags = abi.EvNochoice // recorded, but not a scheduling point
-	FlagAtomic   Flags = abi.EvAtomic
+	FlagForced     Flags = abi.EvForced     // a yield that the runtime inserted: the thread waits, or has computed for long
+	FlagTimeout    Flags = abi.EvTimeout    // its wait timed out; see Event.Overtakes
+	FlagNoDecision Flags = abi.EvNodecision // recorded, but not a scheduling point
+	FlagAtomic     Flags = abi.EvAtomic
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
 	FlagOrder Flags = abi.EvOrderMask
 )
@@ -183,8 +183,8 @@ type Module struct {
 	Program bool   // the program under test itself
 }
 
-// RuntimePath stands for the path of heddle's runtime: where it was built is not part of the
-// program, and it has no symbols to show.
+// RuntimePath replaces the path of heddle's runtime: its build directory is not part of the program,
+// and it has no symbols to show.
 const RuntimePath = "heddle's runtime"
 
 // Waiter is a thread that had not ended when the execution did.
@@ -318,8 +318,9 @@ type Header struct {
 	ExpectStatus  int32    // exit status that counts as clean
 	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
+	Finding       string   // key of the failure, as heddle find prints it; empty if unknown
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
-	Without       []string // omitted synchronisation calls, CALL@FILE:LINE
+	Omit          []string // omitted synchronisation calls, CALL@FILE:LINE
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
@@ -345,9 +346,9 @@ type Recipe struct {
 	Args     []string // of the program or the test binary
 
 	// Of tests only.
-	Vet          string   // checks before the build; empty for the tool's own choice
+	Vet          string   // checks before the build; empty for the tool's default
 	Run, Skip    string   // regular expressions, as go test takes them
-	Short        bool     // tests are told to be short
+	Short        bool     // tests run with -test.short
 	Parallel     int      // parallel tests under way at once, 0 for heddle's default
 	RacesAllowed bool     // a data race is not a failure
 	Leaks        string   // how a leaked goroutine counts: "fail", "ignore", or empty for a note

@@ -95,7 +95,7 @@ func TestThreadSet(t *testing.T) {
 		if err != nil || !p.Equal(s) {
 			t.Fatalf("%v parses as %v, %v", s, p, err)
 		}
-		// Equal sets are built alike, whatever way they came about.
+		// Equal sets have equal representations, however they were built.
 		if !reflect.DeepEqual(p, s) {
 			t.Fatalf("%#v parses as %#v", s, p)
 		}

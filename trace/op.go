@@ -11,7 +11,7 @@ import (
 // The numbers are part of the trace format.
 type Op uint16
 
-// Class says what an operation means to an analysis.
+// Class describes what an operation means to an analysis.
 type Class uint8
 
 const (

@@ -144,7 +144,7 @@ const (
 	OpTimerReset        Op = abi.OpTimerReset
 	OpTimerFire         Op = abi.OpTimerFire
 	OpCoroSwitch        Op = abi.OpCoroSwitch
-	OpOutside           Op = abi.OpOutside
+	OpExternal          Op = abi.OpExternal
 	OpAcquire           Op = abi.OpAcquire
 	OpRelease           Op = abi.OpRelease
 	OpReleaseMerge      Op = abi.OpReleaseMerge

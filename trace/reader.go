@@ -218,12 +218,12 @@ func (r *Reader) readHeader() error {
 		}
 		h := rec.GetHeader()
 		if h == nil {
-			return r.damaged(errors.New("no header where one is due"))
+			return r.damaged(errors.New("the header is missing"))
 		}
 		n := int64(len(h.Points)) * 8
 		recipe := h.GetRecipe()
 		for _, b := range [][][]byte{
-			h.Command, h.Stdin, h.Env, h.Without, h.Surroundings,
+			h.Command, h.Stdin, h.Env, h.Omit, h.Surroundings,
 			recipe.GetFlags(), recipe.GetEnv(), recipe.GetPackages(), recipe.GetArgs(), recipe.GetLeakIgnore(),
 		} {
 			for _, s := range b {
@@ -378,7 +378,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 	case *tracepb.Record_Header:
 		return dst, r.damaged(errors.New("a second header"))
 	default:
-		return dst, r.damaged(errors.New("a record of no known kind"))
+		return dst, r.damaged(errors.New("a record of unknown kind"))
 	}
 	return dst, err
 }
@@ -421,7 +421,7 @@ func (r *Reader) addEvents(dst []Event, p *tracepb.EventBlock) ([]Event, error) 
 // end checks the end record; sum is the checksum of everything before it.
 func (r *Reader) end(p *tracepb.End, sum uint32) error {
 	if r.ending == nil {
-		return r.damaged(errors.New("the end, without an ending"))
+		return r.damaged(errors.New("the end without an ending record"))
 	}
 	if p.Checksum != sum {
 		return r.problem(ErrChecksum, nil, "has checksum %08x for the records before it, which have %08x: the file is damaged, get another copy or record it again", p.Checksum, sum)

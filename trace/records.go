@@ -132,8 +132,9 @@ func headerParts(h *Header) []*tracepb.Header {
 		ExpectStatus:  h.ExpectStatus,
 		Instrumented:  h.Instrumented,
 		Original:      []byte(h.Original),
+		Finding:       []byte(h.Finding),
 		Isolation:     []byte(h.Isolation),
-		Without:       byteSlices(h.Without),
+		Omit:          byteSlices(h.Omit),
 		MaxAccesses:   uint64(h.MaxAccesses),
 		Signature:     []byte(h.Signature),
 	}}
@@ -191,8 +192,9 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			ExpectStatus:  p.ExpectStatus,
 			Instrumented:  p.Instrumented,
 			Original:      string(p.Original),
+			Finding:       string(p.Finding),
 			Isolation:     string(p.Isolation),
-			Without:       stringSlice(p.Without),
+			Omit:          stringSlice(p.Omit),
 			MaxAccesses:   int(p.MaxAccesses),
 			Signature:     string(p.Signature),
 		}

@@ -166,7 +166,7 @@ func (s *sim) step(id ThreadID, enabled ThreadSet) {
 	case OpMalloc:
 		s.heap += 80
 		e.Object = MakeObject(RegionHeap, 0, s.heap)
-		e.Flags = FlagNoChoice
+		e.Flags = FlagNoDecision
 		th.block = len(s.t.Allocs)
 		s.t.Allocs = append(s.t.Allocs, Alloc{Object: e.Object, Size: uint64(o.size), Thread: id, Site: e.Site, Stack: o.stack, Event: len(s.t.Events), Freed: -1})
 	case OpFree:

@@ -186,10 +186,10 @@ var flagNames = []struct {
 	flag Flags
 	name string
 }{
-	{FlagForced, "forced"}, {FlagTimeout, "timeout"}, {FlagNoChoice, "nochoice"}, {FlagAtomic, "atomic"},
+	{FlagForced, "forced"}, {FlagTimeout, "timeout"}, {FlagNoDecision, "nochoice"}, {FlagAtomic, "atomic"},
 }
 
-const knownFlags = FlagForced | FlagTimeout | FlagNoChoice | FlagAtomic | FlagOrder
+const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder
 
 // orderNames are the compiler's memory orders; the first, relaxed, is not printed.
 var orderNames = [8]string{"", "consume", "acquire", "release", "acq_rel", "seq_cst", "order6", "order7"}

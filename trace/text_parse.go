@@ -57,7 +57,7 @@ type textParser struct {
 func (p *textParser) finish() error {
 	switch {
 	case !p.begun:
-		return errors.New("there is no trace here")
+		return errors.New("the input holds no trace")
 	case !p.seen["ending"]:
 		return errors.New("the text ends without an ending line: it was cut")
 	case !p.ended:
@@ -75,13 +75,13 @@ func (p *textParser) parseLine(s string) error {
 		return err
 	}
 	if p.ended {
-		return errors.New("there is more after the end line")
+		return errors.New("text follows the end line")
 	}
 	key := words[0].text
 	l := &textLine{words: words[1:]}
 	switch {
 	case words[0].quoted || words[0].key != "":
-		return fmt.Errorf("%.40q begins no line", words[0].String())
+		return fmt.Errorf("unknown keyword %.40q", words[0].String())
 	case key[0] >= '0' && key[0] <= '9':
 		err = p.event(key, l)
 	default:
@@ -159,9 +159,11 @@ func (p *textParser) keyword(key string, l *textLine) error {
 	case "instrumented":
 		h.Instrumented = true
 	case "without":
-		h.Without = append(h.Without, l.quoted("call"))
+		h.Omit = append(h.Omit, l.quoted("call"))
 	case "original":
 		h.Original = l.quoted("file")
+	case "finding":
+		h.Finding = l.quoted("finding")
 	case "isolation":
 		h.Isolation = l.quoted("isolation")
 	case "signature":
@@ -203,7 +205,7 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		}
 		p.ended = true
 	default:
-		return fmt.Errorf("%q begins no line", key)
+		return fmt.Errorf("unknown keyword %q", key)
 	}
 	return nil
 }
@@ -244,7 +246,7 @@ func (p *textParser) recipe(key string, l *textLine) error {
 	case "leak-ignore":
 		r.LeakIgnore = l.quotedWords("function")
 	default:
-		return fmt.Errorf("%q begins no line", "recipe-"+key)
+		return fmt.Errorf("unknown keyword %q", "recipe-"+key)
 	}
 	return nil
 }

@@ -70,10 +70,11 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.Instrumented {
 		b.WriteString("instrumented\n")
 	}
-	for _, v := range h.Without {
+	for _, v := range h.Omit {
 		fmt.Fprintf(b, "without %q\n", v)
 	}
 	str("original", h.Original)
+	str("finding", h.Finding)
 	str("isolation", h.Isolation)
 	str("signature", h.Signature)
 	if h.MaxAccesses != 0 {

@@ -43,15 +43,15 @@ func (e *InvalidError) Error() string {
 //   - no flags but those of package trace are set;
 //   - the first event of a thread, and no other, is OpThreadStart; main may do without,
 //     since it had started before the execution began, and so may the clock;
-//   - OpThreadEnd is the last event of its thread, and Thread.Ended says whether there is
+//   - OpThreadEnd is the last event of its thread, and Thread.Ended reports whether there is
 //     one;
 //   - a thread's parent creates it (OpThreadCreate or OpGo with result 0, the thread as
 //     value) once, and before it starts; no such event names another thread. The clock is
-//     there from the beginning, created by nobody;
-//   - OpTimerFire is done by the clock, whose only choices it is;
+//     there from the beginning, created by no thread;
+//   - OpTimerFire is done by the clock, which does nothing else;
 //   - a thread that is joined (OpThreadJoin with result 0, the thread as value, no
 //     time-out) is in the table, is not the joining one, and has ended before;
-//   - of a scheduling point, that is unless FlagNoChoice is set, the enabled set has the
+//   - of a scheduling point, that is unless FlagNoDecision is set, the enabled set has the
 //     event's thread, unless it may come early (Event.Early), and only threads that were created and
 //     had not ended then;
 //   - of any other event, the enabled set is empty or has only threads of the table.
@@ -156,7 +156,7 @@ func first(problems ...string) string {
 func (v *validator) threads() error {
 	t := v.t
 	if len(t.Modules) > maxModules {
-		return invalid("the module table", "it has %d modules, more than a site can tell apart", len(t.Modules))
+		return invalid("the module table", "it has %d modules, more than a site can distinguish", len(t.Modules))
 	}
 	if len(t.Threads) > MaxThreads {
 		return invalid("the thread table", "it has %d threads, more than %d", len(t.Threads), MaxThreads)
@@ -181,7 +181,7 @@ func (v *validator) threads() error {
 		case th.IsClock():
 			clock = th.ID
 		case i > 0 && (th.Parent < 0 || th.Parent >= th.ID):
-			return invalid(place, "its parent is %s, which was not there before it", printThread(th.Parent))
+			return invalid(place, "its parent is %s, which is not an earlier thread", printThread(th.Parent))
 		case i > 0 && th.Nth < 1:
 			return invalid(place, "it is child number %d of its parent, where the first is 1", th.Nth)
 		}
@@ -206,7 +206,7 @@ func (v *validator) stacks() error {
 	for i, stack := range v.t.Stacks {
 		place := fmt.Sprintf("call stack %d", i)
 		if i == 0 && len(stack) > 0 {
-			return invalid(place, "it is not empty, and stands for no stack")
+			return invalid(place, "it is not empty, but means \"no stack\"")
 		}
 		for _, s := range stack {
 			if p := v.site(s); p != "" {
@@ -266,9 +266,9 @@ func (v *validator) event(i int) error {
 
 // enabled checks the enabled set, which is the state before the event.
 func (v *validator) enabled(i int, e *Event) error {
-	if e.Flags&FlagNoChoice != 0 {
+	if e.Flags&FlagNoDecision != 0 {
 		if n := len(v.t.Threads); e.Enabled.last() >= ThreadID(n) {
-			return v.invalidEvent(i, "the enabled set %v has a thread that is not there", e.Enabled)
+			return v.invalidEvent(i, "the enabled set %v has a thread that does not exist", e.Enabled)
 		}
 		return nil
 	}
@@ -288,8 +288,8 @@ func (v *validator) life(i int, e *Event) error {
 	switch {
 	case e.Op == OpTimerFire && !clock:
 		return v.invalidEvent(i, "it fires a timer, and is not the clock")
-	case e.Op != OpTimerFire && clock && e.Flags&FlagNoChoice == 0:
-		return v.invalidEvent(i, "it is the clock, whose only choices are to fire timers")
+	case e.Op != OpTimerFire && clock && e.Flags&FlagNoDecision == 0:
+		return v.invalidEvent(i, "it is the clock, which can only fire timers")
 	case s.ended:
 		return v.invalidEvent(i, "the thread had ended")
 	case !s.created:

@@ -81,7 +81,7 @@ func lifeInOrder(t *testing.T, tr *Trace) {
 		if e.Op == OpThreadCreate {
 			created[ThreadID(e.Value)] = i
 		}
-		if e.Flags&FlagNoChoice == 0 && !e.Enabled.Has(e.Thread) {
+		if e.Flags&FlagNoDecision == 0 && !e.Enabled.Has(e.Thread) {
 			t.Fatalf("event %d is accepted without its thread enabled", i)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestWriteNew: of many writers of one name one succeeds, and a file that is there stays.
+// TestWriteNew: of many writers of one name one succeeds, and an existing file stays.
 func TestWriteNew(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.hdl", "b.hdl", "c.hdl"} {
@@ -51,7 +51,7 @@ func TestWriteNew(t *testing.T) {
 }
 
 // TestKilledBetweenNames: a writer that was killed after the file had its name, and before the
-// incomplete name was gone, leaves a trace that the next writer does not empty.
+// incomplete name was removed, leaves a trace that the next writer does not empty.
 func TestKilledBetweenNames(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.hdl")
 	if err := WriteFile(name, childTrace()); err != nil {

@@ -36,7 +36,7 @@ const (
 	exitNothing = 0 // did what was asked, found nothing
 	exitFound   = 1 // found a bug
 	exitUsage   = 2 // the command line is wrong
-	exitFailed  = 3 // heddle could not do its work, and said why
+	exitFailed  = 3 // heddle could not do its work, and reported why
 )
 
 // errFound is returned by commands that found a bug and have reported it.
@@ -158,7 +158,7 @@ func (a *app) traceWriter(given, name string, more ...string) (*tracefile.Writer
 	return w, nil
 }
 
-// printer prints results for people.
+// printer prints results as text.
 func (a *app) printer(draw drawFlags, stats statsFlag) *result.Printer {
 	return &result.Printer{Words: a.stdout, Errors: a.stderr, Screen: a.screen, Draw: a.drawing(), Full: draw.Full, Stats: stats.Stats}
 }

@@ -16,7 +16,7 @@ func (a *app) canAsk() bool {
 	return terminal && !a.JSON && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// ask asks whether heddle should do what the text says.
+// ask asks the user whether heddle should do what the text describes.
 func (a *app) ask(ctx context.Context, text string) (bool, error) {
 	fmt.Fprintf(a.stderr, "heddle: %s\nGo on? [y/N] ", text)
 	answer := make(chan string, 1)

@@ -38,7 +38,7 @@ compiles, heddle's runtime when it links. The compiler is $%s, otherwise the fir
 %s. The exit status is the compiler's.
 
 Refused, with status 2: -static when linking and -m32, because the runtime is a shared
-library for 64-bit x86 Linux, and -fsanitize=address and its kin, because they and heddle
+library for 64-bit x86 Linux, and -fsanitize=address and similar, because they and heddle
 cannot share a program (-fsanitize=undefined is fine).
 
 heddle's own options go before the command, as in heddle --cache=DIR COMMAND ARGUMENTS;

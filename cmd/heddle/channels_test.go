@@ -6,7 +6,7 @@ import (
 )
 
 // What is handed over through a channel is not a race: none of the accesses becomes a scheduling
-// point. In the twin one is told of too early, and does.
+// point. In the twin one is announced too early, and does.
 func TestChannelsOrder(t *testing.T) {
 	for _, c := range []struct {
 		dir    string

@@ -99,7 +99,7 @@ func TestEveryCompiler(t *testing.T) {
 	})
 }
 
-// However a program is compiled and linked, its bug is found, and told by source line, through
+// However a program is compiled and linked, its bug is found, and reported by source line, through
 // inlined functions.
 func TestBuildOptions(t *testing.T) {
 	both := []string{
@@ -165,7 +165,7 @@ func (c someCompiler) can(t *testing.T, flags string) {
 	}
 }
 
-// The runtime stands in for memcpy and its kin. A compiler that makes a call of one out of a
+// The runtime stands in for memcpy and similar ones. A compiler that makes a call of one out of a
 // struct's copy in the runtime would make that an access of the program's.
 func TestRuntimeDoesNotCallItsOwn(t *testing.T) {
 	eachInstalledCompiler(t, func(t *testing.T, c someCompiler) {
@@ -187,7 +187,7 @@ func TestRuntimeDoesNotCallItsOwn(t *testing.T) {
 			}
 		}
 		if len(address) != 6 {
-			t.Fatalf("of memcpy and its kin these are there: %v", address)
+			t.Fatalf("of memcpy and similar functions these exist: %v", address)
 		}
 		function := func(pc uint64) string {
 			for _, s := range symbols {

@@ -26,7 +26,7 @@ start-up file of the shell:
 }
 
 // completionScripts make a shell ask heddle itself, through COMP_LINE: the answers are those
-// of the heddle in PATH, whatever its version.
+// of the heddle in PATH, of any version.
 var completionScripts = map[string]string{
 	"bash": "complete -o default -o bashdefault -C heddle heddle\n",
 	// Sourced, it registers the completion; as the file _heddle in zsh's function path, it also

@@ -84,7 +84,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// said is what a program prints, and its exit status.
+// said is a program's output and exit status.
 func said(t *testing.T, prog string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -115,7 +115,7 @@ func firstDifference(want, got string) string {
 // undecided operations are ready or not by what is not in the trace.
 var undecided = []trace.Op{trace.OpFdRead, trace.OpFdWrite, trace.OpFdConnect, trace.OpFdPoll, trace.OpSignalDeliver, trace.OpSignalInterrupt}
 
-// readyDifference is where the runtime and the analysis of orders disagree on who could go
+// readyDifference is where the runtime and the analysis of orders disagree on which threads could run
 // on. A join that does not wait is always ready; the analysis knows only its result. How
 // much room there is in a channel or a queue of connections, what a poll looks at, and which
 // close is the last, is not in the trace. Nor is what a thread was about to do that took a
@@ -128,7 +128,7 @@ func readyDifference(tr *trace.Trace) string {
 	enabled := ops.Enabled(tr)
 	for i := len(tr.Events) - 1; i >= 0; i-- {
 		e := &tr.Events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		next[e.Thread] = e

@@ -32,6 +32,9 @@ func (c *convertCommand) Run(a *app) error {
 	if err := tracefile.NotInput(c.To, c.From); err != nil {
 		return err
 	}
+	if err := tracefile.Writable(c.To); err != nil {
+		return err
+	}
 	in, err := tracefile.ReadAny(c.From)
 	if err != nil {
 		return err

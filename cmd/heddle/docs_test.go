@@ -23,7 +23,7 @@ import (
 // ```sh run is executed, too, in a copy of the repository's top directory with heddle in
 // PATH, the blocks of one file one after the other; with exit=N behind it, its last
 // command ends with status N. A ```text block right after it is its output, in which "…"
-// stands for anything.
+// represents anything.
 
 // block is a fenced block of a Markdown file.
 type block struct {
@@ -178,7 +178,7 @@ func word(w *syntax.Word) string {
 	return b.String()
 }
 
-// checkCommand says what is wrong with a documented command, if it is heddle or make.
+// checkCommand describes what is wrong with a documented command, if it is heddle or make.
 func checkCommand(root string, words []string) error {
 	switch name := filepath.Base(words[0]); name {
 	case "heddle", "heddle-cc", "heddle-c++":
@@ -256,7 +256,7 @@ func linkedCopy(t *testing.T, dir string) string {
 	return linked
 }
 
-// matchesOutput compares documented output with real output. An ellipsis stands for any
+// matchesOutput compares documented output with real output. An ellipsis represents any
 // text within a line, and alone on a line for any lines.
 func matchesOutput(documented, real string) bool {
 	pattern := regexp.QuoteMeta(strings.TrimSpace(documented) + "\n")

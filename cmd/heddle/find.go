@@ -77,7 +77,7 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	names := report.NewRunning(t.Modules)
-	opts.Keep, opts.Where, opts.Objects = files.Keep, names.Place, names.Object
+	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 
 	p := a.progress()
 	found, err := engine.Find(a.ctx, t, opts, p.find)
@@ -103,9 +103,11 @@ func (c *findCommand) Run(a *app) error {
 	case found.Executions == 0 && found.Outcome == engine.Interrupted:
 		return errors.New("interrupted before an execution had ended: nothing is known about the program")
 	case found.Executions == 0:
-		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; give it longer with --time, or less to do", found.Seconds)
+		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", found.Seconds)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
+	case found.Outcome == engine.OnlyIgnored:
+		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}
 	return nil
 }
@@ -120,6 +122,6 @@ func (c *findCommand) print(a *app, r *engine.Report) error {
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
-	p.Seed = c.Seed
+	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
 	return p.Find(r)
 }

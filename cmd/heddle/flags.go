@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/ignore"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -40,12 +41,12 @@ func (f runFlags) how() launch.How {
 type programFlags struct {
 	Stdin string `placeholder:"FILE" help:"${where}Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
 	runFlags
-	Without []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"${where}Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
+	Omit []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"${where}Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
 }
 
 // program is what they say of a program.
 func (f programFlags) program(words []string) (p launch.Program, err error) {
-	p = launch.Program{Words: words, Without: f.Without}
+	p = launch.Program{Words: words, Omit: f.Omit}
 	p.Stdin, err = f.read()
 	return p, err
 }
@@ -108,9 +109,11 @@ type searchFlags struct {
 	seedFlag
 	Strategy []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
 	earlyFlag
-	NoEarlyTimeouts bool `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
-	MaxSteps        int  `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
-	NoSimplify      bool `help:"Do not simplify the trace."`
+	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
+	MaxSteps        int      `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
+	NoSimplify      bool     `help:"Do not simplify the trace."`
+	Ignore          []string `placeholder:"FINDING|FILE" predictor:"file" sep:"none" help:"Pass over a finding: do not end the search at it, count it, and do not let it change the exit status. FINDING is its key, as heddle prints it; FILE is a trace that shows it, or a text file with a key on each line. Can be repeated."`
+	All             bool     `help:"Go on after a finding until the search ends for another reason, and report every distinct one, each with its own trace."`
 }
 
 // options returns the options of a search that the flags set.
@@ -119,7 +122,11 @@ func (f searchFlags) options() (engine.Options, error) {
 		Seed: f.Seed, MaxSteps: f.MaxSteps, NoSimplify: f.NoSimplify,
 		EarlyTimeouts: f.EarlyTimeouts, NoEarlyTimeouts: f.NoEarlyTimeouts, StopWhenSequential: true,
 	}
+	opts.All = f.All
 	var err error
+	if opts.Ignore, err = ignore.Keys(f.Ignore); err != nil {
+		return opts, err
+	}
 	if opts.Search, err = strategy.ParseSearch(f.Strategy); err != nil {
 		return opts, usage.Wrap(err)
 	}

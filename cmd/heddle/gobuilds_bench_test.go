@@ -83,7 +83,7 @@ func perSecond(f func(until time.Time) int) float64 {
 }
 
 // goTestRace is how many times per second plain go test -race runs a test, the start of the
-// process left out.
+// process omitted.
 func goTestRace(b *testing.B, name string) float64 {
 	b.Helper()
 	binary := filepath.Join(b.TempDir(), "plain.test")

@@ -35,7 +35,7 @@ func needRaceDetector(t testing.TB) {
 func choices(tr *trace.Trace, site func(trace.Site) (trace.Site, bool)) (out []string) {
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		at, ok := site(e.Site)
@@ -53,8 +53,8 @@ func choices(tr *trace.Trace, site func(trace.Site) (trace.Site, bool)) (out []s
 
 func same(s trace.Site) (trace.Site, bool) { return s, true }
 
-// sameChoices fails where two executions, of different builds, are different.
-func sameChoices(t *testing.T, what string, a, b *trace.Trace, site func(trace.Site) (trace.Site, bool)) {
+// sameDecisions fails where two executions, of different builds, are different.
+func sameDecisions(t *testing.T, what string, a, b *trace.Trace, site func(trace.Site) (trace.Site, bool)) {
 	t.Helper()
 	x, y := choices(a, site), choices(b, same)
 	for i := range max(len(x), len(y)) {
@@ -147,7 +147,7 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 					plan.Points = append(plan.Points, there)
 				}
 				own := execute(t, a, plan)
-				sameChoices(t, fmt.Sprintf("seed %d", seed), recorded.Trace, own.Trace, forth)
+				sameDecisions(t, fmt.Sprintf("seed %d", seed), recorded.Trace, own.Trace, forth)
 				for _, f := range []struct {
 					what string
 					in   *goprog.Target
@@ -161,7 +161,7 @@ func testGoSanitizer(t *testing.T, release string, want func(goprograms.Program)
 					if o.Ending.Kind != f.of.Ending.Kind || o.Ending.Message != f.of.Ending.Message {
 						t.Fatalf("seed %d: %s: %v %q, recorded %v %q; %+v", seed, f.what, o.Ending.Kind, o.Ending.Message, f.of.Ending.Kind, f.of.Ending.Message, o.Diverged)
 					}
-					sameChoices(t, fmt.Sprintf("seed %d, %s", seed, f.what), f.of.Trace, o.Trace, f.site)
+					sameDecisions(t, fmt.Sprintf("seed %d, %s", seed, f.what), f.of.Trace, o.Trace, f.site)
 				}
 				if strings.HasPrefix(name, "pass/") && len(goprog.RaceReports(own.Ending.Output)) > 0 {
 					t.Errorf("a race in a program that has none:\n%s", own.Ending.Output)
@@ -249,7 +249,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 		want      string
 	}{
 		{[]string{"CC=/none/cc"}, []string{"replay", "--race-report", file}, exitFailed, "heddle: Go's race detector needs a C compiler, and /none/cc cannot be run: install gcc, or name another compiler with CC\n"},
-		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "--race-report follows the schedule exactly, and once: it does not go with --changed"},
+		{nil, []string{"replay", "--race-report", "--changed", file}, exitUsage, "--race-report follows the schedule exactly, and once: it cannot be combined with --changed"},
 	} {
 		cmd := heddleCommand(t, dir, c.env, c.args...)
 		out, _ := cmd.CombinedOutput()
@@ -259,7 +259,7 @@ func TestGoRaceReportCommand(t *testing.T) {
 	}
 }
 
-// doctor says that heddle cannot be put into a Go installation whose runtime it does not
+// doctor reports that heddle cannot be added to a Go installation whose runtime it does not
 // know, and the anchor it needs.
 func TestDoctorGo(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 // go test's flags have one dash or two, and follow or precede the packages. goTestWords
 // turns the words of a command line of heddle test into those that the parser of all
 // commands knows: two dashes, name and value in one word, what follows -args as values of
-// a flag. Other command lines, and flags that nobody knows, are left as they are: the
+// a flag. Other command lines, and unknown flags, are left unchanged: the
 // parser has the sentence for them.
 func goTestWords(app *kong.Application, words []string) []string {
 	var test *kong.Node

@@ -99,8 +99,8 @@ func TestGoJanitor(t *testing.T) {
 	cleanGoTests(t, "janitor", 1, "-count=5")
 }
 
-// A trace replays where the environment, the working directory and what Go is told of the
-// machine are others.
+// A trace replays with another environment and working directory, and with other settings of Go for
+// the machine.
 func TestGoReplaysAnywhere(t *testing.T) {
 	t.Parallel()
 	dir := goTests(t, "anywhere")

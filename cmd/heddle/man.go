@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/heddle-dev/heddle/internal/usage"
 )
 
 type manCommand struct {
@@ -29,13 +31,13 @@ func (c *manCommand) Run(a *app) error {
 		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return fmt.Errorf("cannot write man pages: %w", err)
+		return usage.Errorf("cannot write man pages: %w", err)
 	}
 	out := manJSON{}
 	for _, p := range pages {
 		name := filepath.Join(c.Dir, p.name+".1")
 		if err := os.WriteFile(name, []byte(p.text), 0o666); err != nil {
-			return fmt.Errorf("cannot write man pages: %w", err)
+			return usage.Errorf("cannot write man pages: %w", err)
 		}
 		out.Pages = append(out.Pages, name)
 	}

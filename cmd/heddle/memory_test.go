@@ -54,7 +54,7 @@ func peakMB(cmd *exec.Cmd) int64 {
 }
 
 // TestBoundedMemory: a program of millions of accesses is explored in the memory that heddle may
-// use, however long it runs, and it is said that races may be missed.
+// use, however long it runs, and a note says that races may be missed.
 func TestBoundedMemory(t *testing.T) {
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "compress")
@@ -112,7 +112,7 @@ func TestCutRecording(t *testing.T) {
 	}
 	extra := 0
 	for i := range tr.Events {
-		if ev := &tr.Events[i]; ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc) {
+		if ev := &tr.Events[i]; ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc) {
 			extra++
 		}
 	}

@@ -222,7 +222,7 @@ func TestFailingPrograms(t *testing.T) {
 					t.Errorf("simplified from %+v to %+v", b, a)
 				}
 				// The argument for a minimum holds for what the source says; an
-				// optimiser may merge accesses, so it may be undercut by nobody.
+				// optimiser may merge accesses, so no execution may have fewer.
 				if e.minimum && (s.Switches != e.switches || e.preemptions >= 0 && s.Preemptions != e.preemptions) {
 					t.Errorf("simplified to %d switches, %d preemptions; stated minimum %d, %d", s.Switches, s.Preemptions, e.switches, e.preemptions)
 				}
@@ -294,7 +294,7 @@ func TestPassingPrograms(t *testing.T) {
 				}
 				for _, n := range out.Notes {
 					// On a busy machine a child process may be slow.
-					if e.isolation == "" || !strings.Contains(n, "waited for something outside of the program") {
+					if e.isolation == "" || !strings.Contains(n, "depended on external nondeterminism") {
 						t.Errorf("note: %s", n)
 					}
 				}

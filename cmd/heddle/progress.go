@@ -18,7 +18,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
-	subject  string // what it is about, where it is not the whole command
+	subject  string // the subject, unless it is the whole command
 	shown    bool
 	width    int
 	next     time.Time
@@ -90,8 +90,8 @@ func (p *progress) done() {
 	p.shown = false
 }
 
-// slowly says what heddle is doing if that takes so long that it looks stuck. The function it
-// returns says that it is done.
+// slowly describes what heddle is doing if that takes so long that it looks stuck. The function it
+// returns marks the end.
 func (a *app) slowly(text string) (done func()) {
 	timer := time.AfterFunc(time.Second, func() { fmt.Fprintf(a.stderr, "heddle: %s\n", text) })
 	return func() { timer.Stop() }

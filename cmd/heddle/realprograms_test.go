@@ -20,7 +20,7 @@ type realProgram struct {
 	name   string
 	source string     // Debian's name of the source package
 	needs  [2]string  // a header or program, and the package that has it
-	build  [][]string // commands, in the source's directory; CC and CXX stand for heddle cc and heddle c++, TESTDATA for ours
+	build  [][]string // commands, in the source's directory; CC and CXX represent heddle cc and heddle c++, TESTDATA for ours
 	env    [2]string  // a variable, and its value
 	args   []string   // the program below the source's directory, and its arguments
 	also   [][]string // other arguments, which are to be clean, too
@@ -33,7 +33,7 @@ type realProgram struct {
 	bugs                        []seededBug
 }
 
-// seededBug is a call that the program is told to do without.
+// seededBug is a call that --omit omits.
 type seededBug struct {
 	name    string
 	without string
@@ -87,7 +87,7 @@ var realPrograms = []realProgram{
 		}},
 	},
 	{
-		// gnulib's part of it knows no glibc since 2.28; Debian's patch for that is not always to be had.
+		// gnulib's part of it knows no glibc since 2.28; Debian's patch for that is not always available.
 		name: "lbzip2", source: "lbzip2",
 		build: [][]string{{"./configure", "CC=CC"}, {"make", "CFLAGS=-O1 -g -D_IO_ftrylockfile -D_IO_IN_BACKUP=0x100"}},
 		args:  []string{"src/lbzip2", "-k", "-c", "-n", "3", "-1", "small"},

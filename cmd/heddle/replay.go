@@ -38,14 +38,14 @@ type replayCommand struct {
 }
 
 func (c *replayCommand) Help() string {
-	return `Runs the program of the trace once more under the recorded schedule and compares every
+	return `Runs the program of the trace again under the recorded schedule and compares every
 event. Ends with 1 if the failure came again, 0 if the trace shows none, and 3 with the
 first event that differed if the execution was another one.
 
-A schedule that somebody pasted into a bug report is followed without a trace, with the same
+heddle follows a schedule from a bug report without a trace, with the same
 build of the program and the same arguments and input:
 
-  heddle replay --schedule hds1.p4.KLUv_… -- ./prog arguments
+  heddle replay --schedule hds1.p5.KLUv_… -- ./prog arguments
 
 Ends with 1 if it leads to a failure, 0 if it does not, and 3 with the first step that the program does
 not follow.`
@@ -78,17 +78,17 @@ func (c *replayCommand) Run(a *app) error {
 	case c.Times < 1:
 		return usage.Errorf("--times must be at least 1")
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
-		return usage.Errorf("--dlv and --gdb replay exactly, for people: they do not go with --changed or --json")
+		return usage.Errorf("--dlv and --gdb replay the exact schedule interactively: they cannot be combined with --changed or --json")
 	case c.Schedule == "" && len(c.Args) > 0:
 		return usage.Errorf("unexpected argument %s: a trace holds its program's arguments; others need --schedule", c.Args[0])
-	case c.Schedule == "" && (c.Stdin != "" || len(c.Without) > 0 || c.RacesFail || c.ExpectExit != nil):
+	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || c.RacesFail || c.ExpectExit != nil):
 		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule only: a trace holds the input, the omitted calls and what counts as a failure")
 	case c.Schedule != "" && c.Changed:
-		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it does not go with --schedule")
+		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it cannot be combined with --schedule")
 	case c.Schedule == "-" && c.Stdin == "-":
 		return usage.Errorf("--schedule and --stdin cannot both be read from standard input")
 	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.Times > 1):
-		return usage.Errorf("--race-report follows the schedule exactly, and once: it does not go with --changed, --dlv, --gdb or --times")
+		return usage.Errorf("--race-report follows the schedule exactly, and once: it cannot be combined with --changed, --dlv, --gdb or --times")
 	}
 	l := a.launcher()
 	t, tr, err := c.start(a, l)
@@ -196,7 +196,8 @@ func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *
 	if t, err = c.startProgram(a, l); err != nil {
 		return nil, nil, err
 	}
-	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.ExpectExit, RacesFail: c.RacesFail, Where: report.NewRunning(t.Modules).Place})
+	names := report.NewRunning(t.Modules)
+	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.ExpectExit, RacesFail: c.RacesFail, Where: names.Place, Locate: names.Locate})
 	if err != nil {
 		t.Close()
 		return nil, nil, err
@@ -221,8 +222,8 @@ func (c *replayCommand) schedule() (string, error) {
 // startProgram starts the program of a schedule: it is named, or a trace names it.
 func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target, error) {
 	if len(c.Args) == 0 && tracefile.Is(c.Trace) {
-		if c.Stdin != "" || len(c.Without) > 0 {
-			return nil, usage.Errorf("--stdin and --omit go with a program: the trace %s says what they say", c.Trace)
+		if c.Stdin != "" || len(c.Omit) > 0 {
+			return nil, usage.Errorf("--stdin and --omit go with a program: the trace %s already holds both", c.Trace)
 		}
 		tr, err := tracefile.Read(c.Trace)
 		if err != nil {
@@ -308,7 +309,7 @@ func (c *replayCommand) raceReport(a *app, l *launch.Launcher, t target.Target, 
 		for _, text := range r.Reports {
 			fmt.Fprintf(a.stdout, "%s\n", text)
 		}
-		fmt.Fprintf(a.stdout, "followed the schedule with Go's race detector: %s choices, %s\n", wording.Thousands(r.Choices), wording.Count(len(r.Reports), "data race"))
+		fmt.Fprintf(a.stdout, "followed the schedule with Go's race detector: %s decisions, %s\n", wording.Thousands(r.Choices), wording.Count(len(r.Reports), "data race"))
 	}
 	if found {
 		return errFound

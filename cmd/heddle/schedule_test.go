@@ -25,7 +25,7 @@ func testScheduleString(t *testing.T, dir, file string, e expectation, prog stri
 	if tr.Ending.Kind == trace.Race {
 		args = append(args, "--races-fail")
 	}
-	for _, call := range tr.Header.Without {
+	for _, call := range tr.Header.Omit {
 		args = append(args, "--without", call)
 	}
 	r := runJSON[replayJSON](t, dir, exitFound, slices.Concat(args, []string{"--", prog}, e.args)...)

@@ -13,7 +13,7 @@ import (
 type showCommand struct {
 	drawFlags
 	Schedule bool     `help:"Print the schedule as one line, to be pasted into a bug report; heddle replay --schedule follows it."`
-	Text     bool     `help:"Print the trace itself in its text form, nothing resolved or left out."`
+	Text     bool     `help:"Print the trace itself in its text form, with nothing resolved or omitted."`
 	Width    int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
 	Sources  []string `placeholder:"DIR" help:"Look for source files in DIR too."`
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// appears waits until a file is there.
+// appears waits until a file exists.
 func appears(t *testing.T, name string) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -78,7 +78,7 @@ func TestInterruptedSimplification(t *testing.T) {
 	}
 }
 
-// TestSecondSignal ends heddle whatever it is doing: here it waits for a file to be opened.
+// TestSecondSignal ends heddle in every state: here it waits for a file to be opened.
 func TestSecondSignal(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o666); err != nil {

@@ -49,8 +49,14 @@ type simplifyJSON struct {
 }
 
 func (c *simplifyCommand) Run(a *app) error {
-	if c.Output != "" {
-		if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
+	for _, name := range []string{c.Output, c.Derivation} {
+		if name == "" {
+			continue
+		}
+		if err := tracefile.NotInput(name, c.Trace); err != nil {
+			return err
+		}
+		if err := tracefile.Writable(name); err != nil {
 			return err
 		}
 	}
@@ -75,7 +81,8 @@ func (c *simplifyCommand) Run(a *app) error {
 	}
 	defer t.Close()
 	p := a.progress()
-	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: report.NewRunning(t.Modules).Place}, func(s tinertia.Progress) {
+	names := report.NewRunning(t.Modules)
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", wording.Count(s.Executions, "execution"), s.Iteration, wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()

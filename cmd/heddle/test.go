@@ -23,8 +23,8 @@ type testCommand struct {
 	searchFlags
 
 	Subtests        bool `help:"Explore every subtest alone, too."`
-	AllowUnfinished bool `help:"Accept tests of which no execution ended in time: exit with 0 though nothing is known about them."`
-	Prune           bool `help:"Remove kept findings that do not fail any more."`
+	AllowUnfinished bool `help:"Accept tests of which no execution ended in time, or every one ended in a finding of --ignore: exit with 0 though nothing is known about them."`
+	Prune           bool `help:"Remove kept findings that no longer fail."`
 	drawFlags
 	statsFlag
 	watchdogFlag
@@ -104,6 +104,7 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
+	p.EarlyTimeouts = c.EarlyTimeouts
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Dir: dir,
@@ -124,6 +125,9 @@ func (c *testCommand) Run(a *app) error {
 		return errors.New("a package or test could not be run, see above")
 	case totals.Failed > 0:
 		return fmt.Errorf("%d packages or tests could not be run, see above", totals.Failed)
+	case totals.Ignored > 0 && totals.Unfinished == 0 && !c.AllowUnfinished:
+		return fmt.Errorf("every execution of %s ended in an ignored finding, so nothing else is known about %s: fix the finding, or use --allow-unfinished",
+			wording.Count(totals.Ignored, "test"), map[bool]string{true: "it", false: "them"}[totals.Ignored == 1])
 	case totals.Unfinished > 0 && !c.AllowUnfinished:
 		return fmt.Errorf("no execution of %s ended in time, so nothing is known about %s: use a longer -timeout, -short, or --allow-unfinished",
 			wording.Count(totals.Unfinished, "test"), map[bool]string{true: "it", false: "them"}[totals.Unfinished == 1])

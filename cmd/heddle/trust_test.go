@@ -15,7 +15,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestTrust: the trace of somebody else does not run until the user says so.
+// TestTrust: another user's trace does not run until the user allows it.
 func TestTrust(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
@@ -54,7 +54,7 @@ func hostile(evil, path string) *trace.Trace {
 		Header: trace.Header{
 			Target: "c", PointsVersion: 2, Command: []string{path, "x"}, Dir: path,
 			Stdin: []byte(evil), Env: []string{"A=" + evil}, EnvDigest: evil, BuildID: evil, Strategy: evil, Heddle: evil,
-			Original: evil, Isolation: evil, Without: []string{evil}, Signature: evil,
+			Original: evil, Isolation: evil, Omit: []string{evil}, Signature: evil,
 			Recipe: &trace.Recipe{
 				Kind: trace.RecipeTest, Tool: "go", Flags: []string{"-tags=" + evil}, Env: []string{"GOAMD64=" + evil}, Packages: []string{evil}, Args: []string{evil},
 				Vet: evil, Run: evil, Skip: evil, LeakIgnore: []string{evil},

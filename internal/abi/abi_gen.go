@@ -4,8 +4,8 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 6
-	PointsVersion   = 4
+	AbiVersion      = 7
+	PointsVersion   = 5
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256
@@ -13,9 +13,9 @@ const (
 	ModulePath      = 512
 	BuildId         = 32
 	OutputKept      = 524288
-	MaxIgnored      = 64
-	MaxIgnoredSites = 4096
-	IgnoredCaller   = 64
+	MaxOmitted      = 64
+	MaxOmittedSites = 4096
+	OmittedCaller   = 64
 )
 
 // enum hd_class
@@ -176,7 +176,7 @@ const (
 	OpTimerReset        = 298
 	OpTimerFire         = 299
 	OpCoroSwitch        = 302
-	OpOutside           = 303
+	OpExternal          = 303
 	OpAcquire           = 308
 	OpRelease           = 309
 	OpReleaseMerge      = 310
@@ -188,14 +188,14 @@ const (
 
 // enum hd_fd_kind
 const (
-	FdPipe    = 1
-	FdSocket  = 2
-	FdEventfd = 3
-	FdTimerfd = 4
-	FdEpoll   = 5
-	FdFile    = 6
-	FdOutside = 7
-	FdLoader  = 8
+	FdPipe     = 1
+	FdSocket   = 2
+	FdEventfd  = 3
+	FdTimerfd  = 4
+	FdEpoll    = 5
+	FdFile     = 6
+	FdExternal = 7
+	FdLoader   = 8
 )
 
 // enum hd_loader_lock
@@ -231,11 +231,11 @@ const (
 
 // enum hd_event_flags
 const (
-	EvForced    = 1
-	EvTimeout   = 2
-	EvNochoice  = 4
-	EvAtomic    = 8
-	EvOrderMask = 112
+	EvForced     = 1
+	EvTimeout    = 2
+	EvNodecision = 4
+	EvAtomic     = 8
+	EvOrderMask  = 112
 )
 
 // Event is struct hd_event, 64 bytes.
@@ -301,6 +301,11 @@ const (
 	Looks          = 1000
 	LooksAgain     = 64
 	Quiet          = 20000
+	LookOn         = 64
+	Repeated       = 16
+	Stretches      = 1024
+	StretchesMore  = 3
+	StretchesAlive = 5000
 	Cpus           = 4
 )
 
@@ -329,6 +334,7 @@ const (
 	PlanTimeouts = 32
 	PlanSpurious = 256
 	PlanHaste    = 512
+	PlanWatch    = 1024
 )
 
 // Step is struct hd_step, 16 bytes.
@@ -356,7 +362,7 @@ const (
 	StepTimeout = 2
 )
 
-// Plan is struct hd_plan, 88 bytes.
+// Plan is struct hd_plan, 96 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -375,11 +381,12 @@ type Plan struct {
 	ExpectStatus int32  // offset 68
 	SkipAccesses uint64 // offset 72
 	MaxAccesses  uint64 // offset 80
+	WatchBudget  uint64 // offset 88
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 88
+	SizeofPlan               = 96
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -397,6 +404,7 @@ const (
 	OffsetofPlanExpectStatus = 68
 	OffsetofPlanSkipAccesses = 72
 	OffsetofPlanMaxAccesses  = 80
+	OffsetofPlanWatchBudget  = 88
 )
 
 // enum hd_record
@@ -412,6 +420,9 @@ const (
 	RecPlanEnd   = 8
 	RecLocal     = 12
 	RecType      = 13
+	RecRace      = 14
+	RecProfile   = 15
+	RecBlock     = 16
 	RecAgain     = 10
 	RecInput     = 11
 	RecBacktrace = 9
@@ -435,11 +446,11 @@ const (
 	OutExit        = 13
 )
 
-// Result is struct hd_result, 104 bytes.
+// Result is struct hd_result, 112 bytes.
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
-	Coverage    uint64 // offset 16
+	Signature   uint64 // offset 16
 	Pc          uint64 // offset 24
 	Object      uint64 // offset 32
 	Vtime       uint64 // offset 40
@@ -456,14 +467,15 @@ type Result struct {
 	Last        uint32 // offset 88
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
+	Watched     uint64 // offset 104
 }
 
 // Size and offsets of Result as the C compiler has them.
 const (
-	SizeofResult              = 104
+	SizeofResult              = 112
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
-	OffsetofResultCoverage    = 16
+	OffsetofResultSignature   = 16
 	OffsetofResultPc          = 24
 	OffsetofResultObject      = 32
 	OffsetofResultVtime       = 40
@@ -480,13 +492,79 @@ const (
 	OffsetofResultLast        = 88
 	OffsetofResultMetThread   = 92
 	OffsetofResultMetOp       = 96
+	OffsetofResultWatched     = 104
 )
 
 // enum hd_note
 const (
-	NoteOutside  = 1
-	NoteAccesses = 2
-	NoteRandom   = 4
+	NoteExternal  = 1
+	NoteAccesses  = 2
+	NoteRandom    = 4
+	NoteUnwatched = 8
+)
+
+// Race is struct hd_race, 64 bytes.
+type Race struct {
+	Pc     [2]uint64 // offset 0
+	Object uint64    // offset 16
+	Order  uint64    // offset 24
+	Event  uint64    // offset 32
+	Thread [2]uint32 // offset 40
+	Op     [2]uint16 // offset 48
+	Size   uint32    // offset 52
+	Stack  uint32    // offset 56
+	Flags  uint32    // offset 60
+}
+
+// Size and offsets of Race as the C compiler has them.
+const (
+	SizeofRace         = 64
+	OffsetofRacePc     = 0
+	OffsetofRaceObject = 16
+	OffsetofRaceOrder  = 24
+	OffsetofRaceEvent  = 32
+	OffsetofRaceThread = 40
+	OffsetofRaceOp     = 48
+	OffsetofRaceSize   = 52
+	OffsetofRaceStack  = 56
+	OffsetofRaceFlags  = 60
+)
+
+// enum hd_race_flags
+const (
+	RaceHandler = 1
+)
+
+// Block is struct hd_block, 32 bytes.
+type Block struct {
+	Object uint64 // offset 0
+	Size   uint64 // offset 8
+	Pc     uint64 // offset 16
+	Thread uint32 // offset 24
+	Stack  uint32 // offset 28
+}
+
+// Size and offsets of Block as the C compiler has them.
+const (
+	SizeofBlock         = 32
+	OffsetofBlockObject = 0
+	OffsetofBlockSize   = 8
+	OffsetofBlockPc     = 16
+	OffsetofBlockThread = 24
+	OffsetofBlockStack  = 28
+)
+
+// Profile is struct hd_profile, 16 bytes.
+type Profile struct {
+	Pc    uint64 // offset 0
+	Count uint64 // offset 8
+}
+
+// Size and offsets of Profile as the C compiler has them.
+const (
+	SizeofProfile        = 16
+	OffsetofProfilePc    = 0
+	OffsetofProfileCount = 8
 )
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.
@@ -676,19 +754,19 @@ const (
 	LateSpan = 4328521728
 )
 
-// IgnoredSite is struct hd_ignored_site, 16 bytes.
-type IgnoredSite struct {
+// OmittedSite is struct hd_omitted_site, 16 bytes.
+type OmittedSite struct {
 	Pc    uint64 // offset 0
 	Which uint32 // offset 8
 	Pad   uint32 // offset 12
 }
 
-// Size and offsets of IgnoredSite as the C compiler has them.
+// Size and offsets of OmittedSite as the C compiler has them.
 const (
-	SizeofIgnoredSite        = 16
-	OffsetofIgnoredSitePc    = 0
-	OffsetofIgnoredSiteWhich = 8
-	OffsetofIgnoredSitePad   = 12
+	SizeofOmittedSite        = 16
+	OffsetofOmittedSitePc    = 0
+	OffsetofOmittedSiteWhich = 8
+	OffsetofOmittedSitePad   = 12
 )
 
 // Shm is struct hd_shm, 370592 bytes.
@@ -706,7 +784,7 @@ type Shm struct {
 	ResultOff    uint64            // offset 56
 	ResultSize   uint64            // offset 64
 	Options      uint32            // offset 72
-	Donors       uint32            // offset 76
+	Hosts        uint32            // offset 76
 	State        uint32            // offset 80
 	Stop         uint32            // offset 84
 	Heartbeat    uint64            // offset 88
@@ -722,10 +800,10 @@ type Shm struct {
 	PlanRing     Ring              // offset 1168
 	ResultRing   Ring              // offset 1296
 	Modules      [256]Module       // offset 1424
-	Nignored     uint32            // offset 152976
+	Nomitted     uint32            // offset 152976
 	PadIgnored   uint32            // offset 152980
-	IgnoredSites [4096]IgnoredSite // offset 152984
-	IgnoredTimes [64]uint64        // offset 218520
+	OmittedSites [4096]OmittedSite // offset 152984
+	OmittedTimes [64]uint64        // offset 218520
 	Nlate        uint32            // offset 219032
 	PadLate      uint32            // offset 219036
 	Late         [256]Module       // offset 219040
@@ -747,7 +825,7 @@ const (
 	OffsetofShmResultOff    = 56
 	OffsetofShmResultSize   = 64
 	OffsetofShmOptions      = 72
-	OffsetofShmDonors       = 76
+	OffsetofShmHosts        = 76
 	OffsetofShmState        = 80
 	OffsetofShmStop         = 84
 	OffsetofShmHeartbeat    = 88
@@ -763,10 +841,10 @@ const (
 	OffsetofShmPlanRing     = 1168
 	OffsetofShmResultRing   = 1296
 	OffsetofShmModules      = 1424
-	OffsetofShmNignored     = 152976
+	OffsetofShmNomitted     = 152976
 	OffsetofShmPadIgnored   = 152980
-	OffsetofShmIgnoredSites = 152984
-	OffsetofShmIgnoredTimes = 218520
+	OffsetofShmOmittedSites = 152984
+	OffsetofShmOmittedTimes = 218520
 	OffsetofShmNlate        = 219032
 	OffsetofShmPadLate      = 219036
 	OffsetofShmLate         = 219040
@@ -937,7 +1015,7 @@ var OpNames = [OpCount]string{
 	OpTimerReset:        "timer start",
 	OpTimerFire:         "timer fires",
 	OpCoroSwitch:        "coroutine switch",
-	OpOutside:           "outside world",
+	OpExternal:          "outside world",
 	OpAcquire:           "acquire",
 	OpRelease:           "release",
 	OpReleaseMerge:      "release merge",
@@ -1086,7 +1164,7 @@ var OpClasses = [OpCount]uint8{
 	OpTimerReset:        12,
 	OpTimerFire:         11,
 	OpCoroSwitch:        0,
-	OpOutside:           0,
+	OpExternal:          0,
 	OpAcquire:           1,
 	OpRelease:           2,
 	OpReleaseMerge:      2,

@@ -79,7 +79,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Numbers and names of operations are part of the trace format: each is there once.
+// Numbers and names of operations are part of the trace format: each occurs once.
 func TestOperations(t *testing.T) {
 	seen := map[string]int{}
 	for i, n := range OpNames {

@@ -36,7 +36,7 @@ func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 	}
 	file, err := os.CreateTemp("", "heddle-*.dlv")
 	if err != nil {
-		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
+		return fmt.Errorf("cannot write the debugger's commands: %w", err)
 	}
 	defer os.Remove(file.Name())
 	_, err = file.WriteString(dlvCommands(tr, symbol.New(t.Modules(), symbol.Options{})))
@@ -44,7 +44,7 @@ func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 		err = cerr
 	}
 	if err != nil {
-		return fmt.Errorf("the debugger's commands cannot be written: %w", err)
+		return fmt.Errorf("cannot write the debugger's commands: %w", err)
 	}
 	// Ctrl-C stops the program in the debugger, not heddle.
 	return program.Debug(context.WithoutCancel(ctx), []string{dlv, "exec", launch.ProgramFile(t), "--allow-non-terminal-interactive=true", "--init", file.Name(), "--"}, plan)
@@ -53,7 +53,7 @@ func Dlv(ctx context.Context, t target.Target, tr *trace.Trace) error {
 // dlvCommands returns commands that run a program to its failure: to the place in the source, if
 // known, and to the end of the execution. The program also reaches that place earlier, in the
 // warm-up execution and in earlier iterations of a loop; the number of decisions that heddle's
-// scheduler has followed tells them apart.
+// scheduler has followed distinguishes them.
 func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
 	var b strings.Builder
 	stop := func(name, where string, choices int) {
@@ -66,16 +66,16 @@ func dlvCommands(tr *trace.Trace, table *symbol.Table) string {
 	}
 	all := len(schedule.ScriptOf(tr))
 	if frame := lookup(f.Site)[0]; frame.File != "" && frame.Line > 0 && len(tr.Ending.Waiters) == 0 {
-		stop("failure", fmt.Sprintf("%s:%d", frame.File, frame.Line), choicesBefore(tr, f.Site, all))
+		stop("failure", fmt.Sprintf("%s:%d", frame.File, frame.Line), decisionsBefore(tr, f.Site, all))
 	}
 	stop("ending", "runtime.hdFinish", all)
 	b.WriteString("continue\n")
 	return b.String()
 }
 
-// choicesBefore returns how many decisions had been made when the failing thread was last about to
+// decisionsBefore returns how many decisions had been made when the failing thread was last about to
 // reach a site; all if reaching it is not an event.
-func choicesBefore(tr *trace.Trace, site trace.Site, all int) int {
+func decisionsBefore(tr *trace.Trace, site trace.Site, all int) int {
 	for i, e := range slices.Backward(tr.Events) {
 		if e.Thread == tr.Ending.Thread && (e.Site == site || e.Op == trace.OpTestFail) {
 			return len(schedule.Steps(tr.Events[:i]))

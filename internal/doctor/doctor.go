@@ -32,7 +32,7 @@ type Check struct {
 	Advice string `json:"advice,omitempty"` // what it means and what to do; empty if nothing is wrong
 }
 
-// Config says what to check.
+// Config describes what to check.
 type Config struct {
 	Cache  string // as toolchain.CacheDir takes it
 	GoTool string // the go command, empty for the one in PATH
@@ -120,7 +120,7 @@ func goChecks(ctx context.Context, cfg Config) []Check {
 	return append(checks, Check{Name: reports, Grade: Good, Detail: "available to heddle replay --race-report"})
 }
 
-// Program checks a program, given as the words of its command line; found is what it is.
+// Program checks a program, given as the words of its command line; found is the program that they name.
 func Program(words []string) (c Check, found *toolchain.Program) {
 	const name = "program"
 	path, err := launch.Executable(words)

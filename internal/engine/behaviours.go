@@ -44,27 +44,27 @@ func (b *behaviours) len() int { return len(b.seen) }
 func (b *behaviours) full() bool { return len(b.seen) >= MaxBehaviours }
 
 // add reports whether the behaviour, shown by an execution of a plan, is new.
-func (b *behaviours) add(coverage, plan uint64) bool {
+func (b *behaviours) add(signature, plan uint64) bool {
 	b.executions++
-	s, ok := b.seen[coverage]
+	s, ok := b.seen[signature]
 	switch {
 	case !ok && b.full():
 		return false
 	case !ok:
 		b.single++
-		b.seen[coverage] = sighting{plan: uint32(plan), times: 1}
+		b.seen[signature] = sighting{plan: uint32(plan), times: 1}
 		return true
 	case s.shared:
 	case s.plan == uint32(plan) && s.plan-b.since < 1<<31:
 		b.single++
 		s.times++
-		b.seen[coverage] = s
+		b.seen[signature] = s
 	default:
 		if s.plan-b.since < 1<<31 {
 			b.single -= int(s.times)
 		}
 		s.shared = true
-		b.seen[coverage] = s
+		b.seen[signature] = s
 	}
 	return false
 }

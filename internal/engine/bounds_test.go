@@ -42,7 +42,7 @@ func (p *patient) Stream(ctx context.Context, next func() (schedule.Plan, bool),
 	return p.meddler.Stream(ctx, next, done)
 }
 
-// stuck is a target that tells how long it has been still.
+// stuck is a target that reports how long it has made no progress.
 type stuck struct {
 	target.Target
 	still func() time.Duration
@@ -247,7 +247,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestInterrupted: the report says what there was so far, at any moment.
+// TestInterrupted: the report holds the results so far, at any moment.
 func TestInterrupted(t *testing.T) {
 	for _, at := range []int{0, 1, 10, 100} {
 		ctx, cancel := context.WithCancel(context.Background())

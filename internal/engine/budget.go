@@ -24,7 +24,7 @@ const (
 type budgetError struct{ points int }
 
 func (e budgetError) Error() string {
-	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less to do, or a larger budget with --max-steps", e.points)
+	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less work, or raise the budget with --max-steps", e.points)
 }
 
 // unbounded reports whether the first execution decides the step budget. For Go programs a warm-up

@@ -84,7 +84,7 @@ func (c *chess) Observe(o *strategy.Observation) {
 	t := o.Outcome.Trace
 	var done []trace.Event // the decisions
 	for _, e := range t.Events {
-		if e.Flags&trace.FlagNoChoice == 0 {
+		if e.Flags&trace.FlagNoDecision == 0 {
 			done = append(done, e)
 		}
 	}
@@ -172,7 +172,7 @@ func sampled(t *testing.T, program simprog.Program, executions int) (schedules m
 			t.Fatal(err)
 		}
 		schedules[schedule.Format(schedule.ScriptOf(o.Trace), o.Trace.Threads)] = true
-		behaviours[o.Coverage] = true
+		behaviours[o.Signature] = true
 	}
 	return schedules, behaviours
 }
@@ -184,7 +184,7 @@ func exhaust(t *testing.T, program simprog.Program, reduce bool, workers int) (*
 	behaviours := map[uint64]int{}
 	opts := Options{Search: func(s strategy.Setting) strategy.Strategy {
 		c = newChess(s, reduce)
-		return &spy{Strategy: c, observed: func(o *strategy.Observation) { behaviours[o.Outcome.Coverage]++ }}
+		return &spy{Strategy: c, observed: func(o *strategy.Observation) { behaviours[o.Outcome.Signature]++ }}
 	}}
 	for range workers {
 		opts.Workers = append(opts.Workers, Local(simprog.New(program)))

@@ -185,7 +185,7 @@ func diverged(recorded *trace.Trace, met *trace.Trace, d *schedule.Divergence) *
 	e := &DivergedError{Event: len(recorded.Events), Field: "event", RecordedText: "the end: " + endingText(recorded), MetText: "no thread that could run"}
 	step := 0
 	for i := range recorded.Events {
-		if recorded.Events[i].Flags&trace.FlagNoChoice != 0 {
+		if recorded.Events[i].Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		if step == d.Step {

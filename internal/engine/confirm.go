@@ -29,6 +29,9 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 			return false, nil
 		}
 	}
+	if s.passes(f, &o) {
+		return false, nil
+	}
 	r := s.found(f, &o)
 	r.Confirmed = err == nil
 	s.report.Finding = r
@@ -53,18 +56,38 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	return true, s.unlessTime(ctx, s.simplify(ctx, o.Trace))
 }
 
+// passes reports whether a confirmed failure shows a finding that was set aside, and counts it.
+func (s *search) passes(f *failure, o *schedule.Outcome) bool {
+	if !s.opts.setsAside() {
+		return false
+	}
+	if f.outcome.Ending.Kind == trace.Hang {
+		s.aside.hung = true
+	}
+	key, _ := s.key(&o.Ending, o.Trace)
+	s.aside.resolve(key, &o.Ending)
+	if !s.count(key) {
+		return false
+	}
+	if k := o.Ending.Kind; k != trace.Leak && k != trace.Race { // those executions have run to their end
+		s.report.Masked++
+	}
+	return true
+}
+
 // rerun runs the failed execution again and records it, unless it was already recorded in a process
-// of its own. again reports whether it failed in the same way. On an error, o is the original
-// outcome.
+// of its own. The recording of a race has the accesses. again reports whether it failed in the same
+// way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
-	if f.outcome.Trace != nil && !f.outcome.Shared {
+	raced := f.outcome.Ending.Kind == trace.Race
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && (!raced || hasAccesses(t)) {
 		return f.outcome, true, nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
-	p.Record = true
-	v := verdict{expect: s.expect, where: s.name}
-	if v.races = original.Kind == trace.Race; v.races {
+	p.Record, p.Accesses = true, raced
+	v := verdict{expect: s.expect, where: s.caller, races: raced}
+	if raced {
 		v.like = &f.outcome.Ending
 	}
 	last, cancel := outlasting(ctx)
@@ -75,6 +98,11 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	if !original.Same(finding.Of(o.Ending, s.target.Modules())) {
 		s.missing(f, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)))
 		return o, false, nil
+	}
+	if raced && o.Trace != nil && len(o.Ending.Accesses) == 2 {
+		// Only now are the callers known.
+		o.Ending.Message = v.raceMessage(&o.Ending, o.Trace)
+		o.Trace.Ending.Message = o.Ending.Message
 	}
 	return o, true, nil
 }
@@ -95,6 +123,7 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 	r := &Finding{Strategy: strategy.Describe(f.plan), Execution: f.number}
 	s.describe(r, &o.Ending, o.Trace)
+	r.Key, _ = s.key(&o.Ending, o.Trace)
 	return r
 }
 
@@ -103,10 +132,14 @@ func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
 // execution whose trace it shows.
 func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 	now := finding.Of(*e, s.target.Modules()) // with the stack, if only this execution has one
-	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, s.where(now.Site, now.Exact)
+	var stacks [][]trace.Site
+	if t != nil {
+		stacks = t.Stacks
+	}
+	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, now.Place(stacks, s.locate).Text
 	r.Race, r.Threads = nil, []int{}
 	if as := e.Accesses; len(as) == 2 {
-		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.where(a.Site, false)} }
+		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.caller(a.Site, callsOf(t, &a))} }
 		r.Race = &Race{First: side(as[0]), Second: side(as[1]), Object: uint64(as[0].Object), Size: as[0].Size}
 		if t != nil {
 			r.Race.Name = s.object(witness(t, as[0].Object, len(t.Events)), as[0].Object, as[0].Size)
@@ -119,7 +152,7 @@ func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 
 // keep writes the trace of the finding.
 func (s *search) keep(r *Finding, t *trace.Trace) (err error) {
-	t.Header.Strategy, t.Header.ExpectStatus = r.Strategy, s.expect
+	t.Header.Strategy, t.Header.ExpectStatus, t.Header.Finding = r.Strategy, s.expect, r.Key
 	cost := trace.CostOf(t.Events)
 	r.Recorded, r.Events, r.Switches, r.Preemptions = t, cost.Events, cost.Switches, cost.Preemptions
 	if s.opts.Keep != nil {

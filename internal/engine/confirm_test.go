@@ -36,7 +36,7 @@ func TestNotReproduced(t *testing.T) {
 	if !strings.HasPrefix(r.Notes[0], "not reproduced: execution 3 (") || !strings.Contains(r.Notes[0], "ended with assertion: out of luck") {
 		t.Errorf("note: %s", r.Notes[0])
 	}
-	// No execution was left out or made twice because of the interruptions.
+	// No execution is missing or ran twice because of the interruptions.
 	for i, seed := range target.seeds {
 		if seed != uint64(i) {
 			t.Fatalf("execution %d has seed %d: %v", i, seed, target.seeds)

@@ -48,5 +48,5 @@ type ElsewhereError struct {
 }
 
 func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("the schedule has %v at %s, which the other build has not, or not in the same place", e.Op, e.Where)
+	return fmt.Sprintf("the schedule has %v at %s, which the other build does not have, or not in the same place", e.Op, e.Where)
 }

@@ -240,7 +240,7 @@ func (s *search) left() int {
 
 // complete sets the fields that all plans of the search share.
 func (s *search) complete(p *schedule.Plan) {
-	p.Stop, p.ExpectStatus, p.MaxSteps = true, s.expect, s.opts.MaxSteps
+	p.Stop, p.ExpectStatus, p.MaxSteps = !s.opts.setsAside(), s.expect, s.opts.MaxSteps
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
 }
 

@@ -28,7 +28,7 @@ func (i instant) Stream(_ context.Context, next func() (schedule.Plan, bool), do
 		p := queue[0]
 		queue = queue[1:]
 		for k := range max(1, p.Repeat) {
-			o := schedule.Outcome{Index: k, Coverage: (p.Seed + uint64(k)) % 1000, Points: 80, Threads: 5}
+			o := schedule.Outcome{Index: k, Signature: (p.Seed + uint64(k)) % 1000, Points: 80, Threads: 5}
 			if !done(p, o) {
 				return nil
 			}

@@ -196,10 +196,10 @@ func (d *raceDirected) Observe(o *strategy.Observation) {
 func choice(e trace.Event, sites []trace.Site) []trace.Event {
 	for _, s := range sites {
 		if e.Site == s {
-			e.Flags &^= trace.FlagNoChoice
+			e.Flags &^= trace.FlagNoDecision
 		}
 	}
-	if e.Flags&trace.FlagNoChoice != 0 {
+	if e.Flags&trace.FlagNoDecision != 0 {
 		return nil
 	}
 	return []trace.Event{e}

@@ -36,7 +36,8 @@ type search struct {
 	races      map[[2]race.Access]raced
 	cut        bool // the output of some execution was truncated
 	leaks      leaks
-	outside    bool // some execution depended on external nondeterminism
+	aside      aside
+	external   bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
@@ -48,7 +49,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 			RacesFail: opts.RacesFail, NoEarlyTimeouts: opts.NoEarlyTimeouts,
 		},
 		shaping:    opts.shaping(),
-		behaviours: newBehaviours(), races: map[[2]race.Access]raced{},
+		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, aside: newAside(&opts),
 	}
 	if len(s.workers) == 0 {
 		s.workers = []Worker{Local(t)}
@@ -70,7 +71,8 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 const maxNotes = 10
 
 // Find explores the target's schedules until an execution fails, then confirms, simplifies and
-// reports that failure.
+// reports that failure. With Options.All it goes on after it until the search reaches its bounds;
+// findings that Options.Ignore names do not end it and are only counted.
 //
 // The report is never nil: if Find is interrupted or fails, the report has the results so far. A
 // failure that was seen is always in it, with Finding.Confirmed false if it could not be confirmed.
@@ -87,6 +89,7 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		err = s.reportLeaks(ctx)
 	}
 	r := s.report
+	s.totals()
 	r.Seconds = time.Since(s.began).Seconds()
 	if r.Seconds > 0 {
 		r.PerSecond = float64(r.Executions) / r.Seconds
@@ -101,23 +104,33 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	}
 	switch {
 	case r.Finding != nil:
-		r.Outcome, r.Ended = Bug, ByFailure
+		r.Outcome = Bug
+		switch {
+		case !s.opts.All:
+			r.Ended = ByFailure
+		case ctx.Err() != nil:
+			r.Ended = ByInterrupt
+		case err != nil:
+			r.Ended = ByError
+		}
 		if r.Finding.Kind == trace.Exit.String() && s.opts.ExpectStatus == nil && s.expect != 0 {
-			s.note("the first execution ended with status %d, which was taken for the right one; --expect-exit=0 makes it a failure", s.expect)
+			s.note("the first execution ended with status %d, which heddle takes for success; --expect-exit=0 makes it a failure", s.expect)
 		}
 	case err == nil && r.Executions == 0:
 		r.Outcome = Unfinished
+	case err == nil && r.Masked == r.Executions:
+		r.Outcome = OnlyIgnored
 	case err == nil:
 		r.Outcome = Nothing
 		if s.opts.ExpectStatus == nil && s.expect != 0 && r.Executions > 0 {
-			s.note("the program's exit status was %d in every execution, and was taken for the right one; --expect-exit=0 makes it a failure", s.expect)
+			s.note("the program's exit status was %d in every execution, and heddle takes it for success; --expect-exit=0 makes it a failure", s.expect)
 		}
 	case ctx.Err() != nil:
 		r.Outcome, r.Ended = Interrupted, ByInterrupt
 	default:
 		r.Outcome, r.Ended = Failed, ByError
 	}
-	if s.opts.Save != nil && r.Executions > 0 && (r.Ended == ByTime || r.Ended == ByRuns || r.Ended == ByInterrupt) && r.Finding == nil {
+	if s.opts.Save != nil && r.Executions > 0 && (r.Ended == ByTime || r.Ended == ByRuns || r.Ended == ByInterrupt) && (r.Finding == nil || s.opts.All) {
 		state, serr := s.save()
 		if serr == nil {
 			serr = s.opts.Save(state)
@@ -131,6 +144,11 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 
 func (s *search) where(site trace.Site, exact bool) string {
 	return where(s.opts.Where, s.target.Modules(), site, exact)
+}
+
+// caller is where for the program's own call of a site.
+func (s *search) caller(site trace.Site, calls []trace.Site) string {
+	return caller(s.opts.Locate, s.opts.Where, s.target.Modules(), site, calls)
 }
 
 // name is where for a site that need not be the exact instruction, such as a return address.
@@ -187,7 +205,11 @@ func (s *search) find(ctx context.Context) error {
 			return err
 		}
 		if f != nil {
-			if found, err := s.confirm(bounded, f); found || err != nil {
+			found, err := s.confirm(bounded, f)
+			if found && s.opts.All {
+				s.collect()
+			}
+			if found && !s.opts.All || err != nil {
 				return err
 			}
 		}

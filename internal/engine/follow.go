@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -15,10 +16,10 @@ import (
 // Follow runs the schedule of a recording as closely as the program lets it (FSE'10 §4.2.1) and
 // returns the outcome. It is for a program that has changed since the recording: if the build
 // differs, Follow first maps the recorded instructions to those of an execution of this build. The
-// caller checks whether the failure reproduces. named is like Options.Where.
+// caller checks whether the failure reproduces. locate is like Options.Locate.
 //
 // The error is from trace.CheckPoints, an *UnsupportedError, or from the target.
-func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named func(trace.Site, bool) string) (*trace.Trace, error) {
+func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate finding.Locate) (*trace.Trace, error) {
 	plan := replayPlan(recorded)
 	plan.Mode, plan.Accesses, plan.MaxSteps = schedule.Tolerant, false, 0
 	plan.Delays = strategy.DelaysOf(recorded)
@@ -34,8 +35,9 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, named f
 		plan.Script = translated(plan.Script, siteMap(recorded, now))
 		plan.Points = schedule.PointsOf(plan.Script)
 	}
-	v := verdictOf(recorded, nil)
-	v.where = func(s trace.Site) string { return where(named, t.Modules(), s, false) }
+	v := verdictOf(recorded, nil, nil)
+	plan.Accesses = v.races // a race is shown with both accesses
+	v.where = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }
 	o, err := judged(t, v)(ctx, plan)
 	if err == nil {
 		err = unrecorded(t, &o)

@@ -46,7 +46,7 @@ func TestFollow(t *testing.T) {
 	if err != nil || met.Ending.Kind != bug.Ending.Kind || trace.CostOf(met.Events) != trace.CostOf(bug.Events) {
 		t.Errorf("%+v, %v; want %+v", met.Ending, err, bug.Ending)
 	}
-	// Changed: none of the recorded instructions is there, the bug is.
+	// Changed: none of the recorded instructions exists any longer, but the bug does.
 	met, err = Follow(t.Context(), simprog.New(changedUpdate(false)), bug, nil)
 	if err != nil || met.Ending.Kind != trace.Assertion || met.Ending.Message != "counter == limit" {
 		t.Errorf("%+v, %v", met.Ending, err)

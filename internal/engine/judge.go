@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -27,32 +27,40 @@ func judge(e *trace.Ending, expect int32) {
 type verdict struct {
 	expect int32 // exit status of a good execution
 	// races makes an execution fail if it ends cleanly and its accesses race. Executions are then
-	// recorded with their accesses.
+	// recorded and watched.
 	races bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
 	like  *trace.Ending
-	where func(trace.Site) string // for the message
+	where func(s trace.Site, calls []trace.Site) string // for the message
 }
 
-// verdictOf returns the oracle under which a recording was made. named formats sites; nil means
-// module and offset.
-func verdictOf(recorded *trace.Trace, named func(trace.Site, bool) string) verdict {
+// verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
+func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site, bool) string) verdict {
 	return verdict{
 		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
-		where: func(s trace.Site) string { return where(named, recorded.Modules, s, false) },
+		where: func(s trace.Site, calls []trace.Site) string {
+			return caller(locate, named, recorded.Modules, s, calls)
+		},
 	}
 }
 
 // judged returns an executor that runs plans on the target and applies the oracle to their
 // outcomes.
+//
+// If races decide, a target that can watch does so, and traces have accesses that are not scheduling
+// points only if the plan asks for them. Other targets send all accesses, and traces have them.
 func judged(t target.Target, v verdict) schedule.Executor {
+	watches := target.Watches(t)
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 		p.ExpectStatus = v.expect
-		var seen *observe.Observer
-		if v.races {
-			seen = new(observe.Observer)
-			p.Record, p.Accesses, p.Watcher = true, true, seen
+		var seen observe.Observer
+		switch {
+		case !v.races:
+		case watches:
+			p.Record, p.Watch = true, true
+		default:
+			p.Record, p.Accesses, p.Watcher = true, true, &seen
 		}
 		o, err := t.Run(ctx, p)
 		if err != nil {
@@ -61,18 +69,20 @@ func judged(t target.Target, v verdict) schedule.Executor {
 		judge(&o.Ending, v.expect)
 		if o.Trace != nil {
 			judge(&o.Trace.Ending, v.expect)
-			if v.races {
-				v.race(&o, seen.Seen().Races)
-			}
+		}
+		switch {
+		case o.Watched != nil:
+			v.race(&o, observe.InPlace(&o, p.Points).Races)
+		case p.Watcher != nil && o.Trace != nil:
+			v.race(&o, seen.Seen().Races)
 		}
 		return o, nil
 	}
 }
 
-// race turns a recorded execution that ended cleanly but has races into a failed one.
+// race turns an execution that ended cleanly but has races into a failed one.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
-	t := o.Trace
-	e := &t.Ending
+	e := &o.Ending
 	if len(races) == 0 {
 		return
 	}
@@ -82,19 +92,53 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	}
 	r := v.chosen(races)
 	second := &r.Witness[1]
+	if r.First < 0 && o.Trace != nil {
+		r.Witness[0].Stack = stackBefore(o.Trace, &r)
+	}
 	e.Kind, e.Accesses = trace.Race, r.Witness[:]
 	e.Thread, e.Site, e.Object = second.Thread, second.Site, r.Object
 	e.Stack = []trace.Site{second.Site}
-	if int(second.Stack) < len(o.Trace.Stacks) {
+	if o.Trace != nil && int(second.Stack) < len(o.Trace.Stacks) {
 		e.Stack = append(e.Stack, o.Trace.Stacks[second.Stack]...)
 	}
 	if v.like != nil && sameOrder(v.like.Accesses, e.Accesses) {
 		e.Message = v.like.Message
 	} else {
-		first := &r.Witness[0]
-		e.Message = fmt.Sprintf("data race: %v at %s, %v at %s", first.Op, v.where(first.Site), second.Op, v.where(second.Site))
+		e.Message = v.raceMessage(e, o.Trace)
 	}
-	o.Ending = *e
+	if o.Trace != nil {
+		o.Trace.Ending = *e
+	}
+}
+
+// raceMessage returns the message for a race; t is the recording or nil.
+func (v *verdict) raceMessage(e *trace.Ending, t *trace.Trace) string {
+	side := func(a *trace.Access) string {
+		return fmt.Sprintf("%v at %s", a.Op, v.where(a.Site, callsOf(t, a)))
+	}
+	return "data race: " + side(&e.Accesses[0]) + ", " + side(&e.Accesses[1])
+}
+
+// stackBefore returns the call stack of a race's earlier access, which a target that watches does not
+// report, if the trace has the access: the last one of its instruction, thread and memory before the
+// later access. Otherwise it returns 0.
+func stackBefore(t *trace.Trace, r *race.Race) uint32 {
+	w := &r.Witness[0]
+	for i := min(r.Event, len(t.Events)) - 1; i >= 0; i-- {
+		e := &t.Events[i]
+		if e.Thread != w.Thread || e.Site != w.Site || e.Op != w.Op {
+			continue
+		}
+		// Offsets into a stack descend as addresses ascend.
+		from, to := e.Object, w.Object
+		if from.Region() == trace.RegionStack {
+			from, to = to, from
+		}
+		if to >= from && uint64(to-from) < uint64(max(e.Size, 1)) {
+			return e.Stack
+		}
+	}
+	return 0
 }
 
 // chosen returns the race to report: the preferred one if present, else the earliest.
@@ -104,7 +148,7 @@ func (v *verdict) chosen(races []race.Race) race.Race {
 			return races[i]
 		}
 	}
-	return slices.MinFunc(races, func(a, b race.Race) int { return cmp.Or(a.Second-b.Second, a.First-b.First, a.Compare(b)) })
+	return slices.MinFunc(races, race.Race.Before)
 }
 
 // sameOrder reports whether two pairs of accesses are of the same instructions in the same order.

@@ -89,7 +89,7 @@ func withoutLeak(e *trace.Ending) {
 	}
 }
 
-// reportLeaks runs the executions set aside once more, each in its own process, and reports the
+// reportLeaks runs the executions set aside again, each in its own process, and reports the
 // goroutines that are left again: in the first run, leftovers of earlier executions of the process
 // may have contributed. If nothing worse was found, the first leak that Options.LeakFails calls a
 // failure is the finding.
@@ -103,7 +103,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			continue
 		}
 		if time.Since(began) > leakTime {
-			s.note("not all goroutines that were left are listed: making sure of them takes too long")
+			s.note("not all goroutines that were left are listed: confirming them takes too long")
 			break
 		}
 		p := f.plan
@@ -132,11 +132,14 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			leak.Running = leak.Running || w.Ready
 			leak.Executions = max(leak.Executions, s.leaks.executions[at])
 		}
-		if fails && s.report.Finding == nil {
+		if fails && (s.opts.All || s.report.Finding == nil) {
 			// The exploration may have reached its time limit already.
 			bounded, cancel := limited(ctx, leakTime)
-			_, err := s.confirm(bounded, f)
+			found, err := s.confirm(bounded, f)
 			cancel()
+			if found && s.opts.All {
+				s.collect()
+			}
 			if err != nil && !outOfTime(bounded) {
 				return err
 			}

@@ -32,9 +32,13 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		return false
 	}
 	failed := o.Ending.Kind.Failed()
+	if failed && x.setAside(o) {
+		failed = false
+		x.report.Masked++
+	}
 	if failed {
-		// The runtime stops a plan at its first failure. If this failure does not reproduce, the
-		// remaining executions must still run.
+		// The runtime stops a plan at its first failure. If the search goes on after this failure,
+		// the remaining executions must still run.
 		last = p.observed == p.request.Plan.Repeat
 	}
 	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}
@@ -74,23 +78,15 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 		return false, err
 	}
 	judge(&o.Ending, s.expect)
-	if o.Outside && !s.outside {
-		s.outside = true
-		s.note("an execution waited for something outside of the program (another process, the network, a system call that lasted): heddle does not control when that comes, and the same schedule may end otherwise")
+	if o.External && !s.external {
+		s.external = true
+		s.note("an execution depended on external nondeterminism (another process, the network, a system call that lasted): heddle does not control when it happens, and the same schedule may end differently")
 	}
-	if fresh = s.behaviours.add(o.Coverage, plan.Tag); fresh {
+	if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
-	if o.Trace == nil {
-		return fresh, nil
-	}
-	judge(&o.Trace.Ending, s.expect)
-	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
-		s.cut = true
-		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
-	}
-	if s.report.Executions == 1 && s.opts.StopWhenSequential && !o.Ending.Kind.Failed() && !o.Outside && !o.Random && !s.opts.Spurious {
-		s.report.Sequential = sequential(o.Trace)
+	if o.Trace != nil {
+		s.lookAt(o)
 	}
 	if seen == nil {
 		return fresh, nil
@@ -101,10 +97,22 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	}
 	s.saw(o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
-	// scheduling points, after which every recorded execution shows it.
+	// scheduling points, after which every watched execution shows it.
 	if s.opts.RacesFail && plan.SkipAccesses == 0 {
-		v := verdict{expect: s.expect, where: s.name}
-		v.race(o, seen.Races)
+		v := verdict{expect: s.expect, where: s.caller}
+		v.race(o, s.unset(o, seen.Races))
 	}
 	return fresh, nil
+}
+
+// lookAt is look for what only a recorded execution shows.
+func (s *search) lookAt(o *schedule.Outcome) {
+	judge(&o.Trace.Ending, s.expect)
+	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
+		s.cut = true
+		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
+	}
+	if s.report.Executions == 1 && s.opts.StopWhenSequential && (!o.Ending.Kind.Failed() || s.opts.setsAside()) && !o.External && !o.Random && !s.opts.Spurious {
+		s.report.Sequential = sequential(o.Trace)
+	}
 }

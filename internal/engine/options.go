@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -24,6 +25,12 @@ type Options struct {
 	// shown no new behaviour; 0 means never. Raced instructions that are not scheduling points yet
 	// get their round first.
 	Stale int
+	// Ignore are keys (finding.Key) of findings that do not end the search. They are counted in
+	// Report.Ignored.
+	Ignore []string
+	// All goes on after a finding until the search reaches another bound, and collects distinct
+	// findings in Report.Findings. Each may take a quarter of the time left for simplification.
+	All bool
 	// Search makes the strategy; nil means a strategy.Portfolio of all samplers.
 	Search func(strategy.Setting) strategy.Strategy
 	// Workers run the exploration's plans; nil means the target alone. Find confirms and simplifies
@@ -31,12 +38,12 @@ type Options struct {
 	// of workers.
 	Workers []Worker
 
-	// Save receives the state of an exploration that found nothing and was ended by Time, Runs or
-	// an interrupt after at least one execution. It may be nil.
+	// Save receives the state of an exploration that found nothing, or that All was set for, and that
+	// Time, Runs or an interrupt ended after at least one execution. It may be nil.
 	Save func(state []byte) error
 	// Resume continues the exploration from such a state. Program and options must be the same
-	// except for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Races and
-	// leaks seen before are not reported again.
+	// except for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Findings,
+	// races and leaks seen before are not reported again.
 	Resume []byte
 	// ExpectStatus is the exit status of a good execution; nil means that of the first execution.
 	ExpectStatus *int32
@@ -75,6 +82,9 @@ type Options struct {
 	// Where formats a site of the program for the report; exact means that the site is the
 	// instruction itself and not a return address. Nil means module and offset.
 	Where func(s trace.Site, exact bool) string
+	// Locate returns the location of a site, for keys and for the place of a finding. Nil means
+	// Where.
+	Locate finding.Locate
 	// Objects names an object of a trace as of an event. Nil means region and offset.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
@@ -96,8 +106,9 @@ type SimplifyOptions struct {
 	MaxSteps   int           // step budget of an execution; 0 means the target's default
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
-	// Where is like Options.Where; a search uses that one instead.
-	Where func(s trace.Site, exact bool) string
+	// Where and Locate are like those of Options; a search uses those instead.
+	Where  func(s trace.Site, exact bool) string
+	Locate finding.Locate
 }
 
 // Progress is reported by Find and Simplify, from one goroutine at a time: during exploration at
@@ -129,6 +140,23 @@ func where(named func(trace.Site, bool) string, modules []trace.Module, s trace.
 		return named(s, exact)
 	}
 	return place(modules, s)
+}
+
+// caller formats the program's own call of a site with locate, or the site itself with named if locate
+// is nil.
+func caller(locate finding.Locate, named func(trace.Site, bool) string, modules []trace.Module, s trace.Site, calls []trace.Site) string {
+	if locate == nil {
+		return where(named, modules, s, false)
+	}
+	return finding.Caller(s, calls, locate).Text
+}
+
+// callsOf returns the call stack of an access, innermost first, or nil if the trace does not have it.
+func callsOf(t *trace.Trace, a *trace.Access) []trace.Site {
+	if t == nil || int(a.Stack) >= len(t.Stacks) {
+		return nil
+	}
+	return t.Stacks[a.Stack]
 }
 
 // place formats a site as module and offset.

@@ -34,7 +34,7 @@ func TestPointsGrow(t *testing.T) {
 	if first := len(race.Sites(racesOf(fair))); r.Outcome != Bug || grown == 0 || r.Points <= first {
 		t.Errorf("%d points, %d after the first execution, %d racing instructions that the first execution did not reach: %+v", r.Points, first, grown, r)
 	}
-	// The search goes on finding what it can, but not this, when recording shows nothing.
+	// The search continues finding what it can, but not this, when recording shows nothing.
 	blind := &meddler{Target: simprog.New(simprog.TwoStage()), after: func(p *schedule.Plan, o *schedule.Outcome) {
 		if o.Trace != nil {
 			o.Trace.Events = slices.DeleteFunc(o.Trace.Events, func(e trace.Event) bool { return e.Op.IsAccess() && !sites[e.Site] })

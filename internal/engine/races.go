@@ -8,23 +8,32 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// raced is a race that some recorded execution showed. Naming its object takes symbols and waits
+// raced is a race that some watched execution showed. Naming its object takes symbols and waits
 // until the end of the search; the witness keeps the parts of the trace needed for it.
 type raced struct {
 	race.Race
-	sides   [2]race.Access // in the order in which they happened
-	witness *trace.Trace
+	sides    [2]race.Access  // in the order in which they happened
+	calls    [2][]trace.Site // their callers, where known
+	witness  *trace.Trace
+	recorded bool // witness is of a trace, and not bare
 }
 
-// saw adds the races of a recorded execution that are not known yet.
+// saw adds the races of a watched execution that are not known yet. Without a trace, objects are
+// named only if a later execution that is recorded shows the same race.
 func (s *search) saw(t *trace.Trace, races []race.Race) {
 	for _, r := range races {
-		if _, ok := s.races[r.Pair]; ok {
+		if x, ok := s.races[r.Pair]; ok && (x.recorded || t == nil) {
 			continue
 		}
-		x := raced{Race: r, witness: witness(t, r.Object, r.Second)}
+		x := raced{Race: r, recorded: t != nil}
+		if x.recorded {
+			x.witness = witness(t, r.Object, r.Event)
+		} else {
+			x.witness = &trace.Trace{Header: s.target.Header(), Modules: s.target.Modules(), Stacks: [][]trace.Site{nil}}
+		}
 		for i, a := range r.Witness {
 			x.sides[i] = race.Access{Site: a.Site, Op: a.Op}
+			x.calls[i] = callsOf(t, &a)
 		}
 		s.races[r.Pair] = x
 	}
@@ -75,8 +84,11 @@ func (s *search) named() []Race {
 	type text struct{ a, whereA, b, whereB, name string }
 	told := map[text]bool{}
 	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
-		side := func(a race.Access) Access { return Access{a.Op.String(), a.Site, s.where(a.Site, false)} }
-		r := Race{First: side(x.sides[0]), Second: side(x.sides[1]), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
+		side := func(i int) Access {
+			a := x.sides[i]
+			return Access{a.Op.String(), a.Site, s.caller(a.Site, x.calls[i])}
+		}
+		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
 		key := text{r.First.Op, r.First.Where, r.Second.Op, r.Second.Where, r.Name}
 		if key.a+key.whereA > key.b+key.whereB {
 			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -44,13 +45,18 @@ func lateRace() simprog.Program {
 // TestRacesFail: a race that no other failure follows from is found, confirmed,
 // simplified and replayed, and both sides are told.
 func TestRacesFail(t *testing.T) {
-	if r := find(t, simprog.New(lateRace()), Options{Runs: 3000}); r.Outcome != Nothing {
+	t.Run("accesses sent", func(t *testing.T) { testRacesFail(t, simprog.New(lateRace())) })
+	t.Run("watched in place", func(t *testing.T) { testRacesFail(t, simprog.NewWatching(lateRace())) })
+}
+
+func testRacesFail(t *testing.T, late target.Target) {
+	if r := find(t, late, Options{Runs: 3000}); r.Outcome != Nothing {
 		t.Fatalf("without RacesFail: %+v", r.Finding)
 	}
 	for seed := range uint64(5) {
 		file := filepath.Join(t.TempDir(), "race.hdl")
 		where := func(s trace.Site, exact bool) string { return "writer" }
-		r := find(t, simprog.New(lateRace()), Options{Seed: seed, Runs: 3000, RacesFail: true, Keep: keepIn(file, ""), Where: where})
+		r := find(t, late, Options{Seed: seed, Runs: 3000, RacesFail: true, Keep: keepIn(file, ""), Where: where})
 		if r.Outcome != Bug || r.Finding.Kind != "data race" || r.Finding.Message != "data race: write at writer, write at writer" {
 			t.Fatalf("seed %d: %+v, finding %+v", seed, r, r.Finding)
 		}
@@ -74,10 +80,15 @@ func TestRacesFail(t *testing.T) {
 			if e.Kind != trace.Race || len(e.Accesses) != 2 || e.Site != e.Accesses[1].Site || e.Thread != e.Accesses[1].Thread || len(e.Stack) == 0 || e.Stack[0] != e.Site {
 				t.Errorf("seed %d: %+v", seed, e)
 			}
+			for _, a := range e.Accesses {
+				if !slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Thread == a.Thread && e.Site == a.Site && e.Op == a.Op }) {
+					t.Errorf("seed %d: the trace lacks the access %+v", seed, a)
+				}
+			}
 			if e.Message != f.Message {
 				t.Errorf("seed %d: message %q", seed, e.Message)
 			}
-			if _, err := Replay(context.Background(), simprog.New(lateRace()), tr); err != nil {
+			if _, err := Replay(context.Background(), late, tr); err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}
@@ -113,7 +124,7 @@ func TestTheSameRaceCounts(t *testing.T) {
 			at(1, trace.OpRead, 64, 3), at(1, trace.OpWrite, 128, 4)},
 	}
 	races := racesOf(tr)
-	where := func(s trace.Site) string { return place(nil, s) }
+	where := func(s trace.Site, _ []trace.Site) string { return place(nil, s) }
 	first := schedule.Outcome{Trace: &trace.Trace{Threads: tr.Threads, Events: tr.Events}}
 	(&verdict{where: where}).race(&first, races)
 	if got := first.Ending.Message; got != "data race: write at module 0+0x1, read at module 0+0x3" {
@@ -141,7 +152,7 @@ func TestTheSameRaceCounts(t *testing.T) {
 // TestRaceMessageOrder: the message names the accesses in the order in which they happened, which
 // the drawing shows.
 func TestRaceMessageOrder(t *testing.T) {
-	where := func(s trace.Site) string { return place(nil, s) }
+	where := func(s trace.Site, _ []trace.Site) string { return place(nil, s) }
 	for _, ops := range [][2]trace.Op{{trace.OpRead, trace.OpWrite}, {trace.OpWrite, trace.OpRead}} {
 		for _, sites := range [][2]uint64{{1, 2}, {2, 1}} {
 			at := func(i int) trace.Event {
@@ -182,7 +193,7 @@ func TestStopWhenSequential(t *testing.T) {
 	if sequential(&trace.Trace{Events: []trace.Event{{Op: trace.OpSelect, Size: 2, Enabled: trace.ThreadSet{Low: 1}}}}) {
 		t.Error("a select of two cases is a choice")
 	}
-	for _, op := range []trace.Op{trace.OpTimerSet, trace.OpSignalAction, trace.OpSignalSend, trace.OpProcessStart, trace.OpOutside} {
+	for _, op := range []trace.Op{trace.OpTimerSet, trace.OpSignalAction, trace.OpSignalSend, trace.OpProcessStart, trace.OpExternal} {
 		if sequential(&trace.Trace{Threads: make([]trace.Thread, 1), Events: []trace.Event{{Op: op, Enabled: trace.ThreadSet{Low: 1}}}}) {
 			t.Errorf("%v may come at another time", op)
 		}

@@ -23,7 +23,7 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 	if err != nil {
 		return nil, err
 	}
-	o, err := judged(t, verdictOf(recorded, nil))(ctx, plan)
+	o, err := judged(t, verdictOf(recorded, nil, nil))(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -83,21 +83,22 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Delays: schedule.NoDelays, // except in steps recorded as early timeouts
 		Record: true,
 	}
-	for i := range recorded.Events {
-		e := &recorded.Events[i]
-		if e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc) {
-			p.Accesses = true
-			p.MaxAccesses = cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
-		}
-		if e.Flags&trace.FlagTimeout != 0 {
-			p.Timeouts = true
-		}
+	if hasAccesses(recorded) {
+		p.Accesses, p.MaxAccesses = true, cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 	}
+	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
 	if recorded.Ending.Kind == trace.Hang {
 		// The step budget ended the recorded execution.
 		p.MaxSteps = len(p.Script)
 	}
 	return p
+}
+
+// hasAccesses reports whether a recording has accesses that were not scheduling points.
+func hasAccesses(recorded *trace.Trace) bool {
+	return slices.ContainsFunc(recorded.Events, func(e trace.Event) bool {
+		return e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
+	})
 }
 
 // fits checks that a recording is of the target's program.

@@ -9,8 +9,9 @@ import (
 type Result string
 
 const (
-	Bug         Result = "bug"         // a failure was found; Finding says whether it was confirmed
+	Bug         Result = "bug"         // a failure was found; Finding records whether it was confirmed
 	Nothing     Result = "none"        // no failure was found within the bounds
+	OnlyIgnored Result = "ignored"     // every execution ended in an ignored finding, so nothing else is known
 	Unfinished  Result = "unfinished"  // no execution ended within the bounds, so the program was not checked
 	Interrupted Result = "interrupted" // the context ended first
 	Failed      Result = "error"       // heddle failed; the error says why
@@ -66,6 +67,16 @@ type Report struct {
 	// Leaks are the goroutines left by tests, each confirmed in a process of its own.
 	Leaks []Leak `json:"leaks,omitempty"`
 
+	// Ignored are the findings of Options.Ignore, ordered by key. Masked counts the executions that
+	// such a finding, or with Options.All one found before, ended: what they would have shown after
+	// it is not known.
+	Ignored []Ignored `json:"ignored,omitempty"`
+	Masked  int       `json:"masked,omitempty"`
+
+	// Findings are all findings of a search with Options.All, in the order in which they were
+	// found; Finding and Simplified are then the first.
+	Findings []Found `json:"findings,omitempty"`
+
 	Finding    *Finding    `json:"finding,omitempty"`
 	Simplified *Simplified `json:"simplified,omitempty"`
 }
@@ -84,6 +95,7 @@ type Finding struct {
 	// hang which had to be killed happened twice. If false, confirmation was cut short, and
 	// Report.Notes says why.
 	Confirmed bool   `json:"confirmed"`
+	Key       string `json:"key"` // see finding.Key; that of the execution as found
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`

@@ -44,7 +44,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	keys(got, "outcome", "ended", "newest", "unseen", "executions", "seconds", "perSecond", "rounds", "behaviours", "instrumented", "points", "races", "expectStatus", "notReproduced", "finding", "simplified")
-	keys(got["finding"], "confirmed", "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
+	keys(got["finding"], "confirmed", "key", "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
 	keys(got["simplified"], "confirmed", "events", "threads", "switches", "preemptions", "executions", "seconds", "complete", "details")
 	race := got["races"].([]any)[0]
 	keys(race, "first", "second", "object", "name", "size")
@@ -159,17 +159,17 @@ func endings(o *schedule.Outcome) []*trace.Ending {
 	return []*trace.Ending{&o.Ending, &o.Trace.Ending}
 }
 
-// TestOutsideIsTold: once, however many executions waited for the outside world.
-func TestOutsideIsTold(t *testing.T) {
+// TestExternalIsReported: once, however many executions depended on external nondeterminism.
+func TestExternalIsReported(t *testing.T) {
 	for _, every := range []uint64{0, 3} {
 		n := uint64(0)
 		r := find(t, &meddler{Target: simprog.New(simprog.LockedUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
 			n++
-			o.Outside = every > 0 && n%every == 0
+			o.External = every > 0 && n%every == 0
 		}}, Options{Runs: 40})
 		told := 0
 		for _, note := range r.Notes {
-			if strings.Contains(note, "outside of the program") {
+			if strings.Contains(note, "external nondeterminism") {
 				told++
 			}
 		}
@@ -190,7 +190,7 @@ func TestExpectStatus(t *testing.T) {
 	}
 	eight := int32(8)
 	if expected := find(t, simprog.New(program), Options{Runs: 1, ExpectStatus: &eight}); !told(r) || told(expected) {
-		t.Errorf("a status other than 0 is told of where nobody asked for it: %q, %q", r.Notes, expected.Notes)
+		t.Errorf("a status other than 0 is reported without being requested: %q, %q", r.Notes, expected.Notes)
 	}
 	nine, zero := int32(9), int32(0)
 	for _, test := range []struct {

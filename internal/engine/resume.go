@@ -14,7 +14,7 @@ import (
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
 // reader would continue with a different search.
-const resumeVersion = 1
+const resumeVersion = 2
 
 // savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {
@@ -26,6 +26,9 @@ type savedSearch struct {
 	Expect  *int32       `json:"expect,omitempty"` // nil while no execution has ended well
 	Steps   int          `json:"maxSteps"`         // step budget, which the first execution may have decided
 	Seen    []byte       `json:"behaviours"`
+	// Aside are the findings set aside, by key, with their numbers of executions.
+	Aside map[string]int `json:"aside,omitempty"`
+	Hung  bool           `json:"hung,omitempty"`
 }
 
 // savedOptions are the options that shape plans and are not in strategy.Setting.
@@ -33,12 +36,15 @@ type savedOptions struct {
 	ExpectStatus                             *int32
 	MaxSteps                                 int
 	NoEarlyTimeouts, EarlyTimeouts, Spurious bool
+	Ignore                                   []string
+	All                                      bool
 }
 
-type savedCounts struct{ Executions, Newest, NotReproduced int }
+type savedCounts struct{ Executions, Newest, NotReproduced, Masked int }
 
 func (o *Options) shaping() savedOptions {
-	return savedOptions{o.ExpectStatus, o.MaxSteps, o.NoEarlyTimeouts, o.EarlyTimeouts, o.Spurious}
+	ignore := slices.Compact(slices.Sorted(slices.Values(o.Ignore)))
+	return savedOptions{o.ExpectStatus, o.MaxSteps, o.NoEarlyTimeouts, o.EarlyTimeouts, o.Spurious, ignore, o.All}
 }
 
 // save returns the state of the search in the form that Options.Resume accepts.
@@ -53,7 +59,8 @@ func (s *search) save() ([]byte, error) {
 	}
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: s.flight.tag - uint64(len(flight)), Steps: s.opts.MaxSteps,
-		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced},
+		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
+		Aside:  s.aside.executions, Hung: s.aside.hung,
 	}
 	if s.expectSet {
 		out.Expect = &s.expect
@@ -73,7 +80,7 @@ func (s *search) resume(data []byte) error {
 		return fmt.Errorf("%w: %w", strategy.ErrState, err)
 	}
 	if in.Version != resumeVersion {
-		return fmt.Errorf("%w: it is version %d, and this heddle continues version %d: begin the search again", strategy.ErrState, in.Version, resumeVersion)
+		return fmt.Errorf("%w: it is version %d, and this heddle continues version %d: start the search again", strategy.ErrState, in.Version, resumeVersion)
 	}
 	was, err := json.Marshal(in.Options)
 	if err != nil {
@@ -82,7 +89,7 @@ func (s *search) resume(data []byte) error {
 	if is, err := json.Marshal(s.shaping); err != nil {
 		return err
 	} else if !bytes.Equal(is, was) {
-		return fmt.Errorf("%w: it was begun with other options (%s, now %s): give the same ones", strategy.ErrState, was, is)
+		return fmt.Errorf("%w: it was started with other options (%s, now %s): give the same ones", strategy.ErrState, was, is)
 	}
 	if err := s.behaviours.UnmarshalBinary(in.Seen); err != nil {
 		return fmt.Errorf("%w: %w", strategy.ErrState, err)
@@ -99,7 +106,11 @@ func (s *search) resume(data []byte) error {
 	}
 	s.stage = s.strategy.Stage()
 	s.opts.MaxSteps = in.Steps
-	s.report.Executions, s.report.Newest, s.report.NotReproduced = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced
+	s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced, in.Counts.Masked
+	for k, n := range in.Aside {
+		s.aside.executions[k] = n
+	}
+	s.aside.hung = in.Hung
 	if in.Expect != nil {
 		s.expect, s.expectSet = *in.Expect, true
 	}
@@ -113,10 +124,10 @@ type behavioursHeader struct {
 }
 
 type behavioursEntry struct {
-	Coverage uint64
-	Plan     uint32
-	Times    uint16
-	Shared   bool
+	Signature uint64
+	Plan      uint32
+	Times     uint16
+	Shared    bool
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler.
@@ -125,9 +136,9 @@ func (b *behaviours) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, coverage := range slices.Sorted(maps.Keys(b.seen)) {
-		s := b.seen[coverage]
-		if out, err = binary.Append(out, binary.LittleEndian, behavioursEntry{coverage, s.plan, s.times, s.shared}); err != nil {
+	for _, signature := range slices.Sorted(maps.Keys(b.seen)) {
+		s := b.seen[signature]
+		if out, err = binary.Append(out, binary.LittleEndian, behavioursEntry{signature, s.plan, s.times, s.shared}); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +163,7 @@ func (b *behaviours) UnmarshalBinary(data []byte) error {
 			return err
 		}
 		data = data[n:]
-		seen[e.Coverage] = sighting{e.Plan, e.Times, e.Shared}
+		seen[e.Signature] = sighting{e.Plan, e.Times, e.Shared}
 	}
 	*b = behaviours{seen: seen, executions: int(h.Executions), single: int(h.Single), since: h.Since}
 	return nil

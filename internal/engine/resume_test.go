@@ -28,8 +28,8 @@ type course struct {
 }
 
 func (c *course) show(r *strategy.Request, x *Execution, index int, last bool) {
-	fresh := !c.behaviours[x.Outcome.Coverage]
-	c.behaviours[x.Outcome.Coverage] = true
+	fresh := !c.behaviours[x.Outcome.Signature]
+	c.behaviours[x.Outcome.Signature] = true
 	c.executions++
 	c.strategy.Observe(&strategy.Observation{Request: r, Index: index, Last: last, Outcome: x.Outcome, Seen: x.Seen, New: fresh})
 }
@@ -176,11 +176,11 @@ func TestRestoreRefuses(t *testing.T) {
 		want    string
 	}{
 		{"build", saved, other(func(s *strategy.Setting) { s.Build = "def" }), nil, "it is a search of build abc, and this is build def"},
-		{"seed", saved, other(func(s *strategy.Setting) { s.Seed = 8 }), nil, "it was begun with other options"},
-		{"points", saved, other(func(s *strategy.Setting) { s.Points = nil }), nil, "it was begun with other options"},
-		{"races", saved, other(func(s *strategy.Setting) { s.RacesFail = true }), nil, "it was begun with other options"},
+		{"seed", saved, other(func(s *strategy.Setting) { s.Seed = 8 }), nil, "it was started with other options"},
+		{"points", saved, other(func(s *strategy.Setting) { s.Points = nil }), nil, "it was started with other options"},
+		{"races", saved, other(func(s *strategy.Setting) { s.RacesFail = true }), nil, "it was started with other options"},
 		{"strategy", saved, setting, []strategy.Sampler{strategy.POS{}}, `it was made by "portfolio random pct stay pos", and not by "portfolio pos"`},
-		{"version", edited(func(m map[string]any) { m["version"] = 2 }), setting, nil, "it is version 2"},
+		{"version", edited(func(m map[string]any) { m["version"] = 1 }), setting, nil, "it is version 1"},
 		{"kind", edited(func(m map[string]any) { m["heddle"] = "trace" }), setting, nil, `of "trace"`},
 		{"points version", edited(func(m map[string]any) { m["pointsVersion"] = 2 }), setting, nil, "version 2 of scheduling points"},
 		{"field", edited(func(m map[string]any) { m["more"] = true }), setting, nil, "unknown field"},
@@ -188,7 +188,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"plan", edited(func(m map[string]any) { m["inFlight"].([]any)[0].(map[string]any)["plan"] = "AAAA" }), setting, nil, "plan cannot be read"},
 		{"state", edited(func(m map[string]any) { m["state"] = "e30=" }), setting, nil, "its portfolio has 0 arms"},
 		{"cut", saved[:len(saved)/2], setting, nil, "unexpected EOF"},
-		{"longer", append(bytes.Clone(saved), '1'), setting, nil, "something after its end"},
+		{"longer", append(bytes.Clone(saved), '1'), setting, nil, "data follows its end"},
 		{"empty", nil, setting, nil, "EOF"},
 	} {
 		_, err := strategy.Restore(test.data, strategy.NewPortfolio(test.setting, test.with...), test.setting)
@@ -235,7 +235,7 @@ func TestFindResumes(t *testing.T) {
 				func(o *Options) { o.Spurious = true },
 				func(o *Options) { o.ExpectStatus = &zero },
 				func(o *Options) { o.Seed = 3 },
-				func(o *Options) { o.Resume = bytes.Replace(state, []byte(`"version":1`), []byte(`"version":2`), 1) },
+				func(o *Options) { o.Resume = bytes.Replace(state, []byte(`"version":2`), []byte(`"version":3`), 1) },
 				func(o *Options) { o.Resume = state[:len(state)-10] },
 			} {
 				o := opts

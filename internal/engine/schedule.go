@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -15,8 +16,9 @@ type ScheduleOptions struct {
 	// fair policy, as in Find.
 	ExpectStatus *int32
 	RacesFail    bool // a data race is a failure
-	// Where is like Options.Where.
-	Where func(s trace.Site, exact bool) string
+	// Where and Locate are like those of Options.
+	Where  func(s trace.Site, exact bool) string
+	Locate finding.Locate
 }
 
 // ReplaySchedule runs a schedule, in the form that schedule.Parse reads, and records the execution.
@@ -32,8 +34,11 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	plan := schedule.Plan{
 		Repeat: 1, Mode: schedule.Strict, Script: script, Threads: threads,
 		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
+		Accesses: opts.RacesFail, // a race is shown with both accesses
 	}
-	v := verdict{races: opts.RacesFail, where: func(s trace.Site) string { return where(opts.Where, t.Modules(), s, false) }}
+	v := verdict{races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
+		return caller(opts.Locate, opts.Where, t.Modules(), s, calls)
+	}}
 	if opts.ExpectStatus != nil {
 		v.expect = *opts.ExpectStatus
 	}
@@ -101,5 +106,5 @@ func scheduleError(v verdict, plan schedule.Plan, d *schedule.Divergence, step i
 }
 
 func stepText(v verdict, s schedule.Step) string {
-	return fmt.Sprintf("T%d %v at %s", s.Thread, s.Op, v.where(s.Site))
+	return fmt.Sprintf("T%d %v at %s", s.Thread, s.Op, v.where(s.Site, nil))
 }

@@ -74,7 +74,7 @@ func TestReplayScheduleGoesOn(t *testing.T) {
 // TestReplayScheduleRefuses: strings that are not schedules are refused, and nothing runs.
 func TestReplayScheduleRefuses(t *testing.T) {
 	t.Parallel()
-	if _, err := ReplaySchedule(t.Context(), nil, "hds1.p4.AAAA", ScheduleOptions{}); !errors.Is(err, schedule.ErrString) {
+	if _, err := ReplaySchedule(t.Context(), nil, "hds1.p5.AAAA", ScheduleOptions{}); !errors.Is(err, schedule.ErrString) {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,11 @@ func stripped(r *Report) string {
 		r.Simplified.Seconds = 0
 		r.Simplified.Details.Table2.Seconds = 0
 	}
+	for _, f := range r.Findings {
+		if f.Simplified != nil {
+			f.Simplified.Seconds, f.Simplified.Details.Table2.Seconds = 0, 0
+		}
+	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		panic(err)

@@ -39,7 +39,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded, opts.Where))
+	exec := judged(t, verdictOf(recorded, opts.Locate, opts.Where))
 	start := recorded
 	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
 	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
@@ -69,9 +69,16 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if start != recorded {
 		details.StartedFrom(recorded, StaticMerge)
 	}
+	if err == nil || bounded.Err() != nil {
+		last, cancel := outlasting(bounded)
+		again := withAccesses(last, exec, details, same)
+		if cancel(); again != nil && last.Err() == nil {
+			err = cmp.Or(err, again)
+		}
+	}
 	result := details.Trace
 	result.Header.Strategy = "simplified from " + strings.TrimPrefix(recorded.Header.Strategy, "simplified from ")
-	result.Header.ExpectStatus = recorded.Header.ExpectStatus
+	result.Header.ExpectStatus, result.Header.Finding = recorded.Header.ExpectStatus, recorded.Header.Finding
 	s = &Simplified{
 		Events: details.After.Events, Threads: details.After.Threads,
 		Switches: details.After.Switches, Preemptions: details.After.Preemptions,
@@ -89,6 +96,26 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
+}
+
+// withAccesses replaces the result, if it is the recording of a race without the racing accesses, by
+// one that has them. Trials leave them out where the target watches.
+func withAccesses(ctx context.Context, exec schedule.Executor, details *tinertia.Result, same func(trace.Ending) bool) error {
+	result := details.Trace
+	if result.Ending.Kind != trace.Race || hasAccesses(result) {
+		return nil
+	}
+	plan := replayPlan(result)
+	plan.Accesses = true
+	o, err := exec(ctx, plan)
+	if err != nil || o.Trace == nil || !same(o.Ending) {
+		return err // if it does not replay, its strict replay says where it differs
+	}
+	most := o.Trace.Header.MaxAccesses
+	o.Trace.Header = result.Header
+	o.Trace.Header.MaxAccesses = most
+	details.Trace = o.Trace
+	return nil
 }
 
 // StaticMerge is the operation of a simplification that reorders independent operations. Its only
@@ -127,7 +154,8 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = s.opts.MaxSteps
 	}
-	opts.Where = s.opts.Where
+	opts.Where, opts.Locate = s.opts.Where, s.opts.Locate
+	s.share(&opts)
 	cost := trace.CostOf(t.Events)
 	s.tell(Simplifying, true, &cost, 0)
 	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
@@ -152,7 +180,12 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}
-	s.report.Simplified = simple
+	key, _ := s.key(&simple.Recorded.Ending, simple.Recorded)
+	if s.opts.setsAside() && key != s.report.Finding.Key {
+		s.note("not simplified: the simplified execution shows another finding (%s)", key)
+		return err
+	}
+	s.report.Simplified, simple.Recorded.Header.Finding = simple, key
 	s.describe(s.report.Finding, &simple.Recorded.Ending, simple.Recorded)
 	if s.opts.Keep != nil {
 		var kerr error

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -29,7 +30,8 @@ type Worker interface {
 // Job is a plan to run. The plan's Tag identifies it among the jobs of the search.
 type Job struct {
 	Plan schedule.Plan
-	// Observe asks for Execution.Seen of executions that are recorded.
+	// Observe asks for Execution.Seen. The target watches the executions in place if it can;
+	// otherwise they are recorded and it sends their accesses.
 	Observe bool
 }
 
@@ -55,13 +57,19 @@ type local struct {
 // Work implements Worker.
 func (l *local) Work(ctx context.Context, next func() (Job, bool), done func(*Execution) bool) error {
 	w := &localWork{done: done, observer: &l.observer}
+	watches := target.Watches(l.target)
 	err := l.target.Stream(ctx, func() (schedule.Plan, bool) {
 		j, ok := next()
 		if !ok {
 			return schedule.Plan{}, false
 		}
-		if j.Observe {
-			j.Plan.Watcher = &l.observer
+		switch p := &j.Plan; {
+		case !j.Observe:
+		case watches:
+			p.Watch, p.SkipAccesses = true, 0
+		default:
+			// A trace has accesses from the start or not at all.
+			p.Record, p.Watcher, p.Accesses = true, &l.observer, p.Accesses || p.SkipAccesses == 0
 		}
 		w.taken = append(w.taken, j.Plan.Tag)
 		return j.Plan, true
@@ -97,8 +105,13 @@ func (w *localWork) outcome(p schedule.Plan, o schedule.Outcome) bool {
 	}
 	w.out = o
 	w.result = Execution{Tag: p.Tag, Outcome: &w.out, Last: p.Ends(&o)}
-	if p.Watcher != nil && o.Trace != nil {
+	switch {
+	case o.Watched != nil:
+		w.seen = observe.InPlace(&o, p.Points)
+		w.result.Seen = &w.seen
+	case p.Watcher != nil && o.Trace != nil:
 		w.seen = w.observer.Seen()
+		w.seen.Handlers = race.Handlers(o.Trace)
 		w.result.Seen = &w.seen
 	}
 	if w.result.Last && len(w.taken) > 0 {

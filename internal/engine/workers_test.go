@@ -274,7 +274,7 @@ func TestWorkerFails(t *testing.T) {
 }
 
 // TestPlanEndsEarly: the search does not wait for the remaining executions of a plan that a
-// worker ends early, and tells the strategy.
+// worker ends early, and the strategy learns of it.
 func TestPlanEndsEarly(t *testing.T) {
 	program := simprog.LockedUpdate(2)
 	w := Local(simprog.New(program))
@@ -299,7 +299,7 @@ func TestPlanEndsEarly(t *testing.T) {
 	}
 }
 
-// TestLocalReportsPlansThatEnded: of a target that goes on to the next plan the one before has
+// TestLocalReportsPlansThatEnded: of a target that continues to the next plan the one before has
 // ended, and so have all when its stream ends.
 func TestLocalReportsPlansThatEnded(t *testing.T) {
 	plans := []schedule.Plan{{Tag: 1, Repeat: 3}, {Tag: 2, Repeat: 1}, {Tag: 3, Repeat: 2}, {Tag: 4, Repeat: 2}}
@@ -345,7 +345,7 @@ func (s streamFunc) Stream(_ context.Context, next func() (schedule.Plan, bool),
 }
 
 // TestPlansHaveInCommon: whatever the strategy, all plans of a search stop at a failure, know what
-// the user asked for, and are told apart.
+// the user asked for, and are distinguishable.
 func TestPlansHaveInCommon(t *testing.T) {
 	eight := int32(8)
 	tags := map[uint64]bool{}

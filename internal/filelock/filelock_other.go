@@ -4,5 +4,5 @@ package filelock
 
 import "os"
 
-// Try does nothing here: users of one file are not told apart.
+// Try does nothing here: users of one file are not distinguished.
 func Try(*os.File) error { return nil }

@@ -9,7 +9,7 @@ import (
 )
 
 // Try takes an exclusive lock on f, which lasts until f is closed or its process ends. Where the
-// file system has no locks it returns nil: users of one file are not told apart.
+// file system has no locks it returns nil: users of one file are not distinguished.
 func Try(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Call returns the name that programs use for the function that performs op and may block:
-// `pthread_cond_wait`, `sync.Mutex.Lock`, `a channel receive`.
+// Call returns the name of the function or statement that performs op and may block:
+// `sem_wait`, `a mutex lock`, `sync.Mutex.Lock`, `a channel receive`.
 func Call(op trace.Op) string {
 	return cmp.Or(ops.Of(op).Call, op.String())
 }
@@ -18,7 +18,7 @@ func Call(op trace.Op) string {
 // neverReturn reports that threads stay in their calls: `T1 never returns from sem_wait`.
 func neverReturn(waits []trace.Waiter) string {
 	if len(waits) == 0 {
-		return "no thread can go on"
+		return "no thread is enabled"
 	}
 	verb := "return"
 	if len(waits) == 1 {

@@ -17,7 +17,7 @@ import (
 // Finding is a failure and its identity.
 type Finding struct {
 	Kind    trace.Kind
-	Message string // for people: one line, no place
+	Message string // one line, without a place
 	// Site is the place, as the package comment defines it; of a deadlock, where its first thread
 	// waits. Zero is unknown.
 	Site trace.Site
@@ -31,6 +31,9 @@ type Finding struct {
 	exact    trace.Site // the failing instruction, possibly in a library
 	stack    bool       // a stack to look for Site in was recorded
 	identity string     // everything else that identifies the failure
+	base     string     // identity without its places
+	parts    []part     // the places that identify the failure
+	calls    []trace.Site
 }
 
 // Of returns the finding of an execution with this outcome, or the zero Finding if it did not fail.
@@ -42,12 +45,13 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	}
 	f := Finding{
 		Kind: e.Kind, Message: firstLine(e.Message), Threads: []trace.ThreadID{e.Thread},
-		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0,
+		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0, calls: e.Stack,
 	}
 	f.Exact = e.Kind == trace.Signal && f.Site == e.Site
 	switch e.Kind {
 	case trace.Assertion:
 		f.identity = normal(e.Message)
+		f.base = assertedAt.ReplaceAllString(f.identity, "$1")
 		f.Message = cmp.Or(f.Message, "abort")
 	case trace.Signal:
 		name := unix.SignalName(syscall.Signal(e.Status))
@@ -82,7 +86,12 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Deadlock:
 		f.deadlock(e, modules)
 	case trace.Hang:
-		f.Message = cmp.Or(f.Message, "the program does not end")
+		switch f.Message {
+		case "":
+			f.Message = "the program does not end"
+		case "step budget", "the step budget is used up": // of the C and the Go runtime
+			f.Message = "the execution did not end within its step budget (--max-steps sets a larger one)"
+		}
 		f.Threads = nil
 		for _, w := range e.Waiters {
 			if w.Ready {
@@ -90,7 +99,22 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 			}
 		}
 	}
+	if f.base == "" && f.Kind != trace.Race {
+		f.base = f.identity
+	}
+	if f.placed() && f.Site != 0 {
+		f.parts = []part{{site: f.Site, exact: f.Exact, calls: f.calls}}
+	}
 	return f
+}
+
+// placed reports whether the place of the failing thread is part of the identity.
+func (f Finding) placed() bool {
+	switch f.Kind {
+	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
+		return true
+	}
+	return false
 }
 
 // Same reports whether two findings show the same bug. It is false if one of the executions did not
@@ -99,13 +123,9 @@ func (f Finding) Same(g Finding) bool {
 	if !f.Kind.Failed() || f.Kind != g.Kind || f.identity != g.identity {
 		return false
 	}
-	switch f.Kind {
-	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
-		// Without a stack, a failure in a library cannot be traced back to the program; then the
-		// instruction decides.
-		return f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
-	}
-	return true
+	// Without a stack, a failure in a library cannot be traced back to the program; then the
+	// instruction decides.
+	return !f.placed() || f.Site == g.Site || (!f.stack || !g.stack) && f.exact == g.exact
 }
 
 func inProgram(s trace.Site, modules []trace.Module) bool {
@@ -168,10 +188,11 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 // waits adds the operations and sites of waiting threads to the identity, each as often as it
 // occurs if counted is set, else once.
 func (f *Finding) waits(waits []trace.Waiter, counted bool) {
-	f.Threads = nil
+	f.Threads, f.base = nil, f.identity
 	var at []string
 	for _, w := range waits {
 		f.Threads = append(f.Threads, w.Thread)
+		f.parts = append(f.parts, part{op: w.Op, site: w.Site, stack: w.Stack})
 		at = append(at, fmt.Sprintf(" %d@%x", w.Op, uint64(w.Site)))
 	}
 	if slices.Sort(at); !counted {
@@ -208,6 +229,7 @@ func (f *Finding) race(e trace.Ending) {
 	f.Threads = nil
 	for _, a := range e.Accesses {
 		f.Threads = append(f.Threads, a.Thread)
+		f.parts = append(f.parts, part{site: a.Site, stack: a.Stack})
 		at = append(at, fmt.Sprintf(" %x", uint64(a.Site)))
 	}
 	slices.Sort(at)
@@ -239,6 +261,10 @@ func threads(waits []trace.Waiter, calls bool) string {
 // owner matches the end of the message of an unlock by a thread that does not hold the lock.
 // Whether another thread holds it depends on the schedule; the bug is that this one does not.
 var owner = regexp.MustCompile(`^(unlock of a [a-z -]+) that (another thread holds|is not held)$`)
+
+// assertedAt matches the message of a failed assertion. Compilers write the function that follows
+// differently, and the file's name depends on the build.
+var assertedAt = regexp.MustCompile(`(?s)^(assertion .* failed) at .*$`)
 
 var variable = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\bT[0-9]+\b|\bthread [0-9]+\b`)
 

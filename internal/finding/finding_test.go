@@ -168,9 +168,9 @@ func TestOf(t *testing.T) {
 		{failed(trace.Exception, 0, "std::bad_alloc", 0), "uncaught exception: std::bad_alloc", 0, []trace.ThreadID{0}},
 		{with(cycle(waits(1, trace.OpMutexLock, prog(1)), waits(2, trace.OpMutexLock, prog(2))), func(e *trace.Ending) {
 			e.Waiters = append(e.Waiters, waits(0, trace.OpThreadJoin, prog(9)))
-		}), "T1 (pthread_mutex_lock) and T2 (pthread_mutex_lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
-		{cycle(waits(1, trace.OpMutexLock, prog(1))), "T1 (pthread_mutex_lock) waits for itself", prog(1), []trace.ThreadID{1}},
-		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "T1 never returns from pthread_cond_wait", prog(1), []trace.ThreadID{1}},
+		}), "T1 (mutex lock) and T2 (mutex lock) wait for one another", prog(1), []trace.ThreadID{1, 2}},
+		{cycle(waits(1, trace.OpMutexLock, prog(1))), "T1 (mutex lock) waits for itself", prog(1), []trace.ThreadID{1}},
+		{stuck(waits(0, trace.OpThreadJoin, prog(9)), waits(1, trace.OpCondWake, prog(1))), "T1 never returns from a condition wait", prog(1), []trace.ThreadID{1}},
 		{trace.Ending{Kind: trace.Hang, Waiters: []trace.Waiter{{Thread: 2, Ready: true}, {Thread: 1}}}, "the program does not end", 0, []trace.ThreadID{2}},
 		{failed(trace.Test, 0, "got 3, want 4\nand more", prog(1)), "got 3, want 4", prog(1), []trace.ThreadID{0}},
 		{failed(trace.Panic, 0, "panic: send on closed channel", prog(1)), "panic: send on closed channel", prog(1), []trace.ThreadID{0}},
@@ -204,7 +204,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestWithoutProgramModule: where nobody says which module is the program's, the failing
+// TestWithoutProgramModule: where no module is marked as the program's, the failing
 // instruction counts.
 func TestWithoutProgramModule(t *testing.T) {
 	e := failed(trace.Signal, 11, "", libc(1), prog(2))

@@ -3,12 +3,16 @@ package gotest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/kept"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/tracefile"
@@ -22,6 +26,44 @@ type again struct {
 	met     *trace.Trace
 	changed bool // it was recorded from another build
 	fixed   []string
+	// With --all, every failure of a kept schedule, one for each key.
+	known []knownFinding
+	// passed are the executions that showed findings of --ignore, by key.
+	passed map[string]int
+}
+
+// knownFinding is a kept finding that occurred again.
+type knownFinding struct {
+	found result.Distinct
+	key   string
+}
+
+// keys returns the keys of the known findings.
+func (g *again) keys() (keys []string) {
+	for _, f := range g.known {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
+// report puts the known findings before those of the search, which only counted their executions.
+func (g *again) report(out *result.Test, t target.Target) {
+	if len(g.known) == 0 {
+		return
+	}
+	var known []result.Distinct
+	for _, f := range g.known {
+		i := slices.IndexFunc(out.Ignored, func(x engine.Ignored) bool { return x.Key == f.key })
+		if i >= 0 {
+			f.found.Executions += out.Ignored[i].Executions
+			out.Ignored = slices.Delete(out.Ignored, i, i+1)
+		}
+		known = append(known, f.found)
+	}
+	out.Findings = append(known, out.Findings...)
+	first := &out.Findings[0]
+	out.Outcome, out.Finding, out.Trace, out.Shown, out.Known, out.Changed = result.Found, first.Finding, first.Trace, first.Shown, true, first.Changed
+	out.Simplified = nil
 }
 
 func (g *again) finding() bool { return g.name != "" }
@@ -30,7 +72,8 @@ func (g *again) leak() bool { return g.finding() && g.met.Ending.Kind == trace.L
 
 // retry runs the kept schedules of a test, the worst failures first, until one fails with more than
 // a leak.
-func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, u unit, out *result.Test) (g again, err error) {
+func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, names *report.Running, u unit, out *result.Test) (g again, err error) {
+	g.passed = map[string]int{}
 	type recorded struct {
 		name string
 		tr   *trace.Trace
@@ -60,9 +103,26 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, u u
 			return g, err
 		}
 		out.Executions++
+		key, _ := finding.Of(met.Ending, t.Modules()).Key(met.Stacks, names.Locate)
 		switch kind := met.Ending.Kind; {
 		case !kind.Failed(), kind == trace.Leak && !s.leaksFail():
 			g.fixed = append(g.fixed, r.name)
+		case slices.Contains(s.options.Explore.Ignore, key):
+			g.passed[key]++
+		case s.options.Explore.All:
+			if slices.Contains(g.keys(), key) {
+				continue
+			}
+			if changed {
+				s.noteChanged(r.name, out)
+			}
+			g.known = append(g.known, knownFinding{key: key, found: result.Distinct{
+				Finding: result.OfTrace(met, t), Executions: 1, Known: true, Changed: changed, Trace: s.short(r.name), Shown: met,
+			}})
+			if !g.finding() {
+				g.name, g.met, g.changed = r.name, met, changed
+			}
+			continue
 		case !g.finding() || g.leak() && kind != trace.Leak:
 			g.name, g.met, g.changed = r.name, met, changed
 		}
@@ -79,11 +139,44 @@ func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
 		return
 	}
 	if g.changed {
-		note(out, "%s was recorded of another build: its schedule was followed as far as it goes", s.short(g.name))
+		s.noteChanged(g.name, out)
 	}
 	out.Outcome, out.Trace, out.Shown = result.Found, s.short(g.name), g.met
 	out.Finding = result.OfTrace(g.met, t)
 	out.Known, out.Changed = true, g.changed
+}
+
+func (s *suite) noteChanged(name string, out *result.Test) {
+	note(out, "%s was recorded of another build: its schedule was followed as far as it goes", s.short(name))
+}
+
+// pass adds the executions that showed ignored findings, of kept schedules and of the search, to
+// the test's and the run's.
+func (s *suite) pass(out *result.Test, kept map[string]int) {
+	if s.passed == nil {
+		s.passed = map[string]int{}
+	}
+	for _, key := range slices.Sorted(maps.Keys(kept)) {
+		i := slices.IndexFunc(out.Ignored, func(x engine.Ignored) bool { return x.Key == key })
+		if i < 0 {
+			i = len(out.Ignored)
+			out.Ignored = append(out.Ignored, engine.Ignored{Key: key})
+		}
+		out.Ignored[i].Executions += kept[key]
+	}
+	out.Ignored = slices.DeleteFunc(out.Ignored, func(x engine.Ignored) bool { return x.Executions == 0 })
+	for _, x := range out.Ignored {
+		s.passed[x.Key] += x.Executions
+	}
+}
+
+// notePassed notes the findings of --ignore that no test showed.
+func (s *suite) notePassed() {
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(s.options.Explore.Ignore))) {
+		if s.passed[key] == 0 {
+			s.launcher.Note(fmt.Sprintf("--ignore=%s has no effect: no execution showed it", key))
+		}
+	}
 }
 
 // concerns reports whether a kept trace is of the test being run, and its failure of a kind that

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +80,8 @@ type suite struct {
 	// of the tests.
 	left map[string][]string
 
+	passed map[string]int // executions that showed the findings of --ignore, by key
+
 	ignored map[string]bool // names of --leak-ignore: whether a function has that name
 
 	totals *result.Totals
@@ -104,6 +107,7 @@ func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 		}
 	}
 	s.noteIgnored()
+	s.notePassed()
 	return nil
 }
 
@@ -233,6 +237,11 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 			out.Error = "interrupted"
 		}
 		err = nil
+	} else if out.Outcome == result.Ignored {
+		s.totals.Ignored++
+		r.Ignored++
+		r.Worsen(result.Ignored)
+		note(out, "every execution ended in an ignored finding: nothing else is known about the test")
 	} else if unfinished(out) {
 		s.totals.Unfinished++
 		r.Unfinished++
@@ -244,10 +253,11 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 	r.Tests++
 	r.Executions += out.Executions
 	if out.Outcome == result.Found {
-		s.totals.Found++
-		r.Found++
+		each := out.Each()
+		s.totals.Found += len(each)
+		r.Found += len(each)
 		r.Worsen(result.Found)
-		s.totals.Findings = append(s.totals.Findings, out)
+		s.totals.Findings = append(s.totals.Findings, each...)
 	}
 	s.countLeaks(out, r)
 	if perr := s.events.Test(out); perr != nil {
@@ -264,14 +274,20 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	}
 	defer t.Close()
 	k := kept.Of(s.builder.Cache, u.pkg.Dir, u.pkg.ImportPath, u.name)
-	again, err := s.retry(ctx, t, k, u, out)
-	if again.finding() && !again.leak() || err != nil {
+	names := report.NewRunning(t.Modules)
+	again, err := s.retry(ctx, t, k, names, u, out)
+	all := s.options.Explore.All
+	if err != nil || again.finding() && !again.leak() && !all {
 		s.takeKept(t, again, out)
+		s.pass(out, again.passed)
 		return err
 	}
 	opts := s.options.Explore
-	opts.Where = report.NewRunning(t.Modules).Place
-	if s.leaksFail() && !again.finding() {
+	opts.Where, opts.Locate = names.Place, names.Locate
+	if all {
+		opts.Ignore = slices.Concat(opts.Ignore, again.keys())
+	}
+	if s.leaksFail() && (all || !again.finding()) {
 		// Count each go statement of the package once.
 		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Created] == nil }
 	}
@@ -279,9 +295,13 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	found, err := engine.Find(ctx, t, opts, progress)
 	done()
 	take(out, found)
+	again.report(out, t)
+	s.pass(out, again.passed)
 	if found.Finding == nil {
 		if again.finding() {
-			s.takeKept(t, again, out)
+			if !all {
+				s.takeKept(t, again, out)
+			}
 			return err
 		}
 		if err == nil {
@@ -289,25 +309,43 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 		}
 		return err
 	}
-	out.Shown = found.Finding.Recorded
-	if sim := found.Simplified; sim != nil {
-		out.Shown = sim.Recorded
+	if !all {
+		out.Shown = found.Finding.Recorded
+		if sim := found.Simplified; sim != nil {
+			out.Shown = sim.Recorded
+		}
+		werr := s.keep(k, out, out.Shown, &out.Trace, out.Simplified)
+		return errors.Join(werr, err)
 	}
-	if out.Shown == nil {
-		return err
+	for i := range out.Findings {
+		if f := &out.Findings[i]; !f.Known {
+			if werr := s.keep(k, out, f.Shown, &f.Trace, f.Simplified); werr != nil {
+				return errors.Join(werr, err)
+			}
+		}
 	}
-	name, moved, werr := k.Keep(out.Shown)
+	first := &out.Findings[0]
+	out.Finding, out.Trace, out.Simplified, out.Shown, out.Known, out.Changed = first.Finding, first.Trace, first.Simplified, first.Shown, first.Known, first.Changed
+	return err
+}
+
+// keep stores a new finding in the package, if it was recorded.
+func (s *suite) keep(k kept.Findings, out *result.Test, tr *trace.Trace, file *string, simplified *result.Simplified) error {
+	if tr == nil {
+		return nil
+	}
+	name, moved, err := k.Keep(tr)
 	if moved != "" {
 		note(out, "%s", moved)
 	}
-	if werr != nil {
-		return errors.Join(werr, err)
+	if err != nil {
+		return err
 	}
-	out.Trace = s.short(name)
-	if out.Simplified != nil {
-		out.Simplified.Trace = out.Trace
+	*file = s.short(name)
+	if simplified != nil {
+		simplified.Trace = *file
 	}
-	return err
+	return nil
 }
 
 // leaksFail reports whether goroutines that are left behind are failures.
@@ -335,7 +373,7 @@ func take(out *result.Test, r *engine.Report) {
 	if out.Sequential = r.Sequential; !r.Sequential {
 		out.Notes = append(out.Notes, found.Notes...) // otherwise it is the only one
 	}
-	out.Finding, out.Simplified = found.Finding, found.Simplified
+	out.Aside, out.Finding, out.Simplified = found.Aside, found.Finding, found.Simplified
 	for _, l := range r.Leaks {
 		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
 	}

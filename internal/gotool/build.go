@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Build says what to build.
+// Build describes what to build.
 type Build struct {
 	What    []string // an import path, or the .go files of a program
 	Test    bool     // its test binary; otherwise the program itself
@@ -23,7 +23,7 @@ type Build struct {
 	Cache string
 }
 
-// BuildError says that a package does not build. Output is what the go command printed.
+// BuildError reports that a package does not build. Output is what the go command printed.
 type BuildError struct {
 	Package string
 	Output  string
@@ -37,11 +37,11 @@ func (t *Tool) Build(ctx context.Context, b Build) (binary string, err error) {
 	key := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{t.Dir, t.Version, fmt.Sprint(b.Test)}, b.What, b.Flags, kind), "\x00")))
 	dir := filepath.Join(b.Cache, "go-build", hex.EncodeToString(key[:8]))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a directory that can", err)
+		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a writable directory", err)
 	}
 	scratch, err := os.MkdirTemp(dir, "building-")
 	if err != nil {
-		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a directory that can", err)
+		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a writable directory", err)
 	}
 	defer os.RemoveAll(scratch)
 	flags, err := t.mergeFlags(b.Flags, b.Overlay.Flags, scratch)

@@ -31,7 +31,7 @@ func (t *Tool) RaceDetector(ctx context.Context) error {
 	}
 	library := filepath.Join(t.Root, "src", "runtime", "race", "internal", "amd64v1", "race_linux.syso")
 	if _, err := os.Stat(library); err != nil {
-		return fmt.Errorf("the Go installation in %s is without the library of Go's race detector (%s): install Go from https://go.dev/dl, or name another with --go",
+		return fmt.Errorf("the Go installation in %s lacks the library of Go's race detector (%s): install Go from https://go.dev/dl, or name another with --go",
 			t.Root, strings.TrimPrefix(library, t.Root+string(filepath.Separator)))
 	}
 	return nil

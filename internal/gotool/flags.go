@@ -130,7 +130,7 @@ func (t *Tool) mergeOverlays(user, own, scratch string) (string, error) {
 	}
 	for name, by := range more.Replace {
 		if both.Replace[name] != "" {
-			return "", fmt.Errorf("the overlay %s replaces %s, which heddle has to replace, too: leave that file out", user, name)
+			return "", fmt.Errorf("the overlay %s replaces %s, which heddle must replace itself: remove that file from it", user, name)
 		}
 		both.Replace[name] = by
 	}

@@ -51,7 +51,7 @@ func find(t *testing.T, dir string) *Tool {
 	return tool
 }
 
-// script is a command that stands for go and answers go env -json.
+// script is a command that represents go and answers go env -json.
 func script(t *testing.T, answer string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "go")
@@ -81,7 +81,7 @@ func TestFind(t *testing.T) {
 	wantError(t, err, "cannot be used here: no such toolchain")
 	t.Setenv("PATH", t.TempDir())
 	_, err = Find(t.Context(), "", dir)
-	wantError(t, err, "there is no go command in PATH: install Go from https://go.dev/dl, or name one with --go")
+	wantError(t, err, "no go command is in PATH: install Go from https://go.dev/dl, or name one with --go")
 }
 
 // The variables of a build hold for the go command, over heddle's own environment.
@@ -126,7 +126,7 @@ func TestSupported(t *testing.T) {
 	}
 	bare := good
 	bare.Version, bare.Root = "go1.25", t.TempDir()
-	wantError(t, bare.Supported(), "without the sources")
+	wantError(t, bare.Supported(), "lacks the sources")
 	foreign := good
 	foreign.Version, foreign.Arch = "go1.25", "arm64"
 	wantError(t, foreign.Supported(), "linux/arm64")
@@ -140,7 +140,7 @@ func TestRaceDetector(t *testing.T) {
 	t.Setenv("CC_SAID", "")
 	wantError(t, tool.RaceDetector(t.Context()), `and CC is ""`)
 	t.Setenv("CC_SAID", "sh -m64")
-	wantError(t, tool.RaceDetector(t.Context()), "is without the library of Go's race detector (src/runtime/race/internal/amd64v1/race_linux.syso)")
+	wantError(t, tool.RaceDetector(t.Context()), "lacks the library of Go's race detector (src/runtime/race/internal/amd64v1/race_linux.syso)")
 	write(t, root, "src/runtime/race/internal/amd64v1/race_linux.syso", "")
 	if err := tool.RaceDetector(t.Context()); err != nil {
 		t.Error(err)
@@ -211,7 +211,7 @@ func TestMergeOverlays(t *testing.T) {
 	}
 	write(t, dir, "user.json", `{"Replace": {"`+dir+`/zero.go": "right.txt"}}`)
 	_, err = tool.Build(t.Context(), b)
-	wantError(t, err, "which heddle has to replace, too")
+	wantError(t, err, "which heddle must replace itself")
 	write(t, dir, "user.json", `{`)
 	_, err = tool.Build(t.Context(), b)
 	wantError(t, err, "cannot be read")

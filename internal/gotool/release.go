@@ -39,7 +39,7 @@ func (t *Tool) Supported() error {
 		return fmt.Errorf("%s builds for %s/%s, and heddle runs programs for linux/amd64: unset GOOS and GOARCH", t.Path, t.OS, t.Arch)
 	}
 	if _, err := os.Stat(filepath.Join(t.Root, "src", "runtime", "proc.go")); err != nil {
-		return fmt.Errorf("the Go installation in %s is without the sources of its runtime, which heddle adds to: install Go from https://go.dev/dl, or name another with --go", t.Root)
+		return fmt.Errorf("the Go installation in %s lacks the sources of its runtime, which heddle extends: install Go from https://go.dev/dl, or name another with --go", t.Root)
 	}
 	return nil
 }

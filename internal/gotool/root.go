@@ -22,7 +22,7 @@ func (t *Tool) Settle(ctx context.Context, cache string) error {
 	root := filepath.Join(cache, "goroot", filepath.Base(t.Root))
 	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
 		if err := copyTree(ctx, t.Root, root); err != nil {
-			return fmt.Errorf("the Go installation in %s cannot be overlaid where it is, and not be copied (%w): set HEDDLE_CACHE to a directory with 250 MB of room", t.Root, err)
+			return fmt.Errorf("the Go installation in %s can neither be overlaid in place nor copied (%w): set HEDDLE_CACHE to a directory with 250 MB of free space", t.Root, err)
 		}
 	}
 	t.Root = root

@@ -43,7 +43,7 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 		if flag != "" {
 			return nil, fmt.Errorf("--go %s is not a command that can be run: give the path of a go command", flag)
 		}
-		return nil, errors.New("there is no go command in PATH: install Go from https://go.dev/dl, or name one with --go")
+		return nil, errors.New("no go command is in PATH: install Go from https://go.dev/dl, or name one with --go")
 	}
 	if found, err = filepath.Abs(found); err != nil {
 		return nil, err

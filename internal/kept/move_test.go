@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What earlier versions kept moves whole, over nothing that is there, and leaves alone what
+// Findings of earlier versions move completely, overwrite nothing, and leave alone what
 // is not heddle's.
 func TestMoveKept(t *testing.T) {
 	pkg := t.TempDir()
@@ -47,7 +47,7 @@ func TestMoveKept(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	write("testdata/input", "mine")
-	write("testdata/heddle/TestA/1.hdl", "one") // the same once more
+	write("testdata/heddle/TestA/1.hdl", "one") // the same again
 	write("testdata/heddle/TestA/sub/2.hdl", "another")
 	write("testdata/heddle/TestB/notes.txt", "mine")
 	moveKept(pkg)

@@ -42,9 +42,9 @@ func (h How) config(recorded string) (cfg cprog.Config, err error) {
 
 // Program is a program as the user names it.
 type Program struct {
-	Words   []string // the program and its arguments: an executable, or Go source as for go run
-	Stdin   []byte   // standard input of every execution, nil for none
-	Without []string // synchronisation calls to omit, CALL@FILE:LINE
+	Words []string // the program and its arguments: an executable, or Go source as for go run
+	Stdin []byte   // standard input of every execution, nil for none
+	Omit  []string // synchronisation calls to omit, CALL@FILE:LINE
 }
 
 // Start starts a program, an executable or one built from Go source, and stops it at main.
@@ -57,11 +57,11 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	if err != nil {
 		return nil, err
 	}
-	if err := cprog.CheckWithout(p.Without); err != nil {
+	if err := cprog.CheckOmit(p.Omit); err != nil {
 		return nil, usage.Wrap(err)
 	}
 	if what, args := goWords(dir, p.Words); len(what) > 0 {
-		if len(p.Without) > 0 {
+		if len(p.Omit) > 0 {
 			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
 		}
 		if how.Isolation != "" || how.Threads {
@@ -74,7 +74,7 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	if err != nil {
 		return nil, err
 	}
-	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Without = path, p.Words, dir, p.Stdin, p.Without
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Omit = path, p.Words, dir, p.Stdin, p.Omit
 	return l.startC(ctx, cfg)
 }
 
@@ -118,7 +118,7 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	cfg.Tell = l.Note
 	t, err := cprog.Start(ctx, cfg)
 	var refused *cprog.RefusedError
-	var wrong *cprog.WithoutError
+	var wrong *cprog.OmitError
 	if errors.As(err, &wrong) {
 		return nil, usage.Wrap(err)
 	}
@@ -141,7 +141,7 @@ func OmittedNotes(t target.Target) (notes []string) {
 		if i.Times == 0 {
 			notes = append(notes, fmt.Sprintf("no execution reached %s: this says nothing about whether it is needed", i.Call))
 		} else {
-			notes = append(notes, fmt.Sprintf("%s was left out %s times", i.Call, wording.Thousands(int(i.Times))))
+			notes = append(notes, fmt.Sprintf("%s was omitted %s times", i.Call, wording.Thousands(int(i.Times))))
 		}
 	}
 	return notes
@@ -151,7 +151,7 @@ func OmittedNotes(t target.Target) (notes []string) {
 // else.
 func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
 	if tr.Header.Target == rapid.Target {
-		return nil, errors.New("the trace was imported from STD, which names no program to run: heddle show and heddle simplify --static take it")
+		return nil, errors.New("the trace was imported from STD, which names no program to run: heddle show and heddle simplify --static read it")
 	}
 	cfg, err := how.config(tr.Header.Isolation)
 	if err != nil {
@@ -167,14 +167,14 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", tr.Header.Target)
 	}
 	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the program of the trace, %s, is not there any more: build it again from the same source, at the same place", tr.Header.Command[0])
+		return nil, fmt.Errorf("the program of the trace, %s, no longer exists: build it again from the same source, at the same path", tr.Header.Command[0])
 	}
 	if _, err := os.Stat(tr.Header.Dir); tr.Header.Dir != "" && errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the working directory of the trace, %s, is not there any more: make it again, with the files that the program reads there", tr.Header.Dir)
+		return nil, fmt.Errorf("the working directory of the trace, %s, no longer exists: create it again, with the files that the program reads there", tr.Header.Dir)
 	}
 	args := slices.Clone(tr.Header.Command)
 	args[0] = cmp.Or(tr.Header.Argv0, args[0])
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin
-	cfg.Without, cfg.Modules = tr.Header.Without, tr.Modules
+	cfg.Omit, cfg.Modules = tr.Header.Omit, tr.Modules
 	return l.startC(ctx, cfg)
 }

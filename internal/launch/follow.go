@@ -21,7 +21,7 @@ func Follow(ctx context.Context, t target.Target, tr *trace.Trace) (met *trace.T
 	case err == nil:
 		return met, false, nil
 	case errors.As(err, &other), errors.As(err, &diverged):
-		met, err = engine.Follow(ctx, t, tr, report.NewRunning(t.Modules).Place)
+		met, err = engine.Follow(ctx, t, tr, report.NewRunning(t.Modules).Locate)
 		return met, true, err
 	}
 	return nil, false, err

@@ -80,7 +80,7 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	defer b.told(test, r.Packages)()
 	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
 	if stamp := b.stamp(); err == nil && stamp != "" {
-		_ = os.WriteFile(stamp, nil, 0o644) // on failure a sentence is printed once more
+		_ = os.WriteFile(stamp, nil, 0o644) // on failure a later run prints the sentence again
 	}
 	var failed *gotool.BuildError
 	if errors.As(err, &failed) {
@@ -183,7 +183,7 @@ func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, std
 	case p.Err != "":
 		return nil, fmt.Errorf("%s cannot be built: %s", p.ImportPath, p.Err)
 	case p.Name != "main":
-		return nil, fmt.Errorf("%s is package %s and no program: its tests can be run with heddle test", p.ImportPath, p.Name)
+		return nil, fmt.Errorf("%s is package %s, not a program: its tests can be run with heddle test", p.ImportPath, p.Name)
 	}
 	binary, err := b.Build(ctx, r)
 	if err != nil {

@@ -27,7 +27,7 @@ type Patched struct{}
 // Overlay implements Support.
 func (Patched) Overlay(ctx context.Context, t *gotool.Tool, cache string, opts patch.Options) (gotool.Overlay, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
-		return gotool.Overlay{}, fmt.Errorf("the cache directory cannot be made (%w): set HEDDLE_CACHE to a directory that can", err)
+		return gotool.Overlay{}, fmt.Errorf("the cache directory cannot be made (%w): set HEDDLE_CACHE to a writable directory", err)
 	}
 	o, err := patch.Make(ctx, t.Root, cache, opts)
 	if err != nil {

@@ -41,7 +41,7 @@ var (
 // more than build and run the program.
 func harmless(r *trace.Recipe) error {
 	refused := func(what string) error {
-		return fmt.Errorf("the trace was not recorded by you on this machine, and asks for %s, which heddle does not take from others: it could write files or run programs; record the bug again", what)
+		return fmt.Errorf("the trace was not recorded by you on this machine, and asks for %s, which heddle does not accept from others: it could write files or run programs; record the bug again", what)
 	}
 	for _, flag := range r.Flags {
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "-"), "=")

@@ -20,7 +20,7 @@ type Launcher struct {
 	Support Support
 
 	// Trusted runs the programs of other users' traces without asking. Confirm asks the user
-	// whether heddle should do what the text says; it is nil if nobody can be asked.
+	// whether heddle should do what the text says; it is nil if no user can be asked.
 	Trusted bool
 	Confirm func(ctx context.Context, text string) (bool, error)
 
@@ -29,7 +29,7 @@ type Launcher struct {
 	// moment.
 	Note, Say func(string)
 	Slowly    func(string) (done func())
-	// Quiet says that the caller reports builds of tests.
+	// Quiet: the caller reports builds of tests.
 	Quiet bool
 	// Output receives the output of a failing go command.
 	Output io.Writer
@@ -54,7 +54,7 @@ func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("the working directory is gone: %w", err)
+		return "", fmt.Errorf("the working directory no longer exists: %w", err)
 	}
 	return dir, nil
 }

@@ -54,7 +54,7 @@ func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.T
 		if o.Diverged != nil {
 			at = o.Diverged.Step
 		}
-		return nil, fmt.Errorf("with Go's race detector the program took another course, at choice %s of %s: the two builds differ there, as a package that uses cgo does",
+		return nil, fmt.Errorf("with Go's race detector the program left the schedule at decision %s of %s: the two builds differ there, as a package that uses cgo does",
 			wording.Thousands(at+1), wording.Thousands(len(plan.Script)))
 	}
 	return &RaceReports{Choices: len(plan.Script), Reports: goprog.RaceReports(o.Ending.Output)}, nil

@@ -14,7 +14,7 @@ import (
 // goTool is Recipe.Tool of all programs that heddle builds.
 const goTool = "go"
 
-// Values of Recipe.Leaks besides the empty one, which stands for a note.
+// Values of Recipe.Leaks besides the empty one, which represents a note.
 const (
 	LeaksFail   = "fail"
 	LeaksIgnore = "ignore"
@@ -32,11 +32,11 @@ func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
 	}
 	switch {
 	case r.Tool != goTool:
-		return nil, fmt.Errorf("it was built by %q, which this heddle does not know", r.Tool)
+		return nil, fmt.Errorf("unknown build tool %q; use the heddle that recorded it", r.Tool)
 	case r.Kind != trace.RecipeProgram && r.Kind != trace.RecipeTest:
-		return nil, fmt.Errorf("it is a %q, which this heddle does not know", r.Kind)
+		return nil, fmt.Errorf("unknown kind of build %q; use the heddle that recorded it", r.Kind)
 	case r.Leaks != "" && r.Leaks != LeaksFail && r.Leaks != LeaksIgnore:
-		return nil, fmt.Errorf("it treats goroutines that are left behind as %q, which this heddle does not know", r.Leaks)
+		return nil, fmt.Errorf("unknown handling of leaked goroutines %q; use the heddle that recorded it", r.Leaks)
 	case len(r.Packages) == 0:
 		return nil, fmt.Errorf("no packages in %q", strings.Join(report.CommandLine(h), " "))
 	}

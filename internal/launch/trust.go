@@ -19,7 +19,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A trace says what to run: a command, in a directory, with an input. A trace from someone else
+// A trace says what to run: a command, in a directory, with an input. A trace from another user
 // could make heddle run anything. Each user therefore has a key, in the cache directory, with which
 // heddle signs its recordings. A trace with another signature, or none, runs only if the user
 // agrees, as with workspace settings in editors.
@@ -41,7 +41,7 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 		return "", err
 	}
 	// What decides what is run. The environment is heddle's own: a trace cannot set it.
-	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Without)}
+	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Omit)}
 	if r := h.Recipe; r != nil { // otherwise as in traces without recipes
 		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
 			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))

@@ -70,10 +70,10 @@ func TestHarmless(t *testing.T) {
 func TestRecipeRefused(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]trace.Recipe{
-		`it was built by "cargo", which this heddle does not know`:                          {Kind: trace.RecipeTest, Tool: "cargo", Packages: []string{"p"}},
-		`it is a "fuzz", which this heddle does not know`:                                   {Kind: "fuzz", Tool: "go", Packages: []string{"p"}},
-		`no packages in "heddle find --"`:                                                   {Kind: trace.RecipeProgram, Tool: "go"},
-		`it treats goroutines that are left behind as "x", which this heddle does not know`: {Kind: trace.RecipeTest, Tool: "go", Packages: []string{"p"}, Leaks: "x"},
+		`unknown build tool "cargo"; use the heddle that recorded it`:                {Kind: trace.RecipeTest, Tool: "cargo", Packages: []string{"p"}},
+		`unknown kind of build "fuzz"; use the heddle that recorded it`:              {Kind: "fuzz", Tool: "go", Packages: []string{"p"}},
+		`no packages in "heddle find --"`:                                            {Kind: trace.RecipeProgram, Tool: "go"},
+		`unknown handling of leaked goroutines "x"; use the heddle that recorded it`: {Kind: trace.RecipeTest, Tool: "go", Packages: []string{"p"}, Leaks: "x"},
 	} {
 		if _, err := RecipeOf(&trace.Header{Recipe: &r}, "."); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -97,7 +97,7 @@ func TestSignature(t *testing.T) {
 		"target": func(h *trace.Header) { h.Target = "go" }, "argument": func(h *trace.Header) { h.Command = []string{"/p", "b"} },
 		"words": func(h *trace.Header) { h.Command = []string{"/p a"} }, "directory": func(h *trace.Header) { h.Dir = "/" },
 		"input": func(h *trace.Header) { h.Stdin = []byte("x") }, "empty input": func(h *trace.Header) { h.Stdin = []byte{} },
-		"calls": func(h *trace.Header) { h.Without = []string{"x"} }, "bytes": func(h *trace.Header) { h.Command = []string{"/p", "a\xff"} },
+		"calls": func(h *trace.Header) { h.Omit = []string{"x"} }, "bytes": func(h *trace.Header) { h.Command = []string{"/p", "a\xff"} },
 		"isolation": func(h *trace.Header) { h.Isolation = "" }, "signature": func(h *trace.Header) { h.Signature = "" },
 		"recipe": func(h *trace.Header) { h.Recipe = &trace.Recipe{} },
 	} {

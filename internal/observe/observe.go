@@ -1,8 +1,10 @@
-// Package observe summarises what an execution did. An Observer watches the execution while it runs
-// and keeps no events, so that an execution may have any length in bounded memory.
+// Package observe summarises what an execution did. Observation is all that an exploration learns
+// from a watched execution besides its trace. It has the same meaning whoever watched:
 //
-// Observation is all that an exploration learns from a recorded execution besides its trace. A
-// runtime that detects races itself fills in the same structure.
+//   - the target itself, while the program ran (schedule.Plan.Watch): see InPlace;
+//   - an Observer, to which a target that cannot do that sends every access (schedule.Plan.Watcher).
+//     The Observer keeps no events, so that an execution may have any length in bounded memory. It is
+//     the reference that targets are tested against.
 package observe
 
 import (
@@ -14,8 +16,12 @@ import (
 
 // Observation is what was learned from one execution.
 type Observation struct {
-	// Races, ordered by Pair. Indices count all events that the observer was shown.
+	// Races, ordered by Pair. Indices of an Observer's count all events that it was shown.
 	Races []race.Race
+	// Handlers are the memory instructions, in ascending order, between which the delivery of a
+	// signal may matter; they are not races (race.Handlers). An Observer leaves them to the caller,
+	// who has the trace.
+	Handlers []trace.Site
 	// Incomplete says why races may be missing; empty if the whole execution was examined.
 	Incomplete string
 	// Shown counts the accesses examined; More says that others followed.
@@ -25,7 +31,9 @@ type Observation struct {
 	// counts the scheduling points that do not depend on the plan.
 	Accesses map[trace.Site]int
 	Sync     int
-	Events   int
+	// Events counts what the threads did, accesses included. Sent counts those that left the
+	// program for it, or would if the execution was recorded.
+	Events, Sent int
 }
 
 // Observer builds an Observation of the execution that it is shown. It implements schedule.Watcher.
@@ -51,7 +59,7 @@ func (o *Observer) Event(e *trace.Event) {
 	case e.Op.IsAccess():
 		o.seen.Shown++
 		*o.count(e.Site)++
-	case e.Flags&trace.FlagNoChoice == 0:
+	case e.Flags&trace.FlagNoDecision == 0:
 		o.seen.Sync++
 	}
 	o.races.Event(e)
@@ -78,12 +86,13 @@ func (o *Observer) Unseen() {
 		return
 	}
 	o.seen.More = true
-	o.seen.Incomplete = fmt.Sprintf("an execution has too many accesses to memory: they were looked at up to event %d (%d accesses), and races after it are not seen", o.seen.Events, o.seen.Shown)
+	o.seen.Incomplete = fmt.Sprintf("an execution has too many accesses to memory: they were analysed up to event %d (%d accesses), and races after it are not seen", o.seen.Events, o.seen.Shown)
 }
 
 // Seen returns the Observation of the last execution shown, or an empty one.
 func (o *Observer) Seen() Observation {
 	s := o.seen
+	s.Sent = s.Events
 	if o.races == nil {
 		return s
 	}
@@ -93,7 +102,7 @@ func (o *Observer) Seen() Observation {
 		s.Accesses[site] = *n
 	}
 	if full := o.races.Full(); full > 0 {
-		s.Incomplete = fmt.Sprintf("an execution touches too much memory: accesses were looked at up to event %d, and races after it are not seen", full)
+		s.Incomplete = fmt.Sprintf("an execution touches too much memory: accesses were analysed up to event %d, and races after it are not seen", full)
 	}
 	return s
 }

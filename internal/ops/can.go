@@ -4,7 +4,7 @@ import "github.com/heddle-dev/heddle/trace"
 
 // Can reports whether thread t could do an operation now. Of the event only Op, Object, Aux,
 // Value and Result matter, which are those that the operation would have or had later. What a
-// trace does not tell counts as not there yet (time) or as there (room in a pipe).
+// trace does not record counts as not reached (time) or as available (space in a pipe).
 func (s *State) Can(t trace.ThreadID, ev *trace.Event) bool {
 	can := met[Of(ev.Op).Blocks]
 	return can == nil || can(s, t, ev)
@@ -36,8 +36,8 @@ var met = [conditions]func(*State, trace.ThreadID, *trace.Event) bool{
 	UntilHandled: func(s *State, t trace.ThreadID, _ *trace.Event) bool { return s.thread(t).interrupted },
 	UntilTime:    func(*State, trace.ThreadID, *trace.Event) bool { return false },
 	UntilInput: func(s *State, _ trace.ThreadID, ev *trace.Event) bool {
-		// An end and an error come with nothing; they can be had when the trace has them.
-		// Nobody waits for a file.
+		// An end and an error carry no data; they are available when the trace has them.
+		// No thread waits for a file.
 		o := s.Object(ev.Object)
 		kind, _, _ := ev.Object.Channel()
 		return ev.Value == 0 || o.count > 0 || o.closed || kind == "file"

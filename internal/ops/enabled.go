@@ -2,11 +2,10 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// Enabled works out which threads could have taken each of a trace's events instead: those
-// that were there, and whose next operation, as the trace goes on, did not have to wait.
-// It is for traces that were reordered or come from tools that do not record it. Events
-// that were not choices, and threads of which no later event is recorded but which had not
-// ended, are decided by what the trace's own sets and waiters say.
+// Enabled computes which threads were enabled at each of a trace's events: those that existed, and
+// whose next operation in the trace did not block. It is for traces that were reordered or come
+// from tools that do not record enabled sets. The trace's own sets and waiters decide for events
+// that were not scheduling decisions, and for threads that had not ended but have no later event.
 //
 // When virtual time passes is not in a trace. So a thread that sleeps, or whose wait is about
 // to time out, counts as blocked until its own event, unless a signal or a cancellation ends
@@ -20,7 +19,7 @@ func Enabled(t *trace.Trace) []trace.ThreadSet {
 	out := make([]trace.ThreadSet, len(t.Events))
 	for i := range t.Events {
 		ev := &t.Events[i]
-		if ev.Flags&trace.FlagNoChoice == 0 {
+		if ev.Flags&trace.FlagNoDecision == 0 {
 			for u := range r.alive.All() {
 				if r.enabled(u) {
 					out[i].Add(u)
@@ -66,7 +65,7 @@ func newReplay(t *trace.Trace) *replay {
 		if id, ok := ev.Child(); ok && int(id) < n {
 			r.threads[id].absent = true
 		}
-		if ev.Flags&trace.FlagNoChoice == 0 {
+		if ev.Flags&trace.FlagNoDecision == 0 {
 			u := &r.futures[ev.Thread]
 			u.events = append(u.events, int32(i))
 			last = ev.Enabled
@@ -106,7 +105,7 @@ func (r *replay) nextOf(u trace.ThreadID) *trace.Event {
 func (r *replay) step(i int) {
 	r.at = i + 1
 	ev := &r.t.Events[i]
-	if ev.Flags&trace.FlagNoChoice == 0 {
+	if ev.Flags&trace.FlagNoDecision == 0 {
 		r.futures[ev.Thread].done++
 	}
 	r.Apply(ev)
@@ -161,7 +160,7 @@ func (r *replay) could(u trace.ThreadID, i int32, ev *trace.Event) bool {
 	case s.Deadline && ev.Result == invalid:
 		return true // no deadline to wait for
 	case s.Of == Descriptor && s.Blocks != Never && ev.Flags&trace.FlagTimeout != 0:
-		return false // whether it could go on is not in the trace; it could not when it timed out
+		return false // whether it could continue is not in the trace; it could not when it timed out
 	case ev.Result == Cancelled && th.cancelled:
 		return s.Does != Resume || s.Of != Condition || r.free(trace.Object(ev.Aux), u)
 	case s.Does == Join && ev.Value < uint64(len(r.threads)) && r.over(trace.ThreadID(ev.Value)):

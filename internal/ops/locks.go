@@ -113,7 +113,7 @@ func (s *State) release(spec *Spec, ev *trace.Event) {
 		kind = ReleasedShared
 	}
 	if kind == ReleasedShared && !o.shared {
-		s.changed(kind, ev.Thread, o, 1) // who holds it alone still does
+		s.changed(kind, ev.Thread, o, 1) // the exclusive holder still holds it
 		return
 	}
 	depth := o.drop(ev.Thread, 1)
@@ -128,7 +128,7 @@ func (s *State) abandon(_ *Spec, ev *trace.Event) {
 }
 
 // depth is how deep the lock is held by thread t, or if that does not hold it by whoever does;
-// 1 if nobody is known to.
+// 1 if no holder is known.
 func (o *Object) depth(t trace.ThreadID) int32 {
 	if h := o.holdOf(t); h != nil {
 		return h.Depth

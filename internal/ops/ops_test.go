@@ -96,7 +96,7 @@ func value(v uint64) func(*trace.Event) { return func(e *trace.Event) { e.Value 
 func aux(v uint64) func(*trace.Event)   { return func(e *trace.Event) { e.Aux = v } }
 func result(r int32) func(*trace.Event) { return func(e *trace.Event) { e.Result = r } }
 
-// TestHolders is who holds a lock after some events.
+// TestHolders tests which thread holds a lock after some events.
 func TestHolders(t *testing.T) {
 	const m, c, f = 64, 128, 192
 	for _, test := range []struct {
@@ -272,7 +272,7 @@ func TestAnyEvents(t *testing.T) {
 				Thread: trace.ThreadID(r.IntN(6)), Op: trace.Op(r.IntN(abi.OpCount + 5)),
 				Object: trace.Object(pick(r, 0, 64, 128, 192, ^uint64(0))), Aux: pick(r, 0, 1, 2, 5, 64, 128, ^uint64(0)),
 				Value: pick(r, 0, 1, 2, 3, 5, trace.MaxThreads, ^uint64(0)), Result: int32(pick(r, 0, 0, 0, 0, 4, 16, 110, 125, 130, 131)),
-				Flags: trace.Flags(pick(r, 0, 0, uint64(trace.FlagTimeout), uint64(trace.FlagNoChoice))),
+				Flags: trace.Flags(pick(r, 0, 0, uint64(trace.FlagTimeout), uint64(trace.FlagNoDecision))),
 			}
 			tr.Events = append(tr.Events, e)
 			s.Can(e.Thread, &e)

@@ -13,7 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// free reports whether nobody, or t itself, holds o.
+// free reports whether no thread but t holds o.
 func free(s *ops.State, o trace.Object, t trace.ThreadID) bool {
 	_, mine := s.HoldOf(t, o)
 	return mine || len(s.Holders(o, t)) == 0
@@ -34,7 +34,7 @@ func follow(t *testing.T, name string, tr *trace.Trace) (checked int) {
 		spec := ops.Of(e.Op)
 		did := e.Result == 0 || spec.Done(e)
 		// What it blocks on must have come, where it did not fail.
-		if e.Result == 0 && e.Flags&(trace.FlagTimeout|trace.FlagNoChoice) == 0 {
+		if e.Result == 0 && e.Flags&(trace.FlagTimeout|trace.FlagNoDecision) == 0 {
 			switch spec.Blocks {
 			case ops.UntilFree, ops.UntilReadable, ops.UntilDone, ops.UntilReacquired, ops.UntilWoken, ops.UntilPositive:
 				if checked++; !s.Can(e.Thread, e) && (spec.Of != ops.Semaphore || counted[e.Object]) {
@@ -98,7 +98,7 @@ func compare(t *testing.T, name string, tr *trace.Trace) (compared int) {
 	enabled := ops.Enabled(tr)
 	for i := len(tr.Events) - 1; i >= 0; i-- {
 		e := &tr.Events[i]
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		next[e.Thread] = e
@@ -115,9 +115,9 @@ func compare(t *testing.T, name string, tr *trace.Trace) (compared int) {
 	return compared
 }
 
-// TestRecordedTraces compares the state with what heddle's runtime did and recorded: who could
-// have run at each scheduling point, who held and woke what. The traces are of the programs of
-// testdata/conformance and testdata/programs, accesses to memory left out.
+// TestRecordedTraces compares the state with the runtime's recordings: which threads were
+// enabled at each scheduling point, and which held and woke what. The traces are of the programs of
+// testdata/conformance and testdata/programs, accesses to memory omitted.
 func TestRecordedTraces(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*")
 	if err != nil || len(files) == 0 {
@@ -180,7 +180,7 @@ func TestSimulatedPrograms(t *testing.T) {
 			}
 			// The machine's programs initialise their barriers without an event.
 			if i := slices.IndexFunc(o.Trace.Events, func(e trace.Event) bool { return e.Op == trace.OpBarrierWait }); i >= 0 {
-				o.Trace.Events = slices.Insert(o.Trace.Events, 0, trace.Event{Op: trace.OpBarrierInit, Object: o.Trace.Events[i].Object, Value: 3, Flags: trace.FlagNoChoice})
+				o.Trace.Events = slices.Insert(o.Trace.Events, 0, trace.Event{Op: trace.OpBarrierInit, Object: o.Trace.Events[i].Object, Value: 3, Flags: trace.FlagNoDecision})
 			}
 			checked += follow(t, p.Name, o.Trace)
 			if p.Name != timed { // the machine knows the time, and that it may end a wait
@@ -208,7 +208,7 @@ func TestRandomPrograms(t *testing.T) {
 		for i, got := range ops.Enabled(run.Trace) {
 			e := &run.Trace.Events[i]
 			seen[e.Op] = true
-			if e.Flags&trace.FlagNoChoice == 0 && !got.Equal(e.Enabled) {
+			if e.Flags&trace.FlagNoDecision == 0 && !got.Equal(e.Enabled) {
 				t.Errorf("%s: event %d (T%d %v): enabled are %v, the machine says %v", name, i, e.Thread, e.Op, got, e.Enabled)
 			}
 		}

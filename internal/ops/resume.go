@@ -2,16 +2,15 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// findWakes looks for what made each resume of a goroutine possible. No event says so: it
-// is taken to be the last thing done by another one to what the goroutine waits for, or
-// where none is to be found the event before the resume. So a goroutine may be told to be
-// blocked for longer than it was.
+// findWakes finds the event that enabled each resume of a goroutine. The trace does not record it:
+// findWakes takes the last operation of another goroutine on the object that it waits for, or else
+// the event before the resume. So a goroutine may appear blocked for longer than it was.
 func (r *replay) findWakes() {
 	r.wakes = map[int32]int32{}
-	last := make([]int32, len(r.threads)) // choice of each thread
+	last := make([]int32, len(r.threads)) // decision of each thread
 	for i := range r.t.Events {
 		ev := &r.t.Events[i]
-		if ev.Flags&trace.FlagNoChoice != 0 {
+		if ev.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		if ev.Op == trace.OpResume {
@@ -21,14 +20,14 @@ func (r *replay) findWakes() {
 	}
 }
 
-// wakeOf is the event that let the goroutine of event i go on with its operation, event from.
+// wakeOf is the event that let the goroutine of event i continue with its operation, event from.
 func (r *replay) wakeOf(from, i int) int32 {
 	waits := &r.t.Events[from]
 	for j := i - 1; j > from; j-- {
 		ev := &r.t.Events[j]
 		switch {
-		case ev.Thread == waits.Thread || ev.Flags&trace.FlagNoChoice != 0:
-		case ev.Op == trace.OpTimerFire || ev.Op == trace.OpOutside:
+		case ev.Thread == waits.Thread || ev.Flags&trace.FlagNoDecision != 0:
+		case ev.Op == trace.OpTimerFire || ev.Op == trace.OpExternal:
 			return int32(j)
 		case waits.Op == trace.OpSelect && (Does(ev.Op) == Communicate || ev.Op == trace.OpSelect):
 			return int32(j)

@@ -18,7 +18,7 @@ func (s *State) take(spec *Spec, ev *trace.Event) {
 	if ev.Op == trace.OpSignalInterrupt {
 		th.interrupted = true
 	}
-	if ev.Flags&trace.FlagNoChoice != 0 || !spec.Done(ev) {
+	if ev.Flags&trace.FlagNoDecision != 0 || !spec.Done(ev) {
 		return // a fault has no sender
 	}
 	o, b := s.Object(ev.Object), bit(ev.Value)

@@ -7,6 +7,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
+//go:generate go run ./gen
+
 // Action is what an operation does.
 type Action uint8
 
@@ -37,13 +39,13 @@ const (
 	Cancel
 	Stop
 
-	// Of any object. Alter changes what later operations on it do, and blocks or wakes nobody.
+	// Of any object. Alter changes what later operations on it do, and neither blocks nor wakes a thread.
 	Init
 	Destroy
 	Alter
 
 	// Of locks. Begin is the beginning of a once: it acquires if the thread is to run it, and
-	// otherwise follows whoever did. Announce makes readers wait for the writer. Release is of
+	// otherwise follows the thread that did. Announce makes readers wait for the writer. Release is of
 	// either way of holding, ReleaseShared of the shared one only; Abandon releases, at whatever
 	// depth, what a thread holds that ends.
 	Acquire
@@ -54,7 +56,7 @@ const (
 	ReleaseShared
 	Abandon
 
-	// Of queues, which conditions and futexes have. Leave ends a wait that nobody ended.
+	// Of queues, which conditions and futexes have. Leave ends a wait that no thread ended.
 	Wait
 	Resume
 	Leave
@@ -141,9 +143,9 @@ type Blocking uint8
 
 const (
 	Never           Blocking = iota
-	UntilFree                // nobody else holds the lock
-	UntilReadable            // nobody holds the lock alone, and no writer is to be preferred
-	UntilDone                // nobody runs the once
+	UntilFree                // no other thread holds the lock
+	UntilReadable            // no thread holds the lock alone, and no writer is to be preferred
+	UntilDone                // no thread runs the once
 	UntilWoken               // it was woken, or left the queue unwoken
 	UntilReacquired          // that, and the mutex is free
 	UntilPositive            // the semaphore's count is
@@ -204,8 +206,8 @@ type Spec struct {
 	// Deadline: the operation fails with ETIMEDOUT at its deadline, and with EINVAL, at
 	// once, if the time is invalid.
 	Deadline bool
-	// Spontaneous: it comes when it likes (a timer, a signal, a child process), so an execution
-	// that has it could have gone otherwise.
+	// Spontaneous: its time is not determined (a timer, a signal, a child process), so an execution
+	// that has it could have continued differently.
 	Spontaneous bool
 	// Noticed: another thread could notice it, whatever its object is.
 	Noticed bool
@@ -214,8 +216,9 @@ type Spec struct {
 
 // Words are how reports speak of an operation.
 type Words struct {
-	// Call is what programs call the function or statement that blocks: `pthread_cond_wait`, `a
-	// channel send`. Empty: it is called what the operation is called in a trace.
+	// Call names the function or statement that blocks: `sem_wait`, `a channel send`. What Pthreads, C11
+	// and C++ each have a function for has a name of its own, `a mutex lock`: the operation does not say
+	// which of them was called. Empty: the name of the operation in a trace.
 	Call string
 	// Verb replaces the operation's name where a report tells an event.
 	Verb string
@@ -258,7 +261,7 @@ const (
 	TellWoken                  // the thread that was woken
 	TellWakes                  // how many were woken
 	TellArrivals               // how many have arrived
-	TellOnce                   // who runs it
+	TellOnce                   // the thread that runs it
 	TellYield                  // why
 	TellSleep                  // how long
 	TellNap                    // how long, of a goroutine
@@ -306,7 +309,7 @@ func Of(op trace.Op) *Spec {
 	return &unknown
 }
 
-// Does is what an operation does: Of(op).Does, for those who look at every access.
+// Does is what an operation does: Of(op).Does, for callers that process every access.
 func Does(op trace.Op) Action {
 	if int(op) < len(does) {
 		return does[op]

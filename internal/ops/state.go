@@ -21,14 +21,14 @@ type Object struct {
 
 	counted bool // count is known
 	closed  bool // nothing more will come
-	left    bool // somebody has left the barrier's present generation
+	left    bool // a thread has left the barrier's present generation
 
 	announced  int32 // writers that readers wait for
 	generation int32 // of the barrier, from 1
 
 	queue   []trace.ThreadID // waiters, in order of arrival
 	arrived []trace.ThreadID // at the barrier, in its present generation
-	count   int64            // of a semaphore; of a channel what nobody has taken: bytes, counts, connections
+	count   int64            // of a semaphore; of a channel what no thread has taken: bytes, counts, connections
 	total   uint64           // threads that a generation takes, 0 if that is not known
 	signals uint64           // pending: bit n-1 for signal n
 }
@@ -50,7 +50,7 @@ func (o *Object) holdOf(t trace.ThreadID) *Hold {
 	return nil
 }
 
-// thread is what is known of a thread.
+// thread is the state of a thread.
 type thread struct {
 	at        *Object // the condition or futex that it waits at, or waited at last
 	queued    bool    // it still stands in the queue
@@ -83,7 +83,7 @@ const (
 	ReleasedShared
 
 	// Waits: the thread entered the object's queue. Woke: Thread was taken from it. MayWake:
-	// Thread may have been. Resumed: the thread goes on; N is 1 if another thread woke it, and
+	// Thread may have been. Resumed: the thread continues; N is 1 if another thread woke it, and
 	// the wait succeeded. Left: the thread left the queue unwoken.
 	Waits
 	Woke
@@ -97,7 +97,7 @@ const (
 
 	// Arrived: the thread arrived at the barrier. N is 0 if it is not known how many the
 	// barrier takes; 1 if there are others to come in the generation, 2 if it was the last.
-	// First tells the beginning of a generation. Opened: Thread arrived before and may now
+	// First marks the beginning of a generation. Opened: Thread arrived before and may now
 	// leave. Departed: the thread left; N as before.
 	Arrived
 	Opened
@@ -128,7 +128,7 @@ type State struct {
 	threads []thread
 	event   int // number of the event that is applied
 	changes []Change
-	// next is the event that a thread does next, nil for none or if nobody knows.
+	// next is the event that a thread does next, nil if it has none or it is unknown.
 	next func(trace.ThreadID) *trace.Event
 }
 
@@ -244,7 +244,7 @@ func (s *State) Apply(ev *trace.Event) []Change {
 	return s.changes
 }
 
-// ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine goes on
+// ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine continues
 // with an OpResume, or never, so that an operation that acquires has not done so yet.
 func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 	spec := Of(ev.Op)

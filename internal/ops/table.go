@@ -11,7 +11,7 @@ var table = [...]Spec{
 	{Op: trace.OpThreadEnd, Does: Finish, Of: Thread, Words: Words{Tells: TellVerb}},
 	{Op: trace.OpThreadCreate, Does: Create, Of: Thread, Value: ThreadNumber, Noticed: true, Words: Words{Verb: "create", Tells: TellThread}},
 	{Op: trace.OpThreadCreated, Does: None, Of: Thread, Value: ThreadNumber, Words: Words{Verb: "return from creating", Tells: TellTarget}},
-	{Op: trace.OpThreadJoin, Does: Join, Of: Thread, Blocks: UntilEnded, Value: ThreadNumber, Noticed: true, Words: Words{Call: "pthread_join", Verb: "join", Tells: TellThread}},
+	{Op: trace.OpThreadJoin, Does: Join, Of: Thread, Blocks: UntilEnded, Value: ThreadNumber, Noticed: true, Words: Words{Call: "a thread join", Verb: "join", Tells: TellThread}},
 	{Op: trace.OpThreadDetach, Does: None, Of: Thread, Value: ThreadNumber, Noticed: true, Words: Words{Verb: "detach", Tells: TellTarget}},
 	{Op: trace.OpThreadExit, Does: Exit, Of: Thread, Words: Words{Tells: TellVerb}},
 	{Op: trace.OpCancel, Does: Cancel, Of: Thread, Value: ThreadNumber, Words: Words{Verb: "cancel", Tells: TellTarget}},
@@ -40,9 +40,9 @@ var table = [...]Spec{
 	// Mutexes and spin locks.
 	{Op: trace.OpMutexInit, Does: Init, Of: Mutex},
 	{Op: trace.OpMutexDestroy, Does: Destroy, Of: Mutex},
-	{Op: trace.OpMutexLock, Does: Acquire, Of: Mutex, Blocks: UntilFree, Ok: Locked, Words: Words{Call: "pthread_mutex_lock", Tells: TellFailure}},
+	{Op: trace.OpMutexLock, Does: Acquire, Of: Mutex, Blocks: UntilFree, Ok: Locked, Words: Words{Call: "a mutex lock", Tells: TellFailure}},
 	{Op: trace.OpMutexTrylock, Does: Acquire, Of: Mutex, Ok: Locked, Words: Words{Tells: TellFailure}},
-	{Op: trace.OpMutexTimedlock, Does: Acquire, Of: Mutex, Blocks: UntilFree, Ok: Locked, Deadline: true, Words: Words{Call: "pthread_mutex_timedlock", Tells: TellFailure}},
+	{Op: trace.OpMutexTimedlock, Does: Acquire, Of: Mutex, Blocks: UntilFree, Ok: Locked, Deadline: true, Words: Words{Call: "a timed mutex lock", Tells: TellFailure}},
 	{Op: trace.OpMutexUnlock, Does: Release, Of: Mutex, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpMutexAbandon, Does: Abandon, Of: Mutex, Ok: Any, Words: Words{Verb: "leave", Tells: TellAbandon}},
 	{Op: trace.OpMutexConsistent, Does: Alter, Of: Mutex, Words: Words{Tells: TellFailure}},
@@ -62,24 +62,24 @@ var table = [...]Spec{
 	// Reader-writer locks.
 	{Op: trace.OpRwlockInit, Does: Init, Of: RWLock},
 	{Op: trace.OpRwlockDestroy, Does: Destroy, Of: RWLock},
-	{Op: trace.OpRwlockRdlock, Does: AcquireShared, Of: RWLock, Blocks: UntilReadable, Words: Words{Call: "pthread_rwlock_rdlock", Tells: TellFailure}},
+	{Op: trace.OpRwlockRdlock, Does: AcquireShared, Of: RWLock, Blocks: UntilReadable, Words: Words{Call: "a read lock", Tells: TellFailure}},
 	{Op: trace.OpRwlockTryrdlock, Does: AcquireShared, Of: RWLock, Words: Words{Tells: TellFailure}},
-	{Op: trace.OpRwlockTimedrdlock, Does: AcquireShared, Of: RWLock, Blocks: UntilReadable, Deadline: true, Words: Words{Call: "pthread_rwlock_timedrdlock", Tells: TellFailure}},
-	{Op: trace.OpRwlockWrlock, Does: Acquire, Of: RWLock, Blocks: UntilFree, Words: Words{Call: "pthread_rwlock_wrlock", Tells: TellFailure}},
+	{Op: trace.OpRwlockTimedrdlock, Does: AcquireShared, Of: RWLock, Blocks: UntilReadable, Deadline: true, Words: Words{Call: "a timed read lock", Tells: TellFailure}},
+	{Op: trace.OpRwlockWrlock, Does: Acquire, Of: RWLock, Blocks: UntilFree, Words: Words{Call: "a write lock", Tells: TellFailure}},
 	{Op: trace.OpRwlockTrywrlock, Does: Acquire, Of: RWLock, Words: Words{Tells: TellFailure}},
-	{Op: trace.OpRwlockTimedwrlock, Does: Acquire, Of: RWLock, Blocks: UntilFree, Deadline: true, Words: Words{Call: "pthread_rwlock_timedwrlock", Tells: TellFailure}},
-	{Op: trace.OpRwlockQueue, Does: Announce, Of: RWLock, Words: Words{Call: "pthread_rwlock_wrlock", Verb: "queue to write", Tells: TellObject}},
+	{Op: trace.OpRwlockTimedwrlock, Does: Acquire, Of: RWLock, Blocks: UntilFree, Deadline: true, Words: Words{Call: "a timed write lock", Tells: TellFailure}},
+	{Op: trace.OpRwlockQueue, Does: Announce, Of: RWLock, Words: Words{Call: "a write lock", Verb: "queue to write", Tells: TellObject}},
 	{Op: trace.OpRwlockUnlock, Does: Release, Of: RWLock, Words: Words{Tells: TellFailure}},
 
 	// Once.
-	{Op: trace.OpOnceBegin, Does: Begin, Of: Once, Blocks: UntilDone, Words: Words{Call: "pthread_once", Tells: TellOnce}},
+	{Op: trace.OpOnceBegin, Does: Begin, Of: Once, Blocks: UntilDone, Words: Words{Call: "a once initialisation", Tells: TellOnce}},
 	{Op: trace.OpOnceEnd, Does: Release, Of: Once},
 
 	// Conditions.
 	{Op: trace.OpCondInit, Does: Init, Of: Condition},
 	{Op: trace.OpCondDestroy, Does: Destroy, Of: Condition},
-	{Op: trace.OpCondWait, Does: Wait, Of: Condition, Aux: ObjectName, Words: Words{Call: "pthread_cond_wait", Tells: TellUnlocks}},
-	{Op: trace.OpCondWake, Does: Resume, Of: Condition, Blocks: UntilReacquired, Ok: Relocked, Aux: ObjectName, Words: Words{Call: "pthread_cond_wait", Tells: TellLocks}},
+	{Op: trace.OpCondWait, Does: Wait, Of: Condition, Aux: ObjectName, Words: Words{Call: "a condition wait", Tells: TellUnlocks}},
+	{Op: trace.OpCondWake, Does: Resume, Of: Condition, Blocks: UntilReacquired, Ok: Relocked, Aux: ObjectName, Words: Words{Call: "a condition wait", Tells: TellLocks}},
 	{Op: trace.OpCondTimeout, Does: Leave, Of: Condition, Blocks: UntilTime, Aux: ObjectName, Words: Words{Tells: TellObject, Waits: "waits in pthread_cond_wait on %s"}},
 	{Op: trace.OpSpuriousWake, Does: Leave, Of: Condition, Blocks: UntilTime, Spontaneous: true, Words: Words{Tells: TellObject, Waits: "waits on %s"}},
 	{Op: trace.OpCondSignal, Does: WakeOne, Of: Condition, Value: ThreadPlusOne, Words: Words{Tells: TellWoken}},
@@ -98,7 +98,7 @@ var table = [...]Spec{
 	{Op: trace.OpSemTimedwait, Does: Down, Of: Semaphore, Blocks: UntilPositive, Deadline: true, Words: Words{Call: "sem_timedwait", Tells: TellCount, Waits: "waits in sem_wait on %s"}},
 	{Op: trace.OpSemPost, Does: Up, Of: Semaphore, Words: Words{Tells: TellCount}},
 	{Op: trace.OpSemGetvalue, Does: Inspect, Of: Semaphore, Words: Words{Tells: TellCount}},
-	// Which semaphore has a name is not told by the object.
+	// The object does not tell which semaphore a name opened.
 	{Op: trace.OpSemOpen, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSemClose, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSemUnlink, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
@@ -149,7 +149,7 @@ var table = [...]Spec{
 	{Op: trace.OpResume, Does: Continue, Of: Thread, Blocks: UntilResumed, Noticed: true, Words: Words{Tells: TellResume}},
 	{Op: trace.OpCoroSwitch, Does: Switch, Of: Thread, Value: ThreadNumber, Noticed: true, Words: Words{Verb: "switch to", Tells: TellSwitch}},
 	{Op: trace.OpGsleep, Does: Sleep, Words: Words{Tells: TellNap, Waits: "sleeps"}},
-	{Op: trace.OpOutside, Does: Opaque, Spontaneous: true, Noticed: true, Words: Words{Call: "a system call", Tells: TellVerb, Waits: "waits for the outside world"}},
+	{Op: trace.OpExternal, Does: Opaque, Spontaneous: true, Noticed: true, Words: Words{Call: "a system call", Tells: TellVerb, Waits: "waits for the outside world"}},
 
 	// Channels.
 	{Op: trace.OpChanSend, Does: Communicate, Of: Channel, Words: Words{Call: "a channel send", Tells: TellObject}},

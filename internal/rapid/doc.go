@@ -16,10 +16,10 @@
 // # What the formats have that the other has not
 //
 // STD has no values, sizes, call stacks, enabled threads and outcome, and no
-// synchronisation but locks and threads. Write says what it left out or put in other words
+// synchronisation but locks and threads. Write reports what it omitted or approximated
 // (Loss).
 //
 // In STD begin and end are the bounds of a block that is meant to be atomic. As the first
-// and last event of a thread they are read as its start and end; others are left out, and
-// Read says how many there were.
+// and last event of a thread they are read as its start and end; others are omitted, and
+// Read reports their number.
 package rapid

@@ -146,7 +146,7 @@ func (l *lines) line(line []byte) (rec record, msg string) {
 		}
 	}
 	if !known {
-		return rec, fmt.Sprintf("there is no operation %q; there are %s", word, strings.Join(opNames[:], ", "))
+		return rec, fmt.Sprintf("unknown operation %q; want one of %s", word, strings.Join(opNames[:], ", "))
 	}
 	rec.thread = l.threads.number(thread)
 	if rec.op == opBegin || rec.op == opEnd {
@@ -166,7 +166,7 @@ func (l *lines) line(line []byte) (rec record, msg string) {
 	return rec, ""
 }
 
-// badName says what is wrong with a name.
+// badName describes what is wrong with a name.
 func badName(name []byte) string {
 	if len(name) == 0 {
 		return "has no name"

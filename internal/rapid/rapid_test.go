@@ -49,10 +49,10 @@ func TestRead(t *testing.T) {
 	tr := res.Trace
 	var got []string
 	for _, ev := range tr.Events {
-		got = append(got, fmt.Sprintf("%s %s %d %v", tr.Threads[ev.Thread].Label, ev.Op, ev.Site.Offset(), ev.Flags&trace.FlagNoChoice != 0))
+		got = append(got, fmt.Sprintf("%s %s %d %v", tr.Threads[ev.Thread].Label, ev.Op, ev.Site.Offset(), ev.Flags&trace.FlagNoDecision != 0))
 	}
 	want := []string{
-		"T0 start 0 true", "T0 pthread_create 0 true", // T1 is forked by nobody
+		"T0 start 0 true", "T0 pthread_create 0 true", // no thread forks T1
 		"T0 read 345 false", "T1 start 0 true", "T1 write 456 false", "T0 pthread_create 123 false",
 		"T2 start 0 true", "T2 lock 120 false", "T2 unlock 130 false", "T2 end 0 true", "T0 pthread_join 134 false",
 	}
@@ -71,7 +71,7 @@ func TestEnabled(t *testing.T) {
 	tr := read(t, "A|fork(B)|1\nA|acq(L1)|2\nB|r(V1)|3\nA|rel(L1)|4\nB|acq(L1)|5\nB|rel(L1)|6\nA|join(B)|7\nA|r(V1)|8\n").Trace
 	var got []string
 	for _, ev := range tr.Events {
-		if ev.Flags&trace.FlagNoChoice == 0 {
+		if ev.Flags&trace.FlagNoDecision == 0 {
 			got = append(got, ev.Enabled.String())
 		}
 	}
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{"T0|r|1\n", "what r is done to has no name"},
 		{"T0|r(V 1)|1\n", "has a blank in it"},
 		{"T0|r(V1|1\n", "no closing parenthesis"},
-		{"T0|read(V1)|1\n", `there is no operation "read"; there are r, w, acq, rel, fork, join, begin, end`},
+		{"T0|read(V1)|1\n", `unknown operation "read"; want one of r, w, acq, rel, fork, join, begin, end`},
 		{"T0|fork(T0)|1\n", "forks itself"},
 		{"T0|fork(T1)|1\nT0|fork(T1)|1\n", "line 2: \"T0|fork(T1)|1\": thread T1 was forked in line 1"},
 		{"T1|r(V1)|1\nT0|fork(T1)|1\n", "thread T1 was there before, from line 1 on"},
@@ -212,15 +212,15 @@ func TestWriteKeepsOrder(t *testing.T) {
 		tr.Events = slices.DeleteFunc(tr.Events, func(ev trace.Event) bool {
 			switch ev.Op {
 			case trace.OpMalloc, trace.OpFree, trace.OpProcessExit, trace.OpBarrierInit, trace.OpSemInit, trace.OpSemGetvalue:
-				return true // left out
+				return true // omitted
 			}
-			// What failed is left out, and what is ordered by it.
+			// Failed operations are omitted, and the order that they would impose.
 			return ev.Result != 0 && ev.Op != trace.OpAtomicCas && ev.Op != trace.OpCondWake && ev.Op != trace.OpBarrierLeave && ev.Op != trace.OpFutexWakeup && ev.Op != trace.OpFutexWait
 		})
 		tr.Ending = trace.Ending{}
 		for i := range tr.Events {
 			tr.Events[i].Site = trace.MakeSite(0, uint64(i)+1)
-			tr.Events[i].Flags &^= trace.FlagNoChoice
+			tr.Events[i].Flags &^= trace.FlagNoDecision
 			tr.Events[i].Enabled = trace.ThreadSet{}
 			if tr.Events[i].Object.Region() == trace.RegionHeap {
 				tr.Events[i].Object = trace.MakeObject(trace.RegionGlobal, 0, 1<<30+tr.Events[i].Object.Offset())
@@ -238,7 +238,7 @@ func TestWriteKeepsOrder(t *testing.T) {
 		}
 		g := depend.Build(back)
 		for i, ev := range back.Events {
-			if ev.Flags&trace.FlagNoChoice != 0 || ev.Site.Offset() == 0 {
+			if ev.Flags&trace.FlagNoDecision != 0 || ev.Site.Offset() == 0 {
 				continue
 			}
 			e := int(w.Places[ev.Site.Offset()-1].Offset()) - 1

@@ -29,14 +29,14 @@ type Result struct {
 
 // Read reads a trace in STD, compressed with gzip or not. The name says where it is from.
 // The trace is valid (trace.Validate): what every heddle trace has and STD need not is put
-// in, marked with trace.FlagNoChoice, so it does not count as a step: starts of threads,
+// in, marked with trace.FlagNoDecision, so it does not count as a step: starts of threads,
 // ends of threads that are joined, and the creation, by the first thread, of threads that
-// no event forks. Enabled sets are worked out from locks, forks and joins.
+// no event forks. Enabled sets are computed from locks, forks and joins.
 //
 // The error is an *Error for the first line that is not STD, and for the first event that
 // no execution can have: of a thread that has not been forked or has ended or was joined,
-// a fork of a thread that was there, an acquire of a lock that another thread has, a
-// release of one that the thread does not have.
+// a fork of a thread that already exists, an acquire of a lock that another thread holds, a
+// release of one that the thread does not hold.
 func Read(r io.Reader, name string) (*Result, error) {
 	l, err := parse(r)
 	if err != nil {
@@ -56,7 +56,7 @@ func Read(r io.Reader, name string) (*Result, error) {
 		b.t.Ending.Thread = -1
 	}
 	for i, set := range ops.Enabled(b.t) {
-		if b.t.Events[i].Flags&trace.FlagNoChoice == 0 {
+		if b.t.Events[i].Flags&trace.FlagNoDecision == 0 {
 			b.t.Events[i].Enabled = set
 		}
 	}
@@ -73,7 +73,7 @@ type builder struct {
 	forkedBy    []int // of each thread, the line that forks it, -1 for none
 	joinedBy    []int
 	ids         []trace.ThreadID // by number of appearance
-	orphans     []int32          // threads that nobody forks, but for main
+	orphans     []int32          // threads without a fork, except main
 }
 
 func (b *builder) fail(line int, format string, args ...any) error {
@@ -99,7 +99,7 @@ func (b *builder) check() error {
 			b.first[r.thread] = i
 		}
 		if j := b.joinedBy[r.thread]; j >= 0 {
-			return b.fail(i, "thread %s was joined in line %d and goes on", name[r.thread], j+1)
+			return b.fail(i, "thread %s was joined in line %d and continues", name[r.thread], j+1)
 		}
 		switch r.op {
 		case opFork:
@@ -183,7 +183,7 @@ func (b *builder) threads() {
 func (b *builder) events() {
 	b.t.Events = make([]trace.Event, 0, len(b.records)+3*len(b.t.Threads))
 	quiet := func(th int32, op trace.Op, value uint64) {
-		b.t.Events = append(b.t.Events, trace.Event{Thread: b.ids[th], Op: op, Value: value, Flags: trace.FlagNoChoice})
+		b.t.Events = append(b.t.Events, trace.Event{Thread: b.ids[th], Op: op, Value: value, Flags: trace.FlagNoDecision})
 	}
 	for i, r := range b.records {
 		if i == b.first[r.thread] && r.op != opBegin {

@@ -27,7 +27,7 @@ type Written struct {
 	Lines int
 	// Lost is what STD could not say.
 	Lost []Loss
-	// Places are what the numbers in the third field stand for, of a trace that does not
+	// Places are what the numbers in the third field represent, of a trace that does not
 	// come from STD: number i+1 is Places[i], 0 an unknown place.
 	Places []trace.Site
 }
@@ -41,9 +41,9 @@ type Written struct {
 //     no races;
 //   - conditions, semaphores, barriers, once, futexes and signals, and both kinds of locking a
 //     read-write lock for reading, are empty critical sections of a lock of their own:
-//     who comes later is ordered after who came before, which is no less than the truth;
+//     a later thread is ordered after an earlier one, which never removes an ordering;
 //   - starts and ends of threads, heap blocks, what ends the execution, operations that
-//     failed, and those that order nothing are left out.
+//     failed, and those that order nothing are omitted.
 //
 // All of it is in Written.Lost.
 func Write(w io.Writer, t *trace.Trace, o Options) (*Written, error) {
@@ -218,7 +218,7 @@ func (w *writer) lock(ev *trace.Event, changes []ops.Change, lose func(string)) 
 			if c.Depth == c.N {
 				w.line(ev, "acq", lock)
 			} else {
-				lose("locks taken again by the thread that had them: left out")
+				lose("locks taken again by the thread that had them: omitted")
 			}
 		case ops.Released:
 			if c.Depth == 0 {
@@ -262,7 +262,7 @@ func (w *writer) section(ev *trace.Event, family ops.Family, lose func(string)) 
 // event writes what an event is in STD.
 func (w *writer) event(i int, ev *trace.Event) {
 	lose := func(what string) { w.lost.add(i, what) }
-	failed := func() { lose("operations that failed: left out") }
+	failed := func() { lose("operations that failed: omitted") }
 	spec := ops.Of(ev.Op)
 	changes := w.state.Apply(ev)
 	switch spec.Does {
@@ -285,20 +285,20 @@ func (w *writer) event(i int, ev *trace.Event) {
 	case ops.Start, ops.Finish:
 		switch {
 		case !w.own:
-			lose("starts and ends of threads: left out, begin and end are the bounds of atomic blocks")
-		case ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
+			lose("starts and ends of threads: omitted, begin and end are the bounds of atomic blocks")
+		case ev.Flags&trace.FlagNoDecision != 0: // put in when it was read
 		case spec.Does == ops.Start:
 			w.line(ev, "begin", "")
 		default:
 			w.line(ev, "end", "")
 		}
 	case ops.Allocate, ops.Free:
-		lose("heap blocks allocated and freed: left out")
+		lose("heap blocks allocated and freed: omitted")
 	case ops.Stop:
-		lose("operations that ended the thread or the program: left out")
+		lose("operations that ended the thread or the program: omitted")
 	default:
 		if ev.Op >= trace.OpGo && spec.Of != ops.SyncVar {
-			lose("operations of Go, which order nothing on their own: left out")
+			lose("operations of Go, which order nothing on their own: omitted")
 			return
 		}
 		w.synchronise(ev, spec, changes, lose)
@@ -310,7 +310,7 @@ func (w *writer) life(ev *trace.Event, spec *ops.Spec, failed func()) {
 	switch {
 	case ev.Result != 0:
 		failed()
-	case w.own && ev.Flags&trace.FlagNoChoice != 0: // put in when it was read
+	case w.own && ev.Flags&trace.FlagNoDecision != 0: // put in when it was read
 	case spec.Does == ops.Create:
 		w.line(ev, "fork", w.label(trace.ThreadID(ev.Value)))
 	default:
@@ -320,27 +320,27 @@ func (w *writer) life(ev *trace.Event, spec *ops.Spec, failed func()) {
 
 // synchronise writes what is left: operations on objects, signals, and what orders nothing.
 func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Change, lose func(string)) {
-	left := func() { lose("inits, destroys and other operations of objects: left out") }
+	left := func() { lose("inits, destroys and other operations of objects: omitted") }
 	switch spec.Of {
 	case ops.Mutex, ops.RWLock:
 		switch {
 		case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Alter, spec.Does == ops.Announce:
 			left()
 		case !spec.Done(ev):
-			lose("operations that failed: left out")
+			lose("operations that failed: omitted")
 		default:
 			w.lock(ev, changes, lose)
 		}
 	case ops.Condition, ops.Futex, ops.Barrier, ops.Semaphore, ops.Once:
 		switch {
 		case spec.Does == ops.Leave:
-			lose("time-outs of conditions and spurious wake-ups: left out")
+			lose("time-outs of conditions and spurious wake-ups: omitted")
 		case spec.Does == ops.Init, spec.Does == ops.Destroy, spec.Does == ops.Inspect:
 			left()
 		case spec.Does == ops.Opaque:
 			w.unknown(ev, lose)
 		case spec.Of == ops.Semaphore && ev.Result != 0:
-			lose("operations that failed: left out")
+			lose("operations that failed: omitted")
 		default:
 			w.section(ev, spec.Of, lose)
 			if spec.Of == ops.Condition {
@@ -351,7 +351,7 @@ func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Chan
 		}
 	case ops.Signal, ops.Timer:
 		if spec.Does == ops.Alter || spec.Does == ops.Return {
-			lose("masks and handlers of signals: left out")
+			lose("masks and handlers of signals: omitted")
 		} else {
 			w.section(ev, spec.Of, lose)
 		}
@@ -362,7 +362,7 @@ func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Chan
 			lose("cancellations: written as critical sections of a lock of their own")
 			w.alone(&trace.Event{Thread: ev.Thread, Site: ev.Site}, "cancellations", nil)
 		} else if spec.Does != ops.Opaque {
-			lose("operations that order nothing: left out")
+			lose("operations that order nothing: omitted")
 		} else {
 			w.unknown(ev, lose)
 		}
@@ -371,11 +371,11 @@ func (w *writer) synchronise(ev *trace.Event, spec *ops.Spec, changes []ops.Chan
 	}
 }
 
-// unknown leaves out an operation that says nothing to STD.
+// unknown omits an operation that STD cannot express.
 func (w *writer) unknown(ev *trace.Event, lose func(string)) {
 	if ev.Object == 0 {
-		lose("operations that STD has no word for: left out")
+		lose("operations that STD has no word for: omitted")
 		return
 	}
-	lose("inits, destroys and other operations of objects: left out")
+	lose("inits, destroys and other operations of objects: omitted")
 }

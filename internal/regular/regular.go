@@ -1,6 +1,6 @@
 // Package regular opens files whose names come from elsewhere: from a trace, from debug
 // information, from a command line. Such a name may be that of a FIFO, which would block until
-// somebody writes, or of a device, which may never end or may do something when it is opened.
+// another process writes, or of a device, which may never end or may act when it is opened.
 package regular
 
 import (

@@ -46,7 +46,7 @@ func TestOpen(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(20 * time.Second):
-		t.Fatal("it waits for somebody to write")
+		t.Fatal("it waits for a writer")
 	}
 	f, err := Open(at("file"))
 	if err != nil {

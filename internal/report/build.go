@@ -58,7 +58,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.switches = b.findSwitches()
 
 	v := &View{
-		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Without: tr.Header.Without,
+		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit,
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))

@@ -359,7 +359,7 @@ func (p *phrase) fail(e *trace.Event) {
 // access adds the value of a memory access if the trace has it. Accesses that were not scheduling
 // points are recorded without a value.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
-	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoChoice == 0)
+	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
 	switch {
 	case known && e.Size >= 1 && e.Size <= 8:
 		p.sep, p.value = sep, name.Type.Format(e.Value, e.Size)

@@ -30,7 +30,7 @@ func hiddenEvents(tr *trace.Trace) []bool {
 			out[i] = true
 		case ops.Does(e.Op) == ops.Communicate:
 			last[e.Thread] = e
-		case e.Op.IsAccess() && e.Flags&trace.FlagNoChoice != 0 && c != nil && c.Site == e.Site && near(c.Object, e.Object):
+		case e.Op.IsAccess() && e.Flags&trace.FlagNoDecision != 0 && c != nil && c.Site == e.Site && near(c.Object, e.Object):
 			out[i] = i != raced[0] && i != raced[1]
 		default:
 			delete(last, e.Thread)

@@ -3,7 +3,7 @@ package report
 // turns is a loop around a row: the row's event repeats every stride events, times times.
 type turns struct{ stride, times int }
 
-// rows returns the rows of segments. Inside loops (in), a row stands for its event in every turn.
+// rows returns the rows of segments. Inside loops (in), a row represents its event in every turn.
 // first is the event before which no switch is shown: the switch into a loop's first turn is not
 // part of the loop.
 func (b *builder) rows(segments []segment, first int, in []turns) []Row {
@@ -49,7 +49,7 @@ func (b *builder) switchRow(out []Row, i int) []Row {
 	return append(out, Row{Kind: SwitchRow, Thread: b.tr.Events[i].Thread, Event: i, Switch: b.switches[i]})
 }
 
-// eventRow returns the row of event i, which stands for the corresponding events in all turns of
+// eventRow returns the row of event i, which represents the corresponding events in all turns of
 // the surrounding loops.
 func (b *builder) eventRow(i int, in []turns) Row {
 	e := &b.tr.Events[i]

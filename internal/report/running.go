@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -27,8 +28,19 @@ func (r *Running) symbols() *symbol.Table {
 
 // Place returns the function and line of a site, or "" if unknown. exact means that the site is the
 // instruction itself and not a return address.
-func (r *Running) Place(s trace.Site, exact bool) string {
-	table := r.symbols()
+func (r *Running) Place(s trace.Site, exact bool) string { return r.Locate(s, exact).Text }
+
+// Locate is a finding.Locate.
+func (r *Running) Locate(s trace.Site, exact bool) finding.Location {
+	return locate(r.symbols(), s, exact)
+}
+
+// LocateIn returns a finding.Locate for the sites of a table.
+func LocateIn(table *symbol.Table) finding.Locate {
+	return func(s trace.Site, exact bool) finding.Location { return locate(table, s, exact) }
+}
+
+func locate(table *symbol.Table, s trace.Site, exact bool) finding.Location {
 	lookup := table.Call
 	if exact {
 		lookup = table.Exact
@@ -41,9 +53,9 @@ func (r *Running) Place(s trace.Site, exact bool) string {
 		}
 	}
 	if best == (symbol.Frame{}) {
-		return ""
+		return finding.Location{}
 	}
-	return best.String()
+	return finding.Location{Text: best.String(), Func: best.Func, Place: best.Place(), Library: best.System()}
 }
 
 // Object returns the name of an object: a variable, or the allocation of a block.

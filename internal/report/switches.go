@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,12 +14,12 @@ import (
 func (b *builder) findSwitches() []*Switch {
 	events := b.tr.Events
 	out := make([]*Switch, len(events))
-	next := nextChoices(events)
+	next := nextDecisions(events)
 	b.state = &ops.State{}
 	last := -1
 	for i := range events {
 		e := &events[i]
-		if !isChoice(e) {
+		if !isDecision(e) {
 			b.state.Apply(e)
 			continue
 		}
@@ -31,11 +32,13 @@ func (b *builder) findSwitches() []*Switch {
 	return out
 }
 
-// isChoice reports whether the event counts for context switches.
-func isChoice(e *trace.Event) bool { return e.Flags&trace.FlagNoChoice == 0 || e.Op == trace.OpSignal }
+// isDecision reports whether the event counts for context switches.
+func isDecision(e *trace.Event) bool {
+	return e.Flags&trace.FlagNoDecision == 0 || e.Op == trace.OpSignal
+}
 
-// nextChoices returns, for each event, the next scheduling point of its thread, or -1.
-func nextChoices(events []trace.Event) []int {
+// nextDecisions returns, for each event, the next scheduling point of its thread, or -1.
+func nextDecisions(events []trace.Event) []int {
 	next := make([]int, len(events))
 	ahead := map[trace.ThreadID]int{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -44,7 +47,7 @@ func nextChoices(events []trace.Event) []int {
 		if n, ok := ahead[e.Thread]; ok {
 			next[i] = n
 		}
-		if isChoice(e) {
+		if isDecision(e) {
 			ahead[e.Thread] = i
 		}
 	}
@@ -96,7 +99,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 	case b.tr.Threads[s.From].Label == trace.TimerLabel:
 		s.Reason, s.Text = Blocked, who+" waits for its time"
 	case !known:
-		s.Reason, s.Text = Blocked, who+" cannot go on"
+		s.Reason, s.Text = Blocked, who+" is blocked"
 	default:
 		s.Reason, s.Text = Blocked, who+" "+b.waitText(p, s.From)
 	}
@@ -134,7 +137,7 @@ func (b *builder) behind(i int) int {
 			depth--
 			continue
 		}
-		if depth == 0 && isChoice(e) {
+		if depth == 0 && isDecision(e) {
 			return k
 		}
 	}
@@ -184,7 +187,15 @@ func (b *builder) pendingOf(w *trace.Waiter) pending {
 		}
 		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
 	default:
-		p.brief = strings.TrimSpace(w.Op.String() + " " + name)
+		// In the words of phrase, as if the thread had continued; the operation's values are not known.
+		spec := ops.Of(w.Op)
+		switch spec.Tells {
+		case ops.TellVerb, ops.TellLater, ops.TellYield, ops.TellSleep:
+			name = ""
+		case ops.TellTarget, ops.TellThread:
+			name = "a thread"
+		}
+		p.brief = strings.TrimSpace(cmp.Or(spec.Verb, w.Op.String()) + " " + name)
 	}
 	return p
 }
@@ -205,12 +216,15 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
 	case ops.UntilReacquired:
 		if cond, waiting := b.state.Waiting(t); waiting {
-			return "waits in pthread_cond_wait on " + b.names.Name(cond, 0, len(b.tr.Events)).Text
+			return "waits on " + b.names.Name(cond, 0, len(b.tr.Events)).Text
 		}
 		if held := b.heldBy(p.aux, p.target, t); held != "" {
 			return "was woken and waits for " + b.names.Name(p.aux, 0, len(b.tr.Events)).Text + held
 		}
-		return strings.TrimSuffix("waits in pthread_cond_wait on "+name, " on ")
+		if name == "" {
+			return "waits on a condition variable"
+		}
+		return "waits on " + name
 	default:
 		if spec.Waits != "" {
 			return strings.Replace(spec.Waits, "%s", name, 1)

@@ -21,6 +21,10 @@ func TestReasons(t *testing.T) {
 			"T2 waits for m held by T1"},
 		{"failed trylock holds nothing", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 lock m\nfail deadlock",
 			"T1 PREEMPTED before lock m"},
+		{"a thread that never goes on is about to create one", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 create ready\nfail hang",
+			"T1 PREEMPTED before create a thread"},
+		{"and to test for cancellation", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 pthread_testcancel ready\nfail hang",
+			"T1 PREEMPTED before test for cancellation"},
 		{"a dead owner holds nothing, its heir does", "T1 3 lock m\nT1 4 owner_died m\nT2 5 lock m result=130\nT0 6 yield\nT2 7 yield\nwait T0 8 lock m\nfail deadlock",
 			"T0 waits for m held by T2"},
 		{"timed read lock", "T1 3 timed_read_lock l\nT0 6 yield\nT1 7 yield\nwait T0 8 timed_write_lock l\nfail deadlock",
@@ -30,11 +34,11 @@ func TestReasons(t *testing.T) {
 		{"woken but locked out", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_signal c T1\nT1 7 yield nochoice\nT0 8 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
 			"T2 waits for T1 to end"},
 		{"not woken yet, though locked out in the end", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_signal c T1\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
-			"T1 waits in pthread_cond_wait on c"},
+			"T1 waits on c"},
 		{"timed out, and locked out", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT1 4 cond_timeout c aux=m\nT2 6 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
 			"T1 was woken and waits for m held by T2"},
 		{"woken by a broadcast", "T1 3 lock m\nT1 4 cond_wait c aux=m\nT2 5 lock m\nT2 6 cond_broadcast c 1\nT1 7 yield nochoice\nT0 8 yield\nT2 9 yield\nwait T2 9 join T1\nwait T1 4 cond_wake m T2\nfail deadlock",
-			"T0 cannot go on"},
+			"T0 is blocked"},
 		{"the holder of then, not of the end", "T2 3 lock m\nT1 3 yield\nT2 4 unlock m\nT0 5 lock m\nT0 6 yield\nwait T1 4 lock m T0\nwait T2 7 sem_wait s\nwait T0 9 join T1\nfail deadlock",
 			"T2 waits in sem_wait on s"},
 		{"the holder at the time of the switch", "T2 3 lock m\nT1 3 yield\nT2 4 yield\nwait T1 4 lock m T0\nwait T0 9 join T1\nwait T2 9 join T1\nfail deadlock",
@@ -48,7 +52,7 @@ func TestReasons(t *testing.T) {
 		{"signal", "T1 3 yield\nT2 4 yield\nwait T1 5 signal_wait\nfail deadlock",
 			"T1 waits for a signal"},
 		{"nobody knows", "T1 3 yield\nT2 4 yield\nfail deadlock",
-			"T1 cannot go on"},
+			"T1 is blocked"},
 	} {
 		tr, names := reporttest.Parse(t, []byte("-- trace --\n"+threads+c.trace+"\n"))
 		var got string
@@ -63,14 +67,14 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestWithoutSymbols makes a view of a program that is not there any more.
+// TestWithoutSymbols makes a view of a program that no longer exists.
 func TestWithoutSymbols(t *testing.T) {
 	tr, _ := reporttest.Load(t, "deadlock")
 	tr.Modules[0].Path = "/nowhere/bank"
 	tr.Header.Instrumented = false
 	v := Build(tr, NamesOf(tr, symbol.ForTrace(tr, symbol.Options{DebugDirs: []string{}})), Options{})
 	checkView(t, tr, v)
-	if len(v.Notes) != 2 || !strings.Contains(v.Notes[0], "heddle cc") || !strings.Contains(v.Notes[1], "the file is gone") {
+	if len(v.Notes) != 2 || !strings.Contains(v.Notes[0], "heddle cc") || !strings.Contains(v.Notes[1], "the file no longer exists") {
 		t.Errorf("notes: %q", v.Notes)
 	}
 	last := v.Full()[len(v.Full())-1]

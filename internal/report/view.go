@@ -8,7 +8,7 @@ type View struct {
 	Command  []string   `json:"command,omitempty"`
 	Strategy string     `json:"strategy,omitempty"` // how the schedule was found
 	Original string     `json:"original,omitempty"` // for a simplified trace, the file it came from
-	Without  []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
+	Omit     []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all recorded events, scheduling points or not
 	// Hidden is how many of Events have no row, not even a folded one: synchronisation annotations
@@ -55,11 +55,11 @@ type Row struct {
 	Kind   RowKind        `json:"kind"`
 	Thread trace.ThreadID `json:"thread"` // of the first event; for a switch, the thread that runs next
 	Event  int            `json:"event"`  // index of the first event; for a switch, of the event after it
-	Events int            `json:"events"` // how many events the row stands for, without hidden ones; 0 for a switch
+	Events int            `json:"events"` // how many events the row represents, without hidden ones; 0 for a switch
 	Cell   *Cell          `json:"cell,omitempty"`
 	Switch *Switch        `json:"switch,omitempty"`
 	// Times is how often the block of a loop row ran, and Body is one turn of it. A cell of Body
-	// stands for its event in every turn; differing values appear as `first … last`. The switch
+	// represents its event in every turn; differing values appear as `first … last`. The switch
 	// from the end of one turn to the next, if any, ends Body.
 	Times int   `json:"times,omitempty"`
 	Body  []Row `json:"body,omitempty"`
@@ -85,7 +85,7 @@ type Cell struct {
 type Reason string
 
 const (
-	Preempted Reason = "preempted" // the thread could have gone on
+	Preempted Reason = "preempted" // the thread could have continued
 	Yielded   Reason = "yielded"   // so it could, but it had asked for a switch: yield or sleep
 	Ended     Reason = "ended"
 	Blocked   Reason = "blocked"
@@ -155,7 +155,7 @@ type Side struct {
 type Wait struct {
 	Thread trace.ThreadID `json:"thread"`
 	Ready  bool           `json:"ready"` // it was enabled
-	// Text says what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
+	// Text describes what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
 	// waits for B held by T2`.
 	Text  string `json:"text"`
 	Place int    `json:"place"`

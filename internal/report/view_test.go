@@ -103,7 +103,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// leaves are the numbers of events that rows stand for, in order.
+// leaves are the numbers of events that rows represent, in order.
 func leaves(t *testing.T, rows []Row) (out []int) {
 	t.Helper()
 	for _, r := range rows {
@@ -111,7 +111,7 @@ func leaves(t *testing.T, rows []Row) (out []int) {
 		case EventRow:
 			out = append(out, r.Event)
 			if r.Events != 1 {
-				t.Errorf("row of event %d stands for %d", r.Event, r.Events)
+				t.Errorf("row of event %d represents %d", r.Event, r.Events)
 			}
 		case SwitchRow:
 		default:
@@ -179,7 +179,7 @@ func checkView(t *testing.T, tr *trace.Trace, v *View) {
 		t.Fatalf("event %d is missing", i)
 	}
 	if n := turnEvents(v.Rows) + v.Hidden; n != len(tr.Events) {
-		t.Errorf("the rows stand for %d of %d events", n, len(tr.Events))
+		t.Errorf("the rows represent %d of %d events", n, len(tr.Events))
 	}
 	checkLoops(t, tr, v.Rows)
 	switches, preemptions := 0, 0

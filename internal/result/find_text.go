@@ -12,13 +12,52 @@ import (
 
 // Find prints the result of heddle find.
 func (p *Printer) Find(r *engine.Report) error {
+	var err error
 	switch {
+	case len(r.Findings) > 0:
+		return p.findings(r)
 	case r.Finding != nil:
-		return p.finding(r)
+		err = p.finding(r, &engine.Found{Finding: r.Finding, Simplified: r.Simplified}, true)
 	case r.Executions > 0:
 		printNothing(p.Words, r)
 	}
+	printIgnored(p.Words, r.Ignored)
+	return err
+}
+
+// findings prints the findings of a search for all, and what the search has covered.
+func (p *Printer) findings(r *engine.Report) error {
+	w, n := p.Words, len(r.Findings)
+	for i := range r.Findings {
+		fmt.Fprintf(w, "finding %d of %d: ", i+1, n)
+		if err := p.finding(r, &r.Findings[i], false); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	begun := ""
+	if r.Ended == engine.ByInterrupt {
+		begun = "interrupted; "
+	}
+	fmt.Fprintf(w, "%s%s in %s (%.1f s)%s\n", begun, wording.Count(n, "distinct finding"), wording.Count(r.Executions, "execution"), r.Seconds, ended(r))
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
+	}
+	printCovered(w, r)
+	printRaces(w, racesSeen(r))
+	printIgnored(w, r.Ignored)
 	return nil
+}
+
+// printIgnored lists the findings that the user named.
+func printIgnored(w io.Writer, ignored []engine.Ignored) {
+	for _, i := range ignored {
+		if i.Executions == 0 {
+			fmt.Fprintf(w, "ignored: no execution of %s\n", i.Key)
+			continue
+		}
+		fmt.Fprintf(w, "ignored: %s of %s\n", wording.Count(i.Executions, "execution"), i.Key)
+	}
 }
 
 // printNothing prints how far a search without a finding has come.
@@ -27,17 +66,17 @@ func printNothing(w io.Writer, r *engine.Report) {
 	if r.NotReproduced > 0 {
 		how = "no failure that comes again in "
 	}
+	switch {
+	case r.Outcome == engine.OnlyIgnored:
+		how = "nothing is known but ignored findings, which ended all of "
+	case r.Masked > 0:
+		how = strings.Replace(how, "failure", "other failure", 1)
+	}
 	if r.Outcome == engine.Interrupted {
 		how = "interrupted; " + strings.Replace(how, "failure", "failure so far", 1)
 	}
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, wording.Count(r.Executions, "execution"), r.Seconds)
-	switch r.Ended {
-	case engine.Sequential:
-		fmt.Fprint(w, ": it has one thread and no choice, so every execution is like this one")
-	case engine.Stale:
-		fmt.Fprintf(w, ": ended early, since the last %s showed nothing new (--stale)", wording.Thousands(r.Executions-r.Newest))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, ended(r))
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -45,6 +84,17 @@ func printNothing(w io.Writer, r *engine.Report) {
 		printCovered(w, r)
 	}
 	printRaces(w, racesSeen(r))
+}
+
+// ended returns why a search ended before its limits, for the end of a sentence.
+func ended(r *engine.Report) string {
+	switch r.Ended {
+	case engine.Sequential:
+		return ": it has one thread and no choice, so every execution is like this one"
+	case engine.Stale:
+		return fmt.Sprintf(": ended early, since the last %s showed nothing new (--stale)", wording.Thousands(r.Executions-r.Newest))
+	}
+	return ""
 }
 
 // printCovered prints what the search has covered, and how likely it has missed something.
@@ -77,20 +127,26 @@ func foundIn(execution int, described string) string {
 	return fmt.Sprintf("execution %s by %s", wording.Thousands(execution), description)
 }
 
-// finding prints a failure: its kind, the execution, and the files it is in.
-func (p *Printer) finding(r *engine.Report) error {
-	w, f := p.Words, r.Finding
+// finding prints a failure: its kind, the execution, and the files it is in. If it is the only one,
+// finding also prints what else the search has seen.
+func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) error {
+	w, f := p.Words, found.Finding
 	fmt.Fprintln(w, headline(f.Kind, f.Message))
 	if f.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", f.Where)
 	}
-	fmt.Fprintf(w, "  found in %s; %.2f s in all; --seed %d finds it again\n", foundIn(f.Execution, f.Strategy), r.Seconds, p.Seed)
+	spent := ""
+	if only {
+		spent = fmt.Sprintf("%.2f s in all; ", r.Seconds)
+	}
+	fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
+	printKey(w, f.Key)
 	if !f.Confirmed {
-		fmt.Fprintln(w, "  seen once; not replayed yet")
+		fmt.Fprintln(w, "  not confirmed: it was seen once, and no replay has shown it again")
 	}
 	fmt.Fprintln(w)
 	shown, replay := f.Recorded, f.Trace
-	if s := r.Simplified; s != nil {
+	if s := found.Simplified; s != nil {
 		shown, replay = s.Recorded, s.Trace
 	}
 	if shown != nil {
@@ -101,38 +157,53 @@ func (p *Printer) finding(r *engine.Report) error {
 		}
 	}
 	if early := overtakings(shown); early > 0 {
-		fmt.Fprintf(w, "\n%s\nIf your machine never delays a thread for so long, use --no-early-timeouts.\n", earlySentence(early))
+		fmt.Fprintf(w, "\n%s\n%s\n", earlySentence(early), p.earlyAdvice())
 	}
-	if p.Stats && r.Simplified != nil {
+	if p.Stats && found.Simplified != nil {
 		fmt.Fprintln(w)
-		if err := p.Summary(r.Simplified.Details); err != nil {
+		if err := p.Summary(found.Simplified.Details); err != nil {
 			return err
 		}
 	}
-	if f.Race == nil || len(r.Races) > 1 { // otherwise it is the one above
+	if only && (f.Race == nil || len(r.Races) > 1) { // otherwise it is the one above
 		printRaces(w, racesSeen(r))
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is reported elsewhere
 	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
-	if s := r.Simplified; s != nil && s.Trace != "" {
+	if s := found.Simplified; s != nil && s.Trace != "" {
 		fmt.Fprintf(w, "simplified: %s%s\n", s.Trace, Unsimplified(s))
 	}
 	fmt.Fprintf(w, "replay:     heddle replay %s\n", wording.Quoted(replay))
 	return nil
 }
 
+// printKey prints how to pass over a finding.
+func printKey(w io.Writer, key string) {
+	if key != "" {
+		fmt.Fprintf(w, "  key: %s (--ignore searches past it)\n", key)
+	}
+}
+
 // Unsimplified returns what a simplification has left undone, for a message.
 func Unsimplified(s *engine.Simplified) string {
 	out := ""
 	if !s.Complete {
-		out += " (not to the end; heddle simplify goes on from it)"
+		out += " (incomplete; heddle simplify continues from it)"
 	}
 	if !s.Confirmed {
-		out += " (not replayed yet)"
+		out += " (not confirmed by a replay)"
 	}
 	return out
+}
+
+// earlyAdvice says how to rule out what earlySentence explains.
+func (p *Printer) earlyAdvice() string {
+	if p.EarlyTimeouts {
+		return "Without --early-timeouts such delays add up to 100 ms at most; --no-early-timeouts rules them out."
+	}
+	return "If your machine never delays a thread for so long, use --no-early-timeouts."
 }
 
 // earlySentence explains a finding that depends on n overtakings.

@@ -15,7 +15,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Printer prints results for people.
+// Printer prints results as text.
 type Printer struct {
 	// Words and Errors write text that may come from a program or a trace, and filter out
 	// everything that a terminal acts on. Screen writes drawings, which are already safe.
@@ -25,6 +25,8 @@ type Printer struct {
 	Full  bool   // draw every event; otherwise long executions are not drawn
 	Stats bool   // print what the simplification did
 	Seed  uint64 // of the search
+	// EarlyTimeouts says that the search had no bound for early timeouts (--early-timeouts).
+	EarlyTimeouts bool
 
 	// For heddle test.
 	Prune           bool // kept findings that no longer fail are removed

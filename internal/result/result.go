@@ -1,5 +1,5 @@
 // Package result presents the result of a search for bugs: as JSON, in the form of docs/json.md,
-// and as text for people.
+// and as text.
 package result
 
 import (
@@ -18,6 +18,7 @@ const (
 	Clean       = "clean"
 	Interrupted = "interrupted"
 	Unfinished  = "unfinished" // no execution ended
+	Ignored     = "ignored"    // every execution ended in an ignored finding
 	Failed      = "failed"     // heddle could not run it
 	NoTests     = "no tests"
 	SetupFailed = "setup failed"
@@ -43,12 +44,36 @@ type Find struct {
 	Newest int     `json:"newest"`
 	Unseen *Unseen `json:"unseen,omitempty"`
 	// Unreproduced counts failures that could not be reproduced.
-	Unreproduced int         `json:"unreproduced,omitempty"`
-	Notes        []string    `json:"notes,omitempty"`
-	Races        []Race      `json:"races"`
-	Finding      *Finding    `json:"finding,omitempty"`
-	Trace        string      `json:"trace,omitempty"`
-	Simplified   *Simplified `json:"simplified,omitempty"`
+	Unreproduced int      `json:"unreproduced,omitempty"`
+	Notes        []string `json:"notes,omitempty"`
+	Races        []Race   `json:"races"`
+	Aside
+	Finding    *Finding    `json:"finding,omitempty"`
+	Trace      string      `json:"trace,omitempty"`
+	Simplified *Simplified `json:"simplified,omitempty"`
+}
+
+// Aside are the findings that did not end a search.
+type Aside struct {
+	// Findings are those of a search for all, in the order in which they were found.
+	Findings []Distinct `json:"findings,omitempty"`
+	// Ignored are those that the user named; Masked counts the executions that ended in one of
+	// them or in a finding found before.
+	Ignored []engine.Ignored `json:"ignored,omitempty"`
+	Masked  int              `json:"masked,omitempty"`
+}
+
+// Distinct is one of several findings.
+type Distinct struct {
+	Finding    *Finding    `json:"finding"`
+	Executions int         `json:"executions"` // that showed it
+	Known      bool        `json:"known,omitempty"`
+	Changed    bool        `json:"changed,omitempty"`
+	Trace      string      `json:"trace,omitempty"`
+	Simplified *Simplified `json:"simplified,omitempty"`
+
+	Report *engine.Found `json:"-"` // nil if a kept schedule failed again
+	Shown  *trace.Trace  `json:"-"`
 }
 
 // Unseen is an estimate of the probability that the next execution shows a new behaviour.
@@ -61,6 +86,7 @@ type Unseen struct {
 type Finding struct {
 	// Confirmed says that the failure occurred again when its trace was replayed.
 	Confirmed bool   `json:"confirmed"`
+	Key       string `json:"key"` // identity, for --ignore
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`
@@ -105,33 +131,50 @@ func Of(r *engine.Report) Find {
 		out.Outcome = Unfinished
 	case r.Outcome == engine.Interrupted:
 		out.Outcome = Interrupted
+	case r.Outcome == engine.OnlyIgnored:
+		out.Outcome = Ignored
+	}
+	out.Ignored, out.Masked = r.Ignored, r.Masked
+	for i := range r.Findings {
+		out.Findings = append(out.Findings, foundOf(&r.Findings[i]))
 	}
 	if u := r.Unseen; u != nil {
 		out.Unseen = &Unseen{u.Estimate, u.Below}
 	}
-	if f := r.Finding; f != nil {
-		out.Finding = &Finding{Confirmed: f.Confirmed, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution}
-		if f.Race != nil {
-			for _, side := range []engine.Access{f.Race.First, f.Race.Second} {
-				out.Finding.Race = append(out.Finding.Race, Access{side.Op, side.Where})
-			}
-		}
-		out.Trace = f.Trace
-		out.Finding.EarlyTimeouts = overtakings(f.Recorded)
+	if r.Finding != nil {
+		f := foundOf(&engine.Found{Finding: r.Finding, Simplified: r.Simplified})
+		out.Finding, out.Trace, out.Simplified = f.Finding, f.Trace, f.Simplified
 	}
-	if s := r.Simplified; s != nil {
-		out.Finding.EarlyTimeouts = overtakings(s.Recorded)
+	return out
+}
+
+// foundOf returns one finding of a search.
+func foundOf(x *engine.Found) Distinct {
+	f := x.Finding
+	out := Distinct{
+		Finding:    &Finding{Confirmed: f.Confirmed, Key: f.Key, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution},
+		Executions: x.Executions, Trace: f.Trace, Report: x, Shown: f.Recorded,
+	}
+	if f.Race != nil {
+		for _, side := range []engine.Access{f.Race.First, f.Race.Second} {
+			out.Finding.Race = append(out.Finding.Race, Access{side.Op, side.Where})
+		}
+	}
+	if s := x.Simplified; s != nil {
+		out.Shown = s.Recorded
 		out.Simplified = &Simplified{s.Trace, s.Events, s.Threads, s.Switches, s.Preemptions, s.Executions, s.Seconds, s.Complete, s.Confirmed}
 	}
+	out.Finding.EarlyTimeouts = overtakings(out.Shown)
 	return out
 }
 
 // OfTrace returns the failure in a replayed trace of the target's program.
 func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	f, names := finding.Of(tr.Ending, tr.Modules), report.NewRunning(t.Modules)
-	out := &Finding{Confirmed: true, Kind: f.Kind.String(), Message: f.Message, Where: names.Place(f.Site, f.Exact), Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
+	key, _ := f.Key(tr.Stacks, names.Locate)
+	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Message, Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
 	for _, x := range tr.Ending.Accesses {
-		out.Race = append(out.Race, Access{x.Op.String(), names.Place(x.Site, false)})
+		out.Race = append(out.Race, Access{x.Op.String(), finding.Caller(x.Site, tr.Stacks[x.Stack], names.Locate).Text})
 	}
 	return out
 }

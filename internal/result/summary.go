@@ -9,7 +9,7 @@ import (
 
 // packageOutcomes are the outcomes of tests that determine their package's, in ascending order: the
 // highest one wins.
-var packageOutcomes = []string{Clean, Unfinished, Failed, Found}
+var packageOutcomes = []string{Clean, Ignored, Unfinished, Failed, Found}
 
 // Worsen sets the package's outcome to that of one of its tests, if that is worse.
 func (r *Package) Worsen(outcome string) {
@@ -20,11 +20,12 @@ func (r *Package) Worsen(outcome string) {
 
 // Totals are the totals over all packages of heddle test.
 type Totals struct {
-	Found      int // bugs
-	Failed     int // packages and tests that heddle could not run
-	Unfinished int // tests without an execution that ended
-	Leaks      int // go statements whose goroutines leaked
-	Findings   []*Test
+	Found      int     // bugs
+	Failed     int     // packages and tests that heddle could not run
+	Unfinished int     // tests without an execution that ended
+	Ignored    int     // tests of which every execution ended in an ignored finding
+	Leaks      int     // go statements whose goroutines leaked
+	Findings   []*Test // one for each finding
 }
 
 // Totals lists the findings in all packages, the worst first, and what remains unknown.
@@ -43,6 +44,9 @@ func (p *Printer) Totals(t *Totals) error {
 	}
 	if t.Unfinished > 0 {
 		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing is known\n", wording.Count(t.Unfinished, "test"))
+	}
+	if t.Ignored > 0 {
+		fmt.Fprintf(w, "%s only with ignored findings: every execution ended in one, and nothing else is known\n", wording.Count(t.Ignored, "test"))
 	}
 	if t.Leaks > 0 && p.LeaksNoted {
 		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore hides them\n", wording.Count(t.Leaks, "place"))

@@ -10,9 +10,10 @@ type Test struct {
 	Package string `json:"package"`
 	Test    string `json:"test"`
 	Search
-	Sequential bool        `json:"sequential,omitempty"`
-	Notes      []string    `json:"notes,omitempty"`
-	Leaks      []Leak      `json:"leaks,omitempty"`
+	Sequential bool     `json:"sequential,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+	Leaks      []Leak   `json:"leaks,omitempty"`
+	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
 	Known      bool        `json:"known,omitempty"`
 	Changed    bool        `json:"changed,omitempty"`
@@ -25,16 +26,39 @@ type Test struct {
 	Shown  *trace.Trace   `json:"-"` // of the finding
 }
 
+// Each returns the findings of a test as one Test each; none without a finding.
+func (out *Test) Each() []*Test {
+	if len(out.Findings) == 0 {
+		if out.Finding == nil {
+			return nil
+		}
+		return []*Test{out}
+	}
+	var all []*Test
+	for _, f := range out.Findings {
+		one := *out
+		one.Finding, one.Known, one.Changed, one.Trace, one.Simplified, one.Shown = f.Finding, f.Known, f.Changed, f.Trace, f.Simplified, f.Shown
+		one.Report = nil
+		if f.Report != nil {
+			one.Report = &engine.Report{Finding: f.Report.Finding, Simplified: f.Report.Simplified}
+		}
+		all = append(all, &one)
+	}
+	return all
+}
+
 // Package is the line for a package, after those of its tests.
 type Package struct {
 	Package string  `json:"package"`
-	Outcome string  `json:"outcome"` // found, clean, unfinished, interrupted, no tests, setup failed, build failed, failed
+	Outcome string  `json:"outcome"` // found, clean, unfinished, ignored, interrupted, no tests, setup failed, build failed, failed
 	Seconds float64 `json:"seconds"`
 	Tests   int     `json:"tests"`
 	Found   int     `json:"found"`
 	// Unfinished counts the tests without an execution that ended in time.
-	Unfinished int           `json:"unfinished,omitempty"`
-	Leaks      []PackageLeak `json:"leaks,omitempty"`
+	Unfinished int `json:"unfinished,omitempty"`
+	// Ignored counts the tests of which every execution ended in an ignored finding.
+	Ignored int           `json:"ignored,omitempty"`
+	Leaks   []PackageLeak `json:"leaks,omitempty"`
 	// Executions of all tests.
 	Executions int    `json:"executions"`
 	Error      string `json:"error,omitempty"`

@@ -11,7 +11,7 @@ import (
 // Test prints the result of a test, in the form of go test.
 func (p *Printer) Test(out *Test) error {
 	w := p.Words
-	verdict := map[string]string{Found: "FAIL", Clean: "PASS", Interrupted: "STOP", Unfinished: "UNFINISHED", Failed: "ERROR"}[out.Outcome]
+	verdict := map[string]string{Found: "FAIL", Clean: "PASS", Interrupted: "STOP", Unfinished: "UNFINISHED", Ignored: "IGNORED", Failed: "ERROR"}[out.Outcome]
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
 	for _, n := range out.Notes {
 		fmt.Fprintf(p.Errors, "heddle: note: %s: %s\n", out.Test, n)
@@ -26,15 +26,24 @@ func (p *Printer) Test(out *Test) error {
 		if p.Prune {
 			fate = "it is removed"
 		}
-		fmt.Fprintf(w, "    fixed? the schedule in %s does not fail any more: %s\n", name, fate)
+		fmt.Fprintf(w, "    fixed? the schedule in %s no longer fails: %s\n", name, fate)
 	}
 	if out.Error != "" {
 		fmt.Fprintf(p.Errors, "heddle: %s: %s\n", out.Test, out.Error)
 	}
-	if out.Finding == nil {
-		return nil
+	each := out.Each()
+	for i, one := range each {
+		if len(each) > 1 {
+			fmt.Fprintf(w, "finding %d of %d: ", i+1, len(each))
+		}
+		if err := p.testFinding(one); err != nil {
+			return err
+		}
 	}
-	return p.testFinding(out)
+	for _, i := range out.Ignored {
+		fmt.Fprintf(w, "    ignored: %s of %s\n", wording.Count(i.Executions, "execution"), i.Key)
+	}
+	return nil
 }
 
 // testFinding prints a failure as heddle find does.
@@ -45,10 +54,12 @@ func (p *Printer) testFinding(out *Test) error {
 		fmt.Fprintf(w, "  at %s\n", f.Where)
 	}
 	if out.Known {
-		fmt.Fprintf(w, "  found before, and not fixed\n\n")
+		fmt.Fprintf(w, "  found before, and not fixed\n")
 	} else {
-		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n\n", foundIn(f.Execution, f.Strategy), p.Seed)
+		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n", foundIn(f.Execution, f.Strategy), p.Seed)
 	}
+	printKey(w, f.Key)
+	fmt.Fprintln(w)
 	if p.Stats && out.Report != nil && out.Report.Simplified != nil {
 		if err := p.Summary(out.Report.Simplified.Details); err != nil {
 			return err
@@ -60,7 +71,7 @@ func (p *Printer) testFinding(out *Test) error {
 		}
 	}
 	if early := overtakings(out.Shown); early > 0 {
-		fmt.Fprintf(w, "\n%s\n", earlySentence(early))
+		fmt.Fprintf(w, "\n%s\n%s\n", earlySentence(early), p.earlyAdvice())
 	}
 	if out.Trace == "" {
 		return nil
@@ -93,7 +104,7 @@ func (out *Test) simplification() string {
 func (out *Test) sums() string {
 	parts := []string{fmt.Sprintf("%.2fs", out.Seconds)}
 	switch {
-	case out.Known:
+	case out.Known && len(out.Findings) == 0:
 		parts = append(parts, "kept schedule")
 	case out.Outcome == Unfinished:
 		parts = append(parts, "no execution ended")
@@ -118,7 +129,7 @@ func (p *Printer) Package(r *Package) error {
 		if r.Tests == 0 {
 			line += " [no tests to run]"
 		}
-	case Unfinished:
+	case Unfinished, Ignored:
 		line = fmt.Sprintf("FAIL\t%s\t%.3fs", r.Package, r.Seconds)
 		if p.AllowUnfinished {
 			line = "ok  " + strings.TrimPrefix(line, "FAIL")
@@ -133,6 +144,9 @@ func (p *Printer) Package(r *Package) error {
 	}
 	if r.Unfinished > 0 {
 		line += fmt.Sprintf(" [%s unfinished]", wording.Count(r.Unfinished, "test"))
+	}
+	if r.Ignored > 0 {
+		line += fmt.Sprintf(" [%s only with ignored findings]", wording.Count(r.Ignored, "test"))
 	}
 	_, err := fmt.Fprintln(p.Words, line)
 	return err

@@ -16,7 +16,7 @@ func TestKeptSimplified(t *testing.T) {
 	}{
 		{false, nil, "kept in:    x.hdl (as found, not simplified)\n"},
 		{false, &engine.Simplified{Complete: true, Confirmed: true}, "kept in:    x.hdl (simplified)\n"},
-		{false, &engine.Simplified{Confirmed: true}, "kept in:    x.hdl (simplified) (not to the end; heddle simplify goes on from it)\n"},
+		{false, &engine.Simplified{Confirmed: true}, "kept in:    x.hdl (simplified) (incomplete; heddle simplify continues from it)\n"},
 		{true, nil, "kept in:    x.hdl\n"},
 	} {
 		var b strings.Builder

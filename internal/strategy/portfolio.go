@@ -39,8 +39,9 @@ type Portfolio struct {
 	// known are the last recordings, from which the number of scheduling points follows for any set
 	// of instructions.
 	known []recording
-	// skip is how many accesses the next round's recordings omit: where executions are too long to
-	// be examined completely, each round begins where the previous one ended.
+	// skip is how many accesses the next round's watched executions omit: where the target sends
+	// accesses to heddle and executions have too many, each round begins where the previous one
+	// ended.
 	skip int
 }
 
@@ -53,13 +54,15 @@ const (
 	lastBatch  = 256
 	// sameParameters is how many executions share one draw of a sampler's parameters.
 	sameParameters = 16
-	// Recordings per round, and the events they may have in total: programs with millions of
-	// accesses are recorded less often.
-	recordings     = 4
-	recordedEvents = 2_000_000
-	// cheapEvents is the number of events up to which every other plan is recorded if races are
-	// failures: only a recorded execution shows them.
-	cheapEvents = 5000
+	// Watched executions per round, and what they may cost in total (recording.Cost): programs with
+	// millions of accesses are watched less often.
+	recordings   = 4
+	recordedCost = 2_000_000
+	// cheapCost is the cost up to which every other plan is watched if races are failures: only a
+	// watched execution shows them.
+	cheapCost = 5000
+	// inPlace is how many accesses that the target examines cost as much as an event that it sends.
+	inPlace = 64
 )
 
 // arm is a sampler with one of the two sets of scheduling points.
@@ -70,11 +73,12 @@ type arm struct {
 	executions, fresh int
 }
 
-// recording is what a recorded execution tells about scheduling points.
+// recording is what a watched execution tells about scheduling points.
 type recording struct {
-	Events, Threads int
-	Sync            int                // scheduling points whatever the set is
-	Accesses        map[trace.Site]int // by instruction
+	// Cost is what watching cost, in events sent from the program to heddle.
+	Cost, Threads int
+	Sync          int                // scheduling points whatever the set is
+	Accesses      map[trace.Site]int // by instruction
 }
 
 // NewPortfolio returns a search by some samplers; by Samplers if none is given.
@@ -165,18 +169,22 @@ func (p *Portfolio) Observe(o *Observation) {
 			p.saw(a.memory, out.Points, out.Threads)
 		}
 	}
-	if o.Seen == nil || out.Trace == nil {
+	if o.Seen == nil {
 		return
 	}
 	p.window(o.Seen)
-	for _, s := range append(race.Sites(o.Seen.Races), race.Handlers(out.Trace)...) {
+	for _, s := range slices.Concat(race.Sites(o.Seen.Races), o.Seen.Handlers) {
 		if !p.racing[s] {
 			p.racing[s] = true
 			p.fresh = append(p.fresh, s)
 		}
 	}
 	if well {
-		p.recorded(o.Seen, len(out.Trace.Threads))
+		threads := out.Threads
+		if out.Trace != nil {
+			threads = len(out.Trace.Threads)
+		}
+		p.recorded(o.Seen, threads)
 	}
 }
 
@@ -197,10 +205,7 @@ func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
 	return Request{Plan: plan, Key: arm}
 }
 
-// watched makes a plan's executions recorded and observed.
-func watched(r *Request) { r.Plan.Record, r.Plan.Accesses, r.Observe = true, true, true }
-
-// nextRound returns the next round's plans: recorded executions, then the batches.
+// nextRound returns the next round's plans: watched executions, then the batches.
 func (p *Portfolio) nextRound() []Request {
 	n := lastBatch
 	if p.round < 6 {
@@ -217,20 +222,15 @@ func (p *Portfolio) nextRound() []Request {
 		// more likely to show what is still hidden.
 		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
 		r := p.plan(p.draw(k), k, 1)
-		watched(&r)
-		if p.skip > 0 {
-			r.Plan.Accesses, r.Plan.SkipAccesses = false, p.skip // a trace has them from the start or not at all
-		}
+		r.Plan.Record, r.Observe, r.Plan.SkipAccesses = true, true, p.skip
 		plans = append(plans, r)
 	}
-	cheap := p.setting.RacesFail && p.longest() < cheapEvents
+	cheap := p.setting.RacesFail && p.longest() < cheapCost
 	for k, a := range arms {
 		for left := p.share(a, arms, n); left > 0; left -= sameParameters {
 			r := p.plan(p.draw(k), k, min(left, sameParameters))
 			// Early time-outs alternate with every plan, so this makes all four combinations occur.
-			if cheap && p.plans/2%2 == 0 {
-				watched(&r)
-			}
+			r.Observe = cheap && p.plans/2%2 == 0
 			plans = append(plans, r)
 		}
 	}
@@ -247,16 +247,16 @@ func (p *Portfolio) draw(arm int) schedule.Plan {
 	return a.sampler.Plan(p.rand, p.seen[set(a.memory)])
 }
 
-// recordings returns how many executions of the next round are recorded.
+// recordings returns how many executions of the next round are watched.
 func (p *Portfolio) recordings() int {
-	return max(1, min(recordings, recordedEvents/p.longest()))
+	return max(1, min(recordings, recordedCost/p.longest()))
 }
 
-// longest returns the number of events in the longest of the last recordings, at least 1.
+// longest returns the cost of the longest of the last watched executions, at least 1.
 func (p *Portfolio) longest() int {
 	longest := 1
 	for _, r := range p.known {
-		longest = max(longest, r.Events)
+		longest = max(longest, r.Cost)
 	}
 	return longest
 }
@@ -311,7 +311,7 @@ func (p *Portfolio) saw(memory bool, points, threads int) {
 
 // recorded records an execution that was observed.
 func (p *Portfolio) recorded(o *observe.Observation, threads int) {
-	r := recording{Events: o.Events, Threads: threads, Accesses: o.Accesses, Sync: o.Sync}
+	r := recording{Cost: o.Sent + (o.Events-o.Sent)/inPlace, Threads: threads, Accesses: o.Accesses, Sync: o.Sync}
 	p.saw(false, r.Sync, r.Threads)
 	if p.known = append(p.known, r); len(p.known) > recordings {
 		p.known = p.known[1:]

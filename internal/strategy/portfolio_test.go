@@ -38,7 +38,7 @@ func TestRounds(t *testing.T) {
 		setting := Setting{Seed: rapid.Uint64().Draw(t, "seed")}
 		p := NewPortfolio(setting)
 		first := FirstRequest(&setting)
-		if f := first.Plan; f.Policy != schedule.Fair || !f.Record || !f.Accesses || f.Timeouts || !first.Observe {
+		if f := first.Plan; f.Policy != schedule.Fair || !f.Record || f.Accesses || f.Timeouts || !first.Observe {
 			t.Fatalf("first plan %+v", first)
 		}
 		next := first.Plan.Seed + 1
@@ -68,7 +68,7 @@ func TestRounds(t *testing.T) {
 					t.Fatalf("round %d: %d points where there are %d", round, len(plan.Points), len(p.points))
 				}
 				if plan.Record {
-					if recorded++; recorded != i+1 || plan.Repeat != 1 || !plan.Accesses || !q.Observe {
+					if recorded++; recorded != i+1 || plan.Repeat != 1 || plan.Accesses || !q.Observe {
 						t.Fatalf("round %d: recorded plan %d: %+v", round, i, plan)
 					}
 					continue
@@ -175,8 +175,8 @@ func TestLengths(t *testing.T) {
 	var o observe.Observer
 	o.Begin(0)
 	for _, e := range []trace.Event{
-		{Op: trace.OpThreadCreate}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoChoice}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoChoice},
-		{Op: trace.OpWrite, Site: 2, Flags: trace.FlagNoChoice}, {Op: trace.OpMalloc, Flags: trace.FlagNoChoice}, {Op: trace.OpMutexLock},
+		{Op: trace.OpThreadCreate}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoDecision}, {Op: trace.OpRead, Site: 1, Flags: trace.FlagNoDecision},
+		{Op: trace.OpWrite, Site: 2, Flags: trace.FlagNoDecision}, {Op: trace.OpMalloc, Flags: trace.FlagNoDecision}, {Op: trace.OpMutexLock},
 	} {
 		o.Event(&e)
 	}
@@ -204,48 +204,54 @@ func TestLengths(t *testing.T) {
 func TestLongRecordings(t *testing.T) {
 	for _, test := range []struct{ events, want int }{{0, 4}, {10, 4}, {400_000, 4}, {700_000, 2}, {3_000_000, 1}} {
 		p := NewPortfolio(Setting{})
-		p.recorded(&observe.Observation{Events: test.events}, 1)
+		p.recorded(&observe.Observation{Events: test.events, Sent: test.events}, 1)
 		if got := p.recordings(); got != test.want {
 			t.Errorf("%d events: %d recordings, want %d", test.events, got, test.want)
+		}
+		// Accesses that stay in the program cost little.
+		p = NewPortfolio(Setting{})
+		p.recorded(&observe.Observation{Events: inPlace * test.events}, 1)
+		if got := p.recordings(); got != test.want {
+			t.Errorf("%d accesses watched in place: %d recordings, want %d", inPlace*test.events, got, test.want)
 		}
 	}
 }
 
-// TestRecordedShare: where races are failures and recordings are short, half of the
-// executions are recorded; else a handful a round.
-func TestRecordedShare(t *testing.T) {
+// TestWatchedShare: where races are failures and watching is cheap, half of the executions are
+// watched; else a handful a round.
+func TestWatchedShare(t *testing.T) {
 	for _, c := range []struct {
 		setting  Setting
 		events   int
 		from, to float64
 	}{
 		{Setting{RacesFail: true}, 100, 0.3, 0.7},
-		{Setting{RacesFail: true}, cheapEvents, 0, 0.1},
+		{Setting{RacesFail: true}, cheapCost, 0, 0.1},
 		{Setting{}, 100, 0, 0.1},
 	} {
 		p := NewPortfolio(c.setting)
 		p.grow([]trace.Site{1})
-		recorded, all, both := 0, 0, map[[2]bool]bool{}
+		watched, all, both := 0, 0, map[[2]bool]bool{}
 		for range 8 {
-			p.recorded(&observe.Observation{Events: c.events}, 1)
+			p.recorded(&observe.Observation{Events: c.events, Sent: c.events}, 1)
 			for _, q := range p.nextRound() {
 				all += q.Plan.Repeat
-				if q.Plan.Record {
-					recorded += q.Plan.Repeat
+				if q.Observe {
+					watched += q.Plan.Repeat
 				}
-				if q.Plan.Record != q.Plan.Accesses || q.Plan.Record != q.Observe {
-					t.Fatal("recorded without accesses")
+				if q.Plan.Accesses || q.Plan.Record && (!q.Observe || q.Plan.Repeat != 1) {
+					t.Fatal("recorded without being observed, or with accesses, or more than once")
 				}
 				if q.Plan.Repeat > 1 {
-					both[[2]bool{q.Plan.Record, q.Plan.Timeouts}] = true
+					both[[2]bool{q.Observe, q.Plan.Timeouts}] = true
 				}
 			}
 		}
-		if share := float64(recorded) / float64(all); share < c.from || share > c.to {
-			t.Errorf("%+v, %d events: %.2f of %d executions are recorded", c.setting, c.events, share, all)
+		if share := float64(watched) / float64(all); share < c.from || share > c.to {
+			t.Errorf("%+v, %d events: %.2f of %d executions are watched", c.setting, c.events, share, all)
 		}
 		if c.from > 0 && len(both) != 4 {
-			t.Errorf("recordings and early time-outs go together: %v", both)
+			t.Errorf("watching and early time-outs go together: %v", both)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func Parse(name string) (Sampler, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("no strategy is called %q; there are %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
 // ParseSearch returns the constructor of the search that names ask for: a Portfolio of these

@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	_, err := Parse("chess")
-	if err == nil || err.Error() != `no strategy is called "chess"; there are random, pct, stay, pos` {
+	if err == nil || err.Error() != `unknown strategy "chess"; want one of random, pct, stay, pos` {
 		t.Errorf("Parse of an unknown name: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // stateVersion is the version of saved states. It is raised whenever an older reader would continue
 // with a different search than the one saved.
-const stateVersion = 1
+const stateVersion = 2
 
 // ErrState wraps every error of Restore.
 var ErrState = errors.New("the saved search cannot be continued")
@@ -100,15 +100,15 @@ func restore(data []byte, s Strategy, setting Setting) (flight []InFlight, err e
 	}
 	switch {
 	case in.Heddle != "search" || in.Version != stateVersion:
-		return nil, fmt.Errorf("it is version %d of %q, and this heddle continues version %d of \"search\": begin the search again", in.Version, in.Heddle, stateVersion)
+		return nil, fmt.Errorf("it is version %d of %q, and this heddle continues version %d of \"search\": start the search again", in.Version, in.Heddle, stateVersion)
 	case in.Points != schedule.PointsVersion:
-		return nil, fmt.Errorf("it was saved under version %d of scheduling points, and this heddle has version %d: begin the search again", in.Points, schedule.PointsVersion)
+		return nil, fmt.Errorf("it was saved under version %d of scheduling points, and this heddle has version %d: start the search again", in.Points, schedule.PointsVersion)
 	case in.Setting.Build != setting.Build:
-		return nil, fmt.Errorf("it is a search of build %s, and this is build %s: use the program that it was begun with", in.Setting.Build, setting.Build)
+		return nil, fmt.Errorf("it is a search of build %s, and this is build %s: use the program it was started with", in.Setting.Build, setting.Build)
 	case in.Strategy != s.String():
 		return nil, fmt.Errorf("it was made by %q, and not by %q: give the same strategies", in.Strategy, s)
 	case !bytes.Equal(is, was):
-		return nil, fmt.Errorf("it was begun with other options (%s, now %s): give the same ones", was, is)
+		return nil, fmt.Errorf("it was started with other options (%s, now %s): give the same ones", was, is)
 	}
 	for i := range in.InFlight {
 		f := InFlight{Observed: in.InFlight[i].Observed}
@@ -131,7 +131,7 @@ func strict(data []byte, into any) error {
 		return err
 	}
 	if d.More() {
-		return errors.New("there is something after its end")
+		return errors.New("data follows its end")
 	}
 	return nil
 }

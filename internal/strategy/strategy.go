@@ -94,7 +94,9 @@ type Request struct {
 	// need not reach the end of the execution is followed with schedule.Tolerant; its outcome
 	// counts the deviations.
 	Plan schedule.Plan
-	// Observe asks for Observation.Seen, in plans that are recorded.
+	// Observe asks for Observation.Seen. The worker decides how its target is watched: the plan is
+	// recorded, with the accesses that are not scheduling points, if it asks for that or if the target
+	// has to send its accesses.
 	Observe bool
 	// Key is the strategy's own name for the plan, returned with the outcomes. It is not negative.
 	Key int
@@ -106,7 +108,7 @@ const First = -1
 // FirstRequest returns the plan of the program's undisturbed execution.
 func FirstRequest(s *Setting) Request {
 	return Request{Key: First, Observe: true, Plan: schedule.Plan{
-		Policy: schedule.Fair, Seed: s.FirstSeed(), Repeat: 1, Points: s.Points, Record: true, Accesses: true,
+		Policy: schedule.Fair, Seed: s.FirstSeed(), Repeat: 1, Points: s.Points, Record: true,
 	}}
 }
 
@@ -122,7 +124,7 @@ type Observation struct {
 	// ended before this execution was made; Last is true then.
 	Outcome *schedule.Outcome
 	// Seen is what the execution showed; nil if the plan did not ask for it or the execution could
-	// not be recorded.
+	// not be watched to its end.
 	Seen *observe.Observation
 	// New says that no earlier execution ordered conflicting operations in the same way.
 	New bool

@@ -78,13 +78,13 @@ func (m *module) open() (*image, error) {
 	}
 	im, err := readImage(m.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no symbols for %s: the file is gone; put the build that was recorded back", m.Path)
+		return nil, fmt.Errorf("no symbols for %s: the file no longer exists; restore the recorded build", m.Path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("no symbols for %s: %w", m.Path, elffile.Plain(err))
 	}
 	if have, ok := m.matches(im); !ok {
-		return nil, fmt.Errorf("symbols do not match: %s has build id %s, the trace was recorded with %s; put that build back, or record again",
+		return nil, fmt.Errorf("symbols do not match: %s has build id %s, the trace was recorded with %s; restore that build, or record again",
 			m.Path, shortID(have), shortID(m.BuildID))
 	}
 	return im, nil

@@ -141,7 +141,7 @@ func TestWrongBuild(t *testing.T) {
 	}{
 		{"other build id", trace.Module{Path: program, BuildID: "00112233"}, "symbols do not match"},
 		{"other hash", trace.Module{Path: program, BuildID: "sha256:00"}, "symbols do not match"},
-		{"gone", trace.Module{Path: program + ".old", BuildID: "00112233"}, "the file is gone"},
+		{"gone", trace.Module{Path: program + ".old", BuildID: "00112233"}, "the file no longer exists"},
 		{"not a program", trace.Module{Path: "sample_test.go"}, "no symbols"},
 		{"kernel's own", trace.Module{Path: "linux-vdso.so.1"}, ""},
 	}

@@ -46,7 +46,7 @@ func (b build) compileApart(t *testing.T, sources ...string) string {
 	return filepath.Join(dir, "sample")
 }
 
-// Units in files of their own, or gathered in one, tell as much as those in the program.
+// Units in files of their own, or gathered in one, name as much as those in the program.
 func TestSplit(t *testing.T) {
 	// Binutils' dwp does not know DWARF 5, and LLVM's does not end with GCC's; compressed
 	// sections are too much for it.
@@ -123,7 +123,7 @@ func TestCompressed(t *testing.T) {
 }
 
 // Without the file, or with that of another build, lines and the names of functions are
-// still told, and what is missing is said.
+// still named, and a message names what is missing.
 func TestSplitMissing(t *testing.T) {
 	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
 		b := build{"gcc", []string{"-g", version, "-O0", "-gsplit-dwarf", "-fPIE", "-pie"}}

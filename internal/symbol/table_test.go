@@ -139,7 +139,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkCallAgain is the same address once more.
+// BenchmarkCallAgain is the same address again.
 func BenchmarkCallAgain(b *testing.B) {
 	program := build{"gcc", []string{"-g", "-O2"}}.compile(b, "sample.c")
 	tab := tableFor(b, program)

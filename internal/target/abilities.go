@@ -32,12 +32,25 @@ type Wrapper interface {
 	Unwrap() Target
 }
 
-// Stillness is the ability to tell a running execution from one that hangs.
+// Stillness is the ability to distinguish a running execution from one that hangs.
 type Stillness interface {
 	// Still returns how long the current execution has shown no sign of life, as the target's
 	// watchdog measures it, and 0 between executions. At the watchdog's limit the watchdog ends the
 	// execution. Still may be called from any goroutine.
 	Still() time.Duration
+}
+
+// RaceWatcher is the ability to find an execution's data races while the program runs, without the
+// accesses leaving it: schedule.Plan.Watch.
+type RaceWatcher interface {
+	// WatchesRaces reports whether the program's accesses can be watched.
+	WatchesRaces() bool
+}
+
+// Watches reports whether t carries out schedule.Plan.Watch.
+func Watches(t Target) bool {
+	w, ok := As[RaceWatcher](t)
+	return ok && w.WatchesRaces()
 }
 
 // Omitter is the ability to omit synchronisation calls that were named when the target was started.

@@ -12,6 +12,14 @@ type still struct{ target.Target }
 
 func (still) Still() time.Duration { return time.Second }
 
+// watching is a target that says whether it watches.
+type watching struct {
+	target.Target
+	answer bool
+}
+
+func (w watching) WatchesRaces() bool { return w.answer }
+
 // wrapper wraps a target without having its abilities.
 type wrapper struct{ target.Target }
 
@@ -37,6 +45,9 @@ func TestAs(t *testing.T) {
 		if ok != test.ok || ok && s.Still() != time.Second {
 			t.Errorf("%s: %v, %v", test.name, s, ok)
 		}
+	}
+	if target.Watches(still{}) || target.Watches(watching{answer: false}) || !target.Watches(wrapper{watching{answer: true}}) {
+		t.Error("a target watches without saying so, or does not although it says so")
 	}
 	if _, ok := target.As[target.Omitter](still{}); ok {
 		t.Error("another ability was found")

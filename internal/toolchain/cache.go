@@ -23,18 +23,18 @@ func CacheDir(flag string) (string, error) {
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("there is no place for the runtime, because neither HOME nor XDG_CACHE_HOME is set: set HEDDLE_CACHE to a directory")
+			return "", fmt.Errorf("no directory for the runtime is known, because neither HOME nor XDG_CACHE_HOME is set: set HEDDLE_CACHE to a directory")
 		}
 		dir = filepath.Join(user, "heddle")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("the cache directory has no absolute path, because the working directory is gone (%v): set HEDDLE_CACHE to an absolute path", err)
+		return "", fmt.Errorf("the cache directory has no absolute path, because the working directory no longer exists (%v): set HEDDLE_CACHE to an absolute path", err)
 	}
 	// LD_PRELOAD ends a name at a space or colon, a run path at a colon or semicolon, and
 	// both expand dollar signs.
 	if i := strings.IndexAny(dir, " \t\n:;$"); i >= 0 {
-		return "", fmt.Errorf("the cache directory %q has %q in its name, which the dynamic loader cannot take: set HEDDLE_CACHE to another directory", dir, dir[i])
+		return "", fmt.Errorf("the cache directory %q has %q in its name, which the dynamic loader cannot handle: set HEDDLE_CACHE to another directory", dir, dir[i])
 	}
 	return dir, nil
 }

@@ -24,7 +24,7 @@ func RuntimeFlags() []Flag {
 	return []Flag{
 		{"-std=gnu11", "the runtime's language: C11 with GNU statement expressions and assembler", Compile, 0},
 		{"-O2", "hooks run at every memory access", both, 0},
-		{"-g", "a crash inside of the runtime must be readable, and told apart from the program's", both, 0},
+		{"-g", "a crash inside the runtime must be readable and distinguishable from the program's", both, 0},
 		{"-mpopcnt", "sets of threads are counted at every choice; every CPU since 2008 can", Compile, 0},
 		{"-fPIC", "a shared object", both, 0},
 		{"-pthread", "programs under test have threads; before glibc 2.34 they are a library of their own", both, 0},

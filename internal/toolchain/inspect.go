@@ -25,7 +25,7 @@ type Program struct {
 	// "libtsan.so.2", "libtsan.so.0", empty if it does not. Without it the runtime has to be
 	// preloaded.
 	TSan string `json:"tsan,omitempty"`
-	// Instrumented says that it calls access hooks, so that memory accesses are visible. Its
+	// Instrumented reports that it calls access hooks, so that memory accesses are visible. Its
 	// libraries may differ.
 	Instrumented bool `json:"instrumented"`
 }

@@ -244,7 +244,7 @@ func TestReadOnlyCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Root may write anywhere; a file-system user id of somebody else takes that away
+	// Root may write anywhere; another file-system user id removes that right
 	// from this kernel thread, which ends with the goroutine.
 	type answer struct {
 		rt  Runtime

@@ -54,7 +54,7 @@ var conflicting = []string{"address", "kernel-address", "hwaddress", "kernel-hwa
 // The user's arguments stay unchanged and in order, so that one command can still compile and link
 // many files, and -MD, -save-temps, -o and all others keep their meaning. gcc also gets
 // -fsanitize=thread when it links, because link-time optimization adds the calls then; it finds the
-// runtime under the name of ThreadSanitizer's library. clang is told not to link a sanitizer's
+// runtime under the name of ThreadSanitizer's library. clang gets an option not to link a sanitizer's
 // library.
 func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string, error) {
 	expanded := expandResponses(args, readResponse)
@@ -85,7 +85,7 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	}
 	if line.links && !line.partial {
 		if c.Family == Clang && c.Major != 0 && c.Major < 10 {
-			return nil, fmt.Errorf("%s, %s, cannot leave out ThreadSanitizer's library when it links: set HEDDLE_CC and HEDDLE_CXX to clang 10 or later, or to gcc", c.Path(), c.Version)
+			return nil, fmt.Errorf("%s, %s, cannot link without ThreadSanitizer's library: set HEDDLE_CC and HEDDLE_CXX to clang 10 or later, or to gcc", c.Path(), c.Version)
 		}
 		rt, err := runtime()
 		if err != nil {

@@ -149,7 +149,7 @@ func TestWrapCXX(t *testing.T) {
 	})
 }
 
-// Accesses to volatile variables are told apart.
+// Accesses to volatile variables are distinguished.
 func TestWrapVolatile(t *testing.T) {
 	eachCompiler(t, func(t *testing.T, p pair) {
 		w := newWorkspace(t, p, programs)
@@ -277,7 +277,7 @@ func TestWrapKeepsExitStatusAndQuestions(t *testing.T) {
 	})
 }
 
-// A runtime that cannot be had stops a link and nothing else.
+// A runtime that is not available stops a link and nothing else.
 func TestWrapNeedsRuntimeOnlyToLink(t *testing.T) {
 	t.Parallel()
 	broken := func() (Runtime, error) { return Runtime{}, os.ErrPermission }

@@ -197,7 +197,7 @@ func stem(name string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// Is reports whether a file is there and begins as heddle's trace files do.
+// Is reports whether a file exists and begins as heddle's trace files do.
 func Is(name string) bool {
 	r, err := trace.Open(name)
 	if err == nil {

@@ -16,7 +16,8 @@ import (
 // Writer names and writes the traces of a command. A name that the user gave is used as it is, and
 // replaces an existing trace. Otherwise Writer takes the first free name of PROGRAM.hdl,
 // PROGRAM.2.hdl, … at the moment of writing, so that nothing is replaced and concurrent heddle
-// processes do not conflict.
+// processes do not conflict. If a search has more findings, all but the first take free names in
+// either case.
 type Writer struct {
 	// Cache is the cache directory as the user named it, Note takes a sentence for the user.
 	// The caller sets both.
@@ -25,6 +26,7 @@ type Writer struct {
 
 	name  string
 	given bool // by the user
+	used  bool // a trace has the given name
 }
 
 // NewWriter checks what can be checked before the work is done: given is the argument of -o, name
@@ -67,11 +69,15 @@ func replaceable(name string) error {
 	return nil
 }
 
+// Writable returns a usage.Error unless a file that the user named for output can be written. Commands
+// call it before they begin their work.
+func Writable(name string) error { return usage.Wrap(writable(name)) }
+
 // writable reports before the search whether its result can be written.
 func writable(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".heddle-*")
 	if err != nil {
-		return fmt.Errorf("cannot write %s (%w): choose another place with -o", name, errors.Unwrap(err))
+		return fmt.Errorf("cannot write %s (%w): choose another place", name, errors.Unwrap(err))
 	}
 	f.Close()
 	return os.Remove(f.Name())
@@ -90,7 +96,8 @@ func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
 		tr.Header.Original = original
 		name = Derived(original, "min")
 		err = trace.WriteFile(name, tr)
-	case f.given:
+	case f.given && !f.used:
+		f.used = true
 		err = trace.WriteFile(name, tr)
 	default:
 		name, err = writeNumbered(name, tr)

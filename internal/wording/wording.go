@@ -1,4 +1,4 @@
-// Package wording writes numbers and words as heddle's messages have them.
+// Package wording formats numbers and words for heddle's messages.
 package wording
 
 import (

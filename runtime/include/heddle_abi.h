@@ -17,8 +17,8 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 6,
-  HD_POINTS_VERSION = 4,
+  HD_ABI_VERSION = 7,
+  HD_POINTS_VERSION = 5,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
   HD_MAX_MODULES = 256,
@@ -27,11 +27,11 @@ enum {
   HD_BUILD_ID = 32,
   // Bytes kept of the beginning of an execution's output, and of its end.
   HD_OUTPUT_KEPT = 512 << 10,
-  HD_MAX_IGNORED = 64,         // calls that can be omitted (--omit)
-  HD_MAX_IGNORED_SITES = 4096, // and their return addresses
+  HD_MAX_OMITTED = 64,         // calls that can be omitted (--omit)
+  HD_MAX_OMITTED_SITES = 4096, // and their return addresses
   // A call inside a function defined in a library's header. It is omitted if the call of that
   // function is omitted, which may itself be such a call.
-  HD_IGNORED_CALLER = HD_MAX_IGNORED,
+  HD_OMITTED_CALLER = HD_MAX_OMITTED,
 };
 
 // The environment of a C or C++ program ends with padding variables; the first one's name starts
@@ -110,7 +110,7 @@ enum hd_class {
   HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
   HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
   HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number, aux = thread + 1, 0 for the process */ \
-  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and kin: value = number, aux = set; result 0 or EAGAIN */ \
+  HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and similar: value = number, aux = set; result 0 or EAGAIN */ \
   HD_OP(READ,           80, "read",               READ)  /* size bytes; value = low 8 bytes read */ \
   HD_OP(WRITE,          81, "write",              WRITE) /* value = low 8 bytes after the write, where known */ \
   HD_OP(READ_RANGE,     82, "read range",         READ) \
@@ -136,7 +136,7 @@ enum hd_class {
   HD_OP(OMP_UNLOCK,      116, "omp unlock",       REL) \
   HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
-  HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NOCHOICE for a fault */ \
+  HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NODECISION for a fault */ \
   HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* the same inside a call that then fails with EINTR */ \
   HD_OP(SIGNAL_RETURN, 132, "handler ends",       NONE)  /* value = number; never a choice; returned, or left by a jump */ \
   HD_OP(SIGNAL_SUSPEND,133, "sigsuspend",         NONE)  /* and pause: value = mask from now on */ \
@@ -201,7 +201,7 @@ enum hd_class {
   HD_OP(TIMER_RESET,   298, "timer start",        SYNC)  /* value = virtual ns when it fires */ \
   HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* by the clock, which is a thread; value = virtual ns it moves to */ \
   HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = number of the goroutine that goes on */ \
-  HD_OP(OUTSIDE,       303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
+  HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
   /* These, too, in C programs: what libraries without access hooks order (libraries/) */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
   HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
@@ -224,7 +224,7 @@ enum hd_op {
 enum hd_fd_kind {
   HD_FD_PIPE = 1, HD_FD_SOCKET, HD_FD_EVENTFD, HD_FD_TIMERFD, HD_FD_EPOLL,
   HD_FD_FILE,    // a regular file or directory; the hash is of the order in which they were met
-  HD_FD_OUTSIDE, // a terminal, a FIFO, …: the other end is in another process
+  HD_FD_EXTERNAL, // a terminal, a FIFO, …: the other end is in another process
   HD_FD_LOADER,  // no descriptor: the loader's locks, in the order of enum hd_loader_lock
 };
 enum hd_loader_lock {
@@ -261,10 +261,10 @@ enum hd_object_name {
 //
 // One operation as recorded, 64 bytes. [R]
 enum hd_event_flags {
-  HD_EV_FORCED    = 1u << 0, // YIELD put in by the runtime
+  HD_EV_FORCED    = 1u << 0, // YIELD that the runtime put in after quiet stretches, or looks at a clock
   HD_EV_TIMEOUT   = 1u << 1, // the thread's wait timed out. Where the thread is not in the enabled set, its time had not
                              // come: it overtook the threads that are. A SLEEP has the flag only then.
-  HD_EV_NOCHOICE  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
+  HD_EV_NODECISION  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
 };
@@ -318,7 +318,12 @@ enum hd_scheduler {
   HD_CLOCK_NS = 100,          // virtual ns that a look at a clock takes
   HD_LOOKS = 1000,            // looks at a clock on end that make a wait
   HD_LOOKS_AGAIN = 64,        // looks from one yield of such a wait to the next
-  HD_QUIET = 20000,           // memory accesses without a point before the runtime puts in a yield
+  HD_QUIET = 20000,           // memory accesses of a quiet stretch: without a point, before the runtime looks at the thread
+  HD_LOOK_ON = 64,            // accesses at the end of a stretch that it looks at
+  HD_REPEATED = 16,            // of those, on end, that told the thread nothing new: it waits, and yields
+  HD_STRETCHES = 1024,        // quiet stretches on end in which a thread computes before it yields to enabled ones
+  HD_STRETCHES_MORE = 3,      // times that this doubles, once for each such yield of the thread
+  HD_STRETCHES_ALIVE = 5000,  // quiet stretches on end in which a thread that computes shows the watchdog that it lives
   HD_CPUS = 4,                // processors that a program finds
 };
 
@@ -345,6 +350,7 @@ enum hd_plan_flags {
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers, within the plan's slack
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
   HD_PLAN_HASTE    = 1u << 9, // Go tests: end without a leak if a goroutine that is left may still go on
+  HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
 };
 
 // One step of a script. Threads are named by the plan's own table (hd_plan.nthreads
@@ -385,6 +391,8 @@ struct hd_plan {
   // and free always are.
   uint64_t skip_accesses;
   uint64_t max_accesses;
+  uint64_t watch_budget; // with WATCH: bytes for remembered accesses and clocks; the memory that maps
+                         // addresses to them, half of what the program touches, comes on top
 };
 
 // ---------------------------------------------------------------- results
@@ -401,6 +409,9 @@ enum hd_record {
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
   HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
   HD_REC_TYPE = 13,    // struct hd_type, then the type's name, ends with a zero byte; before the first event on that object
+  HD_REC_RACE = 14,    // struct hd_race, when WATCH is asked for: once for each pair of instructions
+  HD_REC_PROFILE = 15, // struct hd_profile[], when WATCH is asked for: each instruction once, in several records
+  HD_REC_BLOCK = 16,   // struct hd_block, when EVENTS and WATCH are asked for: before a race on a block of the heap
   HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
   HD_REC_INPUT = 11,   // path of a regular file opened for reading, absolute, ends with a zero byte; when EVENTS is asked for
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
@@ -416,7 +427,7 @@ enum hd_outcome {
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
   HD_OUT_UNSUPPORTED = 7,// heddle cannot run this program; message says why. Not a finding.
                          // status = the enum hd_isolation that can run it, 0: none. If that is no
-                         // higher than the current one, the runtime has raised shm.donors instead.
+                         // higher than the current one, the runtime has raised shm.hosts instead.
   HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
   // Of Go programs.
   HD_OUT_TEST = 9,       // a test failed; message = the first error
@@ -430,7 +441,7 @@ enum hd_outcome {
 struct hd_result {
   uint64_t plan;       // hd_plan.id
   uint64_t index;      // 0 .. repeat-1
-  uint64_t coverage;   // hash of the order of conflicting operations (same for equivalent executions)
+  uint64_t signature;  // trace signature: a hash of the order of conflicting operations, equal for equivalent executions
   uint64_t pc;         // where it ended: site of the failing operation or faulting instruction
   uint64_t object;     // faulting address, misused object, …
   uint64_t vtime;      // virtual time at the end, ns since start
@@ -447,12 +458,47 @@ struct hd_result {
   uint32_t last;       // 1: the process ends with this execution
   uint32_t met_thread; // DIVERGED: plan index of the thread met (~0: none enabled, or none of the plan's)
   uint32_t met_op;
+  uint64_t watched;    // WATCH: accesses that were checked for races
 };
 
 enum hd_note {
-  HD_NOTE_OUTSIDE = 1u << 0,  // it waited for the outside world: another run may differ
+  HD_NOTE_EXTERNAL = 1u << 0,  // it waited for the outside world: another run may differ
   HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
+  HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was used up, and accesses after the first hd_result.watched were not checked
+};
+
+// Two accesses that race: neither happens before the other. [R]
+struct hd_race {
+  uint64_t pc[2];      // of the earlier access and of the later one: return addresses of hooks
+  uint64_t object;     // first byte that both accessed
+  uint64_t order;      // ascends with the later access; the same for all races of one
+  uint64_t event;      // events of the execution that were sent before the later one
+  uint32_t thread[2];
+  uint16_t op[2];      // enum hd_op
+  uint32_t size;       // bytes that both accessed
+  uint32_t stack;      // of the later access: number of a HD_REC_STACK, 0: none
+  uint32_t flags;      // enum hd_race_flags
+};
+enum hd_race_flags {
+  HD_RACE_HANDLER = 1u << 0, // no race: one access is of a signal handler, and the other of what the handler
+                             // interrupted in the same thread, or could have
+};
+
+// A block of the heap, as it was allocated. With WATCH, MALLOC and FREE are not sent as events unless
+// ACCESSES is asked for, too. [R]
+struct hd_block {
+  uint64_t object;     // its first byte
+  uint64_t size;
+  uint64_t pc;         // of the call that allocated it
+  uint32_t thread;
+  uint32_t stack;      // number of a HD_REC_STACK, 0: none
+};
+
+// How often a memory instruction was executed while more than one thread could run. [R]
+struct hd_profile {
+  uint64_t pc;
+  uint64_t count;
 };
 
 struct hd_thread_info {
@@ -551,9 +597,9 @@ enum hd_late_place {
   HD_LATE_SPAN = 0x102000000,
 };
 
-struct hd_ignored_site {
+struct hd_omitted_site {
   uint64_t pc;    // return address of a call
-  uint32_t which; // index into ignored_times, or HD_IGNORED_CALLER
+  uint32_t which; // index into omitted_times, or HD_OMITTED_CALLER
   uint32_t pad;
 };
 struct hd_shm {
@@ -565,7 +611,7 @@ struct hd_shm {
   uint64_t plan_off, plan_size;     // [C]
   uint64_t result_off, result_size; // [C]
   uint32_t options;      // HD_OPT_*, set before start [C]
-  uint32_t donors;       // host threads to start with [C]; raised if a process that cannot create more runs out [R]
+  uint32_t hosts;       // host threads to start with [C]; raised if a process that cannot create more runs out [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: end after this execution [C]
   uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
@@ -582,10 +628,10 @@ struct hd_shm {
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
   // Synchronisation calls to omit (--omit).
-  uint32_t nignored;     // [C], after READY and before the first plan
+  uint32_t nomitted;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
-  struct hd_ignored_site ignored_sites[HD_MAX_IGNORED_SITES]; // [C], likewise
-  uint64_t ignored_times[HD_MAX_IGNORED]; // [R], how often each was omitted
+  struct hd_omitted_site omitted_sites[HD_MAX_OMITTED_SITES]; // [C], likewise
+  uint64_t omitted_times[HD_MAX_OMITTED]; // [R], how often each was omitted
   // Modules that some execution has loaded. [C] puts in what it knows, as path and build id,
   // after READY and before the first plan; [R] adds what it meets, entries before the count.
   uint32_t nlate;

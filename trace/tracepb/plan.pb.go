@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 1
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 2
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -48,6 +48,7 @@ type Plan struct {
 	Accesses      bool                   `protobuf:"varint,19,opt,name=accesses,proto3" json:"accesses,omitempty"`
 	MaxAccesses   int64                  `protobuf:"zigzag64,20,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"`
 	SkipAccesses  uint64                 `protobuf:"varint,21,opt,name=skip_accesses,json=skipAccesses,proto3" json:"skip_accesses,omitempty"`
+	Watch         bool                   `protobuf:"varint,24,opt,name=watch,proto3" json:"watch,omitempty"`
 	Stop          bool                   `protobuf:"varint,22,opt,name=stop,proto3" json:"stop,omitempty"`
 	ExpectStatus  int32                  `protobuf:"zigzag32,23,opt,name=expect_status,json=expectStatus,proto3" json:"expect_status,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -231,6 +232,13 @@ func (x *Plan) GetSkipAccesses() uint64 {
 	return 0
 }
 
+func (x *Plan) GetWatch() bool {
+	if x != nil {
+		return x.Watch
+	}
+	return false
+}
+
 func (x *Plan) GetStop() bool {
 	if x != nil {
 		return x.Stop
@@ -248,21 +256,22 @@ func (x *Plan) GetExpectStatus() int32 {
 // Outcome is schedule.Outcome.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 1
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 2
 	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Ending        *Ending                `protobuf:"bytes,3,opt,name=ending,proto3" json:"ending,omitempty"`
-	Coverage      uint64                 `protobuf:"fixed64,4,opt,name=coverage,proto3" json:"coverage,omitempty"`
+	Signature     uint64                 `protobuf:"fixed64,4,opt,name=signature,proto3" json:"signature,omitempty"`
 	Points        uint32                 `protobuf:"varint,5,opt,name=points,proto3" json:"points,omitempty"`
 	Switches      uint32                 `protobuf:"varint,6,opt,name=switches,proto3" json:"switches,omitempty"`
 	Preemptions   uint32                 `protobuf:"varint,7,opt,name=preemptions,proto3" json:"preemptions,omitempty"`
 	Threads       uint32                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
 	Deviations    uint32                 `protobuf:"varint,9,opt,name=deviations,proto3" json:"deviations,omitempty"`
-	Outside       bool                   `protobuf:"varint,10,opt,name=outside,proto3" json:"outside,omitempty"`
+	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
 	Diverged      *Divergence            `protobuf:"bytes,12,opt,name=diverged,proto3" json:"diverged,omitempty"`
 	Output        []byte                 `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"` // of the ending
 	Trace         []byte                 `protobuf:"bytes,14,opt,name=trace,proto3" json:"trace,omitempty"`   // a trace file; empty where there is no recording
+	Watched       *Watched               `protobuf:"bytes,16,opt,name=watched,proto3" json:"watched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -318,9 +327,9 @@ func (x *Outcome) GetEnding() *Ending {
 	return nil
 }
 
-func (x *Outcome) GetCoverage() uint64 {
+func (x *Outcome) GetSignature() uint64 {
 	if x != nil {
-		return x.Coverage
+		return x.Signature
 	}
 	return 0
 }
@@ -360,9 +369,9 @@ func (x *Outcome) GetDeviations() uint32 {
 	return 0
 }
 
-func (x *Outcome) GetOutside() bool {
+func (x *Outcome) GetExternal() bool {
 	if x != nil {
-		return x.Outside
+		return x.External
 	}
 	return false
 }
@@ -402,6 +411,252 @@ func (x *Outcome) GetTrace() []byte {
 	return nil
 }
 
+func (x *Outcome) GetWatched() *Watched {
+	if x != nil {
+		return x.Watched
+	}
+	return nil
+}
+
+// Watched is schedule.Watched.
+type Watched struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Races         []*WatchedRace         `protobuf:"bytes,1,rep,name=races,proto3" json:"races,omitempty"`
+	Sites         []uint64               `protobuf:"varint,2,rep,packed,name=sites,proto3" json:"sites,omitempty"`   // trace.Site, ascending
+	Counts        []uint64               `protobuf:"varint,3,rep,packed,name=counts,proto3" json:"counts,omitempty"` // of each of sites
+	Accesses      uint64                 `protobuf:"varint,4,opt,name=accesses,proto3" json:"accesses,omitempty"`
+	Full          bool                   `protobuf:"varint,5,opt,name=full,proto3" json:"full,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Watched) Reset() {
+	*x = Watched{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Watched) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Watched) ProtoMessage() {}
+
+func (x *Watched) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Watched.ProtoReflect.Descriptor instead.
+func (*Watched) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Watched) GetRaces() []*WatchedRace {
+	if x != nil {
+		return x.Races
+	}
+	return nil
+}
+
+func (x *Watched) GetSites() []uint64 {
+	if x != nil {
+		return x.Sites
+	}
+	return nil
+}
+
+func (x *Watched) GetCounts() []uint64 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Watched) GetAccesses() uint64 {
+	if x != nil {
+		return x.Accesses
+	}
+	return 0
+}
+
+func (x *Watched) GetFull() bool {
+	if x != nil {
+		return x.Full
+	}
+	return false
+}
+
+// WatchedRace is schedule.Race.
+type WatchedRace struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	First         *WatchedAccess         `protobuf:"bytes,1,opt,name=first,proto3" json:"first,omitempty"`
+	Second        *WatchedAccess         `protobuf:"bytes,2,opt,name=second,proto3" json:"second,omitempty"`
+	Object        uint64                 `protobuf:"varint,3,opt,name=object,proto3" json:"object,omitempty"`
+	Size          uint32                 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
+	Order         uint64                 `protobuf:"varint,5,opt,name=order,proto3" json:"order,omitempty"`
+	Event         uint64                 `protobuf:"varint,6,opt,name=event,proto3" json:"event,omitempty"`
+	Stack         uint32                 `protobuf:"varint,7,opt,name=stack,proto3" json:"stack,omitempty"`
+	Handler       bool                   `protobuf:"varint,8,opt,name=handler,proto3" json:"handler,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchedRace) Reset() {
+	*x = WatchedRace{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchedRace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchedRace) ProtoMessage() {}
+
+func (x *WatchedRace) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchedRace.ProtoReflect.Descriptor instead.
+func (*WatchedRace) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *WatchedRace) GetFirst() *WatchedAccess {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+func (x *WatchedRace) GetSecond() *WatchedAccess {
+	if x != nil {
+		return x.Second
+	}
+	return nil
+}
+
+func (x *WatchedRace) GetObject() uint64 {
+	if x != nil {
+		return x.Object
+	}
+	return 0
+}
+
+func (x *WatchedRace) GetSize() uint32 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *WatchedRace) GetOrder() uint64 {
+	if x != nil {
+		return x.Order
+	}
+	return 0
+}
+
+func (x *WatchedRace) GetEvent() uint64 {
+	if x != nil {
+		return x.Event
+	}
+	return 0
+}
+
+func (x *WatchedRace) GetStack() uint32 {
+	if x != nil {
+		return x.Stack
+	}
+	return 0
+}
+
+func (x *WatchedRace) GetHandler() bool {
+	if x != nil {
+		return x.Handler
+	}
+	return false
+}
+
+// WatchedAccess is one side of a schedule.Race.
+type WatchedAccess struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          uint64                 `protobuf:"varint,1,opt,name=site,proto3" json:"site,omitempty"`
+	Op            uint32                 `protobuf:"varint,2,opt,name=op,proto3" json:"op,omitempty"`
+	Thread        int32                  `protobuf:"zigzag32,3,opt,name=thread,proto3" json:"thread,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchedAccess) Reset() {
+	*x = WatchedAccess{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchedAccess) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchedAccess) ProtoMessage() {}
+
+func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchedAccess.ProtoReflect.Descriptor instead.
+func (*WatchedAccess) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *WatchedAccess) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
+func (x *WatchedAccess) GetOp() uint32 {
+	if x != nil {
+		return x.Op
+	}
+	return 0
+}
+
+func (x *WatchedAccess) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
 // Divergence is schedule.Divergence.
 type Divergence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -414,7 +669,7 @@ type Divergence struct {
 
 func (x *Divergence) Reset() {
 	*x = Divergence{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +681,7 @@ func (x *Divergence) String() string {
 func (*Divergence) ProtoMessage() {}
 
 func (x *Divergence) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +694,7 @@ func (x *Divergence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Divergence.ProtoReflect.Descriptor instead.
 func (*Divergence) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{2}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Divergence) GetStep() uint32 {
@@ -478,7 +733,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +745,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +758,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{3}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Decision) GetThread() int32 {
@@ -552,7 +807,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xf6\x04\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x8c\x05\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -575,28 +830,49 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x06record\x18\x12 \x01(\bR\x06record\x12\x1a\n" +
 	"\baccesses\x18\x13 \x01(\bR\baccesses\x12!\n" +
 	"\fmax_accesses\x18\x14 \x01(\x12R\vmaxAccesses\x12#\n" +
-	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x12\n" +
+	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x14\n" +
+	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x12\n" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
-	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xc7\x03\n" +
+	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xff\x03\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
-	"\x06ending\x18\x03 \x01(\v2\x17.heddle.trace.v1.EndingR\x06ending\x12\x1a\n" +
-	"\bcoverage\x18\x04 \x01(\x06R\bcoverage\x12\x16\n" +
+	"\x06ending\x18\x03 \x01(\v2\x17.heddle.trace.v1.EndingR\x06ending\x12\x1c\n" +
+	"\tsignature\x18\x04 \x01(\x06R\tsignature\x12\x16\n" +
 	"\x06points\x18\x05 \x01(\rR\x06points\x12\x1a\n" +
 	"\bswitches\x18\x06 \x01(\rR\bswitches\x12 \n" +
 	"\vpreemptions\x18\a \x01(\rR\vpreemptions\x12\x18\n" +
 	"\athreads\x18\b \x01(\rR\athreads\x12\x1e\n" +
 	"\n" +
 	"deviations\x18\t \x01(\rR\n" +
-	"deviations\x12\x18\n" +
-	"\aoutside\x18\n" +
-	" \x01(\bR\aoutside\x12\x16\n" +
+	"deviations\x12\x1a\n" +
+	"\bexternal\x18\n" +
+	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +
 	"\x06random\x18\x0f \x01(\bR\x06random\x127\n" +
 	"\bdiverged\x18\f \x01(\v2\x1b.heddle.trace.v1.DivergenceR\bdiverged\x12\x16\n" +
 	"\x06output\x18\r \x01(\fR\x06output\x12\x14\n" +
-	"\x05trace\x18\x0e \x01(\fR\x05trace\"\x84\x01\n" +
+	"\x05trace\x18\x0e \x01(\fR\x05trace\x122\n" +
+	"\awatched\x18\x10 \x01(\v2\x18.heddle.trace.v1.WatchedR\awatched\"\x9b\x01\n" +
+	"\aWatched\x122\n" +
+	"\x05races\x18\x01 \x03(\v2\x1c.heddle.trace.v1.WatchedRaceR\x05races\x12\x14\n" +
+	"\x05sites\x18\x02 \x03(\x04R\x05sites\x12\x16\n" +
+	"\x06counts\x18\x03 \x03(\x04R\x06counts\x12\x1a\n" +
+	"\baccesses\x18\x04 \x01(\x04R\baccesses\x12\x12\n" +
+	"\x04full\x18\x05 \x01(\bR\x04full\"\x83\x02\n" +
+	"\vWatchedRace\x124\n" +
+	"\x05first\x18\x01 \x01(\v2\x1e.heddle.trace.v1.WatchedAccessR\x05first\x126\n" +
+	"\x06second\x18\x02 \x01(\v2\x1e.heddle.trace.v1.WatchedAccessR\x06second\x12\x16\n" +
+	"\x06object\x18\x03 \x01(\x04R\x06object\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\rR\x04size\x12\x14\n" +
+	"\x05order\x18\x05 \x01(\x04R\x05order\x12\x14\n" +
+	"\x05event\x18\x06 \x01(\x04R\x05event\x12\x14\n" +
+	"\x05stack\x18\a \x01(\rR\x05stack\x12\x18\n" +
+	"\ahandler\x18\b \x01(\bR\ahandler\"K\n" +
+	"\rWatchedAccess\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x0e\n" +
+	"\x02op\x18\x02 \x01(\rR\x02op\x12\x16\n" +
+	"\x06thread\x18\x03 \x01(\x11R\x06thread\"\x84\x01\n" +
 	"\n" +
 	"Divergence\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\rR\x04step\x125\n" +
@@ -622,26 +898,33 @@ func file_trace_tracepb_plan_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_plan_proto_rawDescData
 }
 
-var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_trace_tracepb_plan_proto_goTypes = []any{
-	(*Plan)(nil),       // 0: heddle.trace.v1.Plan
-	(*Outcome)(nil),    // 1: heddle.trace.v1.Outcome
-	(*Divergence)(nil), // 2: heddle.trace.v1.Divergence
-	(*Decision)(nil),   // 3: heddle.trace.v1.Decision
-	(*Schedule)(nil),   // 4: heddle.trace.v1.Schedule
-	(*Ending)(nil),     // 5: heddle.trace.v1.Ending
+	(*Plan)(nil),          // 0: heddle.trace.v1.Plan
+	(*Outcome)(nil),       // 1: heddle.trace.v1.Outcome
+	(*Watched)(nil),       // 2: heddle.trace.v1.Watched
+	(*WatchedRace)(nil),   // 3: heddle.trace.v1.WatchedRace
+	(*WatchedAccess)(nil), // 4: heddle.trace.v1.WatchedAccess
+	(*Divergence)(nil),    // 5: heddle.trace.v1.Divergence
+	(*Decision)(nil),      // 6: heddle.trace.v1.Decision
+	(*Schedule)(nil),      // 7: heddle.trace.v1.Schedule
+	(*Ending)(nil),        // 8: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
-	4, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	5, // 1: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	2, // 2: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	3, // 3: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	3, // 4: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	7, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
+	8, // 1: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	5, // 2: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	2, // 3: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	3, // 4: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	4, // 5: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	4, // 6: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	6, // 7: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	6, // 8: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }
@@ -657,7 +940,7 @@ func file_trace_tracepb_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_plan_proto_rawDesc), len(file_trace_tracepb_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -260,11 +260,12 @@ type Header struct {
 	Original      []byte                 `protobuf:"bytes,14,opt,name=original,proto3" json:"original,omitempty"`
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Without       [][]byte               `protobuf:"bytes,17,rep,name=without,proto3" json:"without,omitempty"`                             // calls that the execution ignored, CALL@FILE:LINE
+	Omit          [][]byte               `protobuf:"bytes,17,rep,name=omit,proto3" json:"omit,omitempty"`                                   // omitted synchronisation calls, CALL@FILE:LINE
 	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are not scheduling points were recorded up to so many; 0: all
 	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
 	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // the name the program was started as, where that is not command[0]
 	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"`                   // NAME=hash
+	Finding       []byte                 `protobuf:"bytes,32,opt,name=finding,proto3" json:"finding,omitempty"`                             // the key of the finding (internal/finding), if the trace shows one
 	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                               // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -412,9 +413,9 @@ func (x *Header) GetIsolation() []byte {
 	return nil
 }
 
-func (x *Header) GetWithout() [][]byte {
+func (x *Header) GetOmit() [][]byte {
 	if x != nil {
-		return x.Without
+		return x.Omit
 	}
 	return nil
 }
@@ -443,6 +444,13 @@ func (x *Header) GetArgv0() []byte {
 func (x *Header) GetSurroundings() [][]byte {
 	if x != nil {
 		return x.Surroundings
+	}
+	return nil
+}
+
+func (x *Header) GetFinding() []byte {
+	if x != nil {
+		return x.Finding
 	}
 	return nil
 }
@@ -1759,7 +1767,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xfe\x04\n" +
+	"\x04kind\"\x92\x05\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1778,12 +1786,13 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\finstrumented\x18\r \x01(\bR\finstrumented\x12\x1a\n" +
 	"\boriginal\x18\x0e \x01(\fR\boriginal\x12\x12\n" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x1c\n" +
-	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x18\n" +
-	"\awithout\x18\x11 \x03(\fR\awithout\x12!\n" +
+	"\tisolation\x18\x10 \x01(\fR\tisolation\x12\x12\n" +
+	"\x04omit\x18\x11 \x03(\fR\x04omit\x12!\n" +
 	"\fmax_accesses\x18\x12 \x01(\x04R\vmaxAccesses\x12\x1c\n" +
 	"\tsignature\x18\x13 \x01(\fR\tsignature\x12\x14\n" +
 	"\x05argv0\x18\x18 \x01(\fR\x05argv0\x12\"\n" +
-	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12/\n" +
+	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12\x18\n" +
+	"\afinding\x18  \x01(\fR\afinding\x12/\n" +
 	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\xce\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +

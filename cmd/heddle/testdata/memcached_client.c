@@ -43,7 +43,7 @@ static int connected(void) {
   }
 }
 
-// Sends a request and reads until the answer ends with the line that is said.
+// Sends a request and reads until the answer ends with the given line.
 static const char *ask(struct connection *c, const char *request, const char *last) {
   for (size_t n = strlen(request), done = 0; done < n;) {
     ssize_t w = write(c->fd, request + done, n - done);

@@ -1,6 +1,6 @@
 package depend
 
-// none ends a list and stands for "no node".
+// none ends a list and represents "no node".
 const none = int32(-1)
 
 // access is what is remembered of a location: the last write, and the reads since. An
@@ -8,7 +8,7 @@ const none = int32(-1)
 type access struct {
 	write int32 // node, or none
 	reads int32 // index into reads.list, or none
-	owner int32 // who may change the head of reads in place
+	owner int32 // the thread that may change the head of reads in place
 }
 
 // reads holds the lists of reads of all locations. Lists may share their tails, so

@@ -20,7 +20,7 @@ type Builder struct {
 	fence   int32           // the last node that was a fence, or none
 }
 
-// threadState is what the builder knows of one thread.
+// threadState is the builder's state of one thread.
 type threadState struct {
 	last int32 // node, or none
 	// known[u] is the last node of thread u that this one depends on directly. An edge
@@ -132,7 +132,7 @@ func (b *Builder) Effect(e Effect) {
 	}
 }
 
-// Graph returns the graph of what was added. The builder must not be used any more.
+// Graph returns the graph of the added events. The builder must not be used afterwards.
 func (b *Builder) Graph() *Graph {
 	b.g.start = append(b.g.start, uint32(len(b.g.preds)))
 	g := b.g

@@ -197,13 +197,13 @@ func (m *goMachine) begin(u int, in goInstr) {
 		for n, c := range in.cases {
 			if m.try(u, c) {
 				m.see(u, "case %d", n)
-				m.emit(u, trace.OpSelectCase, func(e *trace.Event) { e.Value, e.Flags = uint64(n), trace.FlagNoChoice })
+				m.emit(u, trace.OpSelectCase, func(e *trace.Event) { e.Value, e.Flags = uint64(n), trace.FlagNoDecision })
 				return
 			}
 		}
 		if in.other {
 			m.see(u, "default")
-			m.emit(u, trace.OpSelectCase, func(e *trace.Event) { e.Value, e.Flags = ^uint64(0), trace.FlagNoChoice })
+			m.emit(u, trace.OpSelectCase, func(e *trace.Event) { e.Value, e.Flags = ^uint64(0), trace.FlagNoDecision })
 			return
 		}
 		for n, c := range in.cases {
@@ -285,7 +285,7 @@ func (m *goMachine) begin(u int, in goInstr) {
 	}
 }
 
-// resume goes on with an operation that waited; it may have to wait again.
+// resume continues an operation that waited; it may have to wait again.
 func (m *goMachine) resume(u int, in goInstr) {
 	switch in.op {
 	case trace.OpGmutexLock:
@@ -297,7 +297,7 @@ func (m *goMachine) resume(u int, in goInstr) {
 			m.drain(u, rw)
 		}
 	case trace.OpSelect:
-		m.emit(u, trace.OpSelectCase, func(e *trace.Event) { e.Flags = trace.FlagNoChoice })
+		m.emit(u, trace.OpSelectCase, func(e *trace.Event) { e.Flags = trace.FlagNoDecision })
 	}
 }
 

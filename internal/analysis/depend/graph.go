@@ -34,7 +34,7 @@ func (g *Graph) Preds(n int32) []int32 { return g.preds[g.start[n]:g.start[n+1]]
 // Kinds says for each of Preds why.
 func (g *Graph) Kinds(n int32) []Kind { return g.kinds[g.start[n]:g.start[n+1]] }
 
-// EventsOf is the range of events that node n stands for.
+// EventsOf is the range of events that node n represents.
 func (g *Graph) EventsOf(n int32) (from, to int) {
 	if g.first == nil {
 		return int(n), int(n) + 1

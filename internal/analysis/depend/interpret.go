@@ -38,7 +38,7 @@ import (
 //	pthread_cancel                              Fence (8)
 //	exit, abort, fatal signal                   Fence
 //
-// and of Go programs, where an operation that waited goes on with a resume (5):
+// and of Go programs, where an operation that waited continues with a resume (5):
 //
 //	go, and the goroutine's start               Create, Begin
 //	chan send, receive, close; its resume       Change of the channel; Observe
@@ -52,15 +52,15 @@ import (
 //	coroutine switch                            Post, for the next event of the other one
 //	acquire; release, with merge or acquire     Observe; Change of the sync variable
 //	timer fires, outside world, test end        Fence
-//	test fails                                  Change of what tests said
+//	test fails                                  Change of what tests reported
 //
 // (1) The token of the wait is taken by whoever wakes the thread. (2) A signal that woke
-// somebody may change places with waits of others, because POSIX lets a signal wake any
-// waiter and a schedule says which; a broadcast and a signal that woke nobody may not
+// a thread may change places with waits of others, because POSIX lets a signal wake any
+// waiter and a schedule says which; a broadcast and a signal that woke no thread may not
 // (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
 // which each wait has its own earlier post keeps the count from going below zero. (4) The
 // last to arrive takes a token from each of the others, leaves one for each, and changes
-// the barrier; that keeps the rounds apart and the thread that is told it was last. (5) The
+// the barrier; that keeps the rounds apart and which thread learns that it was last. (5) The
 // resume is ordered after everything that was done to the object before it, and so after
 // what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
 // descriptors a poll looked at is not recorded, and descriptors are numbered in the order in
@@ -69,7 +69,7 @@ import (
 // operation that failed.
 //
 // Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
-// timed out could have done so at any moment at which what it waited for was not there
+// timed out could have done so at any moment at which what it waited for was missing
 // (Observe or Change). What a program reads from the clock is not recorded.
 //
 // Memory order is not looked at: executions are interleavings.
@@ -87,13 +87,13 @@ type Interpreter struct {
 	switched  map[trace.ThreadID]uint64   // token for the goroutine that a coroutine switched to
 }
 
-// lifeOf stands for whether a thread has ended, as a join that does not wait sees it.
+// lifeOf represents whether a thread has ended, as a join that does not wait sees it.
 func lifeOf(t uint64) Effect { return Effect{Observe, Life, ^uint64(1) - t, 1} }
 
-// signals stands for the signals that are pending in the process and its threads.
+// signals represents the signals that are pending in the process and its threads.
 const signals = ^uint64(0)
 
-// descriptors stands for the process's table of descriptors, and for what a poll looks at.
+// descriptors represents the process's table of descriptors, and what a poll tests.
 const descriptors = ^uint64(1)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {
@@ -183,8 +183,8 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 // synchronise is the effects of an operation on a synchronisation object.
 func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	// An object that lies in a heap block must not be used before the block is there or
-	// after it is gone.
+	// An object that lies in a heap block must not be used before the block is allocated or
+	// after it is freed.
 	if at.Region() == trace.RegionHeap {
 		buf = append(buf, memory(Read, at, 1))
 	}
@@ -209,7 +209,7 @@ func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect
 }
 
 // lock is the effects of an operation on a lock or once. The state follows reader-writer locks
-// only: what the others mean does not depend on who has them.
+// only: what the others mean does not depend on the holder.
 func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	if spec.Of == ops.RWLock {
 		return in.rwlock(spec, ev, buf)

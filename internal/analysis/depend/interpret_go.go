@@ -9,10 +9,10 @@ import (
 const (
 	channels = ^uint64(0) - 1 - iota // every channel, for select
 	timers                           // the order in which timers are set
-	tests                            // what tests said
+	tests                            // what tests reported
 )
 
-// syncClock is the bit that tells the clock of a sync variable, which only the race
+// syncClock is the bit that marks the clock of a sync variable, which only the race
 // detector sees, from the object itself.
 const syncClock = 1 << 62
 
@@ -23,7 +23,7 @@ type blocked struct {
 }
 
 // goroutine is the effects of an operation of a Go program. Its events stand where the
-// operation is about to happen; one that has to wait goes on with a RESUME.
+// operation is about to happen; one that has to wait continues with a RESUME.
 func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	pseudo := func(m Mode, key uint64) Effect { return Effect{m, Lock, key, 1} }
@@ -53,7 +53,7 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	op := ev.Op
 	if op == trace.OpResume {
 		if was.op != trace.Op(ev.Value) {
-			return append(buf, Effect{Mode: Fence, Kind: Signal}) // nobody saw what it waited for
+			return append(buf, Effect{Mode: Fence, Kind: Signal}) // what it waited for was not recorded
 		}
 		op, at = was.op, was.at
 	}

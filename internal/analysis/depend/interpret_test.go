@@ -171,7 +171,7 @@ func TestWildLengths(t *testing.T) {
 // TestGoOperations has what the machine of TestGoOrdersReplay does not do.
 func TestGoOperations(t *testing.T) {
 	const c, x = trace.Object(64), trace.Object(128)
-	quiet := func(e trace.Event) trace.Event { e.Flags |= trace.FlagNoChoice; return e }
+	quiet := func(e trace.Event) trace.Event { e.Flags |= trace.FlagNoDecision; return e }
 	for _, k := range []struct {
 		name   string
 		events []trace.Event
@@ -208,7 +208,7 @@ func TestGoOperations(t *testing.T) {
 		}, trace.Ending{}, "0→1 lock, 2→3 lock"},
 		{"the world outside, and the end of a test", []trace.Event{
 			{Thread: 0, Op: trace.OpGosched},
-			{Thread: 1, Op: trace.OpOutside},
+			{Thread: 1, Op: trace.OpExternal},
 			{Thread: 2, Op: trace.OpGosched},
 			{Thread: 0, Op: trace.OpTestEnd},
 		}, trace.Ending{}, "0→1 signal, 1→2 ending, 1→3 ending, 2→3 signal"},

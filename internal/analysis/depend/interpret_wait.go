@@ -25,7 +25,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 		if ok && changes[0].N == 1 {
 			buf = append(buf, signal(Take, tok))
 		} else {
-			// It timed out, or was woken by nobody (that was seen).
+			// It timed out, or no recorded thread woke it.
 			buf = append(buf, object(Change, at))
 		}
 		mutex := object(Acquire, trace.Object(ev.Aux))
@@ -52,7 +52,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 	return buf
 }
 
-// wake ends a thread's wait: after it began, and before the thread goes on.
+// wake ends a thread's wait: after it began, and before the thread continues.
 func (in *Interpreter) wake(u trace.ThreadID, buf []Effect) []Effect {
 	tok := in.token()
 	set(&in.woken, u, tok)

@@ -8,7 +8,7 @@ import (
 )
 
 // Reorder is the trace with its events in another order of the graph's nodes, which must
-// keep the dependences (Graph.Check). Enabled sets are worked out anew where the trace had
+// keep the dependences (Graph.Check). Enabled sets are recomputed where the trace had
 // them, threads are numbered in their new order of creation, and what refers to events or
 // threads by number is kept right. Modules, stacks and the header's slices are shared
 // with t.
@@ -35,14 +35,14 @@ func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
 	return &out
 }
 
-// SetEnabled works the enabled sets of a trace's choices out anew. It does nothing to a
+// SetEnabled recomputes the enabled sets of a trace's scheduling decisions. It does nothing to a
 // trace that has none.
 func SetEnabled(t *trace.Trace) {
 	if !slices.ContainsFunc(t.Events, func(ev trace.Event) bool { return ev.Enabled.Len() > 0 }) {
 		return
 	}
 	for i, set := range ops.Enabled(t) {
-		if t.Events[i].Flags&trace.FlagNoChoice == 0 {
+		if t.Events[i].Flags&trace.FlagNoDecision == 0 {
 			t.Events[i].Enabled = set
 		}
 	}
@@ -95,7 +95,7 @@ func renumber(t *trace.Trace) {
 			created[id] = true
 		}
 	}
-	// Threads that were there from the start keep their numbers.
+	// Threads that existed from the start keep their numbers.
 	for id := range old {
 		old[id] = trace.ThreadID(id)
 	}

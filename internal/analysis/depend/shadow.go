@@ -97,7 +97,7 @@ func (b *Builder) word(w uint64, m uint8, k Kind, write bool) {
 		b.touch(&c.access, k, write)
 	}
 	if left != 0 {
-		// No cell had these bytes: what is known of them is what large accesses did.
+		// No cell had these bytes: only large accesses have touched them.
 		c := cell{access: b.reads.fresh(), mask: left, next: s.cells[head].next, word: w, page: none}
 		if _, r := s.covering(w); r != nil {
 			c.access = b.reads.share(&r.access)

@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Index int // of the event
 	Event *trace.Event
-	// Joined says that nothing can come between this event and the one before it.
+	// Joined reports that nothing can come between this event and the one before it.
 	Joined bool
 	// Effects is valid until the next step.
 	Effects []Effect
@@ -78,7 +78,7 @@ type walker struct {
 }
 
 func (w *walker) step(i int, ev *trace.Event) Step {
-	joined := i > 0 && ev.Flags&trace.FlagNoChoice != 0 && (ev.Thread == w.prev || onBehalf(ev.Op))
+	joined := i > 0 && ev.Flags&trace.FlagNoDecision != 0 && (ev.Thread == w.prev || onBehalf(ev.Op))
 	if !joined {
 		w.prev = ev.Thread
 	}
@@ -86,8 +86,8 @@ func (w *walker) step(i int, ev *trace.Event) Step {
 	return Step{i, ev, joined, w.buf}
 }
 
-// onBehalf reports whether an event may be of another thread than the one that ran: who
-// hands a value to a goroutine that waits does its acquire and release for it.
+// onBehalf reports whether an event may be of another thread than the one that ran: a goroutine that
+// passes a value to a waiting one records its acquire and release for it.
 func onBehalf(op trace.Op) bool { return ops.Of(op).Of == ops.SyncVar }
 
 // deathOf is the event after which a panic or the like ended the execution, for which there

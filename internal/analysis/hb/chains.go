@@ -1,9 +1,9 @@
 package hb
 
-// chains gives threads their chains. A thread may go on with that of one that has ended if it
+// chains gives threads their chains. A thread may continue with that of one that has ended if it
 // knows all that the other has done; then whoever knows its time knows, truly, that of the
 // other. It asks for one as late as it can, when it has acquired what it will: a pool's task
-// that takes a lock first of all goes on with the chain of the task that had it before.
+// that takes a lock first of all continues with the chain of the task that had it before.
 type chains struct {
 	n    uint32
 	free []Epoch // of chains whose thread has ended, its last

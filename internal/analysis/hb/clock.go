@@ -2,9 +2,9 @@ package hb
 
 import "slices"
 
-// Chain is a number for threads of which each begins, as far as anybody can tell, after the
-// one before it has ended: all that the one did happened before what the other does. So their
-// times go on from one another, and a clock needs one number for all of them. A pool that has
+// Chain numbers a sequence of threads, each of which begins, as far as happens-before shows, after
+// the previous one has ended: all events of the one happened before those of the next. So their times
+// continue one sequence, and a clock needs one number for all of them. A pool that has
 // run a hundred thousand threads, ten at a time, has about ten chains.
 type Chain uint32
 
@@ -26,7 +26,7 @@ const (
 	few    = 48 // entries of further ones before they, too, are indexed
 )
 
-// Clock is a vector clock: what is known of each chain's time. The zero Clock knows nothing.
+// Clock is a vector clock: the latest known time of each chain. The zero Clock knows nothing.
 type Clock struct {
 	times  []uint32 // of chains 0..len-1
 	others []entry  // of those above, ascending; none is at time 0
@@ -41,7 +41,7 @@ func (c *Clock) find(chain Chain) (int, bool) {
 	return slices.BinarySearchFunc(c.others, chain, func(e entry, chain Chain) int { return int(e.chain) - int(chain) })
 }
 
-// Time is what the clock knows of a chain.
+// Time returns the clock's time of a chain.
 func (c *Clock) Time(chain Chain) uint32 {
 	if int(chain) < len(c.times) {
 		return c.times[chain]
@@ -91,7 +91,7 @@ func (c *Clock) Join(d *Clock) bool {
 	return changed
 }
 
-// Put makes time what c knows of a chain.
+// Put sets c's time of a chain.
 func (c *Clock) Put(chain Chain, time uint32) {
 	switch i, ok := 0, false; {
 	case int(chain) < len(c.times):

@@ -64,7 +64,7 @@ type Engine struct {
 	over    *thread // its clock is not needed after the latest event
 }
 
-// thread is what is known of one thread.
+// thread is the state of one thread.
 type thread struct {
 	id    trace.ThreadID
 	clock Clock
@@ -82,7 +82,7 @@ type thread struct {
 
 	goroutine bool // created by a go statement
 
-	woken   Clock    // from who woke it, until its wake event
+	woken   Clock    // of the thread that woke it, until its wake event
 	phase   *phase   // of the barrier it is waiting at
 	acquire Clock    // what its relaxed loads read from, for a later acquire fence
 	release released // its clock at its last release fence
@@ -128,7 +128,7 @@ func (e *Engine) Before(p Epoch, t trace.ThreadID) bool { return e.named(e.threa
 // KnownCost is about how many steps Known takes.
 func (e *Engine) KnownCost() int { return len(e.threads) + e.alive*int(e.chains.n) }
 
-// Announce says that thread t is there from the start, created by no event of the
+// Announce adds thread t, which exists from the start, created by no event of the
 // execution. Only Known needs to hear of such threads before their first event; main is
 // announced by its own.
 func (e *Engine) Announce(t trace.ThreadID) { e.thread(t) }
@@ -166,8 +166,8 @@ func (e *Engine) thread(id trace.ThreadID) *thread {
 	return t
 }
 
-// named is the thread, which has a chain from now on: before it publishes its clock, or
-// somebody wants to know its time.
+// named returns the thread and gives it a chain: before it publishes its clock, or a caller needs
+// its time.
 func (e *Engine) named(t *thread) *thread {
 	if !t.named {
 		t.named = true
@@ -209,7 +209,7 @@ func (e *Engine) leave(t *thread, r *released) {
 
 // publishing is the epoch of t's clock, which others are about to get: what t does from now on
 // is in another time. It is 0 if t has done nothing that they could know, or if its time does
-// not stand for all of its clock.
+// not represent all of its clock.
 func (e *Engine) publishing(t *thread) Epoch {
 	if e.lax && !t.named {
 		return 0
@@ -221,7 +221,7 @@ func (e *Engine) publishing(t *thread) Epoch {
 	return e.epoch(t)
 }
 
-// pass is learn of what t knows, which goes on in another time.
+// pass is learn of what t knows; t then continues at a new time.
 func (e *Engine) pass(t, other *thread) {
 	e.publishing(t)
 	other.learn(&t.clock)

@@ -278,7 +278,7 @@ func TestEdges(t *testing.T) {
 			ev(1, trace.OpSignalInterrupt, 0, value(10), result(4)), ev(1, trace.OpRead, x)}, true},
 		{"a fault was sent by nobody", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpSignalSend, 0, value(10)),
-			ev(1, trace.OpSignalDeliver, 0, value(11), func(e *trace.Event) { e.Flags |= trace.FlagNoChoice }), ev(1, trace.OpRead, x)}, false},
+			ev(1, trace.OpSignalDeliver, 0, value(11), func(e *trace.Event) { e.Flags |= trace.FlagNoDecision }), ev(1, trace.OpRead, x)}, false},
 		{"what was done before a timer was set", []trace.Event{
 			create, ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpWrite, x), ev(0, trace.OpTimerSet, 0, aux(3)),
 			ev(2, trace.OpTimerExpire, 0, value(14)), ev(1, trace.OpSignalDeliver, 0, value(14)), ev(1, trace.OpRead, x)}, true},
@@ -346,7 +346,7 @@ func TestEdges(t *testing.T) {
 }
 
 // TestPartialFutexWakeNeverInventsARace: not all that it woke are recorded, so all that
-// waited are ordered after it, and nobody who came later.
+// waited are ordered after it, and no later thread.
 func TestPartialFutexWakeNeverInventsARace(t *testing.T) {
 	const f, x = 1, 2
 	events := []trace.Event{

@@ -366,7 +366,7 @@ func (m *machine) step(a *actor) {
 		case 3:
 			m.emit(a, trace.OpSemDestroy, sems+x, result(-1))
 		}
-	case 37: // somebody is cancelled, and acts on it now or later
+	case 37: // a thread is cancelled, and acts on it now or later
 		b := m.threads[m.pick(len(m.threads))]
 		if b.started && !b.ended && b != a {
 			b.cancelled = true
@@ -402,7 +402,7 @@ func (m *machine) step(a *actor) {
 		op := []trace.Op{
 			trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose, trace.OpSelect, trace.OpSelectCase, trace.OpResume,
 			trace.OpGmutexLock, trace.OpGmutexUnlock, trace.OpRwRlock, trace.OpRwRunlock, trace.OpWgAdd, trace.OpWgWait,
-			trace.OpOnceDo, trace.OpGcondWait, trace.OpGcondSignal, trace.OpPoolGet, trace.OpPoolPut, trace.OpTimerFire, trace.OpOutside,
+			trace.OpOnceDo, trace.OpGcondWait, trace.OpGcondSignal, trace.OpPoolGet, trace.OpPoolPut, trace.OpTimerFire, trace.OpExternal,
 		}[m.pick(19)]
 		o := []trace.Object{mutexes, rwlocks, conds, sems, atomics}[m.pick(5)] + x
 		m.emit(a, op, o, value(uint64(m.pick(3))), aux(uint64(mutexes+x)))

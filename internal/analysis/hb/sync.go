@@ -40,7 +40,7 @@ func (e *Engine) wake(t *thread, id trace.ThreadID) {
 }
 
 // mutex handles mutexes and spin locks. Only the owner releases them, so their clocks
-// need not know who that is, and the state need not follow them.
+// need not know which thread that is, and the state need not follow them.
 func (e *Engine) mutex(t *thread, spec *ops.Spec, ev *trace.Event) {
 	if !spec.Done(ev) {
 		return

@@ -5,8 +5,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// tell handles signals, timers, cancellations and descriptors. What an operation follows is not
-// recorded as exactly as with locks.
+// tell handles signals, timers, cancellations and descriptors. Traces record the predecessors of
+// their operations less exactly than those of locks.
 func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 	switch spec.Does {
 	case ops.Send, ops.Expire:
@@ -14,8 +14,8 @@ func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 			e.leave(t, releasedAt(e.told, allSignals))
 		}
 	case ops.Take:
-		// A fault (no choice) has no sender.
-		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoChoice == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
+		// A fault (not a scheduling point) has no sender.
+		if sent := ev.Value > 0 && ev.Flags&trace.FlagNoDecision == 0; spec.Done(ev) && (sent || spec.Blocks == ops.UntilSignal) {
 			t.take(releasedAt(e.told, allSignals))
 		}
 	case ops.Arm:
@@ -56,7 +56,7 @@ func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
 	return r
 }
 
-// allChannels stands for everything that a descriptor leads to. What made a poll or a wait
+// allChannels represents everything that a descriptor leads to. What made a poll or a wait
 // on an epoll set end is not recorded whole, so it comes after all that was done to any
 // descriptor before it: this may hide a race and never invents one.
 const allChannels = trace.Object(^uint64(1))
@@ -76,10 +76,10 @@ func outside(o trace.Object) bool {
 	return ok && kind == "descriptor"
 }
 
-// allSignals stands for every pending signal. Which of several pending ones a wait takes
-// is the system's choice, so a wait comes after all that were sent before it: this may
+// allSignals represents every pending signal. Which of several pending ones a wait takes
+// is up to the system, so a wait comes after all that were sent before it: this may
 // hide a race and never invents one.
 const allSignals = trace.Object(^uint64(0))
 
-// cancelOf stands for the cancellation that is asked of a thread.
+// cancelOf represents a thread's cancellation request.
 func cancelOf(t trace.ThreadID) trace.Object { return allSignals - 1 - trace.Object(t) }

@@ -161,7 +161,7 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 	d.found[pair] = struct{}{}
 	r := Race{
 		Pair:  [2]Access{d.names[old.access], d.names[now.access]},
-		First: int(old.event), Second: int(now.event),
+		First: int(old.event), Second: int(now.event), Event: int(now.event),
 		Object: objectAt(lo, hi), Size: uint32(hi - lo),
 	}
 	for i, side := range [2]*record{old, now} {
@@ -169,9 +169,7 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 			Thread: side.thread, Op: r.Pair[i].Op, Site: r.Pair[i].Site, Object: r.Object, Size: r.Size, Stack: side.stack,
 		}
 	}
-	if r.Pair[1].compare(r.Pair[0]) < 0 {
-		r.Pair[0], r.Pair[1] = r.Pair[1], r.Pair[0]
-	}
+	r.Order()
 	d.races = append(d.races, r)
 }
 

@@ -8,10 +8,6 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// granule is the unit in which Handlers compares addresses, in bits. Different addresses in one
-// granule count as equal, which at worst adds a scheduling point.
-const granule = 3
-
 // Handlers returns the memory instructions, in ascending order, between which the delivery of a
 // signal may matter: those of handlers, and of the code that a handler interrupted in the same
 // thread, that access the same memory, at least one of them to write. Happens-before orders them,
@@ -19,10 +15,10 @@ const granule = 3
 // between any two of them. The signal may have been blocked at some; Handlers ignores that.
 func Handlers(t *trace.Trace) []trace.Site {
 	type place struct {
-		thread  trace.ThreadID
-		granule uint64
+		thread trace.ThreadID
+		byte   uint64
 	}
-	// touch records, by kind of access, the deepest handler that accessed a granule.
+	// touch records, by kind of access, the deepest handler that accessed a byte.
 	type touch struct {
 		deepest [2]int // reads, writes
 		sites   [2]map[trace.Site]bool
@@ -46,7 +42,7 @@ func Handlers(t *trace.Trace) []trace.Site {
 				kind = 1
 			}
 			if lo, size := span(e.Object, uint64(e.Size)); e.Object != 0 && e.Op.IsAccess() {
-				f(e, depth[e.Thread], kind, lo>>granule, (lo+max(size, 1)-1)>>granule)
+				f(e, depth[e.Thread], kind, lo, lo+max(size, 1)-1)
 			}
 		}
 	}
@@ -82,7 +78,7 @@ func Handlers(t *trace.Trace) []trace.Site {
 		}
 		if hi-lo > uint64(len(handlers)) {
 			for p, x := range handlers {
-				if p.thread == e.Thread && p.granule >= lo && p.granule <= hi {
+				if p.thread == e.Thread && p.byte >= lo && p.byte <= hi {
 					meet(x)
 				}
 			}

@@ -21,9 +21,12 @@ func (a Access) compare(b Access) int {
 type Race struct {
 	// Pair is in ascending order; the two may be the same instruction.
 	Pair [2]Access `json:"pair"`
-	// First and Second are the witness, indices into the execution's events.
+	// First and Second are the witness, indices into the execution's events. Where the target found
+	// the race, First is -1. Either way Second orders the races of an execution by their later access.
 	First  int `json:"first"`
 	Second int `json:"second"`
+	// Event is the number of the recording's events that precede the later access.
+	Event int `json:"event"`
 	// Witness describes both events, First's and then Second's.
 	Witness [2]trace.Access `json:"witness"`
 	// Object and Size are bytes that both accessed.
@@ -35,6 +38,17 @@ type Race struct {
 func (r Race) Compare(o Race) int {
 	return cmp.Or(r.Pair[0].compare(o.Pair[0]), r.Pair[1].compare(o.Pair[1]))
 }
+
+// Order puts Pair in ascending order.
+func (r *Race) Order() {
+	if r.Pair[1].compare(r.Pair[0]) < 0 {
+		r.Pair[0], r.Pair[1] = r.Pair[1], r.Pair[0]
+	}
+}
+
+// Before orders the races of one execution: the race whose later access comes first, and among those
+// of one access by Pair.
+func (r Race) Before(o Race) int { return cmp.Or(cmp.Compare(r.Second, o.Second), r.Compare(o)) }
 
 // Sites returns the memory instructions of races, in ascending order, to be made scheduling points.
 // It omits atomics, which always are.

@@ -57,7 +57,7 @@ func execution(t *rapid.T, m memory) *trace.Trace {
 				emit(trace.Event{Thread: id, Op: trace.OpSemWait, Object: 7})
 			case 4:
 				op := []trace.Op{trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire}[r.IntN(4)]
-				emit(trace.Event{Thread: id, Op: op, Object: 8, Flags: trace.FlagNoChoice})
+				emit(trace.Event{Thread: id, Op: op, Object: 8, Flags: trace.FlagNoDecision})
 			}
 			continue
 		}
@@ -390,7 +390,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestBlocksFromAllocs: a block allocated anew is told by Trace.Allocs too.
+// TestBlocksFromAllocs: Trace.Allocs also distinguishes a block allocated again.
 func TestBlocksFromAllocs(t *testing.T) {
 	x := trace.MakeObject(trace.RegionHeap, 0, 0x40)
 	tr := &trace.Trace{Threads: make([]trace.Thread, 2), Events: []trace.Event{
@@ -425,7 +425,7 @@ func TestLaterAccessSurvivesPushingDown(t *testing.T) {
 	heap := func(offset uint64) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, offset) }
 	tr := &trace.Trace{Threads: make([]trace.Thread, 3), Events: []trace.Event{
 		{Op: trace.OpThreadCreate, Value: 1},
-		{Op: trace.OpThreadCreate, Value: 2}, // knows of nothing, so that nothing is forgotten
+		{Op: trace.OpThreadCreate, Value: 2}, // is ordered after nothing, so that no record is dropped
 		{Op: trace.OpWriteRange, Site: 1, Object: heap(0), Size: 512},
 		{Op: trace.OpSemPost, Object: 5},
 		{Thread: 1, Op: trace.OpSemWait, Object: 5},
@@ -454,7 +454,7 @@ func TestLostCompareAndSwapDoesNotHideAWonOne(t *testing.T) {
 	}
 }
 
-// TestThreadsWithoutCreation are there from the start: nothing is known to all before
+// TestThreadsWithoutCreation: such threads exist from the start: nothing is known to all before
 // they have done something.
 func TestThreadsWithoutCreation(t *testing.T) {
 	x := trace.MakeObject(trace.RegionHeap, 0, 8)

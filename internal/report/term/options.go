@@ -24,7 +24,7 @@ const defaultWidth = 80
 
 // Detect chooses options for a file that output goes to: the width of the terminal, or
 // COLUMNS, or 80; colour for terminals, unless NO_COLOR is set (no-color.org) or the
-// terminal is a dumb one; Unicode as the locale in env says.
+// terminal is a dumb one; Unicode according to the locale in env.
 func Detect(out *os.File, env []string) Options {
 	get := func(name string) string {
 		for i := len(env) - 1; i >= 0; i-- {

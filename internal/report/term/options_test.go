@@ -27,7 +27,7 @@ func TestDetect(t *testing.T) {
 	}
 	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("no pseudo-terminal to be had")
+		t.Skip("no pseudo-terminal is available")
 	}
 	defer tty.Close()
 	for _, c := range []struct {

@@ -54,7 +54,7 @@ const (
 	tableTail = 800
 )
 
-// leftOut stands for rows that are not drawn.
+// leftOut represents rows that are not drawn.
 func (d *drawing) leftOut(rows []report.Row) {
 	events := 0
 	threads := map[trace.ThreadID]bool{}
@@ -134,8 +134,8 @@ func (d *drawing) heading() {
 		s += fmt.Sprintf("; %d events are folded", n)
 	}
 	d.text(s, plain, "")
-	if len(d.v.Without) > 0 {
-		d.text("without "+strings.Join(d.v.Without, ", "), plain, "")
+	if len(d.v.Omit) > 0 {
+		d.text("without "+strings.Join(d.v.Omit, ", "), plain, "")
 	}
 	// A simplified trace's strategy repeats where it comes from.
 	how := strings.TrimPrefix(d.v.Strategy, "simplified from ")

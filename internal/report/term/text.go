@@ -129,8 +129,8 @@ func split(word string, w int) (head, tail string) {
 	return head, word[len(head):]
 }
 
-// start is the part of s, or all of it, that a line of w cells is made of: measuring all of a
-// word of a megabyte for each of its lines takes minutes.
+// start returns the prefix of s that a line of w cells may need: measuring all of a word of a
+// megabyte for each of its lines takes minutes.
 func start(s string, w int) string {
 	n := 64*w + 64
 	if len(s) <= n {

@@ -96,7 +96,7 @@ func (b *bisection) base(k int32) (int32, int32) {
 		return k, k + 1
 	}
 	first, last := b.blocks[k+1].first, b.blocks[k+1].last
-	// In the recorded order, the annotation already tells that the second is connected with the
+	// In the recorded order, the annotation already shows that the second is connected with the
 	// first.
 	if q := b.quads[first+1]; first > 0 && first-1 == b.blocks[k].last && q.S1 != q.S2 {
 		return k, k + 1

@@ -16,7 +16,7 @@ import (
 
 // TestTenThousand: on 10,000 random traces of all operations, the result is a permutation
 // that keeps program order and every dependence, has no more switches than the trace and
-// than SimTrace's, comes to the same state by both semantics, is the same execution when
+// than SimTrace's, reaches the same state by both semantics, is the same execution when
 // it is executed, and its derivation checks after having been written and read.
 func TestTenThousand(t *testing.T) {
 	traces := uint64(10000)

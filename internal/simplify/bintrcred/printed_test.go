@@ -33,7 +33,7 @@ func every(length int, do func(text string, t *stmt.Trace) bool) {
 	}
 }
 
-// differs reports whether an order comes to another state than the trace.
+// differs reports whether an order reaches another state than the trace.
 func differs(t *stmt.Trace, order []int32) bool {
 	before, err := stmt.Run(t, t.Recorded())
 	if err != nil {

@@ -99,7 +99,7 @@ func checkSegments(t *stmt.Trace, segments []int32) error {
 		}
 	}
 	if i < len(segments) {
-		return wrong("there is no unit %d, with which a segment is said to start", segments[i])
+		return wrong("unit %d, at which a segment is said to start, does not exist", segments[i])
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (c *checker) round(r stmt.Round) *CheckError {
 // stretch checks that the round's shape visits the step's range of TEIs, and has not passed it yet.
 func (c *checker) stretch(s *stmt.Step) string {
 	if s.Lo < 0 || s.Hi > c.pieces || s.Hi-s.Lo < 2 {
-		return fmt.Sprintf("there is no stretch of intervals from %d to %d of %d", s.Lo, s.Hi, c.pieces)
+		return fmt.Sprintf("no range of intervals from %d to %d of %d exists", s.Lo, s.Hi, c.pieces)
 	}
 	switch c.thatRound {
 	case stmt.Binary:
@@ -204,11 +204,11 @@ func (c *checker) stretch(s *stmt.Step) string {
 			return "rule line in a round that is binary"
 		}
 		if (s.Rule == stmt.Base2) != (s.Hi-s.Lo == 2) {
-			return fmt.Sprintf("rule %s on a stretch of %d intervals", s.Rule, s.Hi-s.Lo)
+			return fmt.Sprintf("rule %s on a range of %d intervals", s.Rule, s.Hi-s.Lo)
 		}
 		for lo, hi := int32(0), c.pieces; lo != s.Lo || hi != s.Hi; {
 			if hi-lo <= 2 {
-				return fmt.Sprintf("halving %d intervals does not come to the stretch from %d to %d", c.pieces, s.Lo, s.Hi)
+				return fmt.Sprintf("halving %d intervals does not yield the range from %d to %d", c.pieces, s.Lo, s.Hi)
 			}
 			if mid := middle(lo, hi); s.Hi <= mid {
 				hi = mid
@@ -218,21 +218,21 @@ func (c *checker) stretch(s *stmt.Step) string {
 		}
 		// Both parts come before the whole range.
 		if c.hadStep && (s.Hi < c.hi || s.Hi == c.hi && s.Lo > c.lo) {
-			return fmt.Sprintf("the stretch from %d to %d has its turn before that from %d to %d", s.Lo, s.Hi, c.lo, c.hi)
+			return fmt.Sprintf("the range from %d to %d comes before the one from %d to %d", s.Lo, s.Hi, c.lo, c.hi)
 		}
 	case stmt.Forward:
 		if s.Rule != stmt.Split || s.Lo != 0 {
 			return "a step of a forward round is an S on a stretch from the start"
 		}
 		if c.hadStep && s.Hi <= c.hi {
-			return fmt.Sprintf("the stretch up to %d has its turn before that up to %d", s.Hi, c.hi)
+			return fmt.Sprintf("the range up to %d comes before the one up to %d", s.Hi, c.hi)
 		}
 	case stmt.Backward:
 		if s.Rule != stmt.Split || s.Hi != c.pieces {
 			return "a step of a backward round is an S on a stretch to the end"
 		}
 		if c.hadStep && s.Lo >= c.lo {
-			return fmt.Sprintf("the stretch from %d has its turn before that from %d", s.Lo, c.lo)
+			return fmt.Sprintf("the range from %d comes before the one from %d", s.Lo, c.lo)
 		}
 	case stmt.Straight:
 		if s.Rule != stmt.Line || s.Lo != 0 || s.Hi != c.pieces {
@@ -250,7 +250,7 @@ func middle(lo, hi int32) int32 { return lo + (hi-lo+1)/2 }
 func (c *checker) step(s *stmt.Step) string {
 	n := int32(c.t.Len())
 	if s.Unit < 0 || s.Unit >= n || s.Count < 1 || s.Rule == stmt.Line && (s.After < -1 || s.After >= n) {
-		return fmt.Sprintf("there are no %d units from unit %d of %d", s.Count, s.Unit, n)
+		return fmt.Sprintf("no %d units exist from unit %d of %d", s.Count, s.Unit, n)
 	}
 	first, last := s.Unit, s.Unit
 	for range s.Count - 1 {
@@ -274,7 +274,7 @@ func (c *checker) step(s *stmt.Step) string {
 	case s.Down:
 		y := c.follow[last]
 		if y < 0 {
-			return fmt.Sprintf("unit %d is the last of its thread: there is nothing to move it down to", last)
+			return fmt.Sprintf("unit %d is the last of its thread: no unit is left to move it down to", last)
 		}
 		to, up = c.pos.before(y), false
 		if msg := c.inside(s, first, y); msg != "" {
@@ -282,7 +282,7 @@ func (c *checker) step(s *stmt.Step) string {
 		}
 	default:
 		if to = c.lead[first]; to < 0 {
-			return fmt.Sprintf("unit %d is the first of its thread: there is nothing to move it up to", first)
+			return fmt.Sprintf("unit %d is the first of its thread: no unit is left to move it up to", first)
 		}
 		if msg := c.inside(s, to, first); msg != "" {
 			return msg
@@ -354,7 +354,7 @@ func (c *checker) base2(s *stmt.Step, from, to int32) string {
 	first := c.pos.after(to) // first unit of the TEI that is passed
 	switch {
 	case first < 0 || c.piece[first] != s.Lo || c.piece[from] != s.Lo || c.piece[s.Unit] != s.Lo+1 || c.piece[last] != s.Lo+1:
-		return fmt.Sprintf("what is swapped are not the intervals %d and %d", s.Lo, s.Lo+1)
+		return fmt.Sprintf("the swap is not of intervals %d and %d", s.Lo, s.Lo+1)
 	case c.follow[last] >= 0 && c.pos.after(last) == c.follow[last] && c.piece[c.follow[last]] == s.Lo+1:
 		return fmt.Sprintf("interval %d has more units", s.Lo+1)
 	}

@@ -72,7 +72,7 @@ func (c *chains) ready(t, k int, cut []int32) bool {
 }
 
 // readyAmong is ready for the next segment of threads[i], where cut is that of threads and all
-// others are done. It looks at no other threads, because tables are made for each pair of
+// others are done. It ignores other threads, because tables are built for each pair of
 // thousands.
 func (c *chains) readyAmong(threads []int, i int, cut []int) bool {
 	t := threads[i]
@@ -97,7 +97,7 @@ func (c *chains) order(threads []int32) []int32 {
 }
 
 // alone returns, for each thread and each of its segments, the fewest intervals that the thread
-// needs from there on, whatever the other threads do: two of its segments cannot share an interval
+// needs from there on, regardless of the other threads: two of its segments cannot share an interval
 // if a path through another thread leads from one to the other, and cutting greedily gives the
 // fewest intervals.
 func (c *chains) alone() [][]int32 {

@@ -9,7 +9,7 @@ type Gap struct {
 	Exact    bool `json:"exact"` // an order with Lower exists
 }
 
-// GapOf compares a number of switches with what is known of the fewest.
+// GapOf compares a number of switches with the known bounds on the fewest.
 func GapOf(switches int, b Best) Gap {
 	return Gap{Switches: switches, Lower: b.Lower, Exact: b.Exact || switches == b.Lower}
 }

@@ -38,7 +38,7 @@ func greedy(g *depend.Graph, c *collapsed, succs *depend.Succs, score rule, r *r
 		}
 		return i
 	}
-	// value[t] is the score of thread t's run, valid while nothing it looks at changed.
+	// value[t] is the score of thread t's run, valid until one of its inputs changes.
 	value := make([]float64, g.Threads())
 	fresh := make([]bool, g.Threads())
 	for len(order) < g.Len() {

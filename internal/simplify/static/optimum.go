@@ -14,11 +14,11 @@ type Limits struct {
 // DefaultLimits take about a second and 100 MB.
 var DefaultLimits = Limits{Cells: 1 << 22, States: 1 << 18}
 
-// Best is what is known of the fewest switches.
+// Best holds the known bounds on the fewest switches.
 type Best struct {
 	// Lower is a lower bound on the number of switches of any order.
 	Lower int
-	// Exact says that an order with exactly Lower switches exists: Order.
+	// Exact: an order with exactly Lower switches exists: Order.
 	Exact bool
 	Order []int32
 

@@ -169,7 +169,7 @@ func TestVertexCover(t *testing.T) {
 	}
 }
 
-// TestPingPong has as many pieces as events whatever one does; its length is beyond any
+// TestPingPong has as many TEIs as events in every order; its length is beyond any
 // table, and the bound alone must see it.
 func TestPingPong(t *testing.T) {
 	var tr trace.Trace

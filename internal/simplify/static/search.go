@@ -115,7 +115,7 @@ func (s *search) key(cut []int32) string {
 func (s *search) push(cut []int32, pieces, parent, thread int32) {
 	whole := int(pieces) + s.estimate(cut)
 	if s.upper >= 0 && whole >= s.upper {
-		return // no better than what is known
+		return // no better than the best known
 	}
 	k := s.key(cut)
 	i, ok := s.index[k]
@@ -164,7 +164,7 @@ func (s *search) run() (int, []int32) {
 			s.looked++
 			s.states[i].done = true
 			for t := range s.c.of {
-				// The piece that ended here went on for as long as it could.
+				// The piece that ended here continued for as long as it could.
 				if int32(t) == st.thread {
 					continue
 				}

@@ -25,7 +25,7 @@ type Result struct {
 	Order  []int32
 	Before int // switches
 	After  int
-	Best   Best // what is known of the fewest switches; zero if not computed
+	Best   Best // known bounds on the fewest switches; zero if not computed
 
 	// ties are orders with as few switches as Order, starting with Order.
 	ties [][]int32

@@ -7,16 +7,14 @@ import "github.com/heddle-dev/heddle/internal/analysis/depend"
 // returns an order with no more switches than the recorded one. Time and memory are linear
 // in the nodes and edges.
 //
-// Whether there is such a path is decided locally, and never wrongly in the direction that
-// would matter: a node joins the one before it in its thread if nothing of another thread
-// has to come before the former, or nothing after the latter. A merged node then is a
-// stretch in which all edges that come in do so no later than the first one that goes out.
-// So a path between merged nodes, read within each from where it came in to where it goes
-// out, is a path of the original graph, and since that has no cycle the merged one has
-// none.
+// A local test decides whether such a path exists; it errs only on the safe side: a node joins the one before it in its thread if nothing of another thread
+// has to come before the former, or nothing after the latter. In a merged node, all incoming
+// edges end no later than the first outgoing one begins. So a path between merged nodes, read
+// within each from its incoming to its outgoing edge, is a path of the original graph; that has no
+// cycle, so neither has the merged one.
 //
-// The merged nodes are put in an order that stays with a thread while its next node can
-// go, and otherwise takes the thread whose turn came first.
+// The order of the merged nodes stays with a thread while its next node is ready, and otherwise
+// takes the thread that became ready first.
 func SimTrace(g *depend.Graph) []int32 {
 	c := collapse(g)
 	order := c.line(g)
@@ -72,13 +70,13 @@ func collapse(g *depend.Graph) *collapsed {
 // line puts the merged nodes in an order that keeps the edges.
 func (c *collapsed) line(g *depend.Graph) []int32 {
 	succs := g.Succs()
-	missing := make([]int32, len(c.first)) // what has to come first and has not
+	missing := make([]int32, len(c.first)) // predecessors that are not in the order yet
 	for i := range int32(g.Len()) {
 		missing[c.piece[i]] += int32(len(g.Preds(i)))
 	}
 	at := make([]int32, g.Threads()) // the first node of each thread's next merged node
 	queued := make([]bool, g.Threads())
-	var queue []int32 // threads whose next merged node can go
+	var queue []int32 // threads whose next merged node is ready
 	offer := func(t int32) {
 		if at[t] >= 0 && missing[c.piece[at[t]]] == 0 && !queued[t] {
 			queued[t] = true

@@ -12,7 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// check holds a row to what the table is for.
+// check tests the claims that the table makes about a row.
 func check(t *testing.T, r Row) {
 	t.Helper()
 	for name, m := range map[string]Method{"BinTrcRed": r.BinTrcRed, "SimTrace": r.SimTrace, "back-forth": r.BackForth, "merge": r.Merge} {

@@ -18,15 +18,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Source makes a trace of about so many events and threads, the same each time. Its events
+// Source generates a trace of about that many events and threads, the same each time. Its events
 // are never all in memory.
 type Source func(events, threads int) iter.Seq[*trace.Event]
 
-// Cost is what something costs. Making the events is not counted, but is in what the
-// stages that go through them took: Growth measures it apart and takes it off.
+// Cost is the time and memory of a stage. It excludes generating the events, which stages do while
+// they iterate over them: Growth measures that separately and subtracts it.
 type Cost struct {
 	Time time.Duration `json:"nanoseconds"`
-	Peak uint64        `json:"peakBytes"` // of the heap, over what was there before
+	Peak uint64        `json:"peakBytes"` // of the heap, above its size before
 }
 
 // GrowthRow is the cost of one trace.
@@ -59,8 +59,8 @@ func Growth(events, threads []int, source Source, each func(GrowthRow)) error {
 
 func grow(events iter.Seq[*trace.Event], threads int) (GrowthRow, error) {
 	row := GrowthRow{Threads: threads}
-	// What making the events takes is taken off: the least of some tries, or an
-	// interruption of one of them would be taken off as well.
+	// Generating the events is subtracted: the minimum of several tries, since an interruption of one
+	// would be subtracted as well.
 	making := time.Duration(math.MaxInt64)
 	for range 3 {
 		row.Events = 0

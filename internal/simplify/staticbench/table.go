@@ -44,7 +44,7 @@ type Method struct {
 	Time  time.Duration `json:"nanoseconds"` // for BinTrcRed its connectivity analysis and reduction
 }
 
-// Bound is what is known of the fewest switches.
+// Bound holds the known bounds on the fewest switches.
 type Bound struct {
 	Lower int           `json:"lower"`
 	Exact bool          `json:"exact"`

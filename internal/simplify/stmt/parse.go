@@ -149,7 +149,7 @@ func (p *parser) stmt(thread, text string) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no statement %q; there are %s and skip", word, strings.Join(kindNames[:], ", "))
+		return fmt.Errorf("unknown statement %q; want %s or skip", word, strings.Join(kindNames[:], ", "))
 	}
 	switch s.Kind {
 	case Localize, Share:
@@ -193,7 +193,7 @@ func (p *parser) stmt(thread, text string) error {
 		s.Hi = s.Lo + 1
 	case Duplicate, Initiate:
 		if len(args) == 0 {
-			return fmt.Errorf("%s must say which thread, as in %s(T2): the paper leaves it out, but what depends on it has to be known", word, word)
+			return fmt.Errorf("%s must say which thread, as in %s(T2): the paper omits it, but the dependences need it", word, word)
 		}
 		if err := wants(word, args, 1); err != nil {
 			return err

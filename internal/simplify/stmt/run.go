@@ -81,7 +81,7 @@ func Run(t *Trace, order []int32) (*State, error) {
 			case Release:
 				l := locks[st.Lo]
 				if l == nil || l.count == 0 {
-					return nil, stuck(st, "nobody holds the lock")
+					return nil, stuck(st, "no thread holds the lock")
 				}
 				l.count--
 				s.Globals[st.Lo] = int64(mix(uint64(s.Globals[st.Lo]) ^ (uint64(th)*2 + 1)))

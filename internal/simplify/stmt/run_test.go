@@ -58,7 +58,7 @@ func closure(g *depend.Graph) [][]int32 {
 }
 
 // TestRecorded: the statements of a recorded trace depend on each other as its events do,
-// can be executed, and come to the same state in every order that keeps the dependences,
+// can be executed, and reach the same state in every order that keeps the dependences,
 // by heddle's meaning and by Figure 5 as printed.
 func TestRecorded(t *testing.T) {
 	for seed := range uint64(2000) {
@@ -98,7 +98,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRunNotices: an order that breaks a dependence is stuck or comes to another state.
+// TestRunNotices: an order that breaks a dependence is stuck or reaches another state.
 func TestRunNotices(t *testing.T) {
 	broken, noticed := 0, 0
 	for seed := range uint64(600) {
@@ -122,7 +122,7 @@ func TestRunNotices(t *testing.T) {
 			}
 		}
 	}
-	// What it cannot notice: two writes that nobody reads between, followed by a third.
+	// What it cannot notice: two writes without a read in between, followed by a third.
 	if broken < 1000 || noticed*100 < broken*97 {
 		t.Errorf("of %d broken orders %d were noticed", broken, noticed)
 	}
@@ -135,7 +135,7 @@ func TestSmallestRuns(t *testing.T) {
 		{"A: Require(m)\nA: Release(m)\nB: Require(m)", ""},
 		{"A: Require(m)\nB: Require(m)", "held by A"},
 		{"A: Require(m)\nA: Require(m)\nA: Release(m)\nB: Require(m)", "held by A"},
-		{"A: Release(m)", "nobody holds"},
+		{"A: Release(m)", "no thread holds"},
 		{"A: Set1(g)\nB: Set0(g)", ""},
 		{"B: Set0(g)\nA: Set1(g)", "Set0 stands where"},
 		{"A: Set1(g)\nB: Set0(g)\nB: Set0(g)", "Set0 stands where"},
@@ -163,7 +163,7 @@ func TestSmallestRuns(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"hello", "line 1"},
-		{"A: Ready\n\n# fine\nA: Jump(x)", `line 4: "A: Jump(x)": there is no statement "Jump"`},
+		{"A: Ready\n\n# fine\nA: Jump(x)", `line 4: "A: Jump(x)": unknown statement "Jump"`},
 		{"A: Share(x)", "Share has 2 arguments, not 1"},
 		{"A: Share(x, y, z)", "Share has 2 arguments, not 3"},
 		{"A: Share(x,)", `"" is not the name`},

@@ -23,7 +23,7 @@ type Workload struct {
 	Conflict, Write, Section float64
 	// Length is how many accesses a critical section has.
 	Length int
-	// Stay is the chance that the running thread goes on.
+	// Stay is the chance that the running thread continues.
 	Stay float64
 }
 
@@ -59,7 +59,7 @@ func (l Workload) Check() error {
 		v    float64
 	}{{"conflict", l.Conflict}, {"write", l.Write}, {"section", l.Section}, {"stay", l.Stay}} {
 		if p.v < 0 || p.v > 1 {
-			return fmt.Errorf("%s is a chance, from 0 to 1, not %v", p.name, p.v)
+			return fmt.Errorf("%s is %v: want a probability from 0 to 1", p.name, p.v)
 		}
 	}
 	switch {

@@ -39,7 +39,7 @@ func sites(steps []schedule.Step) (out []trace.Site) {
 }
 
 // TestCandidates checks what a candidate may be (FSE'10 §3.1): actions of the execution,
-// none twice, each thread's in their order. And that passes go on, in their direction.
+// none twice, each thread's in their order. And that passes continue, in their direction.
 func TestCandidates(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -86,7 +86,7 @@ func TestCandidates(t *testing.T) {
 					}
 					last = d.resume
 				}
-				// A pass that has come to its end has nothing left.
+				// A pass that has reached its end has nothing left.
 				end := len(q.steps) + 1
 				if c.down {
 					end = -1
@@ -158,7 +158,7 @@ func TestShiftBothWays(t *testing.T) {
 		}
 	}
 	want := []string{
-		"0 [1 2 4 3 5 6 7]", "0 [1 2 4 3]", // a goes on for one
+		"0 [1 2 4 3 5 6 7]", "0 [1 2 4 3]", // a continues for one
 		"0 [1 2 4 5 3 6 7]", "0 [1 2 4 5 3]", // for two
 		"0 [1 3 2 4 5 6 7]", "0 [1 3]", // a stops one earlier
 		"2 [1 2 3 4 5 7]", "2 [1 2 3 4 5 7]", // a stops one earlier, and does not come again

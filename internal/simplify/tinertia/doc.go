@@ -17,7 +17,7 @@
 //   - An accepted execution never has a higher Cost than the one before. The paper's
 //     test lets preemptions and length grow.
 //   - A schedule whose execution is known is not executed again.
-//   - Events that were not scheduling decisions (trace.FlagNoChoice) are ignored. Returned traces
+//   - Events that were not scheduling decisions (trace.FlagNoDecision) are ignored. Returned traces
 //     contain them, because those are recordings.
 //   - After Algorithm 1 has reached its fixed point, further operations are tried (see Operation).
 //     When one succeeds, Algorithm 1 runs again.

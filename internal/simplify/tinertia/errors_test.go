@@ -163,18 +163,18 @@ func TestBadInput(t *testing.T) {
 		opts Options
 		want string
 	}{
-		{Input{nil, same}, Options{}, "a trace and a predicate"},
-		{Input{in, nil}, Options{}, "a trace and a predicate"},
-		{Input{&trace.Trace{}, same}, Options{}, "no scheduling choices"},
+		{Input{nil, same}, Options{}, "no trace or no predicate"},
+		{Input{in, nil}, Options{}, "no trace or no predicate"},
+		{Input{&trace.Trace{}, same}, Options{}, "no scheduling decisions"},
 		{Input{&old, same}, Options{}, "use the heddle that recorded it (v9)"},
-		{Input{in, same}, Options{Operations: []Operation{"guess"}}, `no operation is called "guess"`},
+		{Input{in, same}, Options{Operations: []Operation{"guess"}}, `unknown operation "guess"`},
 	} {
 		r, err := Simplify(context.Background(), c.in, p.run, c.opts)
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
-	// An executor that does not do as it is told.
+	// An executor that does not follow its script.
 	r, err := Simplify(context.Background(), Input{in, same}, func(context.Context, schedule.Plan) (schedule.Outcome, error) {
 		return schedule.Outcome{Ending: in.Ending}, nil
 	}, Options{})
@@ -204,7 +204,7 @@ func TestNeverAFinding(t *testing.T) {
 	}
 }
 
-// TestPlan checks what executors are told beside the script.
+// TestPlan checks what executors receive beside the script.
 func TestPlan(t *testing.T) {
 	p := figure1()
 	in := p.scripted(1, 1, 0, 1, 0, 1, 0, 1, 0)

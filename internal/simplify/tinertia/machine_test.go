@@ -34,7 +34,7 @@ const (
 	kJoin                  // the a-th thread it created
 	kSleep                 // lets others run, stays enabled
 	kExit                  // ends the process
-	kMalloc                // recorded, no choice; happens with the operation before it
+	kMalloc                // recorded, not a scheduling point; happens with the operation before it
 )
 
 type instr struct {
@@ -44,7 +44,7 @@ type instr struct {
 	to   int
 }
 
-// program is functions, and the threads that are there from the start.
+// program is functions, and the threads that exist from the start.
 type program struct {
 	funcs [][]instr
 	start []int // functions of the initial threads
@@ -276,7 +276,7 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 		case kCrash:
 			fail(trace.Signal)
 			s.end.Status = 11
-			out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpSignal, Site: site, Value: 11, Flags: trace.FlagNoChoice, Enabled: e.Enabled})
+			out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpSignal, Site: site, Value: 11, Flags: trace.FlagNoDecision, Enabled: e.Enabled})
 		case kLock:
 			s.owner[i.a] = id
 		case kUnlock:
@@ -325,7 +325,7 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 	p.settle(s, id)
 	for s.end == nil && t.state == running && p.funcs[t.fn][t.pc].kind == kMalloc {
 		_, site, _ := p.pending(s, id)
-		out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpMalloc, Site: site, Size: 8, Flags: trace.FlagNoChoice, Enabled: e.Enabled})
+		out = append(out, trace.Event{Thread: e.Thread, Op: trace.OpMalloc, Site: site, Size: 8, Flags: trace.FlagNoDecision, Enabled: e.Enabled})
 		t.pc++
 		p.settle(s, id)
 	}
@@ -335,7 +335,7 @@ func (p *program) step(s *state, id, wake int) []trace.Event {
 	return out
 }
 
-// checkEnd ends an execution in which nobody can run.
+// checkEnd ends an execution in which no thread is enabled.
 func (p *program) checkEnd(s *state) {
 	if p.enabled(s).Len() > 0 {
 		return

@@ -13,7 +13,7 @@ func TestMemory(t *testing.T) {
 		return trace.Event{Thread: t, Op: trace.OpWrite, Site: site}
 	}
 	asked := []trace.Event{event(0, 1), event(1, 7), event(1, 2)}
-	made := []trace.Event{event(0, 1), event(1, 2), {Thread: 1, Op: trace.OpMalloc, Flags: trace.FlagNoChoice}, event(0, 3)}
+	made := []trace.Event{event(0, 1), event(1, 2), {Thread: 1, Op: trace.OpMalloc, Flags: trace.FlagNoDecision}, event(0, 3)}
 	m := newMemory()
 	v := &verdict{trace: &trace.Trace{Threads: threads, Events: made}}
 	m.add(schedule.Steps(asked), threads, v)

@@ -20,7 +20,7 @@ func without(ops []Operation, op Operation) []Operation {
 func TestEveryOperationCounts(t *testing.T) {
 	fail := instr{kind: kFail}
 	set := func(v int) instr { return instr{kind: kWrite, a: v, b: 1} }
-	// need goes on if a variable is 1, and otherwise to the end of the function.
+	// need continues if a variable is 1, and otherwise to the end of the function.
 	need := func(v int) instr { return instr{kind: kIf, a: v, b: 1, to: 99} }
 	noise := instr{kind: kWrite, a: 9, b: 1}
 	post, wait := instr{kind: kSemPost}, instr{kind: kSemWait}

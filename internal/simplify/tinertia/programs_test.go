@@ -102,7 +102,7 @@ func randomStatement(d draw, p *program, pc int) []instr {
 }
 
 // failing looks for an execution that fails; nil if a number of tries find none. Hangs
-// are left out: here they are only the step budget.
+// are omitted: here they are only the step budget.
 func failing(p *program, seed uint64, tries int) *trace.Trace {
 	for i := range tries {
 		t := p.record(seed+uint64(i), float64(i%3)*0.3)

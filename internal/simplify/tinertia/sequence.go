@@ -38,7 +38,7 @@ func newSequence(t *trace.Trace) *sequence {
 
 // choices returns the events that were scheduling decisions.
 func choices(events []trace.Event) []trace.Event {
-	noChoice := func(e trace.Event) bool { return e.Flags&trace.FlagNoChoice != 0 }
+	noChoice := func(e trace.Event) bool { return e.Flags&trace.FlagNoDecision != 0 }
 	if !slices.ContainsFunc(events, noChoice) {
 		return events
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNotReproduced means that the schedule of the input no longer leads to its bug.
-var ErrNotReproduced = errors.New("the recorded schedule does not lead to the recorded bug any more")
+var ErrNotReproduced = errors.New("the recorded schedule no longer reproduces the recorded bug")
 
 // DefaultMaxExecutions is the default of Options.MaxExecutions.
 const DefaultMaxExecutions = 10_000
@@ -58,17 +58,17 @@ type Options struct {
 // the bug, the error is ErrNotReproduced and the result holds the input.
 func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Options) (*Result, error) {
 	if in.Trace == nil || in.Same == nil {
-		return nil, errors.New("simplify: a trace and a predicate are needed")
+		return nil, errors.New("simplify: Input has no trace or no predicate")
 	}
 	if len(schedule.ScriptOf(in.Trace)) == 0 {
-		return nil, errors.New("simplify: the trace has no scheduling choices; record the execution with every scheduling point")
+		return nil, errors.New("simplify: the trace has no scheduling decisions; record the execution with every scheduling point")
 	}
 	if v := in.Trace.Header.PointsVersion; v != 0 && v != schedule.PointsVersion {
 		return nil, fmt.Errorf("simplify: the trace has scheduling points of version %d and this heddle has version %d; record the bug again, or use the heddle that recorded it (%s)", v, schedule.PointsVersion, in.Trace.Header.Heddle)
 	}
 	for _, op := range opts.Operations {
 		if !op.Known() {
-			return nil, fmt.Errorf("simplify: no operation is called %q; there are %q", op, All())
+			return nil, fmt.Errorf("simplify: unknown operation %q; want one of %q", op, All())
 		}
 	}
 	if opts.MaxExecutions == 0 {

@@ -67,7 +67,7 @@ func (r dieRef) entry() *dwarf.Entry {
 // dieName is what an entry is called, and where it was declared.
 type dieName struct {
 	name, linkage string
-	scope         string // namespaces, where there is no linkage name to tell them
+	scope         string // namespaces, where no linkage name includes them
 	typ           dieRef
 	file          string
 	line          int

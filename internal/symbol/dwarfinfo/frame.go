@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol/goname"
 )
 
-// Frame is one function at one place. A lookup gives a chain of them, innermost first:
+// Frame is one function at one place. A lookup returns a chain of them, innermost first:
 // every frame but the last was inlined into the next.
 type Frame struct {
 	// Func is the function's readable name: demangled, without parameters, and without
@@ -17,7 +17,7 @@ type Frame struct {
 	// Linkage is the name as the linker knows it, or the source name where it has
 	// no other.
 	Linkage string
-	File    string // absolute where the debug information says so; empty if unknown
+	File    string // absolute if the debug information has it so; empty if unknown
 	Line    int    // from 1; 0 if unknown
 	Column  int    // from 1; 0 if unknown
 	Inlined bool   // inlined into the next frame

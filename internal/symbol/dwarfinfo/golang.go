@@ -97,7 +97,7 @@ func (u *unit) goMoved(rd *dwarf.Reader, e *dwarf.Entry, line int, typ string, n
 	})
 }
 
-// declLine is the line that a variable is declared at, which Go's compiler tells without the file.
+// declLine is the line that a variable is declared at, which Go's compiler records without the file.
 func (u *unit) declLine(e *dwarf.Entry) int {
 	for at := (dieRef{u.d, e.Offset}); e != nil; e = at.entry() {
 		if line, ok := e.Val(dwarf.AttrDeclLine).(int64); ok {

@@ -23,8 +23,8 @@ type StackPlace struct {
 }
 
 // Local finds the variable of a frame, or of a function inlined into it, that holds the bytes of
-// a place while the code at PC runs, and where in it they lie. It is false where the debug
-// information does not say, or says more than one thing: no name is better than a wrong one.
+// a place while the code at PC runs, and where in it they lie. ok is false if the debug
+// information names no variable, or more than one: no name is better than a wrong one.
 func (d *Info) Local(at StackPlace) (v Variable, in Place, ok bool) {
 	u := d.unitAt(at.PC)
 	if u == nil {
@@ -78,7 +78,7 @@ type frame struct {
 // setBase evaluates a frame base that gcc and clang write.
 func (f *frame) setBase(expr []byte) bool {
 	if len(expr) != 1 {
-		return len(expr) == 0 // locations that do not use it can still be told
+		return len(expr) == 0 // locations that do not use it can still be evaluated
 	}
 	f.based = true
 	switch expr[0] {
@@ -134,9 +134,9 @@ func (f *frame) active(e *dwarf.Entry) bool {
 	return len(ranges) == 0
 }
 
-// variable takes in a variable's entry if it holds the bytes.
+// variable adds a variable's entry if it holds the bytes.
 func (f *frame) variable(e *dwarf.Entry, fn dwarf.Offset, depth int) {
-	expr, ok := e.Val(dwarf.AttrLocation).([]byte) // a list of locations is of no use: which one holds is not known for an address
+	expr, ok := e.Val(dwarf.AttrLocation).([]byte) // a list of locations does not say which one applies at an address
 	if !ok {
 		return
 	}
@@ -157,14 +157,14 @@ func (f *frame) variable(e *dwarf.Entry, fn dwarf.Offset, depth int) {
 	}
 }
 
-// from is how far the bytes lie behind the place that a location tells.
+// from returns the offset of the bytes from the place that a location describes.
 func (f *frame) from(expr []byte) (int64, bool) {
 	if len(expr) < 2 {
 		return 0, false
 	}
 	n, used := sleb(expr[1:])
 	if used == 0 || used+1 != len(expr) {
-		return 0, false // more follows: not the variable itself is there
+		return 0, false // more operations follow: the variable itself is not there
 	}
 	switch expr[0] {
 	case opFbreg:

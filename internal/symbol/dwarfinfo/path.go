@@ -47,7 +47,7 @@ func (t *Type) Locate(off, size int64) Place {
 	return p
 }
 
-// descend extends p into t at off. hidden says that the path has ended and only the type
+// descend extends p into t at off. hidden: the path has ended and only the type
 // of the value is still wanted; p.rest then stays relative to where it ended.
 func (t *Type) descend(off, size int64, p *Place, hidden bool, depth int) {
 	if depth > 64 {
@@ -108,7 +108,7 @@ func (t *Type) fieldAt(off, size int64) (best *field, bits []string) {
 		}
 		if !f.covers(off, size) {
 			if t.Kind == Struct && f.off >= off && f.off < off+size {
-				return nil, nil // the access goes over several members
+				return nil, nil // the access covers several members
 			}
 			continue
 		}

@@ -35,7 +35,7 @@ type skeleton struct {
 	low        uint64 // what the unit's ranges are relative to
 	rangesBase int64  // of lists in the program's .debug_ranges
 	opened     bool
-	whole      *unit // nil if the file is not to be had
+	whole      *unit // nil if the file is not available
 }
 
 // newSkeleton is nil for a unit that is whole.
@@ -56,7 +56,7 @@ func (u *unit) newSkeleton() *skeleton {
 	return s
 }
 
-// full is the unit with all that is known of it, for a skeleton the one in the other file.
+// full is the complete unit: for a skeleton, the one in the other file.
 func (u *unit) full() *unit {
 	s := u.skeleton
 	if s == nil {
@@ -317,7 +317,7 @@ type dwo struct {
 	types    *dwoIndex
 }
 
-// dwoPart is what such a file has of one unit.
+// dwoPart is the part of one unit in such a file.
 type dwoPart struct {
 	version                                        int
 	info, types, abbrev, str, strOffsets, rnglists []byte
@@ -416,7 +416,7 @@ func newDwoPart(info, types, abbrev, str, strOffsets, rnglists []byte) *dwoPart 
 		p.version = p.headers[0].version
 	}
 	if p.version >= 5 {
-		// Indices count from behind the tables' headers, and nothing in the file says so.
+		// Indices count from the end of the tables' headers, which no attribute in the file records.
 		p.strOffsets, p.rnglists = strOffsets[min(8, len(strOffsets)):], rnglists[min(12, len(rnglists)):]
 	}
 	return p
@@ -435,7 +435,7 @@ func (p *dwoPart) id(off dwarf.Offset) uint64 {
 // signatures are the types in the part's info section.
 func (p *dwoPart) signatures() map[uint64]dwarf.Offset { return typeSignatures(p.headers) }
 
-// dwoIndex says where in a package's sections the parts of a unit are: by id, offset and
+// dwoIndex locates the parts of a unit in a package's sections: by id, offset and
 // size for each column.
 type dwoIndex struct {
 	version uint32

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Kind is what a type is made of.
+// Kind classifies a type.
 type Kind uint8
 
 const (
-	Other  Kind = iota // nothing is known about the inside
+	Other  Kind = iota // the inside is unknown
 	Scalar             // a number, see Type.Encoding
 	Pointer
 	Enum
@@ -55,10 +55,10 @@ type field struct {
 	typ  dieRef
 }
 
-// Opaque is a type of which nothing is known.
+// Opaque is an unknown type.
 var Opaque = &Type{Size: -1}
 
-// typ reads the type at r; Opaque if it cannot be had.
+// typ reads the type at r; Opaque if it is not available.
 func (r dieRef) typ() *Type {
 	if r.d == nil {
 		return Opaque
@@ -171,8 +171,8 @@ func (r dieRef) complete(name string) *Type {
 	return Opaque
 }
 
-// class is the complete class that is called name in whatever namespace, if there is only
-// one: an entry does not say in which namespace it stands.
+// class returns the complete class named name in any namespace, if only one exists: an entry does
+// not record its namespace.
 func (d *Info) class(name string) (found dieRef, ok bool) {
 	d.walk()
 	if at, ok := d.classes[name]; ok {
@@ -189,7 +189,7 @@ func (d *Info) class(name string) (found dieRef, ok bool) {
 	return found, ok
 }
 
-// field reads a member; ok is false for entries that take no place in the object.
+// field reads a member; ok is false for entries that occupy no bytes of the object.
 func (d *Info) field(c *dwarf.Entry) (f field, ok bool) {
 	switch c.Tag {
 	case dwarf.TagMember:

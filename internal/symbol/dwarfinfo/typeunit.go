@@ -99,7 +99,7 @@ func (d *Info) addSignature(sig uint64, at dieRef) {
 	}
 }
 
-// signature is the type with a signature, if it is to be had.
+// signature returns the type with a signature, if it is available.
 func (d *Info) signature(sig uint64) (dieRef, bool) {
 	root := d.top()
 	r, ok := root.signatures[sig]

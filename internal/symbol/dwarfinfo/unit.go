@@ -252,8 +252,8 @@ func (u *unit) loadLines() {
 	sort.Slice(u.seqs, func(i, j int) bool { return u.seqs[i].lo < u.seqs[j].lo })
 }
 
-// lineAt is the source position of addr. Compilers give line 0 to code of no line of its
-// own; it is told as the nearest line before it that near accepts, if there is one.
+// lineAt is the source position of addr. Compilers assign line 0 to code
+// that belongs to no line; lineAt then returns the nearest line before it that near accepts, if any.
 func (u *unit) lineAt(addr uint64, near func(addr uint64) bool) (file string, line, col int) {
 	i := sort.Search(len(u.seqs), func(i int) bool { return u.seqs[i].lo > addr }) - 1
 	if i < 0 || addr >= u.seqs[i].hi {

@@ -17,7 +17,7 @@ type variable struct {
 	off  dwarf.Offset
 	// fn is the function whose static variable it is; 0 for a global.
 	fn    dwarf.Offset
-	scope string // namespaces, for producers that give no linkage name
+	scope string // namespaces, for producers that emit no linkage name
 }
 
 // Operations of a location expression that a variable at a fixed address uses.
@@ -143,7 +143,7 @@ func (v variable) describe() (string, dieName) {
 	return v.scope + n.name, n
 }
 
-// Variable is a variable as its declaration has it.
+// Variable is a variable as in its declaration.
 type Variable struct {
 	Name    string // readable: with its function or namespace before it
 	Linkage string // as the linker knows it, empty if the debug information does not say

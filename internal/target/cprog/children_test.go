@@ -291,7 +291,7 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// What cannot be carried is said in a sentence.
+// A sentence reports what cannot be carried.
 func TestChildProcessesRefused(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"a child with threads", `

@@ -24,7 +24,7 @@ type Config struct {
 	Env     []string // nil for heddle's own
 	Stdin   []byte   // standard input; empty if nil
 	Runtime string   // the runtime's shared object
-	Donors  int      // kernel threads created in advance, 0 for a default; more are created when needed
+	Hosts   int      // kernel threads created in advance, 0 for a default; more are created when needed
 	// Watchdog is how long the program may go without reaching a scheduling point or ending an
 	// execution before the execution is a hang; 0 for 10 s.
 	Watchdog time.Duration
@@ -44,9 +44,9 @@ type Config struct {
 	// has found that the program needs more.
 	Tell func(string)
 
-	// Without lists synchronisation calls to omit, CALL@FILE:LINE each. They return success at once
+	// Omit lists synchronisation calls to omit, CALL@FILE:LINE each. They return success at once
 	// and leave no event; the unlock that belongs to an omitted lock is omitted too.
-	Without []string
+	Omit []string
 
 	// Modules are those of a recording to replay. Modules that the program loads while it runs get
 	// their numbers from there.
@@ -68,8 +68,8 @@ type Target struct {
 	heapHi  uint64
 
 	isolation    Isolation     // in use
-	ignoredSites []ignoredSite // of cfg.Without, once resolved
-	ignoredTimes []uint64      // how often each was omitted, in processes that have ended
+	omittedSites []omittedSite // of cfg.Omit, once resolved
+	omittedTimes []uint64      // how often each was omitted, in processes that have ended
 }
 
 var (
@@ -83,7 +83,7 @@ var (
 type RefusedError = ipc.RefusedError
 
 // Start launches the program and waits until it has stopped at main. A *RefusedError says in one
-// sentence why heddle cannot run the program, a *WithoutError what is wrong with Config.Without.
+// sentence why heddle cannot run the program, a *OmitError what is wrong with Config.Omit.
 func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
@@ -91,10 +91,10 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Watchdog == 0 {
 		cfg.Watchdog = 10 * time.Second
 	}
-	if cfg.Donors == 0 {
-		cfg.Donors = 8
+	if cfg.Hosts == 0 {
+		cfg.Hosts = 8
 	}
-	if err := CheckWithout(cfg.Without); err != nil {
+	if err := CheckOmit(cfg.Omit); err != nil {
 		return nil, err
 	}
 	t := &Target{cfg: cfg}
@@ -120,7 +120,7 @@ func (t *Target) describe() error {
 		Instrumented: t.loop.Process().Shm().Instrumented == abi.InstrTsan,
 		EnvDigest:    ipc.EnvDigest(t.cfg.Env),
 		Surroundings: ipc.Surroundings(t.cfg.Env),
-		Without:      t.cfg.Without,
+		Omit:         t.cfg.Omit,
 	}
 	if t.cfg.Args[0] != t.cfg.Path {
 		h.Argv0 = t.cfg.Args[0]
@@ -185,3 +185,6 @@ func (t *Target) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, er
 func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
 	return t.loop.Stream(ctx, next, done)
 }
+
+// WatchesRaces implements target.RaceWatcher.
+func (t *Target) WatchesRaces() bool { return true }

@@ -83,7 +83,7 @@ func TestRecordedSchedulesAreFollowed(t *testing.T) {
 			if err := trace.Validate(first.Trace); err != nil {
 				t.Fatalf("%v seed %d: %v", policy, seed, err)
 			}
-			seen[fmt.Sprint(first.Coverage)] = true
+			seen[fmt.Sprint(first.Signature)] = true
 			script := schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Points: points, Record: true, Seed: 999}
 			for i, where := range []*Target{tg, other} {
 				again := run(t, where, script)
@@ -206,7 +206,7 @@ int main(void) {
 	}
 }
 
-// More threads than donors, more than fit one word of a set, threads that are reused.
+// More threads than hosts, more than fit one word of a set, threads that are reused.
 func TestManyThreads(t *testing.T) {
 	prog := compile(t, `
 #include <pthread.h>

@@ -112,7 +112,7 @@ func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.
 		return schedule.Outcome{}, false, err
 	}
 	cfg := t.cfg
-	cfg.Threads, cfg.Donors = true, len(plan.Threads) // no second process could be given more
+	cfg.Threads, cfg.Hosts = true, len(plan.Threads) // no second process could be given more
 	d := program{&Target{cfg: cfg, isolation: Process, header: t.header}}
 	proc, err := d.Launch(ctx)
 	if err != nil {
@@ -122,12 +122,12 @@ func (t *Target) Debug(ctx context.Context, with target.Debugger, plan schedule.
 	// A directory, because lldb's Python writes its compiled code beside the file.
 	dir, err := os.MkdirTemp("", "heddle-debug-")
 	if err != nil {
-		return schedule.Outcome{}, false, fmt.Errorf("the debugger's commands cannot be written: %w", err)
+		return schedule.Outcome{}, false, fmt.Errorf("cannot write the debugger's commands: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, debugger.file())
 	if err := os.WriteFile(file, []byte(debugger.commands(proc.Pid(), events)), 0o600); err != nil {
-		return schedule.Outcome{}, false, fmt.Errorf("the debugger's commands cannot be written: %w", err)
+		return schedule.Outcome{}, false, fmt.Errorf("cannot write the debugger's commands: %w", err)
 	}
 	cmd := debugger.command(file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

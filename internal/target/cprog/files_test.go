@@ -275,7 +275,7 @@ int main(void) {
 	}
 }
 
-// What cannot be put back is refused, and says why.
+// heddle refuses what it cannot restore, with a reason.
 func TestFilesThatCannotBePutBack(t *testing.T) {
 	prog := compile(t, `
 #define _GNU_SOURCE
@@ -361,7 +361,7 @@ int main(int argc, char **argv) {
 }
 
 // Where only another process can end a wait, the program waits for it while its other threads
-// go on, and the execution says so.
+// continue, and the execution reports it.
 func TestAnotherProcess(t *testing.T) {
 	prog := compile(t, `
 #include <assert.h>
@@ -403,8 +403,8 @@ int main(int argc, char **argv) {
 		}()
 		began := time.Now()
 		o := run(t, tg, schedule.Plan{Record: true})
-		if o.Ending.Kind != trace.Clean || !o.Outside {
-			t.Errorf("%v %s, outside %t", o.Ending.Kind, o.Ending.Message, o.Outside)
+		if o.Ending.Kind != trace.Clean || !o.External {
+			t.Errorf("%v %s, external %t", o.Ending.Kind, o.Ending.Message, o.External)
 		}
 		if took := time.Since(began); took < 200*time.Millisecond {
 			t.Errorf("it waited %v only", took)

@@ -101,11 +101,11 @@ func TestObjectsInMemoryThatIsGone(t *testing.T) {
 					seen[first.Ending.Kind]++
 					checkGone(t, &first)
 					again := run(t, tg, schedule.Plan{Mode: schedule.Strict, Script: schedule.ScriptOf(first.Trace), Threads: first.Trace.Threads, Record: true, Accesses: true, Points: points, Seed: 999})
-					if !reflect.DeepEqual(first.Trace.Events, again.Trace.Events) || first.Coverage != again.Coverage {
+					if !reflect.DeepEqual(first.Trace.Events, again.Trace.Events) || first.Signature != again.Signature {
 						t.Fatalf("seed %d: %v %q, again %v %q %+v", seed, first.Ending.Kind, first.Ending.Message, again.Ending.Kind, again.Ending.Message, again.Diverged)
 					}
 					r := rand.New(rand.NewPCG(seed, 9))
-					for range 3 { // as a simplifier has it
+					for range 3 { // as in a simplifier
 						script := slices.Clone(schedule.ScriptOf(first.Trace))
 						lo := r.IntN(len(script))
 						hi := min(len(script), lo+1+r.IntN(5))

@@ -44,7 +44,7 @@ int main(void) {
 			again := run(t, tg, schedule.Plan{
 				Mode: schedule.Strict, Script: script, Threads: o.Trace.Threads, Record: true, MaxSteps: len(script), Timeouts: seed%2 == 1,
 			})
-			if again.Ending.Kind != trace.Hang || again.Coverage != o.Coverage || len(again.Trace.Events) != len(o.Trace.Events) {
+			if again.Ending.Kind != trace.Hang || again.Signature != o.Signature || len(again.Trace.Events) != len(o.Trace.Events) {
 				t.Errorf("%v seed %d: %d events, replayed as %v with %d", p, seed, len(o.Trace.Events), again.Ending.Kind, len(again.Trace.Events))
 			}
 		}

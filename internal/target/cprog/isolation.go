@@ -51,8 +51,8 @@ func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
 	if r.Outcome != abi.OutUnsupported || r.Status == 0 {
 		return false
 	}
-	if donors := int(p.Shm().Donors); donors > t.cfg.Donors {
-		t.cfg.Donors = donors
+	if hosts := int(p.Shm().Hosts); hosts > t.cfg.Hosts {
+		t.cfg.Hosts = hosts
 		return true
 	}
 	needs := Isolation(r.Status) + Snapshot

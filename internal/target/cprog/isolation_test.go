@@ -87,7 +87,7 @@ func sameOutcome(t testing.TB, what string, a, b schedule.Outcome) {
 		t.Fatalf("%s: another trace:\n%+v\n%+v", what, b.Trace.Ending, a.Trace.Ending)
 	}
 	a.Trace, b.Trace = nil, nil
-	a.Coverage, b.Coverage = 0, 0 // of addresses: means something within one kind of process
+	a.Signature, b.Signature = 0, 0 // of addresses: means something within one kind of process
 	if !reflect.DeepEqual(a, b) {
 		t.Fatalf("%s: outcome\n%+v, was\n%+v", what, b, a)
 	}

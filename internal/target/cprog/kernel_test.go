@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
 		t.Fatal(err)
 	}
 	calls := 0
-	// 195: a set is told of room when a datagram was refused.
+	// 195: a set reports space when a datagram was refused.
 	seeds := []int{195}
 	for seed := range 100 {
 		seeds = append(seeds, seed)

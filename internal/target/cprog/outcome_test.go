@@ -135,8 +135,8 @@ int main(void) {
 			if err := trace.Validate(o.Trace); err != nil {
 				t.Error(err)
 			}
-			// The program goes on to serve, and the next execution is the same.
-			if again := run(t, tg, p); again.Ending.Kind != e.Kind || again.Ending.Message != e.Message || again.Coverage != o.Coverage {
+			// The program continues to serve, and the next execution is the same.
+			if again := run(t, tg, p); again.Ending.Kind != e.Kind || again.Ending.Message != e.Message || again.Signature != o.Signature {
 				t.Errorf("the second execution ended with %v %q", again.Ending.Kind, again.Ending.Message)
 			}
 		})

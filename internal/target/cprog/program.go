@@ -34,7 +34,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 		options |= abi.OptThreads
 	}
 	proc, err := ipc.Launch(ctx, &ipc.Command{
-		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Donors: c.Donors, Options: options,
+		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Hosts: c.Hosts, Options: options,
 		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,
 	})
 	if errors.Is(err, ipc.ErrCold) {
@@ -47,7 +47,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 		proc.Budget = 1
 	}
 	p.readModules(proc.Shm())
-	if err := p.ignore(proc.Shm()); err != nil {
+	if err := p.sendOmissions(proc.Shm()); err != nil {
 		proc.Close()
 		return nil, err
 	}

@@ -259,7 +259,7 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 			if err := trace.Validate(first.Trace); err != nil {
 				t.Fatalf("%v seed %d: %v", policy, seed, err)
 			}
-			behaviours[first.Coverage] = true
+			behaviours[first.Signature] = true
 			for i := range first.Trace.Events {
 				e := &first.Trace.Events[i]
 				met[e.Op]++
@@ -285,7 +285,7 @@ func TestSignalSchedulesAreFollowed(t *testing.T) {
 			}
 			// A tolerant script that fits is followed to the letter, too.
 			script.Mode = schedule.Tolerant
-			if o := run(t, other, script); o.Deviations != 0 || o.Coverage != first.Coverage {
+			if o := run(t, other, script); o.Deviations != 0 || o.Signature != first.Signature {
 				t.Errorf("%v seed %d: followed tolerantly with %d deviations", policy, seed, o.Deviations)
 			}
 		}

@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
   pthread_create(&t, NULL, add, NULL);
   pthread_join(t, NULL);
   printf("%d %zu\n", argc - 1, sum);
-  if (*argv[1] != 'x') return 2; // put back after an execution that has changed it
+  if (*argv[1] != 'x') return 2; // restored after an execution that has changed it
   *argv[1] = 'y';
   return 0;
 }`)

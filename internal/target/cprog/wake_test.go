@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Three threads wait, one is let go on first: which one is a choice of the schedule, with
+// Three threads wait, one may continue first: the schedule decides which, with
 // every primitive, and is repeated by its script.
 func TestWhoIsWokenIsAChoice(t *testing.T) {
 	const frame = `
@@ -76,7 +76,7 @@ int main(void) {
 }
 
 // A timed wait may run out while another thread holds the mutex, and the signal that comes
-// then wakes nobody, or somebody else; without early time-outs it does not run out here.
+// then wakes no thread, or another one; without early time-outs it does not run out here.
 func TestTimeoutWhileTheMutexIsHeld(t *testing.T) {
 	const source = `
 #include <errno.h>

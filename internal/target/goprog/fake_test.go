@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 
 var fakeGlobal [4]uint64
 
-// fake behaves as it is told: what happens before it is ready, and at which seeds what.
-// An execution's coverage is its seed, its points are the process, its switches how many
+// fake behaves as configured: what happens before it is ready, and at which seeds what.
+// An execution's signature is its seed, its points are the process, its switches how many
 // executions there were before in the process.
 func fake(before string, at []string) {
 	if before == "plain" {
@@ -81,7 +81,7 @@ func fake(before string, at []string) {
 		plan := p.Next()
 		for i := range uint64(plan.Repeat) {
 			seed := plan.Seed + i
-			r := abi.Result{Plan: plan.Id, Index: i, Coverage: seed, Points: uint32(os.Getpid()), Switches: uint32(n), Threads: 1}
+			r := abi.Result{Plan: plan.Id, Index: i, Signature: seed, Points: uint32(os.Getpid()), Switches: uint32(n), Threads: 1}
 			n++
 			what := "clean"
 			for _, a := range at {
@@ -131,7 +131,7 @@ func execute(p *ipctest.Program, plan *ipctest.Plan, r *abi.Result, what string)
 	case "throw":
 		r.Outcome, r.Last = abi.OutFatal, 1
 	case "leak":
-		r.Outcome, r.Notes = abi.OutLeak, abi.NoteOutside
+		r.Outcome, r.Notes = abi.OutLeak, abi.NoteExternal
 		ipctest.Send(p, abi.RecWaiter, abi.Waiter{Thread: 1, Op: uint16(trace.OpChanRecv), Pc: textAddress(), Object: uint64(trace.MakeObject(trace.RegionHeap, 0, 64))})
 	case "exit":
 		n, _ := strconv.Atoi(arg)

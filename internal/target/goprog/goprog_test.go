@@ -72,8 +72,8 @@ func streamed(t testing.TB, tg *Target, stop int, plans ...schedule.Plan) (out [
 		plans = plans[1:]
 		return p, true
 	}, func(p schedule.Plan, o schedule.Outcome) bool {
-		if o.Ending.Kind != trace.Hang && o.Coverage != p.Seed+uint64(o.Index) {
-			t.Errorf("execution %d of the plan with seed %d ran with seed %d", o.Index, p.Seed, o.Coverage)
+		if o.Ending.Kind != trace.Hang && o.Signature != p.Seed+uint64(o.Index) {
+			t.Errorf("execution %d of the plan with seed %d ran with seed %d", o.Index, p.Seed, o.Signature)
 		}
 		out = append(out, o)
 		return len(out) != stop
@@ -101,7 +101,7 @@ func TestRunIsInAFreshProcess(t *testing.T) {
 	seen := map[int]bool{}
 	for seed := range uint64(10) {
 		o := run(t, tg, schedule.Plan{Seed: seed, Repeat: 7})
-		if o.Ending.Kind != trace.Clean || o.Switches != 0 || o.Coverage != seed || seen[o.Points] {
+		if o.Ending.Kind != trace.Clean || o.Switches != 0 || o.Signature != seed || seen[o.Points] {
 			t.Fatalf("execution %d: %v, the process's execution %d, in a used one: %t", seed, o.Ending.Kind, o.Switches, seen[o.Points])
 		}
 		seen[o.Points] = true
@@ -130,7 +130,7 @@ func TestStreamRenewsTheProcess(t *testing.T) {
 	}
 	var order []uint64
 	for _, o := range out {
-		order = append(order, o.Coverage)
+		order = append(order, o.Signature)
 	}
 	want := []uint64{1000, 1001, 1002, 1003, 2000}
 	for i := range uint64(23) {
@@ -154,7 +154,7 @@ func TestLastExecutionOfAProcess(t *testing.T) {
 	}
 	var got []string
 	for _, o := range out {
-		got = append(got, fmt.Sprint(o.Coverage, o.Ending.Kind, o.Ending.Status))
+		got = append(got, fmt.Sprint(o.Signature, o.Ending.Kind, o.Ending.Status))
 	}
 	want := []string{"1 clean 0", "2 clean 0", "3 panic 0", "4 clean 0", "5 clean 0", "10 clean 0", "11 clean 5", "12 clean 0", "13 clean 0", "20 clean 0", "21 clean 0", "22 panic 0", "30 clean 0", "31 clean 0"}
 	if !slices.Equal(got, want) {
@@ -165,7 +165,7 @@ func TestLastExecutionOfAProcess(t *testing.T) {
 	}
 }
 
-// A plan with Stop is over at its first failure though the process goes on.
+// A plan with Stop is over at its first failure though the process continues.
 func TestStop(t *testing.T) {
 	tg := start(t, "warm", "2=test", "11=exit:3")
 	out, err := streamed(t, tg, 0, schedule.Plan{Repeat: 10, Stop: true}, schedule.Plan{Seed: 10, Repeat: 10, Stop: true, ExpectStatus: 3}, schedule.Plan{Seed: 40})
@@ -174,7 +174,7 @@ func TestStop(t *testing.T) {
 	}
 	var got []uint64
 	for _, o := range out {
-		got = append(got, o.Coverage)
+		got = append(got, o.Signature)
 	}
 	// 10 ends with status 0, which is not the expected one.
 	if !slices.Equal(got, []uint64{0, 1, 2, 10, 40}) {
@@ -226,7 +226,7 @@ func TestMainProgram(t *testing.T) {
 	}
 }
 
-// A test that becomes cold while it is explored goes on as a cold one.
+// A test that becomes cold while it is explored continues as a cold one.
 func TestColdLater(t *testing.T) {
 	cfg := config(t, "later")
 	cfg.PerProcess = 2
@@ -243,7 +243,7 @@ func TestEndings(t *testing.T) {
 		what            string
 		kind            trace.Kind
 		message, output string
-		outside         bool
+		external        bool
 	}{
 		{what: "clean"},
 		{what: "says", output: "all is well\n"},
@@ -253,7 +253,7 @@ func TestEndings(t *testing.T) {
 		{what: "nil", kind: trace.Panic, message: "runtime error: invalid memory address or nil pointer dereference", output: "=== RUN   TestIt/sub\nbefore the panic\npanic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0"},
 		{what: "again", kind: trace.Panic, message: "out of tea", output: "=== RUN   TestIt/sub\nbefore the panic\npanic: out of tea [recovered, repanicked]\n"},
 		{what: "throw", kind: trace.Fatal, message: "concurrent map writes", output: "fatal error: concurrent map writes\n"},
-		{what: "leak", kind: trace.Leak, outside: true},
+		{what: "leak", kind: trace.Leak, external: true},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			tg := start(t, "warm", "5="+c.what)
@@ -273,8 +273,8 @@ func TestEndings(t *testing.T) {
 				if bytes.Contains(e.Output, []byte("goroutine")) {
 					t.Errorf("the dump of goroutines is there: %q", e.Output)
 				}
-				if o.Outside != c.outside {
-					t.Errorf("waited for the outside world: %t", o.Outside)
+				if o.External != c.external {
+					t.Errorf("waited for the outside world: %t", o.External)
 				}
 			}
 			check(run(t, tg, schedule.Plan{Seed: 5, Record: true}), c.output)
@@ -283,7 +283,7 @@ func TestEndings(t *testing.T) {
 				if err != nil || len(out) != 5 {
 					t.Fatalf("%d executions, %v", len(out), err)
 				}
-				// Only that of a process's last execution can be told, by its first line.
+				// Only that of a process's last execution can be separated, by its first line.
 				output := ""
 				if c.kind == trace.Panic {
 					output = c.output

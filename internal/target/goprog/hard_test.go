@@ -56,7 +56,7 @@ func hardBinary(t *testing.T, pkg string) string {
 var kernel = map[string]bool{"TestHTTP": true, "TestDeadline": true, "TestExec": true, "TestSignal": true, "TestOSPipe": true}
 
 // An execution of a test that leans on what is hard to repeat is clean, and the same in
-// every process. Where the system has a part in it, it is clean, and what differs is told.
+// every process. Where the system has a part in it, it is clean, and a note names what differs.
 func TestHardSameInEveryProcess(t *testing.T) {
 	for _, pkg := range []string{"hard", "testmain"} {
 		path := hardBinary(t, pkg)
@@ -106,7 +106,7 @@ func same(t *testing.T, path, name string) {
 			case kernel[name]:
 				t.Logf("%v seed %d, process %d: %s", p.Policy, p.Seed, i, differs)
 			default:
-				t.Errorf("%v seed %d, process %d: %s; outside: %v %v", p.Policy, p.Seed, i, differs, first.Outside, o.Outside)
+				t.Errorf("%v seed %d, process %d: %s; external: %v %v", p.Policy, p.Seed, i, differs, first.External, o.External)
 			}
 		}
 		t.Logf("%v: %d of %d alike, %d events, %d threads, %v for %d processes", p.Policy, alike, runs, len(first.Trace.Events), len(first.Trace.Threads), time.Since(began).Round(time.Millisecond), runs)
@@ -138,7 +138,7 @@ func TestHardLeft(t *testing.T) {
 		if o.Ending.Kind != trace.Clean {
 			t.Errorf("execution %d: %v %s", o.Index, o.Ending.Kind, o.Ending.Message)
 		}
-		if o.Index == 5 && (o.Points != alone.Points || o.Coverage != alone.Coverage) {
+		if o.Index == 5 && (o.Points != alone.Points || o.Signature != alone.Signature) {
 			t.Errorf("%d points in the stream, %d alone", o.Points, alone.Points)
 		}
 		return true

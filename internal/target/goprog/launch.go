@@ -38,7 +38,7 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 	}
 	p, err := ipc.Launch(ctx, c)
 	if errors.Is(err, ipc.ErrCold) && cold {
-		err = errors.New("the program reports that its warm-up failed, but it was to have none: a bug in heddle")
+		err = errors.New("the program reports that its warm-up failed, but none was requested: a bug in heddle")
 	}
 	if err != nil {
 		return nil, err

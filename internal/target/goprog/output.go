@@ -18,8 +18,8 @@ var (
 )
 
 // lastRun returns the output of the last execution in a process that has ended, without the line
-// that says how long it took. If it cannot be told from the output before it, told is false and
-// last is all of the output.
+// with its duration. If the output before it cannot be separated, told is false and last is all of
+// the output.
 func lastRun(text []byte) (last []byte, told bool) {
 	if at := runLine.FindAllIndex(text, -1); at != nil {
 		text, told = text[at[len(at)-1][1]:], true

@@ -41,8 +41,8 @@ func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Obje
 }
 
 // Ended adds the program's output, and the message in it. Where executions follow one another in a
-// process without waiting for the controller, only the output of the last one can be told apart,
-// from what package testing writes before each test; otherwise the output is dropped.
+// process without waiting for the controller, only the output of the last one can be separated,
+// by what package testing writes before each test; otherwise the output is dropped.
 func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) {
 	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
 	if proc.Scratch != "" {

@@ -285,7 +285,7 @@ func TestRealEndings(t *testing.T) {
 				t.Fatalf("in the stream: %v %q, want %v %q", first.Ending.Kind, first.Ending.Message, c.kind, c.message)
 			}
 			o := run(t, tg, plan)
-			if e := o.Ending; e.Kind != c.kind || e.Message != c.message || string(e.Output) != c.output || o.Coverage != first.Coverage {
+			if e := o.Ending; e.Kind != c.kind || e.Message != c.message || string(e.Output) != c.output || o.Signature != first.Signature {
 				t.Fatalf("alone: %v %q, output %q; want %v %q, %q", e.Kind, e.Message, e.Output, c.kind, c.message, c.output)
 			}
 			if err := trace.Validate(o.Trace); err != nil {

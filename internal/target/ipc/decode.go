@@ -15,7 +15,8 @@ import (
 
 // execution gathers the records of one execution until its result arrives.
 type execution struct {
-	*recording // nil if the plan asks for none
+	*recording           // nil if the plan asks for none
+	watch      *watching // nil unless the plan asks for it
 	waiters    []abi.Waiter
 	backtrace  []uint64
 	message    string
@@ -28,6 +29,10 @@ type execution struct {
 func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 	x.begun = true
 	prog.Begin()
+	x.watch = nil
+	if p.Watch {
+		x.watch = &watching{}
+	}
 	if !p.Record {
 		x.recording = nil
 		return
@@ -37,6 +42,7 @@ func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 		room = x.recording.events
 	}
 	x.recording = newRecording(prog, p, memory, room)
+	x.recording.watch = x.watch
 }
 
 // reset forgets the records but keeps the recording for its allocated buffers.
@@ -119,6 +125,20 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 			name, _, _ := bytes.Cut(b[abi.SizeofType:], []byte{0})
 			x.recording.typ(y, string(name))
 		}
+	case abi.RecRace:
+		var r abi.Race
+		if r, err = one[abi.Race](b); err == nil && x.watch != nil {
+			x.watch.races = append(x.watch.races, r)
+		}
+	case abi.RecProfile:
+		if x.watch != nil {
+			x.watch.profile = append(x.watch.profile, cast[abi.Profile](b)...)
+		}
+	case abi.RecBlock:
+		var k abi.Block
+		if k, err = one[abi.Block](b); err == nil && x.recording != nil {
+			x.recording.block(k)
+		}
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:
@@ -149,10 +169,10 @@ var kinds = [...]trace.Kind{
 // execution of the part of the plan that proc was given.
 func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
 	o := schedule.Outcome{
-		Index: int(r.Index), Coverage: r.Coverage,
+		Index: int(r.Index), Signature: r.Signature,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
-		Outside: r.Notes&abi.NoteOutside != 0, Random: r.Notes&abi.NoteRandom != 0,
+		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
 	}
 	stacks := &Stacks{}
 	if p.Record {
@@ -186,6 +206,9 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	}
 	prog.Ended(proc, p, &e)
 	o.Ending = e
+	if p.Watch {
+		o.Watched = x.watch.watched(prog, x.recording, r)
+	}
 	if p.Record {
 		if r.Notes&abi.NoteAccesses != 0 {
 			x.recording.unseen()

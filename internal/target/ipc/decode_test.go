@@ -60,8 +60,8 @@ func TestWideEnabledSet(t *testing.T) {
 	}
 }
 
-// A slot that is used again stands for another thread from then on, also where its bit has not
-// changed; a thread's number is its own.
+// A reused slot means another thread from then on, even if its bit has not changed; a thread's
+// number is unique.
 func TestSlotUsedAgain(t *testing.T) {
 	const yield = uint16(trace.OpYield)
 	slot := func(thread uint32, slot uint64) abi.Event { return abi.Event{Thread: thread, Value: slot} }
@@ -74,7 +74,7 @@ func TestSlotUsedAgain(t *testing.T) {
 		abi.Event{Thread: 1, Op: yield, Enabled: 3},
 		slot(100_000, 1),
 		abi.Event{Thread: 100_000, Op: yield, Enabled: 3},
-		abi.Event{Op: yield, Flags: abi.EvNochoice, Enabled: 2},
+		abi.Event{Op: yield, Flags: abi.EvNodecision, Enabled: 2},
 		abi.Event{Op: yield, Enabled: 1},
 	)); err != nil {
 		t.Fatal(err)
@@ -97,9 +97,12 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte{abi.RecStack, 1, 0, 0, 0, 255, 255, 255, 255, 1})
 	f.Add(append([]byte{abi.RecWaiter}, bytesOf(abi.Waiter{Thread: 1, Holder: 2})...))
 	f.Add(append([]byte{abi.RecThread}, bytesOf(abi.ThreadInfo{Flags: 9})...))
+	f.Add(append([]byte{abi.RecRace}, bytesOf(abi.Race{Stack: 9, Thread: [2]uint32{1 << 31, 2}, Event: 7})...))
+	f.Add(append([]byte{abi.RecProfile}, bytesOf(abi.Profile{Pc: 1, Count: 1 << 63})...))
+	f.Add(append([]byte{abi.RecBlock}, bytesOf(abi.Block{Object: 1, Size: 1 << 63, Stack: 9})...))
 	f.Add([]byte{abi.RecOutput, 1, 0, 0, 0, 9, 0, 0, 0, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &schedule.Plan{Record: true, Accesses: true, Script: make([]schedule.Step, 3)}
+		p := &schedule.Plan{Record: true, Accesses: len(data)%2 == 0, Watch: true, Script: make([]schedule.Step, 3)}
 		x, r := execution{}, &abi.Result{}
 		x.begin(flat{}, p, 0)
 		for len(data) > 0 {

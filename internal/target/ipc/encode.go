@@ -45,6 +45,10 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		h.SkipAccesses = uint64(p.SkipAccesses)
 		h.MaxAccesses = max(maxAccesses(p, memory))
 	}
+	if p.Watch {
+		h.Flags |= abi.PlanWatch
+		h.WatchBudget = watchBudget(memory)
+	}
 	if p.Stop {
 		h.Flags |= abi.PlanStop
 	}

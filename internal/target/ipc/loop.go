@@ -41,8 +41,8 @@ type Program interface {
 type Loop struct {
 	Program  Program
 	Watchdog time.Duration // time without a sign of life after which an execution is a hang
-	// Memory bounds the memory for recording an execution, its watcher included, in bytes; 0 for no
-	// bound. Beyond it, accesses are dropped; scheduling points never are.
+	// Memory bounds the memory for recording an execution, its watcher and the runtime's watching
+	// included, in bytes; 0 for no bound. Beyond it, accesses are dropped; scheduling points never are.
 	Memory int64
 	// Drain is how many executions that are no longer wanted may run to their end. If more are
 	// queued, the process is ended instead.

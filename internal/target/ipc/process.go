@@ -32,7 +32,7 @@ type Command struct {
 	Dir     string   // working directory, empty for the current one
 	Env     []string // the whole environment
 	Stdin   []byte   // what the program reads
-	Donors  int      // abi.Shm.Donors
+	Hosts   int      // abi.Shm.Hosts
 	Options uint32   // abi.Shm.Options
 	// Append keeps the program's output in the order written, across its processes, for
 	// Process.Output. Otherwise the runtime manages the file.
@@ -169,7 +169,7 @@ func startFixed(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// tooLong says why the kernel refuses a command's arguments and environment.
+// tooLong explains why the kernel refuses a command's arguments and environment.
 func tooLong(c *Command) error {
 	const longest = 128 << 10 // with its zero: MAX_ARG_STRLEN
 	bytes := 0
@@ -237,7 +237,7 @@ func (p *Process) share(c *Command) (*os.File, error) {
 	s.Total = uint64(total)
 	s.PlanOff, s.PlanSize = uint64(planOff), planRingSize
 	s.ResultOff, s.ResultSize = uint64(resultOff), resultRingSize
-	s.Donors, s.Options = uint32(c.Donors), c.Options
+	s.Hosts, s.Options = uint32(c.Hosts), c.Options
 	p.shm, p.plans, p.results = View(p.mem)
 	return f, nil
 }
@@ -289,7 +289,7 @@ func (p *Process) handshake(ctx context.Context, warmUp time.Duration) error {
 	}
 }
 
-// failure says why the program is no longer running. The reason is never the program's bug.
+// failure explains why the program is no longer running. The reason is never the program's bug.
 func (p *Process) failure() error {
 	switch p.state() {
 	case abi.StateRefused:
@@ -317,12 +317,12 @@ func (p *Process) failure() error {
 	return &LostError{how, words}
 }
 
-// RefusedError says why heddle cannot run a program.
+// RefusedError explains why heddle cannot run a program.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// LostError says that the program's process vanished.
+// LostError reports that the program's process vanished.
 type LostError struct {
 	How   string
 	Words string // the end of its output, as Command.Words gives it

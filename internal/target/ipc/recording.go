@@ -48,6 +48,7 @@ func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
 type recording struct {
 	prog    Program
 	watcher schedule.Watcher
+	watch   *watching // nil unless the runtime watches
 
 	who     Stacks
 	stacks  [][]trace.Site
@@ -63,6 +64,7 @@ type recording struct {
 	typeBytes int    // of type names sent
 	sent      uint64 // events that the runtime has sent
 
+	mallocs     bool   // allocations are among the events sent
 	sparse      bool   // only scheduling points are kept
 	kept, most  uint64 // of the events that are not scheduling points: kept, and the limit
 	cut         bool   // there were more than most
@@ -74,6 +76,7 @@ func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.E
 	r := &recording{
 		prog: prog, watcher: p.Watcher, events: events[:0],
 		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses,
+		mallocs: p.Accesses || p.Watcher != nil,
 	}
 	r.most, r.show = maxAccesses(p, memory)
 	if r.show >= r.most {
@@ -88,7 +91,7 @@ func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.E
 	return r
 }
 
-// unseen tells the watcher, once, that it gets no more accesses.
+// unseen informs the watcher, once, that it gets no more accesses.
 func (r *recording) unseen() {
 	if r.watcher != nil && !r.hidden {
 		r.hidden = true
@@ -150,6 +153,9 @@ func (r *recording) placed(by trace.ThreadID) {
 		})
 		r.waiting = r.waiting[1:]
 	}
+	if r.watch != nil {
+		r.watch.placed(r.sent, len(r.events))
+	}
 	r.sent++
 }
 
@@ -165,7 +171,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
-	extra := ev.Flags&trace.FlagNoChoice != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
+	extra := ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
 	r.showWatcher(ev, extra)
 	if extra && !r.sparse {
 		if r.kept++; r.kept > r.most {
@@ -185,7 +191,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if r.sparse && (ev.Op == trace.OpMalloc || extra) {
 		return
 	}
-	if ev.Flags&trace.FlagNoChoice != 0 && len(words) == 0 {
+	if ev.Flags&trace.FlagNoDecision != 0 && len(words) == 0 {
 		ev.Enabled = r.who.alone(a.Enabled)
 	} else {
 		ev.Enabled = r.who.set(a.Enabled, words)
@@ -201,11 +207,22 @@ func (r *recording) alloc(ev *trace.Event) {
 		delete(r.live, ev.Object)
 		return
 	}
-	r.live[ev.Object] = len(r.allocs)
-	r.allocs = append(r.allocs, trace.Alloc{
-		Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack,
-		Event: len(r.events), Freed: -1,
-	})
+	r.allocated(trace.Alloc{Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack})
+}
+
+func (r *recording) allocated(a trace.Alloc) {
+	a.Event, a.Freed = len(r.events), -1
+	r.live[a.Object] = len(r.allocs)
+	r.allocs = append(r.allocs, a)
+}
+
+// block adds a heap block that the runtime reports because there is a race on it.
+func (r *recording) block(b abi.Block) {
+	if r.mallocs || len(r.allocs) >= maxAllocs {
+		return
+	}
+	by := trace.ThreadID(b.Thread)
+	r.allocated(trace.Alloc{Object: r.prog.Object(b.Object, &r.who, by), Size: b.Size, Thread: by, Site: r.prog.Site(b.Pc), Stack: b.Stack})
 }
 
 // showWatcher shows an event to the watcher. extra marks one that is not a scheduling point of the

@@ -46,7 +46,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// A consumer that waits is woken, and does not wait for what is there.
+// A waiting consumer is woken, and one with data available does not wait.
 func TestRingWakes(t *testing.T) {
 	r := newRing(512)
 	go func() {

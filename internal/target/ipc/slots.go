@@ -34,7 +34,7 @@ func (s *Stacks) know(info abi.ThreadInfo) error {
 	return nil
 }
 
-// info returns what is known of thread t, nil if nothing is.
+// info returns the state of thread t, nil if it is unknown.
 func (s *Stacks) info(t trace.ThreadID) *abi.ThreadInfo {
 	if t >= 0 && int(t) < len(s.threads) && s.threads[t].Number == uint32(t) {
 		return &s.threads[t]

@@ -135,7 +135,7 @@ func Changed(recorded, now trace.Header) (changed []string) {
 		switch {
 		case file:
 			if met, there := fileHash(path); !there {
-				others = append(others, "the input file "+path+" (which is not there any more)")
+				others = append(others, "the input file "+path+" (which no longer exists)")
 			} else if met != h {
 				others = append(others, "the input file "+path)
 			}

@@ -78,7 +78,7 @@ func TestChangedFiles(t *testing.T) {
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"the input file " + changed, "the input file " + gone + " (which is not there any more)"}
+	want := []string{"the input file " + changed, "the input file " + gone + " (which no longer exists)"}
 	if got := Changed(was, headerOf(nil)); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -12,6 +12,7 @@ const cHeader = `#define _GNU_SOURCE
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+static volatile unsigned char computed[1024];
 #define LOAD(x) __atomic_load_n(&x, __ATOMIC_SEQ_CST)
 static inline __attribute__((always_inline)) struct timespec after(long ns) {
   struct timespec ts;
@@ -105,6 +106,10 @@ func cOp(id string, o Op) string {
 		return fmt.Sprintf("while (LOAD(%s) != %d) ;", v(0), o.number(1))
 	case "poll":
 		return fmt.Sprintf("while (LOAD(%s) != %d) sched_yield();", v(0), o.number(1))
+	case "await":
+		return fmt.Sprintf("while (*(volatile int *)&%s != %d) ;", v(0), o.number(1))
+	case "compute":
+		return fmt.Sprintf("for (long i = 0; i < %dL; i++) computed[i & 1023] = (unsigned char)i;", o.number(0)*accesses)
 	case "yield":
 		return "sched_yield();"
 	case "sleep":

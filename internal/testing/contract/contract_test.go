@@ -299,12 +299,17 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 			}
 		}
 	}
+	// Millions of accesses would take too long to record, and show nothing.
+	computes := c.Program.uses("compute")
+	if computes {
+		seeds = 2
+	}
 	different := 0
 	for policy := range schedule.POS + 1 {
 		for seed := range seeds {
 			p := schedule.Plan{
 				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
-				Timeouts: seed%2 == 1, Spurious: seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true, Accesses: true,
+				Timeouts: seed%2 == 1, Spurious: seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true, Accesses: !computes,
 			}
 			if lang == "go" {
 				p.Timeouts, p.Spurious = false, false // Go has none of these waits, and draws nothing
@@ -340,7 +345,7 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 	}
 }
 
-// pingPong is two threads that wake each other, so that neither runs on end, and one that
+// pingPong is two threads that wake each other, so that neither runs for long, and one that
 // they keep waiting.
 const pingPong = `
 mutex m
@@ -377,7 +382,7 @@ func starves(t testing.TB) *Case {
 }
 
 // TestNobodyStarves: no enabled thread waits for much more than abi.Starved points in the
-// first half of the budget, whatever its priority.
+// first half of the budget, at any priority.
 func TestNobodyStarves(t *testing.T) {
 	c, all := starves(t), cases(t)
 	for _, lang := range languages {
@@ -398,7 +403,7 @@ func TestNobodyStarves(t *testing.T) {
 				n := 0
 				for i := range o.Trace.Events {
 					e := &o.Trace.Events[i]
-					if e.Flags&trace.FlagNoChoice != 0 {
+					if e.Flags&trace.FlagNoDecision != 0 {
 						continue
 					}
 					n++

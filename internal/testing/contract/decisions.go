@@ -26,7 +26,7 @@ var words = map[trace.Op]string{
 	trace.OpSignalAction: "handle", trace.OpSignalSend: "kill", trace.OpSignalDeliver: "deliver", trace.OpSignalInterrupt: "interrupt",
 }
 
-// place is a decision as the program's text has it.
+// place is a decision as in the program's text.
 type place struct {
 	thread string
 	word   string
@@ -58,7 +58,7 @@ func (c *Case) read(t *trace.Trace, line func(trace.Site) int) (*recording, erro
 		if child, ok := e.Child(); ok && started[line(e.Site)] != "" {
 			names[child] = started[line(e.Site)]
 		}
-		if e.Flags&trace.FlagNoChoice != 0 {
+		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		p := place{names[e.Thread], words[e.Op], 0}

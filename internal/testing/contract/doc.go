@@ -30,13 +30,15 @@
 //	load x  store x N  add x N              atomic
 //	spin x N           load until x is N
 //	poll x N           load until x is N, and yield in between
-//	yield   sleep NS   timer NS             a timer that expires once and tells nobody
+//	await x N          read until x is N, which is not a scheduling point
+//	compute N          N quiet stretches of writes
+//	yield   sleep NS   timer NS             a timer that expires once and notifies no thread
 //	handle h           h handles SIGUSR1
 //	kill a             send SIGUSR1 to a thread
 //	loop N … end       repeat
 //
 // Decisions are written as the thread's name, a colon, and a word for each operation that it
-// does until another thread goes on; "load*7" is seven of them, "sleep!" is one that
+// does until another thread runs; "load*7" is seven of them, "sleep!" is one that
 // overtakes. In a script a word may name the line of the program it means, as in "load@12";
 // otherwise it is the next line with such an operation.
 package contract

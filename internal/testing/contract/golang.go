@@ -12,7 +12,7 @@ import (
 func Go(cases []*Case) string {
 	var b, choose strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"os\"\n\t\"runtime\"\n\t\"sync\"\n\t\"sync/atomic\"\n\t\"time\"\n)\n\n")
-	b.WriteString("//go:noinline\nfunc use(int32) {}\n\nvar _ = runtime.Gosched\nvar _ sync.Mutex\nvar _ = atomic.AddInt32\nvar _ time.Time\n\n")
+	b.WriteString("//go:noinline\nfunc use(int32) {}\n\nvar computed [1024]byte\n\nvar _ = runtime.Gosched\nvar _ sync.Mutex\nvar _ = atomic.AddInt32\nvar _ time.Time\n\n")
 	for _, c := range cases {
 		if c.None["go"] != "" {
 			continue
@@ -87,6 +87,10 @@ func goOp(id string, o Op) string {
 		return fmt.Sprintf("for atomic.LoadInt32(&%s) != %d { }", v(0), o.number(1))
 	case "poll":
 		return fmt.Sprintf("for atomic.LoadInt32(&%s) != %d { runtime.Gosched() }", v(0), o.number(1))
+	case "await":
+		return fmt.Sprintf("for %s != %d { use(0) }", v(0), o.number(1))
+	case "compute":
+		return fmt.Sprintf("for i := range %d { computed[i&1023] = byte(i) }", o.number(0)*accesses)
 	case "yield":
 		return "runtime.Gosched()"
 	case "sleep":

@@ -48,7 +48,7 @@ func (m *model) birth(name string, ops []Op) *modelThread {
 	return t
 }
 
-// comes is where a thread has come to an operation.
+// comes is where a thread has reached an operation.
 func (m *model) comes(t *modelThread) {
 	yields := t.ops[0].Word == "yield"
 	switch {
@@ -189,8 +189,8 @@ func run(c *Case, plan schedule.Plan, golang bool) []Turn {
 	}
 }
 
-// TestModel: the simulated machine decides what the pseudo-code says, evaluated apart from
-// it. TestSeeds says the same of the others and the machine.
+// TestModel: the simulated machine makes the decisions of the pseudo-code, which is evaluated
+// separately. TestSeeds compares the other implementations with the machine.
 func TestModel(t *testing.T) {
 	c, err := Load("testdata/accesses.txtar")
 	if err != nil {

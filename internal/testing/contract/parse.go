@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
 )
 
@@ -32,7 +33,7 @@ type Expected struct {
 	Stats map[string]int // points, switches, preemptions, deviations
 }
 
-// Turn is what a thread does until another goes on.
+// Turn is what a thread does until another one runs.
 type Turn struct {
 	Thread string
 	Words  []string
@@ -67,13 +68,16 @@ func (o Op) number(i int) int64 {
 	return n
 }
 
+// accesses are those of a quiet stretch: the access after them ends it.
+const accesses = abi.Quiet + 1
+
 // languages are those that implement the contract.
 var languages = []string{"c", "go", "sim"}
 
 // arguments of each operation.
 var arguments = map[string]int{
 	"go": 1, "join": 1, "lock": 1, "unlock": 1, "trylock": 1, "wait": 2, "timedwait": 3, "signal": 1, "broadcast": 1,
-	"read": 1, "write": 2, "load": 1, "store": 2, "add": 2, "spin": 2, "poll": 2, "yield": 0, "sleep": 1, "timer": 1,
+	"read": 1, "write": 2, "load": 1, "store": 2, "add": 2, "spin": 2, "poll": 2, "await": 2, "compute": 1, "yield": 0, "sleep": 1, "timer": 1,
 	"handle": 1, "kill": 1, "loop": 1, "end": 0,
 }
 
@@ -169,10 +173,10 @@ func (p *Program) uses(words ...string) bool {
 }
 
 // blocks reports whether some operation of the program may have to wait for another thread or
-// for time. Goroutines that do come to another operation, their resumption. One that spins
-// counts as waiting: in Go an observation counts when the goroutine comes to it.
+// for time. A goroutine that waits reaches another operation, its resumption. One that spins
+// counts as waiting: in Go an observation counts when the goroutine reaches it.
 func (p *Program) blocks() bool {
-	return p.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "signal", "broadcast", "sleep", "timer", "spin", "poll")
+	return p.uses("join", "lock", "unlock", "trylock", "wait", "timedwait", "signal", "broadcast", "sleep", "timer", "spin", "poll", "await")
 }
 
 // accesses reports whether the operation at a line of the program is a plain access.

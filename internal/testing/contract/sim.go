@@ -114,6 +114,10 @@ func (s *interpreter) do(t *simprog.Thread, o Op) {
 		for t.At(at).Load(s.vars[o.Args[0]]) != o.number(1) {
 			t.At(at).Yield()
 		}
+	case "await":
+		t.Await(s.vars[o.Args[0]], o.number(1))
+	case "compute":
+		t.Compute(int(o.number(0)))
 	case "yield":
 		t.Yield()
 	case "sleep":

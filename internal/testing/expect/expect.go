@@ -15,17 +15,17 @@ import (
 
 // Program is what is expected of a program, and how it is built and explored.
 type Program struct {
-	Summary string // what the program does, and what is wrong or right with it
+	Summary string // what the program does, and its bug or the reason why it is correct
 	// Kinds are the ways in which the program may be found to fail, any of them; empty if it
 	// is right under every schedule.
 	Kinds   []trace.Kind
-	Finding string // part of what the finding says; empty if nothing is expected
+	Finding string // part of the finding's text; empty if nothing is expected
 	// Switches and Preemptions are the least cost of a trace that shows the finding, -1 where
 	// it is not stated.
 	Switches, Preemptions int
 	Why                   string   // the argument for it
 	Timeouts              bool     // the failure, or a right run, needs waits that time out early
-	Isolation             string   // that executions need, as the trace's header has it; empty for a snapshot
+	Isolation             string   // that executions need, as in the trace's header; empty for a snapshot
 	PlugIn                string   // file name of the library made of the same source
 	Flags                 []string // of the compiler
 	Args                  []string // of the program
@@ -138,7 +138,7 @@ func (p *Program) set(key, value string) (err error) {
 	return err
 }
 
-// only sets what a field with a single possible value stands for.
+// only sets what a field with a single possible value represents.
 func only(value, want string, set *bool) error {
 	if value != want {
 		return fmt.Errorf("%q; want %s", value, want)

@@ -10,10 +10,10 @@ import (
 )
 
 // Run executes the units of a trace in an order by the rules of Figure 5 to the
-// letter, but for (fs): the statements of the new thread are those that the trace has. No
+// letter, except (fs): the statements of the new thread are those in the trace. No
 // statement ever waits, so every order can be executed. L is kept as the sorted list of
 // threads, because the paper calls it a set before it makes it a list, and as a list it
-// tells the order of two Requires apart that have nothing to do with each other.
+// distinguishes the order of two unrelated Requires.
 func Run(t *stmt.Trace, order []int32) *stmt.State {
 	s := t.Initial()
 	watched := map[int32]bool{}

@@ -18,7 +18,7 @@ type Program struct {
 	Main bool   // a command; otherwise a package with one test
 	Test string // the test's name; empty for a command
 
-	// Program is what is expected of it. Its Switches count as README.md there says.
+	// Program is a test program with its expectations. README.md there defines how Switches counts.
 	expect.Program
 }
 

@@ -30,7 +30,7 @@ type Plan struct {
 	Points []uint64 // if SetPoints
 }
 
-// Open maps the memory that the controller handed down, and says that the runtime is
+// Open maps the memory that the controller passed, and reports that the runtime is
 // there. It ends the process where there is no such memory.
 func Open() *Program {
 	var st unix.Stat_t
@@ -56,7 +56,7 @@ func fail(format string, args ...any) {
 	os.Exit(125)
 }
 
-// State tells the controller how far the program is, message why if that is a bad end.
+// State reports the program's state to the controller; message is the reason of a failure.
 func (p *Program) State(state uint32, message string) {
 	copy(p.Shm.Message[:len(p.Shm.Message)-1], message)
 	atomic.StoreUint32(&p.Shm.State, state)

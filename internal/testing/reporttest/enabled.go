@@ -6,8 +6,8 @@ import (
 )
 
 // fillEnabled works out, for each event, which threads could have done their next operation
-// instead. Unlike ops.Enabled it makes do with scripts that leave out what they are not about:
-// whatever is posted to an object wakes all that wait there.
+// instead. Unlike ops.Enabled it accepts scripts that omit details they do not test:
+// a signal on an object wakes all of its waiters.
 func fillEnabled(tr *trace.Trace) {
 	n := len(tr.Threads)
 	next := make([][]int, n) // event indices of each thread, those to come
@@ -63,7 +63,7 @@ func fillEnabled(tr *trace.Trace) {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		t := int(e.Thread)
-		if e.Flags&trace.FlagNoChoice == 0 || e.Op == trace.OpSignal {
+		if e.Flags&trace.FlagNoDecision == 0 || e.Op == trace.OpSignal {
 			for u := range n {
 				if can(u, i) {
 					e.Enabled.Add(trace.ThreadID(u))

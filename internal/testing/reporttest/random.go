@@ -108,7 +108,7 @@ func (x randomizer) event(t trace.ThreadID) trace.Event {
 		e.Result = int32(r.IntN(120))
 	}
 	if r.IntN(8) == 0 {
-		e.Flags |= trace.FlagNoChoice
+		e.Flags |= trace.FlagNoDecision
 	}
 	return e
 }

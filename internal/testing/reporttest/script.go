@@ -4,11 +4,11 @@
 // `trace` with a statement a line:
 //
 //	program ./lost -n 2        the command
-//	target go                  kind of target; c if left out
+//	target go                  kind of target; c if omitted
 //	file lost.c                what lines belong to, until the next one
 //	func worker 8 15           a function and its lines
 //	system lib.h               a file of the system's headers
-//	thread T1 worker T0        a thread that runs that function, and who starts it; main if left out
+//	thread T1 worker T0        a thread that runs that function, and its creator; main if omitted
 //	clock T2                   the thread that time is
 //	timer T3                   a timer that main made; after main's other threads
 //	block p malloc:12 T0 24    a heap block called p, allocated there, with its size
@@ -16,7 +16,7 @@
 //	T1 11 read counter 0       … and value
 //	T1 11 write p+8 1 size=8   … and size, aux=OBJECT, result=N, stack=LINE, site=OP (that of the line's OP), timeout, nochoice, relaxed, …
 //	repeat 50 / end            what is between them, $ counting from 1 ($-1 from 0)
-//	wait T1 10 lock mut T2     a thread that had not ended, and who holds it; or `ready`
+//	wait T1 10 lock mut T2     a thread that had not ended, and the owner of the object; or `ready`
 //	cycle T1 T2                the ring of a deadlock
 //	access T1 10 write x       one side of the data race that it ended with
 //	fail assertion T0 24 text  how it ended: kind, thread, line, message
@@ -332,7 +332,7 @@ func (p *parser) event(f []string) error {
 		case a == "timeout":
 			e.Flags |= trace.FlagTimeout
 		case a == "nochoice":
-			e.Flags |= trace.FlagNoChoice
+			e.Flags |= trace.FlagNoDecision
 		case a == "forced":
 			e.Flags |= trace.FlagForced
 		case a == "relaxed":
@@ -383,7 +383,7 @@ func (p *parser) attribute(e *trace.Event, key, value string) error {
 	return err
 }
 
-// finish marks what ended and works out who was enabled.
+// finish marks the threads that ended and computes the enabled sets.
 func (p *parser) finish() {
 	for i := range p.tr.Events {
 		if e := &p.tr.Events[i]; e.Op == trace.OpThreadEnd {
@@ -395,7 +395,7 @@ func (p *parser) finish() {
 		return
 	}
 	for i, set := range ops.Enabled(p.tr) {
-		if e := &p.tr.Events[i]; e.Flags&trace.FlagNoChoice == 0 {
+		if e := &p.tr.Events[i]; e.Flags&trace.FlagNoDecision == 0 {
 			e.Enabled = set
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Virtual time, in ns since the execution began; docs/scheduler.md says when it passes.
+// Virtual time, in ns since the execution began; docs/scheduler.md defines when it passes.
 
 const (
 	forever = math.MaxInt64
@@ -47,13 +47,15 @@ func (x *execution) runOut(u *Thread) {
 	}
 }
 
-// timeExpires ends the waits whose deadlines have passed.
-func (x *execution) timeExpires() {
+// timeExpires ends the waits whose deadlines have passed, and reports whether there were any.
+func (x *execution) timeExpires() (any bool) {
 	for _, t := range x.threads {
 		if t.timed && t.deadline <= x.time {
 			x.runOut(t)
+			any = true
 		}
 	}
+	return any
 }
 
 // timePasses moves time to the next deadline; it reports false if no deadline is due by until.

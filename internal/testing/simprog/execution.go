@@ -31,8 +31,8 @@ type execution struct {
 	preempts int
 	current  *Thread         // that runs, or ran last
 	last     *Thread         // of the last event, timers included; nil before the first
-	since    int             // points when last began to run on end
-	decision trace.ThreadSet // who could run at the last decision
+	since    int             // value of points when last began to run without a switch
+	decision trace.ThreadSet // threads enabled at the last decision
 	arrivals int             // at conditions
 	timers   int             // that were made
 
@@ -57,7 +57,7 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 	x := &execution{
 		target: t, plan: p, sites: map[trace.Site]bool{}, budget: p.MaxSteps, slack: slackOf(p.Delays),
 		programRand: rand.New(rand.NewPCG(p.Seed, 2)),
-		record:      p.Record, accesses: p.Record && (p.Accesses || p.Watcher != nil) && !t.program.Blind,
+		record:      p.Record || p.Watch, accesses: (p.Watch || p.Record && (p.Accesses || p.Watcher != nil)) && !t.program.Blind,
 	}
 	if !t.program.Blind {
 		for _, s := range p.Points {
@@ -96,7 +96,19 @@ func (x *execution) run() schedule.Outcome {
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
 	o.Points, o.Switches, o.Preemptions = x.points, x.switches, x.preempts
 	if x.record {
-		o.Trace = x.trace()
+		t := x.trace()
+		if x.plan.Watch {
+			o.Watched = watched(t)
+		}
+		if w := x.plan.Watcher; w != nil {
+			show(t, w, x.plan.SkipAccesses)
+		}
+		if !x.plan.Accesses {
+			sparse(t, o.Watched)
+		}
+		if x.plan.Record {
+			o.Trace = t
+		}
 	}
 	return *o
 }
@@ -176,6 +188,9 @@ func (x *execution) canRun() []*Thread {
 
 // flags returns the flags for the event of t's pending operation.
 func (x *execution) flags(t *Thread) trace.Flags {
+	if t.next.forced {
+		return trace.FlagForced
+	}
 	if t.timedOut && t.next.op != trace.OpCondWake && (t.next.op != trace.OpSleep || !x.decision.Has(t.id)) {
 		return trace.FlagTimeout
 	}
@@ -193,7 +208,7 @@ func (x *execution) advance(t *Thread) {
 	}
 }
 
-// pend is called when t has come to an operation: what that needs to be possible.
+// pend prepares the operation that t has reached: the state that its enabledness depends on.
 func (x *execution) pend(t *Thread) {
 	switch o := &t.next; o.op {
 	case trace.OpCondWake:
@@ -214,6 +229,9 @@ func (x *execution) pend(t *Thread) {
 func (x *execution) arrive(t *Thread) {
 	t.looked = t.quiet
 	t.quiet = false
+	if !t.next.forced {
+		t.stretches = 0
+	}
 	if x.count(t); !x.over {
 		x.policy.arrive(t)
 	}
@@ -231,7 +249,7 @@ func (x *execution) count(t *Thread) {
 // commit counts and records what t has done, and what follows from it for the policy. o is
 // the operation, which is that of the event.
 func (x *execution) commit(t *Thread, o *operation, e *trace.Event) {
-	if e.Flags&trace.FlagNoChoice != 0 {
+	if e.Flags&trace.FlagNoDecision != 0 {
 		if x.record && (x.accesses || o.op == trace.OpSignal) {
 			x.events = append(x.events, *e)
 		}
@@ -315,12 +333,6 @@ func (x *execution) trace() *trace.Trace {
 		thread.info.Ended = thread.ended
 		t.Threads = append(t.Threads, thread.info)
 	}
-	if w := x.plan.Watcher; w != nil {
-		show(t, w, x.plan.SkipAccesses)
-		if !x.plan.Accesses {
-			sparse(t)
-		}
-	}
 	return t
 }
 
@@ -333,8 +345,7 @@ func show(t *trace.Trace, w schedule.Watcher, skip int) {
 	allocs := t.Allocs
 	for i := range t.Events {
 		for len(allocs) > 0 && allocs[0].Event <= i {
-			a := &allocs[0]
-			w.Event(&trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoChoice, Stack: a.Stack})
+			w.Event(allocation(&allocs[0]))
 			allocs = allocs[1:]
 		}
 		e := &t.Events[i]
@@ -346,13 +357,18 @@ func show(t *trace.Trace, w schedule.Watcher, skip int) {
 	}
 }
 
-// extra reports whether an event is part of the trace only if all accesses are.
-func extra(e *trace.Event) bool {
-	return e.Flags&trace.FlagNoChoice != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
+// allocation returns the event of an allocation.
+func allocation(a *trace.Alloc) *trace.Event {
+	return &trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoDecision, Stack: a.Stack}
 }
 
-// sparse leaves only scheduling points in a trace.
-func sparse(t *trace.Trace) {
+// extra reports whether an event is part of the trace only if all accesses are.
+func extra(e *trace.Event) bool {
+	return e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
+}
+
+// sparse leaves only scheduling points in a trace, and adapts what was watched, if anything was.
+func sparse(t *trace.Trace, w *schedule.Watched) {
 	at := make([]int, len(t.Events)+1) // where each event goes
 	kept := t.Events[:0]
 	for i, e := range t.Events {
@@ -365,6 +381,11 @@ func sparse(t *trace.Trace) {
 		a := &t.Allocs[i]
 		if a.Event = at[a.Event]; a.Freed >= 0 {
 			a.Freed = at[a.Freed]
+		}
+	}
+	if w != nil {
+		for i := range w.Races {
+			w.Races[i].Event = at[w.Races[i].Event]
 		}
 	}
 	t.Events = kept

@@ -231,7 +231,7 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 		e.Object = o.bar.object
 		x.cover(t, &o.bar.cover, false)
 	}
-	if o.op == trace.OpFree && x.record && !x.over && (x.accesses || flags&trace.FlagNoChoice == 0) {
+	if o.op == trace.OpFree && x.record && !x.over && (x.accesses || flags&trace.FlagNoDecision == 0) {
 		x.allocs[o.word.alloc].Freed = len(x.events)
 	}
 	done := *o
@@ -245,11 +245,11 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 	switch {
 	case observes:
 		x.observe(t, told)
-	case o.op == trace.OpYield:
+	case o.op == trace.OpYield && !o.forced:
 		if !t.tellsNothing(nil, 0) {
 			x.progress(t)
 		} else {
-			x.waste(t, t.looked || t.before != o.op || t.beforeAt != o.site)
+			x.waste(t, 1, t.looked || t.before != o.op || t.beforeAt != o.site)
 		}
 	}
 	t.before, t.beforeAt = o.op, o.site
@@ -259,9 +259,9 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 func (x *execution) grant(w *Thread) { w.granted, w.due, w.timed = true, false, false }
 
 // performAccess does an operation on a variable. It returns what a scheduling point of the
-// thread has told it, if that changed nothing.
+// thread has observed, if that changed nothing.
 func (x *execution) performAccess(t *Thread, e *trace.Event) (told int64, observes bool) {
-	choice := e.Flags&trace.FlagNoChoice == 0
+	choice := e.Flags&trace.FlagNoDecision == 0
 	o, w := &t.next, t.next.word
 	e.Object, e.Size = w.object, 8
 	if w.freed {

@@ -166,7 +166,7 @@ func (p *policy) starving(can []*Thread) *Thread {
 }
 
 // inTurn stays with the running thread while it can run and does not yield. A timer whose
-// time has come goes first, but not twice on end.
+// time has come runs first, but not twice in a row.
 func (p *policy) inTurn(can []*Thread) *Thread {
 	x := p.x
 	for _, t := range can {
@@ -190,6 +190,10 @@ func (p *policy) anyOf(can []*Thread) *Thread {
 	if p.stay != 0 && !c.ended && slices.Contains(can, c) && !p.yields(c) && p.random()&0xffff < p.stay {
 		return c
 	}
+	// One that yields though it computes would compute for long again.
+	if idle := slices.DeleteFunc(slices.Clone(can), func(t *Thread) bool { return t.computes }); len(idle) > 0 {
+		can = idle
+	}
 	if len(can) == 1 {
 		return can[0]
 	}
@@ -206,7 +210,7 @@ func highest(can []*Thread) *Thread {
 	return best
 }
 
-// chooseEarly ends a wait whose time has not come, or that nobody has ended, in a few
+// chooseEarly ends a wait before its time, or one that no thread has signalled, in a few
 // decisions of plans that ask for it; nil otherwise.
 func (p *policy) chooseEarly() *Thread {
 	x := p.x

@@ -3,7 +3,7 @@ package simprog
 import "fmt"
 
 // Programs with a bug that some schedule shows and the schedule without preemptions does
-// not, unless said otherwise. Counting is that of trace.Cost. None may be inlined: every
+// not, unless stated otherwise. Counting is that of trace.Cost. None may be inlined: every
 // copy would have instructions of its own, and be another build to its traces.
 
 // LostUpdate is threads that each add 1 to a plain counter; main joins them and asserts

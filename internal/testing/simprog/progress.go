@@ -11,10 +11,10 @@ type observation struct {
 	object any
 }
 
-// spinning reports whether t has made several observations on end that told it nothing new.
+// spinning reports whether t has made several fruitless observations in a row.
 func (t *Thread) spinning() bool { return t.stale >= abi.Spin }
 
-// progress says that t has done something that may change what others see.
+// progress records that t has done something that other threads may observe.
 func (x *execution) progress(t *Thread) {
 	t.stale = 0
 	x.progressAt = x.points
@@ -31,18 +31,18 @@ func (t *Thread) tellsNothing(object any, value int64) bool {
 	return ok && old == value
 }
 
-// observe says that t's present operation told it value.
+// observe records that t's present operation observed value.
 func (x *execution) observe(t *Thread, value int64) {
 	if t.tellsNothing(t.next.object(), value) {
-		x.waste(t, true)
+		x.waste(t, 1, true)
 	} else {
 		x.progress(t)
 	}
 }
 
-// waste says that t has made an observation that told it nothing new. A futile one looked at
-// something that others can change.
-func (x *execution) waste(t *Thread, futile bool) {
+// waste records a fruitless observation of t. A futile one observed something that other threads
+// can change.
+func (x *execution) waste(t *Thread, weight int, futile bool) {
 	t.stale++
 	if t.wrote {
 		t.wrote = false
@@ -53,11 +53,12 @@ func (x *execution) waste(t *Thread, futile bool) {
 		t.idleAt = x.progressAt
 		t.idle, t.futile = 0, 0
 	}
-	t.idle++
+	before := t.idle
+	t.idle += weight
 	if futile {
 		t.futile++
 	}
-	if t.idle%abi.Idle == 0 {
+	if before/abi.Idle != t.idle/abi.Idle {
 		x.lookAround(t)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// script follows a plan's script, as docs/scheduler.md says.
+// script follows a plan's script, as specified in docs/scheduler.md.
 type script struct {
 	mode       schedule.Mode
 	steps      []schedule.Step
 	names      []trace.Thread
 	at         int // next step
 	deviations int
-	off        int     // operations on end off the path of the present interval
-	wake       *Thread // that the present step says a signal wakes; nil if it says none
+	off        int     // operations in a row off the path of the present interval
+	wake       *Thread // that a signal in the present step wakes; nil if the step names none
 }
 
 func newScript(p schedule.Plan) script {
@@ -26,7 +26,7 @@ func newScript(p schedule.Plan) script {
 }
 
 // endsWithScript reports whether the step budget is as long as the strict script: the
-// execution ends with it. Points do not tell when, since not every step is arrived at.
+// execution ends with it. The number of points does not show it, since not every step has an arrival.
 func (s *script) endsWithScript(p *schedule.Plan) bool {
 	return s.mode == schedule.Strict && len(s.steps) > 0 && p.MaxSteps == len(s.steps)
 }
@@ -44,8 +44,8 @@ func (s *script) thread(x *execution, id trace.ThreadID) *Thread {
 	return nil
 }
 
-// choose is the script's choice, nil if it has none: it has ended, or, with x.over set, the
-// execution has, which diverged.
+// choose returns the script's decision, nil if it has none: the script has ended, or, with x.over
+// set, the execution has diverged.
 func (s *script) choose(x *execution) *Thread {
 	if s.at == len(s.steps) {
 		return nil
@@ -72,7 +72,7 @@ func (s *script) overtakes(x *execution, t *Thread, step *schedule.Step) bool {
 	return x.mayOvertake(t)
 }
 
-// take makes t do what a step says, which it matches, if it can now.
+// take makes t perform a matching step, if t is enabled.
 func (s *script) take(x *execution, t *Thread, step *schedule.Step) bool {
 	if t.next.op != step.Op {
 		if step.Op == trace.OpCondTimeout && !t.due {
@@ -125,7 +125,7 @@ func (s *script) diverge(x *execution, t *Thread) {
 	x.outcome.Diverged = d
 }
 
-// nextInterval gives up the rest of the present interval.
+// nextInterval abandons the rest of the present interval.
 func (s *script) nextInterval() {
 	thread := s.steps[s.at].Thread
 	for s.at < len(s.steps) && s.steps[s.at].Thread == thread {
@@ -158,6 +158,19 @@ func (s *script) tolerant(x *execution) *Thread {
 			if s.matches(x, t, &s.steps[i]) && s.take(x, t, &s.steps[i]) {
 				s.deviations += i - s.at
 				s.at, s.off = i+1, 0
+				return t
+			}
+		}
+		if step.Op == trace.OpYield || step.Op == trace.OpGosched { // orders nothing
+			s.deviations++
+			if s.at++; s.at < len(s.steps) && s.steps[s.at].Thread != step.Thread {
+				s.off = 0
+			}
+			continue
+		}
+		if t.computes {
+			if s.off += abi.Patience / 4; s.off <= abi.Patience {
+				t.detour = x.detourNeeded(t)
 				return t
 			}
 		}

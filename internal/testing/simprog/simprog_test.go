@@ -107,7 +107,7 @@ func TestExecutionsRepeat(t *testing.T) {
 					t.Fatalf("the same plan gave\n%+v\n%+v", first, again)
 				}
 				p.Script, p.Threads = schedule.ScriptOf(first.Trace), first.Trace.Threads
-				// A choice for each arrival, and one after each thread's end.
+				// A decision for each arrival, and one after each thread's end.
 				if want := first.Points + ends(first.Trace, p.MaxSteps); len(p.Script) != want {
 					t.Fatalf("%d points, but %d choices recorded, want %d", first.Points, len(p.Script), want)
 				}
@@ -124,8 +124,8 @@ func TestExecutionsRepeat(t *testing.T) {
 	}
 }
 
-// ends is how many choices an execution makes without an arrival before them: one after each
-// thread that ended while it went on. The arrival that breaks the step budget makes none.
+// ends is how many decisions an execution makes without an arrival before them: one after each
+// thread that ended while it continued. The arrival that breaks the step budget makes none.
 func ends(t *trace.Trace, budget int) (n int) {
 	for i, e := range t.Events {
 		if e.Op == trace.OpThreadEnd && (i < len(t.Events)-1 || t.Ending.Kind == trace.Hang) {
@@ -156,7 +156,7 @@ func TestEventsAreWellFormed(t *testing.T) {
 				held := map[trace.Object]trace.ThreadID{}
 				started, ended := map[trace.ThreadID]bool{0: true}, map[trace.ThreadID]bool{}
 				for i, e := range o.Trace.Events {
-					choice := e.Flags&trace.FlagNoChoice == 0
+					choice := e.Flags&trace.FlagNoDecision == 0
 					if choice && !e.Enabled.Has(e.Thread) && e.Flags&trace.FlagTimeout == 0 {
 						t.Fatalf("event %d: %+v was chosen but not enabled", i, e)
 					}
@@ -208,9 +208,9 @@ func hasYield(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Op == trace.OpYield })
 }
 
-// TestCoverageNamesEquivalence: exchanging two neighbouring operations that do not
-// conflict changes nothing, neither coverage nor ending.
-func TestCoverageNamesEquivalence(t *testing.T) {
+// TestSignatureNamesEquivalence: exchanging two neighbouring operations that do not
+// conflict changes nothing, neither trace signature nor ending.
+func TestSignatureNamesEquivalence(t *testing.T) {
 	exchanged := 0
 	for _, program := range programs() {
 		t.Run(program.Name, func(t *testing.T) {
@@ -237,8 +237,8 @@ func TestCoverageNamesEquivalence(t *testing.T) {
 				script[i-1], script[i] = script[i], script[i-1]
 				p.Mode, p.Script, p.Threads = schedule.Strict, script, first.Trace.Threads
 				second := run(t, target, p)
-				if second.Coverage != first.Coverage || second.Ending.Kind != first.Ending.Kind || second.Ending.Status != first.Ending.Status {
-					t.Fatalf("exchanging events %d and %d: coverage %x, %x, ended %v, %v (%+v)", i-1, i, first.Coverage, second.Coverage, first.Ending.Kind, second.Ending.Kind, second.Diverged)
+				if second.Signature != first.Signature || second.Ending.Kind != first.Ending.Kind || second.Ending.Status != first.Ending.Status {
+					t.Fatalf("exchanging events %d and %d: trace signature %x, %x, ended %v, %v (%+v)", i-1, i, first.Signature, second.Signature, first.Ending.Kind, second.Ending.Kind, second.Diverged)
 				}
 			})
 		})
@@ -248,7 +248,7 @@ func TestCoverageNamesEquivalence(t *testing.T) {
 	}
 }
 
-// independent says that an operation has nothing to do with any other object.
+// independent reports that an operation has nothing to do with any other object.
 func independent(e *trace.Event) bool {
 	switch e.Op {
 	case trace.OpRead, trace.OpWrite, trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpMutexLock, trace.OpMutexUnlock:
@@ -263,7 +263,7 @@ func explore(t *testing.T, program Program, limit int) map[string]int {
 	points := sites(t, New(program))
 	target := New(program)
 	ends := map[string]int{}
-	var taken, left []int // the choice at each point, and the number of those not tried
+	var taken, left []int // the decision at each point, and the number of alternatives not tried
 	for n := 0; ; n++ {
 		if n == limit {
 			t.Fatalf("%s has more than %d schedules", program.Name, limit)
@@ -289,7 +289,7 @@ func explore(t *testing.T, program Program, limit int) map[string]int {
 	}
 }
 
-// TestAllSchedules: which ways to end there are is known for small programs.
+// TestAllSchedules: all possible endings of small programs are known.
 func TestAllSchedules(t *testing.T) {
 	for _, test := range []struct {
 		program Program
@@ -379,7 +379,7 @@ func TestDeadlockCycle(t *testing.T) {
 	t.Error("no deadlock in 100 random schedules")
 }
 
-// TestStrictDivergence: a script that cannot be followed says where and what came instead.
+// TestStrictDivergence: a script that cannot be followed reports where and what happened instead.
 func TestStrictDivergence(t *testing.T) {
 	target := New(LostUpdate(2))
 	recorded := run(t, target, schedule.Plan{Record: true}).Trace
@@ -401,7 +401,7 @@ func TestStrictDivergence(t *testing.T) {
 			t.Errorf("%s: %v, %+v", test.name, o.Ending.Kind, o.Diverged)
 		}
 	}
-	// The policy goes on where a script ends, unless the budget is as long as the script.
+	// The policy decides where a script ends, unless the budget is as long as the script.
 	p := plan(func(s []schedule.Step) []schedule.Step { return s[:3] })
 	if o := run(t, target, p); o.Ending.Kind != trace.Clean {
 		t.Errorf("a short script ended with %v", o.Ending.Kind)
@@ -477,7 +477,7 @@ func TestTolerances(t *testing.T) {
 	if o.Ending.Kind != trace.Clean || o.Deviations == 0 {
 		t.Errorf("ended with %v after %d deviations", o.Ending.Kind, o.Deviations)
 	}
-	// A script that ends early goes on under the policy.
+	// The policy continues a script that ends early.
 	o = run(t, target, schedule.Plan{Mode: schedule.Tolerant, Script: script[:2], Threads: recorded.Threads})
 	if o.Ending.Kind != trace.Clean || o.Deviations != 0 {
 		t.Errorf("a short script ended with %v after %d deviations", o.Ending.Kind, o.Deviations)

@@ -16,7 +16,7 @@ const DefaultMaxSteps = 20_000
 type Program struct {
 	Name string
 	Main func(*Thread)
-	// Blind says that accesses are not seen, as in a program that was compiled without
+	// Blind reports that accesses are not seen, as in a program that was compiled without
 	// hooks: only synchronisation can be controlled and recorded.
 	Blind bool
 }

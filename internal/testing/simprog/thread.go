@@ -19,16 +19,16 @@ type Thread struct {
 	yield  func(struct{}) bool
 
 	at     trace.Site // of the next operation, if it is not 0
-	next   operation  // what it is about to do
+	next   operation  // its pending operation
 	result int64      // of its last operation
 	child  *Thread    // that it created last
 	began  bool
 	ended  bool
 	joined bool
-	steps  uint64 // operations done, for coverage
+	steps  uint64 // operations done, for trace signature
 
 	// The pending operation.
-	granted  bool     // somebody let its wait end
+	granted  bool     // another thread ended its wait
 	timed    bool     // its wait has a deadline, which has not passed
 	timedOut bool     // the deadline has been used
 	due      bool     // a condition wait: the deadline has passed
@@ -45,12 +45,16 @@ type Thread struct {
 
 	// What it does but wait.
 	seen         map[observation]int64
-	stale        int // observations on end that told it nothing new
+	stale        int // fruitless observations in a row
 	idle, futile int // of those since progressAt was idleAt
 	idleAt       int
 	wrote        bool     // plainly, since its last observation
 	quiet        bool     // it has done plain accesses since its last scheduling point
 	looked       bool     // it had, at its last scheduling point
+	stretches    int      // quiet ones since its last scheduling point, forced yields not counted
+	yieldAt      int      // of those, at which it yields if it still computes
+	yields       int      // of its computations so far, at most abi.StretchesMore
+	computes     bool     // its pending operation is such a yield
 	before       trace.Op // its last operation at a scheduling point, and where that was
 	beforeAt     trace.Site
 }
@@ -70,9 +74,10 @@ type operation struct {
 	old   int64 // compare-and-swap
 	timed bool
 	until int64 // timed waits and sleeps: the virtual time at which they are over
-	// text is that of an abort, thrown says that an exception is its cause.
+	// text is that of an abort; thrown: an exception caused it.
 	text   string
 	thrown bool
+	forced bool // a yield that the machine put in
 }
 
 // object is what the operation is about, nil for nothing.
@@ -94,13 +99,13 @@ func (o *operation) object() any {
 	return nil
 }
 
-// reads reports whether the operation only looks at its object.
+// reads reports whether the operation only reads its object.
 func (o *operation) reads() bool { return o.op == trace.OpRead || o.op == trace.OpAtomicLoad }
 
 // killed unwinds a thread's function when its execution is over.
 type killed struct{}
 
-// At says where the next operation is, instead of where its method is called: for programs
+// At sets the next operation's site, instead of the place where its method is called: for programs
 // that are interpreted.
 func (t *Thread) At(s trace.Site) *Thread {
 	t.at = s
@@ -140,7 +145,7 @@ func (t *Thread) access(o operation) int64 {
 	}
 	t.quiet = true
 	t.next = o
-	t.x.perform(t, trace.FlagNoChoice)
+	t.x.perform(t, trace.FlagNoDecision)
 	if t.x.over {
 		t.pause()
 	}
@@ -166,7 +171,7 @@ func (t *Thread) Var(value int64) *Word {
 func (t *Thread) New(value int64) *Word {
 	w := &Word{object: t.x.heap(), value: value}
 	t.next = operation{op: trace.OpMalloc, site: t.site(), word: w}
-	t.x.perform(t, trace.FlagNoChoice)
+	t.x.perform(t, trace.FlagNoDecision)
 	return w
 }
 
@@ -213,15 +218,15 @@ type Mutex struct {
 // Mutex makes a lock.
 func (t *Thread) Mutex() *Mutex { return &Mutex{object: t.x.global()} }
 
-// Lock waits for the lock and takes it.
+// Lock waits for the lock and acquires it.
 func (t *Thread) Lock(m *Mutex) { t.do(operation{op: trace.OpMutexLock, site: t.site(), lock: m}) }
 
-// TryLock takes the lock if it is free and reports whether it did.
+// TryLock acquires the lock if it is free and reports whether it did.
 func (t *Thread) TryLock(m *Mutex) bool {
 	return t.do(operation{op: trace.OpMutexTrylock, site: t.site(), lock: m}) == 0
 }
 
-// Unlock gives the lock up. Without holding it, it is misuse.
+// Unlock releases the lock. It is misuse if the thread does not hold it.
 func (t *Thread) Unlock(m *Mutex) { t.do(operation{op: trace.OpMutexUnlock, site: t.site(), lock: m}) }
 
 // Cond is a condition variable.
@@ -233,7 +238,7 @@ type Cond struct {
 // Cond makes a condition variable.
 func (t *Thread) Cond() *Cond { return &Cond{object: t.x.global()} }
 
-// Wait gives the lock up, waits for a signal, and takes the lock again: two operations.
+// Wait releases the lock, waits for a signal, and reacquires the lock: two operations.
 func (t *Thread) Wait(c *Cond, m *Mutex) { t.wait(c, m, 0, t.site()) }
 
 // TimedWait is Wait for a millisecond at most; it reports whether the thread was woken
@@ -252,7 +257,7 @@ func (t *Thread) wait(c *Cond, m *Mutex, until int64, at trace.Site) int64 {
 	return t.do(operation{op: trace.OpCondWake, site: at, cond: c, lock: m, timed: until != 0, until: until})
 }
 
-// Now looks at the clock, which takes a little time.
+// Now reads the clock, which takes a little time.
 func (t *Thread) Now() int64 {
 	t.x.time += abi.ClockNs
 	return t.x.time
@@ -263,7 +268,7 @@ func (t *Thread) Sleep(ns int64) {
 	t.do(operation{op: trace.OpSleep, site: t.site(), value: ns, until: t.x.time + max(ns, shortestSleep)})
 }
 
-// Timer sets a timer that expires once, after some virtual ns, and tells nobody.
+// Timer sets a timer that expires once, after some virtual ns, and notifies no thread.
 func (t *Thread) Timer(ns int64) {
 	at := t.site()
 	t.do(operation{op: trace.OpThreadCreate, site: at})
@@ -297,7 +302,7 @@ func (t *Thread) Down(s *Sem) { t.do(operation{op: trace.OpSemWait, site: t.site
 // Up raises the count.
 func (t *Thread) Up(s *Sem) { t.do(operation{op: trace.OpSemPost, site: t.site(), sem: s}) }
 
-// Barrier lets threads go on when a number of them has arrived.
+// Barrier releases its threads when a number of them has arrived.
 type Barrier struct {
 	object  trace.Object
 	size    int
@@ -347,7 +352,7 @@ func (t *Thread) Exit(status int) {
 // Crash ends the execution with a fatal signal, at once: it is not a scheduling point.
 func (t *Thread) Crash(signal int) {
 	t.next = operation{op: trace.OpSignal, site: t.site(), value: int64(signal)}
-	t.x.perform(t, trace.FlagNoChoice)
+	t.x.perform(t, trace.FlagNoDecision)
 	t.pause()
 }
 

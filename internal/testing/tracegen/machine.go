@@ -18,7 +18,7 @@ type machine struct {
 	locks   map[trace.Object]*lock
 	sems    map[trace.Object]uint64
 	queues  map[trace.Object][]int // the waiters on a condition or futex, in order
-	bars    map[trace.Object][]int // who has arrived at a barrier
+	bars    map[trace.Object][]int // threads that have arrived at a barrier
 	once    map[trace.Object]int   // 0 new, 1 running, 2 done
 	blocks  []bool                 // which heap blocks are in use
 	exited  bool
@@ -37,7 +37,7 @@ type thread struct {
 	queued  bool   // it asked for a lock before its readers
 	last    bool   // it was the last to arrive at the barrier
 	own     uint64 // heap block it allocated
-	seen    uint64 // heap block it was told of
+	seen    uint64 // heap block that another thread published to it
 	writes  uint64
 }
 
@@ -55,7 +55,7 @@ type instr struct {
 	value uint64 // thread, block size, count
 	via   reg    // at is relative to this register
 	into  reg    // where the value read goes
-	skip  int    // how many instructions to leave out where a try failed
+	skip  int    // how many instructions to omit where a try failed
 	timed bool
 	quiet bool // happens in the same breath as the operation before
 }
@@ -191,7 +191,7 @@ func (m *machine) canExpire(t int) bool {
 	return false
 }
 
-// step makes thread t do its next operation, and those that are not choices after it. A
+// step makes thread t do its next operation, and those after it that are not scheduling points. A
 // hint is what was chosen when the same step was done before: whom it woke, which block
 // it got.
 func (m *machine) step(t int, hints []trace.Event) ([]trace.Event, error) {
@@ -206,7 +206,7 @@ func (m *machine) step(t int, hints []trace.Event) ([]trace.Event, error) {
 			return nil, err
 		}
 		if len(out) > 0 {
-			ev.Flags |= trace.FlagNoChoice
+			ev.Flags |= trace.FlagNoDecision
 		}
 		out = append(out, ev)
 		th := &m.threads[t]
@@ -224,7 +224,7 @@ func (m *machine) do(t int, hint *trace.Event) (trace.Event, error) {
 	th := &m.threads[t]
 	in := m.next(t)
 	ev := trace.Event{Thread: trace.ThreadID(t), Op: in.op, Object: in.at, Size: in.size, Site: trace.MakeSite(0, uint64(t)<<16|uint64(th.pc))}
-	done := true // go on to the next instruction
+	done := true // continue to the next instruction
 	switch in.op {
 	case trace.OpThreadStart:
 		th.started, done = true, false
@@ -410,7 +410,7 @@ func (m *machine) leaveQueue(at trace.Object, t int) {
 	m.queues[at] = slices.DeleteFunc(slices.Clone(m.queues[at]), func(u int) bool { return u == t })
 }
 
-// load is what an access reads: a hash of who wrote each byte, and the value of a pointer.
+// load is what an access reads: a hash of each byte's writer, and the value of a pointer.
 func (m *machine) load(in instr) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range uint64(max(in.size, 1)) {
@@ -422,7 +422,7 @@ func (m *machine) load(in instr) uint64 {
 	return h >> 8
 }
 
-// store writes a value that nobody else writes.
+// store writes a value that no other thread writes.
 func (m *machine) store(t int, in instr) uint64 {
 	th := &m.threads[t]
 	th.writes++

@@ -76,7 +76,7 @@ func programs(r *rand.Rand, threads, length int, big bool) [][]instr {
 		}
 		at = boundary(r, progs[parent], at)
 		progs[parent] = insert(progs[parent], at, instr{op: trace.OpThreadCreate, value: uint64(t)})
-		if t%2 == 0 { // recordings have it always, other tools' traces never
+		if t%2 == 0 { // recordings always have it, other tools' traces never
 			at++
 			progs[parent] = insert(progs[parent], at, instr{op: trace.OpThreadCreated, value: uint64(t)})
 		}
@@ -112,7 +112,7 @@ func insert(prog []instr, at int, in instr) []instr {
 
 func (p *programmer) add(in ...instr) { p.out = append(p.out, in...) }
 
-// within adds a skippable stretch: what body adds is left out where the first fails.
+// within adds a skippable stretch: what body adds is omitted where the first fails.
 func (p *programmer) within(first instr, body func(), last instr) {
 	at := len(p.out)
 	p.add(first)
@@ -215,7 +215,7 @@ func (p *programmer) maybe(own bool) {
 	}
 }
 
-// heap uses a block: the thread's own, or one that another thread told of and may have
+// heap uses a block: the thread's own, or one that another thread published and may have
 // freed since.
 func (p *programmer) heap(own bool) {
 	via := seenReg

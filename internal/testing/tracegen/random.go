@@ -21,18 +21,18 @@ type Run struct {
 	ids   []trace.ThreadID // of the machine's threads
 }
 
-// Shape says how large the programs of Random are.
+// Shape sets the size of Random's programs.
 type Shape struct {
 	Threads int // at least 1
 	Length  int // operations of each thread, about
-	// Stay is the chance in 100 that the running thread goes on.
+	// Stay is the chance in 100 that the running thread continues.
 	Stay int
 	// Big has accesses of up to 12 KiB.
 	Big bool
 }
 
 // Random makes random programs of all the operations of heddle's C runtime and runs them
-// under a random schedule, until they have ended or nobody can go on.
+// under a random schedule, until they have ended or none is enabled.
 func Random(seed uint64, shape Shape) *Run {
 	r := rand.New(rand.NewPCG(seed, 0x9e37))
 	run := &Run{progs: programs(r, shape.Threads, shape.Length, shape.Big)}
@@ -79,7 +79,7 @@ func (m *machine) expirable() []int {
 	return ts
 }
 
-// trace puts the steps into the form of a recorded trace, with threads in order of
+// trace turns the steps into a recorded trace, with threads in order of
 // creation.
 func (run *Run) trace(m *machine, enabled [][]int) {
 	t := &trace.Trace{Header: trace.Header{Target: "c", Instrumented: true, PointsVersion: 1}, Modules: []trace.Module{{Path: "random", Program: true}}}
@@ -107,7 +107,7 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 					ev.Value = uint64(run.ids[ev.Value-1]) + 1
 				}
 			}
-			if ev.Flags&trace.FlagNoChoice == 0 {
+			if ev.Flags&trace.FlagNoDecision == 0 {
 				ev.Enabled = run.set(enabled[i])
 			}
 			t.Events = append(t.Events, ev)
@@ -116,7 +116,7 @@ func (run *Run) trace(m *machine, enabled [][]int) {
 	if !m.exited && slices.ContainsFunc(m.threads, func(th thread) bool { return th.created && !th.ended }) {
 		t.Ending.Kind = trace.Deadlock
 	}
-	m.exited = false // to see who could have gone on
+	m.exited = false // to see which threads could have continued
 	for u := range m.threads {
 		if th := &m.threads[u]; th.created && !th.ended {
 			in := m.next(u)
@@ -140,7 +140,7 @@ func (run *Run) Steps() int { return len(run.steps) }
 // Replay runs the programs again, with the execution's steps in another order, and
 // returns the threads that were enabled at each. It fails if the order cannot be executed
 // or is another execution: an operation that was not ready, read another value, returned
-// something else or woke somebody else, or memory that is different at the end.
+// something else or woke another thread, or memory that differs at the end.
 func (run *Run) Replay(order []int32) ([]trace.ThreadSet, error) {
 	m := newMachine(run.progs, rand.New(rand.NewPCG(0, 0)))
 	var enabled []trace.ThreadSet

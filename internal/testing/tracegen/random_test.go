@@ -71,7 +71,7 @@ func TestDependencesAreSound(t *testing.T) {
 			if ev.Flags&trace.FlagTimeout != 0 {
 				timeouts++
 			}
-			if ev.Flags&trace.FlagNoChoice != 0 {
+			if ev.Flags&trace.FlagNoDecision != 0 {
 				glued++
 			}
 		}
@@ -147,8 +147,8 @@ func TestReplayRejects(t *testing.T) {
 	t.Logf("of %d swaps of dependent neighbours the machine noticed %d", tried, noticed)
 }
 
-// reordered checks a reordered trace: that it is valid, that its enabled sets are what the
-// machine says, and that all else is there.
+// reordered checks a reordered trace: that it is valid, that its enabled sets are the
+// machine's, and that everything else is unchanged.
 func reordered(t *testing.T, seed uint64, old, got *trace.Trace, enabled []trace.ThreadSet) {
 	t.Helper()
 	if err := trace.Validate(got); err != nil {
@@ -170,7 +170,7 @@ func reordered(t *testing.T, seed uint64, old, got *trace.Trace, enabled []trace
 	}
 	n := 0
 	for i, ev := range got.Events {
-		if ev.Flags&trace.FlagNoChoice != 0 {
+		if ev.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
 		var set trace.ThreadSet

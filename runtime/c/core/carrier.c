@@ -49,6 +49,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.next_deadline = ~0ull;
   hd.arrivals = 0;
   hd.progress_at = 0;
+  hd.ncomputing = 0;
   hd.slack = p->slack;
   hd.drift = hd.drift_at = hd.long_since = 0;
   hd.process_exiting = false;
@@ -91,7 +92,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   }
   r->plan = p->id;
   r->index = index;
-  r->coverage = hd.signature;
+  r->signature = hd.signature;
   r->vtime = hd.vtime;
   r->points = hd.points;
   r->switches = hd.switches;
@@ -116,7 +117,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
 _Noreturn void hd_more_hosts(void) {
   if (hd_nhosts == HD_MAX_THREADS - 1) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
   if (hd_isolation == HD_ISOLATION_PROCESS) {
-    hd_shm->donors = hd_nhosts * 2;
+    hd_shm->hosts = hd_nhosts * 2;
     hd_end(HD_OUT_UNSUPPORTED, HD_ISOLATION_PROCESS, hd.cur->pend.pc, 0, "more threads at a time than were made ready");
   }
   need_hosts = true;
@@ -126,7 +127,7 @@ _Noreturn void hd_more_hosts(void) {
 static void carrier(void) {
   hd_mode = HD_CARRIER;
   HD_CALL_MODULES(kernel_thread);
-  hd_hosts_make(hd_shm->donors ? hd_shm->donors : 8);
+  hd_hosts_make(hd_shm->hosts ? hd_shm->hosts : 8);
   hd_modules_list();
   hd_mode = HD_CARRIER;
   HD_CALL_MODULES(save);

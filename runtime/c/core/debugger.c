@@ -37,7 +37,7 @@ void hd_debug_begin(void) {
 
 void hd_debug_event(const struct hd_thread *t, uint32_t flags) {
   // What the controller leaves out of the trace.
-  if (!hd.accesses && (t->pend.op == HD_OP_MALLOC || (t->pend.op == HD_OP_FREE && flags & HD_EV_NOCHOICE))) return;
+  if (!hd.accesses && (t->pend.op == HD_OP_MALLOC || (t->pend.op == HD_OP_FREE && flags & HD_EV_NODECISION))) return;
   heddle_event++;
   heddle_thread = t->number;
   heddle_operation = names[t->pend.op];

@@ -58,6 +58,8 @@ void hd_event_flush(void) {
   n = 0;
 }
 
+uint64_t hd_events_sent(void) { return nevents; }
+
 uint32_t hd_stack_number(struct hd_thread *t) {
   if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->calls.depth) return 0;
   struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec;

@@ -147,11 +147,16 @@ bool hd_program_contains(bool (*match)(const uint8_t *), const char **path) {
 // The previous set's instructions, so that clearing costs no more than setting.
 static uint64_t *current;
 static uint32_t room;
+uint8_t hd_point_hints[HD_POINT_HINTS];
 
 static void set(const struct hd_text *t, uint64_t off, bool on) {
   if (off >= t->len) return;
-  if (on) t->bits[off >> 3] |= (uint8_t)(1 << (off & 7));
-  else t->bits[off >> 3] &= (uint8_t)~(1 << (off & 7));
+  if (on) {
+    t->bits[off >> 3] |= (uint8_t)(1 << (off & 7));
+    hd_point_hints[(t->lo + off) % HD_POINT_HINTS] = 1;
+  } else {
+    t->bits[off >> 3] &= (uint8_t)~(1 << (off & 7));
+  }
 }
 
 // By the address that the controller knows.
@@ -189,6 +194,7 @@ void hd_texts_reset(void) { hd_ntexts = base_texts; }
 
 void hd_points_set(const uint64_t *pc, uint32_t n) {
   for (uint32_t i = 0; i < hd_npoints; i++) put(current[i], false);
+  if (hd_npoints) hd_fill(hd_point_hints, 0, sizeof hd_point_hints);
   if (n > room) {
     room = n * 2;
     current = hd_map(room * sizeof *current, "the set of points"); // the old one is small

@@ -13,7 +13,13 @@ extern struct hd_text hd_texts[HD_TEXTS];
 extern uint32_t hd_ntexts, hd_npoints;
 extern uint64_t hd_tls_at_main; // bytes of static TLS below the thread control block
 void hd_points_set(const uint64_t *pc, uint32_t n);
+// One byte for the addresses of instructions that have the same low bits: 0 if none of them is a
+// scheduling point. Nearly always, an access needs to look no further.
+enum { HD_POINT_HINTS = 1 << 12 };
+extern uint8_t hd_point_hints[HD_POINT_HINTS];
+static inline bool hd_maybe_point(uint64_t pc) { return HD_UNLIKELY(hd_point_hints[pc % HD_POINT_HINTS] != 0); }
 static inline bool hd_is_point(uint64_t pc) {
+  if (!hd_maybe_point(pc)) return false;
   for (uint32_t i = 0; i < hd_ntexts; i++) {
     uint64_t off = pc - hd_texts[i].lo;
     if (off < hd_texts[i].len) return hd_texts[i].bits[off >> 3] >> (off & 7) & 1;

@@ -7,10 +7,10 @@
 #include "core/rings.h"
 #include "core/run.h"
 
-enum { HASH = HD_MAX_IGNORED_SITES * 4, OWED = 4096 };
+enum { HASH = HD_MAX_OMITTED_SITES * 4, OWED = 4096 };
 
 uint32_t hd_nomitted;
-static uint16_t *index_of; // by hash of the address: index of hd_shm->ignored_sites + 1
+static uint16_t *index_of; // by hash of the address: index of hd_shm->omitted_sites + 1
 static struct owed {
   uint64_t object;
   uint32_t thread;
@@ -21,17 +21,17 @@ static uint32_t nowed;
 
 static uint32_t place(uint64_t pc) {
   uint32_t i = (uint32_t)(hd_mix(pc, 0) >> 32) % HASH;
-  while (index_of[i] && hd_shm->ignored_sites[index_of[i] - 1].pc != pc) i = (i + 1) % HASH;
+  while (index_of[i] && hd_shm->omitted_sites[index_of[i] - 1].pc != pc) i = (i + 1) % HASH;
   return i;
 }
 
 void hd_omit_begin(void) {
   nowed = 0;
-  if (HD_LIKELY(hd_nomitted == hd_shm->nignored)) return;
+  if (HD_LIKELY(hd_nomitted == hd_shm->nomitted)) return;
   index_of = hd_map(HASH * sizeof *index_of, "calls to ignore");
   owed = hd_map(OWED * sizeof *owed, "locks that were not taken");
-  hd_nomitted = hd_shm->nignored;
-  for (uint32_t i = 0; i < hd_nomitted; i++) index_of[place(hd_shm->ignored_sites[i].pc)] = (uint16_t)(i + 1);
+  hd_nomitted = hd_shm->nomitted;
+  for (uint32_t i = 0; i < hd_nomitted; i++) index_of[place(hd_shm->omitted_sites[i].pc)] = (uint16_t)(i + 1);
 }
 
 // Which of the controller's calls the one that returns to pc is, -1 for none. In a function
@@ -41,8 +41,8 @@ static int which(uint64_t pc) {
   for (uint32_t d = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX;; pc = t->calls.frames[--d].pc) {
     uint32_t i = index_of[place(pc)];
     if (!i) return -1;
-    uint32_t w = hd_shm->ignored_sites[i - 1].which;
-    if (w != HD_IGNORED_CALLER) return (int)w;
+    uint32_t w = hd_shm->omitted_sites[i - 1].which;
+    if (w != HD_OMITTED_CALLER) return (int)w;
     if (!d) return -1;
   }
 }
@@ -50,7 +50,7 @@ static int which(uint64_t pc) {
 bool hd_omit(uint64_t pc) {
   int w = which(pc);
   if (w < 0) return false;
-  hd_shm->ignored_times[w]++;
+  hd_shm->omitted_times[w]++;
   return true;
 }
 

@@ -121,10 +121,32 @@ static uint32_t choose_fair(void) {
   return next_after(t->index);
 }
 
+// A thread that yields though it computes would compute for long again: one of the others, if
+// any is enabled; else -1.
+static HD_COLD int32_t choose_not_computing(void) {
+  uint32_t n = 0;
+  for (uint32_t pass = 0, k = 0; pass < 2; pass++) {
+    for (uint32_t w = 0; w < hd.nwords; w++)
+      for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+        uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
+        if (hd_threads[i].progress.computes) continue;
+        if (pass == 0) n++;
+        else if (k-- == 0) return (int32_t)i;
+      }
+    if (!n) break;
+    k = n == 1 ? 0 : (uint32_t)(((random_bits() >> 32) * n) >> 32);
+  }
+  return -1;
+}
+
 static uint32_t choose_random(void) {
   if (hd.plan.param0 && !hd.cur->ended && hd_has(&hd.enabled, hd.cur->index) &&
       !gives_way(hd.cur) && (random_bits() & 0xffff) < hd.plan.param0)
     return hd.cur->index;
+  if (HD_UNLIKELY(hd.ncomputing)) {
+    int32_t i = choose_not_computing();
+    if (i >= 0) return (uint32_t)i;
+  }
   uint32_t n = 0;
   for (uint32_t w = 0; w < hd.nwords; w++) n += (uint32_t)__builtin_popcountll(hd.enabled.w[w]);
   uint32_t k = n == 1 ? 0 : (uint32_t)(((random_bits() >> 32) * n) >> 32);

@@ -50,11 +50,11 @@ struct hd_registration {
   void (*kernel_thread)(void);          // the calling kernel thread is about to run code of the program
 
   // ---- while an execution runs
-  bool (*outside)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
+  bool (*external)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
   void (*failing)(void); // an execution is about to end as a failure: complete its output
   const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows
   void (*handled)(int sig, uint64_t pc); // the program installs a handler for sig
-  void (*outside_used)(int fd, bool write); // a thread is about to use a descriptor that leads to another process
+  void (*external_used)(int fd, bool write); // a thread is about to use a descriptor that leads to another process
 };
 
 extern const struct hd_registration *const *hd_modules; // ended by NULL

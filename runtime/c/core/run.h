@@ -13,6 +13,8 @@ struct hd_run {
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and its limit is not reached
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
+  // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
+  void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
   // ---- threads (slots.c, threads.c)
   struct hd_thread *cur;    // the running thread (sched.c)
   uint32_t nthreads, nwords, nlive; // slots used so far, words those take in a set, threads that have not ended
@@ -38,6 +40,7 @@ struct hd_run {
   uint64_t next_deadline;   // lower bound on the deadlines of all timed waits
   uint64_t arrivals;
   uint64_t progress_at;     // points when a thread last made progress (progress.c)
+  uint32_t ncomputing;      // threads whose pending operation is a yield of a computation (computation.c)
   uint64_t slack;           // virtual ns by which threads may still overtake others (virtual_time.c)
   uint64_t long_since;      // hd.vtime when the execution became a long one; 0: it is not long
   uint64_t drift, drift_at; // virtual ns of the next time step without progress; hd.progress_at at that time

@@ -36,9 +36,9 @@ static inline void count_point(const struct hd_thread *t) {
 }
 
 // Reports whether another process has ended a thread's wait, or may do so.
-static HD_COLD bool outside(void) {
+static HD_COLD bool external(void) {
   HD_EACH_MODULE(m)
-    if (m->outside && m->outside()) return true;
+    if (m->external && m->external()) return true;
   return false;
 }
 
@@ -49,7 +49,7 @@ static struct hd_thread *choose(void) {
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
-      if (!outside() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
+      if (!external() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
@@ -68,7 +68,7 @@ static void run(struct hd_thread *next) {
 }
 
 void hd_point(struct hd_thread *t) {
-  t->progress.quiet = 0;
+  t->progress.quiet = t->progress.stretches = 0;
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (;;) {
     count_point(t);
@@ -92,10 +92,12 @@ void hd_point(struct hd_thread *t) {
 
 void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
   struct hd_pending keep = t->pend;
+  uint32_t stretches = t->progress.stretches; // go on: the yield is none of the program's points
   hd_pend(t, HD_OP_YIELD, pc, 0);
   t->pend.flags = HD_EV_FORCED;
   hd_point(t);
   hd_commit(t, 0, 0);
+  t->progress.stretches = stretches;
   t->pend = keep;
 }
 
@@ -210,6 +212,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
   }
   t->ran = hd.points;
   hd_signature(t);
+  if (HD_UNLIKELY(hd.watcher != NULL)) hd.watcher(t, value, result, flags);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);
   hd_policy_done(t);
 }
@@ -229,11 +232,14 @@ void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t au
 }
 
 void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value) {
-  if (!hd.record) return;
+  if (!hd.record && !hd.watcher) return;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, keep.pc, obj);
   t->pend.aux = aux;
-  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, value, 0, HD_EV_NOCHOICE);
+  if (hd.watcher) hd.watcher(t, value, 0, HD_EV_NODECISION);
+  if (hd.record) {
+    for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+    hd_event(t, value, 0, HD_EV_NODECISION);
+  }
   t->pend = keep;
 }

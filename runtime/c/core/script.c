@@ -177,6 +177,15 @@ static int32_t tolerant(void) {
         hd.dev_run = 0;
         return (int32_t)t->index;
       }
+    if (s->op == HD_OP_YIELD) { // orders nothing: it was heddle's own, or the path has changed
+      hd.deviations++;
+      if (++hd.pos < hd.plan.nsteps && hd.steps[hd.pos].flags & HD_STEP_TEI) hd.dev_run = 0;
+      continue;
+    }
+    if (t->progress.computes && (hd.dev_run += HD_PATIENCE / 4) <= HD_PATIENCE) {
+      t->detour = hd_detour_needed(t);
+      return (int32_t)t->index;
+    }
     // Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
     bool waits = t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
     if (waits || ++hd.dev_run > HD_PATIENCE) { next_interval(); continue; }

@@ -8,6 +8,7 @@ struct hd_host;
 struct hd_io_wait;
 struct hd_timer;
 struct hd_tls_dtor;
+struct hd_order;
 
 // What a thread is about to do. It is set when the thread reaches a scheduling point
 // and describes the event committed once the thread has been chosen.
@@ -90,7 +91,7 @@ struct hd_thread {
   int64_t prio;            // policy.c
   uint32_t ran;            // sched.c: hd.points when it last performed an operation or became enabled
 
-  // ---- core: progress.c; wrote and quiet are set by memory/access.c
+  // ---- core: progress.c, computation.c; wrote and quiet are set by memory/access.c
   struct {
     struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
     uint32_t seen_next;
@@ -98,9 +99,14 @@ struct hd_thread {
     uint32_t idle, futile; // of those since hd.progress_at was idle_at: see progress.c
     uint64_t idle_at;
     uint8_t wrote;         // HD_WROTE_*: it has written to memory
-    uint32_t quiet;        // accesses since its last scheduling point
-    uint32_t samples;      // forced yields so far
+    uint32_t quiet;        // accesses of its present quiet stretch
+    uint32_t stretches;    // quiet stretches since its last scheduling point, not counting forced yields
+    uint32_t yield_at;     // of those, at which it yields if it still computes
+    uint8_t yields;        // of its computations so far, at most HD_STRETCHES_MORE
+    bool computes;         // its pending operation is such a yield
+    uint8_t looked, repeats; // accesses looked at after the present stretch; the last of those that told it nothing new
   } progress;
+  uint32_t serial;         // memory/shadow.c: number of its epoch and of its depth of handlers; 0: not given yet
 
   // ---- time: clock readings and sleeps in loops (clocks.c, core/virtual_time.c)
   struct {
@@ -148,6 +154,8 @@ struct hd_thread {
     uintptr_t lo, hi;
     uint64_t touched_low;  // lowest address the runtime has seen it use
   } stack;
+
+  struct hd_order *order;  // memory/order.c: what it knows of others; NULL: not needed yet
 
   // ---- memory: shadow call stack from __tsan_func_entry; read by event.c and outcome.c.
   // frames stays the last member, because creating a thread does not clear it.

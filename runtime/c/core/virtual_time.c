@@ -64,14 +64,20 @@ HD_COLD bool hd_time_passes(uint64_t until) {
   return true;
 }
 
-HD_COLD void hd_time_expires(void) {
+HD_COLD bool hd_time_expires(void) {
+  bool any = false;
   hd.next_deadline = ~0ull;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (u->wait.deadline <= hd.vtime) run_out(u);
-      else if (u->wait.deadline < hd.next_deadline) hd.next_deadline = u->wait.deadline;
+      if (u->wait.deadline <= hd.vtime) {
+        run_out(u);
+        any = true;
+      } else if (u->wait.deadline < hd.next_deadline) {
+        hd.next_deadline = u->wait.deadline;
+      }
     }
+  return any;
 }
 
 // Steps, and not at once to the next deadline: a thread that spins may look at a clock, and

@@ -7,7 +7,7 @@
 enum { HD_LONG = 1 << 19 };                   // scheduling points that make an execution a long one: half the default budget
 bool hd_time_passes(uint64_t until);          // advances the clock to the next deadline; false: no deadline up to until
 void hd_time_long(void);                      // called at each scheduling point of a long execution
-void hd_time_expires(void);                   // called when the clock has passed a deadline
+bool hd_time_expires(void);                   // called when the clock has passed a deadline; true: it has ended a wait
 bool hd_may_overtake(const struct hd_thread *u); // the remaining slack allows u's deadline to expire now
 void hd_early(struct hd_thread *u);           // ends u's wait, sleep or timer before its deadline
 void hd_overtaken(const struct hd_thread *u); // deducts that from the slack; call before hd_early

@@ -1,5 +1,5 @@
-// directory.c: directories are read in the order of names. The order that the file system has them
-// in depends on what was in it before, and so on earlier executions.
+// directory.c: reads directories in the order of names. The file system's order depends on earlier
+// contents, and so on earlier executions.
 //
 // libc's own stream stays underneath, for its descriptor.
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static void sift(struct dirent **e, uint32_t i, uint32_t n) {
 
 static void *need(uint64_t size) {
   void *p = hd_heap_alloc(size, 16, 0);
-  if (!p) hd_unsupported("a directory for which there is no memory");
+  if (!p) hd_unsupported("a directory that does not fit into memory");
   return p;
 }
 
@@ -67,7 +67,7 @@ static void fill(struct listing *l) {
     l->entry[n] = x;
     sift(l->entry, 0, n);
   }
-  // Places in the stream are those of this list.
+  // Positions in the stream are those of this list.
   for (uint32_t i = 0; i < l->n; i++) l->entry[i]->d_off = (off_t)i + 1;
 }
 
@@ -80,7 +80,7 @@ static void empty(struct listing *l) {
 
 static DIR *track(DIR *dir) {
   if (!dir) return dir;
-  hd_kernel_object(dirfd(dir)); // it has a name from now on
+  hd_kernel_object(dirfd(dir)); // numbers it now
   if (nlistings == MAX_DIRS) hd_unsupported("more than 256 open directories");
   listings[nlistings++] = (struct listing){ .dir = dir };
   fill(&listings[nlistings - 1]);
@@ -113,7 +113,7 @@ HD_INTERPOSE(int, closedir, (DIR *dir), (dir)) {
   }
   return REAL(closedir)(dir);
 }
-HD_EXPORT void rewinddir(DIR *dir) { // and looks again
+HD_EXPORT void rewinddir(DIR *dir) { // and reads it again
   struct listing *l = hd_active() ? listing_of(dir) : NULL;
   REAL(rewinddir)(dir);
   if (l) {

@@ -1,4 +1,4 @@
-// files.c: opening files, the working directory, and what else of a process concerns files.
+// files.c: opening files, the working directory, and a process's other state for files.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +18,15 @@
 #include "io/stdio.h"
 #include "files/files.h"
 
-static bool moved;             // the working directory may be another
+static bool moved;             // the working directory may have changed
 static unsigned mask_at_main;
 static bool mask_changed, have_random;
 
 
 // ---- opening
 //
-// The kernel's random devices would make every execution another one. A file of random bytes
-// that never change takes their place, for stdio and C++ streams, too.
+// The kernel's random devices would make executions differ. A file of constant random bytes
+// replaces them, for stdio and C++ streams, too.
 static bool is_random(const char *path) { return hd_streq(path, "/dev/urandom") || hd_streq(path, "/dev/random"); }
 
 static const char *random_path(void) {
@@ -54,7 +54,7 @@ static long open_now(int dir, const char *path, int flags, unsigned mode) {
   if (!(flags & (O_PATH | O_NONBLOCK)) && hd_sys4(SYS_newfstatat, dir, path, &st, 0) == 0 && S_ISFIFO(st.st_mode)) {
     // Opening would block the carrier until another process opens the other end.
     long fd = hd_sys4(SYS_openat, dir, path, flags | O_NONBLOCK, mode);
-    if (fd == -ENXIO) hd_unsupported("open of a FIFO for writing that nobody reads");
+    if (fd == -ENXIO) hd_unsupported("open for writing of a FIFO that has no reader");
     if (fd >= 0) hd_sys(SYS_fcntl, fd, F_SETFL, flags & ~O_NONBLOCK);
     return fd;
   }
@@ -89,7 +89,7 @@ HD_EXPORT int __open64_2(const char *path, int flags) { return hd_open_at(AT_FDC
 HD_EXPORT int creat(const char *path, mode_t mode) { return hd_open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
 HD_EXPORT int creat64(const char *path, mode_t mode) { return hd_open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
 
-// What stdio's mode will make of a file, for the undo log.
+// What opening with stdio's mode does to a file, for the undo log.
 static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
   if (!hd_active() || !path) return real(path, mode, f);
   if (f && hd_stdio_modelled(f)) hd_unsupported("freopen of a stream over a pipe or a socket");
@@ -107,7 +107,7 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   FILE *r = chance ? real(random_path(), "r", f) : real(path, mode, f);
   int err = errno;
   if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);
-  if (r) hd_kernel_object(r->_fileno); // it has a name from now on
+  if (r) hd_kernel_object(r->_fileno); // numbers it now
   errno = err;
   return r;
 }
@@ -153,8 +153,8 @@ HD_EXPORT mode_t umask(mode_t m) {
   return (mode_t)hd_sys(SYS_umask, m, 0, 0);
 }
 
-// What a disk holds after a power failure is nothing that an execution can see, and waiting for
-// the disk takes longer than most executions.
+// An execution cannot see what a disk holds after a power failure, and waiting for the disk takes
+// longer than most executions.
 static int flush(int nr, int fd) {
   struct stat st;
   if (hd_reserved_fd(fd)) return (int)hd_errno_result(-EBADF);

@@ -1,7 +1,7 @@
-// shared_memory.c: shared memory by name and by number. Named objects are files, which are undone
-// as such (undo.c). Those of System V stay in the kernel until somebody removes them: here
-// the execution that made them. The program knows these by numbers of heddle's, because the
-// kernel's would be others in each execution.
+// shared_memory.c: shared memory by name and by number. Named objects are files and are undone as
+// such (undo.c). System V segments stay in the kernel until they are removed: the end of the
+// execution that created them does. The program gets heddle's numbers for them, because the kernel's
+// would differ in each execution.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ enum { MOST = 64 };
 static struct { int id; bool made; } segment[MOST]; // the program's number is the index + 1
 static uint32_t nsegments;
 
-// The kernel's number, -1 if it is none of the program's.
+// The kernel's number, -1 if the program has no such segment.
 static int real_id(int id) { return id > 0 && (uint32_t)id <= nsegments ? segment[id - 1].id : -1; }
 
 HD_INTERPOSE(int, shmget, (key_t key, size_t size, int flags), (key, size, flags)) {
@@ -93,7 +93,7 @@ HD_INTERPOSE(int, shmctl, (int id, int command, struct shmid_ds *ds), (id, comma
   return (int)hd_errno_result(hd_sys(SYS_shmctl, real_id(id), command, ds));
 }
 
-// The end of an execution. What is attached goes with the process.
+// At the end of an execution. Attachments end with the process.
 static void end(void) {
   for (uint32_t i = 0; i < nsegments; i++)
     if (segment[i].made) hd_sys(SYS_shmctl, segment[i].id, IPC_RMID, NULL);

@@ -1,9 +1,8 @@
-// undo.c: files and directories that an execution changes are as they were when the next one
-// begins. A file's content is kept before it is opened for writing, truncated or removed;
-// names that were made, removed or moved are undone in reverse order. What is kept serves
-// all later executions.
+// undo.c: restores the files and directories that an execution changed before the next one begins.
+// A file's content is copied before it is opened for writing, truncated or removed; names that were
+// created, removed or renamed are undone in reverse order. Later executions use the same copies.
 //
-// Not put back: access times (unless the program sets them), inode numbers of files that were
+// Not restored: access times (unless the program sets them), inode numbers of files that were
 // removed, hard links to them, the times of another user's file.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +33,7 @@ struct undo {
   const char *path, *to; // absolute
   const struct kept *kept;
   mode_t mode;
-  uid_t uid; // these of OWNER_SET and TIMES_SET only
+  uid_t uid; // for OWNER_SET and TIMES_SET only
   gid_t gid;
   struct timespec times[2];
   int flags; // AT_SYMLINK_NOFOLLOW or 0
@@ -43,9 +42,9 @@ static struct undo *steps;
 static struct kept *kept;
 static uint32_t nsteps, nkept;
 static uint64_t kept_bytes;
-static char *text, *kept_text; // names: of this execution, and for good
+static char *text, *kept_text; // names: of this execution, and of all
 static uint64_t text_used, kept_text_used;
-static struct { uint64_t dev, ino; } seen[MAX_UNDO]; // files whose content need not be kept any more
+static struct { uint64_t dev, ino; } seen[MAX_UNDO]; // files whose content need not be copied again
 static uint32_t nseen;
 static bool creating;
 static char created[PATH];
@@ -75,20 +74,20 @@ static struct undo *step(int what, const char *path) {
   return u;
 }
 
-static uint64_t name_of(char *out, int fd) { // 0: it has none
+static uint64_t name_of(char *out, int fd) { // 0: the file has no name
   char link[HD_FD_PATH];
   long r = hd_sys(SYS_readlink, hd_fd_path(link, fd), out, PATH - 1);
   out[r > 0 ? r : 0] = 0;
   return r > 0 ? (uint64_t)r : 0;
 }
 
-// Names are kept absolute: the working directory may change.
+// Names are stored as absolute paths: the working directory may change.
 static const char *absolute(char *out, int dir, const char *path) {
   uint64_t n = 0;
   if (path[0] != '/') {
     if (dir == AT_FDCWD) {
       long k = hd_sys(SYS_getcwd, out, PATH, 0);
-      if (k <= 0) hd_unsupported("a file named relative to a directory that is gone");
+      if (k <= 0) hd_unsupported("a file named relative to a directory that was removed");
       n = (uint64_t)k - 1;
     } else {
       n = name_of(out, dir);
@@ -124,11 +123,11 @@ static const struct kept *keep(const char *path, const struct stat *st) {
     struct kept *k = &kept[i];
     if (k->size == size && k->mtime.tv_sec == st->st_mtim.tv_sec && k->mtime.tv_nsec == st->st_mtim.tv_nsec && k->mode == st->st_mode && hd_streq(k->path, path)) return k;
   }
-  if (size > MOST) hd_unsupported("writing to, or removing, a file of more than 64 MB that was there before: it could not be put back");
-  if (kept_bytes + size > MOST_ALL) hd_unsupported("writing to more than 512 MB of files that were there before: they could not be put back");
-  if (nkept == MAX_KEPT) hd_unsupported("writing to more than 4096 files that were there before");
+  if (size > MOST) hd_unsupported("writing to, or removing, a file of more than 64 MB that existed before: it could not be restored");
+  if (kept_bytes + size > MOST_ALL) hd_unsupported("writing to more than 512 MB of files that existed before: they could not be restored");
+  if (nkept == MAX_KEPT) hd_unsupported("writing to more than 4096 files that existed before");
   long fd = hd_sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-  if (fd < 0) hd_unsupported("writing to, or removing, a file that cannot be read: it could not be put back");
+  if (fd < 0) hd_unsupported("writing to, or removing, a file that cannot be read: it could not be restored");
   struct kept *k = &kept[nkept];
   k->bytes = hd_map(size + 1, "a file's content");
   uint64_t at = 0;
@@ -189,7 +188,7 @@ void hd_undo_opened(long fd) {
   }
 }
 
-// Before a name goes away.
+// Before a name is removed.
 static void losing(int dir, const char *path) {
   struct stat st;
   char full[PATH], target[PATH];
@@ -203,8 +202,8 @@ static void losing(int dir, const char *path) {
     u->to = name_in(text, &text_used, target);
     return;
   }
-  if (!S_ISREG(st.st_mode)) hd_unsupported("removing a socket, FIFO or device: it could not be put back");
-  // One made by this execution is put back, too, only to be removed: its content is nothing.
+  if (!S_ISREG(st.st_mode)) hd_unsupported("removing a socket, FIFO or device: it could not be restored");
+  // A file that this execution created is restored too, only to be removed: without its content.
   if (known(&st)) {
     step(GONE, full)->mode = st.st_mode;
     return;
@@ -215,7 +214,7 @@ static void losing(int dir, const char *path) {
   u->mode = st.st_mode;
 }
 
-// ---- putting back
+// ---- restoring
 static void failed(const char *path, long err) { hd_fatal("cannot put %s back as it was before the execution (error %d)", path, (int)-err); }
 
 static void fill(const struct undo *u, int flags) {
@@ -257,12 +256,12 @@ void hd_undo(void) {
     case DIR_GONE: r = hd_sys(SYS_mkdir, u->path, u->mode, 0); break;
     case OWNER_SET:
       r = hd_sys6(SYS_fchownat, AT_FDCWD, (long)u->path, u->uid, u->gid, u->flags, 0);
-      if (r < 0 || S_ISLNK(u->mode)) break; // a new owner may have cost it set-user-ID, so:
+      if (r < 0 || S_ISLNK(u->mode)) break; // a change of owner may have cleared set-user-ID, so:
       // fall through
     case MODE_SET: r = hd_sys(SYS_chmod, u->path, u->mode & 07777, 0); break;
     case TIMES_SET:
       r = hd_sys4(SYS_utimensat, AT_FDCWD, u->path, u->times, u->flags);
-      if (r == -EPERM) r = 0; // who may write to a file may set its times to now, and to nothing else
+      if (r == -EPERM) r = 0; // a user who may only write to a file may set its times to now only
       break;
     }
     if (r < 0) failed(u->path, r);
@@ -273,7 +272,7 @@ void hd_undo(void) {
 
 // ---- the calls
 //
-// All of them are one object: who makes a name and who looks for it depend on one another.
+// All names are one object: creating a name and looking it up are dependent.
 static struct hd_thread *point(uint64_t pc) {
   return hd_io_point(HD_OP_FD_CTL, pc, 1ull << HD_FD_OBJECT_BIT | (uint64_t)HD_FD_FILE << HD_FD_KIND_SHIFT | 0xfffull << HD_FD_SHIFT, -1, 0, NULL);
 }
@@ -361,7 +360,7 @@ static int truncate_at(const char *user, off_t size, uint64_t pc) {
   return finish(t, hd_sys(SYS_truncate, path, size, 0));
 }
 
-// What is known of a file besides its content, before it is changed. path is NULL if dir is its
+// A file's metadata before it is changed. path is NULL if dir is its
 // own descriptor.
 struct attributes { bool known; char path[PATH]; struct stat st; int flags; };
 

@@ -1,5 +1,5 @@
-// at_main.c: the descriptors as they were at main, and heddle's own beside them: offsets, flags and
-// captured output are put back after each execution.
+// at_main.c: the descriptors as they were at main, and heddle's own: restores offsets, flags and
+// captured output after each execution.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -11,12 +11,12 @@
 #include "io/descriptors.h"
 
 // heddle's own descriptors: copies of 0, 1 and 2, the placeholders, the working directory,
-// and the file that stands for /dev/urandom. Below 64 the kernel's table stays small and quick.
+// and the file that replaces /dev/urandom. Below 64 the kernel's table stays small and fast.
 enum { BACKUPS = HD_OWN_PLACES, PLACES = HD_OWN_CWD - HD_OWN_PLACES, RESERVED = HD_OWN_FDS, BACKUP_FROM = 56 };
-static int first_new, backup;  // first descriptor of an execution's own; the first of heddle's
+static int first_new, backup;  // the first descriptor that an execution opens; the first of heddle's
 static long offset[64];        // -1: need not be restored
-static long modes[64], closing[64]; // F_GETFL and F_GETFD, negative where there is nothing
-static bool modes_set;         // one of them may be another
+static long modes[64], closing[64]; // F_GETFL and F_GETFD, negative if it is not open
+static bool modes_set;         // one of them may have changed
 static bool standard_touched;  // 0, 1 or 2 may have been closed or replaced
 static bool opened;            // a descriptor may have been opened
 
@@ -48,7 +48,7 @@ static void save(void) {
     hd_sys(SYS_dup3, cwd, backup + HD_OWN_CWD, O_CLOEXEC);
     hd_sys(SYS_close, cwd, 0, 0);
   }
-  // A free number among them would be given to the program, and then refused.
+  // The kernel would give a free number among them to the program, whose use of it fails.
   for (int i = BACKUPS; i < RESERVED; i++)
     if (hd_sys(SYS_fcntl, backup + i, F_GETFD, 0) < 0) hd_sys(SYS_dup3, place[0], backup + i, O_CLOEXEC);
   hd_standard_named();
@@ -56,7 +56,7 @@ static void save(void) {
 
 int hd_own_fd(enum hd_own_fd which) { return backup + (int)which; }
 
-bool hd_outside_early(int fd) { return fd > 2 && fd < first_new && hd_is_outside(fd); }
+bool hd_external_early(int fd) { return fd > 2 && fd < first_new && hd_is_external(fd); }
 
 bool hd_reserved_fd(int fd) { return hd_active() && fd >= backup && fd < backup + RESERVED; }
 void hd_touched(int fd) { if (fd >= 0 && fd < BACKUPS) standard_touched = true; }
@@ -111,8 +111,8 @@ static uint32_t left_out(char *text, int size, const char *fmt, ...) {
   return (uint32_t)n;
 }
 
-// Nobody reads gigabytes, and a trace must hold what is sent: the beginning says what ran and
-// the end how it ended.
+// A trace must hold what is sent, so gigabytes are cut: the beginning shows what ran and the end
+// how it ended.
 static void output(void) {
   uint64_t n = output_size();
   if (n <= 2 * HD_OUTPUT_KEPT) {
@@ -128,8 +128,8 @@ static void output(void) {
 
 // ---- after an execution
 static void put_back(void) {
-  // Closing ranges walks the whole table. libc opens files for itself, too: then the lowest
-  // free descriptor is another one, or some other execution soon will notice.
+  // Closing ranges walks the whole table. libc opens files of its own, too: then the lowest free
+  // descriptor differs, or a later execution notices.
   static uint32_t count;
   long lowest = hd_sys(SYS_fcntl, backup, F_DUPFD, first_new);
   if (lowest >= 0) hd_sys(SYS_close, lowest, 0, 0);

@@ -1,5 +1,5 @@
-// blocking.c: operations on descriptors as scheduling. A thread that would block is not
-// enabled; whenever somebody has done something with a descriptor it is asked again.
+// blocking.c: scheduling of operations on descriptors. A thread that would block is not enabled;
+// after every operation on a descriptor it is tested again.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "io/blocking.h"
 #include "io/descriptors.h"
 
-// What all such waits depend on: another thread has done something with a descriptor.
+// All such waits depend on this: another thread has operated on a descriptor.
 static uint64_t event;
 #define EVENT ((uint64_t)&event)
 
@@ -39,8 +39,8 @@ static bool cancellation_point(uint16_t op) {
 // ---- handlers
 //
 // While a handler runs, the call does not hold its description: a handler that does not
-// return must not keep it open, and a call that begins again goes by the number, as the
-// kernel's does.
+// return must not keep it open, and a restarted call looks up the number again, as in the
+// kernel.
 static void leave_call(struct hd_thread *t) {
   struct hd_io_wait *w = t->wait.io;
   t->wait.io = NULL;
@@ -51,7 +51,7 @@ static void leave_call(struct hd_thread *t) {
 
 static bool blocks(const struct hd_io_wait *w) {
   if (w->file) return !w->file->nonblock;
-  return !w->outside || !(hd_sys(SYS_fcntl, w->fd, F_GETFL, 0) & O_NONBLOCK);
+  return !w->external || !(hd_sys(SYS_fcntl, w->fd, F_GETFL, 0) & O_NONBLOCK);
 }
 
 static void enter(struct hd_io_wait *w) {
@@ -65,7 +65,7 @@ static void enter_again(struct hd_thread *t) {
   if (!w) return;
   if (w->fd >= 0 && t->pend.op != HD_OP_FD_POLL) {
     w->file = hd_file_of(w->fd);
-    w->outside = !w->file && hd_is_outside(w->fd);
+    w->external = !w->file && hd_is_external(w->fd);
     w->instant = !blocks(w);
   } else if (w->file) {
     w->file = hd_file_of(w->fd);
@@ -138,16 +138,16 @@ void hd_io_rearm(void) {
 }
 
 // ---- other processes
-static bool outside(void) {
+static bool external(void) {
   enum { MAX = 256, SLICE = 50 };
   static struct pollfd fds[MAX];
   uint32_t n = 0;
   struct hd_thread *u;
   for (uint32_t at = 0; (u = waiter(&at));)
-    if (u->wait.io->outside) n += hd_io_kernel_fds(u->wait.io, fds + n, MAX - n);
+    if (u->wait.io->external) n += hd_io_kernel_fds(u->wait.io, fds + n, MAX - n);
   if (!n) return false;
-  hd.result.notes |= HD_NOTE_OUTSIDE;
-  // Time goes on as it does outside, until the next wait of the program's is over.
+  hd.result.notes |= HD_NOTE_EXTERNAL;
+  // Virtual time follows real time, up to the end of the program's next wait.
   uint64_t left = ~0ull;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
@@ -160,7 +160,7 @@ static bool outside(void) {
     long r = hd_sys(SYS_poll, fds, n, slice);
     if (r > 0) break;
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
-    // This is not a hang: the watchdog must know.
+    // The watchdog must not report a hang.
     __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
     if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
   }
@@ -170,7 +170,7 @@ static bool outside(void) {
   return false;
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static void describe(const struct hd_thread *u, hd_say *say) {
   static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor" };
   const struct hd_io_wait *w = u->wait.io;
@@ -192,4 +192,4 @@ static const struct hd_operation operations[] = {
   BLOCKING(HD_OP_FD_READ), BLOCKING(HD_OP_FD_WRITE), BLOCKING(HD_OP_FD_POLL), BLOCKING(HD_OP_FD_CONNECT), BLOCKING(HD_OP_FD_ACCEPT),
 };
 
-const struct hd_registration hd_io = { HD_OPERATIONS(operations), .outside = outside };
+const struct hd_registration hd_io = { HD_OPERATIONS(operations), .external = external };

@@ -11,11 +11,11 @@ struct hd_io_wait {
   uint64_t until;     // its own time-out, ~0: none
   uint64_t size;
   int fd;
-  bool write, outside; // outside: perhaps only another process can end the wait
-  bool entered;       // it was not ready when the thread came: the call holds file, whatever becomes of fd
-  bool begun;         // the call has done something already: a handler can only end it, not come before it
-  bool glance;        // it does not wait, but a handler can end it all the same (poll without time)
-  bool instant;       // begun again after a handler, and the description does not block any more
+  bool write, external; // external: perhaps only another process can end the wait
+  bool entered;       // it was not ready at first: the call keeps a reference to file even if fd is closed
+  bool begun;         // the call has had an effect: a handler can only end it, not run before it
+  bool glance;        // it does not wait, but a handler can still end it (poll with time-out 0)
+  bool instant;       // restarted after a handler, and the description no longer blocks
   uint8_t intr;       // enum hd_intr
   void *arg;
 };
@@ -25,8 +25,8 @@ struct hd_thread *hd_io_point(uint16_t op, uint64_t pc, uint64_t obj, int fd, ui
 bool hd_io_interrupted(struct hd_thread *t);
 // The operation is done. err is 0 or an errno, which the caller returns.
 long hd_io_done(struct hd_thread *t, uint64_t value, long err);
-// For what libc does in one piece and with hooks in it (malloc, free): the operation is over as
-// far as the schedule goes, then libc does it.
+// For operations that libc does in one piece and that call hooks (malloc, free): the schedule sees
+// the operation end, then libc does it.
 void hd_io_only_point(uint16_t op, uint64_t pc);
 void hd_io_rearm(void);                 // a timerfd was set: deadlines of waiters have moved
 extern const struct hd_registration hd_io;

@@ -1,6 +1,6 @@
-// descriptor_calls.c: what is done to descriptors themselves: close, dup, fcntl, ioctl, lseek. heddle's
-// own descriptors do not exist for the program: naming one gives EBADF, and where a number of
-// theirs is asked for they move away.
+// descriptor_calls.c: operations on descriptors themselves: close, dup, fcntl, ioctl, lseek. heddle's
+// own descriptors do not exist for the program: using one fails with EBADF, and they move to other
+// numbers if the program asks for one of theirs.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -138,7 +138,7 @@ static long set_pipe_size(struct hd_file *f, long n) {
   char *buf = fresh->buf;
   hd_stream_look(s, buf, s->len);
   fresh->used = false;
-  fresh->cap = 0; // its buffer is taken
+  fresh->cap = 0; // its buffer was moved
   s->buf = buf;
   s->cap = size;
   s->head = 0;

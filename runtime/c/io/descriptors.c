@@ -15,7 +15,7 @@
 #include "io/stdio.h"
 
 enum { MAX_FILES = 4096, MAX_STREAMS = 4096, MAX_INODES = 1024 };
-static const uint64_t ARENA = 4ull << 30; // of address space, for what is in pipes and sockets
+static const uint64_t ARENA = 4ull << 30; // of address space, for the contents of pipes and sockets
 
 static struct hd_file *table[HD_MAX_FD], *files;
 static struct hd_stream *streams;
@@ -26,7 +26,7 @@ static int top;                  // table is empty from here on
 static char *arena;
 static uint64_t arena_used;
 static struct { uint64_t dev, ino; int fd; } inodes[MAX_INODES];
-static uint32_t ninodes, nstandard; // nstandard of them are there in every execution
+static uint32_t ninodes, nstandard; // the first nstandard exist in every execution
 static int placeholder[3];       // pipe, socket, anything else; opened with O_PATH
 
 const char *hd_fd_path(char *out, int fd) {
@@ -97,15 +97,15 @@ uint64_t hd_fd_object(int kind, int fd) {
 }
 
 // A descriptor of the kernel's on which a read may block.
-bool hd_is_outside(int fd) {
+bool hd_is_external(int fd) {
   struct stat st;
   if (hd_sys(SYS_fstat, fd, &st, 0) != 0) return false;
   if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode)) return false;
   return !(S_ISCHR(st.st_mode) && st.st_rdev >> 8 == 1); // /dev/null and similar devices
 }
 
-// A file of the kernel's is named by when it was met, and by which descriptor: inode numbers
-// are the machine's.
+// A kernel file is named by the order in which the execution first used it, and by its descriptor:
+// inode numbers depend on the machine.
 uint64_t hd_kernel_object(int fd) {
   struct stat st;
   if (hd_reserved_fd(fd) || hd_sys(SYS_fstat, fd, &st, 0) != 0) return 0;
@@ -117,19 +117,19 @@ uint64_t hd_kernel_object(int fd) {
     inodes[i].fd = fd;
     ninodes++;
   }
-  int kind = hd_is_outside(fd) ? HD_FD_OUTSIDE : HD_FD_FILE;
+  int kind = hd_is_external(fd) ? HD_FD_EXTERNAL : HD_FD_FILE;
   if (i < MAX_INODES) fd = inodes[i].fd;
   return 1ull << HD_FD_OBJECT_BIT | (uint64_t)kind << HD_FD_KIND_SHIFT | (uint64_t)(fd & 0xfff) << HD_FD_SHIFT | (i + 1);
 }
 
-// A file that is made may get the number of one that is gone, as the file system likes.
+// The file system may give a new file the inode number of a removed one.
 void hd_inode_made(const struct stat *st) {
   for (uint32_t i = 0; i < ninodes; i++)
     if (inodes[i].dev == st->st_dev && inodes[i].ino == st->st_ino) inodes[i].dev = inodes[i].ino = ~0ull;
 }
 
-// Files are met when they are opened, which is in the same order in all executions that the
-// analyses take for one; but for those that were open from the start.
+// Files other than those open from the start are numbered when they are opened, in the same order
+// in all executions that the analyses treat as equivalent.
 void hd_standard_named(void) {
   for (int fd = 0; fd < 3; fd++) hd_kernel_object(fd);
   nstandard = ninodes;

@@ -1,10 +1,10 @@
 // descriptors.h: the descriptors that the runtime models. Pipes, sockets, eventfds, timerfds and
-// epoll sets live in here, not in the kernel: their state comes and goes with the execution,
-// nothing of it depends on the machine, and the waits-for relation is known. The program's
-// descriptor is a placeholder in the kernel, so that numbers are given out as ever; a call
-// that gets past the runtime fails on it with EBADF.
+// epoll sets live here, not in the kernel: their state lasts one execution, does not depend on the
+// machine, and shows which thread waits for which. The program's descriptor is a placeholder in the
+// kernel, so the kernel still assigns the numbers; a call that bypasses the runtime fails on it with
+// EBADF.
 //
-// Everything else (regular files, terminals, FIFOs) stays the kernel's.
+// The kernel keeps all other files (regular files, terminals, FIFOs).
 #ifndef HD_IO_DESCRIPTORS_H
 #define HD_IO_DESCRIPTORS_H
 #include <poll.h>
@@ -60,19 +60,19 @@ struct hd_watch {                 // of an epoll set
   struct hd_file *file;           // NULL: a descriptor of the kernel's
   int fd;
   uint32_t events;
-  uint64_t data, in_seen, out_seen, end_seen; // activity an edge-triggered watch has told
-  bool fresh;                     // nothing was told yet
+  uint64_t data, in_seen, out_seen, end_seen; // activity that an edge-triggered watch has reported
+  bool fresh;                     // it has reported nothing yet
 };
 
 struct hd_file {                  // an open file description
   uint8_t kind;                   // enum hd_fd_kind, 0: free
   bool nonblock, semaphore;
   uint32_t refs;                  // descriptors, calls under way, and places in a backlog
-  int fd;                         // its first descriptor, for people
+  int fd;                         // its first descriptor, for reports
   uint64_t id;
   struct hd_stream *in, *out;
-  uint64_t in_seq, out_seq;       // how often data came, room came
-  uint64_t end_seq;               // how often an end or an error came
+  uint64_t in_seq, out_seq;       // how often data arrived, and how often space became free
+  uint64_t end_seq;               // how often an end of file or an error arrived
   uint64_t count;                 // eventfd
   uint64_t expires, interval;     // timerfd: virtual ns; expires 0: disarmed
   int clock;                      // timerfd
@@ -93,7 +93,7 @@ uint64_t hd_fd_object(int kind, int fd);
 struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets);
 void hd_streams_leave(struct hd_file *f);      // detach its streams
 uint64_t hd_kernel_object(int fd);             // of a descriptor of the kernel's
-bool hd_is_outside(int fd);                    // the kernel's, and not always ready
+bool hd_is_external(int fd);                    // the kernel's, and may block
 struct stat;
 void hd_inode_made(const struct stat *);       // the file is new
 void hd_standard_named(void);                  // before the first execution
@@ -113,12 +113,12 @@ static inline void hd_ended(struct hd_file *f) { if (f) f->end_seq++; }
 // ---- at_main.c: what was open at main, heddle's own descriptors, and captured output
 enum hd_own_fd { HD_OWN_STANDARD, HD_OWN_PLACES = 3, HD_OWN_CWD = 6, HD_OWN_RANDOM, HD_OWN_FDS };
 int hd_own_fd(enum hd_own_fd which);           // its number now
-bool hd_outside_early(int fd);                 // open from the start, and what it leads to cannot be put back
+bool hd_external_early(int fd);                 // open from the start, so that its other end cannot be restored
 bool hd_reserved_fd(int fd);                   // one of heddle's own
-void hd_unreserve(void);                       // the program wants such a number: all of them move up
+void hd_unreserve(void);                       // moves all of them up: the program asks for such a number
 void hd_touched(int fd);                       // 0, 1 or 2 may have been closed or replaced
-void hd_fd_opened(void);                       // there are descriptors to close after this execution
-void hd_fd_mode_set(void);                     // flags of a descriptor may be others
+void hd_fd_opened(void);                       // the end of this execution must close descriptors
+void hd_fd_mode_set(void);                     // a descriptor's flags may have changed
 void hd_own_fds_release(void);                 // close heddle's own
 extern const struct hd_registration hd_descriptors_at_main;
 #endif

@@ -1,6 +1,6 @@
-// epoll.c: epoll sets. A level-triggered watch is told whenever it is ready; an
-// edge-triggered one when it became ready, or was added ready, since it was told last.
-// Watches are told in turn, beginning after the last one that was told.
+// epoll.c: epoll sets. A level-triggered watch reports whenever it is ready; an edge-triggered one
+// when it became ready, or was added ready, since its last report. Watches report in turn, starting
+// after the last one that did.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "io/blocking.h"
 #include "io/descriptors.h"
 
-// What the arrival of data, and of room, is an edge for.
+// The events for which the arrival of data, and of space, is an edge.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
 
 // The first expiration of a timer since it was read is an edge.
@@ -48,7 +48,7 @@ uint64_t hd_epoll_expires(struct hd_file *f) {
   for (uint32_t i = 0; i < f->nwatches; i++) {
     struct hd_file *g = f->watches[i].file;
     uint64_t at = g && f->watches[i].events & EPOLLIN ? hd_file_expires(g) : ~0ull;
-    if (at > hd.vtime && at < first) first = at; // else it is ready, or was told
+    if (at > hd.vtime && at < first) first = at; // else it is ready, or has been reported
   }
   depth--;
   return first;
@@ -86,7 +86,7 @@ static long change(int ep, int op, int fd, const struct epoll_event *ev) {
   if (!g && (hd_reserved_fd(fd) || hd_sys(SYS_fcntl, fd, F_GETFD, 0) < 0)) return -EBADF;
   if (!f) return hd_reserved_fd(ep) || hd_sys(SYS_fcntl, ep, F_GETFD, 0) < 0 ? -EBADF : -EINVAL;
   if (f->kind != HD_FD_EPOLL || f == g) return -EINVAL;
-  if (!g && !hd_is_outside(fd)) return -EPERM; // a regular file
+  if (!g && !hd_is_external(fd)) return -EPERM; // a regular file
   if (!g && op != EPOLL_CTL_DEL && ev->events & EPOLLET) hd_unsupported("an edge-triggered watch of a terminal, FIFO or device");
   uint32_t i = 0;
   while (i < f->nwatches && (f->watches[i].fd != fd || f->watches[i].file != g)) i++;
@@ -138,10 +138,10 @@ static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t
   uint64_t until = ns == ~0ull ? ~0ull : hd.vtime + ns;
   for (;;) {
     struct hd_file *f = hd_file_of(ep);
-    bool outside = false;
+    bool external = false;
     if (f && f->kind == HD_FD_EPOLL)
-      for (uint32_t i = 0; i < f->nwatches; i++) outside |= !f->watches[i].file;
-    if (outside && ns) hd_unsupported("an epoll set with a terminal, FIFO or device in it");
+      for (uint32_t i = 0; i < f->nwatches; i++) external |= !f->watches[i].file;
+    if (external && ns) hd_unsupported("an epoll set with a terminal, FIFO or device in it");
     struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = ep, .until = until, .intr = HD_INTR_ALWAYS };
     struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, f ? f->id : 0, ep, (uint64_t)max, ns ? &w : NULL);
     if (hd_io_interrupted(t)) return -EINTR;

@@ -41,8 +41,8 @@ static long make_pipe(int *out, int flags, uint64_t pc) {
 
 // ---- pipes that a child process gets
 //
-// They must be the kernel's: what is in them moves there, and from now on its other end is
-// outside.
+// They must be the kernel's: their contents move there, and from now on the other end is in another
+// process.
 static void dup_over(struct hd_file *f, int with, int fd) {
   long cloexec = hd_sys(SYS_fcntl, fd, F_GETFD, 0) & FD_CLOEXEC;
   hd_sys(SYS_dup3, with, fd, cloexec ? O_CLOEXEC : 0);

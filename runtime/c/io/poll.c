@@ -1,4 +1,4 @@
-// poll.c: poll and select. A descriptor set is looked at when the thread is chosen.
+// poll.c: poll and select. A descriptor set is tested when the thread is scheduled.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -90,10 +90,10 @@ void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say) {
 
 // Returns the number of descriptors with revents. ns ~0: forever.
 static long look(struct set *s, uint64_t ns, uint64_t pc) {
-  bool outside = false;
-  for (uint32_t i = 0; i < s->n; i++) outside |= s->fds[i].fd >= 0 && !hd_file_of(s->fds[i].fd) && hd_is_outside(s->fds[i].fd);
+  bool external = false;
+  for (uint32_t i = 0; i < s->n; i++) external |= s->fds[i].fd >= 0 && !hd_file_of(s->fds[i].fd) && hd_is_external(s->fds[i].fd);
   uint64_t until = !ns || ns == ~0ull ? ~0ull : hd.vtime + ns;
-  struct hd_io_wait w = { .ready = ready, .expires = ns ? expires : NULL, .fd = -1, .until = until, .outside = outside && ns, .intr = HD_INTR_ALWAYS, .glance = !ns, .arg = s };
+  struct hd_io_wait w = { .ready = ready, .expires = ns ? expires : NULL, .fd = -1, .until = until, .external = external && ns, .intr = HD_INTR_ALWAYS, .glance = !ns, .arg = s };
   for (;;) {
     struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, 0, s->n ? s->fds[0].fd : -1, s->n, &w);
     if (hd_io_interrupted(t)) {
@@ -120,7 +120,7 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
   }
 }
 
-// Time that passes with nothing to wait for is a sleep; with a mask of its own it is a wait.
+// A time-out without descriptors is a sleep; with a signal mask of its own it is a wait.
 static long doze(uint64_t ns, uint64_t pc) {
   struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
   if (ns) return -hd_sleep(&ts, NULL, pc);
@@ -216,7 +216,7 @@ HD_INTERPOSE(int, select, (int n, fd_set *in, fd_set *out, fd_set *except, struc
     ns = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_usec * 1000;
   }
   long r = do_select(n, in, out, except, ns, HD_RA);
-  if (tv && (r >= 0 || r == -EINTR)) { // Linux leaves what remains
+  if (tv && (r >= 0 || r == -EINTR)) { // Linux stores the remaining time
     uint64_t gone = hd.vtime - began, left = gone < ns ? ns - gone : 0;
     struct timeval t = { (time_t)(left / 1000000000), (suseconds_t)(left % 1000000000 / 1000) };
     hd_to_program(tv, &t, sizeof t);

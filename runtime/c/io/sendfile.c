@@ -1,5 +1,5 @@
-// sendfile.c: sendfile, as reads of the file and writes to the other descriptor: two events a
-// piece, between which others may run, as they may while the kernel copies.
+// sendfile.c: sendfile, as reads of the file and writes to the other descriptor: two events for
+// each part, between which other threads may run, as they may while the kernel copies.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

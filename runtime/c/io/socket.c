@@ -113,7 +113,7 @@ static long do_listen(int fd, int backlog, uint64_t pc) {
   if (f->sock->state == HD_SOCK_CONNECTED || f->sock->unconfirmed || f->sock->spent || (f->sock->domain == AF_UNIX && !f->sock->local.family)) return hd_io_done(t, 0, EINVAL);
   hd_addr_bind_any(f);
   f->sock->state = HD_SOCK_LISTENING;
-  // The kernel lets one more wait than was asked for.
+  // The kernel queues one more connection than the backlog.
   f->sock->backlog = backlog < 0 || backlog >= HD_BACKLOG ? HD_BACKLOG : (uint32_t)backlog + 1;
   return hd_io_done(t, 0, 0);
 }
@@ -131,7 +131,7 @@ static long get_name(int fd, struct sockaddr *sa, socklen_t *len, bool peer) {
 }
 
 // ---- connecting
-// An AF_UNIX listener that was shut down accepts what is in its queue, then nothing. A TCP
+// An AF_UNIX listener that was shut down accepts the connections in its queue, then no more. A TCP
 // listener stops listening.
 static bool accepts_no_more(const struct hd_file *l) { return l->sock->domain == AF_UNIX && l->sock->shut & HD_SHUT_RECEIVE; }
 
@@ -221,7 +221,7 @@ static long do_connect(int fd, const struct sockaddr *sa, socklen_t len, uint64_
   bool waits = !f->nonblock, local = f->sock->domain == AF_UNIX;
   struct hd_thread *t = hd_io_point(HD_OP_FD_CONNECT, pc, l ? l->id : 0, fd, 0, waits ? &w : NULL);
   if (hd_io_interrupted(t)) {
-    // The kernel would go on connecting while the program does something else.
+    // The kernel would continue connecting while the program does something else.
     if (!local) hd_unsupported("a TCP connect that a signal handler interrupts while the listener's queue is full");
     return -EINTR;
   }
@@ -321,7 +321,7 @@ void hd_sock_closed(struct hd_file *f) {
   if (s->type != SOCK_DGRAM && f->in && f->in->len && f->in->writer) f->in->writer->in->reset = true;
   for (uint32_t i = 0; i < s->nqueue; i++) {
     struct hd_file *g = s->queue[i];
-    if (g->out) g->out->reset = true; // the other end is told
+    if (g->out) g->out->reset = true; // the other end learns of it
     hd_file_release(g);
   }
   s->nqueue = 0;

@@ -12,7 +12,7 @@ struct hd_file *hd_addr_socket(const struct hd_addr *to, int type); // the socke
 int hd_addr_bind(struct hd_file *f, struct hd_addr *a);             // 0 or -errno
 void hd_addr_bind_any(struct hd_file *f);
 void hd_addr_closed(struct hd_file *f);
-bool hd_addr_unlink(const char *path);                              // was a socket's name
+bool hd_addr_unlink(const char *path);                              // reports whether it was a socket's name
 int hd_addr_get(const struct sockaddr *sa, socklen_t len, struct hd_addr *a); // 0 or -errno
 void hd_addr_put(const struct hd_addr *a, int domain, struct sockaddr *sa, socklen_t *len);
 bool hd_addr_known(const struct hd_addr *a);                        // the name of an AF_UNIX socket that may be closed
@@ -30,6 +30,6 @@ short hd_tcp_mask(const struct hd_file *f);
 long hd_tcp_shutdown(struct hd_file *f, int how); // SHUT_*; 0 or -errno
 void hd_tcp_abort_queue(struct hd_file *f);       // a listener's connections that were not accepted
 void hd_tcp_inherit(struct hd_file *f, const struct hd_file *listener); // f is a new connection
-void hd_tcp_disconnect(struct hd_file *f);        // resets its connection; then it is as socket made it
-void hd_tcp_closed(struct hd_file *f);            // tells the other end
+void hd_tcp_disconnect(struct hd_file *f);        // resets its connection and returns it to the state after socket()
+void hd_tcp_closed(struct hd_file *f);            // informs the other end
 #endif

@@ -1,7 +1,6 @@
-// socket_address.c: a network inside the process: who is bound to which address. Loopback and
-// AF_UNIX sockets of a program under control connect to each other here and never reach the
-// kernel, so that ports are free again at once after an execution, and two processes under
-// control do not meet.
+// socket_address.c: a network inside the process: which socket is bound to which address. Loopback
+// and AF_UNIX sockets of a controlled program connect to each other here and never reach the kernel,
+// so ports are free at once after an execution, and two controlled processes cannot connect.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +112,7 @@ static bool loopback(const struct hd_addr *a) {
   return a->ip[15] == 1;
 }
 
-// Does a socket bound to `at` get what is sent to `to`?
+// Reports whether a socket bound to `at` receives what is sent to `to`.
 static bool hears(const struct hd_file *f, const struct hd_addr *to) {
   const struct hd_addr *at = &f->sock->local;
   if (at->family == AF_UNIX || to->family == AF_UNIX)
@@ -124,7 +123,7 @@ static bool hears(const struct hd_file *f, const struct hd_addr *to) {
 }
 
 bool hd_addr_known(const struct hd_addr *a) {
-  if (a->len && !a->path[0]) return true; // an abstract name is refused, never missing
+  if (a->len && !a->path[0]) return true; // an abstract name fails with ECONNREFUSED, never ENOENT
   for (uint32_t i = 0; i < nnames; i++)
     if (names[i].used && names[i].addr.len == a->len && same_bytes(names[i].addr.path, a->path, a->len)) return true;
   return false;
@@ -148,7 +147,7 @@ struct hd_file *hd_addr_socket(const struct hd_addr *to, int type) {
     if (f->kind == HD_FD_SOCKET && f->sock->local.family && f->sock->type == type &&
         (type == SOCK_DGRAM || f->sock->state == HD_SOCK_LISTENING) && hears(f, to)) {
       found = f;
-      if (!any_ip(&f->sock->local)) break; // the most exact one
+      if (!any_ip(&f->sock->local)) break; // the most specific one
     }
   return found;
 }
@@ -232,7 +231,7 @@ bool hd_addr_unlink(const char *path) {
   for (uint32_t i = 0; i < nnames; i++)
     if (names[i].used && names[i].addr.len == n && same_bytes(names[i].addr.path, path, n)) {
       names[i].used = false;
-      // Nobody finds it by this name any more.
+      // No connection finds it by this name from now on.
       if (names[i].owner) names[i].owner->sock->local.len = 0;
       return true;
     }

@@ -1,4 +1,4 @@
-// socket_data.c: what goes through sockets, and what a poll says of them.
+// socket_data.c: data through sockets, and what poll reports of them.
 #define _GNU_SOURCE
 #include <errno.h>
 #include "core/outcome.h"
@@ -69,7 +69,7 @@ static long datagram_out(struct hd_file *f, struct hd_msg *m) {
   const struct hd_addr *to = m->to ? m->to : &s->peer;
   if (!d || !d->in) {
     if (s->domain == AF_UNIX) return f->out || hd_addr_known(to) ? -ECONNREFUSED : -ENOENT;
-    if (!m->to) s->err = ECONNREFUSED; // what comes back shows at the next call
+    if (!m->to) s->err = ECONNREFUSED; // the error shows at the next call
     return (long)m->size;
   }
   if (hd_room(d->in) < m->size + HD_PACKET_HEAD) return s->domain == AF_UNIX ? -EAGAIN : (long)m->size; // lost
@@ -86,11 +86,11 @@ long hd_sock_transfer(struct hd_file *f, bool write, struct hd_msg *m) {
   if (s->type == SOCK_DGRAM) {
     if (write) {
       if (s->mute) return -EPIPE;
-      // The kernel makes a packet of the bytes before it sees that nobody takes them. That the packet
-      // goes again is room that came, to an epoll set.
+      // The kernel builds a packet before it finds that it has no receiver. Freeing the packet counts as
+      // space for an epoll set.
       if (f->out && (!f->out->reader || f->out->deaf)) hd_became_writable(f);
       if (f->out && f->out->reader && f->out->deaf) return -EPIPE;
-      if (f->out && !f->out->reader && !m->to) { // told once; then it has no peer, and what that sent is gone
+      if (f->out && !f->out->reader && !m->to) { // reported once; then it has no peer, and the peer's data is dropped
         f->out->used = false;
         f->out = NULL;
         hd_stream_drop(f->in, f->in->len);
@@ -144,7 +144,7 @@ static int mask_of(struct hd_file *f) {
   struct hd_sock *s = f->sock;
   int mask = 0;
   if (s->err) mask |= POLLERR | POLLHUP | POLLIN | POLLOUT;
-  if (s->type == SOCK_DGRAM) { // what the peer shuts down does not show
+  if (s->type == SOCK_DGRAM) { // a shutdown by the peer does not show
     bool mute = s->mute;
     return mask | (f->in->len ? POLLIN : 0) | (f->in->deaf ? POLLIN | POLLRDHUP : 0) | (f->in->deaf && mute ? POLLHUP : 0) |
            (!f->out || hd_room(f->out) > HD_PACKET_HEAD ? POLLOUT : 0);

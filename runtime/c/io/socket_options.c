@@ -1,4 +1,4 @@
-// socket_options.c: options of sockets: those that mean something here, and those that are only kept.
+// socket_options.c: options of sockets: those that have an effect here, and those that are only stored.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>

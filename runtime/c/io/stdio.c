@@ -1,11 +1,11 @@
 // stdio.c: stdio streams over the descriptors that the runtime models. libc fills and empties
-// a stream's buffer inside of its own functions, past the PLT and under a lock of its own,
-// where no other thread could be let run. So such a stream is one of fopencookie's: libc
-// formats and buffers, its reads and writes come back here, and what keeps threads apart is a
-// mutex that the scheduler knows. While there is no such stream, all this is one comparison.
+// a stream's buffer inside its own functions, past the PLT and under a lock of its own, where no
+// other thread could run. So such a stream comes from fopencookie: libc formats and buffers, its
+// reads and writes call back here, and a mutex that the scheduler knows excludes other threads.
+// Without such a stream, all this costs one comparison.
 //
-// When a pipe or a socket takes the place of standard input, output or error, a stream over
-// it takes the place of stdin, stdout or stderr, with the bytes that were not written yet.
+// When a pipe or a socket replaces standard input, output or error, a stream over it replaces
+// stdin, stdout or stderr, with the bytes that were not written yet.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ enum { UNBUFFERED = 0x2, BY_LINE = 0x200, USER_LOCK = 0x8000 }; // libc's _flags
 
 struct channel {
   FILE *f;      // NULL: free
-  FILE *plain;  // the standard stream whose place it takes, or NULL
+  FILE *plain;  // the standard stream that it replaces, or NULL
   int fd;
   int child;    // popen's, or 0
   void (*wait)(int child, int fd, uint64_t n); // lets the child print
@@ -38,7 +38,7 @@ struct channel {
   struct { pthread_mutex_t lock; char buf[BUFFER]; } *memory; // in the program's memory, so the snapshot restores it
 };
 static struct channel channels[MOST];
-static uint32_t nchannels; // places that were ever taken
+static uint32_t nchannels; // slots that were ever used
 uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
 
 static void begin(void) {
@@ -55,9 +55,9 @@ static struct channel *find(const FILE *f) {
 
 bool hd_stdio_modelled(const void *f) { return find(f) != NULL; }
 
-// ---- what libc calls for its buffers
+// ---- libc's callbacks for its buffers
 //
-// They are not cancellation points, as stdio is none here.
+// They are not cancellation points, since stdio has none here.
 static long transfer(struct channel *c, bool write, char *buf, size_t n) {
   if (!hd_active()) return hd_errno_result(hd_sys(write ? SYS_write : SYS_read, c->fd, buf, (long)n));
   struct hd_thread *t = hd.cur;
@@ -116,7 +116,7 @@ static FILE *open_channel(int fd, const char *mode, FILE *plain, uint64_t pc) {
 // ---- the standard streams
 static FILE **standard(int fd) { return fd == 0 ? &stdin : fd == 1 ? &stdout : &stderr; }
 
-static void move(FILE *from, FILE *to) { // what was not written yet
+static void move(FILE *from, FILE *to) { // the bytes that were not written yet
   size_t n = (size_t)(from->_IO_write_ptr - from->_IO_write_base);
   if (!n) return;
   from->_IO_write_ptr = from->_IO_write_base;
@@ -293,7 +293,7 @@ HD_EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) { WITH(f); retu
 HD_EXPORT void setbuf(FILE *f, char *buf) { WITH(f); REAL(setvbuf)(f, buf, buf ? _IOFBF : _IONBF, BUFSIZ); }
 HD_EXPORT void setlinebuf(FILE *f) { WITH(f); REAL(setvbuf)(f, NULL, _IOLBF, 0); }
 
-// libc may still hold back lines that would be on a terminal by now.
+// libc may still buffer lines that a terminal would already show.
 static void failing(void) {
   if (!hd_stdio_modelled(stdout)) REAL(fflush)(stdout);
 }

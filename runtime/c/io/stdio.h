@@ -4,9 +4,9 @@
 #include "core/registration.h"
 
 extern uint8_t hd_stdio_moved;          // descriptors 0, 1, 2 (bits) that may lead elsewhere now
-void hd_stdio_settle(uint64_t pc);      // stdin, stdout and stderr are to follow them
+void hd_stdio_settle(uint64_t pc);      // makes stdin, stdout and stderr follow them
 void hd_stdio_flush(uint64_t pc);
-bool hd_stdio_modelled(const void *f);  // its writes come back to the runtime
+bool hd_stdio_modelled(const void *f);  // its writes call the runtime
 bool hd_stdio_close(void *f, uint64_t pc, int *result); // fclose; false: it is libc's
 // A stream over the kernel's descriptor fd, whose other end a child process has. wait lets the
 // child print n bytes, or end.

@@ -72,5 +72,5 @@ void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc) {
     hd_access_range(m->iov[i].iov_base, k, write, pc);
     n -= k;
   }
-  if (write) hd_event_settle(); // what was read is there already
+  if (write) hd_event_settle(); // the data that was read is there already
 }

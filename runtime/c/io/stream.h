@@ -10,7 +10,7 @@ struct hd_msg {
   struct hd_addr from;       // the sender's address
   int flags;                 // MSG_*
   bool plain;                // read or write, not recv or send
-  long offset;               // in the file, -1: where the description stands
+  long offset;               // in the file, -1: the description's position
   int rwf;                   // RWF_*
   uint64_t full;             // length of the packet that was taken
 };

@@ -55,7 +55,7 @@ static long receive(struct hd_file *f, struct hd_msg *m) {
     uint64_t n = m->size - m->done;
     if (n > x->len) n = x->len;
     bool full = !hd_room(x);
-    if (m->flags & MSG_TRUNC) { // the bytes are thrown away
+    if (m->flags & MSG_TRUNC) { // the bytes are discarded
       if (!(m->flags & MSG_PEEK)) hd_stream_drop(x, n);
       m->done += n;
     } else {
@@ -122,7 +122,7 @@ void hd_tcp_abort_queue(struct hd_file *f) {
   s->nqueue = 0;
 }
 
-// A socket that was shut down before it listened passes that on.
+// A connection inherits the shutdown of a socket that was shut down before it listened.
 void hd_tcp_inherit(struct hd_file *f, const struct hd_file *listener) {
   f->sock->shut = listener->sock->shut;
   if (f->sock->shut & HD_SHUT_SEND) send_fin(f);

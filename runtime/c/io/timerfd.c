@@ -74,7 +74,7 @@ static long set(int fd, int flags, const struct itimerspec *new, struct itimersp
   }
   f->expires = at;
   f->interval = join(&v.it_interval);
-  f->in_seq++; // what was told of before was another setting
+  f->in_seq++; // earlier reports were of another setting
   hd_io_done(t, 0, 0);
   hd_io_rearm();
   if (old) hd_to_program(old, &was, sizeof was);

@@ -1,4 +1,4 @@
-// transfer.c: reading and writing, of whatever a descriptor leads to.
+// transfer.c: reading and writing, for every kind of descriptor.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { MOST = 0x7ffff000 }; // the kernel moves no more in one call
 
-// ---- can it go on
+// ---- readiness
 static bool kernel_ready(int fd, bool write) {
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
   return hd_sys(SYS_poll, &p, 1, 0) != 0;
@@ -29,12 +29,12 @@ static bool event_room(const struct hd_file *f, const struct hd_msg *m) {
   return v == ~0ull || v <= ~0ull - 1 - f->count;
 }
 
-// A read of no bytes from a socket returns 0, whatever the socket's state; recv looks at it.
+// A read of no bytes from a socket returns 0 in every state; recv checks the state.
 static bool reads_nothing(const struct hd_msg *m, bool write) { return m->plain && !write && !m->size; }
 
 static bool ready(const struct hd_io_wait *w) {
   struct hd_file *f = hd_io_target(w);
-  if (!f) return w->file || !w->outside || kernel_ready(w->fd, w->write);
+  if (!f) return w->file || !w->external || kernel_ready(w->fd, w->write);
   struct hd_stream *s = w->write ? f->out : f->in;
   if (((const struct hd_msg *)w->arg)->offset >= 0) return true; // an error
   switch (f->kind) {
@@ -54,7 +54,7 @@ static uint64_t expires(const struct hd_io_wait *w) {
   return f && !w->write ? hd_file_expires(f) : ~0ull;
 }
 
-// ---- do it, or say -EAGAIN; value is what the event records where that is not the bytes
+// ---- the transfer, or -EAGAIN; value is what the event records if not the number of bytes
 static long pipe_io(struct hd_file *f, bool write, struct hd_msg *m) {
   struct hd_stream *s = write ? f->out : f->in;
   if (!s) return -EBADF;
@@ -110,7 +110,7 @@ static long timer_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *
 
 static long kernel_io(int fd, bool write, struct hd_msg *m) {
   if (hd_reserved_fd(fd)) return -EBADF;
-  // The kernel takes RWF_ flags and the offset -1 for "where it stands" in one call only.
+  // The kernel takes RWF_ flags and the offset -1 for "the current position" in one call only.
   return hd_sys6(write ? SYS_pwritev2 : SYS_preadv2, fd, (long)m->iov, (long)m->niov, m->offset, m->offset < 0 ? -1 : 0, m->rwf);
 }
 
@@ -140,8 +140,8 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
   uint64_t until = ~0ull;
   for (bool begun = false;; begun = true) {
     struct hd_file *f = hd_file_of(fd);
-    bool outside = !f && hd_is_outside(fd);
-    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .outside = outside, .arg = m };
+    bool external = !f && hd_is_external(fd);
+    struct hd_io_wait w = { .ready = ready, .expires = expires, .file = f, .fd = fd, .write = write, .size = m->size, .until = ~0ull, .external = external, .arg = m };
     w.begun = m->done != 0;
     w.intr = m->done ? HD_INTR_ALWAYS : HD_INTR_RESTART;
     if (f && f->sock) {
@@ -150,9 +150,9 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
       w.until = until;
       if (ns) w.intr = HD_INTR_ALWAYS;
     }
-    if (outside && hd_outside_early(fd)) hd_require_isolation(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
-    if (outside) HD_CALL_MODULES(outside_used, fd, write);
-    bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : outside && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
+    if (external && hd_external_early(fd)) hd_require_isolation(HD_ISOLATION_PROCESS, "a pipe or socket that was made before main");
+    if (external) HD_CALL_MODULES(external_used, fd, write);
+    bool waits = f ? !f->nonblock && !(m->flags & MSG_DONTWAIT) : external && !(hd_sys(SYS_fcntl, fd, F_GETFL, 0) & O_NONBLOCK);
     struct hd_thread *t = hd_io_point(write ? HD_OP_FD_WRITE : HD_OP_FD_READ, pc, object(fd, f, write, m), fd, m->size, waits ? &w : NULL);
     if (hd_io_interrupted(t)) return m->done ? (long)m->done : -EINTR;
     f = waits ? hd_io_target(&w) : hd_file_of(fd);

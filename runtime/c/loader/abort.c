@@ -39,7 +39,7 @@ HD_EXPORT void abort(void) {
     REAL(abort)();
     __builtin_unreachable();
   }
-  hd_signal_abort(HD_RA); // may not come back
+  hd_signal_abort(HD_RA); // may not return
   struct type_info *(*current)(void) = __cxa_current_exception_type;
   if (!current) *(void **)&current = hd_loader_cxx("__cxa_current_exception_type");
   struct type_info *type = current ? current() : NULL;

@@ -1,13 +1,13 @@
-// loader.c: dlopen, dlclose and what else takes the loader's locks.
+// loader.c: dlopen, dlclose and other functions that acquire the loader's locks.
 //
-// The loader runs constructors and destructors with its own lock held, and they may wait.
-// Whoever else comes to the lock then would block the carrier, so each of the loader's two
-// locks has a counterpart that is modelled like a mutex of the program, and is taken first.
-// In the loader's own code nobody is stopped: its state is whole whenever another thread
-// runs. What the locks order is then seen like any other lock, and so are deadlocks.
+// The loader runs constructors and destructors with its own lock held, and they may wait. Another
+// thread that then reached the lock would block the carrier, so each of the loader's two locks has
+// a counterpart, modelled like a mutex of the program, which is acquired first. No thread is
+// switched out inside the loader's own code: its state is consistent whenever another thread runs.
+// The locks' order and deadlocks are then visible like those of any other lock.
 //
-// What only looks something up, dlsym for instance, takes a lock only if somebody else has
-// it: alone it is not a scheduling point.
+// Functions that only look something up, such as dlsym, acquire a lock only if another thread holds
+// it: uncontended they are not scheduling points.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/auxv.h>
@@ -24,8 +24,8 @@
 #include "sync/sync.h"
 #include "loader/loader.h"
 
-// Handles that this execution has, and how often. Another one is from before main, and what
-// it leads to cannot be put back once it is unmapped.
+// Handles that this execution opened, and how often. Any other handle is from before main, and its
+// library cannot be restored once it is unmapped.
 enum { HANDLES = 1 << 12 };
 static struct { void *handle; uint32_t count; } *handles;
 static uint32_t nhandles;
@@ -55,7 +55,7 @@ static void closing(void *handle) {
   else handles[i].count--;
 }
 
-// Libraries that were held because thread_local objects of theirs were there.
+// Libraries that were kept because of their thread_local objects.
 enum { DROPPED = 256 };
 static void *dropped[DROPPED];
 static uint32_t ndropped;
@@ -83,7 +83,7 @@ static void pass(int which, uint64_t pc) {
   unlock(which, pc);
 }
 
-// In a system call: libc itself has called the loader, whose lock another fiber has.
+// In a system call: libc itself called the loader, whose lock another fiber holds.
 static const char *stuck(uint64_t pc) {
   if (!hd_loading || !taken(HD_LOADER_LOCK) || !hd_is_syscall(hd_word_at(pc - HD_SYSCALL_SIZE, HD_SYSCALL_SIZE))) return NULL;
   return "a function of libc that waits for the loader's lock on its own, while another thread runs a constructor";
@@ -108,9 +108,9 @@ static void end(uint64_t pc) {
 
 // ---- dlopen
 //
-// Where a name without a slash is looked for depends on which module calls dlopen. It must
-// not be the runtime, so the call is made to look as if it returned into the caller's
-// module: to a return instruction there, which then returns here (entry.S).
+// Where dlopen looks for a name without a slash depends on the calling module. It must not be the
+// runtime, so the call returns into the caller's module: to a return instruction there, which then
+// returns here (entry.S).
 static HD_PROGACCESS bool searched(const char *path) {
   bool slash = false, token = false;
   for (const char *c = path; *c; c++) {
@@ -140,8 +140,8 @@ static void *open_from(uint64_t pc, const char *path, int mode) {
   return REAL(dlopen)(path, mode);
 }
 
-// Started with LD_BIND_NOW, the loader binds all functions at once. One that is missing, and
-// that the program may never call, is not a reason for it to fail.
+// Started with LD_BIND_NOW, the loader binds all functions at once. A missing function that the
+// program may never call must not make it fail.
 static bool lacks(const char *error) {
   static const char words[] = "undefined symbol";
   for (; error && *error; error++) {
@@ -160,7 +160,7 @@ static void *do_open(const char *path, int mode, uint64_t pc) {
   void *r = open_from(pc, path, mode);
   if (!r && !(mode & RTLD_NOW)) {
     if (lacks(dlerror())) hd_unsupported("dlopen with RTLD_LAZY of a library that lacks functions: link it with what it needs");
-    r = open_from(pc, path, mode); // so that dlerror says it again
+    r = open_from(pc, path, mode); // so that dlerror reports it again
   }
   opened(r);
   end(pc);
@@ -207,7 +207,7 @@ void *hd_loader_cxx(const char *name) {
   return library ? hd_real_dlsym(library, name) : NULL;
 }
 
-// ---- looking something up
+// ---- lookups
 HD_EXPORT int dladdr(const void *address, Dl_info *info) {
   if (hd_active()) hd_loader_pass(HD_RA);
   return REAL(dladdr)(address, info);
@@ -217,7 +217,7 @@ HD_EXPORT int dladdr1(const void *address, Dl_info *info, void **extra, int flag
   return REAL(dladdr1)(address, info, extra, flags);
 }
 
-// Number n of the list; the list does not change meanwhile.
+// Number n of the list, which does not change during the walk.
 struct nth { uint32_t n; size_t size; struct dl_phdr_info info; };
 static int nth(struct dl_phdr_info *info, size_t size, void *arg) {
   struct nth *f = arg;
@@ -227,8 +227,8 @@ static int nth(struct dl_phdr_info *info, size_t size, void *arg) {
   return 1;
 }
 
-// The program is called back with the counterpart held, and not the loader's own lock.
-// Before the first dlopen there is nothing to keep apart, and it is not a scheduling point.
+// The program's callback runs with the counterpart held, not the loader's own lock. Before the first
+// dlopen no other thread can contend for it, and it is not a scheduling point.
 HD_INTERPOSE(int, dl_iterate_phdr, (int (*f)(struct dl_phdr_info *, size_t, void *), void *arg), (f, arg)) {
   uint64_t pc = HD_RA;
   bool locked = hd_late;
@@ -243,8 +243,8 @@ HD_INTERPOSE(int, dl_iterate_phdr, (int (*f)(struct dl_phdr_info *, size_t, void
   return r;
 }
 
-// Libraries, and wrappers within them, ask for libc's own threads and locks by handle, or for
-// the next ones after themselves, which are libc's as well. They get the runtime's.
+// Libraries, and wrappers within them, look up libc's thread and lock functions by handle or with
+// RTLD_NEXT. They get the runtime's.
 static void *runtimes(void *found, const char *name) {
   static uint64_t ret; // in the program, after which the runtime comes next
   if (!found || !hd_real_is(found, name)) return found;
@@ -257,7 +257,7 @@ static void *runtimes(void *found, const char *name) {
 
 static HD_PROGACCESS void first_byte(const char *name) { (void)*(volatile const char *)name; }
 
-// Who calls matters where nothing says where to look.
+// The caller matters where the arguments do not say where to look.
 static void *own_dlsym(void *handle, const char *name) {
   uint64_t pc = HD_RA, ret = pc;
   if (hd_active()) {
@@ -274,7 +274,7 @@ static void *own_dlsym(void *handle, const char *name) {
 struct entry { const char *name; void *real; };
 enum { DLOPEN, DLMOPEN, DLSYM };
 
-// Where a call of an entry goes on.
+// Where a call of an entry continues.
 __attribute__((visibility("hidden"))) void *hd_loader_entry(uint32_t which, uint64_t pc) {
   static struct entry entries[] = { { "dlopen", NULL }, { "dlmopen", NULL }, { "dlsym", NULL } };
   if (hd_active()) {

@@ -3,8 +3,8 @@
 #define HD_LOADER_LOADER_H
 #include "core/registration.h"
 
-// A library loaded during the run stays until what is held is dropped, and for as
-// long after that as nobody calls dlclose. NULL: it is none.
+// Keeps the library at an address loaded until the handle is dropped, and after that until dlclose.
+// NULL: no library loaded during the run is there.
 void *hd_library_hold(void *in, uint64_t pc);
 void hd_library_drop(void *held);
 void *hd_loader_cxx(const char *name); // of the C++ library that came with a plug-in

@@ -1,6 +1,7 @@
 // access.c: the calls that -fsanitize=thread makes of gcc and clang put before plain
 // memory accesses, and their shadow call stack. Leaf code: this is where most of a
 // program's time under heddle goes.
+#include "core/computation.h"
 #include "core/event.h"
 #include "core/modules.h"
 #include "core/own_memory.h"
@@ -11,6 +12,7 @@
 #include "core/sched.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/shadow.h"
 
 enum { FILTER = 1 << 12 };
 
@@ -38,26 +40,11 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
   }
 }
 
-// A long stretch of accesses without a scheduling point: either work, or a loop that waits for
-// what another thread or a handler writes. The access at which it is interrupted is a sample
-// of it. A loop that waits gives the same ones again and again, and while all do only that,
-// time passes for them (core/progress.c).
+// A quiet stretch is over: the thread computes, or waits for what another thread or a handler
+// writes (core/computation.c).
 static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  enum { ACCESS_NS = 1, WEIGHT = 4, SKEW = 61 };
-  hd.vtime += (uint64_t)HD_QUIET * ACCESS_NS;
-  t->pend.pc = pc;
-  uint64_t value = op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0;
-  hd_forced_yield(t, pc);
-  t->progress.quiet = t->progress.samples++ % SKEW; // not always the same access of a loop with a few
-  if (op != HD_OP_READ) {
-    hd_progress(t);
-    return;
-  }
-  uint64_t obj = t->pend.obj;
-  t->pend.obj = addr;
-  if (hd_tells_nothing(t, pc, value)) hd_waste(t, pc, WEIGHT, false);
-  else hd_progress(t);
-  t->pend.obj = obj;
+  if (op == HD_OP_READ) hd_quiet_read(t, pc, addr, load((void *)addr, (uint32_t)size));
+  else hd_quiet_write(t, pc);
 }
 
 // Counts an event that is not a scheduling point, and says whether it is one that the plan wants.
@@ -92,7 +79,7 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  hd_event(t, 0, 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 
@@ -114,18 +101,49 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     }
     return;
   }
-  if (t->progress.quiet > HD_QUIET && (hd.nlive > 1 || hd.ntimers)) long_stretch(t, addr, size, op, pc);
-  if (hd.accesses && (hd.unjoined || hd.handlers)) profile(t, addr, (uint32_t)size, op, pc);
+  if (t->progress.quiet > HD_QUIET) long_stretch(t, addr, size, op, pc);
+  if (!hd.unjoined && !hd.handlers) return;
+  if (hd.watcher) hd_shadow_access(t, addr, size, op, pc); // first: a race says how many events precede the access
+  if (hd.accesses) profile(t, addr, (uint32_t)size, op, pc);
 }
 
+static inline bool freed(uint64_t addr) {
+  return HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED);
+}
+
+static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
+}
+
+// An access while the plan watches for races, which was not done before in the same way.
+static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (freed(addr)) bad(addr, size, op, pc);
+  bool point = hd_is_point(pc);
+  if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
+  else if (hd.unjoined || hd.handlers) hd_shadow_access(t, addr, size, op, pc);
+}
+
+// An access in an execution that is not watched, of which something else is asked.
+static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  if (freed(addr)) bad(addr, size, op, pc);
+  if (hd.accesses || hd.cur->progress.quiet > HD_QUIET || hd_is_point(pc)) slow(addr, size, op, pc);
+}
+
+// Every path through it ends with a call at most, so that no hook saves registers.
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
   struct hd_thread *t = hd.cur;
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
-  if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
-    hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
-  if (HD_UNLIKELY(++t->progress.quiet > HD_QUIET || hd.accesses || (hd_npoints && hd_is_point(pc)))) slow(addr, size, op, pc);
+  uint32_t quiet = ++t->progress.quiet;
+  if (hd.watcher) {
+    bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
+    if (HD_LIKELY(!range && quiet <= HD_QUIET && hd_shadow_hit(t, addr, op, pc))) return;
+    watched(addr, size, op, pc);
+    return;
+  }
+  if (HD_UNLIKELY(quiet > HD_QUIET || hd.accesses || freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
 }
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).

@@ -5,6 +5,8 @@
 // the quarantine is full.
 #define _GNU_SOURCE
 #include <sys/mman.h>
+#include "core/event.h"
+#include "core/modules.h"
 #include "core/outcome.h"
 #include "core/own_memory.h"
 #include "core/program_memory.h"
@@ -18,13 +20,14 @@ enum {
   RING = 1 << 14,                // freed blocks in quarantine
   QUARANTINE_BYTES = 1 << 20,
   POISON = 0xdb, POISON_MAX = 1024,
-  LIVE = 0x4556494c, FREED = 0x45455246,
+  LIVE = 0x4556, FREED = 0x4545,
 };
 
 struct header { // just before the block
-  uint64_t size;  // as asked for
-  uint32_t cls;   // size class, CLASSES: not reused
-  uint32_t state; // LIVE, FREED
+  uint64_t size;   // as asked for
+  uint16_t cls;    // size class, CLASSES: not reused
+  uint16_t state;  // LIVE, FREED
+  uint32_t origin; // 1 + index into origins, of hd_heap_born; 0: not known
 };
 
 static struct heap {
@@ -118,8 +121,9 @@ void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   }
   struct header *h = header_at(off);
   h->size = size;
-  h->cls = cls;
+  h->cls = (uint16_t)cls;
   h->state = LIVE;
+  h->origin = 0;
   hd_heap_shadow[off / 16 - 1] = HD_SH_HEADER;
   mark(off, rounded, HD_SH_LIVE);
   return (void *)(hd_heap_base + off);
@@ -165,6 +169,44 @@ void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc) {
   (void)size;
   uint64_t off = block_of(a - hd_heap_base);
   hd_misuse(pc, off ? hd_heap_base + off : a, write ? "write to freed memory" : "read of freed memory");
+}
+
+// ---- who allocated a block
+//
+// A block remembers a number, and what the numbers stand for lies outside of the program's memory.
+enum { ORIGINS = 1 << 16 };
+static struct origin { uint64_t pc; uint32_t thread, stack, slot; } *origins;
+static uint32_t norigins, origin_slots[2 * ORIGINS]; // open addressing: 1 + index
+
+void hd_heap_begin(void) {
+  while (norigins) origin_slots[origins[--norigins].slot] = 0;
+}
+
+void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc) {
+  if (!origins) origins = hd_map(ORIGINS * sizeof *origins, "the origins of heap blocks");
+  struct origin o = { .pc = pc, .thread = t->number, .stack = hd_stack_number(t) };
+  uint32_t k = (uint32_t)(hd_mix(o.pc, (uint64_t)o.thread << 32 | o.stack) >> 40) % (2 * ORIGINS);
+  for (; origin_slots[k]; k = (k + 1) % (2 * ORIGINS)) {
+    struct origin *other = &origins[origin_slots[k] - 1];
+    if (other->pc == o.pc && other->thread == o.thread && other->stack == o.stack) break;
+  }
+  if (!origin_slots[k]) {
+    if (norigins == ORIGINS) return; // later blocks have no names
+    o.slot = k;
+    origins[norigins++] = o;
+    origin_slots[k] = norigins;
+  }
+  ((struct header *)p)[-1].origin = origin_slots[k];
+}
+
+void hd_heap_tell(uint64_t addr) {
+  uint64_t off = block_of(addr - hd_heap_base);
+  if (!off) return;
+  const struct header *h = header_at(off);
+  if (!h->origin || h->origin > norigins) return;
+  const struct origin *o = &origins[h->origin - 1];
+  struct hd_block rec = { .object = hd_heap_base + off, .size = h->size, .pc = hd_name(o->pc), .thread = o->thread, .stack = o->stack };
+  hd_out(HD_REC_BLOCK, &rec, sizeof rec);
 }
 
 // The pages of the heap itself belong to the snapshot (snapshot.c); these two keep what

@@ -3,10 +3,15 @@
 #define HD_MEMORY_HEAP_H
 #include "core/outcome.h"
 #include "core/program_memory.h"
+#include "core/run.h"
 
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
 void hd_heap_free(void *p, uint64_t pc);
 uint64_t hd_heap_size(void *p);         // usable bytes
+// Remembers who allocated a block, at pc, for hd_heap_tell.
+void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc);
+void hd_heap_tell(uint64_t addr);       // sends the block that holds addr, if it is known who allocated it
+void hd_heap_begin(void);               // an execution begins
 void hd_heap_save(void);
 void hd_heap_restore(void);
 HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);

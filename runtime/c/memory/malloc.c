@@ -12,6 +12,7 @@
 #include "core/sched.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/shadow.h"
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
@@ -19,14 +20,21 @@ extern void __libc_free(void *);
 // The recorded event tells the analyses where a block's life begins and ends. It is not
 // a scheduling point, and neither is free, unless something was seen to race with it.
 static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
-  if (HD_LIKELY(!hd.record) || !hd_active()) return;
-  if (hd.accesses) hd_profiles(); // it is sent in any case
+  if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
+  if (hd.watcher) {
+    if (op == HD_OP_FREE) hd_shadow_access(t, (uint64_t)p, size, op, pc);
+    else hd_shadow_reset((uint64_t)p, size);
+    if (hd.record && op == HD_OP_MALLOC) hd_heap_born(p, t, pc);
+    if (!hd.accesses) return;
+  }
+  if (!hd.record) return;
+  if (hd.accesses) hd_profiles(); // it is sent in any case
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, (uint64_t)p);
   t->pend.size = (uint32_t)size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NOCHOICE);
+  hd_event(t, 0, 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 
@@ -41,7 +49,7 @@ void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
 
 void hd_release(void *p, uint64_t pc) {
   if (!p) return;
-  if (hd_active() && hd_npoints && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
+  if (hd_active() && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
     struct hd_thread *t = hd.cur;
     hd_pend(t, HD_OP_FREE, pc, (uint64_t)p);
     t->pend.size = (uint32_t)hd_heap_size(p);

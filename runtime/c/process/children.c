@@ -231,7 +231,7 @@ static bool unwatched(void) {
 
 // Nobody can run: waits until a child ends that somebody waits for. False: nobody does; or
 // it takes long, and somebody's time may pass meanwhile.
-static bool outside(void) {
+static bool external(void) {
   for (struct patience p = { 0 };; rest(&p)) {
     bool any = false;
     for (uint32_t i = 0; i < hd.nthreads; i++) {
@@ -268,7 +268,7 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
   if (i < 0) { failed(t, ECHILD); return -ECHILD; }
   bool soon = alone(t) && !(options & WNOHANG) ? wait_really(child[i].pid, -1) : wait_really(child[i].pid, PATIENCE);
   if (!soon) { // it may be waiting for one of the others
-    hd.result.notes |= HD_NOTE_OUTSIDE;
+    hd.result.notes |= HD_NOTE_EXTERNAL;
     if (options & WNOHANG) {
       hd_commit(t, 0, 0);
       hd_observe(t, pc, 0);
@@ -366,7 +366,7 @@ HD_INTERPOSE(int, waitid, (idtype_t what, id_t id, siginfo_t *out, int options),
 // What a child does until it answers should not depend on how long it takes.
 static void answer(int fd, bool write) {
   if (wanted(-1, false) < 0) return;
-  hd.result.notes |= HD_NOTE_OUTSIDE;
+  hd.result.notes |= HD_NOTE_EXTERNAL;
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
   hd_sys(SYS_poll, &p, 1, ANSWER);
 }
@@ -544,5 +544,5 @@ static void end(void) {
 static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
 
 const struct hd_registration hd_children = {
-  HD_OPERATIONS(operations), .begin = begin, .end = end, .outside = outside, .handled = handled, .outside_used = answer,
+  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .handled = handled, .external_used = answer,
 };

@@ -7,9 +7,10 @@
 //   report          descriptors are closed before files are undone
 //   thread_ends     as libc has it: thread_local objects, then keys; robust mutexes come last
 //   main_begins     refusals before threads are started
-//   outside         threads that wait for descriptors before those that wait for children
+//   external        threads that wait for descriptors before those that wait for children
 #include "core/registration.h"
 #include "memory/mappings.h"
+#include "memory/watch.h"
 #include "signals/signals.h"
 #include "threads/threads.h"
 #include "time/time.h"
@@ -25,7 +26,7 @@
 
 const struct hd_registration *const hd_all_modules[] = {
   // process and memory
-  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings,
+  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings, &hd_watch,
   // threads
   &hd_thread_local, &hd_keys, &hd_threads_before_main, &hd_thread_life, &hd_process_exit,
   // signals and time

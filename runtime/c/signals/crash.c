@@ -1,4 +1,4 @@
-// crash.c: the kernel's signals: which failures are the program's, and which our own.
+// crash.c: the kernel's signals: tells failures of the program from failures of the runtime.
 #define _GNU_SOURCE
 #include <signal.h>
 #include "arch/context.h"
@@ -25,10 +25,10 @@ static void record_signal(int sig, uint64_t pc, uint64_t addr) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_SIGNAL, pc, addr);
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NOCHOICE);
+  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NODECISION);
 }
 
-// A call of something that is not code: the place is the call, and the stack begins there.
+// A call of an address that is not code: report the call, and begin the stack there.
 static void step_back(ucontext_t *c, const siginfo_t *info) {
   uint64_t pc = hd_context_pc(c), sp = hd_context_sp(c), back;
   if (info->si_code <= 0 || (uint64_t)info->si_addr != pc || hd_late_gone(pc)) return;
@@ -36,7 +36,7 @@ static void step_back(ucontext_t *c, const siginfo_t *info) {
   if (back) hd_context_set(c, back - HD_CALL_SIZE, sp + sizeof back); // in the call
 }
 
-// What there is to say of a fault: it is where a library was that is gone.
+// Describes a fault at an address of a library that was unloaded.
 static const char *unloaded(uint64_t pc, uint64_t addr) {
   const char *code = hd_late_gone(pc), *data = code ? NULL : hd_late_gone(addr);
   if (code) return hd_text("in the code of %s, which was unloaded", hd_base_name(code));
@@ -53,7 +53,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     if (hd_in_runtime(pc) && !progaccess(pc)) hd_fatal("signal %d in the runtime before main (offset %lx)", sig, hd_runtime_offset(pc));
     hd_refuse("the program died of signal %d before main", sig);
   }
-  if (hd_unwinding) { // a broken stack: go on with what is known
+  if (hd_unwinding) { // a broken stack: continue with what is known
     void (*resume)(void) = hd_to_carrier;
     uint64_t none = 0;
     hd_unwinding = false;

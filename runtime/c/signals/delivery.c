@@ -1,7 +1,7 @@
-// delivery.c: running the program's signal handlers. A handler runs on the stack of the
-// thread that takes the signal, at a scheduling point of it, with whatever the thread was
-// about to do put aside; or, for a signal that a thread sends itself or unblocks, before
-// that call returns.
+// delivery.c: running the program's signal handlers. A handler runs on the stack of the thread
+// that takes the signal, at one of its scheduling points, and suspends the operation that the
+// thread was about to do; or, for a signal that a thread sends itself or unblocks, before that
+// call returns.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -22,7 +22,8 @@
 // ---- when
 //
 // The mark that a signal leaves on its thread (core/interrupts.c) makes a thread that leaves the
-// kernel for any other reason take it before the call returns. What the call has done is done by then. pc: where it returns to.
+// kernel for any other reason take it before the call returns. The call has had its effect by then.
+// pc: where it returns to.
 void hd_kernel_exit(uint64_t pc) {
   struct hd_thread *t = hd.cur;
   if (HD_LIKELY(!hd.npending) || t->signals.masked || !hd_signal_for(t)) return;
@@ -39,7 +40,7 @@ static void pop(struct hd_thread *t) {
   hd.nsuspended--;
 }
 
-// The handler was left by an exception or pthread_exit, and so were those inside of it.
+// An exception or pthread_exit left the handler, and with it the handlers nested in it.
 static void unwound(struct hd_suspended *s) {
   if (!s->sig || !hd_active()) return;
   struct hd_thread *t = hd.cur;
@@ -52,7 +53,7 @@ static void put_aside(struct hd_thread *t, struct hd_suspended *s, int sig) {
   s->sig = sig;
   s->pend = t->pend;
   s->wait = t->wait;
-  if (!hd_owes(t)) s->wait.owed = HD_OWED_NOT; // else: the kernel has several run one after the other
+  if (!hd_owes(t)) s->wait.owed = HD_OWED_NOT; // else: the kernel runs several one after the other
   s->touched_low = t->stack.touched_low;
   s->depth = t->calls.depth;
   t->wait.cancelable = false;
@@ -91,17 +92,17 @@ void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t 
   put_aside(t, &s, sig);
   t->signals.masked = false;
   t->signals.mask |= *(const uint64_t *)&act->sa_mask | (act->sa_flags & SA_NODEFER ? 0 : hd_bit(sig));
-  // The kernel has the others that such a mask lets through run before this one's first step.
+  // The kernel runs the other handlers that such a mask lets through before this one's first step.
   if (masked) hd_deliver_due(t, s.pend.pc);
   bool other = act->sa_flags & SA_ONSTACK && t->signals.alt_size && !hd_on_alt_stack(t, (uintptr_t)__builtin_frame_address(0));
   if (other) hd_call_on((t->signals.alt_lo + t->signals.alt_size) & ~15ull, (void *)act->sa_sigaction, sig, info, c);
-  else act->sa_sigaction(sig, info, c); // a handler of one argument does not look at the others
+  else act->sa_sigaction(sig, info, c); // a handler of one argument ignores the others
   hd_event_settle();
   t->signals.mask = *(uint64_t *)&c->uc_sigmask;
   take_up(t, &s, other);
 }
 
-// Runs the handler for a signal that was taken, or does what is done without one.
+// Runs the handler for a signal that was taken, or performs its default action.
 static void run(struct hd_thread *t, const struct hd_signal *q) {
   struct sigaction act = hd_actions[q->sig];
   if (hd_signal_ignored(q->sig)) return;
@@ -178,8 +179,8 @@ static bool same_stack(const struct hd_thread *t, uintptr_t a, uintptr_t b) { re
 static HD_PROGACCESS void before_jump(struct jump *env) {
   struct hd_thread *t = hd.cur;
   uintptr_t sp = hd_jump_sp(env->regs);
-  // Of the handlers that run, those that began below where it goes to are left, with all
-  // inside of them. Frames on different stacks cannot be compared.
+  // The jump leaves the running handlers that began below its target, with all that are nested
+  // in them. Frames on different stacks cannot be compared.
   struct hd_suspended *left = NULL;
   for (struct hd_suspended *s = t->signals.suspended; s; s = s->outer)
     if (same_stack(t, (uintptr_t)s, sp) && (uintptr_t)s < sp) left = s;

@@ -1,7 +1,7 @@
 // fault.c: faults that the program handles itself. The kernel calls the runtime's handler
 // (crash.c) on the carrier's stack for signals; the program's must run on the thread's
-// own, where other threads may be scheduled and where it may be left by a jump. So the
-// runtime's handler puts what the kernel saved there and returns into hd_handle_fault.
+// own, where other threads may be scheduled and which it may leave by a jump. So the
+// runtime's handler copies what the kernel saved there and returns into hd_handle_fault.
 #define _GNU_SOURCE
 #include <signal.h>
 #include "arch/context.h"
@@ -33,7 +33,7 @@ static _Noreturn void hd_handle_fault(struct fault *f) {
   bool in_operation = hd.open;
   hd_commit_failed();
   struct sigaction act = hd_actions[sig];
-  // A fault is not a choice: the thread would always have had it here.
+  // A fault is not a scheduling decision: the thread always faults here.
   if (!hd_in_runtime(pc)) t->pend.pc = pc + 1;
   hd_note(t, HD_OP_SIGNAL_DELIVER, (uint64_t)act.sa_handler, 0, (uint64_t)sig);
   hd_run_handler(t, &act, &f->info, &f->context);
@@ -46,7 +46,7 @@ bool hd_fault(int sig, void *info, void *context) {
   struct hd_thread *t = hd.cur;
   ucontext_t *c = context;
   const struct sigaction *act = &hd_actions[sig];
-  if (t->signals.mask & hd_bit(sig)) return false; // fatal, says POSIX; so is one in its own handler
+  if (t->signals.mask & hd_bit(sig)) return false; // fatal in POSIX; so is one in its own handler
   uintptr_t sp = hd_context_sp(c), lo, hi;
   lo = t->stack.hi ? t->stack.lo : t->host ? t->host->lo : hd_main_sp - ((8 << 20) - (512 << 10));
   hi = t->stack.hi ? t->stack.hi : t->host ? t->host->hi : hd_main_sp + (1 << 20);

@@ -1,5 +1,5 @@
-// legacy.c: the signal calls of System V and of BSD, in terms of POSIX's, as glibc has
-// them. BSD's masks are of 32 bits: they say nothing of the signals above.
+// legacy.c: the signal calls of System V and of BSD, in terms of POSIX's, as in glibc. BSD's masks
+// have 32 bits and do not cover higher signals.
 #define _GNU_SOURCE
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // they are
 #include <errno.h>
@@ -68,8 +68,8 @@ HD_INTERPOSE_CONTROLLED(int, sigblock, (int bits), (bits)) { return change(SIG_B
 HD_INTERPOSE_CONTROLLED(int, sigsetmask, (int bits), (bits)) { return change(SIG_SETMASK, bits, HD_RA); }
 HD_INTERPOSE_CONTROLLED(int, siggetmask, (void), ()) { return change(SIG_BLOCK, 0, HD_RA); }
 
-// Which of the two sigpause is, headers decide: System V's names a signal to be let through,
-// BSD's gives the whole mask.
+// Headers decide which of the two sigpause is: System V's takes a signal to unblock, BSD's the
+// whole mask.
 static int suspend(int what, bool one_signal, uint64_t pc) {
   if (one_signal && !hd_signal_valid(what)) return result(EINVAL);
   return hd_signal_suspend(true, one_signal ? hd.cur->signals.mask & ~hd_bit(what) : (uint32_t)what, pc);
@@ -77,5 +77,5 @@ static int suspend(int what, bool one_signal, uint64_t pc) {
 
 HD_INTERPOSE(int, __sigpause, (int what, int one_signal), (what, one_signal)) { return suspend(what, one_signal, HD_RA); }
 HD_EXPORT int __xpg_sigpause(int sig) { return hd_active() ? suspend(sig, true, HD_RA) : REAL(__sigpause)(sig, 1); }
-HD_EXPORT int hd_bsd_sigpause(int bits) __asm__("sigpause"); // the header means the one above by that name
+HD_EXPORT int hd_bsd_sigpause(int bits) __asm__("sigpause"); // in the header that name means the one above
 int hd_bsd_sigpause(int bits) { return hd_active() ? suspend(bits, false, HD_RA) : REAL(__sigpause)(bits, 0); }

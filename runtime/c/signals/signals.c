@@ -1,6 +1,6 @@
-// signals.c: signals the program sends itself. None reaches it from outside while it is
-// controlled. Dispositions, masks and pending signals are the program's own business and
-// are kept here, not in the kernel, whose state would outlive the execution. Handlers run in
+// signals.c: signals the program sends itself. None reaches it from other processes while it is
+// controlled. Dispositions, masks and pending signals are kept here, not in the kernel, whose state
+// would outlive the execution. Handlers run in
 // delivery.c.
 #define _GNU_SOURCE
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // siginterrupt is
@@ -100,7 +100,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
 
 int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
   if (hd_active()) return set_action(sig, act, old, pc);
-  if (!hd_signal_valid(sig)) return EINVAL; // before main: in force from main on, and never the kernel's
+  if (!hd_signal_valid(sig)) return EINVAL; // before main: in force from main on, and never set in the kernel
   if (old) *old = actions_at_main[sig];
   if (act) {
     actions_at_main[sig] = *act;
@@ -230,7 +230,7 @@ static bool room_for_one(void) { return hd.npending < QUEUE; }
 
 static void put(const struct hd_signal *s) {
   uint64_t *bits = bits_of(s->target);
-  if (s->sig < REALTIME && *bits & hd_bit(s->sig)) return; // one of each is enough
+  if (s->sig < REALTIME && *bits & hd_bit(s->sig)) return; // standard signals do not queue
   if (!room_for_one()) return;
   *bits |= hd_bit(s->sig);
   queue[hd.npending++] = *s;
@@ -293,7 +293,7 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
 }
 
 // ---- sending
-// Nobody has it delivered now: it is blocked, or somebody waits for it.
+// Reports whether no thread takes it now: all block it, or one waits for it.
 static bool held(uint32_t target, int sig) {
   if (sig == SIGKILL || sig == SIGSTOP) return false;
   if (target != HD_PROCESS) return hd_threads[target].signals.mask & hd_bit(sig) || hd_signal_waited(&hd_threads[target], sig);
@@ -322,8 +322,8 @@ void hd_signal_generate(const struct hd_signal *s, uint64_t pc) {
   hd_update_all();
 }
 
-// To pthread_kill a thread that has
-// ended and was not joined is still one, and ignores the signal (glibc 2.34 and later).
+// pthread_kill accepts a thread that has ended and was not joined; it ignores the signal (glibc 2.34
+// and later).
 int hd_signal_send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc) {
   if (target) target->referred++;
   struct hd_thread *t = hd_op(HD_OP_SIGNAL_SEND, pc, target ? target->fs : 0);
@@ -376,7 +376,7 @@ HD_INTERPOSE(int, raise, (int sig), (sig)) {
   return result(hd_signal_valid(sig) ? hd_signal_send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
-// The program's group has no other member that heddle knows of.
+// heddle knows of no other member of the program's group.
 HD_INTERPOSE(int, killpg, (int group, int sig), (group, sig)) {
   if (group < 0) return result(EINVAL);
   if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
@@ -474,7 +474,7 @@ HD_INTERPOSE(int, sigsuspend, (const sigset_t *set), (set)) {
 }
 HD_INTERPOSE(int, pause, (void), ()) { return hd_signal_suspend(false, 0, HD_RA); }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static void main_thread(struct hd_thread *t) { t->signals.mask = mask_at_main; }
 
 static bool wait_enabled(const struct hd_thread *u) { return u->wait.timed_out || hd_signals_pending(u) & u->pend.aux; }

@@ -6,14 +6,14 @@
 #include "core/interrupts.h"
 #include "core/registration.h"
 
-// A signal on its way.
+// A pending signal.
 struct hd_signal {
   int sig, code;          // si_code
   uint32_t target;        // slot of a thread, or HD_PROCESS
   uint32_t sender;        // number of a thread + 1, 0: none
   union sigval value;
   struct hd_timer *timer; // that sent it, or NULL
-  void (*taken)(struct hd_timer *timer, siginfo_t *info); // tells the timer that it is being delivered
+  void (*taken)(struct hd_timer *timer, siginfo_t *info); // called when it is delivered
   int child, status;      // SIGCHLD: the number of the child that has ended, or 0, and what si_status says
 };
 
@@ -38,12 +38,12 @@ bool hd_signal_take(struct hd_thread *t, uint64_t set, struct hd_signal *out);
 void hd_signal_info(siginfo_t *info, const struct hd_signal *s);
 HD_COLD _Noreturn void hd_signal_fatal(int sig, uint64_t pc);    // its default action
 void hd_signal_abort(uint64_t pc);                // runs the program's handler of SIGABRT, if there is one
-void hd_signal_kernel(int sig);                   // the kernel sends it to the running thread: pending
-void hd_signals_release(uint64_t mask);           // what the program set is the kernel's from now on
+void hd_signal_kernel(int sig);                   // makes pending what the kernel sends to the running thread
+void hd_signals_release(uint64_t mask);           // from now on the kernel has the program's dispositions and masks
 extern const struct hd_registration hd_signals;
 
-// ppoll and kin: a mask for one call, NULL: the thread's. Until hd_mask_back a handler only comes
-// where it ends the call, and then the mask has been put back.
+// For ppoll and similar calls: a mask for one call, NULL: the thread's. Until hd_mask_back a handler
+// runs only if it ends the call, and then the mask has been restored.
 void hd_mask_for_call(const sigset_t *mask, uint64_t pc);
 void hd_mask_back(uint64_t pc);
 
@@ -57,9 +57,9 @@ void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present cal
 extern const struct hd_registration hd_delivery;
 
 // ---- fault.c
-bool hd_fault(int sig, void *info, void *context); // have the program's handler run; false: it cannot
+bool hd_fault(int sig, void *info, void *context); // arranges for the program's handler to run; false: it cannot
 
 // ---- crash.c: the kernel's signals to the runtime
-void hd_crash_remove(void);                       // give the runtime's signals back
+void hd_crash_remove(void);                       // stop handling the runtime's signals
 extern const struct hd_registration hd_crash;
 #endif

@@ -1,6 +1,6 @@
-// timestamp.c: the time-stamp counter in virtual time. Programs read it with an instruction, past
-// every interposed function, to tell how long they waited. If a loaded module contains the
-// instruction, the kernel makes it fault (PR_SET_TSC), and the handler answers for it.
+// timestamp.c: the time-stamp counter in virtual time. Programs read it with an instruction, which
+// no interposed function sees, to measure how long they waited. If a loaded module contains the
+// instruction, the kernel makes it fault (PR_SET_TSC), and the handler emulates it.
 //
 // The kernel's vDSO reads the counter too, and gets the real one. Children of the program are
 // started with the trap off, since they would inherit it past exec.
@@ -16,7 +16,7 @@
 
 enum {
   PER_NS = 3,        // counts per nanosecond: a common rate
-  PER_READ = 100,    // nanoseconds that a read takes, as a look at a clock does
+  PER_READ = 100,    // nanoseconds that a read takes, as reading a clock does
   VDSO_SIZE = 16384, // at most
 };
 static const uint64_t START = 3000000000000;

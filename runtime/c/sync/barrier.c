@@ -1,5 +1,5 @@
-// barrier.c: barriers, in glibc's fields: arrivals (0), round (4), count (8); a mark for a
-// destroyed one at 20. Arriving and leaving are two events; the last arrival lets all go.
+// barrier.c: barriers, in glibc's fields: arrivals (0), round (4), count (8); the word at 20 marks
+// a destroyed one. Arriving and leaving are two events; the last arrival releases all threads.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -76,7 +76,7 @@ HD_INTERPOSE(int, pthread_barrier_destroy, (pthread_barrier_t *p), (p)) {
   return 0;
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool leave_enabled(const struct hd_thread *u) { return u->wait.woken; }
 
 static const struct hd_operation operations[] = { { .op = HD_OP_BARRIER_LEAVE, .enabled = leave_enabled } };

@@ -1,5 +1,5 @@
 // c11.c: C11 threads (threads.h): the same objects as POSIX's, with result codes of their
-// own. In glibc the types of both are laid out alike.
+// own. glibc lays out the types of both alike.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -21,8 +21,7 @@ static int code(int err) {
 
 // ---- threads
 //
-// A start routine that returns int: what is above the int in the register is cut off when
-// the thread is joined.
+// The start routine returns int: thrd_join drops the upper bits of the register.
 HD_INTERPOSE_WHILE(hd_before_main() || hd_threads_controlled(), int, thrd_create, (thrd_t *id, thrd_start_t entry, void *arg), (id, entry, arg)) {
   void *(*start)(void *) = (void *(*)(void *))(void *)entry;
   return code(hd_active() ? hd_thread_create(id, NULL, start, arg, HD_RA) : hd_early_create(id, NULL, start, arg, HD_RA));

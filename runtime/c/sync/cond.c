@@ -1,8 +1,7 @@
 // cond.c: condition variables, modelled whole: a wait releases the mutex and enqueues in
-// one event, and takes the mutex again in another. Between them it is woken, by somebody or
-// on its own: running out of time and waking up spuriously are events that need no mutex
-// (core/detour.c). The object itself holds only its
-// clock (glibc's bit) and whether it was destroyed; its waiters are in the threads.
+// one event, and reacquires the mutex in another. In between it is signalled, times out or
+// wakes spuriously; the last two are events that need no mutex (core/detour.c). The object holds
+// only its clock (glibc's bit) and whether it was destroyed; the threads record what they wait on.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -64,7 +63,7 @@ static int wait(void *p, void *mutex, uint64_t pc, const struct hd_deadline *unt
   usable(c, pc);
   hd_check_live(mutex, pc);
   if (!hd_mutex_held((uint64_t)mutex, t))
-    hd_misuse(pc, (uint64_t)mutex, hd_omit_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was left out: the wait needs it" : "condition wait with a mutex that the thread does not hold");
+    hd_misuse(pc, (uint64_t)mutex, hd_omit_held((uint64_t)mutex) ? "condition wait with a mutex whose lock was omitted: the wait needs it" : "condition wait with a mutex that the thread does not hold");
   uint32_t count = hd_mutex_release_all((uint64_t)mutex);
   hd_commit(t, 0, 0);
   hd_update((uint64_t)mutex);
@@ -154,7 +153,7 @@ int hd_cond_destroy(void *p, uint64_t pc) {
   struct cond *c = usable(p, pc);
   struct hd_thread *t = hd_op(HD_OP_COND_DESTROY, pc, (uint64_t)p);
   usable(c, pc);
-  // POSIX allows it as soon as nobody is blocked: woken threads may still be on their way.
+  // POSIX allows it once no thread is blocked; woken threads may not have returned yet.
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (!u->ended && u->pend.op == HD_OP_COND_WAKE && u->wait.on == (uint64_t)c && !u->wait.woken && !u->wait.timed_out)
@@ -168,10 +167,10 @@ int hd_cond_destroy(void *p, uint64_t pc) {
 
 HD_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t *c), (c)) { return hd_cond_destroy(c, HD_RA); }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 //
-// A wait ends with the mutex, whose memory may be gone, and so may the condition variable's
-// once it was woken.
+// A wait ends by acquiring the mutex, whose memory may have been released, and so may the condition
+// variable's once the thread was woken.
 static bool wake_enabled(const struct hd_thread *u) {
   return (u->wait.woken || u->wait.timed_out || hd_cancel_due(u)) && (hd_freed(u->pend.aux) || hd_mutex_free(u->pend.aux));
 }

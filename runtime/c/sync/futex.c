@@ -55,7 +55,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     uint32_t n = 0;
     for (uint32_t i; n < val && (i = hd_policy_waiter(HD_OP_FUTEX_WAKEUP, (uint64_t)p, n == 0)) != ~0u; n++) {
       hd_wake(&hd_threads[i]);
-      if (n == 0) t->pend.aux = hd_threads[i].number + 1; // the choice a script can repeat
+      if (n == 0) t->pend.aux = hd_threads[i].number + 1; // lets a script wake the same thread
     }
     if (n) hd_progress(t);
     hd_commit(t, n, 0);
@@ -73,7 +73,7 @@ long hd_futex(uint32_t *p, int op, uint32_t val, const struct timespec *timeout,
   return r;
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool wakeup_enabled(const struct hd_thread *u) { return u->wait.woken || u->wait.timed_out; }
 
 static const struct hd_operation operations[] = { { .op = HD_OP_FUTEX_WAKEUP, .enabled = wakeup_enabled, .spurious = true } };

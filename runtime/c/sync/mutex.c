@@ -1,9 +1,9 @@
 // mutex.c: mutexes of all types. Their state is in the program's own object, in glibc's
-// fields, so that static initialisers work, a debugger shows it, and putting memory back
-// puts it back: lock (int at 0; its high bits are the priority ceiling), recursion count
+// fields, so that static initialisers work, a debugger shows it, and restoring memory restores
+// it: lock (int at 0; its high bits are the priority ceiling), recursion count
 // (4), owner (8, thread number + 1), kind (16). The number of users (12) is not needed; for
-// robust mutexes it says whether the state they guard is all right, and their list links
-// (24, 32) tie together those that a thread holds.
+// robust mutexes it records whether the state they guard is consistent, and their list links
+// (24, 32) connect those that a thread holds.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -192,7 +192,7 @@ int hd_mutex_unlock(void *p, uint64_t pc) {
   usable(m, pc);
   if (!hd_mutex_held((uint64_t)m, t)) {
     if (type_of(m) == PTHREAD_MUTEX_ERRORCHECK || type_of(m) == PTHREAD_MUTEX_RECURSIVE || robust(m)) {
-      hd_commit(t, 0, EPERM); // these types promise an error
+      hd_commit(t, 0, EPERM); // POSIX requires an error for these types
       return EPERM;
     }
     hd_misuse(pc, (uint64_t)m, locked(m) ? "unlock of a mutex that another thread holds" : "unlock of a mutex that is not held");
@@ -246,8 +246,8 @@ int hd_mutex_destroy(void *p, uint64_t pc) {
 
 HD_INTERPOSE(int, pthread_mutex_destroy, (pthread_mutex_t *m), (m)) { return hd_mutex_destroy(m, HD_RA); }
 
-// The ceiling is kept and returned; priorities do not matter here. It is changed by who
-// has the mutex.
+// The ceiling is stored and returned; heddle does not model priorities. The caller acquires the mutex
+// to change it.
 static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
   struct mutex *m = usable(p, pc);
   if (!(m->kind & PRIO_PROTECT) || ceiling < 1 || ceiling > 99) return EINVAL;
@@ -264,7 +264,7 @@ HD_INTERPOSE(int, pthread_mutex_setprioceiling, (pthread_mutex_t *m, int ceiling
   return set_ceiling(m, ceiling, old, HD_RA);
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 //
 // An object's memory may have been released. The thread is then enabled, and its own call faults
 // or reports the misuse.

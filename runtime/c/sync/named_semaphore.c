@@ -18,7 +18,7 @@
 
 enum { MOST = 256 };
 static struct named {
-  char name[NAME_MAX - 3]; // what is left of NAME_MAX beside glibc's "sem."
+  char name[NAME_MAX - 3]; // NAME_MAX without glibc's "sem."
   bool named;              // until sem_unlink
   uint32_t opens;
   sem_t *sem;
@@ -28,7 +28,7 @@ static uint32_t n;
 static void begin(void) { n = 0; }
 bool hd_semnamed_used(void) { return n > 0; }
 
-// The name without slashes in front; 0 or errno.
+// The name without leading slashes; 0 or errno.
 static int name_of(char *out, const char *name) {
   char text[PATH_MAX];
   if (!hd_fetch_string(text, name, sizeof text)) return ENAMETOOLONG;
@@ -55,7 +55,7 @@ static void look_outside(const char *name) {
   hd_copy(path, dir, sizeof dir - 1);
   hd_copy(path + sizeof dir - 1, name, hd_strlen(name) + 1);
   if (hd_sys(SYS_access, path, 0, 0) == 0)
-    hd_unsupported("sem_open of a semaphore that another process has made (a file /dev/shm/sem.NAME that nobody needs can be removed)");
+    hd_unsupported("sem_open of a semaphore that another process created (remove the file /dev/shm/sem.NAME if it is left over)");
 }
 
 static struct named *make(const char *name, unsigned value, uint64_t pc) {
@@ -79,7 +79,7 @@ static sem_t *open_named(const char *text, int flags, unsigned value, uint64_t p
   struct named *s = err ? NULL : find(name);
   t = hd_op(HD_OP_SEM_OPEN, pc, s ? (uint64_t)s->sem : 0);
   if (!err) {
-    s = find(name); // others have run
+    s = find(name); // other threads have run
     if (s && flags & O_CREAT && flags & O_EXCL) err = EEXIST;
     else if (!s) {
       look_outside(name);
@@ -125,7 +125,7 @@ HD_INTERPOSE(int, sem_close, (sem_t *sem), (sem)) {
   return s ? 0 : -1;
 }
 
-// Threads that have it open keep it.
+// Threads that opened it can still use it.
 HD_INTERPOSE(int, sem_unlink, (const char *text), (text)) {
   hd.cur->pend.pc = HD_RA;
   char name[sizeof all->name];

@@ -16,8 +16,8 @@ static void usable(int *state, uint64_t pc) {
   hd_refresh(state, sizeof *state, pc);
 }
 
-// Returns true if this thread is to run the initialiser. obj is what the program calls the object:
-// a guard is known by its first byte, which compiled code loads with acquire order.
+// Returns true if this thread must run the initialiser. obj is the address that names the object:
+// for a guard its first byte, which compiled code loads with acquire order.
 static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
   struct hd_thread *t = hd.cur;
   usable(state, pc);
@@ -70,7 +70,7 @@ static int guard_acquire(uint64_t *guard) {
   return 0;
 }
 
-// A guard is 64 bits; the first byte is what compiled code looks at. The second word
+// A guard has 64 bits; compiled code tests the first byte. The second word
 // holds the state here, in the encoding of pthread_once.
 HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
   if (!hd_active()) return REAL(__cxa_guard_acquire) ? REAL(__cxa_guard_acquire)(guard) : guard_acquire(guard);
@@ -107,7 +107,7 @@ HD_EXPORT void __cxa_guard_abort(uint64_t *guard) {
   end(state, 0, HD_RA, (uint64_t)guard);
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool begin_enabled(const struct hd_thread *u) { return hd_freed(u->wait.on) || !(hd_word_or(u->wait.on, 0) & 1); }
 static uint32_t runs_it(const struct hd_thread *u, uint64_t *object) {
   (void)object;

@@ -126,7 +126,7 @@ HD_INTERPOSE(int, pthread_rwlock_destroy, (pthread_rwlock_t *p), (p)) {
   return 0;
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool rdlock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || available(u->pend.obj, false); }
 static bool wrlock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || available(u->pend.obj, true); }
 static bool timedrdlock_enabled(const struct hd_thread *u) { return u->wait.timed_out || rdlock_enabled(u); }

@@ -1,6 +1,5 @@
-// semaphore.c: semaphores; those with names are opened in named_semaphore.c. The count is where glibc keeps
-// it (first word), a mark for one that was destroyed or closed in a word that glibc leaves
-// alone.
+// semaphore.c: semaphores; named ones are opened in named_semaphore.c. The count is where glibc
+// keeps it (first word); a word that glibc does not use marks a destroyed or closed semaphore.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -117,7 +116,7 @@ HD_INTERPOSE(int, sem_destroy, (sem_t *p), (p)) {
   return 0;
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool wait_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || hd_word_or(u->pend.obj, 1) != 0; }
 static bool timedwait_enabled(const struct hd_thread *u) { return u->wait.timed_out || wait_enabled(u); }
 

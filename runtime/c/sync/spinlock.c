@@ -58,7 +58,7 @@ HD_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t *s), (s)) { return se
 HD_INTERPOSE(int, pthread_spin_init, (pthread_spinlock_t *s, int shared), (s, shared)) { return set(s, HD_RA, HD_OP_SPIN_INIT, 1); }
 HD_INTERPOSE(int, pthread_spin_destroy, (pthread_spinlock_t *s), (s)) { return set(s, HD_RA, HD_OP_SPIN_DESTROY, 1); }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool lock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || hd_word_or(u->pend.obj, 1) == 1; }
 
 static const struct hd_operation operations[] = { { .op = HD_OP_SPIN_LOCK, .enabled = lock_enabled, .async_cancel = true } };

@@ -1,5 +1,5 @@
-// sync.h: what the synchronisation objects share, and what functions of several names do
-// (c11.c), called at pc.
+// sync.h: what the synchronisation objects share, and the bodies of functions that POSIX and C11
+// both name (c11.c), called at pc.
 #ifndef HD_SYNC_SYNC_H
 #define HD_SYNC_SYNC_H
 #include <semaphore.h>

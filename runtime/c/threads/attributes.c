@@ -1,6 +1,6 @@
-// attributes.c: what a program may set for a thread and ask for again; no effect on scheduling:
-// its name, processors and priority. It is kept per thread here, because the kernel's idea of
-// it is the carrier's, and would outlive the execution.
+// attributes.c: a thread's name, processors and priority, which have no effect on scheduling. They
+// are stored per thread here, because the kernel's are the carrier's and would outlive the
+// execution.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static struct hd_thread *thread_of(pthread_t id, uint64_t pc) {
   return u;
 }
 
-// ---- names. The last byte of one that was set tells an empty name from none.
+// ---- names. The last byte distinguishes an empty name from an unset one.
 static HD_PROGACCESS int set_label(struct hd_thread *u, const char *name) {
   uint64_t n = hd_strlen(name);
   if (n >= sizeof u->attributes.label) return ERANGE;

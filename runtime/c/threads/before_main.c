@@ -1,6 +1,6 @@
-// before_main.c: threads that the program or a library starts before main, in a constructor. What
-// they do is controlled from main on, so they begin with it: main's first operations create
-// them, with the identifiers that the constructors were given.
+// before_main.c: threads that the program or a library starts before main, in a constructor.
+// heddle controls threads from main on, so they begin there: main's first operations create
+// them, with the identifiers that the constructors received.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "core/fiber.h"
@@ -49,7 +49,7 @@ _Noreturn void hd_early_join(void) {
 }
 
 static void begin(void) {
-  for (uint32_t i = 0; i < n; i++) hd_hosts[i].used = true; // threads that begin meanwhile may start others
+  for (uint32_t i = 0; i < n; i++) hd_hosts[i].used = true; // threads that begin in this loop may start others
   for (uint32_t i = 0; i < n; i++) {
     pthread_attr_t attr;
     pthread_attr_init(&attr);

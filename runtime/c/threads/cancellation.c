@@ -1,5 +1,5 @@
-// cancellation.c: asking a thread to cancel, and whether it allows it. When it acts on the request
-// is in core/cancellation.c.
+// cancellation.c: requests to cancel a thread, and whether it allows them. core/cancellation.c
+// decides when it acts on a request.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ HD_INTERPOSE(int, pthread_cancel, (pthread_t id), (id)) {
   return 0;
 }
 
-// A test that cannot find anything is not an operation.
+// A test that cannot find a request is not an operation.
 static void test(uint64_t pc) {
   struct hd_thread *t = hd.cur;
   if (t->cancel & (HD_CANCEL_DISABLED | HD_CANCEL_LEAVING)) return;
@@ -57,7 +57,7 @@ HD_INTERPOSE(int, pthread_setcancelstate, (int state, int *old), (state, old)) {
   return 0;
 }
 
-// libc is told of the type, because it keeps it for the next two functions.
+// libc stores the type too, for the next two functions.
 HD_EXPORT int pthread_setcanceltype(int type, int *old) {
   int err = REAL(pthread_setcanceltype)(type, old);
   if (err == 0 && hd_active()) change(HD_CANCEL_ASYNC, type == PTHREAD_CANCEL_ASYNCHRONOUS, HD_RA);

@@ -1,4 +1,4 @@
-// keys.c: destructors of thread-specific data, which the runtime runs in libc's place.
+// keys.c: destructors of thread-specific data, which the runtime runs instead of libc.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <pthread.h>

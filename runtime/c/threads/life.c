@@ -30,8 +30,8 @@ extern void __pthread_register_cancel(__pthread_unwind_buf_t *);
 
 // ---- begin and end
 //
-// Two threads may both be about to end as the last two. When one has, what the other is
-// about to do has become the end of the process.
+// The last two threads may both be about to end. Once one has ended, the other's pending operation
+// is the end of the process.
 static void last_one_exits(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
@@ -57,8 +57,8 @@ static _Noreturn void finish(struct hd_thread *t) {
   hd_thread_leave();
 }
 
-// A thread may take a signal late, but not never: the kernel would have handed it over long
-// before the thread has ended.
+// A thread may take a signal late, but must take it: the kernel would have delivered it long before
+// the thread's end.
 static void last_signals(struct hd_thread *t, uint64_t pc) {
   if (HD_UNLIKELY(hd.npending)) hd_deliver_due(t, pc);
 }
@@ -74,8 +74,8 @@ static uint64_t call_program(struct hd_thread *t, void *f, uint64_t a, uint64_t 
 }
 
 static void thread_body(struct hd_thread *t) {
-  // Where pthread_exit ends up once the program's own cleanup handlers have run: glibc
-  // unwinds to the innermost registered frame, and this is the outermost.
+  // pthread_exit arrives here once the program's own cleanup handlers have run: glibc unwinds to
+  // the innermost registered frame, and this is the outermost.
   union { struct __jmp_buf_tag jump; __pthread_unwind_buf_t cancel; } buf; // glibc stores only what the second holds
   if (__sigsetjmp(&buf.jump, 0) == 0) {
     __pthread_register_cancel(&buf.cancel);
@@ -94,7 +94,7 @@ void hd_thread_main(void) {
   struct hd_thread *t = hd.cur;
   if (t->index != 0) {
     hd_event_settle();
-    hd_commit(t, 0, 0); // START was pending since it was created
+    hd_commit(t, 0, 0); // START has been pending since its creation
   }
   thread_body(t);
   finish(hd.cur);
@@ -136,7 +136,7 @@ bool hd_threads_controlled(void) {
   return false;
 }
 
-// A stack larger than hosts have; it goes when the execution ends.
+// A stack larger than the hosts'; the end of the execution releases it.
 static void *large_stack(size_t size) {
   enum { GUARD = 65536 };
   char *p = mmap(NULL, size + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -189,7 +189,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   hd_kernel_exit(pc);
   // The new thread may run before the creator does anything with it. Where memory accesses are
   // not seen, the creator's next point may be far away.
-  uint32_t number = u->number; // it may have ended, and another have its slot
+  uint32_t number = u->number; // it may have ended, and another thread may use its slot
   hd_op(HD_OP_THREAD_CREATED, pc, 0);
   hd_commit(t, number, 0);
   return 0;
@@ -240,7 +240,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   hd.unjoined--;
   hd_progress(t);
   hd_commit(t, u->number, 0);
-  hd_update((uint64_t)u); // another thread may be joining it, by mistake
+  hd_update((uint64_t)u); // another thread may be joining it, which is misuse
   if (ret) hd_to_program(ret, &u->ret, sizeof *ret);
   hd_slot_retire(u);
   return 0;
@@ -284,9 +284,9 @@ HD_INTERPOSE_WHILE(hd_before_main() || hd_active(), int, pthread_detach, (pthrea
   return hd_active() ? hd_thread_detach(id, HD_RA) : hd_early_detach(id);
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 //
-// A second join, or one of a detached thread, goes on to be reported.
+// A second join, or one of a detached thread, is enabled so that it is reported.
 static bool join_enabled(const struct hd_thread *u) {
   const struct hd_thread *target = (const struct hd_thread *)u->wait.on;
   return u->wait.timed_out || target->ended || target->joined || target->detached;

@@ -9,7 +9,7 @@
 #include "core/sched.h"
 #include "threads/threads.h"
 
-// exit runs the program's handlers as part of the execution: other threads go on while
+// exit runs the program's handlers as part of the execution: other threads keep running while
 // it does. The last handler of all is the runtime's (process/start.c).
 //
 // The thread has PROCESS_EXIT pending and has been chosen.
@@ -73,7 +73,7 @@ HD_EXPORT void _exit(int status) {
 }
 HD_EXPORT void _Exit(int) __attribute__((alias("_exit"), noreturn));
 
-// ---- what the scheduler is told
-static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_EXIT } }; // blocked: another thread is at it
+// ---- for the scheduler
+static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_EXIT } }; // blocked: another thread is exiting
 
 const struct hd_registration hd_process_exit = { HD_OPERATIONS(operations) };

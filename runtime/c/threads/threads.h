@@ -6,10 +6,10 @@
 
 // ---- life.c
 void hd_thread_main(void);                    // first code of every fiber
-// A new thread of t's, at the head of entry(arg) and enabled. Ends the execution if there can be no more.
+// Creates a thread for t that starts in entry(arg), enabled. Ends the execution if the limit is reached.
 struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached);
 bool hd_threads_controlled(void);
-void *hd_thread_wishes(const void *attr, size_t *size, bool *detached); // of attributes or NULL; returns the stack they name, or NULL
+void *hd_thread_wishes(const void *attr, size_t *size, bool *detached); // reads attributes, which may be NULL; returns the stack they name, or NULL
 int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), void *arg, uint64_t pc);
 int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadline *until, bool try);
 int hd_thread_detach(uintptr_t id, uint64_t pc);

@@ -1,5 +1,5 @@
-// clocks.c: clocks, sleeps and yields, in virtual time. When it passes is in virtual_time.c; a look at
-// a clock takes a little of it, too.
+// clocks.c: clocks, sleeps and yields, in virtual time. virtual_time.c decides when it passes;
+// reading a clock takes a little of it, too.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -22,13 +22,13 @@
 #include "signals/signals.h"
 #include "time/time.h"
 
-// The clocks there are. Those of processes and threads by number count as this process's.
+// The supported clocks. Clocks of numbered processes and threads count as this process's.
 static bool exists(clockid_t clock) {
   return (clock >= 0 && clock <= CLOCK_TAI && clock != 10 /* CLOCK_SGI_CYCLE */) || (clock < 0 && (clock & 7) != 3 && (clock & 3) != 3);
 }
 
-// A loop that does nothing but look at a clock waits for a time: like other loops that wait it
-// yields from time to time, so that the others come to run, or time can pass.
+// A loop that does nothing but read a clock waits for a time: like other waiting loops it yields
+// after a number of reads, so that other threads run or time passes.
 static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
   hd_forced_yield(t, pc);
   hd_waste(t, pc, 1, false);
@@ -129,7 +129,7 @@ static bool sleep_until(uint64_t deadline, uint64_t ns, bool absolute, uint64_t 
   struct hd_thread *t = hd.cur;
   struct hd_deadline d = { absolute && !ns ? deadline : hd_nap_end(t, pc, deadline) };
   hd_pend(t, HD_OP_SLEEP, pc, 0);
-  hd_block_on(t, HD_TIMERS, 0); // those that expire before it fire before it ends
+  hd_block_on(t, HD_TIMERS, 0); // earlier timers fire before the sleep ends
   hd_timer(t, &d);
   t->wait.intr = HD_INTR_ALWAYS;
   hd_point_cancel(t);
@@ -186,8 +186,8 @@ HD_INTERPOSE(int, usleep, (__useconds_t us), (us)) {
   return -1;
 }
 
-// A loop that does nothing but yield gets as far as one that reads the same value. Where
-// accesses are not seen, it may have done anything in between.
+// A loop that does nothing but yield makes as little progress as one that reads the same value.
+// Where accesses are not recorded, it may have done anything in between.
 void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd.cur;
   bool looked = t->progress.quiet || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
@@ -207,7 +207,7 @@ static int yield(uint64_t pc) {
 HD_EXPORT int sched_yield(void) { return yield(HD_RA); }
 HD_EXPORT int pthread_yield(void) { return yield(HD_RA); }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool sleep_over(const struct hd_thread *u) { return u->wait.timed_out && !hd_timer_before(u->wait.deadline); }
 
 static const struct hd_operation operations[] = {

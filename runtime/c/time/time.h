@@ -9,9 +9,9 @@ void hd_yield(uint64_t pc);
 extern const struct hd_registration hd_clocks;
 
 // ---- timers.c
-// A timer that fires when the child process of that number ends. over says whether it has, and
-// then its signal; patient: nobody could go on meanwhile.
+// A timer that fires when the child process of that number ends. over reports whether it has, and
+// sets its signal; patient: no thread is enabled until then.
 struct hd_timer *hd_timer_child(int child, bool (*over)(int child, bool patient, struct hd_signal *s), uint64_t pc);
-void hd_timer_forget(struct hd_timer *tm);                 // it has been waited for
+void hd_timer_forget(struct hd_timer *tm);                 // the program has waited for it
 extern const struct hd_registration hd_timers;
 #endif

@@ -1,7 +1,7 @@
 // timers.c: alarm, interval timers and POSIX timers, all in virtual time. A timer is an
-// actor of its own: it has a thread's index and events, so its expiry is a choice like any
-// other, but no stack and no code. It fires when virtual time has passed it, or earlier where
-// the plan lets time-outs come early. Processor time is virtual time, too.
+// actor of its own: it has a thread's index and events, so its expiry is a scheduling decision like
+// any other, but no stack and no code. It fires when virtual time has passed it, or earlier where
+// the plan allows early time-outs. Processor time is virtual time, too.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ struct hd_timer {
   bool (*over)(int child, bool patient, struct hd_signal *s);
   uint32_t missed, overrun; // expiries since the last signal was sent; of the last one taken
 };
-static struct hd_timer timers[MAX_TIMERS]; // first ITIMER_REAL, _VIRTUAL, _PROF
+static struct hd_timer timers[MAX_TIMERS]; // the first three are ITIMER_REAL, _VIRTUAL, _PROF
 
 static void begin(void) {
   if (hd.ntimers) hd_fill(timers, 0, sizeof timers);
@@ -84,7 +84,7 @@ static void make(struct hd_timer *tm, uint64_t pc) {
 static uint64_t left(const struct hd_timer *tm) {
   const struct hd_thread *u = thread_of(tm);
   if (!tm->used || !u->wait.timed) return 0;
-  return u->wait.deadline > hd.vtime ? u->wait.deadline - hd.vtime : 1; // 0 would say that it is not set
+  return u->wait.deadline > hd.vtime ? u->wait.deadline - hd.vtime : 1; // 0 would mean that it is not set
 }
 
 static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc) {
@@ -107,11 +107,11 @@ static void arm(struct hd_timer *tm, uint64_t ns, uint64_t interval, uint64_t pc
   hd_commit(t, ns, 0);
 }
 
-// When the end of a child that runs now may show. All that run are over by the same times, in
-// no order.
+// When the end of a child that is running now may show. Children that run at the same time end at
+// the same times, in no order.
 static uint64_t child_shows(void) { return (hd.vtime / CHILD_TAKES + 2) * CHILD_TAKES; }
 
-// Nobody could go on meanwhile, now or when time has passed.
+// No thread is enabled until then, now or after time has passed.
 static bool nobody_else(const struct hd_thread *u) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     if ((hd.enabled.w[w] | hd.timers.w[w]) & ~(w == u->index / 64 ? 1ull << u->index % 64 : 0)) return false;
@@ -131,7 +131,7 @@ static void fire(struct hd_thread *u) {
     bool over = tm->over(tm->child, nobody_else(u), &s);
     hd_commit(u, over ? (uint64_t)tm->sig : 0, 0);
     stop(u, tm);
-    if (!over) { // others may go on, and time
+    if (!over) { // other threads may run, and time may pass
       struct hd_deadline d = { child_shows() };
       hd_timer(u, &d);
     }
@@ -142,7 +142,7 @@ static void fire(struct hd_thread *u) {
   }
   if (tm->notify == SIGEV_THREAD) {
     new = hd_spawn(u, (void *(*)(void *))tm->fn, tm->value.sival_ptr, true);
-    new->signals.mask = 0; // as glibc has it
+    new->signals.mask = 0; // as in glibc
     u->pend.obj = new->fs;
     hd_commit(u, new->number, 0);
   } else {
@@ -371,7 +371,7 @@ HD_INTERPOSE(int, timer_delete, (timer_t id), (id)) {
   return 0;
 }
 
-// ---- what the scheduler is told
+// ---- for the scheduler
 static bool expired(const struct hd_thread *u) { return u->wait.timed_out; }
 
 static const struct hd_operation operations[] = {

@@ -38,7 +38,7 @@ func hdOrdered(op uint16, gp *g, addr unsafe.Pointer) {
 	}
 	systemstack(func() {
 		p := hdPend{op: op, pc: t.pend.pc, obj: uintptr(addr), stack: t.pend.stack}
-		hdRecord(t, &p, hdEvNochoice)
+		hdRecord(t, &p, hdEvNodecision)
 	})
 }
 
@@ -137,7 +137,7 @@ func raceacquirectx(racectx uintptr, addr unsafe.Pointer) {
 	t := hd.clock
 	systemstack(func() {
 		p := hdPend{op: hdOpAcquire, obj: uintptr(addr)}
-		hdRecord(t, &p, hdEvNochoice)
+		hdRecord(t, &p, hdEvNodecision)
 	})
 }
 

@@ -15,6 +15,7 @@
 //	heddle_types.go   types of objects
 //	heddle_where.go   which instruction of the program an operation belongs to
 //	heddle_progress.go who only waits, and the time model
+//	heddle_computation.go  goroutines that go on for long without a scheduling point
 //	heddle_heap.go    the collector, and where memory lies
 //	heddle_clock.go   the clock, and chance
 //	heddle_system.go  what only the system knows: threads that wait, signals on their way
@@ -88,7 +89,12 @@ type hdThread struct {
 	choice    uint32 // of a select: case to try first
 	prio      int64
 	random    uint64 // its own stream, for select, maps and math/rand
-	quiet     uint32 // accesses since its last scheduling point
+	quiet     uint32 // accesses of its present quiet stretch
+	stretches uint32 // quiet ones since its last scheduling point, forced yields not counted (heddle_computation.go)
+	yieldAt   uint32 // of those, at which it yields if it still computes
+	yields    uint8  // of its computations so far, at most hdStretchesMore
+	computes  bool   // its pending operation is such a yield
+	forced    bool   // its pending operation is a yield that heddle put in
 	looks     uint32 // at the clock, since then
 	ran       uint64 // hd.points when it last did an operation, or came to be enabled
 
@@ -165,12 +171,13 @@ var hd struct {
 	preempt    uint32
 	lastRan    uint32
 	since      uint64 // points when it began to run on end
-	coverage   uint64
+	signature  uint64
 	timed      uint64 // hd.points when a timer fired last
 	progress   uint64 // hd.points when somebody did more than wait
 	progressAt int64  // virtual time then
 	drifts     bool   // time, as all only wait
 	looked     bool   // somebody at the clock, since hd.progress
+	ncomputing uint32 // goroutines with computes
 	forced     bool   // the point that a goroutine comes to is a yield that heddle put in
 	slack      int64  // virtual ns that timers may overtake others yet
 	pos        uint32
@@ -342,7 +349,8 @@ func hdStart(gp *g) {
 	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
 	hd.drew = false
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
-	hd.coverage, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
+	hd.ncomputing = 0
+	hd.signature, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
 	hd.slack, hd.drifts, hd.looked, hd.forced = int64(min(p.Slack, 1<<62)), false, false, false
 	hdSlotBegin()
@@ -497,11 +505,11 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		t = gp.hd
 	}
 	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.number
-	r.Plan, r.Index, r.Coverage, r.Vtime = hd.plan.Id, hd.index, hd.coverage, uint64(hd.vnow)
+	r.Plan, r.Index, r.Signature, r.Vtime = hd.plan.Id, hd.index, hd.signature, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
 	r.Threads, r.Deviations = hd.born, hd.devs
 	if hd.outside {
-		r.Notes |= hdNoteOutside
+		r.Notes |= hdNoteExternal
 	}
 	if hd.drew {
 		r.Notes |= hdNoteRandom

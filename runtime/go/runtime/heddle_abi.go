@@ -6,8 +6,8 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 6
-	hdPointsVersion   = 4
+	hdAbiVersion      = 7
+	hdPointsVersion   = 5
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
@@ -15,9 +15,9 @@ const (
 	hdModulePath      = 512
 	hdBuildId         = 32
 	hdOutputKept      = 524288
-	hdMaxIgnored      = 64
-	hdMaxIgnoredSites = 4096
-	hdIgnoredCaller   = 64
+	hdMaxOmitted      = 64
+	hdMaxOmittedSites = 4096
+	hdOmittedCaller   = 64
 )
 
 // enum hd_class
@@ -178,7 +178,7 @@ const (
 	hdOpTimerReset        = 298
 	hdOpTimerFire         = 299
 	hdOpCoroSwitch        = 302
-	hdOpOutside           = 303
+	hdOpExternal          = 303
 	hdOpAcquire           = 308
 	hdOpRelease           = 309
 	hdOpReleaseMerge      = 310
@@ -190,14 +190,14 @@ const (
 
 // enum hd_fd_kind
 const (
-	hdFdPipe    = 1
-	hdFdSocket  = 2
-	hdFdEventfd = 3
-	hdFdTimerfd = 4
-	hdFdEpoll   = 5
-	hdFdFile    = 6
-	hdFdOutside = 7
-	hdFdLoader  = 8
+	hdFdPipe     = 1
+	hdFdSocket   = 2
+	hdFdEventfd  = 3
+	hdFdTimerfd  = 4
+	hdFdEpoll    = 5
+	hdFdFile     = 6
+	hdFdExternal = 7
+	hdFdLoader   = 8
 )
 
 // enum hd_loader_lock
@@ -233,11 +233,11 @@ const (
 
 // enum hd_event_flags
 const (
-	hdEvForced    = 1
-	hdEvTimeout   = 2
-	hdEvNochoice  = 4
-	hdEvAtomic    = 8
-	hdEvOrderMask = 112
+	hdEvForced     = 1
+	hdEvTimeout    = 2
+	hdEvNodecision = 4
+	hdEvAtomic     = 8
+	hdEvOrderMask  = 112
 )
 
 // hdEvent is struct hd_event, 64 bytes.
@@ -303,6 +303,11 @@ const (
 	hdLooks          = 1000
 	hdLooksAgain     = 64
 	hdQuiet          = 20000
+	hdLookOn         = 64
+	hdRepeated       = 16
+	hdStretches      = 1024
+	hdStretchesMore  = 3
+	hdStretchesAlive = 5000
 	hdCpus           = 4
 )
 
@@ -331,6 +336,7 @@ const (
 	hdPlanTimeouts = 32
 	hdPlanSpurious = 256
 	hdPlanHaste    = 512
+	hdPlanWatch    = 1024
 )
 
 // hdStep is struct hd_step, 16 bytes.
@@ -358,7 +364,7 @@ const (
 	hdStepTimeout = 2
 )
 
-// hdPlan is struct hd_plan, 88 bytes.
+// hdPlan is struct hd_plan, 96 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -377,11 +383,12 @@ type hdPlan struct {
 	ExpectStatus int32  // offset 68
 	SkipAccesses uint64 // offset 72
 	MaxAccesses  uint64 // offset 80
+	WatchBudget  uint64 // offset 88
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 88
+	hdSizeofPlan               = 96
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -399,6 +406,7 @@ const (
 	hdOffsetofPlanExpectStatus = 68
 	hdOffsetofPlanSkipAccesses = 72
 	hdOffsetofPlanMaxAccesses  = 80
+	hdOffsetofPlanWatchBudget  = 88
 )
 
 // enum hd_record
@@ -414,6 +422,9 @@ const (
 	hdRecPlanEnd   = 8
 	hdRecLocal     = 12
 	hdRecType      = 13
+	hdRecRace      = 14
+	hdRecProfile   = 15
+	hdRecBlock     = 16
 	hdRecAgain     = 10
 	hdRecInput     = 11
 	hdRecBacktrace = 9
@@ -437,11 +448,11 @@ const (
 	hdOutExit        = 13
 )
 
-// hdResult is struct hd_result, 104 bytes.
+// hdResult is struct hd_result, 112 bytes.
 type hdResult struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
-	Coverage    uint64 // offset 16
+	Signature   uint64 // offset 16
 	Pc          uint64 // offset 24
 	Object      uint64 // offset 32
 	Vtime       uint64 // offset 40
@@ -458,14 +469,15 @@ type hdResult struct {
 	Last        uint32 // offset 88
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
+	Watched     uint64 // offset 104
 }
 
 // Size and offsets of hdResult as the C compiler has them.
 const (
-	hdSizeofResult              = 104
+	hdSizeofResult              = 112
 	hdOffsetofResultPlan        = 0
 	hdOffsetofResultIndex       = 8
-	hdOffsetofResultCoverage    = 16
+	hdOffsetofResultSignature   = 16
 	hdOffsetofResultPc          = 24
 	hdOffsetofResultObject      = 32
 	hdOffsetofResultVtime       = 40
@@ -482,13 +494,79 @@ const (
 	hdOffsetofResultLast        = 88
 	hdOffsetofResultMetThread   = 92
 	hdOffsetofResultMetOp       = 96
+	hdOffsetofResultWatched     = 104
 )
 
 // enum hd_note
 const (
-	hdNoteOutside  = 1
-	hdNoteAccesses = 2
-	hdNoteRandom   = 4
+	hdNoteExternal  = 1
+	hdNoteAccesses  = 2
+	hdNoteRandom    = 4
+	hdNoteUnwatched = 8
+)
+
+// hdRace is struct hd_race, 64 bytes.
+type hdRace struct {
+	Pc     [2]uint64 // offset 0
+	Object uint64    // offset 16
+	Order  uint64    // offset 24
+	Event  uint64    // offset 32
+	Thread [2]uint32 // offset 40
+	Op     [2]uint16 // offset 48
+	Size   uint32    // offset 52
+	Stack  uint32    // offset 56
+	Flags  uint32    // offset 60
+}
+
+// Size and offsets of hdRace as the C compiler has them.
+const (
+	hdSizeofRace         = 64
+	hdOffsetofRacePc     = 0
+	hdOffsetofRaceObject = 16
+	hdOffsetofRaceOrder  = 24
+	hdOffsetofRaceEvent  = 32
+	hdOffsetofRaceThread = 40
+	hdOffsetofRaceOp     = 48
+	hdOffsetofRaceSize   = 52
+	hdOffsetofRaceStack  = 56
+	hdOffsetofRaceFlags  = 60
+)
+
+// enum hd_race_flags
+const (
+	hdRaceHandler = 1
+)
+
+// hdBlock is struct hd_block, 32 bytes.
+type hdBlock struct {
+	Object uint64 // offset 0
+	Size   uint64 // offset 8
+	Pc     uint64 // offset 16
+	Thread uint32 // offset 24
+	Stack  uint32 // offset 28
+}
+
+// Size and offsets of hdBlock as the C compiler has them.
+const (
+	hdSizeofBlock         = 32
+	hdOffsetofBlockObject = 0
+	hdOffsetofBlockSize   = 8
+	hdOffsetofBlockPc     = 16
+	hdOffsetofBlockThread = 24
+	hdOffsetofBlockStack  = 28
+)
+
+// hdProfile is struct hd_profile, 16 bytes.
+type hdProfile struct {
+	Pc    uint64 // offset 0
+	Count uint64 // offset 8
+}
+
+// Size and offsets of hdProfile as the C compiler has them.
+const (
+	hdSizeofProfile        = 16
+	hdOffsetofProfilePc    = 0
+	hdOffsetofProfileCount = 8
 )
 
 // hdThreadInfo is struct hd_thread_info, 48 bytes.
@@ -678,19 +756,19 @@ const (
 	hdLateSpan = 4328521728
 )
 
-// hdIgnoredSite is struct hd_ignored_site, 16 bytes.
-type hdIgnoredSite struct {
+// hdOmittedSite is struct hd_omitted_site, 16 bytes.
+type hdOmittedSite struct {
 	Pc    uint64 // offset 0
 	Which uint32 // offset 8
 	Pad   uint32 // offset 12
 }
 
-// Size and offsets of hdIgnoredSite as the C compiler has them.
+// Size and offsets of hdOmittedSite as the C compiler has them.
 const (
-	hdSizeofIgnoredSite        = 16
-	hdOffsetofIgnoredSitePc    = 0
-	hdOffsetofIgnoredSiteWhich = 8
-	hdOffsetofIgnoredSitePad   = 12
+	hdSizeofOmittedSite        = 16
+	hdOffsetofOmittedSitePc    = 0
+	hdOffsetofOmittedSiteWhich = 8
+	hdOffsetofOmittedSitePad   = 12
 )
 
 // hdShm is struct hd_shm, 370592 bytes.
@@ -708,7 +786,7 @@ type hdShm struct {
 	ResultOff    uint64              // offset 56
 	ResultSize   uint64              // offset 64
 	Options      uint32              // offset 72
-	Donors       uint32              // offset 76
+	Hosts        uint32              // offset 76
 	State        uint32              // offset 80
 	Stop         uint32              // offset 84
 	Heartbeat    uint64              // offset 88
@@ -724,10 +802,10 @@ type hdShm struct {
 	PlanRing     hdRing              // offset 1168
 	ResultRing   hdRing              // offset 1296
 	Modules      [256]hdModule       // offset 1424
-	Nignored     uint32              // offset 152976
+	Nomitted     uint32              // offset 152976
 	PadIgnored   uint32              // offset 152980
-	IgnoredSites [4096]hdIgnoredSite // offset 152984
-	IgnoredTimes [64]uint64          // offset 218520
+	OmittedSites [4096]hdOmittedSite // offset 152984
+	OmittedTimes [64]uint64          // offset 218520
 	Nlate        uint32              // offset 219032
 	PadLate      uint32              // offset 219036
 	Late         [256]hdModule       // offset 219040
@@ -749,7 +827,7 @@ const (
 	hdOffsetofShmResultOff    = 56
 	hdOffsetofShmResultSize   = 64
 	hdOffsetofShmOptions      = 72
-	hdOffsetofShmDonors       = 76
+	hdOffsetofShmHosts        = 76
 	hdOffsetofShmState        = 80
 	hdOffsetofShmStop         = 84
 	hdOffsetofShmHeartbeat    = 88
@@ -765,10 +843,10 @@ const (
 	hdOffsetofShmPlanRing     = 1168
 	hdOffsetofShmResultRing   = 1296
 	hdOffsetofShmModules      = 1424
-	hdOffsetofShmNignored     = 152976
+	hdOffsetofShmNomitted     = 152976
 	hdOffsetofShmPadIgnored   = 152980
-	hdOffsetofShmIgnoredSites = 152984
-	hdOffsetofShmIgnoredTimes = 218520
+	hdOffsetofShmOmittedSites = 152984
+	hdOffsetofShmOmittedTimes = 218520
 	hdOffsetofShmNlate        = 219032
 	hdOffsetofShmPadLate      = 219036
 	hdOffsetofShmLate         = 219040

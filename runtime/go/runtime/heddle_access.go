@@ -118,7 +118,7 @@ func hdAccessed() {
 		fp = 0
 	}
 	stops := hdStops(gp) != nil
-	if t.quiet >= hdQuiet && stops {
+	if t.quiet >= hdQuiet && stops && hdQuietOver(t, a.pc, fp) {
 		hd.forced = true
 		if hdStop(t, hdOpGosched, 0, 0, 0, 0, a.pc, fp) {
 			a.changes, a.forced = true, true
@@ -146,11 +146,11 @@ func hdAccessed() {
 	}
 	p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
 	p.stack = hdStack(gp, a.pc, fp, a.pc)
-	hdRecord(t, &p, hdEvNochoice)
+	hdRecord(t, &p, hdEvNodecision)
 	t.last.pc, t.last.addr = a.pc, a.addr
 }
 
-// hdForced is a yield of a goroutine that has gone on for long.
+// hdForced is a yield that heddle puts in.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
 	hd.forced = hdStops(getg()) != nil

@@ -55,8 +55,12 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 	gp := getg()
 	t.last.pc = 0
 	t.quiet++
-	if t.quiet >= hdQuiet {
-		hdForced(t, pc, fp)
+	if t.quiet >= hdQuiet && hdStops(gp) != nil {
+		yields := false
+		systemstack(func() { yields = hdQuietOver(t, pc, fp) })
+		if yields {
+			hdForced(t, pc, fp)
+		}
 	}
 	own := hdClassOfNosplit(pc) != 0
 	if own && !hd.record && hdStops(gp) == nil {
@@ -93,7 +97,7 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		}
 		hdAtomicEffect(&p)
 		p.stack = hdStack(getg().m.curg, pc, fp, pc)
-		hdRecord(t, &p, hdEvNochoice)
+		hdRecord(t, &p, hdEvNodecision)
 	})
 }
 

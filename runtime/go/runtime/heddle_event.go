@@ -8,23 +8,23 @@ package runtime
 import "unsafe"
 
 const (
-	hdBlock      = 512
-	hdStackSlots = 1 << 12
-	hdCovSlots   = 1 << 14
-	hdPointSlots = 1 << 12
-	hdObjSlots   = 1 << 20
-	hdOwnSlots   = 1 << 10
+	hdBlockEvents = 512
+	hdStackSlots  = 1 << 12
+	hdCovSlots    = 1 << 14
+	hdPointSlots  = 1 << 12
+	hdObjSlots    = 1 << 20
+	hdOwnSlots    = 1 << 10
 )
 
 // hdBig is what recording needs, in memory of its own.
 type hdBig struct {
-	block  [hdBlock]hdEvent
+	block  [hdBlockEvents]hdEvent
 	stacks [hdStackSlots]struct {
 		hash   uint64
 		number uint32
 		epoch  uint32
 	}
-	coverage [hdCovSlots]struct {
+	signature [hdCovSlots]struct {
 		obj   uintptr
 		hash  uint64
 		epoch uint64
@@ -71,7 +71,7 @@ func hdFlush() {
 
 // hdRecordSlot records that t has its slot from now on.
 func hdRecordSlot(t *hdThread) {
-	if hdEv.n == hdBlock {
+	if hdEv.n == hdBlockEvents {
 		hdFlush()
 	}
 	hdEv.block[hdEv.n] = hdEvent{Thread: t.number, Value: uint64(t.index)}
@@ -82,16 +82,16 @@ func hdRecordSlot(t *hdThread) {
 func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	object := hdObject(p.obj)
 	if object == hdNameless && p.op >= hdOpRead && p.op <= hdOpWriteRange {
-		if flags&hdEvNochoice != 0 {
+		if flags&hdEvNodecision != 0 {
 			return
 		}
 		object = 0
 	}
 	ext := 0
-	if hd.nwords > 1 && flags&hdEvNochoice == 0 {
+	if hd.nwords > 1 && flags&hdEvNodecision == 0 {
 		ext = int(hd.nwords-1+7) / 8
 	}
-	if hdEv.n+1+ext > hdBlock {
+	if hdEv.n+1+ext > hdBlockEvents {
 		hdFlush()
 	}
 	e := &hdEv.block[hdEv.n]
@@ -104,7 +104,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 			e.Value, e.Aux = hdPointer(e.Value), hdPointer(e.Aux)
 		}
 	}
-	if flags&hdEvNochoice == 0 {
+	if flags&hdEvNodecision == 0 {
 		e.Enabled = hd.decision[0]
 		e.Mask = uint32(ext)
 	} else {
@@ -138,7 +138,7 @@ func hdNote(op uint16, pc, obj uintptr, value uint64) {
 	}
 	systemstack(func() {
 		p := hdPend{op: op, pc: pc, obj: obj, value: value}
-		hdRecord(t, &p, hdEvNochoice)
+		hdRecord(t, &p, hdEvNodecision)
 	})
 }
 
@@ -327,23 +327,23 @@ func hdReport(t *hdThread) {
 	hdOut(hdRecThread, unsafe.Pointer(&info), hdSizeofThreadInfo)
 }
 
-// hdCoverage chains the thread's operation on to those of its object: the sum over all is
-// the same for executions that order conflicting operations alike (runtime/coverage.c).
-func hdCoverage(t *hdThread) {
+// hdSignature chains the thread's operation on to those of its object: the sum over all is
+// the same for executions that order conflicting operations alike (runtime/c/core/signature.c).
+func hdSignature(t *hdThread) {
 	p := &t.pend
 	i := hdMix(uint64(p.obj), 0x51) >> 20 % hdCovSlots
 	for range 8 {
-		if c := &hdEv.coverage[i]; c.epoch != hdEv.epoch || c.obj == p.obj {
+		if c := &hdEv.signature[i]; c.epoch != hdEv.epoch || c.obj == p.obj {
 			break
 		}
 		i = (i + 1) % hdCovSlots
 	}
-	c := &hdEv.coverage[i]
+	c := &hdEv.signature[i]
 	if c.epoch != hdEv.epoch || c.obj != p.obj {
 		c.epoch, c.obj, c.hash = hdEv.epoch, p.obj, 0x9e37
 	}
 	h := hdMix(c.hash, t.name+uint64(p.pc)*31+uint64(p.op)+uint64(t.choice)<<32)
-	hd.coverage += h
+	hd.signature += h
 	switch p.op {
 	case hdOpRead, hdOpReadRange, hdOpAtomicLoad, hdOpThreadStart, hdOpThreadEnd:
 	default:

@@ -44,7 +44,7 @@ func hdBorn(gp, parent *g) {
 	if hd.settle.recorded || hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) {
 		// No go statement that is recorded: a timer, a coroutine, a bubble of testing/synctest.
 		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
-		hdRecord(by, &p, hdEvNochoice)
+		hdRecord(by, &p, hdEvNodecision)
 	}
 	t := hdChild(gp, by)
 	t.pend = hdPend{op: hdOpThreadStart, pc: gp.startpc, obj: gp.startpc}
@@ -86,7 +86,7 @@ func hdTake(gp *g) bool {
 			op := uint64(t.pend.op)
 			switch {
 			case t.state == hdOutside:
-				op = hdOpOutside
+				op = hdOpExternal
 			case t.pend.op == hdOpResume: // blocked again in the same operation
 				op = t.pend.value
 			}
@@ -135,7 +135,7 @@ func hdParked(gp *g) {
 		t.held = true
 		return
 	case waitReasonIOWait:
-		t.pend.op = hdOpOutside
+		t.pend.op = hdOpExternal
 		t.pend.obj = 0
 		pc, fp := gp.sched.pc, gp.stack.hi-gp.sched.bp
 		t.pend.pc = hdWhereOf(gp, pc, fp, hdSkipIO)
@@ -186,7 +186,7 @@ func hdCoro(to *g) {
 	}
 	if hd.record {
 		p := hdPend{op: hdOpCoroSwitch, pc: from.pend.pc, value: uint64(t.number)}
-		hdRecord(from, &p, hdEvNochoice)
+		hdRecord(from, &p, hdEvNodecision)
 	}
 	t.state = hdRunning
 	hdAdd(&hd.enabled, t.index)

@@ -140,7 +140,7 @@ func hdMayGoOn(t *hdThread) bool {
 	if t.index == 0 || t == hd.clock {
 		return false
 	}
-	return hdStopped(t) || t.state == hdBlocked && t.pend.op == hdOpOutside
+	return hdStopped(t) || t.state == hdBlocked && t.pend.op == hdOpExternal
 }
 
 // hdStopped reports whether t could go on.

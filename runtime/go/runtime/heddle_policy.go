@@ -122,9 +122,44 @@ func hdChooseFair() uint32 {
 	return hdNextAfter(t.index)
 }
 
+// hdChooseNotComputing returns any enabled goroutine that does not stand at a yield in a
+// computation, or -1: one that does would compute for long again.
+func hdChooseNotComputing() int32 {
+	n, k := 0, 0
+	for pass := range 2 {
+		for w := range hd.nwords {
+			for m := hd.enabled[w]; m != 0; m &= m - 1 {
+				i := w*64 + uint32(sys.TrailingZeros64(m))
+				if hd.threads[i].computes {
+					continue
+				}
+				if pass == 0 {
+					n++
+				} else if k == 0 {
+					return int32(i)
+				} else {
+					k--
+				}
+			}
+		}
+		if n == 0 {
+			break
+		}
+		if pass == 0 && n > 1 {
+			k = int(hdRandom() >> 32 * uint64(n) >> 32)
+		}
+	}
+	return -1
+}
+
 func hdChooseRandom() uint32 {
 	if t := hd.turn; hd.plan.Param0 != 0 && t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) && uint32(hdRandom()&0xffff) < hd.plan.Param0 {
 		return t.index
+	}
+	if hd.ncomputing > 0 {
+		if i := hdChooseNotComputing(); i >= 0 {
+			return uint32(i)
+		}
 	}
 	n := hdReadyCount()
 	k := 0

@@ -142,6 +142,9 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 	}
 	looked := t.quiet > 0
 	t.quiet, t.looks = 0, 0
+	if !hd.forced {
+		t.stretches = 0
+	}
 	hdJudge(t, op, obj, t.pend.pc, looked)
 	hdArrive(t)
 	hd.next = hdChoose()
@@ -170,7 +173,7 @@ func hdArrive(t *hdThread) {
 	if !hd.forced { // a sign of life
 		hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
 	}
-	hd.forced = false
+	t.forced, hd.forced = hd.forced, false
 	hdPolicyArrive(t)
 }
 
@@ -275,9 +278,17 @@ func hdCommit(t *hdThread) {
 		hd.lastRan = t.index
 		hd.since = hd.points
 	}
+	if t.computes {
+		t.computes = false
+		hd.ncomputing--
+	}
 	hd.vnow += hdPointNs
 	t.ran = hd.points
 	flags := uint32(0)
+	if t.forced {
+		flags = hdEvForced
+		t.forced = false
+	}
 	p := &t.pend
 	switch p.op {
 	case hdOpGo:
@@ -302,7 +313,7 @@ func hdCommit(t *hdThread) {
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
 	}
-	hdCoverage(t)
+	hdSignature(t)
 	if hd.record {
 		hdRecord(t, p, flags)
 	}

@@ -113,6 +113,18 @@ func hdTolerant() int32 {
 				return int32(t.index)
 			}
 		}
+		if s.Op == hdOpGosched { // orders nothing: it was heddle's own, or the path has changed
+			hd.devs++
+			if hd.pos++; hd.pos < hd.plan.Nsteps && hdStep_(hd.pos).Flags&hdStepTei != 0 {
+				hd.devRun = 0
+			}
+			continue
+		}
+		if t.computes {
+			if hd.devRun += hdPatience / 4; hd.devRun <= hdPatience {
+				return int32(t.index)
+			}
+		}
 		// Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
 		hd.devRun++
 		if hdWaits(t) || hd.devRun > hdPatience {

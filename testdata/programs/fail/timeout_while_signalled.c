@@ -1,4 +1,4 @@
-// heddle: A producer that sees a waiter hands its item over with a signal; a waiter whose time runs out while the producer holds the lock is not there any more, and goes away without the item.
+// heddle: A producer that sees a waiter hands its item over with a signal; a waiter whose time runs out while the producer holds the lock no longer waits, and leaves without the item.
 // kind: assertion
 // finding: taken + kept
 // needs: timeouts

@@ -1,4 +1,4 @@
-// heddle: A customer whose wait runs out looks once more whether the card was charged before reporting the payment as failed.
+// heddle: A customer whose wait runs out checks again whether the card was charged before reporting the payment as failed.
 // kind: clean
 // needs: timeouts
 #include <assert.h>

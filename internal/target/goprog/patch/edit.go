@@ -36,7 +36,7 @@ type edit struct {
 	code   string
 }
 
-// AnchorError says that a release of Go lacks the anchor text of an edit.
+// AnchorError reports that a release of Go lacks the anchor text of an edit.
 type AnchorError struct {
 	File, Func, Anchor string
 }
@@ -44,7 +44,7 @@ type AnchorError struct {
 func (e *AnchorError) Error() string {
 	s := fmt.Sprintf("%s has no %s", e.File, e.Func)
 	if e.Func == "" {
-		s = e.File + " is not there"
+		s = e.File + " is missing"
 	}
 	if e.Anchor != "" {
 		s = fmt.Sprintf("%s in %s has no %q", e.Func, e.File, e.Anchor)

@@ -68,7 +68,7 @@ func Make(ctx context.Context, goroot, cache string, opts Options) (*Overlay, er
 	file := filepath.Join(dir, "overlay.json")
 	o := &Overlay{Flags: []string{"-overlay=" + file, "-tags=race", "-gcflags=all=-race"}, Env: []string{"CGO_ENABLED=0"}}
 	if opts.Sanitizer {
-		// cgo is there for the race detector only: the library is the same as without it.
+		// Only the race detector needs cgo: the library is the same without it.
 		o = &Overlay{Flags: []string{"-overlay=" + file, "-tags=netgo,osusergo", "-race"}, Env: []string{"CGO_ENABLED=1"}}
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -113,7 +113,7 @@ func Check(goroot string, opts Options) error {
 	return err
 }
 
-// UnsupportedError says that heddle does not know a Go installation.
+// UnsupportedError reports that heddle does not know a Go installation.
 type UnsupportedError struct {
 	Goroot string
 	Err    error

@@ -161,7 +161,7 @@ func textOf(src []byte, offset func(token.Pos) int, n ast.Node) string {
 	return string(src[offset(n.Pos()):offset(n.End())])
 }
 
-// A file that is not there is named, and so is one that does not parse.
+// A file that does not exist is named, and so is one that does not parse.
 func TestIncomplete(t *testing.T) {
 	root := t.TempDir()
 	for _, opts := range builds {
@@ -221,7 +221,7 @@ func names(expr *regexp.Regexp, src []byte) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Lines keep their numbers, or places in Go's own files would be told wrong.
+// Lines keep their numbers, or reports would name wrong places in Go's own files.
 func TestLines(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
 		byFile := map[string][]edit{}

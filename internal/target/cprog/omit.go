@@ -15,16 +15,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// WithoutError says in one sentence why a call cannot be omitted.
-type WithoutError struct{ Reason string }
+// OmitError says in one sentence why a call cannot be omitted.
+type OmitError struct{ Reason string }
 
-func (e *WithoutError) Error() string { return e.Reason }
+func (e *OmitError) Error() string { return e.Reason }
 
-func badWithout(format string, args ...any) error { return &WithoutError{fmt.Sprintf(format, args...)} }
+func badOmission(format string, args ...any) error { return &OmitError{fmt.Sprintf(format, args...)} }
 
-// ignorable are the calls that can be omitted. The function of the same name in the runtime says
+// omittable are the calls that can be omitted. The function of the same name in the runtime says
 // what each then does (hd_skip).
-var ignorable = []string{
+var omittable = []string{
 	"pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
 	"mtx_lock", "mtx_trylock", "mtx_timedlock",
 	"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
@@ -35,7 +35,7 @@ var ignorable = []string{
 	"pthread_cond_signal", "pthread_cond_broadcast", "cnd_signal", "cnd_broadcast",
 }
 
-// needed says why a call cannot be omitted.
+// needed explains why a call cannot be omitted.
 var needed = map[string]string{
 	"pthread_mutex_unlock":   "name the call that locks, and the unlock that belongs to it is omitted too",
 	"pthread_rwlock_unlock":  "name the call that locks, and the unlock that belongs to it is omitted too",
@@ -50,63 +50,63 @@ var needed = map[string]string{
 	"pthread_once":           "what it runs would be missing",
 }
 
-// without is a parsed element of Config.Without.
-type without struct {
+// omission is a parsed element of Config.Omit.
+type omission struct {
 	text string
 	call string
 	file string
 	line int
 }
 
-// parseWithout reads CALL@FILE:LINE.
-func parseWithout(s string) (without, error) {
+// parseOmission reads CALL@FILE:LINE.
+func parseOmission(s string) (omission, error) {
 	call, place, ok := strings.Cut(s, "@")
 	i := strings.LastIndexByte(place, ':')
 	if !ok || call == "" || i < 1 {
-		return without{}, badWithout("%q does not name a call: write it like pthread_mutex_lock@queue.c:123", s)
+		return omission{}, badOmission("%q does not name a call: write it like pthread_mutex_lock@queue.c:123", s)
 	}
 	line, err := strconv.Atoi(place[i+1:])
 	if err != nil || line < 1 {
-		return without{}, badWithout("%q has no line number after the colon: write it like pthread_mutex_lock@queue.c:123", s)
+		return omission{}, badOmission("%q has no line number after the colon: write it like pthread_mutex_lock@queue.c:123", s)
 	}
 	if why, ok := needed[call]; ok {
-		return without{}, badWithout("%s cannot be omitted: %s", call, why)
+		return omission{}, badOmission("%s cannot be omitted: %s", call, why)
 	}
-	if !slices.Contains(ignorable, call) {
-		return without{}, badWithout("heddle cannot omit %s; it can omit %s", call, strings.Join(ignorable, ", "))
+	if !slices.Contains(omittable, call) {
+		return omission{}, badOmission("heddle cannot omit %s; it can omit %s", call, strings.Join(omittable, ", "))
 	}
-	return without{s, call, filepath.Clean(place[:i]), line}, nil
+	return omission{s, call, filepath.Clean(place[:i]), line}, nil
 }
 
-// CheckWithout reports whether calls are valid for Config.Without, as far as that does not depend
-// on the program. The error is a *WithoutError.
-func CheckWithout(calls []string) error {
+// CheckOmit reports whether calls are valid for Config.Omit, as far as that does not depend
+// on the program. The error is a *OmitError.
+func CheckOmit(calls []string) error {
 	for i, s := range calls {
-		if _, err := parseWithout(s); err != nil {
+		if _, err := parseOmission(s); err != nil {
 			return err
 		}
 		if slices.Contains(calls[:i], s) {
-			return badWithout("%s is named twice", s)
+			return badOmission("%s is named twice", s)
 		}
 	}
-	if len(calls) > abi.MaxIgnored {
-		return badWithout("%d calls to omit are too many: name at most %d", len(calls), abi.MaxIgnored)
+	if len(calls) > abi.MaxOmitted {
+		return badOmission("%d calls to omit are too many: name at most %d", len(calls), abi.MaxOmitted)
 	}
 	return nil
 }
 
-// ignoredSite is a return address for the runtime; see struct hd_ignored_site.
-type ignoredSite struct {
+// omittedSite is a return address for the runtime; see struct hd_omitted_site.
+type omittedSite struct {
 	site  trace.Site
 	which uint32
 }
 
 // resolve returns the return addresses of the calls in the modules.
-func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err error) {
+func resolve(modules []trace.Module, calls []string) (sites []omittedSite, err error) {
 	table := symbol.New(modules, symbol.Options{})
 	known := map[trace.Site]uint32{}
 	for i, s := range calls {
-		w, err := parseWithout(s)
+		w, err := parseOmission(s)
 		if err != nil {
 			return nil, err
 		}
@@ -119,24 +119,24 @@ func resolve(modules []trace.Module, calls []string) (sites []ignoredSite, err e
 		}
 		for _, p := range passed {
 			if _, ok := known[p]; !ok {
-				known[p] = abi.IgnoredCaller
+				known[p] = abi.OmittedCaller
 			}
 		}
 	}
-	if len(known) > abi.MaxIgnoredSites {
-		return nil, badWithout("the calls to omit were compiled into %d places, and the limit is %d: name fewer", len(known), abi.MaxIgnoredSites)
+	if len(known) > abi.MaxOmittedSites {
+		return nil, badOmission("the calls to omit were compiled into %d places, and the limit is %d: name fewer", len(known), abi.MaxOmittedSites)
 	}
 	for _, s := range slices.Sorted(maps.Keys(known)) {
-		sites = append(sites, ignoredSite{s, known[s]})
+		sites = append(sites, omittedSite{s, known[s]})
 	}
 	return sites, nil
 }
 
 // names reports whether w names the place.
-func (w without) names(f *symbol.Frame) bool { return f.Line == w.line && w.inFile(f.File) }
+func (w omission) names(f *symbol.Frame) bool { return f.Line == w.line && w.inFile(f.File) }
 
 // inFile reports whether w names the file at path, by the path's last components.
-func (w without) inFile(path string) bool {
+func (w omission) inFile(path string) bool {
 	return path == w.file || strings.HasSuffix(path, "/"+w.file)
 }
 
@@ -144,7 +144,7 @@ func (w without) inFile(path string) bool {
 // headers that were not inlined are passed through: the user writes std::lock_guard, and the call
 // of pthread_mutex_lock is in a separate function. passed are the return addresses in such
 // functions; there, the caller's return address decides.
-func (w without) find(table *symbol.Table) (found, passed []trace.Site, err error) {
+func (w omission) find(table *symbol.Table) (found, passed []trace.Site, err error) {
 	const deep = 12 // calls; std::scoped_lock takes six
 	names, entries := []string{w.call}, []trace.Site(nil)
 	seen := map[trace.Site]bool{} // functions passed through
@@ -183,22 +183,22 @@ func (w without) find(table *symbol.Table) (found, passed []trace.Site, err erro
 	switch {
 	case len(files) > 1:
 		list := slices.Sorted(maps.Keys(files))
-		return nil, nil, badWithout("%s: %s is more than one file (%s): write more of its path", w.text, w.file, strings.Join(list, ", "))
+		return nil, nil, badOmission("%s: %s is more than one file (%s): write more of its path", w.text, w.file, strings.Join(list, ", "))
 	case len(found) > 0:
 		return found, passed, nil
 	case jump != nil:
-		return nil, nil, badWithout("%s: the call was compiled into a jump and cannot be told from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
+		return nil, nil, badOmission("%s: the call was compiled into a jump and cannot be distinguished from others: build with heddle cc, or with -fno-optimize-sibling-calls", w.text)
 	}
 	return nil, nil, w.missing(table, others)
 }
 
-// missing says why the program has no such call.
-func (w without) missing(table *symbol.Table, lines map[int]bool) error {
+// missing explains why the program has no such call.
+func (w omission) missing(table *symbol.Table, lines map[int]bool) error {
 	if len(lines) == 0 {
 		if len(table.Files(w.inFile)) == 0 {
-			return badWithout("%s: no source file of the program is named %s (or it was built without -g)", w.text, w.file)
+			return badOmission("%s: no source file of the program is named %s (or it was built without -g)", w.text, w.file)
 		}
-		return badWithout("%s: nothing in %s calls %s", w.text, w.file, w.call)
+		return badOmission("%s: nothing in %s calls %s", w.text, w.file, w.call)
 	}
 	near := slices.SortedFunc(maps.Keys(lines), func(a, b int) int {
 		if d := cmp.Compare(max(a-w.line, w.line-a), max(b-w.line, w.line-b)); d != 0 {
@@ -212,7 +212,7 @@ func (w without) missing(table *symbol.Table, lines map[int]bool) error {
 	for i, n := range near {
 		words[i] = strconv.Itoa(n)
 	}
-	return badWithout("%s: line %d of %s does not call %s; the nearest that do: %s", w.text, w.line, w.file, w.call, strings.Join(words, ", "))
+	return badOmission("%s: line %d of %s does not call %s; the nearest that do: %s", w.text, w.line, w.file, w.call, strings.Join(words, ", "))
 }
 
 // librarys reports whether a source file belongs to the compiler or the C library.
@@ -225,40 +225,40 @@ func librarys(path string) bool {
 	return strings.Contains(path, "/include/c++/")
 }
 
-// ignore tells a process that is ready which calls to omit.
-func (p program) ignore(s *abi.Shm) error {
-	if len(p.cfg.Without) == 0 {
+// sendOmissions writes the calls to omit to a process that is ready.
+func (p program) sendOmissions(s *abi.Shm) error {
+	if len(p.cfg.Omit) == 0 {
 		return nil
 	}
-	if p.ignoredSites == nil {
-		sites, err := resolve(p.modules, p.cfg.Without)
+	if p.omittedSites == nil {
+		sites, err := resolve(p.modules, p.cfg.Omit)
 		if err != nil {
 			return err
 		}
-		p.ignoredSites, p.ignoredTimes = sites, make([]uint64, len(p.cfg.Without))
+		p.omittedSites, p.omittedTimes = sites, make([]uint64, len(p.cfg.Omit))
 	}
-	for i, site := range p.ignoredSites {
-		s.IgnoredSites[i] = abi.IgnoredSite{Pc: p.PC(site.site), Which: site.which}
+	for i, site := range p.omittedSites {
+		s.OmittedSites[i] = abi.OmittedSite{Pc: p.PC(site.site), Which: site.which}
 	}
-	s.Nignored = uint32(len(p.ignoredSites)) // read with the first plan
+	s.Nomitted = uint32(len(p.omittedSites)) // read with the first plan
 	return nil
 }
 
 // counted adds the calls that a process omitted to the sums. It is called when the process has
 // ended.
 func (p program) counted(s *abi.Shm) {
-	for i := range p.ignoredTimes {
-		p.ignoredTimes[i] += s.IgnoredTimes[i]
+	for i := range p.omittedTimes {
+		p.omittedTimes[i] += s.OmittedTimes[i]
 	}
 }
 
-// Omitted implements target.Omitter for Config.Without.
+// Omitted implements target.Omitter for Config.Omit.
 func (t *Target) Omitted() []target.Omission {
-	out := make([]target.Omission, len(t.cfg.Without))
-	for i, call := range t.cfg.Without {
-		out[i] = target.Omission{Call: call, Times: t.ignoredTimes[i]}
+	out := make([]target.Omission, len(t.cfg.Omit))
+	for i, call := range t.cfg.Omit {
+		out[i] = target.Omission{Call: call, Times: t.omittedTimes[i]}
 		if p := t.loop.Process(); p != nil {
-			out[i].Times += p.Shm().IgnoredTimes[i]
+			out[i].Times += p.Shm().OmittedTimes[i]
 		}
 	}
 	return out

@@ -13,24 +13,24 @@ import (
 	"testing"
 )
 
-// leftOut is a marked line of a program in testdata/without.
-type leftOut struct {
+// mark is a marked line of a program in testdata/omit.
+type mark struct {
 	needed         bool
 	scenario, call string
 	line           int
 }
 
-var leftOutMark = regexp.MustCompile(`// (needed|spare) (\w+): (\w+)$`)
+var markLine = regexp.MustCompile(`// (needed|spare) (\w+): (\w+)$`)
 
-func marks(t *testing.T, source string) (out []leftOut) {
+func marks(t *testing.T, source string) (out []mark) {
 	t.Helper()
 	b, err := os.ReadFile(source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(string(b), "\n") {
-		if m := leftOutMark.FindStringSubmatch(line); m != nil {
-			out = append(out, leftOut{m[1] == "needed", m[2], m[3], i + 1})
+		if m := markLine.FindStringSubmatch(line); m != nil {
+			out = append(out, mark{m[1] == "needed", m[2], m[3], i + 1})
 		}
 	}
 	if len(out) < 6 {
@@ -58,7 +58,7 @@ func jsonOf(t *testing.T, cmd *exec.Cmd, into any) int {
 // Without a call that is needed the program fails, and the failure is simplified and
 // replayed like any other; without one that is not it holds. This is so with the call in a
 // function of the library, or in line.
-func TestWithout(t *testing.T) {
+func TestOmit(t *testing.T) {
 	for _, build := range []struct {
 		source, compiler, opt string
 	}{
@@ -68,7 +68,7 @@ func TestWithout(t *testing.T) {
 		t.Run(build.compiler+build.opt+" "+build.source, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			e := expectation{source: filepath.Join(repository(t), "testdata/without", build.source)}
+			e := expectation{source: filepath.Join(repository(t), "testdata/omit", build.source)}
 			if filepath.Ext(e.source) == ".cc" {
 				e.flags = []string{"-std=c++17"}
 			}
@@ -89,7 +89,7 @@ func TestWithout(t *testing.T) {
 				}
 				r, status := find("--without=" + spec)
 				if !m.needed {
-					if status != exitNothing || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, spec+" was left out ") }) {
+					if status != exitNothing || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, spec+" was omitted ") }) {
 						t.Errorf("without %s: %+v", spec, r)
 					}
 					continue
@@ -104,7 +104,7 @@ func TestWithout(t *testing.T) {
 				}
 				out, err := heddleCommand(t, dir, nil, "show", r.Simplified.Trace).Output()
 				if err != nil || !strings.Contains(string(out), "without "+spec) {
-					t.Errorf("show does not say what was left out: %v\n%s", err, out)
+					t.Errorf("show does not say what was omitted: %v\n%s", err, out)
 				}
 			}
 		})
@@ -112,7 +112,7 @@ func TestWithout(t *testing.T) {
 }
 
 // The lock is in a library, and so are the functions of headers that lead to it.
-func TestWithoutInLibrary(t *testing.T) {
+func TestOmitInLibrary(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -139,9 +139,9 @@ func TestWithoutInLibrary(t *testing.T) {
 }
 
 // A call that cannot be omitted is a usage error with a message of one sentence.
-func TestWithoutRefuses(t *testing.T) {
+func TestOmitRefuses(t *testing.T) {
 	dir := t.TempDir()
-	source := filepath.Join(repository(t), "testdata/without/calls.c")
+	source := filepath.Join(repository(t), "testdata/omit/calls.c")
 	prog := filepath.Join(dir, "prog")
 	compileProgram(t, expectation{source: source}, "gcc", "-O1", prog)
 	first := marks(t, source)[0]

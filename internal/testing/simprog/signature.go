@@ -1,10 +1,10 @@
 package simprog
 
-// history is what the coverage hash knows of an object: a hash of the last operation that
+// history is an object's part of the trace signature: a hash of the last operation that
 // changed it, and of those since that only looked at it, in no order.
 type history struct{ changed, looked uint64 }
 
-// cover adds a thread's present operation on an object to the coverage hash: which
+// cover adds a thread's present operation on an object to the trace signature: which
 // operation it is, and which conflicting ones came before. The sum does not depend on the
 // order of operations that do not conflict, so equivalent executions have equal hashes.
 func (x *execution) cover(t *Thread, h *history, changes bool) {
@@ -15,5 +15,5 @@ func (x *execution) cover(t *Thread, h *history, changes bool) {
 	} else {
 		h.looked += id
 	}
-	x.outcome.Coverage += id
+	x.outcome.Signature += id
 }

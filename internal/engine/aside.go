@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Ignored is a finding that Options.Ignore names, and how many executions of the exploration showed
+// it.
+type Ignored struct {
+	Key        string `json:"key"`
+	Executions int    `json:"executions"`
+}
+
+// Found is one finding of a search with Options.All.
+type Found struct {
+	Finding    *Finding    `json:"finding"`
+	Simplified *Simplified `json:"simplified,omitempty"`
+	// Executions is how many executions of the exploration showed it, as far as they could be
+	// told without recording them again.
+	Executions int `json:"executions"`
+}
+
+// aside are the findings that do not end the search, by key, with the number of executions that
+// showed each: those to ignore, and with Options.All those found so far.
+type aside struct {
+	executions map[string]int
+	races      []resolvedRace
+	hung       bool // a hang went on with the largest step budget, so later ones count as hangs
+}
+
+// resolvedRace is the key of a race of two instructions in functions of the library, whose callers only a
+// recording shows. It stands for later races of the two instructions, whoever calls the functions, as
+// finding.Same does.
+type resolvedRace struct {
+	accesses []trace.Access
+	key      string
+}
+
+// resolve remembers the key of a race that was recorded.
+func (a *aside) resolve(key string, e *trace.Ending) {
+	if e.Kind == trace.Race && !slices.ContainsFunc(a.races, func(r resolvedRace) bool { return r.key == key && sameOrder(r.accesses, e.Accesses) }) {
+		a.races = append(a.races, resolvedRace{slices.Clone(e.Accesses), key})
+	}
+}
+
+// simplifyShare is the part of the remaining time that simplifying one of several findings may take.
+const simplifyShare = 4
+
+// setsAside reports whether some findings do not end the search.
+func (o *Options) setsAside() bool { return o.All || len(o.Ignore) > 0 }
+
+func newAside(o *Options) aside {
+	a := aside{executions: map[string]int{}}
+	for _, k := range o.Ignore {
+		a.executions[k] = 0
+	}
+	return a
+}
+
+// locate is a finding.Locate.
+func (s *search) locate(site trace.Site, exact bool) finding.Location {
+	if s.opts.Locate != nil {
+		return s.opts.Locate(site, exact)
+	}
+	text := s.where(site, exact)
+	return finding.Location{Text: text, Place: text}
+}
+
+// key returns the key of a failure; t is its recording or nil. See finding.Key.
+func (s *search) key(e *trace.Ending, t *trace.Trace) (key string, certain bool) {
+	var stacks [][]trace.Site
+	if t != nil {
+		stacks = t.Stacks
+	}
+	return finding.Of(*e, s.target.Modules()).Key(stacks, s.locate)
+}
+
+// setAside reports whether a failed execution of the exploration shows a finding that was set aside,
+// and counts it. It reports false if that takes a recording that the outcome does not have.
+func (s *search) setAside(o *schedule.Outcome) bool {
+	if !s.opts.setsAside() {
+		return false
+	}
+	if o.Ending.Kind == trace.Hang && s.roomy && !s.aside.hung {
+		return false // enough decides whether it is one
+	}
+	key, certain := s.key(&o.Ending, o.Trace)
+	if !certain {
+		return false
+	}
+	return s.count(key)
+}
+
+// count counts an execution with this finding, and reports whether the finding was set aside.
+func (s *search) count(key string) bool {
+	n, ok := s.aside.executions[key]
+	if !ok {
+		return false
+	}
+	s.aside.executions[key] = n + 1
+	return true
+}
+
+// unset returns the races of a recorded execution that were not set aside, and counts the others.
+func (s *search) unset(o *schedule.Outcome, races []race.Race) []race.Race {
+	if !s.opts.setsAside() {
+		return races
+	}
+	counted := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(races), func(r race.Race) bool {
+		key, certain := s.key(&trace.Ending{Kind: trace.Race, Accesses: r.Witness[:]}, o.Trace)
+		if !certain {
+			i := slices.IndexFunc(s.aside.races, func(x resolvedRace) bool { return samePair(x.accesses, r) })
+			if i < 0 {
+				return false
+			}
+			key = s.aside.races[i].key
+		}
+		n, ok := s.aside.executions[key]
+		if ok && !counted[key] {
+			counted[key] = true
+			s.aside.executions[key] = n + 1
+		}
+		return ok
+	})
+}
+
+// collect adds the finding just reported to those of a search for all, and sets it aside.
+func (s *search) collect() {
+	r := s.report
+	if r.Finding == nil {
+		return
+	}
+	r.Findings = append(r.Findings, Found{Finding: r.Finding, Simplified: r.Simplified})
+	s.aside.executions[r.Finding.Key] = 1
+	r.Finding, r.Simplified = nil, nil
+}
+
+// share bounds the time for simplifying one of several findings.
+func (s *search) share(opts *SimplifyOptions) {
+	if !s.opts.All || s.opts.Time <= 0 {
+		return
+	}
+	share := max((s.opts.Time-time.Since(s.began))/simplifyShare, time.Second)
+	if opts.Time <= 0 || opts.Time > share {
+		opts.Time = share
+	}
+}
+
+// totals fills in the report what was set aside.
+func (s *search) totals() {
+	r := s.report
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(s.opts.Ignore))) {
+		r.Ignored = append(r.Ignored, Ignored{k, s.aside.executions[k]})
+	}
+	for i := range r.Findings {
+		r.Findings[i].Executions = s.aside.executions[r.Findings[i].Finding.Key]
+	}
+	if len(r.Findings) > 0 {
+		r.Finding, r.Simplified = r.Findings[0].Finding, r.Findings[0].Simplified
+	}
+}

@@ -1,0 +1,140 @@
+package finding
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Location is where a site is in the source.
+type Location struct {
+	Text  string // function and line, for people; empty if unknown
+	Func  string
+	Place string // `file.c:12`, or function or module and offset without line numbers; empty if unknown
+	// Library means that the source line is in the C or C++ library, as that of a function in its
+	// headers that was not compiled into its caller.
+	Library bool
+}
+
+// Locate returns the location of a site; exact means that the site is the instruction itself and
+// not a return address.
+type Locate func(s trace.Site, exact bool) Location
+
+// part is a place that belongs to a finding's identity, with the operation if a thread waits there.
+type part struct {
+	op    trace.Op
+	site  trace.Site
+	exact bool
+	calls []trace.Site // callers, innermost first, if the outcome has them
+	stack uint32       // callers, as an index into trace.Trace.Stacks
+}
+
+// shownPlaces is how many places a key names; its hash has all of them.
+const shownPlaces = 2
+
+// Key returns the identity of a failure as a short text without spaces: its kind, the source lines
+// of its place, and a hash of the identity, as in `deadlock@queue.c:41,queue.c:57#1a2b3c4d`. Unlike
+// Same, it names places by function and line, so that it is the same for every build of the same
+// source; two instructions of one line have one key. stacks are those of the recorded execution, or
+// nil if it was not recorded.
+//
+// certain is false if a place is in a header of the library and its caller is not known. Then the
+// execution must be recorded, with its accesses if it is a race, for the key to be right.
+func (f Finding) Key(stacks [][]trace.Site, locate Locate) (key string, certain bool) {
+	if !f.Kind.Failed() {
+		return "", false
+	}
+	certain = true
+	var hashed, shown []string
+	for _, p := range f.parts {
+		l, ok := p.locate(stacks, locate)
+		certain = certain && ok
+		hashed = append(hashed, fmt.Sprintf("%d %s %s", p.op, l.Func, l.Place))
+		if l.Place != "" {
+			shown = append(shown, strings.Map(plain, l.Place))
+		}
+	}
+	slices.Sort(hashed)
+	if f.Kind == trace.Leak || f.base == "waits" {
+		hashed = slices.Compact(hashed) // each counts once: Finding.waits
+	}
+	sum := sha256.Sum256([]byte(f.Kind.String() + "\x00" + f.base + "\x00" + strings.Join(hashed, "\x00")))
+	slices.Sort(shown)
+	shown = slices.Compact(shown)
+	key = strings.ReplaceAll(f.Kind.String(), " ", "-")
+	if n := len(shown); n > shownPlaces {
+		shown = append(shown[:shownPlaces:shownPlaces], fmt.Sprintf("+%d", n-shownPlaces))
+	}
+	if len(shown) > 0 {
+		key += "@" + strings.Join(shown, ",")
+	}
+	return fmt.Sprintf("%s#%x", key, sum[:4]), certain
+}
+
+// Place returns the location to show for the finding: that of Site or, if Site is in a header of the
+// library, of its innermost caller in the program's own source. stacks are as for Key.
+func (f Finding) Place(stacks [][]trace.Site, locate Locate) Location {
+	p := part{site: f.Site, exact: f.Exact, calls: f.calls}
+	if i := slices.IndexFunc(f.parts, func(p part) bool { return p.site == f.Site }); i >= 0 {
+		p = f.parts[i]
+	}
+	l, _ := p.locate(stacks, locate)
+	return l
+}
+
+// Caller returns the location of a site that is a return address or an access or, if it is in a header
+// of the library, of the innermost of its callers that is not, if one is known.
+func Caller(s trace.Site, calls []trace.Site, locate Locate) Location {
+	l, _ := part{site: s, calls: calls}.locate(nil, locate)
+	return l
+}
+
+// locate returns the location of the innermost of the site and its callers that is not in a header
+// of the library. It reports false if all known ones are, and callers are not known.
+func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
+	at := locate(p.site, p.exact)
+	if !at.Library {
+		return at, true
+	}
+	calls := p.calls
+	if i := slices.Index(calls, p.site); i >= 0 {
+		calls = calls[i+1:]
+	}
+	if len(calls) == 0 && int(p.stack) < len(stacks) {
+		calls = stacks[p.stack]
+	}
+	for _, s := range calls {
+		if l := locate(s, false); s != 0 && !l.Library && l.Place != "" {
+			return l, true
+		}
+	}
+	return at, len(calls) > 0
+}
+
+// plain replaces what a key must not contain.
+func plain(r rune) rune {
+	if strings.ContainsRune(" ,#\t\n", r) || r < ' ' {
+		return '_'
+	}
+	return r
+}
+
+var keyForm = regexp.MustCompile(`^([a-z-]+)(@[^#\s]+)?#[0-9a-f]{8}$`)
+
+// IsKey reports whether s has the form of a key.
+func IsKey(s string) bool {
+	m := keyForm.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	for k := trace.Kind(0); k <= trace.Race; k++ {
+		if k.Failed() && m[1] == strings.ReplaceAll(k.String(), " ", "-") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package finding
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// at names site n of the program as line n of x.c, and of the library as line n of lib.h.
+func at(s trace.Site, exact bool) Location {
+	if s.Module() == 1 {
+		return Location{Text: fmt.Sprintf("lock lib.h:%d", s.Offset()), Func: "lock", Place: fmt.Sprintf("lib.h:%d", s.Offset()), Library: true}
+	}
+	return Location{Text: fmt.Sprintf("f x.c:%d", s.Offset()), Func: "f", Place: fmt.Sprintf("x.c:%d", s.Offset())}
+}
+
+func keyOf(t *testing.T, e trace.Ending, stacks [][]trace.Site) string {
+	t.Helper()
+	key, certain := Of(e, nil).Key(stacks, at)
+	if !certain || !IsKey(key) {
+		t.Errorf("%v: key %q, certain %v", e.Kind, key, certain)
+	}
+	return key
+}
+
+func site(n uint64) trace.Site { return trace.MakeSite(0, n) }
+
+// Keys are equal where the findings are the same, and differ where they are not.
+func TestKey(t *testing.T) {
+	deadlock := func(threads []trace.ThreadID, sites ...uint64) trace.Ending {
+		e := trace.Ending{Kind: trace.Deadlock, Cycle: threads}
+		for i, s := range sites {
+			e.Waiters = append(e.Waiters, trace.Waiter{Thread: threads[i], Op: trace.OpMutexLock, Site: site(s)})
+		}
+		return e
+	}
+	assertion := func(line uint64, text string) trace.Ending {
+		return trace.Ending{Kind: trace.Assertion, Site: site(line), Message: text}
+	}
+	for _, test := range []struct {
+		a, b trace.Ending
+		same bool
+	}{
+		{deadlock([]trace.ThreadID{1, 2}, 7, 9), deadlock([]trace.ThreadID{4, 3}, 9, 7), true},
+		{deadlock([]trace.ThreadID{1, 2}, 7, 9), deadlock([]trace.ThreadID{1, 2}, 7, 8), false},
+		{deadlock([]trace.ThreadID{1, 2}, 7, 7), deadlock([]trace.ThreadID{1}, 7), false},
+		{assertion(5, "assertion `x' failed at x.c:5 in f"), assertion(5, "assertion `x' failed at /src/x.c:5 in int f(void)"), true},
+		{assertion(5, "assertion `x' failed at x.c:5 in f"), assertion(5, "assertion `y' failed at x.c:5 in f"), false},
+		{assertion(5, "assertion `x' failed at x.c:5 in f"), assertion(6, "assertion `x' failed at x.c:6 in f"), false},
+		{trace.Ending{Kind: trace.Signal, Status: 11, Site: site(5)}, trace.Ending{Kind: trace.Signal, Status: 6, Site: site(5)}, false},
+		{trace.Ending{Kind: trace.Hang, Site: site(5)}, trace.Ending{Kind: trace.Hang, Site: site(6)}, true},
+		{trace.Ending{Kind: trace.Exit, Status: 1}, trace.Ending{Kind: trace.Exit, Status: 2}, false},
+		{trace.Ending{Kind: trace.Panic, Site: site(3), Message: "panic: index 5"}, trace.Ending{Kind: trace.Panic, Site: site(3), Message: "panic: index 7"}, true},
+		{trace.Ending{Kind: trace.Race, Accesses: []trace.Access{{Site: site(1)}, {Site: site(2)}}}, trace.Ending{Kind: trace.Race, Accesses: []trace.Access{{Site: site(2)}, {Site: site(1)}}}, true},
+		{trace.Ending{Kind: trace.Race, Accesses: []trace.Access{{Site: site(1)}, {Site: site(2)}}}, trace.Ending{Kind: trace.Race, Accesses: []trace.Access{{Site: site(1)}, {Site: site(3)}}}, false},
+	} {
+		if a, b := keyOf(t, test.a, nil), keyOf(t, test.b, nil); (a == b) != test.same {
+			t.Errorf("%+v: %s\n%+v: %s\nwant the same: %v", test.a, a, test.b, b, test.same)
+		}
+	}
+	if key := keyOf(t, deadlock([]trace.ThreadID{2, 1, 3}, 9, 7, 8), nil); !strings.HasPrefix(key, "deadlock@x.c:7,x.c:8,+1#") {
+		t.Error(key)
+	}
+}
+
+// A thread that waits in a function of the library waits where the program called it; without its
+// callers, the key is not certain.
+func TestKeyInLibrary(t *testing.T) {
+	e := trace.Ending{Kind: trace.Deadlock, Cycle: []trace.ThreadID{1}, Waiters: []trace.Waiter{
+		{Thread: 1, Op: trace.OpMutexLock, Site: trace.MakeSite(1, 100), Stack: 1},
+	}}
+	if _, certain := Of(e, nil).Key(nil, at); certain {
+		t.Error("the caller is not known, and the key is certain")
+	}
+	one := [][]trace.Site{nil, {trace.MakeSite(1, 200), site(5)}}
+	two := [][]trace.Site{nil, {trace.MakeSite(1, 200), site(6)}}
+	if a, b := keyOf(t, e, one), keyOf(t, e, two); a == b || !strings.HasPrefix(a, "deadlock@x.c:5#") {
+		t.Errorf("%s, %s", a, b)
+	}
+	if l := Of(e, nil).Place(one, at); l.Text != "f x.c:5" {
+		t.Errorf("place %+v", l)
+	}
+}
+
+func TestIsKey(t *testing.T) {
+	for s, want := range map[string]bool{
+		"deadlock@queue.c:41,queue.c:57#1a2b3c4d": true, "hang#00000000": true, "data-race@x.c:1,x.c:2#01234567": true,
+		"deadlock@queue.c:41": false, "deadlock#1a2b3c4": false, "clean#00000000": false, "unsupported@x#00000000": false,
+		"deadlock@a b#1a2b3c4d": false, "": false, " hang#00000000": false,
+	} {
+		if IsKey(s) != want {
+			t.Errorf("IsKey(%q) = %v", s, !want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// computation.c: what becomes of a thread that has made HD_QUIET memory accesses without a
+// scheduling point, a quiet stretch. It computes, or it waits in a loop for what another thread or a
+// handler writes. The difference decides whether there is a scheduling point at all:
+//
+//   waits     it wrote nothing in the stretch, and HD_REPEATED of its next accesses on end tell it what
+//             they told it before. It yields, and counts as idle (progress.c).
+//   computes  everything else. It goes on: no event, no point, no random draw, whatever the policy.
+//             Most points of a program that computes would otherwise be heddle's own, and each a
+//             place at which a schedule seems to preempt.
+//
+// A loop that computes until another thread has written something cannot be told from work. So
+// a thread yields after HD_STRETCHES stretches while another is enabled, and the RANDOM policy
+// then prefers the others (policy.c). A thread that computes yields at once if virtual time has
+// ended another's wait, or if a signal is due to it: time passes while it computes.
+#include "core/computation.h"
+#include "core/interrupts.h"
+#include "core/progress.h"
+#include "core/rings.h"
+#include "core/sched.h"
+#include "core/virtual_time.h"
+
+enum {
+  ACCESS_NS = 1,
+  WEIGHT = 4, // of a stretch that only waits, in observations
+};
+
+static bool alone(void) { return hd.nlive <= 1 && !hd.ntimers; }
+
+// Another thread may run now, or before its time.
+static bool others(const struct hd_thread *t) {
+  if (hd.next_deadline != ~0ull) return true;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    if (hd.enabled.w[w] & ~(w == t->index / 64 ? 1ull << t->index % 64 : 0)) return true;
+  return false;
+}
+
+static bool must_yield(struct hd_thread *t) {
+  if (HD_UNLIKELY(hd.vtime >= hd.next_deadline) && hd_time_expires()) return true;
+  if (HD_UNLIKELY(hd.npending) && hd_signal_due(t)) return true;
+  if (t->progress.stretches < t->progress.yield_at || !others(t)) return false;
+  if (t->progress.yields < HD_STRETCHES_MORE) t->progress.yields++;
+  return true;
+}
+
+// The watchdog measures time, and the thread may be slow because it is recorded. But one that
+// never comes to a point must not keep it away.
+static void computes(struct hd_thread *t, uint64_t pc) {
+  t->progress.quiet = t->progress.looked = t->progress.repeats = 0;
+  if (!t->progress.stretches++) t->progress.yield_at = HD_STRETCHES << t->progress.yields;
+  if (t->progress.stretches <= HD_STRETCHES_ALIVE) __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + 1, __ATOMIC_RELAXED);
+  if (alone()) return;
+  t->clock.looks = 0; // it does more than look at a clock
+  hd_progress(t);
+  if (HD_LIKELY(!must_yield(t))) return;
+  t->progress.yield_at = t->progress.stretches + (HD_STRETCHES << t->progress.yields);
+  t->progress.computes = true;
+  hd.ncomputing++;
+  hd_forced_yield(t, pc);
+  hd.ncomputing--;
+  t->progress.computes = false;
+}
+
+static void waits(struct hd_thread *t, uint64_t pc) {
+  t->progress.looked = t->progress.repeats = 0;
+  hd_waste(t, pc, WEIGHT, false);
+  hd_forced_yield(t, pc);
+}
+
+// Called at the first access after a stretch; reports whether the accesses that follow can tell
+// whether the thread waits.
+static bool look_on(struct hd_thread *t) {
+  hd.vtime += (uint64_t)HD_QUIET * ACCESS_NS;
+  bool wrote = t->progress.wrote & HD_WROTE_SEEN;
+  t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
+  if (wrote) t->progress.idle = t->progress.futile = 0;
+  return !wrote;
+}
+
+void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t value) {
+  if (alone() || (!t->progress.looked && !look_on(t))) {
+    computes(t, pc);
+    return;
+  }
+  struct hd_pending keep = t->pend;
+  t->pend.pc = pc;
+  t->pend.obj = addr;
+  t->progress.repeats = hd_tells_nothing(t, pc, value) ? t->progress.repeats + 1 : 0;
+  bool all = ++t->progress.looked == HD_LOOK_ON;
+  if (t->progress.repeats == HD_REPEATED) waits(t, pc);
+  else if (all) computes(t, pc);
+  else t->progress.quiet = HD_QUIET; // look at the next access, too
+  t->pend = keep;
+}
+
+void hd_quiet_write(struct hd_thread *t, uint64_t pc) {
+  if (!alone() && !t->progress.looked) look_on(t);
+  computes(t, pc);
+}

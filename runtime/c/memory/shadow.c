@@ -1,0 +1,529 @@
+// shadow.c: see shadow.h. internal/analysis/race (shadow.go) has the same rules.
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include "core/carrier.h"
+#include "core/event.h"
+#include "core/modules.h"
+#include "core/own_memory.h"
+#include "core/program_memory.h"
+#include "core/rings.h"
+#include "memory/heap.h"
+#include "memory/shadow.h"
+
+// Addresses are an optimisation only; see hd_map_at.
+#define CELLS_BASE 0x2d0000000000ull
+#define SETS_BASE 0x2ec000000000ull
+#define LEAF_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
+enum {
+  MOST_LEAVES = 1 << 17,
+  COMPACT_AT = 8,           // records from which on a set is searched for those that cannot race any more
+  CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
+  PAGES_BYTES = 1 << 20,    // memory from which on a reset gives its cells' pages back
+};
+
+// ---- cells
+static uint32_t nleaves;
+static uint64_t leaf_of[MOST_LEAVES / 64]; // address >> HD_LEAF_BITS of the first leaves, for compact
+
+static uint32_t *leaf_at(uint64_t addr) {
+  if (addr >> HD_ADDRESS_BITS) return NULL;
+  uint32_t **leaf = &hd_leaves[addr >> HD_LEAF_BITS];
+  if (!*leaf && nleaves < sizeof leaf_of / sizeof *leaf_of) {
+    if (!(*leaf = hd_map_at(CELLS_BASE + nleaves * LEAF_BYTES, LEAF_BYTES))) return NULL;
+    leaf_of[nleaves++] = addr >> HD_LEAF_BITS;
+  }
+  return *leaf;
+}
+
+// ---- instructions
+struct source { uint64_t key, pc, count; uint16_t op; };
+static struct source *sources; // numbered from 0
+static uint32_t nsources, sources_room;
+static uint32_t *source_table; // 1 + number, open addressing by key
+static uint32_t source_slots;
+
+// ---- sets
+enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE };
+static const uint8_t conflicts[] = { // as bits
+  [PLAIN_READ] = 1 << PLAIN_WRITE | 1 << ATOMIC_WRITE,
+  [PLAIN_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE,
+  [ATOMIC_READ] = 1 << PLAIN_WRITE,
+  [ATOMIC_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE,
+};
+
+// An access that later ones can race with.
+struct record {
+  uint64_t at;     // epoch
+  uint32_t source;
+  uint32_t thread; // its number
+  uint8_t mask;    // bytes of the granule
+  uint8_t kind;
+  uint8_t depth;   // of handlers; 0 while the program has installed none
+  uint8_t pad;
+  uint32_t pad2;
+};
+struct set { uint32_t hash, n; struct record records[]; }; // the earliest access first
+
+static uint32_t first_set = 1;            // of this execution, or since compact
+static uint32_t next_set = 1;          // number of the next set
+static char *half[2];                  // sets lie in one, and move to the other when it is full
+static uint64_t half_bytes, used;
+static int now;
+static uint32_t *offsets;              // of sets by number - first_set, in 8 bytes
+static uint32_t offsets_room;
+static uint32_t *set_table;            // numbers, open addressing by hash
+static uint32_t set_slots;
+static bool full;
+static uint64_t events, known_at;      // accesses so far that took a step which was not remembered; when known was made
+static const struct hd_clock *known;
+
+static uint32_t serials;
+static uint64_t *pairs;                // that were reported, open addressing
+static uint32_t npairs, pair_slots;
+
+static bool reserve(uint64_t budget) {
+  static bool reserved;
+  if (reserved) return true;
+  // A fourth for clocks, the rest for sets in two halves, with their tables.
+  half_bytes = budget * 3 / 8 & ~4095ull;
+  uint64_t offset_bytes = half_bytes / 8, table_bytes = half_bytes / 4;
+  char *p = hd_map_at(SETS_BASE, 2 * half_bytes);
+  if (!p) return false;
+  for (int i = 0; i < 2; i++) half[i] = p + i * half_bytes;
+  // Within the halves: the sets' offsets and the table of equal ones take three eighths of each.
+  half_bytes -= offset_bytes + table_bytes;
+  offsets_room = (uint32_t)(offset_bytes / sizeof *offsets);
+  for (set_slots = 1024; (uint64_t)set_slots * 2 * sizeof *set_table <= table_bytes; set_slots *= 2) {}
+  reserved = hd_map_at(HD_STEPS_TAKEN, HD_STEPS * sizeof *hd_steps_taken) && hd_map_at(HD_LEAVES, (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves);
+  return reserved;
+}
+
+static void use_half(int i) {
+  now = i;
+  used = 0;
+  offsets = (uint32_t *)(half[i] + half_bytes);
+  set_table = offsets + offsets_room;
+}
+
+static uint16_t taken[HD_STEPS]; // places of the steps that are remembered
+static uint32_t ntaken;
+_Static_assert(HD_STEPS <= 1 << 16, "places in 16 bits");
+
+// Adds what the steps have counted to their sources, and forgets the steps.
+static void forget_steps(void) {
+  while (ntaken) {
+    struct hd_step_taken *s = &hd_steps_taken[taken[--ntaken]];
+    if (s->source < nsources) sources[s->source].count += s->times;
+    *s = (struct hd_step_taken){ 0 };
+  }
+}
+
+bool hd_shadow_begin(uint64_t budget) {
+  if (!reserve(budget) || !hd_pool_begin(budget / 4)) return false;
+  hd_order_begin();
+  if (next_set > 1u << 31 || serials > 1u << 31) { // numbers are about to run out
+    for (uint32_t i = 0; i < nleaves; i++) hd_sys(SYS_madvise, hd_leaves[leaf_of[i]], LEAF_BYTES, MADV_REMOVE);
+    for (int i = 0; i < 2; i++) hd_sys(SYS_madvise, half[i], half_bytes, MADV_REMOVE);
+    next_set = 1;
+    serials = 0;
+  }
+  nsources = 0;
+  forget_steps();
+  first_set = next_set;
+  use_half(0);
+  full = false;
+  sources = NULL;
+  source_table = NULL;
+  pairs = NULL;
+  sources_room = source_slots = npairs = pair_slots = 0;
+  events = known_at = 0;
+  known = NULL;
+  return true;
+}
+
+bool hd_shadow_full(void) { return full || hd_pool_empty(); }
+
+// ---- instructions
+
+static struct source *source_of(uint64_t pc, uint16_t op) {
+  if (nsources == sources_room) {
+    uint32_t more = sources_room ? 2 * sources_room : 256;
+    struct source *fresh = hd_pool(more * sizeof *fresh);
+    uint32_t *table = hd_pool(2 * more * sizeof *table);
+    if (!fresh || !table) return NULL;
+    hd_copy(fresh, sources, nsources * sizeof *fresh);
+    sources = fresh;
+    sources_room = more;
+    source_table = table;
+    source_slots = 2 * more;
+    for (uint32_t i = 0; i < nsources; i++) {
+      uint32_t k = (uint32_t)(sources[i].key >> 32) & (source_slots - 1);
+      while (table[k]) k = (k + 1) & (source_slots - 1);
+      table[k] = i + 1;
+    }
+  }
+  uint64_t key = hd_mix(pc, op);
+  uint32_t k = (uint32_t)(key >> 32) & (source_slots - 1);
+  for (; source_table[k]; k = (k + 1) & (source_slots - 1)) {
+    struct source *s = &sources[source_table[k] - 1];
+    if (s->pc == pc && s->op == op) return s;
+  }
+  struct source *s = &sources[nsources++];
+  *s = (struct source){ .key = key, .pc = pc, .op = op };
+  source_table[k] = nsources;
+  return s;
+}
+
+// ---- sets
+
+static struct set *set_of(uint32_t number) {
+  return number < first_set ? NULL : (struct set *)(half[now] + 8ull * offsets[number - first_set]);
+}
+
+static bool equal(const struct record *a, const struct record *b, uint32_t n) {
+  const uint64_t *x = (const uint64_t *)a, *y = (const uint64_t *)b;
+  for (uint32_t i = 0; i < n * (uint32_t)(sizeof *a / 8); i++)
+    if (x[i] != y[i]) return false;
+  return true;
+}
+
+// The number of the set with these records; 0 if there is no room for it.
+static uint32_t number_of(const struct record *r, uint32_t n) {
+  if (!n) return 0;
+  uint64_t h = n;
+  for (uint32_t i = 0; i < n; i++) h = hd_mix(h + r[i].source + ((uint64_t)r[i].mask << 40) + ((uint64_t)r[i].depth << 48), r[i].at);
+  uint32_t hash = (uint32_t)(h >> 32), k = hash & (set_slots - 1);
+  // Entries of sets that are gone are below first_set, or beyond what this half has so far.
+  for (uint32_t looks = 0; looks < 64; looks++, k = (k + 1) & (set_slots - 1)) {
+    uint32_t number = set_table[k];
+    if (number < first_set || number >= next_set) break;
+    struct set *s = set_of(number);
+    if (s->hash == hash && s->n == n && equal(s->records, r, n)) return number;
+  }
+  uint64_t bytes = sizeof(struct set) + n * sizeof *r;
+  if (used + bytes > half_bytes || next_set - first_set >= offsets_room) return 0;
+  struct set *s = (struct set *)(half[now] + used);
+  s->hash = hash;
+  s->n = n;
+  hd_copy(s->records, r, n * sizeof *r);
+  offsets[next_set - first_set] = (uint32_t)(used / 8);
+  used += bytes;
+  set_table[k] = next_set;
+  return next_set++;
+}
+
+static void look_at_all(void) {
+  if (known && events - known_at <= hd_order_cost() / 4) return;
+  known = hd_order_known();
+  known_at = events;
+}
+
+// Memory is freed as long as its set has such a record: what a later access does is a matter for the
+// heap (hd_shadow_hit).
+static bool frees(const struct record *r) { return sources[r->source].op == HD_OP_FREE; }
+
+// Drops records that no later access can race with and, where many are left, those that
+// internal/analysis/race drops. Returns how many there are.
+static uint32_t shrink(struct record *r, uint32_t n) {
+  if (HD_UNLIKELY(hd.handlers)) { // what a handler may interrupt does not depend on clocks
+    if (n < MOST) return n;
+    for (uint32_t i = 0; i < MOST / 2; i++) r[i] = r[n - MOST / 2 + i];
+    return MOST / 2;
+  }
+  look_at_all();
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (!hd_clock_covers(known, r[i].at) || frees(&r[i])) r[kept++] = r[i];
+  if (kept < CROWDED) return kept;
+  n = kept;
+  kept = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    bool superseded = false;
+    for (uint32_t j = i + 1; j < n && !superseded && !frees(&r[i]); j++)
+      superseded = r[j].at >> 32 == r[i].at >> 32 && !(conflicts[r[i].kind] & ~conflicts[r[j].kind]) && !(r[i].mask & ~r[j].mask);
+    if (!superseded) r[kept++] = r[i];
+  }
+  if (kept >= MOST) {
+    for (uint32_t i = 0; i < MOST / 2; i++) r[i] = r[kept - MOST / 2 + i];
+    kept = MOST / 2;
+  }
+  return kept;
+}
+
+// Moves the sets that cells have to the other half, without what cannot race any more.
+static HD_COLD void compact(void) {
+  uint32_t first = first_set, numbers = next_set - first;
+  uint32_t *moved = hd_map_at(SETS_BASE + (1ull << 36), (uint64_t)numbers * sizeof *moved);
+  unsigned char *present = hd_map_at(SETS_BASE + (2ull << 36), LEAF_BYTES / 4096);
+  if (!moved || !present) {
+    full = true;
+    return;
+  }
+  known = NULL;
+  forget_steps();
+  uint32_t *old_offsets = offsets;
+  char *old = half[now];
+  use_half(!now);
+  first_set = next_set;
+  static struct record r[MOST + 2];
+  for (uint32_t l = 0; l < nleaves && !full; l++) {
+    uint32_t *cells = hd_leaves[leaf_of[l]];
+    if (hd_sys(SYS_mincore, cells, LEAF_BYTES, present)) hd_fill(present, 1, LEAF_BYTES / 4096);
+    for (uint32_t page = 0; page < LEAF_BYTES / 4096 && !full; page++) {
+      if (!(present[page] & 1)) continue;
+      for (uint32_t *c = cells + page * 1024, *end = c + 1024; c < end; c++) {
+        uint32_t number = *c;
+        if (number < first || number >= first + numbers) continue;
+        if (!moved[number - first]) {
+          struct set *s = (struct set *)(old + 8ull * old_offsets[number - first]);
+          hd_copy(r, s->records, s->n * sizeof *r);
+          uint32_t n = shrink(r, s->n), to = number_of(r, n);
+          if (n && !to) {
+            full = true;
+            break;
+          }
+          moved[number - first] = n ? to : 1;
+        }
+        *c = moved[number - first] == 1 ? 0 : moved[number - first];
+      }
+    }
+  }
+  hd_sys(SYS_munmap, moved, ((uint64_t)numbers * sizeof *moved + 4095) & ~4095ull, 0);
+  hd_sys(SYS_munmap, present, LEAF_BYTES / 4096, 0);
+  if (used > half_bytes / 4 * 3) full = true;
+}
+
+// ---- races
+
+static bool reported(uint32_t a, uint32_t b, bool handler) {
+  if (a > b) { uint32_t c = a; a = b; b = c; }
+  uint64_t key = ((uint64_t)a << 33 | (uint64_t)b << 1 | handler) + 1;
+  if (npairs * 3 >= pair_slots * 2) {
+    uint32_t more = pair_slots ? 2 * pair_slots : 32;
+    uint64_t *fresh = hd_pool(more * sizeof *fresh);
+    if (!fresh) return true;
+    for (uint32_t i = 0; i < pair_slots; i++)
+      if (pairs[i]) {
+        uint32_t k = (uint32_t)(hd_mix(pairs[i], 1) >> 32) & (more - 1);
+        while (fresh[k]) k = (k + 1) & (more - 1);
+        fresh[k] = pairs[i];
+      }
+    pairs = fresh;
+    pair_slots = more;
+  }
+  uint32_t k = (uint32_t)(hd_mix(key, 1) >> 32) & (pair_slots - 1);
+  for (; pairs[k]; k = (k + 1) & (pair_slots - 1))
+    if (pairs[k] == key) return true;
+  pairs[k] = key;
+  npairs++;
+  return false;
+}
+
+static HD_COLD void report(struct hd_thread *t, const struct record *old, const struct record *r, uint64_t granule, bool handler) {
+  if (reported(old->source, r->source, handler)) return;
+  uint32_t common = old->mask & r->mask, first = (uint32_t)__builtin_ctz(common);
+  const struct record *sides[] = { old, r };
+  struct hd_race race = {
+    .object = granule + first, .size = (uint32_t)__builtin_ctz(~(common >> first)),
+    .order = events, .event = hd_events_sent(), .flags = handler ? HD_RACE_HANDLER : 0,
+  };
+  for (int i = 0; i < 2; i++) {
+    race.pc[i] = hd_name(sources[sides[i]->source].pc);
+    race.op[i] = sources[sides[i]->source].op;
+    race.thread[i] = sides[i]->thread;
+  }
+  if (hd.record) {
+    hd_event_flush();
+    race.stack = hd_stack_number(t);
+    if (hd_heap_owns(race.object)) hd_heap_tell(race.object);
+    else hd_local(t, race.object, race.event);
+  }
+  race.object = hd_name(race.object);
+  hd_out(HD_REC_RACE, &race, sizeof race);
+}
+
+static bool same_source(const struct record *a, const struct record *b) {
+  return a->source == b->source && a->kind == b->kind && a->at >> 32 == b->at >> 32 && a->depth == b->depth;
+}
+
+// The step from a set by an access: looks for races, and returns the set that it leads to.
+static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *r, uint64_t granule) {
+  struct set *s = set_of(number);
+  static struct record next[MOST + 2];
+  uint32_t n = 0, had = s ? s->n : 0;
+  for (uint32_t i = 0; i < had; i++) {
+    const struct record *o = &s->records[i];
+    if (o->source == r->source && o->at == r->at && o->mask == r->mask && o->kind == r->kind && o->depth == r->depth) return number;
+  }
+  for (uint32_t i = 0; i < had; i++) {
+    const struct record *o = &s->records[i];
+    if (!(o->mask & r->mask)) continue;
+    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(&t->order->clock, o->at)) report(t, o, r, granule, false);
+    if (HD_UNLIKELY(hd.handlers) && o->depth != r->depth && o->thread == r->thread && r->kind <= PLAIN_WRITE && o->kind <= PLAIN_WRITE && (r->kind == PLAIN_WRITE || o->kind == PLAIN_WRITE))
+      report(t, o, r, granule, true);
+  }
+  for (uint32_t i = 0; i < had; i++) {
+    next[n] = s->records[i];
+    if (same_source(&next[n], r)) next[n].mask &= (uint8_t)~r->mask;
+    n += next[n].mask != 0;
+  }
+  next[n++] = *r;
+  if (n >= MOST || (n >= COMPACT_AT && n % COMPACT_AT == 0)) n = shrink(next, n);
+  if (!n) return 0;
+  uint32_t to = number_of(next, n);
+  if (!to && !full) {
+    compact();
+    if (!full) to = number_of(next, n);
+    if (!to) full = true;
+  }
+  return to;
+}
+
+static enum kind kind_of(uint16_t op, int32_t result) {
+  switch (op) {
+  case HD_OP_READ: case HD_OP_READ_RANGE: return PLAIN_READ;
+  case HD_OP_ATOMIC_LOAD: return ATOMIC_READ;
+  case HD_OP_ATOMIC_STORE: case HD_OP_ATOMIC_RMW: return ATOMIC_WRITE;
+  case HD_OP_ATOMIC_CAS: return result ? ATOMIC_WRITE : ATOMIC_READ;
+  }
+  return PLAIN_WRITE;
+}
+
+// The thread's clock, epoch and serial number as of this access.
+static struct hd_order *present(struct hd_thread *t) {
+  struct hd_order *o = hd_order_of(t);
+  if (!o) return NULL;
+  bool anew = hd_order_access(o);
+  if (anew || !t->serial) {
+    uint32_t depth = 0;
+    if (HD_UNLIKELY(hd.nsuspended))
+      for (struct hd_suspended *s = t->signals.suspended; s && depth < 255; s = s->outer) depth++;
+    o->depth = (uint8_t)depth;
+    t->serial = ++serials;
+  }
+  return o;
+}
+
+// What is the same for all granules of an access.
+struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted, numbered; };
+
+// The set that a granule goes to from *cell, by an access to its bytes mask. *source is the instruction's number.
+static HD_COLD uint32_t slow_step(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint32_t *source) {
+  if (!a->numbered) events++;
+  a->numbered = true;
+  struct hd_order *o = present(a->t);
+  struct source *from = source_of(a->pc, a->op);
+  if (!o || !from) return 0;
+  if (!a->counted) from->count++;
+  *source = (uint32_t)(from - sources);
+  struct record r = { .at = hd_order_epoch(o), .source = *source, .thread = a->t->number, .mask = mask, .kind = (uint8_t)a->kind, .depth = o->depth };
+  return step(a->t, *cell, &r, granule);
+}
+
+// One granule's part of an access; key identifies it, 0 if the step is not to be remembered.
+static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint64_t key) {
+  uint32_t source = 0;
+  if (!key) return slow_step(a, cell, granule, mask, &source);
+  uint64_t from = (uint64_t)*cell << 32 | a->t->serial;
+  struct hd_step_taken *s = hd_step_at(from, key);
+  if (HD_LIKELY(s->from == from && s->access == key)) {
+    s->times += !a->counted;
+    return s->to;
+  }
+  uint32_t to = slow_step(a, cell, granule, mask, &source);
+  if (full || hd_pool_empty()) return to;
+  from = (uint64_t)*cell << 32 | a->t->serial; // a new epoch, or compact has moved the set
+  s = hd_step_at(from, key);
+  if (s->access) sources[s->source].count += s->times;
+  else taken[ntaken++] = (uint16_t)(s - hd_steps_taken);
+  *s = (struct hd_step_taken){ .from = from, .access = key, .to = to, .source = source };
+  return to;
+}
+
+static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool remembered) {
+  struct accessing a = { .t = t, .pc = pc, .op = op, .kind = kind };
+  bool whole = op <= HD_OP_WRITE && size <= 8 - (addr & 7); // it lies in one granule: see hd_shadow_hit
+  uint32_t last_from = 0, last_to = 0;
+  uint8_t last_mask = 0;
+  for (uint64_t end = addr + size; addr < end && !full;) {
+    uint64_t stop = ((addr >> HD_LEAF_BITS) + 1) << HD_LEAF_BITS;
+    if (stop > end) stop = end;
+    uint32_t *leaf = leaf_at(addr);
+    if (!leaf) return;
+    for (uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)]; addr < stop; cell++) {
+      uint64_t n = 8 - (addr & 7);
+      if (n > stop - addr) n = stop - addr;
+      uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
+      // The granules of a range have mostly had the same accesses.
+      if (mask != last_mask || *cell != last_from) {
+        uint64_t key = remembered ? hd_access_key(pc, addr, op) ^ (whole ? 0 : HD_KEY_PART | (n - 1) << 50) : 0;
+        uint32_t to = part(&a, cell, addr & ~7ull, mask, key);
+        if (full) return;
+        a.counted = true;
+        last_mask = mask;
+        last_from = *cell;
+        last_to = to;
+      }
+      if (*cell != last_to) *cell = last_to;
+      addr += n;
+    }
+  }
+}
+
+void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  access(t, addr, size, op, pc, kind_of(op, 0), !hd.accesses);
+}
+
+void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  access(t, addr, size, op, pc, kind_of(op, 0), false);
+}
+
+void hd_shadow_arrive(struct hd_thread *t) { present(t); }
+
+void hd_shadow_atomic(struct hd_thread *t, int32_t result) {
+  struct hd_order *o = hd_order_of(t);
+  if (!o) return;
+  bool tick = o->tick;
+  o->tick = false; // the access is in the time that its release gives to others
+  // Whether a compare-and-swap writes is not in a step's key.
+  access(t, t->pend.obj, t->pend.size ? t->pend.size : 1, t->pend.op, t->pend.pc, kind_of(t->pend.op, result), false);
+  if ((o->tick = tick)) t->serial = 0;
+}
+
+void hd_shadow_reset(uint64_t addr, uint64_t size) {
+  for (uint64_t end = addr + size; addr < end;) {
+    uint64_t stop = ((addr >> HD_LEAF_BITS) + 1) << HD_LEAF_BITS;
+    if (stop > end) stop = end;
+    uint32_t *leaf = addr >> HD_ADDRESS_BITS ? NULL : hd_leaves[addr >> HD_LEAF_BITS];
+    if (leaf) {
+      uint32_t *from = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)], *to = from + ((stop - (addr & ~7ull) + 7) >> HD_GRANULE_BITS);
+      if (stop - addr >= PAGES_BYTES) {
+        uintptr_t lo = ((uintptr_t)from + 4095) & ~4095ull, hi = (uintptr_t)to & ~4095ull;
+        hd_sys(SYS_madvise, lo, hi - lo, hd_isolation ? MADV_DONTNEED : MADV_REMOVE);
+        hd_fill(from, 0, lo - (uintptr_t)from);
+        hd_fill((void *)hi, 0, (uintptr_t)to - hi);
+      } else {
+        hd_fill(from, 0, (uintptr_t)to - (uintptr_t)from);
+      }
+    }
+    addr = stop;
+  }
+}
+
+uint64_t hd_shadow_report(void) {
+  forget_steps();
+  struct hd_profile block[128];
+  uint32_t n = 0;
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < nsources; i++) {
+    all += sources[i].count;
+    if (sources[i].op < HD_OP_READ || sources[i].op > HD_OP_WRITE_RANGE) continue;
+    block[n++] = (struct hd_profile){ .pc = hd_name(sources[i].pc), .count = sources[i].count };
+    if (n == sizeof block / sizeof *block) {
+      hd_out(HD_REC_PROFILE, block, sizeof block);
+      n = 0;
+    }
+  }
+  if (n) hd_out(HD_REC_PROFILE, block, n * sizeof *block);
+  return all;
+}
