@@ -22,7 +22,7 @@ import (
 // rooms orders the directories of the C runtime, lowest first. A file includes headers of its
 // own room and of lower ones only, and calls only what is defined there. What core needs of the
 // rooms above it they register (runtime/c/core/registration.h).
-var rooms = []string{"arch", "core", "memory", "signals", "threads", "time", "sync", "loader", "io", "files", "process"}
+var rooms = []string{"arch", "core", "memory", "signals", "threads", "time", "sync", "libraries", "loader", "io", "files", "process"}
 
 // roomOf returns the index of a file's room, -1 if it has none. The name is relative to
 // runtime/c.

@@ -82,6 +82,11 @@ const (
 	OpMutexConsistent   Op = abi.OpMutexConsistent
 	OpCancel            Op = abi.OpCancel
 	OpCancelTest        Op = abi.OpCancelTest
+	OpOmpLockInit       Op = abi.OpOmpLockInit
+	OpOmpLockDestroy    Op = abi.OpOmpLockDestroy
+	OpOmpLock           Op = abi.OpOmpLock
+	OpOmpTestLock       Op = abi.OpOmpTestLock
+	OpOmpUnlock         Op = abi.OpOmpUnlock
 	OpCondTimeout       Op = abi.OpCondTimeout
 	OpSpuriousWake      Op = abi.OpSpuriousWake
 	OpSignalDeliver     Op = abi.OpSignalDeliver

@@ -36,6 +36,9 @@ func (d *doctorCommand) Run(a *app) error {
 		var c doctor.Check
 		c, diag.Program = doctor.Program(d.Program.words())
 		checks = append(checks, c)
+		if diag.Program != nil {
+			checks = append(checks, doctor.Libraries(diag.Program))
+		}
 	}
 	if err := a.ctx.Err(); err != nil {
 		return err

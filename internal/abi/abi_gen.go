@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 6
+	AbiVersion      = 7
 	PointsVersion   = 5
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -114,6 +114,11 @@ const (
 	OpMutexConsistent   = 101
 	OpCancel            = 104
 	OpCancelTest        = 105
+	OpOmpLockInit       = 112
+	OpOmpLockDestroy    = 113
+	OpOmpLock           = 114
+	OpOmpTestLock       = 115
+	OpOmpUnlock         = 116
 	OpCondTimeout       = 128
 	OpSpuriousWake      = 129
 	OpSignalDeliver     = 130
@@ -949,6 +954,11 @@ var OpNames = [OpCount]string{
 	OpMutexConsistent:   "mutex consistent",
 	OpCancel:            "pthread_cancel",
 	OpCancelTest:        "pthread_testcancel",
+	OpOmpLockInit:       "omp_init_lock",
+	OpOmpLockDestroy:    "omp_destroy_lock",
+	OpOmpLock:           "omp lock",
+	OpOmpTestLock:       "omp_test_lock",
+	OpOmpUnlock:         "omp unlock",
 	OpCondTimeout:       "cond timeout",
 	OpSpuriousWake:      "spurious wakeup",
 	OpSignalDeliver:     "signal delivered",
@@ -1094,6 +1104,11 @@ var OpClasses = [OpCount]uint8{
 	OpMutexConsistent:   0,
 	OpCancel:            11,
 	OpCancelTest:        10,
+	OpOmpLockInit:       0,
+	OpOmpLockDestroy:    0,
+	OpOmpLock:           1,
+	OpOmpTestLock:       1,
+	OpOmpUnlock:         2,
 	OpCondTimeout:       0,
 	OpSpuriousWake:      0,
 	OpSignalDeliver:     10,

@@ -140,3 +140,18 @@ func Program(words []string) (c Check, found *toolchain.Program) {
 	}
 	return Check{Name: name, Grade: Good, Detail: path + " has access hooks"}, &program
 }
+
+// Libraries checks the libraries of a program whose threads synchronise by means that access hooks
+// do not see.
+func Libraries(program *toolchain.Program) Check {
+	const name = "libraries"
+	known, unknown := program.Libraries()
+	switch {
+	case len(unknown) > 0:
+		return Check{name, Poor, strings.Join(unknown, ", ") + ": what orders threads there is not known",
+			"Its threads are controlled, but data races that heddle reports may be false."}
+	case len(known) > 0:
+		return Check{Name: name, Grade: Good, Detail: strings.Join(known, ", ") + ": what orders threads there is known"}
+	}
+	return Check{Name: name, Grade: Good, Detail: "none that synchronises threads by means of its own"}
+}

@@ -17,6 +17,7 @@ func machineChecks() []Check {
 	return []Check{
 		platformCheck(),
 		fsgsbaseCheck(),
+		dispatchCheck(),
 		layoutCheck(),
 		sharedMemoryCheck(),
 		pagemapCheck(),
@@ -52,6 +53,18 @@ func fsgsbaseCheck() Check {
 		}
 	}
 	return Check{name, Poor, "not usable", "A switch between threads costs a system call: fewer executions per second."}
+}
+
+// dispatchCheck checks whether the kernel can hand over system calls that a library makes with
+// instructions of its own (Linux 5.11), as libgomp does.
+func dispatchCheck() Check {
+	const name = "system calls"
+	const option, off = 59, 0 // PR_SET_SYSCALL_USER_DISPATCH
+	if err := unix.Prctl(option, off, 0, 0, 0); err != nil {
+		return Check{name, Poor, "those of a library's own instructions cannot be caught: " + err.Error(),
+			"OpenMP programs that gcc built cannot be controlled: Linux 5.11 or later is needed."}
+	}
+	return Check{Name: name, Grade: Good, Detail: "those of a library's own instructions can be caught"}
 }
 
 // layoutCheck checks whether address randomisation can be switched off. A personality belongs to a

@@ -99,10 +99,13 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	if gotool.Built(path) {
 		return nil, fmt.Errorf("%s is a Go program: name its package, and heddle builds it", path)
 	}
-	if _, err := toolchain.Inspect(path); err != nil {
+	program, err := toolchain.Inspect(path)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	if _, unknown := program.Libraries(); len(unknown) > 0 && l.Note != nil {
+		l.Note("heddle does not know what " + strings.Join(unknown, ", ") + " orders between threads: data races it reports may be false")
+	}
 	if cfg.Path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}

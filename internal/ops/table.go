@@ -52,6 +52,13 @@ var table = [...]Spec{
 	{Op: trace.OpSpinTrylock, Does: Acquire, Of: Mutex, Ok: Locked, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSpinUnlock, Does: Release, Of: Mutex},
 
+	// Locks and critical sections of OpenMP.
+	{Op: trace.OpOmpLockInit, Does: Init, Of: Mutex},
+	{Op: trace.OpOmpLockDestroy, Does: Destroy, Of: Mutex},
+	{Op: trace.OpOmpLock, Does: Acquire, Of: Mutex, Blocks: UntilFree, Ok: Locked, Words: Words{Call: "an OpenMP lock", Tells: TellFailure}},
+	{Op: trace.OpOmpTestLock, Does: Acquire, Of: Mutex, Ok: Locked, Words: Words{Tells: TellFailure}},
+	{Op: trace.OpOmpUnlock, Does: Release, Of: Mutex},
+
 	// Reader-writer locks.
 	{Op: trace.OpRwlockInit, Does: Init, Of: RWLock},
 	{Op: trace.OpRwlockDestroy, Does: Destroy, Of: RWLock},

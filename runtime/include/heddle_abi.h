@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 6,
+  HD_ABI_VERSION = 7,
   HD_POINTS_VERSION = 5,
   HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
   HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
@@ -129,6 +129,11 @@ enum hd_class {
   HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
   HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = number of the thread */ \
   HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
+  HD_OP(OMP_LOCK_INIT,   112, "omp_init_lock",    NONE)  /* the locks of OpenMP, and its critical sections */ \
+  HD_OP(OMP_LOCK_DESTROY,113, "omp_destroy_lock", NONE) \
+  HD_OP(OMP_LOCK,        114, "omp lock",         ACQ) \
+  HD_OP(OMP_TEST_LOCK,   115, "omp_test_lock",    ACQ)   /* result = 0 or EBUSY */ \
+  HD_OP(OMP_UNLOCK,      116, "omp unlock",       REL) \
   HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out: it leaves the queue, and takes aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
   HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NODECISION for a fault */ \
@@ -198,6 +203,7 @@ enum hd_class {
   HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = number of the goroutine that goes on */ \
   HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
   HD_OP(PARK,          304, "park",               NONE)  /* not an event: what a RESUME or a waiter says of a wait inside Go's runtime that no other operation stands for */ \
+  /* These, too, in C programs: what libraries without access hooks order (libraries/) */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
   HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
   HD_OP(RELEASE_MERGE, 310, "release merge",      REL)   /* adds to it */ \

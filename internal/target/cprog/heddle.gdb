@@ -3,6 +3,7 @@ set confirm off
 set print thread-events off
 set breakpoint pending on
 handle SIGURG nostop noprint pass
+handle SIGSYS nostop noprint pass
 
 define heddle-frame
   if *(unsigned *)&heddle_called

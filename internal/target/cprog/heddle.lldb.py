@@ -124,6 +124,7 @@ def __lldb_init_module(debugger, internal):
         return
     debugger.SetSelectedTarget(target)
     quietly("process handle SIGURG --notify false --pass true --stop false")
+    quietly("process handle SIGSYS --notify false --pass true --stop false")
     event = target.BreakpointCreateByName("heddle_at_event")
     event.SetEnabled(False)
     failure = target.BreakpointCreateByName("heddle_at_failure")

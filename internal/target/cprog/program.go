@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -68,9 +69,16 @@ func early(loaded bool, how, _ string) string {
 	return fmt.Sprintf("the program ended before heddle's runtime was loaded (%s): is it a dynamically linked program for this machine?", how)
 }
 
+// openMP makes the libraries of OpenMP wait in the kernel, where heddle sees it, instead of in loops.
+// The runtime takes these variables out again if the program uses no such library
+// (runtime/c/process/initial_stack.c).
+var openMP = []string{"OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "KMP_AFFINITY=disabled",
+	fmt.Sprintf("OMP_NUM_THREADS=%d", abi.Cpus)}
+
 func environment(c *Config) []string {
 	env := make([]string, 0, len(c.Env)+2)
 	preload, tunables := c.Runtime, "glibc.pthread.rseq=0"
+	unset := slices.Clone(openMP)
 	for _, e := range c.Env {
 		name, value, _ := strings.Cut(e, "=")
 		switch name {
@@ -83,8 +91,10 @@ func environment(c *Config) []string {
 		case "LD_BIND_NOW":
 			continue
 		}
+		unset = slices.DeleteFunc(unset, func(e string) bool { return strings.HasPrefix(e, name+"=") })
 		env = append(env, e)
 	}
+	env = append(env, unset...)
 	// Symbols are bound at start: lazy binding would happen inside an execution, at a place that
 	// depends on the schedule.
 	env = append(env, "LD_PRELOAD="+preload, "GLIBC_TUNABLES="+tunables, "LD_BIND_NOW=1")

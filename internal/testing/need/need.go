@@ -40,6 +40,25 @@ func Tool(t testing.TB, names ...string) (first string) {
 	return first
 }
 
+// Library skips the test unless the compiler builds a program with flags of which it includes the
+// header, or fails as Tool does. pkg is Debian's package.
+func Library(t testing.TB, compiler, pkg, header string, flags ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "probe.cc")
+	if err := os.WriteFile(source, []byte("#include <"+header+">\nint main() { return 0; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-o", filepath.Join(dir, "probe"), source}, flags...)
+	if out, err := exec.CommandContext(t.Context(), compiler, args...).CombinedOutput(); err != nil {
+		report := t.Skipf
+		if os.Getenv("HEDDLE_TOOLS") == "required" {
+			report = t.Fatalf
+		}
+		report("%s cannot build a program with %s (Debian: apt-get install %s): %v\n%s", compiler, header, pkg, err, out)
+	}
+}
+
 // Without returns a directory, for PATH, with every command of PATH but those that a machine
 // with nothing but Go and gcc lacks.
 func Without(t testing.TB) string {

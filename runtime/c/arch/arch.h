@@ -9,6 +9,7 @@
 //   hd_sys6, hd_sys4, hd_sys       system calls without libc: -errno on failure. A hook may run
 //                                  where libc is not usable: before its constructors, on a fiber
 //                                  inside of its locks, in a signal handler
+//   hd_syscall_at                  the system call instruction they use, followed by a return
 //   hd_copy, hd_copy_down, hd_fill copies and fills in line: a call would be intercepted as the program's
 //   hd_word_or                     a load that yields a given value where the address is not mapped
 //   hd_set_fs, hd_fs               the thread pointer, which is what pthread_self returns
@@ -16,6 +17,7 @@
 //   hd_wide_cas                    a 16-byte compare-and-swap
 //   hd_jump_sp                     the stack pointer in a jmp_buf of glibc's
 //   HD_RETURN_BYTE, HD_CALL_SIZE   a return instruction; bytes that a call instruction has at least
+//   HD_SYSCALL_RET                 the bytes of a system call instruction followed by a return
 //   hd_is_syscall                  whether two bytes are a system call instruction
 #ifndef HD_ARCH_ARCH_H
 #define HD_ARCH_ARCH_H

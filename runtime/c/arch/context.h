@@ -30,4 +30,9 @@ _Noreturn void hd_context_resume(ucontext_t *c); // all registers come from c
 
 // The code that a handler of the kernel's returns to.
 extern void hd_sigreturn(void);
+extern void *hd_sigreturn_at; // that, or libc's
+
+// A system call that the kernel caught: its number, and its result for when the handler returns.
+long hd_context_syscall(const ucontext_t *c, long arguments[6]);
+void hd_context_result(ucontext_t *c, long result);
 #endif

@@ -8,6 +8,7 @@
 #include "core/fiber.h"
 #include "core/rings.h"
 
+int hd_processors = HD_CPUS;
 enum hd_mode hd_mode;
 
 // The controller passes the shared memory in a fixed descriptor. The first hook maps and closes

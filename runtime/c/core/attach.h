@@ -19,6 +19,10 @@ static inline bool hd_controlled(void) {
   if (HD_UNLIKELY(hd_mode == HD_UNKNOWN)) hd_attach();
   return hd_mode != HD_PASSIVE;
 }
+// The program finds the machine that heddle models, from its libraries' constructors on.
+static inline bool hd_machine_is_modelled(void) { return hd_controlled() && (hd_mode == HD_ACTIVE || hd_mode == HD_EARLY); }
+
+extern int hd_processors; // that it has (core/attach.c)
 
 enum { HD_TID_BASE = 1000 }; // the first thread identifier the program sees
 static inline int hd_pid(void) { return HD_TID_BASE; } // a process's identifier is its main thread's

@@ -19,7 +19,7 @@ SHOWN uint64_t heddle_text_lo, heddle_text_hi; // the runtime's code
 
 static const char *const names[HD_OP_COUNT] = {
 #define HD_OP(name, num, text, cls) [num] = text,
-  HD_OPS(HD_OP)
+  HD_OPS(HD_OP) HD_GO_OPS(HD_OP)
 #undef HD_OP
 };
 

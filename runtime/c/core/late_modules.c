@@ -58,6 +58,11 @@ bool hd_known(uint64_t address) {
   return place_of(address) != NULL;
 }
 
+const char *hd_late_path(uint64_t address) {
+  const struct place *p = place_of(address);
+  return p ? hd_shm->late[p->slot].path : NULL;
+}
+
 const char *hd_late_gone(uint64_t address) {
   const struct place *p = hd_late ? place_of(address) : NULL;
   return p && p->gone ? hd_shm->late[p->slot].path : NULL;

@@ -93,6 +93,57 @@ void hd_modules_list(void) {
   base_texts = hd_ntexts;
 }
 
+// ---- what the modules' code contains
+//
+// libc and its kin: what they do, the runtime knows.
+bool hd_path_of_system(const char *path) {
+  static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
+  const char *base = hd_base_name(path);
+  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *s = base, *n = names[i];
+    while (*n && *s == *n) { s++; n++; }
+    if (!*n) return true;
+  }
+  return false;
+}
+
+const char *hd_module_name(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_shm->nmodules; i++) {
+    const struct hd_module *m = &hd_shm->modules[i];
+    if (pc - m->text_lo < m->text_hi - m->text_lo) return hd_base_name(m->path);
+  }
+  const char *late = hd_late_path(pc);
+  return late ? hd_base_name(late) : "code outside of all modules";
+}
+
+struct search { bool (*match)(const uint8_t *); const char *path; };
+
+static int contains(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size;
+  struct search *s = arg;
+  struct hd_module m;
+  if (hd_path_of_system(info->dlpi_name) || !hd_module_read(info, &m)) return 0;
+  if ((uint64_t)&contains - m.text_lo < m.text_hi - m.text_lo) return 0; // the runtime
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_LOAD || (p->p_flags & (PF_X | PF_R)) != (PF_X | PF_R)) continue;
+    const uint8_t *code = (const uint8_t *)info->dlpi_addr + p->p_vaddr, *end = code + p->p_filesz;
+    for (; code + 2 < end; code++)
+      if (s->match(code)) {
+        s->path = info->dlpi_name;
+        return 1;
+      }
+  }
+  return 0;
+}
+
+bool hd_program_contains(bool (*match)(const uint8_t *), const char **path) {
+  struct search s = { match, NULL };
+  bool found = REAL(dl_iterate_phdr)(contains, &s);
+  if (path) *path = s.path;
+  return found;
+}
+
 // The previous set's instructions, so that clearing costs no more than setting.
 static uint64_t *current;
 static uint32_t room;

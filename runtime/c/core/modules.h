@@ -27,6 +27,11 @@ static inline bool hd_is_point(uint64_t pc) {
   return false;
 }
 void hd_modules_list(void);
+// Whether the text of the program, or of a library that is not part of the system, contains code
+// that matches; match may look at 3 bytes. *path, unless NULL, is the module's.
+bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);
+bool hd_path_of_system(const char *path);
+const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in
 bool hd_in_runtime(uint64_t pc);
 bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
@@ -45,6 +50,7 @@ uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is 
 bool hd_known(uint64_t address);    // address lies in a module that is or was loaded
 void hd_late_look(void);            // checks for modules that were loaded or unloaded
 void hd_late_reset(void);
+const char *hd_late_path(uint64_t address); // path of the module that covers or covered address; NULL: none
 const char *hd_late_gone(uint64_t address); // path of the unloaded module that covered address; NULL: none did
 // Model the loader's locks, indexed by enum hd_loader_lock; loader/loader.c acquires them.
 extern pthread_mutex_t hd_loader_locks[2];

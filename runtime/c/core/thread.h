@@ -146,6 +146,8 @@ struct hd_thread {
 
   uint32_t nfiles;         // io: number of channels it created
   uint32_t nrandom;        // process: number of random words it has drawn
+  uint64_t library_pc;     // libraries: the program's call of the library that it is inside of; 0: none
+  struct hd_place *place;  // libraries: where it is among its program's OpenMP constructs; NULL: in no parallel region
 
   // ---- stack: threads sets lo and hi if it is not the host's stack; memory sets touched_low
   struct {

@@ -16,6 +16,14 @@
 
 enum { FILTER = 1 << 12 };
 
+struct hd_exempt hd_exempt[HD_EXEMPT];
+uint32_t hd_nexempt;
+struct hd_exempt hd_callbacks;
+void (*hd_callback)(void);
+void hd_access_exempt(uint64_t lo, uint64_t size) {
+  if (hd_nexempt < HD_EXEMPT) hd_exempt[hd_nexempt++] = (struct hd_exempt){ lo, size };
+}
+
 // Accesses already reported since anything last ordered them.
 static struct { uint64_t pc, addr, epoch; uint32_t thread, op; } *filter;
 
@@ -140,7 +148,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
-  if (size) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
+  if (size && !hd_access_exempts(pc)) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
 }
 
 #define ACCESSES(size) \
@@ -189,6 +197,7 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
     t->calls.frames[d].sp = sp;
   }
   t->calls.depth = d + 1;
+  if (HD_UNLIKELY((uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) hd_callback();
 }
 
 HD_EXPORT void __tsan_func_exit(void) {

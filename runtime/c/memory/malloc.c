@@ -19,13 +19,14 @@ extern void __libc_free(void *);
 
 // The recorded event tells the analyses where a block's life begins and ends. It is not
 // a scheduling point, and neither is free, unless something was seen to race with it.
-static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
+// born: the block is one of the heap's.
+static void note(uint16_t op, void *p, uint64_t size, uint64_t pc, bool born) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
   if (hd.watcher) {
     if (op == HD_OP_FREE) hd_shadow_access(t, (uint64_t)p, size, op, pc);
     else hd_shadow_reset((uint64_t)p, size);
-    if (hd.record && op == HD_OP_MALLOC) hd_heap_born(p, t, pc);
+    if (hd.record && op == HD_OP_MALLOC && born) hd_heap_born(p, t, pc);
     if (!hd.accesses) return;
   }
   if (!hd.record) return;
@@ -38,10 +39,12 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc) {
   t->pend = keep;
 }
 
+void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, pc, false); }
+
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   void *p = hd_heap_alloc(size, align, pc);
   if (!p) { errno = ENOMEM; return NULL; }
-  note(HD_OP_MALLOC, p, size, pc);
+  note(HD_OP_MALLOC, p, size, pc, true);
   return p;
 }
 
@@ -54,8 +57,8 @@ void hd_release(void *p, uint64_t pc) {
     hd_point(t);
     hd_progress(t);
     hd_commit(t, 0, 0);
-  } else if (hd_active() && hd_heap_owns((uintptr_t)p)) {
-    note(HD_OP_FREE, p, hd_heap_size(p), pc);
+  } else if (hd_active() && hd_heap_owns((uintptr_t)p) && !hd_access_exempts(pc)) {
+    note(HD_OP_FREE, p, hd_heap_size(p), pc, true);
   }
   if (hd_active()) hd_event_settle();
   hd_heap_free(p, pc);

@@ -24,7 +24,10 @@ static uint32_t nmade, checks;
 // runtime has mapped, which is not the same under each isolation.
 #define MAP_AREA 0x280000000000ul
 static uintptr_t next_map = MAP_AREA;
-static bool shared_early; // there is shared memory from before main
+// Shared memory from before main.
+enum { MAX_SHARED = 16 };
+static uintptr_t shared_early[MAX_SHARED];
+static uint32_t nshared_early;
 static bool always;
 static struct { uintptr_t lo, hi; } *base_maps;
 static uint32_t nbase;
@@ -38,8 +41,9 @@ void *hd_map_place(uint64_t bytes) {
 HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off) {
   long p;
   if (!hd_active()) {
-    if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE) shared_early = true;
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
+    if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE && (p > 0 || p < -4095) && nshared_early < MAX_SHARED)
+      shared_early[nshared_early++] = (uintptr_t)p;
   } else {
     hd.cur->pend.pc = HD_RA;
     if (flags & MAP_SHARED && prot & PROT_WRITE) hd_require_isolation(HD_ISOLATION_FORK, "mmap of shared writable memory");
@@ -73,6 +77,9 @@ HD_EXPORT int munmap(void *addr, size_t len) {
     for (uint32_t i = 0; i < nmade; i++)
       if (made[i].lo == lo && made[i].hi == hi) { made[i] = made[--nmade]; break; }
   }
+  if (hd_mode == HD_EARLY && nshared_early < MAX_SHARED)
+    for (uint32_t i = 0; i < nshared_early; i++)
+      if (shared_early[i] == lo) { shared_early[i] = shared_early[--nshared_early]; break; }
   long r = hd_sys(SYS_munmap, addr, len, 0);
   if (r < 0) { errno = (int)-r; return -1; }
   if (hd_active()) hd_memory_gone(lo, hi - lo);
@@ -155,7 +162,7 @@ static void restore(void) {
 }
 
 static void main_begins(void) {
-  if (HD_UNLIKELY(shared_early)) hd_require_isolation(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
+  if (HD_UNLIKELY(nshared_early)) hd_require_isolation(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
 }
 
 const struct hd_registration hd_mappings = { .save = save, .restore = restore, .main_begins = main_begins };

@@ -467,6 +467,15 @@ static void event(struct hd_order *o, const struct hd_pending *p, uint64_t value
   case HD_DOES_ATOMIC_READ: case HD_DOES_ATOMIC_WRITE: case HD_DOES_EXCHANGE: case HD_DOES_COMPARE: case HD_DOES_FENCE:
     atomic(o, m, p, result);
     return;
+  // What libraries without access hooks order (libraries/order.c): as an atomic operation there would.
+  case HD_DOES_OBSERVE:
+    load(o, p->obj, true);
+    return;
+  case HD_DOES_MERGE: {
+    struct object *at = object_at(ATOMIC, p->obj);
+    if (at) leave(o, at);
+    return;
+  }
   }
   if (result == ECANCELED) take(o, object_at(ALL, CANCELS + o->number));
   switch (m->of) {

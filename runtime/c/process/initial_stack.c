@@ -11,6 +11,7 @@
 #include "core/carrier.h"
 #include "core/fiber.h"
 #include "core/registration.h"
+#include "libraries/libraries.h"
 #include "memory/mappings.h"
 #include "process/process.h"
 
@@ -27,6 +28,7 @@ static bool begins(const char *s, const char *with) {
 // *padding is the first padding variable, or NULL.
 static char **clean(char **envp, char **padding) {
   char **out = envp;
+  bool openmp = hd_library_loaded(HD_OPENMP);
   *padding = NULL;
   for (char **e = envp; *e; e++) {
     char *s = *e;
@@ -42,6 +44,8 @@ static char **clean(char **envp, char **padding) {
       if (s[j]) { j++; while ((s[i++] = s[j++])) ; }
       else ours = true;
     }
+    static const char *const settings[] = { "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "KMP_AFFINITY=disabled", "OMP_NUM_THREADS=4" };
+    for (uint32_t i = 0; !openmp && i < sizeof settings / sizeof *settings; i++) ours |= hd_streq(s, settings[i]);
     if (hd_streq(s, "GLIBC_TUNABLES=glibc.pthread.rseq=0") || hd_streq(s, "LD_BIND_NOW=1")) ours = true;
     if (!ours) *out++ = s;
   }

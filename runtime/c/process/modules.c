@@ -15,6 +15,7 @@
 #include "threads/threads.h"
 #include "time/time.h"
 #include "sync/sync.h"
+#include "libraries/libraries.h"
 #include "loader/loader.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
@@ -32,9 +33,10 @@ const struct hd_registration *const hd_all_modules[] = {
   &hd_signals, &hd_delivery, &hd_crash, &hd_clocks, &hd_timers,
   // synchronisation
   &hd_mutexes, &hd_conds, &hd_rwlocks, &hd_barriers, &hd_spinlocks, &hd_semaphores, &hd_named_semaphores, &hd_onces, &hd_futexes,
+  &hd_libraries, &hd_openmp_locks, &hd_glib, &hd_tbb,
   // descriptors and files
   &hd_descriptors, &hd_socket_addresses, &hd_directories, &hd_stdio, &hd_io,
   // other processes, libraries
-  &hd_children, &hd_shared_memory, &hd_loader,
+  &hd_instructions, &hd_children, &hd_shared_memory, &hd_loader,
   NULL,
 };

@@ -76,11 +76,11 @@ HD_EXPORT int getcpu(unsigned *cpu, unsigned *node) {
   return 0;
 }
 HD_EXPORT long sysconf(int name) {
-  if (hd_active() && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) return HD_CPUS;
+  if (hd_machine_is_modelled() && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) return hd_processors;
   return REAL(sysconf)(name);
 }
-HD_INTERPOSE(int, get_nprocs, (void), ()) { return HD_CPUS; }
-HD_INTERPOSE(int, get_nprocs_conf, (void), ()) { return HD_CPUS; }
+HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, get_nprocs, (void), ()) { return hd_processors; }
+HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, get_nprocs_conf, (void), ()) { return hd_processors; }
 
 // ---- names of temporary files
 static bool suffix(char *name, int tail, char **xs) {

@@ -12,6 +12,12 @@ extern const struct hd_registration hd_initial_stack;
 // ---- nondeterminism.c: what differs between processes is the same for the program
 void hd_nondeterminism_init(void);
 
+// ---- syscall.c, instructions.c
+// Does a system call as libc's syscall() does, at pc. instruction: a module's own made
+// it, which a refusal names.
+long hd_system_call(long n, const long arguments[6], uint64_t pc, bool instruction);
+extern const struct hd_registration hd_instructions;
+
 // ---- children.c
 void hd_children_init(void);
 extern const struct hd_registration hd_children;

@@ -11,6 +11,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "threads/threads.h"
+#include "libraries/libraries.h"
 #include "loader/loader.h"
 #include "io/stdio.h"
 #include "process/process.h"
@@ -22,7 +23,10 @@ static void loader_end(void) {
   rtld_end();
 }
 
-static int run(int argc, char **argv, char **envp) { hd_carrier(argc, argv, envp, hd_thread_main); }
+static int run(int argc, char **argv, char **envp) {
+  hd_libomp_start();
+  hd_carrier(argc, argv, envp, hd_thread_main);
+}
 
 HD_EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
                                 void (*fini)(void), void (*rtld_fini)(void), void *stack_end) {

@@ -1,4 +1,4 @@
-// syscall.c: system calls made through libc's syscall(). One for which there is a function of
+// syscall.c: system calls made through libc's syscall(), or with the instruction (instructions.c). One for which there is a function of
 // libc that the runtime stands in for goes to that function; a few that touch nothing but the
 // caller's own memory, or only ask, go to the kernel; any other is refused by its number.
 #define _GNU_SOURCE
@@ -25,10 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 #include "core/libc.h"
+#include "core/modules.h"
 #include "core/outcome.h"
 #include "core/rings.h"
 #include "core/run.h"
 #include "sync/sync.h"
+#include "process/process.h"
 
 static HD_COLD _Noreturn void refuse(const char *fmt, ...) {
   static char what[96];
@@ -39,18 +41,12 @@ static HD_COLD _Noreturn void refuse(const char *fmt, ...) {
   hd_unsupported(what);
 }
 
-HD_EXPORT long syscall(long n, ...) {
-  va_list ap;
-  va_start(ap, n);
-  long a[6];
-  for (int i = 0; i < 6; i++) a[i] = va_arg(ap, long);
-  va_end(ap);
-  if (!hd_active()) return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
-  hd.cur->pend.pc = HD_RA;
+long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
+  hd.cur->pend.pc = pc;
 #define P(i) ((void *)a[i])
 #define I(i) ((int)a[i])
   switch (n) {
-  case SYS_futex: return hd_futex(P(0), I(1), (uint32_t)a[2], P(3), (uint32_t)a[5], HD_RA);
+  case SYS_futex: return hd_futex(P(0), I(1), (uint32_t)a[2], P(3), (uint32_t)a[5], pc);
   case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork: hd_unsupported("a process or thread started by a raw system call");
   case SYS_execve: case SYS_execveat: hd_unsupported("execve by a raw system call");
   case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_arch_prctl: hd_unsupported("a raw system call that changes signals or the thread pointer");
@@ -165,5 +161,16 @@ HD_EXPORT long syscall(long n, ...) {
   case SYS_process_vm_readv:
     return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
   }
+  if (instruction) refuse("the system call number %ld made by an instruction in %s", n, hd_module_name(pc));
   refuse("the system call number %ld made with syscall()", n);
+}
+
+HD_EXPORT long syscall(long n, ...) {
+  va_list ap;
+  va_start(ap, n);
+  long a[6];
+  for (int i = 0; i < 6; i++) a[i] = va_arg(ap, long);
+  va_end(ap);
+  if (!hd_active()) return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
+  return hd_system_call(n, a, hd.cur->library_pc ? hd.cur->library_pc : HD_RA, false);
 }

@@ -123,7 +123,7 @@ static void install(void) {
   done = true;
   // The unwinder sets itself up at its first use; that must be part of the snapshot.
   hd_unwinder_warm();
-  struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = (void *)hd_sigreturn };
+  struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = hd_sigreturn_at };
   sa.handler = (void *)on_fatal;
   for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
   sa.handler = (void *)on_watchdog;

@@ -5,11 +5,10 @@
 // The kernel's vDSO reads the counter too, and gets the real one. Children of the program are
 // started with the trap off, since they would inherit it past exec.
 #define _GNU_SOURCE
-#include <link.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include "arch/context.h"
-#include "core/libc.h"
+#include "core/modules.h"
 #include "core/outcome.h"
 #include "core/rings.h"
 #include "core/run.h"
@@ -22,40 +21,13 @@ enum {
 };
 static const uint64_t START = 3000000000000;
 
-static bool reads(const uint8_t *code, uint64_t n) {
-  for (const uint8_t *end = code + n; code + 2 < end; code++)
-    if (hd_timestamp_size(code)) return true;
-  return false;
-}
-
-// Libraries of the system, of which only the dynamic loader and the vDSO read the counter.
-static bool of_system(const char *path) {
-  static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
-  const char *base = hd_base_name(path);
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *s = base, *n = names[i];
-    while (*n && *s == *n) { s++; n++; }
-    if (!*n) return true;
-  }
-  return false;
-}
-
-static int one(struct dl_phdr_info *info, size_t size, void *data) {
-  (void)size, (void)data;
-  if (of_system(info->dlpi_name)) return 0;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-    if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_flags & PF_R && p->p_filesz > 2 &&
-        reads((const uint8_t *)info->dlpi_addr + p->p_vaddr, p->p_filesz)) return 1;
-  }
-  return 0;
-}
+static bool reads(const uint8_t *code) { return hd_timestamp_size(code); }
 
 static void set(int mode) { hd_sys(SYS_prctl, PR_SET_TSC, mode, 0); }
 
 void hd_timestamp_trap(bool on) {
   static int used = -1;
-  if (used < 0) used = REAL(dl_iterate_phdr)(one, NULL);
+  if (used < 0) used = hd_program_contains(reads, NULL); // of the system's libraries, only the loader and the vDSO do
   if (used) set(on ? PR_TSC_SIGSEGV : PR_TSC_ENABLE);
 }
 

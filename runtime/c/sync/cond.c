@@ -16,6 +16,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/virtual_time.h"
+#include "memory/access.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144, CLOCK_BIT = 2 };
@@ -139,6 +140,7 @@ HD_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t *c), (c)) { return hd_
 
 int hd_cond_init(void *c, const void *attr, uint64_t pc) {
   hd_refresh(c, sizeof(pthread_cond_t), pc);
+  if (hd_access_exempts(pc)) return REAL(pthread_cond_init)(c, attr); // others may spin until it is done
   struct hd_thread *t = hd_op(HD_OP_COND_INIT, pc, (uint64_t)c);
   int r = REAL(pthread_cond_init)(c, attr);
   hd_commit(t, 0, r);

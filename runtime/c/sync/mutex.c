@@ -17,6 +17,7 @@
 #include "core/sched.h"
 #include "core/threads.h"
 #include "core/virtual_time.h"
+#include "memory/access.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKED = (1 << CEILING_SHIFT) - 1 };
@@ -223,6 +224,7 @@ HD_INTERPOSE(int, pthread_mutex_consistent, (pthread_mutex_t *m), (m)) { return 
 // ---- life
 int hd_mutex_init(void *p, const void *attr, uint64_t pc) {
   hd_refresh(p, sizeof(pthread_mutex_t), pc);
+  if (hd_access_exempts(pc)) return REAL(pthread_mutex_init)(p, attr); // others may spin until it is done
   struct hd_thread *t = hd_op(HD_OP_MUTEX_INIT, pc, (uint64_t)p);
   int r = REAL(pthread_mutex_init)(p, attr);
   hd_commit(t, 0, r);

@@ -69,7 +69,7 @@ static HD_PROGACCESS int set_cpus(struct hd_thread *u, size_t size, const void *
 
 static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *set) {
   uint64_t cpus[16] = { 0 }, any = 0;
-  for (int i = 0; i < 16; i++) any |= u->attributes.cpus[i];
+  for (int i = 0; u && i < 16; i++) any |= u->attributes.cpus[i];
   if (any) hd_copy(cpus, u->attributes.cpus, sizeof cpus);
   else cpus[0] = (1u << HD_CPUS) - 1;
   for (uint64_t i = size; i < sizeof cpus; i++)
@@ -82,8 +82,9 @@ static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *
 HD_INTERPOSE(int, pthread_setaffinity_np, (pthread_t id, size_t size, const cpu_set_t *set), (id, size, set)) {
   return set_cpus(thread_of(id, HD_RA), size, set);
 }
-HD_INTERPOSE(int, pthread_getaffinity_np, (pthread_t id, size_t size, cpu_set_t *set), (id, size, set)) {
-  return get_cpus(thread_of(id, HD_RA), size, set);
+// Libraries count the processors in their constructors, to decide how many threads they start.
+HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, pthread_getaffinity_np, (pthread_t id, size_t size, cpu_set_t *set), (id, size, set)) {
+  return get_cpus(hd_active() ? thread_of(id, HD_RA) : NULL, size, set);
 }
 
 static int failed(int err) {
@@ -104,7 +105,8 @@ HD_INTERPOSE(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *s
   struct hd_thread *u = thread_by_number(pid, HD_RA);
   return failed(u ? set_cpus(u, size, set) : ESRCH);
 }
-HD_INTERPOSE(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set)) {
+HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set)) {
+  if (!hd_active()) return failed(get_cpus(NULL, size, set));
   struct hd_thread *u = thread_by_number(pid, HD_RA);
   return failed(u ? get_cpus(u, size, set) : ESRCH);
 }

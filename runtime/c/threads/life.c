@@ -166,6 +166,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   if (!addr && size > hd_default_stack()) {
     size = (size + 4095) & ~4095ul;
     addr = large_stack(size);
+    t->pend.pc = pc; // mmap has a site of its own
     if (!addr) {
       hd_commit(t, 0, EAGAIN);
       return EAGAIN;

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 6
+	hdAbiVersion      = 7
 	hdPointsVersion   = 5
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -116,6 +116,11 @@ const (
 	hdOpMutexConsistent   = 101
 	hdOpCancel            = 104
 	hdOpCancelTest        = 105
+	hdOpOmpLockInit       = 112
+	hdOpOmpLockDestroy    = 113
+	hdOpOmpLock           = 114
+	hdOpOmpTestLock       = 115
+	hdOpOmpUnlock         = 116
 	hdOpCondTimeout       = 128
 	hdOpSpuriousWake      = 129
 	hdOpSignalDeliver     = 130

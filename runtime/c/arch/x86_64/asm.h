@@ -69,14 +69,15 @@ enter:	.cfi_startproc
 	.size	enter, . - enter
 	.endm
 
-// A function that passes a record of itself (name, room for the address of libc's, isolation)
-// and its return address to the function given to refuse_by, and goes on where that says.
-	.macro	refused name, isolation=0
+// A function that passes a record of itself (name, room for the address of the function that it
+// stands for, argument) and its return address to the function given to hooks_by, and goes on
+// where that says, with the arguments as they came.
+	.macro	hooked name, argument=0
 	.globl	\name
 	.type	\name, @function
 \name:	.cfi_startproc
 	leaq	.Lrecord_\name(%rip), %rax
-	jmp	refuse
+	jmp	hook
 	.cfi_endproc
 	.size	\name, . - \name
 	.pushsection .data.rel.local, "aw"
@@ -84,7 +85,7 @@ enter:	.cfi_startproc
 .Lrecord_\name:
 	.quad	.Lname_\name
 	.quad	0
-	.quad	\isolation
+	.quad	\argument
 	.popsection
 	.pushsection .rodata.str1.1, "aMS", @progbits, 1
 .Lname_\name:
@@ -92,10 +93,9 @@ enter:	.cfi_startproc
 	.popsection
 	.endm
 
-// The arguments must reach libc's function as they came.
-	.macro	refuse_by function
-	.type	refuse, @function
-refuse:	.cfi_startproc
+	.macro	hooks_by function
+	.type	hook, @function
+hook:	.cfi_startproc
 	pushq	%rdi
 	.cfi_adjust_cfa_offset 8
 	pushq	%rsi

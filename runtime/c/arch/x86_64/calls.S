@@ -33,9 +33,7 @@ hd_context_resume:                              // (ucontext_t *)
 	.cfi_startproc
 	.cfi_undefined rip
 	movq	%rdi, %rsp
-	movl	$15, %eax               // rt_sigreturn
-	syscall
-	ud2
+	jmp	*hd_sigreturn_at(%rip)
 	.cfi_endproc
 	.size	hd_context_resume, . - hd_context_resume
 

@@ -66,6 +66,24 @@ void hd_context_copy(ucontext_t *to, const ucontext_t *from, uintptr_t extra) {
   to->uc_mcontext.fpregs = (void *)extra;
 }
 
+// ---- system calls
+//
+// What is caught when a module makes system calls with its own instructions includes the
+// runtime's, so then these two are pieces of libc's text.
+__asm__(".text\n.type hd_syscall_ret, @function\nhd_syscall_ret:\n syscall\n ret\n");
+extern void hd_syscall_ret(void) __attribute__((visibility("hidden")));
+void (*hd_syscall_at)(void) = hd_syscall_ret;
+void *hd_sigreturn_at = (void *)hd_sigreturn;
+
+long hd_context_syscall(const ucontext_t *c, long arguments[6]) {
+  const greg_t *reg = c->uc_mcontext.gregs;
+  static const int in[6] = { REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9 };
+  for (int i = 0; i < 6; i++) arguments[i] = (long)reg[in[i]];
+  return (long)reg[REG_RAX];
+}
+
+void hd_context_result(ucontext_t *c, long result) { c->uc_mcontext.gregs[REG_RAX] = (greg_t)result; }
+
 // Unwinders and debuggers know a signal's frame by just these bytes, and look at the one
 // before, which must be no function's.
 __asm__(".text\n nop\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n movq $15, %rax\n syscall\n");

@@ -2,13 +2,16 @@
 #ifndef HD_ARCH_X86_64_INLINE_H
 #define HD_ARCH_X86_64_INLINE_H
 
+// The call skips the red zone, which the compiler may use in a function without calls.
+extern void (*hd_syscall_at)(void);
 static inline long hd_sys6(long n, long a, long b, long c, long d, long e, long f) {
   long r;
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
   register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
+  __asm__ volatile("addq $-128, %%rsp\n\tcall *%[at]\n\tsubq $-128, %%rsp"
+                   : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9), [at] "r"(hd_syscall_at)
+                   : "rcx", "r11", "memory", "cc");
   return r;
 }
 #define hd_sys(n, a, b, c) hd_sys6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
@@ -72,6 +75,8 @@ static inline uintptr_t hd_jump_sp(const uint64_t regs[HD_JUMP_WORDS]) {
   return sp;
 }
 
+// The bytes of "syscall; ret".
+enum { HD_SYSCALL_RET = 0xc3050f };
 enum { HD_RETURN_BYTE = 0xc3, HD_CALL_SIZE = 2, HD_SYSCALL_SIZE = 2 };
 static inline bool hd_is_syscall(uint64_t bytes) { return (uint16_t)bytes == 0x050f; }
 #endif

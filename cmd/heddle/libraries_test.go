@@ -1,0 +1,130 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// libraryPrograms returns the programs in testdata/libraries, whose threads a library starts and
+// synchronises that was compiled without access hooks.
+func libraryPrograms(t testing.TB, dir string) (all []expectation) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository(t), "testdata/libraries", dir, "*.c*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		all = append(all, readExpectation(t, f))
+	}
+	if len(all) < 16 {
+		t.Fatalf("only %d programs in %s", len(all), dir)
+	}
+	return all
+}
+
+// needLibrary skips the test if the program's library is missing.
+func needLibrary(t *testing.T, e expectation, compiler string) {
+	t.Helper()
+	cxx := strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(compiler)
+	need.Tool(t, cxx)
+	switch name, _, _ := strings.Cut(e.name, "_"); name {
+	case "omp":
+		need.Library(t, cxx, "libgomp1 libomp-dev", "omp.h", "-fopenmp")
+	case "tbb":
+		need.Library(t, cxx, "libtbb-dev", "tbb/tbb.h", e.flags...)
+	case "glib":
+		need.Library(t, cxx, "libglib2.0-dev", "glib.h", e.flags...)
+	default:
+		t.Fatalf("no library is known for %s", e.name)
+	}
+}
+
+// Every failing program is found as the failure it states, the simplified failure is no more
+// expensive, and both replay identically.
+func TestLibrariesFail(t *testing.T) {
+	for _, c := range compilers {
+		for _, e := range libraryPrograms(t, "fail") {
+			t.Run(c.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				needLibrary(t, e, c.name)
+				dir := t.TempDir()
+				prog := filepath.Join(dir, e.name)
+				compileProgram(t, e, c.name, c.opt, prog)
+				out := runJSON[findJSON](t, dir, exitFound, e.find(prog, "--time", "60s", "--simplify-time", "2s")...)
+				if out.Finding == nil || out.Simplified == nil {
+					t.Fatalf("incomplete result: %+v", out)
+				}
+				if f := out.Finding; f.Kind != e.kind || !f.Confirmed || !strings.Contains(f.Message+" "+f.Where, e.finding) {
+					t.Errorf("found %q, %q at %q, confirmed: %v; want %q, %q", f.Kind, f.Message, f.Where, f.Confirmed, e.kind, e.finding)
+				}
+				for _, n := range out.Notes {
+					t.Errorf("note: %s", n)
+				}
+				var costs []trace.Cost
+				for _, file := range []string{out.Trace, out.Simplified.Trace} {
+					tr, err := trace.ReadFile(filepath.Join(dir, file))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if tr.Header.Isolation != "" {
+						t.Errorf("isolation %q", tr.Header.Isolation)
+					}
+					costs = append(costs, trace.CostOf(tr.Events))
+					if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", "--times", "100", file); !r.Same || r.Outcome != "found" {
+						t.Errorf("replay of %s: %+v", file, r)
+					}
+				}
+				if costs[1].Compare(costs[0]) > 0 {
+					t.Errorf("simplified from %+v to %+v", costs[0], costs[1])
+				}
+			})
+		}
+	}
+}
+
+// Every correct twin is clean: no failure, no data race, no remark.
+func TestLibrariesPass(t *testing.T) {
+	for _, c := range compilers {
+		for _, e := range libraryPrograms(t, "pass") {
+			t.Run(c.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				needLibrary(t, e, c.name)
+				dir := t.TempDir()
+				prog := filepath.Join(dir, e.name)
+				compileProgram(t, e, c.name, c.opt, prog)
+				runs := "3000"
+				if strings.HasPrefix(e.name, "tbb") {
+					runs = "300"
+				}
+				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", runs)...)
+				if out.Outcome != "clean" || len(out.Races) > 0 || len(out.Notes) > 0 {
+					t.Errorf("%+v", out)
+				}
+			})
+		}
+	}
+}
+
+// A system call that a program makes with an instruction of its own is caught: the futex is one of
+// the program's, also in a process of an execution's own and on kernel threads.
+func TestSystemCallInstruction(t *testing.T) {
+	need.Tool(t, "gcc")
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "own_syscall")
+	e := readExpectation(t, filepath.Join(repository(t), "testdata/libraries/own_syscall.c"))
+	compileProgram(t, e, "gcc", "-O1", prog)
+	for _, isolation := range []string{"snapshot", "fork", "process"} {
+		out := runJSON[findJSON](t, dir, exitFound, e.find(prog, "--isolation", isolation, "--time", "60s", "--simplify-time", "2s")...)
+		if out.Finding == nil || out.Finding.Kind != e.kind || !out.Finding.Confirmed {
+			t.Errorf("%s: %+v", isolation, out.Finding)
+			continue
+		}
+		if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", out.Trace); !r.Same {
+			t.Errorf("%s: replay: %+v", isolation, r)
+		}
+	}
+}

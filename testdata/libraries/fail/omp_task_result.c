@@ -1,0 +1,21 @@
+// heddle: A thread sums up what two tasks compute, and does not wait for them.
+// kind: assertion
+// finding: left + right == 3
+// flags: -fopenmp
+#include <assert.h>
+
+int main(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    int left = 0, right = 0;
+#pragma omp task shared(left)
+    left = 1;
+#pragma omp task shared(right)
+    right = 2;
+#pragma omp taskyield
+    assert(left + right == 3);
+#pragma omp taskwait
+  }
+  return 0;
+}

@@ -1,0 +1,22 @@
+// heddle: The tasks of a taskloop put their results where a shared counter says, which they step without a lock.
+// kind: assertion
+// finding: seen == 10
+// flags: -fopenmp
+#include <assert.h>
+
+int main(void) {
+  static int result[4];
+  int n = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp taskloop num_tasks(4) shared(n)
+    for (int i = 0; i < 4; i++) {
+      result[n++] = i + 1;
+    }
+  }
+  int seen = 0;
+  for (int i = 0; i < 4; i++) seen += result[i];
+  assert(seen == 10);
+  return 0;
+}
