@@ -95,7 +95,7 @@ void hd_modules_list(void) {
 
 // ---- what the modules' code contains
 //
-// libc and similar instructions: what they do, the runtime knows.
+// What libc and the libraries that come with it do, the runtime knows.
 bool hd_path_of_system(const char *path) {
   static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
   const char *base = hd_base_name(path);
