@@ -20,7 +20,7 @@ const (
 	// DefaultMaxExecutions is the default of Options.MaxExecutions.
 	DefaultMaxExecutions = 100_000
 	// DefaultExtra is the default of Options.Extra.
-	DefaultExtra = 20_000
+	DefaultExtra = 5_000
 )
 
 // Batch executes plans, several at a time if it can. It calls done with the number of each plan and
