@@ -11,7 +11,7 @@ enum hd_mode {
   HD_CARRIER,  // between executions, on the carrier's stack
   HD_CHILD,    // in a child that the program forked: own heap, the rest forwards
 };
-extern enum hd_mode hd_mode;
+extern HD_OWN enum hd_mode hd_mode;
 void hd_attach(void); // decides PASSIVE or EARLY; safe from any hook at any time
 static inline bool hd_active(void) { return HD_LIKELY(hd_mode == HD_ACTIVE); }
 // Reports whether the runtime must serve the program's heap: in every process heddle started, from the first call on.

@@ -9,14 +9,14 @@
 // ---- modules.c: modules loaded when main starts
 struct hd_text { uint64_t lo, len; uint8_t *bits; };
 enum { HD_TEXTS = 64 + HD_MAX_LATE };
-extern struct hd_text hd_texts[HD_TEXTS];
-extern uint32_t hd_ntexts, hd_npoints;
+extern HD_OWN struct hd_text hd_texts[HD_TEXTS];
+extern HD_OWN uint32_t hd_ntexts, hd_npoints;
 extern uint64_t hd_tls_at_main; // bytes of static TLS below the thread control block
 void hd_points_set(const uint64_t *pc, uint32_t n);
 // One byte for the addresses of instructions that have the same low bits: 0 if none of them is a
 // scheduling point. Nearly always, an access needs to look no further.
 enum { HD_POINT_HINTS = 1 << 12 };
-extern uint8_t hd_point_hints[HD_POINT_HINTS];
+extern HD_OWN uint8_t hd_point_hints[HD_POINT_HINTS];
 static inline bool hd_maybe_point(uint64_t pc) { return HD_UNLIKELY(hd_point_hints[pc % HD_POINT_HINTS] != 0); }
 static inline bool hd_is_point(uint64_t pc) {
   if (!hd_maybe_point(pc)) return false;
@@ -42,8 +42,8 @@ void hd_text_remove(uint32_t slot);
 void hd_texts_reset(void); // keeps only the modules loaded when main started
 
 // ---- late_modules.c: modules loaded and unloaded during an execution; a module's slot is its index in hd_shm->late
-extern bool hd_late;        // a module has been loaded or unloaded in this execution
-extern uint32_t hd_loading; // number of threads inside the loader, for instance in a constructor or destructor
+extern HD_OWN bool hd_late;        // a module has been loaded or unloaded in this execution
+extern HD_OWN uint32_t hd_loading; // number of threads inside the loader, for instance in a constructor or destructor
 uint64_t hd_late_name(uint64_t address);
 static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }
 uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is not loaded

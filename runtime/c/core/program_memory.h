@@ -11,7 +11,7 @@ void hd_to_program(void *to, const void *from, uint64_t n);
 bool hd_fetch_string(char *to, const char *from, uint64_t room); // false: the string does not fit
 bool hd_touch(const void *p, uint64_t size, uint64_t pc); // faults if p is not readable; always returns true
 // The program's heap: at most the first hd_heap_used bytes from the base have been allocated (memory/heap.c).
-extern uintptr_t hd_heap_base;
-extern uint64_t hd_heap_used;
+extern HD_OWN uintptr_t hd_heap_base;
+extern HD_OWN uint64_t hd_heap_used;
 static inline bool hd_heap_owns(uintptr_t p) { return p - hd_heap_base < hd_heap_used; }
 #endif

@@ -58,7 +58,7 @@ struct hd_registration {
 };
 
 extern const struct hd_registration *const *hd_modules; // ended by NULL
-extern const struct hd_operation *hd_operations[HD_OP_COUNT]; // never NULL
+extern HD_OWN const struct hd_operation *hd_operations[HD_OP_COUNT]; // never NULL
 void hd_modules_set(const struct hd_registration *const *modules); // before the first execution
 
 #define HD_EACH_MODULE(m) for (const struct hd_registration *const *m##_at = hd_modules, *m; (m = *m##_at); m##_at++)

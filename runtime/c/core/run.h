@@ -62,5 +62,5 @@ struct hd_run {
   uint64_t signature;       // signature.c
   struct hd_result result;  // outcome.c, carrier.c
 };
-extern struct hd_run hd;
+extern HD_OWN struct hd_run hd;
 #endif

@@ -166,7 +166,7 @@ struct hd_thread {
   } calls;
 };
 
-extern struct hd_thread *hd_threads; // HD_MAX_THREADS entries, by slot; mapped, not part of the snapshot
+extern HD_OWN struct hd_thread *hd_threads; // HD_MAX_THREADS entries, by slot; mapped, not part of the snapshot
 
 enum { HD_WORDS = HD_MAX_THREADS / 64 };
 

@@ -16,7 +16,7 @@ void hd_heap_save(void);
 void hd_heap_restore(void);
 HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
 #define HD_HEAP_BASE 0x200000000000ull
-extern uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*
+extern HD_OWN uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*
 enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
 static inline bool hd_freed(uint64_t p) {
   uint64_t off = p - hd_heap_base;
