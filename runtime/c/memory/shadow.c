@@ -18,6 +18,7 @@ enum {
   MOST_LEAVES = 1 << 17,
   COMPACT_AT = 3,           // records from which on a set is searched for those that cannot race any more
   CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
+  FEWEST_SLOTS = 1 << 10,   // of the table of sets
   PAGES_BYTES = 1 << 20,    // memory from which on a reset gives its cells' pages back
 };
 
@@ -72,7 +73,7 @@ static int now;
 static uint32_t *offsets;              // of sets by number - first_set, in 8 bytes
 static uint32_t offsets_room;
 static uint32_t *set_table;            // numbers, open addressing by hash
-static uint32_t set_slots;
+static uint32_t set_slots, most_slots;  // it begins small: it is read and written all over
 static bool full;
 static uint64_t events, known_at;      // accesses so far that took a step which was not remembered; when known was made
 static const struct hd_clock *known;
@@ -93,7 +94,7 @@ static bool reserve(uint64_t budget) {
   // Within the halves: the sets' offsets and the table of equal ones take three eighths of each.
   half_bytes -= offset_bytes + table_bytes;
   offsets_room = (uint32_t)(offset_bytes / sizeof *offsets);
-  for (set_slots = 1024; (uint64_t)set_slots * 2 * sizeof *set_table <= table_bytes; set_slots *= 2) {}
+  for (most_slots = FEWEST_SLOTS; (uint64_t)most_slots * 2 * sizeof *set_table <= table_bytes; most_slots *= 2) {}
   reserved = hd_map_at(HD_STEPS_TAKEN, HD_STEPS * sizeof *hd_steps_taken) && hd_map_at(HD_LEAVES, (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves);
   return reserved;
 }
@@ -103,6 +104,7 @@ static void use_half(int i) {
   used = 0;
   offsets = (uint32_t *)(half[i] + half_bytes);
   set_table = offsets + offsets_room;
+  set_slots = FEWEST_SLOTS;
 }
 
 static uint16_t taken[HD_STEPS]; // places of the steps that are remembered
@@ -187,6 +189,17 @@ static bool equal(const struct record *a, const struct record *b, uint32_t n) {
   return true;
 }
 
+static HD_COLD void grow_table(void) {
+  set_slots *= 4;
+  if (set_slots > most_slots) set_slots = most_slots;
+  hd_fill(set_table, 0, set_slots * sizeof *set_table);
+  for (uint32_t number = first_set; number < next_set; number++) {
+    uint32_t k = set_of(number)->hash & (set_slots - 1);
+    while (set_table[k]) k = (k + 1) & (set_slots - 1);
+    set_table[k] = number;
+  }
+}
+
 // The number of the set with these records; 0 if there is no room for it.
 static uint32_t number_of(const struct record *r, uint32_t n) {
   if (!n) return 0;
@@ -208,8 +221,10 @@ static uint32_t number_of(const struct record *r, uint32_t n) {
   hd_copy(s->records, r, n * sizeof *r);
   offsets[next_set - first_set] = (uint32_t)(used / 8);
   used += bytes;
-  set_table[k] = next_set;
-  return next_set++;
+  set_table[k] = next_set++;
+  uint32_t number = next_set - 1;
+  if (number - first_set >= set_slots / 2 && set_slots < most_slots) grow_table();
+  return number;
 }
 
 static void look_at_all(void) {
