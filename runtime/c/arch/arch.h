@@ -9,7 +9,7 @@
 //   hd_sys6, hd_sys4, hd_sys       system calls without libc: -errno on failure. A hook may run
 //                                  where libc is not usable: before its constructors, on a fiber
 //                                  inside of its locks, in a signal handler
-//   hd_syscall_at                  the system call instruction they use, followed by a return
+//   hd_syscall_at                  the system call instruction that they call, followed by a return; NULL: they contain it
 //   hd_copy, hd_copy_down, hd_fill copies and fills in line: a call would be intercepted as the program's
 //   hd_word_or                     a load that yields a given value where the address is not mapped
 //   hd_set_fs, hd_fs               the thread pointer, which is what pthread_self returns

@@ -230,7 +230,10 @@ static void tls_init(uintptr_t fs) {
 static void restore_host(struct hd_host *d) {
   struct stack *s = &host_stacks[d - hd_hosts];
   void **dtv = (void **)d->fs + 1, *now = *dtv; // libc's table of thread-local storage
-  put_back(s->first_run, s->nruns);
+  // A host that is a kernel thread's own may not have reached its futex call again after the thread
+  // before: its frames are in use.
+  if (hd_threads_real) put_back_from(d->fs - hd_tls_at_main, s->first_run, s->nruns);
+  else put_back(s->first_run, s->nruns);
   if (HD_UNLIKELY(hd_late)) {
     // The table has grown since, and so may have the storage that lies below the thread's
     // control block. libc does with both what it does for a new thread on a used stack; what

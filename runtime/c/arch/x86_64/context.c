@@ -70,9 +70,7 @@ void hd_context_copy(ucontext_t *to, const ucontext_t *from, uintptr_t extra) {
 //
 // What is caught when a module makes system calls with its own instructions includes the
 // runtime's, so then these two are pieces of libc's text.
-__asm__(".text\n.type hd_syscall_ret, @function\nhd_syscall_ret:\n syscall\n ret\n");
-extern void hd_syscall_ret(void) __attribute__((visibility("hidden")));
-void (*hd_syscall_at)(void) = hd_syscall_ret;
+void (*hd_syscall_at)(void);
 void *hd_sigreturn_at = (void *)hd_sigreturn;
 
 long hd_context_syscall(const ucontext_t *c, long arguments[6]) {
