@@ -323,7 +323,7 @@ enum hd_scheduler {
   HD_LOOKS_AGAIN = 64,        // clock readings between two yields of such a thread
   HD_QUIET = 20000,           // memory accesses of a quiet stretch: accesses without a point before the runtime examines the thread
   HD_LOOK_ON = 64,            // accesses that the runtime examines after a quiet stretch
-  HD_REPEATED = 16,            // of those, on end, that told the thread nothing new: it waits, and yields
+  HD_REPEATED = 16,           // consecutive examined accesses without new information after which the thread waits, and yields
   HD_STRETCHES = 1024,        // consecutive quiet stretches in which a thread computes before it yields to enabled threads
   HD_STRETCHES_MORE = 3,      // how often that number doubles, once for each such yield of the thread
   HD_STRETCHES_ALIVE = 5000,  // consecutive quiet stretches up to which a computing thread keeps the watchdog quiet
