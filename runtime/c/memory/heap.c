@@ -216,8 +216,8 @@ void hd_heap_save(void) {
   uint64_t n = (heap.used + 15) / 16;
   saved_shadow = hd_map(n + 1, "the heap's shadow copy");
   hd_copy(saved_shadow, hd_heap_shadow, n);
-  // Release the blocks freed before main from the quarantine: a use after free in an execution
-  // cannot concern them. Only as many as fit into released are saved.
+  // Saves the quarantine, too. If it is larger than saved_ring, its oldest blocks leave it and are
+  // not reused.
   uint64_t k = heap.head - heap.tail;
   if (k > sizeof saved_ring / sizeof *saved_ring) {
     saved.tail = saved.head - sizeof saved_ring / sizeof *saved_ring;
