@@ -61,7 +61,7 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   hd_event_settle();
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
   hd_pipes_inherited();
-  hd_timestamp_trap(false); // the child must not inherit it
+  hd_timestamp_trap(false); // off until the child has started, which would inherit it
   return t;
 }
 

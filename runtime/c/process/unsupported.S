@@ -89,7 +89,7 @@
 	hooked	aio_fsync
 	hooked	aio_fsync64
 	hooked	getaddrinfo_a
-// memory shared with other processes or files
+// memory from sources other than mmap and malloc
 	isolated	memfd_create
 	isolated	brk
 	isolated	sbrk
