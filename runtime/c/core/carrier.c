@@ -1,6 +1,6 @@
-// carrier.c: the carrier's loop: it reads a plan, runs main as often as the plan says, reports
-// and restores the snapshot. Under fork isolation a child process runs each execution and
-// nothing needs restoring.
+// carrier.c: the carrier's loop. It reads a plan and runs its executions of main; after each it
+// reports the result and restores the snapshot. Under fork isolation a child process runs each
+// execution, and nothing needs restoring.
 #define _GNU_SOURCE
 #include <signal.h>
 #include "core/carrier.h"

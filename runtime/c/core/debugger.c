@@ -32,7 +32,8 @@ void hd_debug_begin(void) {
   heddle_main = (void *)hd_program_main;
   for (uint32_t i = 0; i < hd_shm->nmodules; i++)
     if (hd_shm->modules[i].flags & 2) { heddle_text_lo = hd_shm->modules[i].text_lo; heddle_text_hi = hd_shm->modules[i].text_hi; }
-  hd_sys(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0); // some systems let only a parent trace, and the debugger is not the parent
+  // Some systems let only a parent trace, and the debugger is not the parent.
+  hd_sys(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0);
 }
 
 void hd_debug_event(const struct hd_thread *t, uint32_t flags) {

@@ -28,7 +28,8 @@ static bool any(const struct hd_set *s) {
 static inline void count_point(const struct hd_thread *t) {
   hd.points++;
   hd.vtime += HD_POINT_NS;
-  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // signals/crash.c also lowers the budget, for the watchdog
+  // For the watchdog, signals/crash.c lowers the budget.
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj);
   // Raises the heartbeat at every point except a yield that the runtime inserted, because some
   // programs compute for a tenth of a second between points. No atomic addition is needed: only
   // the running thread writes it.

@@ -4,7 +4,7 @@
 // else ends the execution as DIVERGED and reports the step.
 //
 // TOLERANT (FSE'10 §4.2.1): follows the script TEI by TEI. A thread off its path runs until
-// its pending operation is again one that the rest of its TEI expects. The script skips the rest
+// the rest of its TEI expects its pending operation again. The runtime skips the rest
 // of a TEI whose thread is blocked, ended, not yet created, or only waits for others while off
 // its path. A signal that woke no thread in the script but now finds waiters wakes one at random
 // (policy.c). After the script's end the policy decides.

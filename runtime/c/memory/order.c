@@ -420,7 +420,7 @@ static void atomic(struct hd_order *o, const struct hd_meaning *m, const struct 
     load(o, p->obj, acquire);
     break;
   case HD_DOES_COMPARE:
-    load(o, p->obj, acquire); // one that fails has the order of failure
+    load(o, p->obj, acquire); // a failed compare-and-swap has the failure order
     if (!result) break;
     goto writes;
   case HD_DOES_EXCHANGE:

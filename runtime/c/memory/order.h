@@ -16,7 +16,7 @@ struct hd_order {
   bool tick;               // the thread has released its clock: its next access is in a new time
   bool queued, woken;      // at a condition or futex: it is in the queue; another thread removed it
   bool fenced;             // it has passed a release fence
-  uint8_t depth;           // shadow.c: depth of handlers that hd_thread.serial stands for
+  uint8_t depth;           // shadow.c: depth of handlers at which hd_thread.serial is valid
   uint64_t waits_at;       // object of the queue
   struct hd_clock waker;   // clocks of the threads that woke it
   struct hd_clock acquired; // what its relaxed loads have read, for an acquire fence

@@ -37,7 +37,7 @@ static inline void hd_fill(void *dst, int byte, uint64_t n) {
   __asm__ volatile("rep stosb" : "+D"(dst), "+c"(n) : "a"(byte) : "memory");
 }
 
-// Returns the word at an address in the program's memory, or gone if it cannot be read. For reading
+// Returns the word at an address in the program's memory, or the value of gone if it cannot be read. For reading
 // an object on behalf of a thread that does not run. After a fault, execution continues behind the
 // load (hd_context_fix_up), which has not changed the register.
 static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
