@@ -1,10 +1,10 @@
-// heddle_abi.h: everything that crosses between heddle's controller (Go) and its
-// runtime (C, inside the program under test). This is the only header both sides
-// read; internal/abi/abi_gen.go is generated from its compiled form (make generate)
-// and a test compares sizes and offsets again.
+// heddle_abi.h: the shared memory between heddle's controller (Go) and its runtime
+// (C, inside the program under test). This is the only header both sides read;
+// internal/abi/abi_gen.go is generated from its compiled form (make generate), and a
+// test compares sizes and offsets.
 //
-// For each field: who writes it and when the other side may read it.
-//   [C] the controller writes, the runtime reads.   [R] the other way round.
+// Each field states which side writes it and when the other side may read it.
+//   [C] the controller writes, the runtime reads.   [R] the runtime writes, the controller reads.
 //   Fields marked "set before start" never change after the program is launched.
 //
 // Any change of layout or meaning: raise HD_ABI_VERSION. Any change of *where* a
@@ -19,18 +19,18 @@
 enum {
   HD_ABI_VERSION = 7,
   HD_POINTS_VERSION = 5,
-  HD_SHM_FD = 3,          // the descriptor the shared memory is inherited as
-  HD_MAX_THREADS = 16384, // slots of an execution: threads at one time
+  HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
+  HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
   HD_MAX_MODULES = 256,
   HD_MAX_LATE = 256,      // modules loaded while the program runs
   HD_MODULE_PATH = 512,
   HD_BUILD_ID = 32,
-  // Bytes kept of the beginning of an execution's output, and of its end.
+  // Bytes of output kept from the beginning of an execution, and as many from its end.
   HD_OUTPUT_KEPT = 512 << 10,
   HD_MAX_OMITTED = 64,         // calls that can be omitted (--omit)
-  HD_MAX_OMITTED_SITES = 4096, // and their return addresses
-  // A call inside a function defined in a library's header. It is omitted if the call of that
-  // function is omitted, which may itself be such a call.
+  HD_MAX_OMITTED_SITES = 4096, // return addresses of those calls
+  // A call inside a function defined in a library's header. It is omitted if the call to that
+  // function is omitted; the function's caller may be in a header too.
   HD_OMITTED_CALLER = HD_MAX_OMITTED,
 };
 
@@ -43,8 +43,8 @@ enum {
 // The operation table. HD_OP(NAME, number, "printed name", class).
 // A class says what the operation means to an analysis and to the policies.
 //   ACQ/REL   acquire, release of a lock     ACQREL  atomics, once, barrier
-//   READ/WRITE plain memory                  FORK/JOIN thread life
-//   WAIT/POST condition, semaphore           NONE    no ordering of its own
+//   READ/WRITE plain memory                  FORK/JOIN thread creation and join
+//   WAIT/POST condition, semaphore           NONE    orders nothing
 enum hd_class {
   HD_CLASS_NONE, HD_CLASS_ACQ, HD_CLASS_REL, HD_CLASS_READ, HD_CLASS_WRITE,
   HD_CLASS_ALOAD, HD_CLASS_ASTORE, HD_CLASS_ARMW,
@@ -62,18 +62,18 @@ enum hd_class {
   HD_OP(THREAD_EXIT,     6, "pthread_exit",       NONE) \
   HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
   HD_OP(ABORT,           8, "abort",              NONE)  /* failed assertion, abort, terminate */ \
-  HD_OP(SIGNAL,          9, "signal",             NONE)  /* fatal signal; value = number; never a choice */ \
-  HD_OP(THREAD_CREATED, 10, "pthread_create returns", NONE) /* the creator goes on; value = index of the new thread */ \
+  HD_OP(SIGNAL,          9, "signal",             NONE)  /* fatal signal; value = number; never a scheduling decision */ \
+  HD_OP(THREAD_CREATED, 10, "pthread_create returns", NONE) /* the creator continues; value = index of the new thread */ \
   HD_OP(MUTEX_INIT,     16, "mutex init",         NONE) \
   HD_OP(MUTEX_DESTROY,  17, "mutex destroy",      NONE) \
   HD_OP(MUTEX_LOCK,     18, "lock",               ACQ) \
-  HD_OP(MUTEX_TRYLOCK,  19, "trylock",            ACQ)   /* result = 0 or EBUSY; of a robust mutex EOWNERDEAD: taken, ENOTRECOVERABLE: not */ \
+  HD_OP(MUTEX_TRYLOCK,  19, "trylock",            ACQ)   /* result = 0 or EBUSY; for a robust mutex also EOWNERDEAD (acquired) or ENOTRECOVERABLE (not acquired) */ \
   HD_OP(MUTEX_TIMEDLOCK,20, "timedlock",          ACQ)   /* result = 0 or ETIMEDOUT */ \
   HD_OP(MUTEX_UNLOCK,   21, "unlock",             REL) \
   HD_OP(COND_INIT,      24, "cond init",          NONE) \
   HD_OP(COND_DESTROY,   25, "cond destroy",       NONE) \
-  HD_OP(COND_WAIT,      26, "cond wait",          REL)   /* releases aux object, enqueues on object */ \
-  HD_OP(COND_WAKE,      27, "cond wake",          WAIT)  /* woken and aux object locked again; result 0 or ETIMEDOUT */ \
+  HD_OP(COND_WAIT,      26, "cond wait",          REL)   /* releases aux object, enters the queue of object */ \
+  HD_OP(COND_WAKE,      27, "cond wake",          WAIT)  /* woken, with aux object locked again; result 0 or ETIMEDOUT */ \
   HD_OP(COND_SIGNAL,    28, "cond signal",        POST)  /* value = woken thread + 1, or 0 for none */ \
   HD_OP(COND_BROADCAST, 29, "cond broadcast",     POST)  /* value = number woken */ \
   HD_OP(SEM_INIT,       32, "sem init",           NONE) \
@@ -90,7 +90,7 @@ enum hd_class {
   HD_OP(BARRIER_LEAVE,  43, "barrier leave",      WAIT) \
   HD_OP(ONCE_BEGIN,     44, "once",               ACQ)   /* value = 1 if this thread runs it, 0 if done already */ \
   HD_OP(ONCE_END,       45, "once done",          REL) \
-  HD_OP(SEM_CLOSE,      46, "sem close",          SYNC)  /* value = times it is still open */ \
+  HD_OP(SEM_CLOSE,      46, "sem close",          SYNC)  /* value = number of times it is still open */ \
   HD_OP(SEM_UNLINK,     47, "sem unlink",         SYNC)  /* object = the semaphore that had the name; result 0 or errno */ \
   HD_OP(RWLOCK_INIT,    48, "rwlock init",        NONE) \
   HD_OP(RWLOCK_DESTROY, 49, "rwlock destroy",     NONE) \
@@ -104,10 +104,10 @@ enum hd_class {
   HD_OP(SPIN_LOCK,      58, "spin lock",          ACQ) \
   HD_OP(SPIN_TRYLOCK,   59, "spin trylock",       ACQ) \
   HD_OP(SPIN_UNLOCK,    60, "spin unlock",        REL) \
-  HD_OP(YIELD,          64, "yield",              NONE)  /* flag FORCED: the runtime put it in a long stretch without points */ \
+  HD_OP(YIELD,          64, "yield",              NONE)  /* flag FORCED: inserted by the runtime after a long time without scheduling points */ \
   HD_OP(SLEEP,          65, "sleep",              NONE)  /* value = ns */ \
   HD_OP(FUTEX_WAIT,     68, "futex wait",         SYNC)  /* result 0 enqueued, EAGAIN */ \
-  HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter goes on; result 0 or ETIMEDOUT */ \
+  HD_OP(FUTEX_WAKEUP,   69, "futex wakeup",       WAIT)  /* the waiter continues; result 0 or ETIMEDOUT */ \
   HD_OP(FUTEX_WAKE,     70, "futex wake",         POST)  /* value = number woken; aux = first woken thread + 1, or 0 */ \
   HD_OP(SIGNAL_SEND,    72, "signal send",        POST)  /* pthread_kill, kill, raise: object = thread, value = number, aux = thread + 1, 0 for the process */ \
   HD_OP(SIGNAL_WAIT,    73, "signal wait",        WAIT)  /* sigwait and similar: value = number, aux = set; result 0 or EAGAIN */ \
@@ -120,25 +120,25 @@ enum hd_class {
   HD_OP(ATOMIC_RMW,     86, "atomic rmw",         ARMW)  /* exchange and fetch-ops; value = new, aux = old */ \
   HD_OP(ATOMIC_CAS,     87, "atomic cas",         ARMW)  /* result 1 success, 0 failure; value = seen before */ \
   HD_OP(ATOMIC_FENCE,   88, "fence",              SYNC) \
-  HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a choice; object = block, size = bytes */ \
-  HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a choice if its site is in the point set */ \
+  HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a scheduling decision; object = block, size = bytes */ \
+  HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a scheduling point if its site is in the point set */ \
   HD_OP(RWLOCK_TIMEDRDLOCK, 96, "timed read lock",  ACQ) /* result = 0 or ETIMEDOUT */ \
   HD_OP(RWLOCK_TIMEDWRLOCK, 97, "timed write lock", ACQ) \
-  HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer that readers must not overtake asks for the lock */ \
-  HD_OP(MUTEX_ABANDON,  100, "owner died",        REL)   /* a thread that ends lets go of a robust mutex */ \
+  HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer requests the lock; later readers must not overtake it */ \
+  HD_OP(MUTEX_ABANDON,  100, "owner died",        REL)   /* a thread ends while it holds a robust mutex, which releases it */ \
   HD_OP(MUTEX_CONSISTENT,101,"mutex consistent",  NONE)  /* result = 0 or EINVAL */ \
   HD_OP(CANCEL,         104, "pthread_cancel",    POST)  /* value = number of the thread */ \
   HD_OP(CANCEL_TEST,    105, "pthread_testcancel",WAIT)  /* result = 0 or ECANCELED */ \
-  HD_OP(OMP_LOCK_INIT,   112, "omp_init_lock",    NONE)  /* the locks of OpenMP, and its critical sections */ \
+  HD_OP(OMP_LOCK_INIT,   112, "omp_init_lock",    NONE)  /* OpenMP's locks and critical sections */ \
   HD_OP(OMP_LOCK_DESTROY,113, "omp_destroy_lock", NONE) \
   HD_OP(OMP_LOCK,        114, "omp lock",         ACQ) \
   HD_OP(OMP_TEST_LOCK,   115, "omp_test_lock",    ACQ)   /* result = 0 or EBUSY */ \
   HD_OP(OMP_UNLOCK,      116, "omp unlock",       REL) \
-  HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out: it leaves the queue, and takes aux again in its COND_WAKE */ \
+  HD_OP(COND_TIMEOUT, 128, "cond timeout", NONE) /* a condition wait times out and leaves the queue; it locks aux again in its COND_WAKE */ \
   HD_OP(SPURIOUS_WAKE, 129, "spurious wakeup",   NONE)  /* a wait on a condition (or futex) ends without a waker; COND_WAKE or FUTEX_WAKEUP follows */ \
   HD_OP(SIGNAL_DELIVER,130, "signal delivered",   WAIT)  /* the thread runs the handler: object = handler, value = number, aux = sender + 1 or 0; NODECISION for a fault */ \
-  HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* the same inside a call that then fails with EINTR */ \
-  HD_OP(SIGNAL_RETURN, 132, "handler ends",       NONE)  /* value = number; never a choice; returned, or left by a jump */ \
+  HD_OP(SIGNAL_INTERRUPT,131,"signal interrupts", WAIT)  /* like SIGNAL_DELIVER, inside a call that then fails with EINTR */ \
+  HD_OP(SIGNAL_RETURN, 132, "handler ends",       NONE)  /* value = number; never a scheduling decision; the handler returned or jumped out */ \
   HD_OP(SIGNAL_SUSPEND,133, "sigsuspend",         NONE)  /* and pause: value = mask from now on */ \
   HD_OP(SIGNAL_RESUME, 134, "sigsuspend ends",    NONE)  /* value = mask from now on; result EINTR */ \
   HD_OP(SIGNAL_MASK,   135, "signal mask",        NONE)  /* value = mask from now on */ \
@@ -148,36 +148,36 @@ enum hd_class {
   HD_OP(TIMER_EXPIRE,  139, "timer expires",      POST)  /* an event of the timer's own thread: value = number of the signal it sends or 0, aux = thread it is sent to + 1, 0 for the process */ \
   HD_OP(TIMER_DELETE,  140, "timer delete",       NONE)  /* aux = its thread + 1 */ \
   HD_OP(FD_OPEN,       160, "fd open",            NONE)  /* object = channel (HD_FD_OBJECT_BIT), aux = descriptor, value = an eventfd's count; result of all of these = 0 or errno */ \
-  HD_OP(FD_READ,       161, "fd read",            WAIT)  /* read, recv, …: object = what is read from, aux = descriptor, size = bytes asked for, value = bytes read, or what an eventfd gave */ \
-  HD_OP(FD_WRITE,      162, "fd write",           POST)  /* write, send, …: likewise; object = what the other end reads from */ \
+  HD_OP(FD_READ,       161, "fd read",            WAIT)  /* read, recv, …: object = channel read from, aux = descriptor, size = bytes requested, value = bytes read, or the count read from an eventfd */ \
+  HD_OP(FD_WRITE,      162, "fd write",           POST)  /* write, send, …: likewise; object = channel the other end reads from */ \
   HD_OP(FD_POLL,       163, "fd poll",            WAIT)  /* poll, select, epoll_wait: object = first ready, value = how many are ready */ \
-  HD_OP(FD_CLOSE,      164, "fd close",           POST)  /* object = what the other end reads from */ \
+  HD_OP(FD_CLOSE,      164, "fd close",           POST)  /* object = channel the other end reads from */ \
   HD_OP(FD_SHUTDOWN,   165, "fd shutdown",        POST)  /* value = SHUT_RD, SHUT_WR, SHUT_RDWR */ \
   HD_OP(FD_LISTEN,     166, "fd listen",          POST) \
-  HD_OP(FD_CONNECT,    167, "fd connect",         POST)  /* object = the socket that listens, 0: none does */ \
-  HD_OP(FD_ACCEPT,     168, "fd accept",          WAIT)  /* object = the socket that listens, value = the new descriptor */ \
+  HD_OP(FD_CONNECT,    167, "fd connect",         POST)  /* object = the listening socket, 0: no socket listens */ \
+  HD_OP(FD_ACCEPT,     168, "fd accept",          WAIT)  /* object = the listening socket, value = the new descriptor */ \
   HD_OP(FD_CTL,        169, "fd control",         POST)  /* bind, epoll_ctl, timerfd_settime, lseek, truncate, dup, … */ \
   HD_OP(PROCESS_START, 192, "start process",      NONE)  /* fork, posix_spawn, exec, system, popen: value = n-th child, 0 unknown; result 0 or errno */ \
-  HD_OP(PROCESS_WAIT,  193, "wait for process",   NONE)  /* value = n-th child, 0 none; result 0, errno, or EAGAIN: not ended yet, others go on */ \
+  HD_OP(PROCESS_WAIT,  193, "wait for process",   NONE)  /* value = n-th child, 0 none; result 0, errno, or EAGAIN: the child still runs, and other threads continue */ \
   HD_OP(PROCESS_SIGNAL,194, "signal process",     NONE)  /* kill: value = n-th child, aux = number of the signal */
 
-// Any operation of a thread that others may cancel can have the result ECANCELED: it did
-// not happen (a condition wake still has its mutex), and the thread begins to unwind.
+// Any operation of a cancelable thread can have the result ECANCELED: the operation did
+// not happen (a condition wake has locked its mutex again), and the thread begins to unwind.
 
-// Operations of Go programs, from 256 on, done by the files heddle puts into Go's own
-// runtime (internal/target/goprog). Goroutines start and end, and touch memory, with the
-// operations above. What orders two goroutines is not told by an operation but by the
-// ACQUIRE and RELEASE events around it, which are those of Go's race detector; they are
-// never a choice.
+// Operations of Go programs, from 256 on. The files that heddle overlays on Go's runtime
+// (internal/target/goprog) perform them. Starts and ends of goroutines and accesses to memory
+// use the operations above. An operation itself orders no goroutines: the ACQUIRE and RELEASE
+// events around it do. Those are the events of Go's race detector and are never a scheduling
+// decision.
 #define HD_GO_OPS(HD_OP) \
   HD_OP(GO,            256, "go",                 FORK)  /* value = number of the new goroutine; object = its function */ \
   HD_OP(GOSCHED,       257, "Gosched",            NONE) \
-  HD_OP(RESUME,        258, "resume",             WAIT)  /* goes on after it was blocked; value = operation it was blocked in */ \
+  HD_OP(RESUME,        258, "resume",             WAIT)  /* continues after it was blocked; value = operation it was blocked in */ \
   HD_OP(CHAN_SEND,     260, "chan send",          POST)  /* object = channel */ \
   HD_OP(CHAN_RECV,     261, "chan receive",       WAIT) \
   HD_OP(CHAN_CLOSE,    262, "chan close",         POST) \
   HD_OP(SELECT,        263, "select",             SYNC)  /* aux = case tried first + 1, then those after it; size = number of cases */ \
-  HD_OP(SELECT_CASE,   264, "select case",        NONE)  /* never a choice; value = case taken, as written, ~0 for default */ \
+  HD_OP(SELECT_CASE,   264, "select case",        NONE)  /* never a scheduling decision; value = case taken, by its position in the source, ~0 for default */ \
   HD_OP(GMUTEX_LOCK,   268, "Mutex.Lock",         ACQ) \
   HD_OP(GMUTEX_TRYLOCK,269, "Mutex.TryLock",      ACQ) \
   HD_OP(GMUTEX_UNLOCK, 270, "Mutex.Unlock",       REL) \
@@ -199,16 +199,16 @@ enum hd_class {
   HD_OP(GSLEEP,        296, "time.Sleep",         NONE)  /* value = ns */ \
   HD_OP(TIMER_STOP,    297, "timer stop",         SYNC)  /* object = timer */ \
   HD_OP(TIMER_RESET,   298, "timer start",        SYNC)  /* value = virtual ns when it fires */ \
-  HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* by the clock, which is a thread; value = virtual ns it moves to */ \
-  HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a choice; value = number of the goroutine that goes on */ \
-  HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a choice; a system call that lasted, or a wait for the network */ \
-  HD_OP(PARK,          304, "park",               NONE)  /* not an event: what a RESUME or a waiter says of a wait inside Go's runtime that no other operation stands for */ \
-  /* These, too, in C programs: what libraries without access hooks order (libraries/) */ \
+  HD_OP(TIMER_FIRE,    299, "timer fires",        POST)  /* an event of the virtual clock's pseudo-thread; value = virtual ns it advances to */ \
+  HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a scheduling decision; value = number of the goroutine that continues */ \
+  HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a scheduling decision; a long system call, or a wait for the network */ \
+  HD_OP(PARK,          304, "park",               NONE)  /* not an event: names, in a RESUME or a waiter, a wait inside Go's runtime that has no other operation */ \
+  /* Also in C programs, for the order that libraries without access hooks establish (libraries/) */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
-  HD_OP(RELEASE,       309, "release",            REL)   /* forgets what was released there before */ \
-  HD_OP(RELEASE_MERGE, 310, "release merge",      REL)   /* adds to it */ \
+  HD_OP(RELEASE,       309, "release",            REL)   /* replaces earlier releases to the object */ \
+  HD_OP(RELEASE_MERGE, 310, "release merge",      REL)   /* adds to earlier releases */ \
   HD_OP(RELEASE_ACQUIRE,311,"release acquire",    SYNC)  /* acquires, then releases */ \
-  HD_OP(TEST_END,      312, "test end",           NONE)  /* the test's function and its clean-ups are over */ \
+  HD_OP(TEST_END,      312, "test end",           NONE)  /* the test's function and its clean-ups have returned */ \
   HD_OP(TEST_FAIL,     313, "test fails",         NONE)  /* the first Error, Fatal or Fail */
 
 enum hd_op {
@@ -219,18 +219,19 @@ enum hd_op {
   HD_OP_COUNT = 320,
 };
 
-// What descriptors lead to (pipes, sockets, eventfds, …) has no address. Such an object is
-// 1 << HD_FD_OBJECT_BIT, a kind, the descriptor that reads from it, and a hash of the name
-// of the thread that made it and how many it had made: the same in every schedule.
+// The channels behind descriptors (pipes, sockets, eventfds, …) have no address. The object of a
+// channel combines 1 << HD_FD_OBJECT_BIT, a kind, the descriptor that reads from it, and a hash
+// of the creating thread's name and the number of channels it had created. It is therefore the
+// same in every schedule.
 enum hd_fd_kind {
   HD_FD_PIPE = 1, HD_FD_SOCKET, HD_FD_EVENTFD, HD_FD_TIMERFD, HD_FD_EPOLL,
-  HD_FD_FILE,    // a regular file or directory; the hash is of the order in which they were met
+  HD_FD_FILE,    // a regular file or directory; the hash is of its position in the order of first use
   HD_FD_EXTERNAL, // a terminal, a FIFO, …: the other end is in another process
-  HD_FD_LOADER,  // no descriptor: the loader's locks, in the order of enum hd_loader_lock
+  HD_FD_LOADER,  // not a descriptor: the loader's locks, in the order of enum hd_loader_lock
 };
 enum hd_loader_lock {
-  HD_LOADER_LOCK, // that of dlopen and dlclose, held while constructors and destructors run
-  HD_LOADER_LIST, // that of the list of modules, held while dl_iterate_phdr calls back
+  HD_LOADER_LOCK, // the lock of dlopen and dlclose, held while constructors and destructors run
+  HD_LOADER_LIST, // the lock of the list of modules, held while dl_iterate_phdr runs its callback
 };
 enum hd_fd_object {
   HD_FD_OBJECT_BIT = 44,
@@ -238,33 +239,34 @@ enum hd_fd_object {
   HD_FD_SHIFT = 28,      // 12 bits
 };
 
-// The names of places in memory, as traces have them (trace.Object): a region, an index and an
-// offset. C programs send addresses, which the controller names; Go programs send names.
+// Names of memory locations, as in traces (trace.Object): a region, an index and an offset.
+// C programs send addresses, and the controller translates them to names; Go programs send names.
 enum hd_region {
   HD_REGION_OTHER, HD_REGION_GLOBAL, HD_REGION_HEAP, HD_REGION_STACK,
-  HD_REGION_FAR_STACK, // the stack of a thread whose number takes more than the bits of an index
+  HD_REGION_FAR_STACK, // the stack of a thread whose number needs more than HD_INDEX_BITS bits
 };
 enum hd_object_name {
   HD_REGION_SHIFT = 60,
   HD_INDEX_BITS = 14,
   HD_OFFSET_BITS = 46,
-  HD_FAR_OFFSET_BITS = 36, // and 24 bits of an index
-  HD_HEAP_OFFSET_BITS = 24, // Go: bytes into a heap object; above them is its number, in order of first use
+  HD_FAR_OFFSET_BITS = 36, // FAR_STACK: the index has 24 bits
+  HD_HEAP_OFFSET_BITS = 24, // Go: offset within a heap object; the bits above hold its number, in order of first use
 };
 
 // ---------------------------------------------------------------- events
 //
-// A thread has a number, in order of creation, that no other thread of the execution has,
-// and while it can be referred to a slot: its place in sets of threads. Slots are used again.
-// All fields that name a thread hold its number, only the words of hd_event.enabled are by
-// slot. Among the events, before any that the new owner of a slot is enabled at, one with op
-// HD_OP_NONE identifies the thread: thread = number, value = slot. It is not an event of the trace.
+// A thread has a number, in order of creation, which is unique within the execution. While the
+// program can refer to the thread, it also has a slot: its index in sets of threads. Slots are
+// reused. All fields that name a thread hold its number, except the words of hd_event.enabled,
+// which are indexed by slot. A record with op HD_OP_NONE assigns a slot to a thread: thread =
+// number, value = slot. It precedes all events at which the thread is enabled, and is not an
+// event of the trace.
 //
-// One operation as recorded, 64 bytes. [R]
+// One recorded operation, 64 bytes. [R]
 enum hd_event_flags {
-  HD_EV_FORCED    = 1u << 0, // YIELD that the runtime put in after quiet stretches, or looks at a clock
-  HD_EV_TIMEOUT   = 1u << 1, // the thread's wait timed out. Where the thread is not in the enabled set, its time had not
-                             // come: it overtook the threads that are. A SLEEP has the flag only then.
+  HD_EV_FORCED    = 1u << 0, // YIELD that the runtime inserted after quiet stretches or repeated clock readings
+  HD_EV_TIMEOUT   = 1u << 1, // the thread's wait timed out. If the thread is not in the enabled set, its deadline had not
+                             // passed: it overtook the enabled threads. A SLEEP has the flag only in that case.
   HD_EV_NODECISION  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
@@ -277,20 +279,20 @@ struct hd_event {
   uint64_t object;   // address of the lock, variable, block, …
   uint64_t value;    // see the operation table
   uint64_t aux;      // second object or old value, see the operation table
-  uint64_t enabled;  // slots 0..63 whose threads were enabled when this event was chosen, the chosen one included
+  uint64_t enabled;  // slots 0..63 whose threads were enabled at this scheduling decision, the chosen one included
   uint16_t op;       // enum hd_op
   uint16_t flags;    // enum hd_event_flags
   int32_t  result;   // what the call returns, where it is an int
-  uint32_t stack;    // 0, or the number of a HD_REC_STACK seen before in this execution
-  uint32_t mask;     // so many records after this one are not events but more words of enabled, slots 64..
+  uint32_t stack;    // 0, or the number of an earlier HD_REC_STACK of this execution
+  uint32_t mask;     // number of records after this one that hold further words of enabled, slots 64.., instead of events
 };
 
 // ---------------------------------------------------------------- virtual time
 //
-// docs/scheduler.md and docs/signals.md have the model.
+// docs/scheduler.md and docs/signals.md describe the model.
 enum hd_time {
   HD_POINT_NS = 100,        // virtual ns that a scheduling point takes
-  HD_SLACK_NS = 100000000,  // hd_plan.slack unless the user says otherwise
+  HD_SLACK_NS = 100000000,  // default of hd_plan.slack
 };
 
 // ---------------------------------------------------------------- the scheduler
@@ -299,39 +301,39 @@ enum hd_time {
 // runtime's hooks and in the simulated machine. A point is a scheduling point.
 enum hd_scheduler {
   HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
-  HD_QUANTUM = 10000,         // points that a thread runs on end before it counts as yielding
+  HD_QUANTUM = 10000,         // consecutive points of a thread before it counts as yielding
   HD_SHORT_QUANTUM = 200,     // the same in the second half of the step budget
-  HD_STARVED = 10000,         // points that an enabled thread waits before it goes first
-  HD_STARVED_EVERY = 1024,    // points from one look for such threads to the next, a power of two
-  HD_CHANGE_POINTS = 64,      // PCT: change points at most
-  HD_POS_WINDOW = 64,         // POS: priorities of yielding threads are drawn from so many,
-  HD_POS_STRIDE = 8,          // and the window moves down by so many with each draw
-  HD_STALEMATE = 500,         // points without progress after which spinning threads get stretches
-  HD_STRETCH = 8,             // points of a stretch on average
-  HD_EARLY_ODDS = 64,         // one decision in so many ends a wait early, or spuriously
-  HD_EARLY_TIMER_ODDS = 16,   // the same for time in programs with timers
+  HD_STARVED = 10000,         // points that an enabled thread waits before it takes precedence
+  HD_STARVED_EVERY = 1024,    // points between two searches for such threads, a power of two
+  HD_CHANGE_POINTS = 64,      // PCT: maximum number of change points
+  HD_POS_WINDOW = 64,         // POS: number of priorities in the window from which yielding threads draw
+  HD_POS_STRIDE = 8,          // POS: priorities by which the window moves down with each draw
+  HD_STALEMATE = 500,         // points without progress after which spinning threads get several points in a row
+  HD_STRETCH = 8,             // average number of those points
+  HD_EARLY_ODDS = 64,         // one decision in this many ends a wait early, or spuriously
+  HD_EARLY_TIMER_ODDS = 16,   // the same for early ends in programs with timers
   HD_LOOK_AHEAD = 4096,       // tolerant script: steps searched for the pending operation
-  HD_PATIENCE = 10000,        // tolerant script: operations on end off the path of an interval
-  HD_SPIN = 6,                // fruitless observations on end that make a spinning thread
-  HD_IDLE = 16,               // of each enabled thread, before virtual time drifts
-  HD_FUTILE = 2000,           // of each enabled thread, before an execution may be a hang
-  HD_HOPELESS = 4000,         // points for each enabled thread without progress, likewise
-  HD_CLOCK_NS = 100,          // virtual ns that a look at a clock takes
-  HD_LOOKS = 1000,            // looks at a clock on end that make a wait
-  HD_LOOKS_AGAIN = 64,        // looks from one yield of such a wait to the next
-  HD_QUIET = 20000,           // memory accesses of a quiet stretch: without a point, before the runtime looks at the thread
-  HD_LOOK_ON = 64,            // accesses at the end of a stretch that it looks at
-  HD_REPEATED = 16,            // of those, on end, that told the thread nothing new: it waits, and yields
-  HD_STRETCHES = 1024,        // quiet stretches on end in which a thread computes before it yields to enabled ones
-  HD_STRETCHES_MORE = 3,      // times that this doubles, once for each such yield of the thread
-  HD_STRETCHES_ALIVE = 5000,  // quiet stretches on end in which a thread that computes shows the watchdog that it lives
-  HD_CPUS = 4,                // processors that a program finds
+  HD_PATIENCE = 10000,        // tolerant script: consecutive operations off the path of a TEI
+  HD_SPIN = 6,                // consecutive fruitless observations after which a thread counts as spinning
+  HD_IDLE = 16,               // fruitless observations of each enabled thread before virtual time drifts
+  HD_FUTILE = 2000,           // fruitless observations of each enabled thread before an execution may be a hang
+  HD_HOPELESS = 4000,         // points without progress, per enabled thread, before an execution may be a hang
+  HD_CLOCK_NS = 100,          // virtual ns that a clock reading takes
+  HD_LOOKS = 1000,            // consecutive clock readings after which a thread counts as waiting
+  HD_LOOKS_AGAIN = 64,        // clock readings between two yields of such a thread
+  HD_QUIET = 20000,           // memory accesses of a quiet stretch: accesses without a point before the runtime examines the thread
+  HD_LOOK_ON = 64,            // accesses that the runtime examines after a quiet stretch
+  HD_REPEATED = 16,           // consecutive examined accesses without new information after which the thread waits, and yields
+  HD_STRETCHES = 1024,        // consecutive quiet stretches in which a thread computes before it yields to enabled threads
+  HD_STRETCHES_MORE = 3,      // how often that number doubles, once for each such yield of the thread
+  HD_STRETCHES_ALIVE = 5000,  // consecutive quiet stretches up to which a computing thread keeps the watchdog quiet
+  HD_CPUS = 4,                // processors that a program sees
 };
 
 // ---------------------------------------------------------------- plans
 enum hd_policy {
   HD_POLICY_FAIR = 0,   // non-preemptive; round robin on block, yield and stale spinning
-  HD_POLICY_RANDOM = 1, // uniform among enabled; param0 = probability in 1/65536 to stay (0: plain)
+  HD_POLICY_RANDOM = 1, // uniform among enabled threads; param0 = probability in 1/65536 of staying with the running thread
   HD_POLICY_PCT = 2,    // param0 = depth (bugs of depth d), param1 = estimated points k
   HD_POLICY_POS = 3,    // partial order sampling
 };
@@ -347,15 +349,16 @@ enum hd_plan_flags {
   HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are not points, malloc and free (for race detection)
   HD_PLAN_STACKS   = 1u << 2, // send call stacks with events
   HD_PLAN_OUTPUT   = 1u << 3, // send what the program wrote to stdout and stderr
-  HD_PLAN_STOP     = 1u << 4, // of a repeated plan: end it at the first outcome that is not CLEAN with expect_status
+  HD_PLAN_STOP     = 1u << 4, // ends a repeated plan at the first outcome other than CLEAN with expect_status
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers, within the plan's slack
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
-  HD_PLAN_HASTE    = 1u << 9, // Go tests: end without a leak if a goroutine that is left may still go on
+  HD_PLAN_HASTE    = 1u << 9, // Go tests: report no leak if a remaining goroutine may still continue
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
 };
 
-// One step of a script. Threads are named by the plan's own table (hd_plan.nthreads
-// names follow the script), so that a changed creation order does not mix them up.
+// One step of a script. A step names its thread by index into the plan's own table
+// (hd_plan.nthreads names follow the script), so a different creation order does not
+// confuse threads.
 struct hd_step {
   uint32_t thread; // index into the plan's table of thread names
   uint32_t pc;     // low 32 bits of the expected site
@@ -366,7 +369,7 @@ struct hd_step {
 };
 enum hd_step_flags {
   HD_STEP_TEI = 1u << 0,     // first step of a thread execution interval
-  HD_STEP_TIMEOUT = 1u << 1, // the thread's wait, sleep or timer ends before its time: it overtakes others
+  HD_STEP_TIMEOUT = 1u << 1, // the thread's wait, sleep or timer ends before its deadline: the thread overtakes others
 };
 
 // A plan record in the plan ring: this header, then steps[nsteps],
@@ -374,7 +377,7 @@ enum hd_step_flags {
 struct hd_plan {
   uint64_t id;
   uint64_t seed;       // execution i of the plan uses seed + i
-  uint64_t slack;      // virtual ns that may pass, in all, while threads at work wait for the processor; ~0: no bound
+  uint64_t slack;      // total virtual ns by which threads may overtake threads that can run; ~0: unlimited
   uint32_t repeat;     // executions to run, >= 1
   uint32_t policy;     // enum hd_policy, once the script has ended
   uint32_t flags;      // enum hd_plan_flags
@@ -383,17 +386,16 @@ struct hd_plan {
   uint32_t nthreads;   // thread names that follow
   uint32_t npoints;    // memory instructions that are scheduling points
   uint32_t set_points; // 1: points follow and replace the runtime's set; 0: keep it
-  uint32_t max_steps;  // step budget; fair from half of it on; HANG at the end
+  uint32_t max_steps;  // step budget; the policy is FAIR in its second half, and its end is a HANG
   uint32_t param0;
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
-  // With ACCESSES: accesses, malloc and free that are not points are numbered from 0. Accesses
-  // before number skip_accesses are not sent, nor those from max_accesses after it on; malloc
-  // and free always are.
+  // With ACCESSES: accesses, malloc and free that are not scheduling points are numbered from 0.
+  // The runtime sends max_accesses of them from number skip_accesses on, and every malloc and free.
   uint64_t skip_accesses;
   uint64_t max_accesses;
-  uint64_t watch_budget; // with WATCH: bytes for remembered accesses and clocks; the memory that maps
-                         // addresses to them, half of what the program touches, comes on top
+  uint64_t watch_budget; // with WATCH: bytes for remembered accesses and clocks, not counting the table that
+                         // maps addresses to them, which takes half as much memory as the program touches
 };
 
 // ---------------------------------------------------------------- results
@@ -402,19 +404,19 @@ enum hd_record {
   HD_REC_RESULT = 1,   // struct hd_result; ends the records of one execution
   HD_REC_EVENTS = 2,   // struct hd_event[]
   HD_REC_STACK = 3,    // uint32 number, uint32 n, uint64 pc[n], innermost first
-  HD_REC_THREAD = 4,   // struct hd_thread_info, when EVENTS is asked for: of each thread by the time its slot is used
-                       // again; of a C program's also before the first event that can name its stack. The last one counts.
-  HD_REC_MESSAGE = 5,  // text, ends with a zero byte: assertion, misuse, unsupported, exception type
-  HD_REC_WAITER = 6,   // struct hd_waiter: a thread that had not ended (deadlock, hang)
+  HD_REC_THREAD = 4,   // struct hd_thread_info, with EVENTS: of each thread, before its slot is reused; of a C
+                       // program's thread also before the first event that can name its stack. The last one is valid.
+  HD_REC_MESSAGE = 5,  // zero-terminated text: assertion, misuse, unsupported, exception type
+  HD_REC_WAITER = 6,   // struct hd_waiter: a thread that has not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
-  HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan are done
+  HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan have ended
   HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
-  HD_REC_TYPE = 13,    // struct hd_type, then the type's name, ends with a zero byte; before the first event on that object
-  HD_REC_RACE = 14,    // struct hd_race, when WATCH is asked for: once for each pair of instructions
-  HD_REC_PROFILE = 15, // struct hd_profile[], when WATCH is asked for: each instruction once, in several records
-  HD_REC_BLOCK = 16,   // struct hd_block, when EVENTS and WATCH are asked for: before a race on a block of the heap
-  HD_REC_AGAIN = 10,   // forget the records of this execution so far: it is run again from the start
-  HD_REC_INPUT = 11,   // path of a regular file opened for reading, absolute, ends with a zero byte; when EVENTS is asked for
+  HD_REC_TYPE = 13,    // struct hd_type, then the type's name, zero-terminated; before the first event on that object
+  HD_REC_RACE = 14,    // struct hd_race, with WATCH: once for each pair of instructions
+  HD_REC_PROFILE = 15, // struct hd_profile[], with WATCH: each instruction once, in several records
+  HD_REC_BLOCK = 16,   // struct hd_block, with EVENTS and WATCH: before a race on a heap block
+  HD_REC_AGAIN = 10,   // discards the records of this execution so far: it starts again
+  HD_REC_INPUT = 11,   // absolute path of a regular file opened for reading, zero-terminated; with EVENTS
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
 };
 
@@ -427,14 +429,14 @@ enum hd_outcome {
   HD_OUT_MISUSE = 5,     // of a lock, a thread, memory; message says which
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
   HD_OUT_UNSUPPORTED = 7,// heddle cannot run this program; message says why. Not a finding.
-                         // status = the enum hd_isolation that can run it, 0: none. If that is no
-                         // higher than the current one, the runtime has raised shm.hosts instead.
+                         // status = the enum hd_isolation that can run it; 0: none can. If
+                         // that is not higher than the current one, the runtime has raised shm.hosts instead.
   HD_OUT_DIVERGED = 8,   // strict script only: status = index of the first step that differed
   // Of Go programs.
   HD_OUT_TEST = 9,       // a test failed; message = the first error
   HD_OUT_PANIC = 10,     // an unrecovered panic; the message is in the output
-  HD_OUT_FATAL = 11,     // an error of the Go runtime that cannot be recovered from; likewise
-  HD_OUT_LEAK = 12,      // goroutines were left when the test ended: the waiters
+  HD_OUT_FATAL = 11,     // an unrecoverable error of the Go runtime; the message is in the output
+  HD_OUT_LEAK = 12,      // goroutines remained when the test ended: the waiters
   HD_OUT_EXIT = 13,      // os.Exit within a test; status
 };
 
@@ -448,7 +450,7 @@ struct hd_result {
   uint64_t vtime;      // virtual time at the end, ns since start
   uint32_t outcome;    // enum hd_outcome
   int32_t  status;     // exit status, signal number, index of diverged step, isolation needed
-  uint32_t thread;     // the thread that ended it
+  uint32_t thread;     // the thread that ended the execution
   uint32_t points;     // scheduling points passed
   uint32_t switches;
   uint32_t preemptions;
@@ -457,24 +459,24 @@ struct hd_result {
   uint32_t output;     // bytes written to stdout and stderr
   uint32_t notes;      // enum hd_note
   uint32_t last;       // 1: the process ends with this execution
-  uint32_t met_thread; // DIVERGED: plan index of the thread met (~0: none enabled, or none of the plan's)
+  uint32_t met_thread; // DIVERGED: plan index of the thread found instead (~0: none enabled, or not in the plan)
   uint32_t met_op;
   uint64_t watched;    // WATCH: accesses that were checked for races
 };
 
 enum hd_note {
-  HD_NOTE_EXTERNAL = 1u << 0,  // it waited for the outside world: another run may differ
-  HD_NOTE_ACCESSES = 1u << 1, // it had accesses after those that the plan wants
+  HD_NOTE_EXTERNAL = 1u << 0,  // external nondeterminism: another run may differ
+  HD_NOTE_ACCESSES = 1u << 1, // it made more accesses than the plan requests
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
-  HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was used up, and accesses after the first hd_result.watched were not checked
+  HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
 };
 
 // Two accesses that race: neither happens before the other. [R]
 struct hd_race {
   uint64_t pc[2];      // of the earlier access and of the later one: return addresses of hooks
   uint64_t object;     // first byte that both accessed
-  uint64_t order;      // ascends with the later access; the same for all races of one
-  uint64_t event;      // events of the execution that were sent before the later one
+  uint64_t order;      // increases with the later access; equal for all races of one access
+  uint64_t event;      // number of events of the execution sent before the later access
   uint32_t thread[2];
   uint16_t op[2];      // enum hd_op
   uint32_t size;       // bytes that both accessed
@@ -482,12 +484,12 @@ struct hd_race {
   uint32_t flags;      // enum hd_race_flags
 };
 enum hd_race_flags {
-  HD_RACE_HANDLER = 1u << 0, // no race: one access is of a signal handler, and the other of what the handler
-                             // interrupted in the same thread, or could have
+  HD_RACE_HANDLER = 1u << 0, // not a data race: a signal handler made one access, and the code that it interrupted
+                             // or could have interrupted in the same thread made the other
 };
 
-// A block of the heap, as it was allocated. With WATCH, MALLOC and FREE are not sent as events unless
-// ACCESSES is asked for, too. [R]
+// The allocation of a heap block. With WATCH but not ACCESSES, the runtime sends no MALLOC and FREE
+// events. [R]
 struct hd_block {
   uint64_t object;     // its first byte
   uint64_t size;
@@ -512,32 +514,32 @@ struct hd_thread_info {
   uint64_t stack_hi;   // top of its stack, for naming stack objects
   uint64_t stack_size;
 };
-// A place in a stack, and the frame it lies in (runtime/c/core/locals.c).
+// An object on a stack, and the frame that contains it (runtime/c/core/locals.c).
 struct hd_local {
   uint64_t object;
-  uint64_t pc;         // where the frame's function was: a return address
+  uint64_t pc;         // position of the frame's function: a return address
   int64_t cfa;         // object - the frame's canonical frame address
   int64_t sp;          // object - the stack pointer in the function's body
-  uint64_t event;      // events of the execution that were sent before it
+  uint64_t event;      // number of events of the execution sent before it
 };
-// What an object on the heap of a Go program was allocated as.
+// The type with which a heap object of a Go program was allocated.
 struct hd_type {
   uint64_t object;     // where the allocation begins
   uint64_t size;       // bytes of the allocation, a multiple of the type's unless CHANNEL
   uint64_t type;       // address of the type's descriptor in Go's runtime
-  uint64_t pc;         // the instruction of the program that allocated it: a return address, 0 if unknown
+  uint64_t pc;         // where the program allocated it: a return address, 0 if unknown
   uint64_t unit;       // bytes of the type
   uint64_t flags;      // enum hd_type_flags
 };
 enum hd_type_flags {
-  HD_TYPE_CHANNEL = 1, // what a channel of the type consists of
+  HD_TYPE_CHANNEL = 1, // a channel of the type
 };
 #define HD_NAME_MAIN 0x6865646c652d6d31ull
 
 enum hd_waiter_flags { HD_WAIT_READY = 1, HD_WAIT_TIMED = 2 };
 struct hd_waiter {
   uint32_t thread;
-  uint16_t op;       // what it is about to do or is blocked in
+  uint16_t op;       // enum hd_op: its pending operation
   uint16_t flags;
   uint64_t pc;
   uint64_t object;
@@ -548,21 +550,21 @@ struct hd_waiter {
 // ---------------------------------------------------------------- shared memory
 //
 // Layout: struct hd_shm, then at plan_off the plan ring's bytes, at result_off the
-// result ring's. A ring holds records { struct hd_rec_header; payload }, each
-// 8-aligned and never wrapped (PAD fills the end). head and tail are byte counts
-// that only grow; position = count % size.
+// result ring's. A ring holds records { struct hd_rec_header; payload }, each aligned
+// to 8 bytes and contiguous (PAD fills the end of the ring). head and tail are byte
+// counts that never decrease; position = count % size.
 struct hd_rec_header {
   uint32_t size; // whole record with header, multiple of 8
   uint32_t type; // enum hd_record; in the plan ring 1
 };
 
 struct hd_ring {
-  uint64_t head;    // producer stores with release after the bytes; consumer loads with acquire
+  uint64_t head;    // producer stores with release after it has written the bytes; consumer loads with acquire
   uint32_t head_waiters; // consumer sets to 1 before futex-waiting on head_seq; producer clears and wakes
   uint32_t head_seq;     // futex word, producer increments after head when head_waiters
   uint8_t  pad0[48];
-  uint64_t tail;    // consumer stores with release when done with the bytes; producer loads with acquire
-  uint32_t tail_waiters; // as above, for a producer that found the ring full
+  uint64_t tail;    // consumer stores with release after it has read the bytes; producer loads with acquire
+  uint32_t tail_waiters; // like head_waiters, for a producer that found the ring full
   uint32_t tail_seq;
   uint8_t  pad1[48];
 };
@@ -570,11 +572,11 @@ struct hd_ring {
 enum hd_state {
   HD_STATE_EMPTY = 0,
   HD_STATE_LOADED = 1,   // runtime constructor ran
-  HD_STATE_READY = 2,    // at main: modules are listed, snapshot taken
+  HD_STATE_READY = 2,    // at main: the modules are listed and the snapshot is taken
   HD_STATE_REFUSED = 3,  // cannot run this program; text in message. Not a finding.
   HD_STATE_FATAL = 4,    // the runtime itself failed; text in message
-  HD_STATE_ENDED = 5,    // the controller asked it to stop and it did
-  HD_STATE_COLD = 6,     // Go: the execution that was to warm up failed; run without one
+  HD_STATE_ENDED = 5,    // stopped at the controller's request
+  HD_STATE_COLD = 6,     // Go: the warm-up execution failed; run without one
 };
 
 enum hd_instrumented { HD_INSTR_NONE = 0, HD_INSTR_TSAN = 1 };
@@ -589,10 +591,10 @@ struct hd_module {
   char     path[HD_MODULE_PATH];
 };
 
-// Modules that are loaded while the program runs have no address that is the same in every
-// execution. To the controller each is as if loaded at HD_LATE_BASE + i * HD_LATE_SPAN, where
-// i is its index in hd_shm.late; the runtime translates in both directions. The low 32 bits
-// of such addresses differ as well, because steps of scripts are compared by them.
+// The address of a module loaded while the program runs depends on the execution. In records and
+// plans, each such module has the base address HD_LATE_BASE + i * HD_LATE_SPAN, where i is its
+// index in hd_shm.late; the runtime translates in both directions. Addresses of two modules also
+// differ in their low 32 bits, because scripts compare steps by these bits.
 enum hd_late_place {
   HD_LATE_BASE = 0x600000000000,
   HD_LATE_SPAN = 0x102000000,
@@ -612,9 +614,9 @@ struct hd_shm {
   uint64_t plan_off, plan_size;     // [C]
   uint64_t result_off, result_size; // [C]
   uint32_t options;      // HD_OPT_*, set before start [C]
-  uint32_t hosts;       // host threads to start with [C]; raised if a process that cannot create more runs out [R]
+  uint32_t hosts;       // initial number of host threads [C]; raised by a process that needs more and cannot create them [R]
   uint32_t state;        // enum hd_state [R], futex word, release
-  uint32_t stop;         // 1: end after this execution [C]
+  uint32_t stop;         // 1: exit after this execution [C]
   uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
   uint64_t executions;   // [R], relaxed
   uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog
@@ -632,25 +634,25 @@ struct hd_shm {
   uint32_t nomitted;     // [C], after READY and before the first plan
   uint32_t pad_ignored;
   struct hd_omitted_site omitted_sites[HD_MAX_OMITTED_SITES]; // [C], likewise
-  uint64_t omitted_times[HD_MAX_OMITTED]; // [R], how often each was omitted
-  // Modules that some execution has loaded. [C] puts in what it knows, as path and build id,
-  // after READY and before the first plan; [R] adds what it meets, entries before the count.
+  uint64_t omitted_times[HD_MAX_OMITTED]; // [R], how often each call was omitted
+  // Modules that an execution has loaded while it ran. [C] writes the paths and build ids it knows
+  // after READY and before the first plan; [R] appends new modules, each entry before the count.
   uint32_t nlate;
   uint32_t pad_late;
   struct hd_module late[HD_MAX_LATE];
 };
 
-// What lies between one execution and the next, so that the next finds nothing of it.
+// How executions are kept apart, so that none sees the effects of an earlier one.
 enum hd_isolation {
   HD_ISOLATION_SNAPSHOT = 0, // one process, whose memory is restored after each execution
-  HD_ISOLATION_FORK = 1,     // each execution in a child of a process stopped at main
+  HD_ISOLATION_FORK = 1,     // each execution in a child forked from a process stopped at main
   HD_ISOLATION_PROCESS = 2,  // each execution in a newly launched process
 };
 
 enum hd_options {
   HD_OPT_NO_SNAPSHOT = 1u << 0, // run one execution and exit: HD_ISOLATION_PROCESS
-  HD_OPT_NO_WARMUP = 1u << 1,   // Go: the first execution is already a planned one
-  HD_OPT_NO_LEAKS = 1u << 2,    // Go: goroutines may be left behind
+  HD_OPT_NO_WARMUP = 1u << 1,   // Go: no warm-up; the first execution already follows a plan
+  HD_OPT_NO_LEAKS = 1u << 2,    // Go: goroutines that remain at the end are not a failure
   HD_OPT_FORK = 1u << 3,        // C: HD_ISOLATION_FORK
   HD_OPT_THREADS = 1u << 4,     // C: each thread on a kernel thread of its own; with NO_SNAPSHOT
 };

@@ -1,22 +1,22 @@
 // arch.h: what an architecture must provide. Each has a folder beside this file:
 //   inline.h    the inline functions named below, and the constants
 //   context.h   access to the registers that the kernel saved for a signal handler
-//   asm.h       macros for functions that a compiler cannot write; rooms instantiate them
+//   asm.h       macros for functions that C cannot express; rooms instantiate them
 //   *.S, *.c    the functions declared here and in context.h
 // No other file of the runtime contains assembler or names a register.
 //
 // inline.h:
 //   hd_sys6, hd_sys4, hd_sys       system calls without libc: -errno on failure. A hook may run
-//                                  where libc is not usable: before its constructors, on a fiber
-//                                  inside of its locks, in a signal handler
+//                                  where libc cannot be used: before its constructors, while a
+//                                  fiber holds its locks, in a signal handler
 //   hd_syscall_at                  the system call instruction that they call, followed by a return; NULL: they contain it
-//   hd_copy, hd_copy_down, hd_fill copies and fills in line: a call would be intercepted as the program's
-//   hd_word_or                     a load that yields a given value where the address is not mapped
+//   hd_copy, hd_copy_down, hd_fill inline copies and fills: a call would be intercepted as the program's
+//   hd_word_or                     a load that returns a given value if the address is not mapped
 //   hd_set_fs, hd_fs               the thread pointer, which is what pthread_self returns
 //   hd_pause                       a hint to the processor in a spinning loop
 //   hd_wide_cas                    a 16-byte compare-and-swap
 //   hd_jump_sp                     the stack pointer in a jmp_buf of glibc's
-//   HD_RETURN_BYTE, HD_CALL_SIZE   a return instruction; bytes that a call instruction has at least
+//   HD_RETURN_BYTE, HD_CALL_SIZE   a return instruction; minimum size of a call instruction in bytes
 //   HD_SYSCALL_RET                 the bytes of a system call instruction followed by a return
 //   hd_is_syscall                  whether two bytes are a system call instruction
 #ifndef HD_ARCH_ARCH_H
@@ -31,11 +31,11 @@
 #endif
 
 // Saves the running fiber's registers on its stack, stores its stack pointer and continues
-// another fiber. Control words of the floating-point units belong to a fiber.
+// another fiber. Each fiber has its own floating-point control words.
 void hd_fiber_switch(void **save_sp, void *load_sp);
 _Noreturn void hd_fiber_jump(void *load_sp); // the same without saving
-// Puts a frame below sp that makes the first switch to it call entry. Unwinders stop there.
-// inherit: with the caller's floating-point control words, else with those of a new process.
+// Creates a frame below sp so that the first switch to it calls entry. Unwinders stop there.
+// inherit: use the caller's floating-point control words, otherwise those of a new process.
 // Returns the stack pointer to switch to.
 void *hd_fiber_frame(uintptr_t sp, void (*entry)(void), bool inherit);
 
@@ -43,9 +43,8 @@ void *hd_fiber_frame(uintptr_t sp, void (*entry)(void), bool inherit);
 // pass through.
 uint64_t hd_call_below(uintptr_t sp, void *f, uint64_t a, uint64_t b, uint64_t c);
 
-// Calls f(sig, info, context) on another stack, which is the program's: a fault here is, too.
+// Calls f(sig, info, context) on another stack of the program. A fault here counts as the program's.
 void hd_call_on(uintptr_t stack, void *f, int sig, void *info, void *context);
-// Calls function(a, b) so that it sees ret, the address of a return instruction, as the
-// place that it returns to.
+// Calls function(a, b) with ret, the address of a return instruction, as its return address.
 void *hd_call_from(uint64_t ret, void *function, const void *a, long b);
 #endif

@@ -14,15 +14,15 @@ enum hd_mode {
 extern HD_OWN enum hd_mode hd_mode;
 void hd_attach(void); // decides PASSIVE or EARLY; safe from any hook at any time
 static inline bool hd_active(void) { return HD_LIKELY(hd_mode == HD_ACTIVE); }
-// Reports whether the runtime must serve the program's heap: in every process heddle started, from the first call on.
+// Reports whether the runtime must serve the program's heap: always in a process that heddle started.
 static inline bool hd_controlled(void) {
   if (HD_UNLIKELY(hd_mode == HD_UNKNOWN)) hd_attach();
   return hd_mode != HD_PASSIVE;
 }
-// The program finds the machine that heddle models, from its libraries' constructors on.
+// Reports whether the program sees the machine that heddle models: from its libraries' constructors on.
 static inline bool hd_machine_is_modelled(void) { return hd_controlled() && (hd_mode == HD_ACTIVE || hd_mode == HD_EARLY); }
 
-extern int hd_processors; // that it has (core/attach.c)
+extern int hd_processors; // number of processors of that machine (core/attach.c)
 
 enum { HD_TID_BASE = 1000 }; // the first thread identifier the program sees
 static inline int hd_pid(void) { return HD_TID_BASE; } // a process's identifier is its main thread's

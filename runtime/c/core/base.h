@@ -8,8 +8,8 @@
 #include "heddle_abi.h"
 
 #define HD_EXPORT __attribute__((visibility("default")))
-// For variables that hooks read: other files know that the runtime itself defines them, and read them
-// without looking up where they are. (-fvisibility=hidden says it of definitions only.)
+// For variables that hooks read: tells other files that the runtime itself defines the variable,
+// so they read it without a lookup. (-fvisibility=hidden applies to definitions only.)
 #define HD_OWN __attribute__((visibility("hidden")))
 #define HD_COLD __attribute__((cold, noinline))
 #define HD_RA ((uint64_t)(uintptr_t)__builtin_return_address(0))

@@ -1,6 +1,6 @@
-// carrier.c: the carrier's loop: it reads a plan, runs main as often as the plan says, reports
-// and restores the snapshot. Under fork isolation a child process runs each execution and
-// nothing needs restoring.
+// carrier.c: the carrier's loop. It reads a plan and runs its executions of main; after each it
+// reports the result and restores the snapshot. Under fork isolation a child process runs each
+// execution, and nothing needs restoring.
 #define _GNU_SOURCE
 #include <signal.h>
 #include "core/carrier.h"
@@ -69,7 +69,8 @@ static void begin(const struct hd_plan *p, uint64_t index) {
 
 enum { GO_ON, STOP, AGAIN };
 
-// Does one execution; GO_ON if the plan goes on, AGAIN if it took more hosts than there are.
+// Runs one execution. Returns GO_ON to continue the plan, STOP to end it, and AGAIN if the
+// execution needs more hosts.
 static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   begin(p, index);
   struct hd_thread *main = hd_thread_new(NULL, false);
@@ -83,7 +84,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   hd_mode = HD_CARRIER;
   hd_set_fs(hd_main_fs);
   HD_CALL_MODULES(end);
-  if (__atomic_load_n(&hd_shm->state, __ATOMIC_ACQUIRE) == HD_STATE_REFUSED) hd_sys(SYS_exit_group, 125, 0, 0); // by a child
+  if (__atomic_load_n(&hd_shm->state, __ATOMIC_ACQUIRE) == HD_STATE_REFUSED) hd_sys(SYS_exit_group, 125, 0, 0); // a child process refused
 
   struct hd_result *r = &hd.result;
   if (hd.record) {
@@ -112,8 +113,9 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   return again ? AGAIN : clean || !(p->flags & HD_PLAN_STOP) ? GO_ON : STOP;
 }
 
-// Called by pthread_create when every host is taken: end this execution without a
-// result, make more, and run it again; in a process for one execution, ask for another.
+// Called by pthread_create when every host is in use. Ends the execution without a result; the
+// carrier makes more hosts and runs it again. A process for a single execution raises shm.hosts
+// instead, and the controller launches another process.
 _Noreturn void hd_more_hosts(void) {
   if (hd_nhosts == HD_MAX_THREADS - 1) hd_unsupported(hd_text("more than %u threads at one time", HD_MAX_THREADS));
   if (hd_isolation == HD_ISOLATION_PROCESS) {
@@ -144,7 +146,7 @@ static void carrier(void) {
       uint32_t then = hd_isolation == HD_ISOLATION_FORK ? hd_fork_run(execute, p, i) : execute(p, i);
       if (hd_isolation == HD_ISOLATION_PROCESS) hd_sys(SYS_exit_group, 0, 0, 0);
       if (then == AGAIN) {
-        hd_mode = HD_EARLY; // real threads are being made
+        hd_mode = HD_EARLY; // pthread_create must forward to libc
         hd_hosts_make(hd_nhosts * 2);
         hd_mode = HD_CARRIER;
         HD_CALL_MODULES(save);
@@ -161,8 +163,8 @@ static void carrier(void) {
   for (;;) hd_sys(SYS_exit_group, 0, 0, 0);
 }
 
-// Takes the place of main. Never returns: the carrier has its own stack, because the
-// one this runs on is put back after each execution.
+// Runs in place of main and never returns. The carrier has its own stack, because the caller's
+// stack is restored after each execution.
 void hd_carrier(int argc, char **argv, char **envp, void (*entry)(void)) {
   thread_entry = entry;
   hd_argc = argc;

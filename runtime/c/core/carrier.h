@@ -8,7 +8,7 @@ extern int hd_argc; extern char **hd_argv, **hd_envp;
 // Runs in place of main. Main's fiber starts in entry.
 _Noreturn void hd_carrier(int argc, char **argv, char **envp, void (*entry)(void));
 _Noreturn void hd_to_carrier(void);           // leaves the program and continues in the carrier's loop
-_Noreturn void hd_more_hosts(void);           // every host thread is in use: the carrier makes more and repeats the execution
+_Noreturn void hd_more_hosts(void);           // every host thread is in use: the carrier makes more and restarts the execution
 // The default limit on main's stack, in bytes; 0: unknown (process/initial_stack.c).
 extern uint64_t hd_main_stack;
 

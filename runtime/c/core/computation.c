@@ -1,17 +1,17 @@
-// computation.c: what becomes of a thread that has made HD_QUIET memory accesses without a
-// scheduling point, a quiet stretch. It computes, or it waits in a loop for what another thread or a
-// handler writes. The difference decides whether there is a scheduling point at all:
+// computation.c: threads that make HD_QUIET memory accesses without a scheduling point, a quiet
+// stretch. Such a thread computes, or it waits in a loop for a write by another thread or by a
+// handler. Only a thread that waits gets a scheduling point:
 //
-//   waits     it wrote nothing in the stretch, and HD_REPEATED of its next accesses on end tell it what
-//             they told it before. It yields, and counts as idle (progress.c).
-//   computes  everything else. It goes on: no event, no point, no random draw, whatever the policy.
-//             Most points of a program that computes would otherwise be heddle's own, and each a
-//             place at which a schedule seems to preempt.
+//   waits     the thread wrote nothing in the stretch, and HD_REPEATED consecutive accesses after it
+//             return known values. The thread yields, and counts as idle (progress.c).
+//   computes  any other thread. It continues without an event, a scheduling point or a random draw,
+//             whatever the policy. Otherwise most points of a program that computes would be
+//             heddle's own, and schedules would seem to preempt there.
 //
-// A loop that computes until another thread has written something cannot be told from work. So
-// a thread yields after HD_STRETCHES stretches while another is enabled, and the RANDOM policy
-// then prefers the others (policy.c). A thread that computes yields at once if virtual time has
-// ended another's wait, or if a signal is due to it: time passes while it computes.
+// A loop that computes until another thread writes looks like work. So a thread yields after
+// HD_STRETCHES stretches while another thread is enabled, and the RANDOM policy then prefers the
+// others (policy.c). Time passes while a thread computes: the thread yields at once if virtual time
+// has ended another thread's wait, or if it has a signal to take.
 #include "core/computation.h"
 #include "core/interrupts.h"
 #include "core/progress.h"
@@ -21,12 +21,12 @@
 
 enum {
   ACCESS_NS = 1,
-  WEIGHT = 4, // of a stretch that only waits, in observations
+  WEIGHT = 4, // observations that a stretch of waiting counts as
 };
 
 static bool alone(void) { return hd.nlive <= 1 && !hd.ntimers; }
 
-// Another thread may run now, or before its time.
+// Reports whether another thread may run now, or ahead of its deadline.
 static bool others(const struct hd_thread *t) {
   if (hd.next_deadline != ~0ull) return true;
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -42,14 +42,15 @@ static bool must_yield(struct hd_thread *t) {
   return true;
 }
 
-// The watchdog measures time, and the thread may be slow because it is recorded. But one that
-// never comes to a point must not keep it away.
+// Raises the heartbeat, because recording may make a computation slow, and the watchdog measures
+// time. It does so for HD_STRETCHES_ALIVE stretches only, so the watchdog still ends an execution
+// whose thread never reaches a scheduling point.
 static void computes(struct hd_thread *t, uint64_t pc) {
   t->progress.quiet = t->progress.looked = t->progress.repeats = 0;
   if (!t->progress.stretches++) t->progress.yield_at = HD_STRETCHES << t->progress.yields;
   if (t->progress.stretches <= HD_STRETCHES_ALIVE) __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + 1, __ATOMIC_RELAXED);
   if (alone()) return;
-  t->clock.looks = 0; // it does more than look at a clock
+  t->clock.looks = 0; // the thread does more than read a clock
   hd_progress(t);
   if (HD_LIKELY(!must_yield(t))) return;
   t->progress.yield_at = t->progress.stretches + (HD_STRETCHES << t->progress.yields);
@@ -66,8 +67,8 @@ static void waits(struct hd_thread *t, uint64_t pc) {
   hd_forced_yield(t, pc);
 }
 
-// Called at the first access after a stretch; reports whether the accesses that follow can tell
-// whether the thread waits.
+// Called at the first access after a stretch. Reports whether the thread may be waiting, so that
+// the following accesses have to be examined.
 static bool look_on(struct hd_thread *t) {
   hd.vtime += (uint64_t)HD_QUIET * ACCESS_NS;
   bool wrote = t->progress.wrote & HD_WROTE_SEEN;
@@ -88,7 +89,7 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
   bool all = ++t->progress.looked == HD_LOOK_ON;
   if (t->progress.repeats == HD_REPEATED) waits(t, pc);
   else if (all) computes(t, pc);
-  else t->progress.quiet = HD_QUIET; // look at the next access, too
+  else t->progress.quiet = HD_QUIET; // examine the next access, too
   t->pend = keep;
 }
 

@@ -3,8 +3,8 @@
 #define HD_CORE_COMPUTATION_H
 #include "core/run.h"
 
-// At the end of a quiet stretch, t is about to read value at addr, or to make another access.
-// Either may let other threads run first.
+// Called at the end of a quiet stretch, when t is about to read value at addr (hd_quiet_read) or to
+// make another access. May let other threads run first.
 void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t value);
 void hd_quiet_write(struct hd_thread *t, uint64_t pc);
 #endif

@@ -7,7 +7,7 @@
 static const uint64_t REAL_START = 1750000000ull * 1000000000, MONO_START = 1000ull * 1000000000;
 
 uint64_t hd_clock_origin(int clock) {
-  if (clock < 0) return 1000000; // a process's or thread's own
+  if (clock < 0) return 1000000; // the CPU-time clock of a process or thread
   switch (clock) {
   case CLOCK_REALTIME: case CLOCK_REALTIME_COARSE: case CLOCK_TAI: case CLOCK_REALTIME_ALARM: return REAL_START;
   case CLOCK_PROCESS_CPUTIME_ID: case CLOCK_THREAD_CPUTIME_ID: return 1000000;

@@ -1,5 +1,5 @@
-// debugger.c: what a debugger is shown (internal/target/cprog/gdb.go has its commands). Only
-// where threads are the kernel's: a debugger knows nothing of fibers.
+// debugger.c: variables and a breakpoint for debuggers (internal/target/cprog/gdb.go has the
+// commands). Only for threads on kernel threads: a debugger cannot see fibers.
 #define _GNU_SOURCE
 #include <sys/prctl.h>
 #include "core/carrier.h"
@@ -14,7 +14,7 @@
 // inside the program's code, and its operation.
 SHOWN uint32_t heddle_event, heddle_thread, heddle_called;
 SHOWN const char *heddle_operation;
-SHOWN void *heddle_main; // the program's
+SHOWN void *heddle_main; // the program's main
 SHOWN uint64_t heddle_text_lo, heddle_text_hi; // the runtime's code
 
 static const char *const names[HD_OP_COUNT] = {
@@ -32,7 +32,8 @@ void hd_debug_begin(void) {
   heddle_main = (void *)hd_program_main;
   for (uint32_t i = 0; i < hd_shm->nmodules; i++)
     if (hd_shm->modules[i].flags & 2) { heddle_text_lo = hd_shm->modules[i].text_lo; heddle_text_hi = hd_shm->modules[i].text_hi; }
-  hd_sys(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0); // where only a parent may trace: it is not the parent
+  // Some systems let only a parent trace, and the debugger is not the parent.
+  hd_sys(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0);
 }
 
 void hd_debug_event(const struct hd_thread *t, uint32_t flags) {

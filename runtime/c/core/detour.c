@@ -1,6 +1,6 @@
-// detour.c: what a thread may do instead of its pending operation, which stays pending: time
-// out in a condition wait, wake up spuriously, or run a signal handler. Each is an event of its
-// own and subject to a scheduling decision like any other; a script names it by its operation.
+// detour.c: detours. A chosen thread may time out in a condition wait, wake up spuriously or run a
+// signal handler instead of performing its pending operation, which stays pending. A detour is an
+// event and a scheduling decision like any other; a script names it by its operation.
 #include "core/cancellation.h"
 #include "core/interrupts.h"
 #include "core/progress.h"
@@ -51,5 +51,5 @@ void hd_detour(struct hd_thread *t) {
   default:
     hd_operations[op]->detour(t, op);
   }
-  hd_add(&hd.enabled, t->index); // until the next point sees whether it is
+  hd_add(&hd.enabled, t->index); // the next hd_point checks whether it is enabled
 }

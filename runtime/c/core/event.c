@@ -1,5 +1,5 @@
-// event.c: recording. Events are gathered and sent in blocks; call stacks are sent once
-// each and then named by number.
+// event.c: recording. Events are collected and sent in blocks. Each call stack is sent once;
+// events refer to it by number.
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/modules.h"
@@ -43,7 +43,7 @@ static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
 // and before the program can release the memory.
 void hd_event_settle(void) {
   if (!unsettled) return;
-  // Memory of a library goes without notice when it is unloaded.
+  // Unloading a library unmaps its memory without an event.
   if (HD_UNLIKELY(hd_loading)) unsettled->value = hd_word_at(unsettled_at, unsettled->size);
   else unsettled->value = peek(unsettled_at, unsettled->size);
   unsettled = NULL;
@@ -65,7 +65,7 @@ uint32_t hd_stack_number(struct hd_thread *t) {
   struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec;
   uint32_t k = 0;
   for (uint32_t i = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX; i-- && k < DEPTH;)
-    if (!hd_in_runtime(t->calls.frames[i].pc)) // who called main, a start routine or a handler
+    if (!hd_in_runtime(t->calls.frames[i].pc)) // the runtime calls main, start routines and handlers
       rec.pc[k++] = t->calls.frames[i].pc;
   if (!k) return 0;
   uint64_t h = k;
@@ -92,8 +92,8 @@ void hd_event_slot(const struct hd_thread *t) {
 
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
   hd_event_settle();
-  if (HD_UNLIKELY(hd_loading)) hd_late_look(); // a constructor's own calls have names
-  uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // whole events of mask words
+  if (HD_UNLIKELY(hd_loading)) hd_late_look(); // so that a constructor's calls have names
+  uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events
   if (n + 1 + ext > BLOCK) hd_event_flush();
   uint32_t stack = hd_stack_number(t);
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.obj, nevents);

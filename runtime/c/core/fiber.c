@@ -33,7 +33,7 @@ static void *host_main(void *arg) {
   uint64_t all = ~0ull;
   hd_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, 0, 8);
   d->fs = (uintptr_t)pthread_self();
-  // Below this frame is free for the fiber. The kernel holds this thread in the futex
+  // The fiber may use the stack below this frame. The kernel holds this thread in the futex
   // call and touches none of its memory until the process ends.
   d->sp = ((uintptr_t)__builtin_frame_address(0) - 1024) & ~63ull;
   __atomic_store_n(&d->state, 1, __ATOMIC_RELEASE);
@@ -49,7 +49,7 @@ void hd_hosts_make(uint32_t n) {
   if (n > HD_MAX_THREADS - 1) n = HD_MAX_THREADS - 1;
   for (; hd_nhosts < n; hd_nhosts++) {
     struct hd_host *d = &hd_hosts[hd_nhosts];
-    // As a hint: where something else is, the kernel chooses.
+    // The address is a hint: if it is taken, the kernel chooses another.
     long p = hd_sys6(SYS_mmap, (long)(HD_STACKS_BASE + hd_nhosts * (size + guard)), (long)(size + guard), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (p < 0) hd_fatal("no memory for the stack of thread %u", hd_nhosts + 1);

@@ -9,8 +9,8 @@ struct hd_host {
   uintptr_t fs;       // its FS base
   uintptr_t lo, hi;   // its stack
   uintptr_t sp;       // where a fiber may start
-  uint32_t state;     // 0 being made, 1 parked
-  uint32_t park;      // futex; kernel_threads.c: 1 when it is this thread's turn
+  uint32_t state;     // 0 starting, 1 parked
+  uint32_t park;      // futex; kernel_threads.c: 1 when this thread may run
   void *base;         // kernel_threads.c: the stack pointer of its own frames, below the program's
   struct hd_thread *next; // kernel_threads.c: the thread to run once this one is back at base
   bool used;          // ran a fiber in this execution
@@ -19,9 +19,9 @@ struct hd_host {
 extern struct hd_host *hd_hosts;
 extern uint32_t hd_nhosts;
 extern struct hd_host *hd_early_host;   // reserved for main's next thread (threads/before_main.c)
-// Base address of the threads' stacks, which lie one after the other. Programs store addresses
-// of their stacks, so these must not depend on the isolation; addresses chosen by the kernel
-// would, through what the runtime has mapped.
+// Base address of the threads' stacks, which are consecutive. Programs store addresses of their
+// stacks, so these must not depend on the isolation. Addresses chosen by the kernel would depend
+// on it, because they depend on the runtime's mappings.
 #define HD_STACKS_BASE 0x210000000000ull
 void hd_hosts_make(uint32_t n);         // creates and parks kernel threads; must run before the snapshot
 struct hd_host *hd_host_get(void);      // returns a host not used in this execution; NULL if none is left

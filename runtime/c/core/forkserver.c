@@ -20,7 +20,7 @@ bool hd_fork_signal(int sig) {
 
 uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const struct hd_plan *p, uint64_t index) {
   long server = hd_sys(SYS_getpid, 0, 0, 0);
-  int ended = -1, status = 0; // ended: readable when the child has
+  int ended = -1, status = 0; // ended: a descriptor that is readable once the child has ended
   long pid = hd_sys6(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, (long)&ended, 0, 0, 0);
   if (pid < 0) hd_fatal("cannot start a process for an execution (error %d): raise the limit on processes (ulimit -u)", (int)-pid);
   if (pid == 0) {

@@ -1,4 +1,4 @@
-// interrupts.c: which signals a thread has to take, and by when.
+// interrupts.c: which signals a thread must take, and how late it may take them.
 #include "core/interrupts.h"
 #include "core/run.h"
 #include "core/sched.h"
@@ -43,19 +43,19 @@ int hd_signal_due(const struct hd_thread *t) {
 bool hd_interruptible(const struct hd_thread *t, int sig) {
   if (t->wait.intr == HD_INTR_NEVER || t->wait.interrupted || (t->wait.intr == HD_INTR_RESTART && hd.restarting & hd_bit(sig))) return false;
   if (t->pend.op == HD_OP_SLEEP || t->pend.op == HD_OP_SIGNAL_RESUME) return true;
-  return !hd_op_possible(t) || (t->wait.owed == HD_OWED_BLOCKED && hd_owes(t)); // only once it waits
+  return !hd_op_possible(t) || (t->wait.owed == HD_OWED_BLOCKED && hd_owes(t)); // only while it is blocked
 }
 
-// ---- when at the latest
+// ---- the latest time to take a signal
 //
-// A thread that is sent a signal while blocked in the kernel runs the handler before its call
+// A thread that receives a signal while blocked in the kernel runs the handler before its call
 // continues, whatever has happened to the object it waits for: the sender marks the thread
-// before the send returns, and a thread checks the mark before it leaves the kernel. A blocked
+// before the send returns, and the thread checks the mark before it leaves the kernel. A blocked
 // thread's operation therefore stays disabled until the thread has taken the signal. (A thread
-// about to make a call that would block counts as blocked in it. It could still be ahead of the
-// call only while the interrupt travels to its processor, and the call would have to become
-// possible, start and finish within that time.)
-// A thread need not take a signal to the process that other threads could take.
+// about to make a call that would block counts as blocked in it. On a machine it could still
+// precede the call only while the interrupt travels to its processor, and the call would have to
+// become possible, start and finish within that time.)
+// A thread need not take a signal directed at the process if another thread can take it.
 // ppoll and similar calls first check which descriptors are ready; hd_mask_back handles them.
 static bool deliverable(const struct hd_thread *t) {
   if (t->fires || t->signals.masked || !hd_signal_due(t) || !hd_signal_for(t)) return false;
@@ -68,8 +68,8 @@ void hd_owe(struct hd_thread *t) {
   if (t->wait.owed != HD_OWED_BLOCKED && t->wait.on && !hd_op_possible(t) && deliverable(t)) t->wait.owed = HD_OWED_BLOCKED;
 }
 
-// The interrupt arrives within microseconds: sooner than another thread can observe that a
-// thread has started, ended or woken from a sleep.
+// On a machine the interrupt arrives within microseconds, before another thread can observe that
+// a thread has started, ended or woken from a sleep.
 void hd_signals_arrive(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];

@@ -1,4 +1,4 @@
-// interrupts.h: which signals a thread has to take, and by when. signals/ implements their effect.
+// interrupts.h: which signals a thread must take, and how late. signals/ implements their effect.
 #ifndef HD_CORE_INTERRUPTS_H
 #define HD_CORE_INTERRUPTS_H
 #include "core/run.h"

@@ -30,8 +30,8 @@ void hd_hand_over(struct hd_thread *from, struct hd_thread *to) {
   wait(turn(from));
 }
 
-// The thread has ended. Another thread may get its host at once, so this one must leave the
-// stack before any other runs.
+// Switches from a thread that has ended. Another thread may get its host at once, so the kernel
+// thread must leave the stack before any other thread runs.
 void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to) {
   if (from->host) {
     from->host->next = to;
@@ -54,7 +54,7 @@ void hd_seat_wait(struct hd_host *d) {
   bool ready = false;
   for (;;) {
     wait(&d->park);
-    if (!ready) { // signals were blocked, and there was nowhere to handle one
+    if (!ready) { // until now signals were blocked, and no stack existed to handle one on
       ready = true;
       uint64_t none = 0;
       HD_CALL_MODULES(kernel_thread);

@@ -1,8 +1,8 @@
 // late_modules.c: modules loaded while the program runs, and the names of their addresses. A
 // module's load address depends on the other modules loaded, so the controller knows each module
 // by a fixed address range of its own (HD_LATE_BASE): events, stacks and outcomes are sent with
-// such addresses, and scheduling points and scripts arrive with them. An unloaded module keeps
-// its name until another mapping takes its place, because a thread may still be inside it.
+// such addresses, and scheduling points and scripts arrive with them. An unloaded module keeps its
+// name until another module is loaded at its addresses, because a thread may still be inside it.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "core/libc.h"
@@ -19,7 +19,7 @@ static struct place {
   bool gone, seen;
 } places[HD_MAX_LATE * 2]; // the last one is the newest
 static uint32_t nplaces;
-static uint64_t adds, subs; // the loader's counts when modules were last looked at
+static uint64_t adds, subs; // the loader's counts of loads and unloads at the last check
 
 void hd_late_reset(void) {
   nplaces = 0;
@@ -68,7 +68,7 @@ const char *hd_late_gone(uint64_t address) {
   return p && p->gone ? hd_shm->late[p->slot].path : NULL;
 }
 
-// ---- looking
+// ---- finding new modules
 static bool same(const char *a, const char *b) { return hd_streq(a, b); }
 
 // The loader's path may be relative; it is valid in the program's current directory.
@@ -115,7 +115,7 @@ static uint32_t slot_of(const struct hd_module *m) {
 static void met(struct hd_module *m) {
   uint32_t slot = slot_of(m);
   struct hd_module *k = &hd_shm->late[slot];
-  for (uint32_t i = 0; i < nplaces;) { // what was there
+  for (uint32_t i = 0; i < nplaces;) { // removes unloaded modules that overlap it
     if (places[i].gone && (places[i].slot == slot || (places[i].lo < m->hi && m->lo < places[i].hi))) {
       for (uint32_t j = i + 1; j < nplaces; j++) places[j - 1] = places[j];
       nplaces--;
@@ -144,7 +144,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
       return 0;
     }
   if (!hd_module_read(info, &m) || at_main(&m, info->dlpi_name)) return 0;
-  bool executable = true; // stacks, unless it says otherwise
+  bool executable = true; // stacks are executable unless PT_GNU_STACK says otherwise
   for (int i = 0; i < info->dlpi_phnum; i++)
     if (info->dlpi_phdr[i].p_type == PT_GNU_STACK) executable = info->dlpi_phdr[i].p_flags & PF_X;
   if (executable) hd_require_isolation(HD_ISOLATION_FORK, "dlopen of a library that makes stacks executable");

@@ -1,12 +1,12 @@
-// locals.c: the frames that objects on stacks lie in. The controller names them by the
-// function's variables (internal/symbol/local.go).
+// locals.c: finds the frames that contain objects on stacks. The controller names the objects by
+// the function's variables (internal/symbol/local.go).
 //
-// What the access hooks know of a frame is where its function was called from, and its stack
-// pointer after the prologue. Its canonical frame address is just above the slot that holds
-// its return address, and that is looked for from the caller's frame down: between the two
-// lies only what the caller pushed. Just below its stack pointer is the return address of the
-// call that it is in, of a function without access hooks perhaps. Where a function moved its
-// stack pointer since, that is not an address of code, and the place has no name.
+// For each frame, the access hooks record the function's call site and its stack pointer after
+// the prologue. The canonical frame address lies just above the slot with the return address.
+// The runtime searches for that slot from the caller's frame down: only what the caller pushed
+// lies between. The word just below the recorded stack pointer is the return address of the
+// call that the function is in, perhaps of a function without access hooks. If the function has
+// moved its stack pointer since, this word is not an address of code, and the object has no name.
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/modules.h"
@@ -14,7 +14,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 
-enum { SEEN = 1 << 12, SLOTS = 4096, OTHERS = 256 /* threads whose stacks are looked at */ };
+enum { SEEN = 1 << 12, SLOTS = 4096, OTHERS = 256 /* threads whose stacks are searched */ };
 static struct { uint64_t hash; uint32_t epoch; } *seen;
 static uint32_t epoch;
 
@@ -23,8 +23,8 @@ void hd_locals_begin(void) {
   if (!seen) seen = hd_map(sizeof *seen * SEEN, "frames");
 }
 
-// Reports whether this is the first time in this execution. A full table reports false, and the
-// object then has no name.
+// Reports whether h is new in this execution. If the table is full, first returns false, and the
+// object has no name.
 static bool first(uint64_t h) {
   for (uint32_t s = 0, i = (uint32_t)(h >> 40) % SEEN; s < 16; s++, i = (i + 1) % SEEN) {
     if (seen[i].epoch != epoch) {
@@ -60,15 +60,15 @@ void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
     if (i == most) return;
     u = &hd_threads[i];
   }
-  if (u->calls.depth > HD_SHADOW_MAX) return; // the innermost frames are not known
+  if (u->calls.depth > HD_SHADOW_MAX) return; // the innermost frames were not recorded
   uint32_t d = u->calls.depth;
   uint64_t limit = hi;
-  while (d--) { // the innermost frame that reaches up to it
+  while (d--) { // finds the innermost frame that extends above obj
     limit = d ? u->calls.frames[d - 1].sp + 16 : hi;
     if (limit > obj) break;
   }
   const struct hd_frame *f = &u->calls.frames[d];
-  uint64_t sp = f->sp + 16; // before the hook was called and its frame pointer pushed
+  uint64_t sp = f->sp + 16; // before the call of the hook, which pushed a return address and a frame pointer
   if (obj < sp || !first(hd_mix(hd_mix(obj, sp), f->pc))) return;
   uint64_t slot = return_slot(limit, sp, f->pc);
   if (!slot || obj >= slot) return;

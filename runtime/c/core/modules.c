@@ -14,14 +14,14 @@ enum { BASE_TEXTS = HD_TEXTS - HD_MAX_LATE, TEXT_MAX = 256 << 20 };
 struct hd_text hd_texts[HD_TEXTS];
 uint32_t hd_ntexts, hd_npoints;
 uint64_t hd_tls_at_main;
-static uint32_t base_texts; // of modules that were there at main
+static uint32_t base_texts; // number of texts of modules loaded at main
 static uint64_t rt_base, rt_lo, rt_hi, ld_lo, ld_hi;
 
 bool hd_in_runtime(uint64_t pc) { return pc >= rt_lo && pc < rt_hi; }
 bool hd_in_loader(uint64_t pc) { return pc >= ld_lo && pc < ld_hi; }
 uint64_t hd_runtime_offset(uint64_t pc) { return pc - rt_base; }
 
-// Reads the loader's record of a module; false: the module has no code.
+// Reads the loader's record of a module. Returns false if the module has no code.
 bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
   hd_fill(m, 0, sizeof *m);
   m->base = info->dlpi_addr;
@@ -45,7 +45,7 @@ bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
         n = (const void *)(desc + ((n->n_descsz + 3) & ~3u));
       }
   }
-  return m->text_hi > m->text_lo; // not so the vdso's data
+  return m->text_hi > m->text_lo; // false for the vDSO's data
 }
 
 static int one(struct dl_phdr_info *info, size_t size, void *arg) {
@@ -73,7 +73,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
     rt_lo = m->text_lo;
     rt_hi = m->text_hi;
   } else if (m->base == getauxval(AT_BASE)) {
-    ld_lo = m->text_lo; // nobody may be stopped within it (loader/loader.c)
+    ld_lo = m->text_lo; // no thread may be stopped in the loader (loader/loader.c)
     ld_hi = m->text_hi;
   } else if (hd_ntexts < BASE_TEXTS && m->text_hi - m->text_lo < TEXT_MAX) {
     struct hd_text *t = &hd_texts[hd_ntexts++];
@@ -93,9 +93,9 @@ void hd_modules_list(void) {
   base_texts = hd_ntexts;
 }
 
-// ---- what the modules' code contains
+// ---- searching the modules' code
 //
-// What libc and the libraries that come with it do, the runtime knows.
+// Reports whether path is libc or a library that comes with it, whose calls the runtime knows.
 bool hd_path_of_system(const char *path) {
   static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
   const char *base = hd_base_name(path);
@@ -159,15 +159,15 @@ static void set(const struct hd_text *t, uint64_t off, bool on) {
   }
 }
 
-// By the address that the controller knows.
+// Sets or clears the bit of an instruction; pc is the controller's name of its address.
 static void put(uint64_t pc, bool on) {
   pc = hd_unnamed(pc);
   for (uint32_t i = 0; i < hd_ntexts; i++) set(&hd_texts[i], pc - hd_texts[i].lo, on);
 }
 
-// ---- modules that come and go
+// ---- modules loaded and unloaded while the program runs
 //
-// Their bits are kept for the next load. A new set may arrive while they are unloaded.
+// Their bits are kept for the next load. A new set of points may arrive while they are unloaded.
 static struct hd_text late[HD_MAX_LATE];
 
 void hd_text_add(uint32_t slot, const struct hd_module *m) {
@@ -197,7 +197,7 @@ void hd_points_set(const uint64_t *pc, uint32_t n) {
   if (hd_npoints) hd_fill(hd_point_hints, 0, sizeof hd_point_hints);
   if (n > room) {
     room = n * 2;
-    current = hd_map(room * sizeof *current, "the set of points"); // the old one is small
+    current = hd_map(room * sizeof *current, "the set of points"); // the smaller old one is not unmapped
   }
   for (uint32_t i = 0; i < n; i++) put(current[i] = pc[i], true);
   hd_npoints = n;

@@ -1,5 +1,5 @@
 // modules.h: the executable and its libraries: which of their memory instructions are
-// scheduling points, and what the controller calls their addresses.
+// scheduling points, and the controller's names of their addresses.
 #ifndef HD_CORE_MODULES_H
 #define HD_CORE_MODULES_H
 #include <link.h>
@@ -13,8 +13,8 @@ extern HD_OWN struct hd_text hd_texts[HD_TEXTS];
 extern HD_OWN uint32_t hd_ntexts, hd_npoints;
 extern uint64_t hd_tls_at_main; // bytes of static TLS below the thread control block
 void hd_points_set(const uint64_t *pc, uint32_t n);
-// One byte for the addresses of instructions that have the same low bits: 0 if none of them is a
-// scheduling point. Nearly always, an access needs to look no further.
+// One byte for all addresses of instructions with equal low bits: 0 if none of them is a
+// scheduling point. Nearly every access needs to check only this byte.
 enum { HD_POINT_HINTS = 1 << 12 };
 extern HD_OWN uint8_t hd_point_hints[HD_POINT_HINTS];
 static inline bool hd_maybe_point(uint64_t pc) { return HD_UNLIKELY(hd_point_hints[pc % HD_POINT_HINTS] != 0); }
@@ -27,8 +27,8 @@ static inline bool hd_is_point(uint64_t pc) {
   return false;
 }
 void hd_modules_list(void);
-// Whether the text of the program, or of a library that is not part of the system, contains code
-// that matches; match may look at 3 bytes. *path, unless NULL, is the module's.
+// Reports whether the text of the program, or of a library that is not part of the system, contains
+// code that matches; match may read 3 bytes. Stores the module's path in *path unless path is NULL.
 bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);
 bool hd_path_of_system(const char *path);
 const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in

@@ -34,8 +34,8 @@ void hd_omit_begin(void) {
   for (uint32_t i = 0; i < hd_nomitted; i++) index_of[place(hd_shm->omitted_sites[i].pc)] = (uint16_t)(i + 1);
 }
 
-// Which of the controller's calls the one that returns to pc is, -1 for none. In a function
-// of a library's header it is for the caller to say.
+// Returns the index of the controller's call that returns to pc, -1 if there is no such call. For a
+// call in a function of a library's header, the caller of that function decides.
 static int which(uint64_t pc) {
   const struct hd_thread *t = hd.cur;
   for (uint32_t d = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX;; pc = t->calls.frames[--d].pc) {
@@ -78,7 +78,7 @@ bool hd_omit_held(uint64_t object) { return newest(object) != NULL; }
 
 bool hd_omit_unlock(uint64_t object, uint32_t held) {
   struct owed *o = newest(object);
-  if (!o || held > o->held) return false; // it has really acquired the lock since
+  if (!o || held > o->held) return false; // since then the thread has really acquired the lock
   if (--o->count == 0)
     for (struct owed *end = &owed[--nowed]; o < end; o++) *o = o[1];
   return true;

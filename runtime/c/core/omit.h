@@ -5,7 +5,7 @@
 #include "core/base.h"
 
 extern uint32_t hd_nomitted;
-void hd_omit_begin(void); // an execution begins
+void hd_omit_begin(void); // called when an execution begins
 bool hd_omit(uint64_t pc);
 bool hd_omit_lock(uint64_t pc, uint64_t object, uint32_t held);
 bool hd_omit_unlock(uint64_t object, uint32_t held);

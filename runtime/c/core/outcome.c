@@ -19,7 +19,7 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *c, void *arg) {
   int before = 0;
   uint64_t pc = _Unwind_GetIPInfo(c, &before);
   if (!pc || w->n == sizeof w->pc / sizeof *w->pc) return _URC_END_OF_STACK;
-  // Frames are kept as return addresses, like the sites of events.
+  // Frames are sent as return addresses, like the sites of events.
   if (before) pc++;
   if (w->from && !w->from_found) {
     if (pc != w->from && pc != w->from + 1) return _URC_NO_REASON;
@@ -31,14 +31,14 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *c, void *arg) {
 
 bool hd_unwinding;
 
-// from is where it begins. If that is on no stack (main has returned) it is all there is to
-// tell, or, in a fault, the stack is broken and told from its top.
+// Sends the stack from the frame of from outwards. If no frame on the stack matches (main has
+// returned), sends from alone; in a fault, the stack is damaged, and all its frames are sent.
 static void send_backtrace(uint64_t from, bool fault) {
   static struct walk w;
   w.n = 0;
   w.from = from;
   w.from_found = false;
-  if (!hd_unwinding) { // a fault in here comes back with it set
+  if (!hd_unwinding) { // set: the unwinder itself has faulted
     hd_unwinding = true;
     _Unwind_Backtrace(frame, &w);
     if (!w.n && from && fault) {
@@ -48,7 +48,7 @@ static void send_backtrace(uint64_t from, bool fault) {
   }
   hd_unwinding = false;
   struct hd_thread *t = hd.cur;
-  if (!w.n && t) { // no unwind tables: what the access hooks know
+  if (!w.n && t) { // no unwind tables: use the shadow call stack
     if (from && hd_known(from)) w.pc[w.n++] = from;
     for (uint32_t i = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX; i-- && w.n < 128;)
       if (!hd_in_runtime(t->calls.frames[i].pc)) w.pc[w.n++] = t->calls.frames[i].pc;
@@ -69,7 +69,7 @@ void hd_unwinder_warm(void) {
 
 // ---- the waits-for graph
 //
-// The objects belong to the program and may be unmapped: they are read through the kernel.
+// The objects belong to the program and may be unmapped, so the runtime reads them through the kernel.
 uint64_t hd_word_at(uint64_t addr, uint32_t size) {
   uint64_t v = 0;
   if (size > sizeof v) size = sizeof v;
@@ -77,7 +77,7 @@ uint64_t hd_word_at(uint64_t addr, uint32_t size) {
 }
 uint32_t hd_owner_at(uint64_t addr) {
   uint32_t owner = (uint32_t)hd_word_at(addr, 4);
-  return owner <= hd.nborn ? owner : 0; // the program has written over it
+  return owner <= hd.nborn ? owner : 0; // larger: the program has overwritten it
 }
 
 static uint32_t holder(const struct hd_thread *u, uint64_t *object) {
@@ -142,12 +142,12 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   r->pc = hd_name(pc);
   r->object = hd_name(object);
   r->thread = hd.cur ? hd.cur->number : 0;
-  // On a terminal the lines printed so far would be there; the captured output is a file,
-  // and libc may still hold them back.
+  // On a terminal, libc would have written the lines printed so far. The captured output is a
+  // file, so libc may still buffer them.
   if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !hd_watchdog)
     HD_CALL_MODULES(failing);
   if (outcome == HD_OUT_CLEAN && status != hd.plan.expect_status) send_backtrace(pc, false); // a failure, if another status is expected
-  if (outcome != HD_OUT_CLEAN) { // rare, and what identifies the failure must not depend on the plan
+  if (outcome != HD_OUT_CLEAN) { // sent for every plan: a finding's identity must not depend on the plan's flags
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
     if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);

@@ -8,7 +8,7 @@
 uintptr_t hd_own_next;
 
 // Shared, because the snapshot covers private mappings only, and the kernel may merge a private
-// mapping with a neighbouring one of the program's but never a shared one. Private without a
+// mapping with a neighbouring mapping of the program, but never a shared one. Private without a
 // snapshot, so that a child process's writes stay in the child.
 static long map(uintptr_t at, uint64_t bytes, int flags) {
   long p = hd_sys6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,

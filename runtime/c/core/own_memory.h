@@ -4,7 +4,7 @@
 #include "core/base.h"
 
 void *hd_map(uint64_t bytes, const char *what); // zeroed, private; fatal on failure
-void *hd_map_at(uintptr_t at, uint64_t bytes);   // the same at a fixed address, for what is mapped during executions: the
-                                                 // program's own mappings must not depend on it. NULL: it is taken
+void *hd_map_at(uintptr_t at, uint64_t bytes);   // the same at a fixed address, for memory mapped during executions: the
+                                                 // program's mappings must not depend on it. NULL: the address is taken
 extern uintptr_t hd_own_next; // address of its next mapping; 0: anywhere (memory/address_space.c)
 #endif

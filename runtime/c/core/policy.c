@@ -1,23 +1,23 @@
-// policy.c: the stepping policies of docs/scheduler.md, and no others: everything else is made
-// of plans.
+// policy.c: the stepping policies of docs/scheduler.md. Search strategies are built from plans
+// that use them.
 //   FAIR    non-preemptive; leaves a thread only when it blocks, yields, spins, or has run
-//           for HD_QUANTUM points on end
-//   RANDOM  uniform among enabled threads, or mostly staying with the one that runs
+//           for HD_QUANTUM consecutive points
+//   RANDOM  uniform among enabled threads, or with a bias to the running thread
 //   PCT     random priorities, d-1 change points (Burckhardt, Kothari, Musuvathi,
-//           Nagarakatte, ASPLOS 2010, §3); a thread that yields or spins falls below
-//           all others, or priorities would starve what it waits for
-//   POS     each pending operation has a random priority, drawn anew when an operation
-//           it races with is done (Yuan, Yang, Gu, CAV 2018, algorithm 2); that of a
-//           thread that yields or spins is below those of all that do not, and drawn from
-//           a window that moves down with each draw. The paper has neither.
+//           Nagarakatte, ASPLOS 2010, §3). A thread that yields or spins drops below all
+//           others; otherwise it would starve the thread it waits for
+//   POS     each pending operation has a random priority, drawn again when a conflicting
+//           operation is performed (Yuan, Yang, Gu, CAV 2018, algorithm 2). In addition to the
+//           paper, a thread that yields or spins has a priority below those of all other
+//           threads, drawn from a window that moves down with each draw
 //
 // Fairness. A thread that only yields, spins or polls cannot keep another enabled thread from
-// running. FAIR and PCT serve yielding threads in turn; so does POS up to the order within
-// a window, so that after HD_POS_WINDOW / HD_POS_STRIDE further draws one that waits comes before all new
-// ones; RANDOM is fair with probability 1. A thread that does not yield but runs alone
-// for HD_QUANTUM points counts as if it did, since it may poll in a way that is not recognised.
-// An enabled thread that has waited for HD_STARVED points goes first, or two others that run in
-// turn could keep it waiting.
+// running. FAIR and PCT serve yielding threads in turn. POS does so up to the order within a
+// window: after HD_POS_WINDOW / HD_POS_STRIDE further draws, a waiting thread precedes all new
+// ones. RANDOM is fair with probability 1. A thread that does not yield but runs alone for
+// HD_QUANTUM points counts as yielding, because it may poll in a way that the runtime does not
+// recognise. An enabled thread that has waited for HD_STARVED points takes precedence; otherwise
+// two threads that run in turn could keep it waiting.
 // In the second half of the budget all policies are FAIR, with a small quantum.
 #include "core/interrupts.h"
 #include "core/policy.h"
@@ -58,8 +58,8 @@ static bool monopolises(const struct hd_thread *t) {
 }
 
 // Spinning threads take turns at each scheduling point. Two that retry in lockstep could then
-// undo each other's attempts endlessly, which no machine does, so after a time without progress
-// each gets several points in a row.
+// undo each other's attempts endlessly, which does not happen on a real machine. After HD_STALEMATE
+// points without progress, each therefore gets several points in a row.
 static bool gives_way(const struct hd_thread *t) {
   if (t->pend.op == HD_OP_YIELD || (t->pend.op == HD_OP_SLEEP && !t->wait.interrupted) || monopolises(t)) return true;
   return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || random_bits() % HD_STRETCH == 0);
@@ -69,10 +69,10 @@ void hd_policy_arrive(struct hd_thread *t) {
   switch (hd.plan.policy) {
   case HD_POLICY_PCT:
     for (uint32_t i = 0; i < hd.nchange; i++)
-      // One that a timer's expiry stood at falls to the next thread that arrives.
+      // A change point at a timer's expiry applies to the next thread that arrives.
       if (hd.change[i] && hd.change[i] <= hd.points) { // below initial priorities, above yielding threads
         t->prio = 1 + i;
-        hd.change[i] = 0; // a thread created at this point keeps its own
+        hd.change[i] = 0; // a thread created at this point keeps its own priority
       }
     if (gives_way(t)) t->prio = hd.prio_low--;
     break;
@@ -114,15 +114,15 @@ static uint32_t next_after(uint32_t i) {
 
 static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd.ntimers)) // one whose time has come fires; but others come to run, however short its periods
+  if (HD_UNLIKELY(hd.ntimers)) // a due timer fires first, but not twice in a row, so that a short period starves no thread
     for (uint32_t i = 0; i < hd.nthreads; i++)
       if (hd_threads[i].fires && i != hd.last && hd_has(&hd.enabled, i)) return i;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
 
-// A thread that yields though it computes would compute for long again: one of the others, if
-// any is enabled; else -1.
+// Returns a random enabled thread that is not in a yield of its own computation, because such a
+// thread would compute for a long time again; -1 if there is no other enabled thread.
 static HD_COLD int32_t choose_not_computing(void) {
   uint32_t n = 0;
   for (uint32_t pass = 0, k = 0; pass < 2; pass++) {
@@ -180,9 +180,10 @@ static HD_COLD struct hd_thread *starving(void) {
   return hd.points - first->ran >= HD_STARVED ? first : NULL;
 }
 
-// One choice in 64 goes, with TIMEOUTS, to a wait with a deadline or a timer whose time has
-// not come, and one, with SPURIOUS, to a wait that nobody has ended. A program with timers
-// may have few choices besides; there it is one in 16.
+// With TIMEOUTS, one decision in HD_EARLY_ODDS ends a timed wait or fires a timer before its
+// deadline; with SPURIOUS, one ends a wait spuriously. A program with timers may make few other
+// decisions, so there the first happens in one decision in HD_EARLY_TIMER_ODDS. Returns -1 if
+// neither happens.
 static int32_t choose_early(void) {
   bool timeouts = hd.plan.flags & HD_PLAN_TIMEOUTS && !(random_bits() & ((hd.ntimers ? HD_EARLY_TIMER_ODDS : HD_EARLY_ODDS) - 1));
   bool spurious = hd.plan.flags & HD_PLAN_SPURIOUS && !(random_bits() & (HD_EARLY_ODDS - 1));
@@ -206,9 +207,9 @@ static int32_t choose_early(void) {
   return (int32_t)pick->index;
 }
 
-// The chosen thread may have a signal to take before its operation, or another thing to do
-// than that. Left alone it takes a signal at once, but for a call that one has ended already:
-// or somebody who sends one after the other would keep it there.
+// Decides whether the chosen thread takes a signal before its operation. Under FAIR it does so at
+// once, unless a handler has already interrupted its call: otherwise a thread that keeps sending
+// signals would keep it in the call.
 static void choose_detour(struct hd_thread *t, bool fair) {
   t->detour = hd_detour_needed(t);
   int sig = hd_signal_due(t);

@@ -1,4 +1,4 @@
-// program_memory.c: all copying to and from the program's memory that is not itself an operation.
+// program_memory.c: copies to and from the program's memory, except those that are operations.
 #include "core/program_memory.h"
 #include "core/run.h"
 

@@ -4,7 +4,7 @@
 #define HD_CORE_PROGRAM_MEMORY_H
 #include "core/base.h"
 
-void hd_refresh(void *p, uint32_t size, uint64_t pc); // faults on the program's behalf if p is bad
+void hd_refresh(void *p, uint32_t size, uint64_t pc); // reads and rewrites the first and last byte; faults as the program
 void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc); // copies; faults in the same way
 void hd_from_program(void *to, const void *from, uint64_t n);
 void hd_to_program(void *to, const void *from, uint64_t n);

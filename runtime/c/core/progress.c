@@ -1,20 +1,21 @@
-// progress.c: who is only waiting. An observation is what a read, a failed attempt or a yield
-// tells a thread. One that tells it what the same instruction told it before, with no write
-// or other effect of the thread in between, tells it nothing new. A thread that makes several
-// of these in a row spins, and then counts as yielding to the others.
+// progress.c: detects threads that only wait. An observation is the value of a read, a failed
+// attempt or a yield. It is fruitless if the same instruction made the same observation before and
+// the thread has written nothing and had no other effect in between. A thread that makes HD_SPIN
+// fruitless observations in a row spins, and then counts as yielding to the others.
 //
-// Two counters say more, each counted since anything last changed for anybody:
-//   idle    such observations. When every enabled thread has HD_IDLE of them, nobody loses by it
-//           if virtual time passes (virtual_time.c).
-//   futile  those of a thread that looked at something that others can change, so not the yields
-//           of a loop that does nothing else, which may be a delay of a fixed length. When every
-//           enabled thread has HD_FUTILE of them, and all together have had HD_HOPELESS points each,
-//           nobody will ever get further, and that is a hang. So no thread is called stuck
-//           that has not had the chance to run; that it gets it is for the policies (policy.c).
+// Two counters of each thread decide about time and hangs. Both restart when any thread makes
+// progress:
+//   idle    fruitless observations. When every enabled thread has HD_IDLE of them, virtual time
+//           may pass without overtaking useful work (virtual_time.c).
+//   futile  the fruitless observations of something that other threads can change. The yields of
+//           a loop that does nothing else do not count: the loop may be a delay of fixed length.
+//           When every enabled thread has HD_FUTILE of them, and HD_HOPELESS points per enabled
+//           thread have passed, no thread can make progress, and the execution is a hang. Every
+//           thread has then had the chance to run, because the policies are fair (policy.c).
 //
-// A thread that writes to memory between its observations may be achieving something that
-// only shows later. It spins as far as the policies are concerned, but is neither idle nor
-// futile; if it really waits, the step budget ends that.
+// A thread that writes to memory between its observations may have an effect that becomes visible
+// only later. The policies treat it as spinning, but it is neither idle nor futile; if it waits
+// forever, the step budget ends the execution.
 #include "core/outcome.h"
 #include "core/progress.h"
 #include "core/run.h"
@@ -22,7 +23,8 @@
 
 bool hd_spinning(const struct hd_thread *t) { return t->progress.stale >= HD_SPIN; }
 
-// Each enabled thread has done so much since anything changed; *n is their number.
+// Reports whether each enabled thread has reached both counts since the last progress of any
+// thread; *n is then the number of enabled threads.
 static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
   *n = 0;
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -64,8 +66,8 @@ void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {
   if (HD_UNLIKELY((before ^ t->progress.idle) & ~(uint32_t)(HD_IDLE - 1))) look_around(t, pc);
 }
 
-// The same instruction at another address is another observation: a loop over an array does
-// not spin, however much alike its elements are.
+// The same instruction at another address makes another observation, so a loop over an array of
+// equal elements does not spin.
 bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value) {
   uint64_t key = hd_mix(pc, t->pend.obj);
   uint32_t set = (uint32_t)(key >> 8) % HD_SEEN_SETS;

@@ -1,4 +1,4 @@
-// registration.c: the modules' list, and operations by number.
+// registration.c: the list of modules, and the table of operations.
 #include "core/registration.h"
 
 static const struct hd_operation none;

@@ -1,6 +1,6 @@
-// registration.h: how the other directories' modules register with core. Core depends on no
-// other directory: it looks up operations here and runs the modules' hooks in the order of one
-// list (process/modules.c).
+// registration.h: how modules of the other rooms register with core. Core depends on no higher
+// room: it looks up operations here and runs the modules' hooks in the order of one list
+// (process/modules.c).
 #ifndef HD_CORE_REGISTRATION_H
 #define HD_CORE_REGISTRATION_H
 #include "core/run.h"

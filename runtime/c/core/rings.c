@@ -11,9 +11,9 @@ long hd_controller;
 static struct hd_rec_header *open_rec;
 static uint32_t rec_size;
 
-// A wait that the other side ends. The waiter announces itself before it looks again,
-// the waker looks for waiters after it has published: sequentially consistent on both
-// sides, or each could miss the other (Go: internal/target/ipc/ring.go).
+// Waits until *word differs from not_value. The waiter announces itself before it checks again, and
+// the waker checks for waiters after it has published. Both must be sequentially consistent, or a
+// wake-up could be lost (Go: internal/target/ipc/ring.go).
 static void ring_wait(uint32_t *waiters, uint32_t *seq, uint64_t *word, uint64_t not_value) {
   for (int spin = 0; spin < 200; spin++) {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != not_value) return;
@@ -35,8 +35,8 @@ static void ring_wake(uint32_t *waiters, uint32_t *seq) {
   }
 }
 
-// Producer of the result ring. The head moves when the record is complete, so a death
-// in between leaves the controller only whole records.
+// Produces a record of the result ring. The head moves once the record is complete, so the
+// controller finds whole records even if the process is killed in between.
 static void *out_begin(uint32_t type, uint32_t payload) {
   struct hd_ring *r = &hd_shm->result_ring;
   char *base = (char *)hd_shm + hd_shm->result_off;
@@ -68,8 +68,8 @@ static void *out_begin(uint32_t type, uint32_t payload) {
 static void out_end(void) {
   struct hd_ring *r = &hd_shm->result_ring;
   __atomic_store_n(&r->head, r->head + rec_size, __ATOMIC_SEQ_CST);
-  // Results of clean executions come by the hundred thousand; waking the controller for
-  // each would cost more than the execution. It looks on its own from time to time.
+  // Executions are short, and waking the controller for each clean result would cost more than the
+  // execution. The controller polls for these.
   bool dull = open_rec->type == HD_REC_RESULT && ((struct hd_result *)(open_rec + 1))->outcome == HD_OUT_CLEAN;
   if (!dull || r->head - __atomic_load_n(&r->tail, __ATOMIC_RELAXED) > WAKE_BYTES) ring_wake(&r->head_waiters, &r->head_seq);
 }

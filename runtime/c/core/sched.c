@@ -28,9 +28,11 @@ static bool any(const struct hd_set *s) {
 static inline void count_point(const struct hd_thread *t) {
   hd.points++;
   hd.vtime += HD_POINT_NS;
-  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj); // or the watchdog
-  // Some programs compute for a tenth of a second from one point to the next, so each counts;
-  // but not a yield that the runtime put in. Nobody else writes while a thread of the program runs.
+  // For the watchdog, signals/crash.c lowers the budget.
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj);
+  // Raises the heartbeat at every point except a yield that the runtime inserted, because some
+  // programs compute for a tenth of a second between points. No atomic addition is needed: only
+  // the running thread writes it.
   uint32_t own = !(t->pend.flags & HD_EV_FORCED);
   __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + own, __ATOMIC_RELAXED);
 }
@@ -48,7 +50,7 @@ static struct hd_thread *choose(void) {
     if (HD_UNLIKELY(hd.points >= HD_LONG)) hd_time_long();
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
-    while (!any(&hd.enabled)) // nobody can run: time passes until the next wait is over
+    while (!any(&hd.enabled)) // time passes until a wait ends
       if (!external() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
     int32_t i = -1;
@@ -56,7 +58,7 @@ static struct hd_thread *choose(void) {
     if (i < 0) i = (int32_t)hd_policy_choose();
     struct hd_thread *t = &hd_threads[i];
     if (HD_LIKELY(!hd.ntimers || !t->fires)) return t;
-    t->fires(t); // it runs no code
+    t->fires(t); // a pseudo-thread runs no code
     count_point(t);
   }
 }
@@ -81,8 +83,8 @@ void hd_point(struct hd_thread *t) {
       hd_detour(t);
     } else {
       if (HD_LIKELY(!t->wait.on || hd_op_enabled(t))) break;
-      // The object was free when it was last looked at, and the program has written over it
-      // since, by no operation on it: the thread has come in vain, and waits.
+      // The object was free at the last check, but the program has since overwritten it without
+      // an operation on it. The thread was chosen in vain and blocks again.
       hd_commit_aside(t, t->pend.op, t->pend.obj, t->pend.aux, 0, EAGAIN, 0);
     }
   }
@@ -92,7 +94,7 @@ void hd_point(struct hd_thread *t) {
 
 void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
   struct hd_pending keep = t->pend;
-  uint32_t stretches = t->progress.stretches; // go on: the yield is none of the program's points
+  uint32_t stretches = t->progress.stretches; // kept: the yield is not one of the program's points
   hd_pend(t, HD_OP_YIELD, pc, 0);
   t->pend.flags = HD_EV_FORCED;
   hd_point(t);

@@ -1,17 +1,17 @@
-// sched.h: scheduling points, and when a pending operation is enabled.
+// sched.h: scheduling points, and the conditions that enable a pending operation.
 #ifndef HD_CORE_SCHED_H
 #define HD_CORE_SCHED_H
 #include "core/run.h"
 
-void hd_point(struct hd_thread *t);     // pend is set; returns when t is chosen
+void hd_point(struct hd_thread *t);     // call with t->pend set; returns when t is chosen
 void hd_forced_yield(struct hd_thread *t, uint64_t pc); // makes t yield between two of its operations
 _Noreturn void hd_block_forever(struct hd_thread *t); // t will never be enabled
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // records the chosen operation as performed
-static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc; } // reports what follows at pc
+static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc; } // attributes later errors and events to pc
 void hd_commit_failed(void);            // records the decision in the trace although the operation failed
 // Records that the chosen thread performed op, at the pc of its pending operation, and stays blocked.
 void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value, int32_t result, uint32_t flags);
-// An event that was not a scheduling decision.
+// Records an event that was not a scheduling decision.
 void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value);
 _Noreturn void hd_thread_leave(void);   // the running thread has ended: switches to another
 // The common case: an operation that is always enabled.

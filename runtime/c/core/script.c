@@ -1,13 +1,13 @@
-// script.c: following a schedule, as docs/scheduler.md says.
+// script.c: follows a schedule (docs/scheduler.md).
 //
 // STRICT: the step's thread must be enabled with the step's operation pending; anything
-// else ends the execution as DIVERGED and says which step.
+// else ends the execution as DIVERGED and reports the step.
 //
-// TOLERANT (FSE'10 §4.2.1): interval by interval. A thread off its path is executed
-// until its pending operation is again one that the rest of its interval expects; a
-// thread that is blocked, ended, not yet created, or off its path only waits for others
-// gives up the rest of its interval. Missed signals that now find a waiter wake one at random
-// (policy.c), and when the script has ended the policy goes on.
+// TOLERANT (FSE'10 §4.2.1): follows the script TEI by TEI. A thread off its path runs until
+// the rest of its TEI expects its pending operation again. The runtime skips the rest
+// of a TEI whose thread is blocked, ended, not yet created, or only waits for others while off
+// its path. A signal that woke no thread in the script but now finds waiters wakes one at random
+// (policy.c). After the script's end the policy decides.
 #include "core/interrupts.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -18,12 +18,12 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 
-// A budget that is as long as a strict script ends with it. Points do not tell when: they are
-// counted as threads arrive, steps as they are taken, and not every step is arrived at.
+// The step budget equals the length of a strict script, so the execution ends with the script.
+// hd.points cannot tell when that is: it counts arrivals at scheduling points, and some steps have none.
 static bool ends_with_script;
 
-// The plan's threads by their names: most are created in the order of the table; for the
-// others there is a hash table, where the table is long.
+// Maps names of threads to indices in the plan's table. Most threads are created in the order of
+// the table; a hash table finds the others if the table is longer than SHORT.
 enum { SHORT = 16 };
 static uint32_t *by_name; // plan index + 1
 static uint32_t room, hashes, expected;
@@ -80,7 +80,8 @@ void hd_script_thread(struct hd_thread *t) {
   t->planned = i + 1;
 }
 
-// The thread of that place in the plan's table; NULL: it is not there yet, or not any more.
+// Returns the thread with index i in the plan's table; NULL: it has not been created, or its slot
+// has been reused.
 static struct hd_thread *planned(uint32_t i) {
   uint32_t slot = i < hd.plan.nthreads ? hd.plan_to_slot[i] : 0;
   return slot && hd_threads[slot - 1].planned == i + 1 ? &hd_threads[slot - 1] : NULL;
@@ -99,9 +100,9 @@ static void take_wake(const struct hd_step *s) {
   if (u) hd.wake_choice = (int32_t)u->index;
 }
 
-// Whether t's time may come now, though it has not. A strict script repeats what was recorded.
-// A tolerant one may have become another execution: its overtakings keep to the plan's slack,
-// and only where the script had them, or else in a sleep, whose length orders nothing.
+// Reports whether t may pass its deadline now, before its time. A strict script repeats what was
+// recorded. A tolerant one may have departed from the recorded execution: it overtakes only within
+// the plan's slack, and only at TIMEOUT steps or in a sleep, whose length orders nothing.
 static bool overtakes(const struct hd_thread *t, const struct hd_step *s) {
   bool recorded = s->flags & HD_STEP_TIMEOUT;
   if (recorded && hd.plan.script_mode == HD_SCRIPT_STRICT) return true;
@@ -119,7 +120,7 @@ static bool take(struct hd_thread *t, const struct hd_step *s) {
     t->detour = s->op;
   } else {
     if (hd_owes(t)) return false; // a signal comes first
-    bool ready = hd_op_enabled(t) || (hd_has(&hd.enabled, t->index) && !hd_enabled(t)); // or it comes in vain (hd_point)
+    bool ready = hd_op_enabled(t) || (hd_has(&hd.enabled, t->index) && !hd_enabled(t)); // the latter: hd_point records EAGAIN
     if (!ready) {
       if (!t->wait.timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
       hd_overtaken(t);
@@ -168,7 +169,7 @@ static int32_t tolerant(void) {
       return (int32_t)t->index;
     }
     if (!hd_has(&hd.enabled, t->index)) { next_interval(); continue; }
-    // Off the path. Does the rest of the interval expect this operation?
+    // Off the path. Search the rest of the TEI for this operation.
     uint32_t end = hd.plan.nsteps - hd.pos < HD_LOOK_AHEAD ? hd.plan.nsteps : hd.pos + HD_LOOK_AHEAD;
     for (uint32_t j = hd.pos + 1; j < end && !(hd.steps[j].flags & HD_STEP_TEI); j++)
       if (matches(t, &hd.steps[j]) && take(t, &hd.steps[j])) {
@@ -177,7 +178,7 @@ static int32_t tolerant(void) {
         hd.dev_run = 0;
         return (int32_t)t->index;
       }
-    if (s->op == HD_OP_YIELD) { // orders nothing: it was heddle's own, or the path has changed
+    if (s->op == HD_OP_YIELD) { // orders nothing: the runtime inserted it, or the path has changed
       hd.deviations++;
       if (++hd.pos < hd.plan.nsteps && hd.steps[hd.pos].flags & HD_STEP_TEI) hd.dev_run = 0;
       continue;
@@ -186,7 +187,7 @@ static int32_t tolerant(void) {
       t->detour = hd_detour_needed(t);
       return (int32_t)t->index;
     }
-    // Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
+    // A thread that yields, sleeps or spins off its path waits for another thread.
     bool waits = t->pend.op == HD_OP_YIELD || t->pend.op == HD_OP_SLEEP || hd_spinning(t);
     if (waits || ++hd.dev_run > HD_PATIENCE) { next_interval(); continue; }
     hd.deviations++;

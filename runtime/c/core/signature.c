@@ -1,7 +1,7 @@
-// signature.c: a hash that is the same for executions which order conflicting operations
-// the same way. Each object has a running hash; an operation that changes it chains
-// itself on, one that only reads contributes what it saw. The sum over all operations
-// does not depend on the order of independent ones.
+// signature.c: the trace signature, a hash that is equal for executions that order conflicting
+// operations in the same way. Each object has a running hash. Every operation adds a hash of
+// itself and the object's hash to the signature; an operation that changes the object also
+// updates the object's hash. The sum does not depend on the order of independent operations.
 #include "core/event.h"
 #include "core/modules.h"
 #include "core/own_memory.h"
@@ -20,7 +20,7 @@ void hd_signature_reset(void) {
 void hd_signature(struct hd_thread *t) {
   uint64_t obj = hd_name(t->pend.obj);
   uint32_t i = (uint32_t)(hd_mix(obj, 0x51) >> 20) % SLOTS;
-  // Displaced objects lose their history: a few more executions look alike.
+  // A displaced object loses its history, so a few more executions have equal signatures.
   if (table[i].epoch != epoch || table[i].obj != obj) {
     table[i].epoch = epoch;
     table[i].obj = obj;

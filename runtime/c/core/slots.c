@@ -17,7 +17,8 @@
 
 enum { QUARANTINE = 64 };
 
-// In the order in which they retired. Those of timers, which have no host, are apart.
+// Retired slots, in the order in which they retired. Slots of timers, which have no host, have a
+// queue of their own.
 struct queue { uint16_t *slots; uint32_t first, n; };
 static struct queue threads, timers;
 _Static_assert(HD_MAX_THREADS <= 1 << 16, "slots in 16 bits");
@@ -34,8 +35,8 @@ static void put(struct queue *q, uint32_t slot) {
   q->slots[(q->first + q->n++) % HD_MAX_THREADS] = (uint16_t)slot;
 }
 
-// The first that no pending operation refers to and whose stack no thread is on. (A timer may
-// start a thread while the scheduler is still on the stack of one that ended.)
+// Takes the first slot that no pending operation refers to and whose stack is not in use. (A timer
+// may start a thread while the scheduler still runs on the stack of a thread that has ended.)
 static struct hd_thread *take(struct queue *q) {
   for (uint32_t k = q->n; k--;) {
     uint32_t slot = q->slots[q->first];
@@ -76,7 +77,7 @@ struct hd_thread *hd_slot_get(struct hd_host **host) {
   } else {
     if (threads.n >= QUARANTINE && (t = again(&threads))) {
       *host = t->host;
-      HD_CALL_MODULES(host_reused, t->host); // a new thread finds fresh thread-local storage
+      HD_CALL_MODULES(host_reused, t->host); // resets the thread-local storage, among others
     } else if (hd.nthreads < HD_MAX_THREADS) {
       *host = hd_host_get();
       if (!*host) hd_more_hosts();
@@ -91,7 +92,7 @@ struct hd_thread *hd_slot_get(struct hd_host **host) {
 }
 
 void hd_slot_retire(struct hd_thread *t) {
-  if (t->index == 0) return; // main's stack is not as those of hosts
+  if (t->index == 0) return; // main runs on the process's stack, not on a host's
   put(t->fires ? &timers : &threads, t->index);
 }
 

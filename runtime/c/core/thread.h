@@ -1,5 +1,5 @@
 // thread.h: a thread of the program. Its state is grouped by the room that writes it; "read
-// by" names the others that look at it.
+// by" names the others that read it.
 #ifndef HD_CORE_THREAD_H
 #define HD_CORE_THREAD_H
 #include "core/base.h"
@@ -96,17 +96,17 @@ struct hd_thread {
     struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
     uint32_t seen_next;
     uint32_t stale;        // consecutive reads that returned nothing new to the thread
-    uint32_t idle, futile; // of those since hd.progress_at was idle_at: see progress.c
+    uint32_t idle, futile; // counts of progress.c, valid while hd.progress_at equals idle_at
     uint64_t idle_at;
     uint8_t wrote;         // HD_WROTE_*: it has written to memory
-    uint32_t quiet;        // accesses of its present quiet stretch
+    uint32_t quiet;        // accesses in its current quiet stretch
     uint32_t stretches;    // quiet stretches since its last scheduling point, not counting forced yields
-    uint32_t yield_at;     // of those, at which it yields if it still computes
-    uint8_t yields;        // of its computations so far, at most HD_STRETCHES_MORE
+    uint32_t yield_at;     // value of stretches at which it yields if it still computes
+    uint8_t yields;        // number of such yields so far, at most HD_STRETCHES_MORE
     bool computes;         // its pending operation is such a yield
-    uint8_t looked, repeats; // accesses looked at after the present stretch; the last of those that told it nothing new
+    uint8_t looked, repeats; // accesses examined after the current stretch; the number of fruitless ones at their end
   } progress;
-  uint32_t serial;         // memory/shadow.c: number of its epoch and of its depth of handlers; 0: not given yet
+  uint32_t serial;         // memory/shadow.c: identifies its epoch and depth of handlers; 0: not assigned yet
 
   // ---- time: clock readings and sleeps in loops (clocks.c, core/virtual_time.c)
   struct {
@@ -132,7 +132,7 @@ struct hd_thread {
   uint8_t cancel;          // HD_CANCEL_*
 
   // ---- sync
-  uint64_t robust;         // mutex.c: of the robust mutexes it holds, the last it acquired
+  uint64_t robust;         // mutex.c: the most recently acquired of the robust mutexes it holds
 
   // ---- threads: attributes that are stored and returned; no effect
   struct {
@@ -146,8 +146,8 @@ struct hd_thread {
 
   uint32_t nfiles;         // io: number of channels it created
   uint32_t nrandom;        // process: number of random words it has drawn
-  uint64_t library_pc;     // libraries: the program's call of the library that it is inside of; 0: none
-  struct hd_place *place;  // libraries: where it is among its program's OpenMP constructs; NULL: in no parallel region
+  uint64_t library_pc;     // libraries: pc of the program's library call in progress; 0: none
+  struct hd_place *place;  // libraries: its position among the OpenMP constructs; NULL: in no parallel region
 
   // ---- stack: threads sets lo and hi if it is not the host's stack; memory sets touched_low
   struct {
@@ -155,7 +155,7 @@ struct hd_thread {
     uint64_t touched_low;  // lowest address the runtime has seen it use
   } stack;
 
-  struct hd_order *order;  // memory/order.c: what it knows of others; NULL: not needed yet
+  struct hd_order *order;  // memory/order.c: its vector clock and related state; NULL: not allocated yet
 
   // ---- memory: shadow call stack from __tsan_func_entry; read by event.c and outcome.c.
   // frames stays the last member, because creating a thread does not clear it.

@@ -1,15 +1,14 @@
-// virtual_time.c: when virtual time passes. Threads that can run get on as they would on a machine:
-// a scheduling point takes HD_POINT_NS. Otherwise time passes freely, to the next deadline,
-// when nobody is enabled, and step by step while every enabled thread only spins or yields
-// (progress.c) or the execution is already a long one.
+// virtual_time.c: when virtual time passes. While threads can run, a scheduling point takes
+// HD_POINT_NS. Time also advances to the next deadline when no thread is enabled, and in steps
+// while every enabled thread only spins or yields (progress.c) or once the execution is a long one.
 //
-// Besides, a machine may suspend a thread that could run. So a wait, a sleep or a timer may
-// end although its time has not come and another thread is enabled: it overtakes that thread,
-// and time jumps. All these jumps together are bounded by the plan's slack. Sleeps that the
-// slack allows are choices of the RANDOM, PCT and POS policies like others; waits and timers
-// are in one of some dozens, in plans with TIMEOUTS (policy.c). A sleep does not overtake
+// A machine may also suspend a thread that could run. So a wait, a sleep or a timer may end before
+// its deadline although another thread is enabled: it overtakes that thread, and time jumps to the
+// deadline. The plan's slack bounds the sum of these jumps. The RANDOM, PCT and POS policies choose
+// sleeps that the slack allows like any enabled operation; they choose waits and timers only in
+// plans with TIMEOUTS, in one decision in HD_EARLY_ODDS (policy.c). A sleep does not overtake
 // timers that are due before it ends. The event has TIMEOUT set and its thread is not in the
-// enabled set; a script repeats it by its TIMEOUT steps.
+// enabled set; a script's TIMEOUT steps reproduce it.
 #include "core/interrupts.h"
 #include "core/progress.h"
 #include "core/registration.h"
@@ -20,15 +19,15 @@
 
 enum {
   DRIFT = 10000,             // ns of the first step of time, which doubles up to LARGEST
-  EVERY = 64,                // points from one step of time to the next in a long execution
-  SLOWLY = 32,               // each is so small a part of those before
-  SHORTEST_SLEEP = 50000,    // ns that Linux adds to a sleep at least (its timer slack)
-  NAPS = 32,                 // in a row, from which on they grow
+  EVERY = 64,                // points between two steps of time in a long execution
+  SLOWLY = 32,               // each such step adds 1/SLOWLY of the time since the execution became long
+  SHORTEST_SLEEP = 50000,    // minimum length of a sleep in ns: Linux adds this timer slack
+  NAPS = 32,                 // consecutive sleeps at one site after which sleeps grow
   GROWTH = 16,
 };
 static const uint64_t LARGEST = 1ull << 42; // above an hour
 
-// ---- time that nobody is overtaken by
+// ---- time that passes without overtaking
 static struct hd_thread *first_deadline(void) {
   struct hd_thread *first = NULL;
   for (uint32_t w = 0; w < hd.nwords; w++)
@@ -39,14 +38,14 @@ static struct hd_thread *first_deadline(void) {
   return first;
 }
 
-// What it has seen in vain so far says nothing of what it does now.
+// Resets u's counts of fruitless observations: they precede the end of its wait.
 static void wake(struct hd_thread *u) {
   u->progress.idle = u->progress.futile = 0;
   u->ran = hd.points;
 }
 
-// The deadline of u's wait has passed. A condition wait is not over by that: timing out is
-// an event of its own, which needs no mutex and may come after a signal.
+// Called when the deadline of u's wait has passed. This does not end a condition wait: its timeout
+// is an event of its own, which needs no mutex and may come after a signal.
 static void run_out(struct hd_thread *u) {
   wake(u);
   hd_del(&hd.timers, u->index);
@@ -80,8 +79,8 @@ HD_COLD bool hd_time_expires(void) {
   return any;
 }
 
-// Steps, and not at once to the next deadline: a thread that spins may look at a clock, and
-// must see the time it waits for before somebody else's later time comes.
+// Time advances in steps instead of to the next deadline: a spinning thread may read a clock, and
+// must see the time it waits for before a later deadline of another thread passes.
 bool hd_time_drifts(void) {
   if (hd.drift_at != hd.progress_at || !hd.drift) {
     hd.drift_at = hd.progress_at;
@@ -94,16 +93,16 @@ bool hd_time_drifts(void) {
   return false;
 }
 
-// A program may well be written to go on until some time has passed. It is not called a hang
-// for that: time comes in the second half of the budget, though all are at work. This must not
-// depend on the plan's budget, which is another one when the execution is replayed.
+// A program may run until a certain time has passed, which is not a hang. So from HD_LONG points
+// on, time passes although threads are at work. The limit does not depend on the plan's budget,
+// because a replay has a different one.
 HD_COLD void hd_time_long(void) {
   if (hd.points % EVERY) return;
   if (!hd.long_since) hd.long_since = hd.vtime;
   hd.vtime += DRIFT + (hd.vtime - hd.long_since) / SLOWLY;
 }
 
-// ---- time that overtakes
+// ---- overtaking
 bool hd_may_overtake(const struct hd_thread *u) {
   return hd.slack == ~0ull || u->wait.deadline <= hd.vtime || u->wait.deadline - hd.vtime <= hd.slack;
 }
@@ -160,12 +159,12 @@ void hd_sleepers_withdraw(struct hd_thread *chosen) {
   hd_early(chosen);
 }
 
-// ---- how long a sleep is
+// ---- the length of a sleep
 //
-// A loop that sleeps for a microsecond until another thread has slept for an hour would never
-// get there. Once it has slept NAPS times and found nothing changed, a sleep may last longer
-// by a small part of all of them, so that the number of rounds is logarithmic. The thread must
-// not have written anything since: a loop that counts its rounds keeps its pace.
+// A loop that sleeps for a microsecond until another thread has slept for an hour would exceed the
+// step budget. After NAPS sleeps at one site without progress, each sleep may therefore last longer
+// by a small fraction of the time since the first, so the number of rounds is logarithmic. This
+// applies only if the thread wrote nothing in between: a loop that counts its rounds keeps its pace.
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline) {
   bool again = t->clock.nap_pc == pc && t->clock.nap_progress == hd.progress_at && !(t->progress.wrote & HD_WROTE_NAP) && hd_shm->instrumented == HD_INSTR_TSAN;
   t->progress.wrote &= (uint8_t)~HD_WROTE_NAP;

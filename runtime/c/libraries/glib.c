@@ -1,7 +1,8 @@
 // glib.c: GLib's mutexes, conditions, queues and thread pools. They wait with futexes, by syscall(),
-// and decide with atomics that are not seen, so a scheduling point comes before each decision.
+// and decide with atomics that the runtime does not see, so a scheduling point precedes each
+// decision.
 //
-// Not known: what GLib's main loop, its asynchronous results and its D-Bus order.
+// Not modelled: the order established by GLib's main loop, asynchronous results and D-Bus.
 #include "libraries/libraries.h"
 
 static uint32_t turns;
@@ -31,11 +32,11 @@ static void turn(const void *object) { hd_order_turn(object, &turns); }
   }
 ACQUIRE(g_mutex_lock, lock) TRY(g_mutex_trylock) RELEASE(g_mutex_unlock)
 ACQUIRE(g_rec_mutex_lock, lock) TRY(g_rec_mutex_trylock) RELEASE(g_rec_mutex_unlock)
-// A reader is ordered after other readers, too: that may hide a race.
+// A reader is also ordered after other readers, which may hide a race.
 ACQUIRE(g_rw_lock_writer_lock, lock) TRY(g_rw_lock_writer_trylock) RELEASE(g_rw_lock_writer_unlock)
 ACQUIRE(g_rw_lock_reader_lock, lock) TRY(g_rw_lock_reader_trylock) RELEASE(g_rw_lock_reader_unlock)
 
-// ---- conditions: a wait releases its mutex and takes it again
+// ---- conditions: a wait releases its mutex and acquires it again
 HD_LIBRARY(void, g_cond_wait, (void *cond, void *mutex), (cond, mutex)) {
   hd_order_release(mutex);
   REAL_LIBRARY(g_cond_wait)(cond, mutex);
@@ -93,7 +94,7 @@ HD_LIBRARY(void, g_once_init_leave, (volatile void *at, uint64_t result), (at, r
   REAL_LIBRARY(g_once_init_leave)(at, result);
 }
 
-// ---- thread pools: a push comes before the function's call, and that before the end of the pool
+// ---- thread pools: a push happens before the function's call, and the call before the end of the pool
 struct pool { void (*run)(void *, void *); void *arg; };
 
 static void run_pooled(void *data, void *p) {
@@ -110,12 +111,12 @@ static void run_pooled(void *data, void *p) {
   hd.cur->library_pc = outer;
 }
 
-// The fields of GThreadPool that programs can see, and what a program finds in them.
+// The public fields of GThreadPool, with the values that a program expects.
 struct visible { void (*run)(void *, void *); void *arg; int exclusive; };
 
 static struct pool *wrapped(void (*run)(void *, void *), void *arg) {
   extern void *malloc(size_t);
-  struct pool *p = malloc(sizeof *p); // as long as the pool's threads may use it: for good
+  struct pool *p = malloc(sizeof *p); // never freed, because the pool's threads may use it at any time
   if (p) *p = (struct pool){ run, arg };
   return p;
 }

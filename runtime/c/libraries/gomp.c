@@ -1,12 +1,12 @@
-// gomp.c: libgomp, gcc's library for OpenMP, as far as compiled programs call it. Its own
-// functions do the work. They wait with raw futex calls, which process/instructions.c catches.
+// gomp.c: the functions of libgomp, gcc's library for OpenMP, that compiled programs call. The
+// library does the work. It waits with raw futex calls, which process/instructions.c intercepts.
 #include "core/outcome.h"
 #include "core/program_memory.h"
 #include "libraries/openmp.h"
 
 // ---- parallel regions
 //
-// The library looks for a reduction's descriptor in the first word of the data.
+// The library expects a reduction's descriptor in the first word of the data.
 struct region {
   void *first;
   void (*run)(void *);
@@ -68,7 +68,7 @@ UNCHUNKED(GOMP_parallel_loop_runtime)
 UNCHUNKED(GOMP_parallel_loop_nonmonotonic_runtime)
 UNCHUNKED(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-// ---- barriers, also those that end a construct
+// ---- barriers, including those at the end of a construct
 #define BARRIER(name) \
   HD_LIBRARY(void, name, (void), ()) { \
     hd_barrier_arrive(); \
@@ -95,7 +95,7 @@ HD_LIBRARY(void, GOMP_workshare_task_reduction_unregister, (bool cancelled), (ca
   hd_barrier_leave();
 }
 
-// ---- single with copyprivate: the thread that is first gets NULL, and hands its values to the others
+// ---- single with copyprivate: the first thread gets NULL, and passes its values to the others
 HD_LIBRARY(void *, GOMP_single_copy_start, (void), ()) {
   hd_team_turn();
   void *data = REAL_LIBRARY(GOMP_single_copy_start)();
@@ -120,9 +120,9 @@ HD_LIBRARY(void, GOMP_ordered_end, (void), ()) {
 
 // ---- tasks
 //
-// The library copies a task's data into memory of its own, or calls a function of the program to
-// do so. Here it always calls a function of the runtime, which puts a head before the data.
-// A taskloop writes the bounds of a task's share into the first two words.
+// The library copies a task's data into its own memory, or calls a function of the program to do
+// so. The runtime always passes a function of its own, which puts a header before the data. A
+// taskloop writes the bounds of a task's share into the first two words.
 enum { DEPEND_OUT = 1, MOST_DEPENDENCES = 1 << 16, FLAG_DEPEND = 8 };
 
 struct depend { const void *address; bool writes; };
@@ -147,9 +147,9 @@ struct creation {
   void **depend;
 };
 
-// The library's list of dependences: the number of all, the number of those that write, and the
-// addresses; or 0, the number of all, of those that write, of mutexinoutset, of those that
-// read, and then the addresses and the objects of depobj, which are an address and a kind.
+// The library's list of dependences has one of two formats: the number of all dependences, the number
+// of writing ones, and the addresses; or 0, the number of all, of writing, of mutexinoutset and of
+// reading ones, then the addresses, and then the depobj objects, which are an address and a kind.
 static HD_PROGACCESS uint64_t word_at(void *const *list, uint64_t i) { return (uint64_t)list[i]; }
 
 static uint32_t count_depends(void *const *list) {
@@ -251,6 +251,6 @@ HD_LIBRARY(void, GOMP_taskgroup_end, (void), ()) {
 
 // ---- doacross loops
 //
-// The library's wait is a loop without any call, which no other thread could end.
+// The library waits in a loop without a call, so no other thread would run to end it.
 HD_LIBRARY(void, GOMP_doacross_wait, (long first, ...), (first)) { hd_unsupported("OpenMP's ordered depend(sink) with libgomp, which waits in a loop without a call (clang's libomp can be used)"); }
 HD_LIBRARY(void, GOMP_doacross_ull_wait, (unsigned long long first, ...), (first)) { hd_unsupported("OpenMP's ordered depend(sink) with libgomp, which waits in a loop without a call (clang's libomp can be used)"); }

@@ -1,5 +1,6 @@
-// libomp.c: LLVM's library for OpenMP. It tells a tool what happens (OMPT, OpenMP 5 section 4),
-// and the runtime is that tool. It waits with condition variables, which are interposed.
+// libomp.c: LLVM's library for OpenMP. It reports its events to a tool (OMPT, OpenMP 5 section 4),
+// and the runtime registers as that tool. The library waits with condition variables, which are
+// interposed.
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/rings.h"
@@ -7,7 +8,7 @@
 #include "memory/heap.h"
 #include "time/time.h"
 
-// ---- OMPT, as far as it is used
+// ---- the part of OMPT that the runtime uses
 union data { uint64_t value; void *ptr; };
 enum endpoint { BEGIN = 1, END = 2 };
 enum callback { PARALLEL_BEGIN = 3, PARALLEL_END = 4, TASK_CREATE = 5, TASK_SCHEDULE = 6, IMPLICIT_TASK = 7, DEPENDENCES = 18, SYNC_REGION = 23 };
@@ -16,22 +17,22 @@ enum { BARRIER = 1, BARRIER_IMPLICIT, BARRIER_EXPLICIT, BARRIER_IMPLEMENTATION, 
 enum { DEPEND_IN = 1 };
 struct dependence { union data variable; int type; };
 
-// A taskgroup: what it waits for.
+// A taskgroup.
 struct group {
   struct group *outer;
-  uint32_t tasks;           // that have not ended
+  uint32_t tasks;           // number of its tasks that have not ended
 };
 
-// A task of either kind. They are in the program's memory, and end with the execution.
+// An implicit or explicit task. Tasks lie in the program's memory, so they vanish with the execution.
 struct task {
   struct hd_place place;
   struct hd_task task;
   struct hd_team *team;
   bool is_explicit, begun, ended;
   struct task *parent;
-  struct group *within;     // the taskgroup that it was created in
-  struct group *group;      // the innermost that it has begun
-  uint32_t children;        // that have not ended
+  struct group *within;     // the taskgroup in which it was created
+  struct group *group;      // the innermost taskgroup that it has begun
+  uint32_t children;        // number of its child tasks that have not ended
   uint32_t ndepends;
   struct dependence *depends;
 };
@@ -43,7 +44,7 @@ static void *make(uint64_t size) {
   return p;
 }
 
-// What follows is done at the program's call.
+// Attributes the following operations to the program's call at pc.
 static void at(const void *pc) {
   if (pc) hd.cur->pend.pc = (uint64_t)pc;
 }
@@ -61,8 +62,9 @@ static void parallel_end(union data *parallel, union data *outer, int flags, con
   hd_team_join(parallel->ptr);
 }
 
-// A thread of the team tells its end only when it gets other work. What it did until it came to
-// the barrier at the end of the region, the thread that goes on after the region knows by then.
+// A thread of the team reports the end of its implicit task only when it gets other work. That is
+// late but safe: the barrier at the end of the region has already ordered its work before the code
+// after the region.
 static void implicit_task(int endpoint, union data *parallel, union data *task, unsigned threads, unsigned index, int flags) {
   if (!hd_active() || flags & TASK_INITIAL) return;
   if (endpoint == BEGIN && parallel && parallel->ptr) {
@@ -75,7 +77,7 @@ static void implicit_task(int endpoint, union data *parallel, union data *task, 
   }
 }
 
-// The task that the running thread is in; NULL outside of parallel regions.
+// Returns the task that the running thread executes; NULL outside of parallel regions.
 static struct task *current(void) { return (struct task *)hd.cur->place; }
 
 static bool is_barrier(int kind) { return (kind >= BARRIER && kind <= BARRIER_IMPLEMENTATION) || (kind >= BARRIER_WORKSHARE && kind <= BARRIER_TEAMS); }
@@ -150,11 +152,12 @@ HD_EXPORT void *ompt_start_tool(unsigned version, const char *name) {
   return hd_controlled() ? &tool : NULL;
 }
 
-// The library starts itself at its first use. That it finds out about the machine and reads its
-// settings is not part of an execution. It leaves a file by which a second copy of it in the same
-// process would be noticed, and would not find it when it ends: identifiers are others by then.
+// Initialises the library before main. It would otherwise do so at its first use, but detecting the
+// machine and reading settings are not part of an execution. The library also creates a file by which
+// it detects a second copy of itself in the process. It could not find this file at its end, because
+// process identifiers are different by then.
 //
-// With more threads than processors, those that wait in a loop call sched_yield in it.
+// With more threads than processors, threads that wait in a loop call sched_yield.
 void hd_libomp_start(void) {
   if (!hd_library_loaded(HD_LIBOMP)) return;
   int (*use)(void) = (int (*)(void))hd_real_find("omp_get_max_threads");
@@ -168,7 +171,7 @@ void hd_libomp_start(void) {
 
 HD_LIBRARY(int, omp_get_num_procs, (void), ()) { return HD_CPUS; }
 
-// ---- what the interface tells too late, or not at all
+// ---- events that OMPT reports too late, or not at all
 HD_LIBRARY(void, __kmpc_ordered, (void *where, int thread), (where, thread)) {
   hd_team_turn();
   REAL_LIBRARY(__kmpc_ordered)(where, thread);
@@ -190,8 +193,8 @@ HD_LIBRARY(void, __kmpc_doacross_post, (void *where, int thread, const int64_t *
 
 // ---- waiting for tasks
 //
-// The library waits for them in a loop without any call, in which it looks for tasks to run. So
-// the thread runs tasks here, or lets others run, until there is nothing left to wait for.
+// The library waits for tasks in a loop without a call, in which it searches for tasks to run. So
+// the thread runs tasks here, or lets other threads run, until no task is left to wait for.
 static void wait_for(const uint32_t *tasks, void *where, int thread) {
   static int (*run_tasks)(void *, int, int);
   static struct hd_library_function entry = { "__kmpc_omp_taskyield", (void **)&run_tasks };
@@ -213,7 +216,7 @@ HD_LIBRARY(int, __kmpc_omp_taskwait, (void *where, int thread), (where, thread))
   wait_for_children(where, thread);
   return REAL_LIBRARY(__kmpc_omp_taskwait)(where, thread);
 }
-// It waits for some of the children; here for all.
+// The library waits for some of the children; the runtime waits for all of them.
 HD_LIBRARY(void, __kmpc_omp_wait_deps, (void *where, int thread, int n, void *list, int nalias, void *alias), (where, thread, n, list, nalias, alias)) {
   wait_for_children(where, thread);
   REAL_LIBRARY(__kmpc_omp_wait_deps)(where, thread, n, list, nalias, alias);
@@ -245,7 +248,7 @@ HD_LIBRARY(void, __kmpc_end_taskgroup, (void *where, int thread), (where, thread
   REAL_LIBRARY(__kmpc_end_taskgroup)(where, thread);
   group_ends();
 }
-// A taskloop waits for its tasks as a taskgroup does; that group is made here.
+// A taskloop waits for its tasks like a taskgroup. This function creates that group.
 HD_LIBRARY(void, __kmpc_taskloop, (void *where, int thread, void *task, int deferred, uint64_t *first, uint64_t *last, int64_t step, int nogroup, int schedule, uint64_t size, void *copy),
            (where, thread, task, deferred, first, last, step, nogroup, schedule, size, copy)) {
   static void (*begin)(void *, int), (*end)(void *, int);

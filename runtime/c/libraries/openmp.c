@@ -1,11 +1,11 @@
-// openmp.c: what OpenMP's constructs order (openmp.h).
+// openmp.c: the order that OpenMP's constructs establish (openmp.h).
 #include "libraries/openmp.h"
 
 static void go_to(struct hd_place *place, struct hd_task *task, struct hd_team *team) {
   struct hd_thread *t = hd.cur;
   *place = (struct hd_place){ .team = team, .task = task, .outer = t->place, .library_pc = t->library_pc };
   t->place = place;
-  t->library_pc = 0; // it is the program's code that runs now
+  t->library_pc = 0; // from here the program's code runs
 }
 
 static void go_back(void) {
@@ -50,7 +50,8 @@ __attribute__((visibility("hidden"))) void *hd_library_turn(struct record *r, ui
 
 // ---- inside of a region
 //
-// A task that no region encloses runs at once, and has no team.
+// Returns the running thread's place in a region. A task outside of any region runs at once and has
+// no team.
 static struct hd_place *region(void) { return hd.cur->place && hd.cur->place->team ? hd.cur->place : NULL; }
 
 void hd_team_turn(void) {
@@ -58,7 +59,7 @@ void hd_team_turn(void) {
   if (p) hd_order_turn(&p->team->turns, &p->team->turns);
 }
 
-// No thread arrives at the round after next before all have left this one, so two objects do.
+// No thread arrives at the round after next before all have left this one, so two objects suffice.
 void hd_barrier_arrive(void) {
   struct hd_place *p = region();
   if (p) hd_order_release(&p->team->barrier[p->round & 1]);
@@ -117,8 +118,8 @@ void hd_group_end(void) {
   t->depth--;
 }
 
-// A task that only reads comes after the last that writes, and one that writes also after those
-// that read. The addresses of two bytes of the object tell the two kinds apart.
+// A reading task is ordered after the last writing task, and a writing task also after the reading
+// ones. Two byte addresses within the object distinguish the two kinds.
 void hd_depend_begin(const void *address, bool writes) {
   hd_order_acquire(address);
   if (writes) hd_order_acquire((const char *)address + 1);

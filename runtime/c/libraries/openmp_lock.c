@@ -1,6 +1,6 @@
-// openmp_lock.c: OpenMP's locks and critical sections, for libgomp and libomp alike: the
-// libraries' own are not used. A lock's state is in the program's object, whose first word is 0
-// for a free lock, or 1 + its owner's number; the second word of a nestable one is its count.
+// openmp_lock.c: OpenMP's locks and critical sections, in place of those of libgomp and libomp. A
+// lock's state is in the program's object: the first word is 0 for a free lock or 1 + its owner's
+// number; the second word of a nestable lock is its count.
 #define _GNU_SOURCE
 #include <errno.h>
 #include "core/omit.h"
@@ -22,7 +22,7 @@ static void check(uint32_t *l, uint64_t pc) {
 }
 
 static int lock(uint32_t *l, uint64_t pc, uint16_t op) {
-  if (!hd_active()) { // before main: there is one thread
+  if (!hd_active()) { // before main, with a single thread
     set_owner(l, 1);
     return 0;
   }
@@ -72,7 +72,7 @@ static void set(uint32_t *l, uint64_t pc, uint16_t op) {
   set_owner(l, 0);
 }
 
-// ---- the functions; a process that heddle did not start has the library's
+// ---- the functions; a process that heddle did not start uses the library's
 #define LOCK(ret, name, parameters, arguments) \
   static ret (*library_##name) parameters; \
   static struct hd_library_function entry_##name = { #name, (void **)&library_##name }; \
@@ -113,8 +113,9 @@ LOCK(void, omp_unset_nest_lock, (void *p), (p)) {
   }
 }
 
-// Critical sections. gcc's names are pointers in the program, clang's are 32 bytes; gcc's unnamed
-// section, and the one that stands for atomic constructs which the processor cannot do, are here.
+// Critical sections. gcc identifies a named section by a pointer in the program, clang by 32 bytes.
+// These are gcc's unnamed section and its section for atomic constructs that the processor does not
+// support.
 static uint32_t unnamed_critical, atomic_construct;
 
 LOCK(void, GOMP_critical_start, (void), ()) { lock(&unnamed_critical, HD_RA, HD_OP_OMP_LOCK); }
@@ -127,8 +128,8 @@ LOCK(void, __kmpc_critical, (void *where, int thread, void *name), (where, threa
 LOCK(void, __kmpc_critical_with_hint, (void *where, int thread, void *name, unsigned hint), (where, thread, name, hint)) { lock(name, HD_RA, HD_OP_OMP_LOCK); }
 LOCK(void, __kmpc_end_critical, (void *where, int thread, void *name), (where, thread, name)) { unlock(name, HD_RA); }
 
-// Reductions: of the ways in which the library lets the compiler combine the threads' values, the
-// critical section. The blocking form ends with a barrier.
+// Reductions. Of the methods by which compiled code can combine the threads' values, the runtime
+// always selects the critical section. The blocking form ends with a barrier.
 static void (*kmpc_barrier)(void *where, int thread);
 static struct hd_library_function entry_barrier = { "__kmpc_barrier", (void **)&kmpc_barrier };
 LOCK(int, __kmpc_reduce_nowait, (void *where, int thread, int n, size_t size, void *data, void (*f)(void *, void *), void *name), (where, thread, n, size, data, f, name)) {
@@ -146,7 +147,7 @@ LOCK(void, __kmpc_end_reduce, (void *where, int thread, void *name), (where, thr
   kmpc_barrier(where, thread);
 }
 
-// ---- what the scheduler is told
+// ---- registration
 static bool lock_enabled(const struct hd_thread *u) { return hd_freed(u->pend.obj) || !hd_word_or(u->pend.obj, 0); }
 static uint32_t holder(const struct hd_thread *u, uint64_t *object) {
   (void)object;

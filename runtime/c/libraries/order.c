@@ -1,8 +1,8 @@
-// order.c: tells the analyses what libraries without access hooks order.
+// order.c: reports to the analyses the order that libraries without access hooks establish.
 //
-// The events are those of Go's race detector (HD_OP_ACQUIRE, HD_OP_RELEASE_MERGE): never a
-// scheduling point. What is told is at least what the library orders: a race may stay hidden,
-// but none is invented.
+// The events are those of Go's race detector (HD_OP_ACQUIRE, HD_OP_RELEASE_MERGE) and are never a
+// scheduling point. The reported order includes at least the library's: a race may stay hidden, but
+// no false race is reported.
 #define _GNU_SOURCE
 #include <link.h>
 #include "core/outcome.h"
@@ -14,7 +14,7 @@
 void hd_order_release(const void *object) { hd_note(hd.cur, HD_OP_RELEASE_MERGE, (uint64_t)object, 0, 0); }
 void hd_order_acquire(const void *object) { hd_note(hd.cur, HD_OP_ACQUIRE, (uint64_t)object, 0, 0); }
 
-// The event of an atomic operation with relaxed order.
+// Records the event of an atomic operation with relaxed order.
 void hd_order_turn(const void *object, uint32_t *turns) {
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_ATOMIC_RMW, t->library_pc, (uint64_t)object);
@@ -33,8 +33,8 @@ void hd_library_find(struct hd_library_function *f) {
 
 // ---- accesses of the libraries themselves
 //
-// They call memcpy and free, which are interposed for everybody. They synchronise by means that
-// are not seen, so these are not accesses that could race.
+// The libraries call memcpy and free, which are interposed. The runtime does not see their
+// synchronisation, so these accesses must not take part in race detection.
 static const struct { const char *begins; uint32_t kind; } names[] = {
   { "libgomp.so", HD_LIBGOMP }, { "libomp.so", HD_LIBOMP }, { "libomp5.so", HD_LIBOMP }, { "libiomp5.so", HD_LIBOMP },
   { "libtbb.so", HD_LIBTBB }, { "libglib-2.0.so", HD_LIBGLIB },
@@ -62,7 +62,7 @@ bool hd_library_loaded(uint32_t kinds) {
   return found & kinds;
 }
 
-// The program's functions that the library calls.
+// Registers the library as code that calls functions of the program: hd_tbb_calls runs at each call.
 static void called_back(struct dl_phdr_info *info) {
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];

@@ -1,14 +1,16 @@
-// tbb.c: oneTBB, on which std::execution::par stands. Most of it is templates in the program, whose
-// accesses and atomics are seen; the library gives tasks to threads and memory to tasks.
+// tbb.c: oneTBB, which std::execution::par uses. Most of it consists of templates in the program,
+// whose accesses and atomics the runtime sees. The library assigns tasks to threads and memory to
+// tasks.
 //
-// Which task a call of the library's runs is not known. So a task, and whatever else of the program
-// the library calls, comes after all that was handed to the library before: that may hide a race
-// between two tasks, where the second began after something else had been handed over.
+// The runtime does not know which task the library runs. So each call from the library into the
+// program, a task or another function, is ordered after everything passed to the library before.
+// That may hide a race between two tasks if something was passed to the library before the second
+// began.
 #include "libraries/libraries.h"
 #include "memory/heap.h"
 
 static uint32_t turns;
-static char tasks; // the object of what was handed over
+static char tasks; // the object that orders everything passed to the library
 static void begin(void) { turns = 0; }
 const struct hd_registration hd_tbb = { .begin = begin };
 
@@ -40,8 +42,8 @@ HANDS_OVER(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1
 HANDS_OVER(_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE, (void *task, void *arena), (task, arena))
 HANDS_OVER(_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE, (void *task, void *context, void *arena), (task, context, arena))
 
-// A wait ends when the count of the wait_context is 0, its second word, to which the program adds
-// by atomics.
+// A wait ends when the count in the second word of the wait_context is 0. The program changes the
+// count with atomics.
 static const void *count_of(const void *wait_context) { return (const char *)wait_context + 8; }
 
 // execute_and_wait(task &, context &, wait_context &, context &)
@@ -63,7 +65,7 @@ HD_LIBRARY(void, _ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13dele
   hd_order_acquire(&tasks);
 }
 
-// Memory of tasks, which threads hand back and get again by means of the library's own.
+// Memory of tasks, which the library recycles between threads with its own synchronisation.
 // allocate(small_object_pool *&, size), with the execution's data
 HD_LIBRARY(void *, _ZN3tbb6detail2r18allocateERPNS0_2d117small_object_poolEm, (void **pool, size_t size), (pool, size)) {
   void *p = REAL_LIBRARY(_ZN3tbb6detail2r18allocateERPNS0_2d117small_object_poolEm)(pool, size);

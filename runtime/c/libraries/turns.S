@@ -1,6 +1,6 @@
-// turns.S: functions of OpenMP's libraries in which threads take turns: who comes first gets a loop's next
-// iterations, the next section, the single construct, or a task. Each is a scheduling point, and goes on
-// in the library.
+// turns.S: functions of OpenMP's libraries in which threads take turns: the first to arrive gets a
+// loop's next iterations, the next section, the single construct, or a task. Each is a scheduling
+// point, and then continues in the library.
 #include "arch/asm.h"
 	.text
 	hooks_by hd_library_turn

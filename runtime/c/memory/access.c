@@ -1,6 +1,5 @@
-// access.c: the calls that -fsanitize=thread makes of gcc and clang put before plain
-// memory accesses, and their shadow call stack. Leaf code: this is where most of a
-// program's time under heddle goes.
+// access.c: the calls that -fsanitize=thread makes gcc and clang insert before plain memory
+// accesses, and the shadow call stack. A program under heddle spends most of its time here.
 #include "core/computation.h"
 #include "core/event.h"
 #include "core/modules.h"
@@ -24,7 +23,7 @@ void hd_access_exempt(uint64_t lo, uint64_t size) {
   if (hd_nexempt < HD_EXEMPT) hd_exempt[hd_nexempt++] = (struct hd_exempt){ lo, size };
 }
 
-// Accesses already reported since anything last ordered them.
+// Accesses already reported since the last scheduling point.
 static struct { uint64_t pc, addr, epoch; uint32_t thread, op; } *filter;
 
 static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
@@ -40,23 +39,23 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
   }
 }
 
-// A quiet stretch is over: the thread computes, or waits for what another thread or a handler
-// writes (core/computation.c).
+// Called after a quiet stretch: the thread computes, or waits for a write by another thread or by
+// a handler (core/computation.c).
 static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   if (op == HD_OP_READ) hd_quiet_read(t, pc, addr, load((void *)addr, (uint32_t)size));
   else hd_quiet_write(t, pc);
 }
 
-// Counts an event that is not a scheduling point, and says whether it is one that the plan wants.
+// Counts an event that is not a scheduling point, and reports whether the plan wants it.
 HD_COLD bool hd_profiles(void) {
   uint64_t nth = hd.nprofiled++;
   if (nth < hd.plan.skip_accesses) {
-    // What was skipped must not keep back the same access after it.
+    // A skipped access must not suppress the same access later.
     if (filter && hd.nprofiled == hd.plan.skip_accesses) hd_fill(filter, 0, sizeof *filter * FILTER);
   } else if (nth - hd.plan.skip_accesses < hd.plan.max_accesses) {
     return true;
   } else {
-    hd.accesses = false; // the rest goes at full speed
+    hd.accesses = false; // the rest of the execution runs at full speed
     hd.result.notes |= HD_NOTE_ACCESSES;
   }
   return false;
@@ -64,8 +63,8 @@ HD_COLD bool hd_profiles(void) {
 
 static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!filter) filter = hd_map(sizeof *filter * FILTER, "the access filter");
-  // An access to its own stack by a thread whose stack nobody else knows is common; it
-  // is reported all the same: whether it escapes is for the analysis to say.
+  // Most accesses of a thread to its own stack cannot race. They are reported all the same,
+  // because only the analysis can tell whether the address escapes.
   uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
   uint64_t epoch = (hd_shm->executions + 1) << 32 | hd.points;
   if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->number && filter[i].op == op) return;
@@ -103,7 +102,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
   }
   if (t->progress.quiet > HD_QUIET) long_stretch(t, addr, size, op, pc);
   if (!hd.unjoined && !hd.handlers) return;
-  if (hd.watcher) hd_shadow_access(t, addr, size, op, pc); // first: a race says how many events precede the access
+  if (hd.watcher) hd_shadow_access(t, addr, size, op, pc); // first, because a race states how many events precede the access
   if (hd.accesses) profile(t, addr, (uint32_t)size, op, pc);
 }
 
@@ -115,7 +114,7 @@ static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) 
   hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
 }
 
-// An access while the plan watches for races, which was not done before in the same way.
+// Handles an access of a watched execution whose step is not remembered (shadow.h).
 static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   if (freed(addr)) bad(addr, size, op, pc);
@@ -124,13 +123,13 @@ static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint
   else if (hd.unjoined || hd.handlers) hd_shadow_access(t, addr, size, op, pc);
 }
 
-// An access in an execution that is not watched, of which something else is asked.
+// Handles an access that may be recorded or end a quiet stretch, in an execution that is not watched.
 static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   if (freed(addr)) bad(addr, size, op, pc);
   if (hd.accesses || hd.cur->progress.quiet > HD_QUIET || hd_is_point(pc)) slow(addr, size, op, pc);
 }
 
-// Every path through it ends with a call at most, so that no hook saves registers.
+// Any call on a path through this function is the last action on it, so hooks save no registers.
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
   if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
@@ -175,7 +174,7 @@ HD_EXPORT void __tsan_write_range(void *p, uint64_t n) { hd_access_range(p, n, t
 HD_EXPORT void __tsan_read_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, false, (uint64_t)pc); }
 HD_EXPORT void __tsan_write_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, true, (uint64_t)pc); }
 
-// A virtual table pointer: a write that stores what is there already changes nothing.
+// Pointers to virtual tables. Storing the value already present is not a write.
 HD_EXPORT void __tsan_vptr_read(void **p) { access(p, 8, HD_OP_READ, HD_RA); }
 HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
   if (hd_active() && *p != value) access(p, 8, HD_OP_WRITE, HD_RA);
@@ -183,8 +182,8 @@ HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
 
 // ---- shadow call stack
 //
-// Entries carry their frame's address, so frames left by longjmp or an exception drop
-// off at the next call.
+// Each entry has its frame's address, so the next call drops frames that longjmp or an exception
+// has left.
 HD_EXPORT void __tsan_func_entry(void *call_site) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;

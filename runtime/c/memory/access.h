@@ -4,9 +4,8 @@
 #include "core/run.h"
 
 bool hd_profiles(void); // counts an event other than a scheduling point; true: the plan wants it
-// Code of a library that synchronises by means of its own (libraries/order.c). What it
-// copies and frees does not count as accessed, and it may have other threads spin while it
-// makes a mutex.
+// Code of a library with its own synchronisation (libraries/order.c). Its copies and frees do not
+// count as accesses, and other threads may spin while it initialises a mutex.
 enum { HD_EXEMPT = 8 };
 extern struct hd_exempt { uint64_t lo, size; } hd_exempt[HD_EXEMPT];
 extern uint32_t hd_nexempt;
@@ -16,7 +15,7 @@ static inline bool hd_access_exempts(uint64_t pc) {
     if (pc - hd_exempt[i].lo < hd_exempt[i].size) return true;
   return false;
 }
-// Code that calls the program's functions back: hd_callback runs at the start of each such call.
+// Code that calls functions of the program: hd_callback runs at the start of each such call.
 extern struct hd_exempt hd_callbacks;
 extern void (*hd_callback)(void);
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);

@@ -1,6 +1,6 @@
-// annotations.c: the rest of what a program linked for ThreadSanitizer may ask its library
-// for. Annotations tell a detector about synchronisation it cannot see; they change
-// nothing here: what is annotated with is made of operations that are seen.
+// annotations.c: the remaining functions that a program linked for ThreadSanitizer may call.
+// Annotations tell a detector about synchronisation that it cannot see. They do nothing here,
+// because heddle sees the operations that implement the synchronisation.
 #include <stdlib.h>
 #include "core/base.h"
 
@@ -32,7 +32,7 @@ HD_EXPORT int RunningOnValgrind(void) { return 0; }
 HD_EXPORT double ValgrindSlowdown(void) { return 1; }
 HD_EXPORT const char *ThreadSanitizerQuery(const char *what) { (void)what; return ""; }
 
-// The linker takes this, and sigsetjmp, from the sanitizer's library where it would have linked a
-// static part of libc.
+// The linker resolves this, and sigsetjmp, to the sanitizer's library instead of the static part of
+// libc.
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 HD_EXPORT int atexit(void (*fn)(void)) { return __cxa_atexit((void (*)(void *))(void *)fn, NULL, NULL); }

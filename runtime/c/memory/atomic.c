@@ -1,6 +1,6 @@
-// atomic.c: atomic operations of every width. Each is a scheduling point and is done here,
-// on the program's behalf; executions are sequentially consistent, the memory order is
-// recorded for the analyses.
+// atomic.c: atomic operations of every width. Each is a scheduling point, and the runtime performs
+// it for the program. Executions are sequentially consistent; the memory order is recorded for the
+// analyses.
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/run.h"
@@ -22,7 +22,7 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
   return t;
 }
 
-// A compare-exchange that fails is a load, with the memory order that was given for that.
+// A failed compare-exchange is a load with the failure memory order.
 static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (order & 7) << 4); }
 
 #define ATOMICS(bits, T) \

@@ -1,9 +1,9 @@
-// clocks.c: see clocks.h. When the pool is used up, operations on clocks do nothing: the execution is
-// then no longer watched (memory/watch.c).
+// clocks.c: see clocks.h. When the pool is exhausted, operations on clocks do nothing, and the
+// execution is no longer watched (memory/watch.c).
 #include "core/own_memory.h"
 #include "memory/clocks.h"
 
-// The address is an optimisation only: mappings of the program must not depend on this one.
+// The address is fixed so that mappings of the program do not depend on this one.
 #define POOL_BASE 0x2e8000000000ull
 static char *pool;
 static uint64_t size, used, high; // high: bytes below it may not be zero

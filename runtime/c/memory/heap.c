@@ -1,8 +1,7 @@
-// heap.c: the program's heap. The runtime's own, so that a schedule gives the same
-// addresses every time, that it can be put back by copying, and that freed memory is kept
-// apart long enough for a late use to be seen. A shadow byte for each 16 bytes says
-// what they are. Small blocks are reused by size class, first freed first reused, once
-// the quarantine is full.
+// heap.c: the program's heap. The runtime has its own allocator so that a schedule yields the same
+// addresses every time, a copy restores the heap, and a quarantine of freed blocks reveals uses
+// after free. A shadow byte holds the state of each 16 bytes. Once the quarantine is full, small
+// blocks are reused by size class, in the order in which they were freed.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "core/event.h"
@@ -24,10 +23,10 @@ enum {
 };
 
 struct header { // just before the block
-  uint64_t size;   // as asked for
-  uint16_t cls;    // size class, CLASSES: not reused
+  uint64_t size;   // as requested
+  uint16_t cls;    // size class; CLASSES: never reused
   uint16_t state;  // LIVE, FREED
-  uint32_t origin; // 1 + index into origins, of hd_heap_born; 0: not known
+  uint32_t origin; // 1 + index into origins, set by hd_heap_born; 0: unknown
 };
 
 static struct heap {
@@ -81,7 +80,7 @@ static void mark(uint64_t off, uint64_t bytes, int state) {
   hd_fill(hd_heap_shadow + off / 16, state, (bytes + 15) / 16);
 }
 
-// Lets the oldest block of the quarantine be used again.
+// Releases the oldest block of the quarantine for reuse.
 static void release_oldest(void) {
   uint64_t off = ring[heap.tail++ % RING];
   struct header *h = header_at(off);
@@ -133,7 +132,7 @@ uint64_t hd_heap_size(void *p) {
   return hd_heap_owns((uintptr_t)p) ? ((struct header *)p)[-1].size : 0;
 }
 
-// The start of the block that holds an address, 0 if none does.
+// Returns the start of the block that contains an offset, 0 if no block does.
 static uint64_t block_of(uint64_t off) {
   uint64_t g = off / 16;
   while (g && hd_heap_shadow[g] != HD_SH_HEADER && hd_heap_shadow[g] != HD_SH_NONE) g--;
@@ -171,9 +170,9 @@ void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc) {
   hd_misuse(pc, off ? hd_heap_base + off : a, write ? "write to freed memory" : "read of freed memory");
 }
 
-// ---- who allocated a block
+// ---- where blocks were allocated
 //
-// A block remembers a number, and what the numbers stand for lies outside of the program's memory.
+// A block's header has only an index. The table lies outside the program's memory.
 enum { ORIGINS = 1 << 16 };
 static struct origin { uint64_t pc; uint32_t thread, stack, slot; } *origins;
 static uint32_t norigins, origin_slots[2 * ORIGINS]; // open addressing: 1 + index
@@ -209,16 +208,16 @@ void hd_heap_tell(uint64_t addr) {
   hd_out(HD_REC_BLOCK, &rec, sizeof rec);
 }
 
-// The pages of the heap itself belong to the snapshot (snapshot.c); these two keep what
-// describes it.
+// The snapshot contains the pages of the heap (snapshot.c). These two functions save and restore
+// the allocator's state.
 void hd_heap_save(void) {
   if (!hd_heap_base) heap_init();
   saved = heap;
   uint64_t n = (heap.used + 15) / 16;
   saved_shadow = hd_map(n + 1, "the heap's shadow copy");
   hd_copy(saved_shadow, hd_heap_shadow, n);
-  // Blocks freed before main: let them go, there is nobody left to use them by mistake,
-  // unless there are more than fit here.
+  // Saves the quarantine, too. If it is larger than saved_ring, its oldest blocks leave it and are
+  // not reused.
   uint64_t k = heap.head - heap.tail;
   if (k > sizeof saved_ring / sizeof *saved_ring) {
     saved.tail = saved.head - sizeof saved_ring / sizeof *saved_ring;

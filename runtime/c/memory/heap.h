@@ -1,4 +1,4 @@
-// heap.h: the program's heap, and which of it was freed.
+// heap.h: the program's heap, and which parts of it are freed.
 #ifndef HD_MEMORY_HEAP_H
 #define HD_MEMORY_HEAP_H
 #include "core/outcome.h"
@@ -8,10 +8,10 @@
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
 void hd_heap_free(void *p, uint64_t pc);
 uint64_t hd_heap_size(void *p);         // usable bytes
-// Remembers who allocated a block, at pc, for hd_heap_tell.
+// Records that t allocated the block at pc, for hd_heap_tell.
 void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc);
-void hd_heap_tell(uint64_t addr);       // sends the block that holds addr, if it is known who allocated it
-void hd_heap_begin(void);               // an execution begins
+void hd_heap_tell(uint64_t addr);       // sends the block that contains addr, if its allocation was recorded
+void hd_heap_begin(void);               // called when an execution begins
 void hd_heap_save(void);
 void hd_heap_restore(void);
 HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
@@ -26,5 +26,5 @@ static inline bool hd_freed(uint64_t p) {
 // ---- malloc.c
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc); // as malloc, called at pc
 void hd_release(void *p, uint64_t pc);                     // as free
-void hd_block_begins(const void *p, uint64_t size, uint64_t pc); // a library's own allocator gives out memory
+void hd_block_begins(const void *p, uint64_t size, uint64_t pc); // a library's own allocator has allocated p
 #endif

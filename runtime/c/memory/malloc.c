@@ -1,4 +1,4 @@
-// malloc.c: malloc and its family.
+// malloc.c: malloc and similar functions.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -17,9 +17,9 @@
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// The recorded event tells the analyses where a block's life begins and ends. It is not
-// a scheduling point, and neither is free, unless something was seen to race with it.
-// born: the block is one of the heap's.
+// Records an event that tells the analyses where a block's lifetime begins or ends. It is not a
+// scheduling point; free is one only if an access was found to race with it.
+// born: the block lies in the runtime's heap.
 static void note(uint16_t op, void *p, uint64_t size, uint64_t pc, bool born) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;

@@ -1,8 +1,8 @@
-// mappings.c: mappings of the program's, and undoing them.
+// mappings.c: records mappings of the program, and removes them after the execution.
 //
-// The program's own are seen as they are made. Libraries map memory behind the back of
-// interposition (a library loaded inside libc): periodically the list of mappings is
-// compared with what it was, and if it ever differs, after every execution from then on.
+// The runtime sees the program's own mappings because it interposes mmap. Some libraries map memory
+// without calling an interposed function (a library loaded inside libc). So the runtime periodically
+// compares the list of mappings with the initial one; once it has differed, after every execution.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +20,11 @@
 enum { MAX_MAPS = 4096 };
 static struct { uintptr_t lo, hi; } made[MAX_MAPS];
 static uint32_t nmade, checks;
-// Where the program's go that may go anywhere: a place that does not depend on what the
-// runtime has mapped, which is not the same under each isolation.
+// Where the program's mappings without a fixed address go. The address must not depend on the
+// runtime's mappings, which differ between isolations.
 #define MAP_AREA 0x280000000000ul
 static uintptr_t next_map = MAP_AREA;
-// Shared memory from before main.
+// Shared mappings that exist at main.
 enum { MAX_SHARED = 16 };
 static uintptr_t shared_early[MAX_SHARED];
 static uint32_t nshared_early;
@@ -54,7 +54,7 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
       if (!ours) hd_require_isolation(HD_ISOLATION_FORK, "mmap at a fixed address");
     }
     if (nmade == MAX_MAPS) hd_require_isolation(HD_ISOLATION_FORK, "more than 4096 memory mappings in one execution");
-    if (!addr && !(flags & (MAP_FIXED | MAP_32BIT))) addr = hd_map_place(len); // the kernel looks elsewhere if it is taken
+    if (!addr && !(flags & (MAP_FIXED | MAP_32BIT))) addr = hd_map_place(len); // a hint: if it is taken, the kernel chooses another address
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
     if (p > 0 && nmade < MAX_MAPS) {
       made[nmade].lo = (uintptr_t)p;
@@ -97,7 +97,7 @@ static uint64_t hex(const char **s) {
   }
 }
 
-// Calls f for each mapping; returns their number. The buffer is the runtime's own.
+// Calls f for each mapping and returns their number.
 uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)) {
   static char *buf;
   enum { SIZE = 4 << 20 };
@@ -130,9 +130,9 @@ static void remember(uintptr_t lo, uintptr_t hi, const char *perms, const char *
 
 static bool stray;
 static void compare(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
-  if (perms[3] == 's') return; // the runtime's own; the program's are refused
+  if (perms[3] == 's') return; // a mapping of the runtime: the program's shared mappings are refused
   if (hd_area_above(lo)) return;
-  // The stack grows.
+  // Ignores the stack, which grows.
   for (const char *s = rest; *s && *s != '\n'; s++)
     if (*s == '[') return;
   for (uint32_t i = 0; i < nbase && lo < hi; i++)

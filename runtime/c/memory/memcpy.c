@@ -1,5 +1,5 @@
-// memcpy.c: gcc leaves memcpy, memmove and memset as calls into libc, clang calls
-// __tsan_memcpy and similar functions: both are accesses to ranges.
+// memcpy.c: accesses to ranges. gcc leaves memcpy, memmove and memset as calls to libc; clang calls
+// __tsan_memcpy and similar functions.
 #define HD_INTERPOSES_MEMCPY
 #include <stddef.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/run.h"
 #include "memory/access.h"
 
-// Copying for the program, also before libc can be asked for its own functions.
+// Copies for the program, without libc's functions, which the runtime may not have looked up yet.
 static HD_PROGACCESS void copy(void *dst, const void *src, size_t n) { hd_copy(dst, src, n); }
 static HD_PROGACCESS void copy_down(char *dst, const char *src, size_t n) { hd_copy_down(dst, src, n); }
 static HD_PROGACCESS void fill(void *dst, int c, size_t n) { hd_fill(dst, c, n); }

@@ -1,32 +1,32 @@
-// order.c: orders the operations of an execution by happens-before, as internal/analysis/hb does
-// with the events of a recorded one. That package has the table of edges with its reasons, and is
-// the reference: both find the same races (internal/observe's tests). The two differ only in how they store
-// clocks. Here as there, an operation other than an access counts as happening with its thread's
-// access before it (hb.ForAccesses).
+// order.c: orders the operations of an execution by happens-before, as internal/analysis/hb orders
+// recorded events. That package is the reference: it explains each edge, and internal/observe's tests
+// check that both find the same races. They differ only in how they store clocks. In both, an
+// operation other than an access belongs to the time of its thread's access before it
+// (hb.ForAccesses).
 //
-// What an operation does and which results mean that it was done come from the operation table
+// The operation table states what an operation does and which results mean success
 // (operations.h is generated from it).
 #include <errno.h>
 #include "core/modules.h"
 #include "memory/operations.h"
 #include "memory/order.h"
 
-// A lock, semaphore, barrier, condition, …, an atomic location, or what stands for several of these.
+// A lock, semaphore, barrier, condition, …, an atomic location, or a group of objects (ALL).
 struct object {
   uint64_t key;
-  struct hd_clock alone;   // released by those that held it alone, raised its count, stored to it
-  struct hd_clock shared;  // by readers since
-  bool is_shared;          // a reader-writer lock: its holds are readers'
+  struct hd_clock alone;   // released by exclusive owners, by posts and by atomic stores
+  struct hd_clock shared;  // released by readers
+  bool is_shared;          // a reader-writer lock: readers hold it
   uint32_t owner;          // a reader-writer lock: 1 + number of the thread that holds it alone
   uint32_t depth;
   // A barrier:
   struct hd_phase *phase;
-  uint64_t total;          // threads of a generation, 0 if that is not known
+  uint64_t total;          // threads of a generation; 0: unknown
   uint32_t arrived, generation;
-  bool left;               // somebody has left the present generation
+  bool left;               // a thread has left the current generation
 };
 
-// Objects have different clocks as what they are used for.
+// An address has a separate object for each of these uses.
 enum { SYNC, ATOMIC, TOLD, ALL };
 enum { MOST_THREADS = 1 << 24 };
 enum { ALL_CHANNELS, ALL_SIGNALS, CANCELS }; // of ALL; a thread's cancellation is CANCELS + its number
@@ -35,7 +35,7 @@ static struct object **objects; // open addressing, by key
 static uint32_t nobjects, room;
 static struct hd_order **orders; // by thread number
 static uint32_t norders, orders_room, alive;
-static uint64_t *ended;          // epochs in which chains ended that may be used again
+static uint64_t *ended;          // last epochs of chains that other threads may continue
 static uint32_t nended, ended_room, next_ended, nchains;
 static struct hd_clock known;
 
@@ -78,7 +78,7 @@ static struct object *object_at(uint32_t use, uint64_t address) {
 }
 
 static struct hd_order *numbered(uint32_t number) {
-  if (number >= MOST_THREADS) return NULL; // damage
+  if (number >= MOST_THREADS) return NULL; // damaged memory
   if (number >= orders_room) {
     uint32_t more = orders_room ? orders_room : 16;
     while (more <= number) more *= 2;
@@ -128,7 +128,7 @@ static void give_chain(const struct hd_order *o) {
     ended = fresh;
     ended_room = more;
   }
-  next_ended = nended; // those that ended last are the likeliest to be known
+  next_ended = nended; // a thread's clock most likely covers the chains that ended last
   ended[nended++] = hd_order_epoch(o);
 }
 
@@ -144,8 +144,9 @@ bool hd_order_access(struct hd_order *o) {
   return true;
 }
 
-// A thread that waits for another to end does nothing before it knows what that one knows. (One that is
-// cancelled while it waits may: then a race with what it does may be missed.)
+// Returns the state of the thread that t is joining, NULL if t is not blocked in a join. t acts only
+// after it has acquired that thread's clock. (If t is cancelled in the join, it acts without, and a race
+// may be missed.)
 static const struct hd_order *waited_for(const struct hd_thread *t) {
   if (t->pend.op != HD_OP_THREAD_JOIN || !t->wait.on || t->wait.timed || hd.handlers) return NULL;
   return t->pend.aux < norders ? orders[t->pend.aux] : NULL;
@@ -153,7 +154,7 @@ static const struct hd_order *waited_for(const struct hd_thread *t) {
 
 const struct hd_clock *hd_order_known(void) {
   static struct hd_clock both;
-  if (!known.times) both = (struct hd_clock){ 0 }; // of an earlier execution
+  if (!known.times) both = (struct hd_clock){ 0 }; // its memory belonged to an earlier execution
   bool first = true;
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *t = &hd_threads[i];
@@ -177,7 +178,7 @@ uint32_t hd_order_cost(void) { return norders + alive * nchains; }
 
 // ---- events
 
-// The thread's clock is about to be given to others: what it does from now on is in another time.
+// Adds the thread's clock to to. The thread's later accesses belong to a new time.
 static void publish(struct hd_order *o, struct hd_clock *to) {
   if (o->named) o->tick = true;
   if (to) hd_clock_join(to, &o->clock);
@@ -253,7 +254,7 @@ static void once(struct hd_order *o, const struct hd_meaning *m, uint64_t addres
   if (result) return;
   if (m->does == HD_DOES_RELEASE) {
     leave(o, at);
-    leave(o, object_at(ATOMIC, address)); // compiled code looks at a C++ guard with an acquire load
+    leave(o, object_at(ATOMIC, address)); // compiled code reads a C++ guard with an acquire load
   } else if (m->does == HD_DOES_BEGIN) {
     if (value == 1) own(o, at);
     else take(o, at);
@@ -273,7 +274,8 @@ static uint64_t waiting(uint64_t address) {
   return n;
 }
 
-// keep: the event does not say whom it woke, so each waiter may be one of them, and waits on.
+// keep: the event does not name the woken threads, so each waiter may be one of them and stays in
+// the queue.
 static void wake_all(struct hd_order *o, uint64_t address, bool keep) {
   for (uint32_t i = 0; i < norders; i++)
     if (orders[i] && orders[i]->queued && orders[i]->waits_at == address) {
@@ -418,7 +420,7 @@ static void atomic(struct hd_order *o, const struct hd_meaning *m, const struct 
     load(o, p->obj, acquire);
     break;
   case HD_DOES_COMPARE:
-    load(o, p->obj, acquire); // one that fails has the order of failure
+    load(o, p->obj, acquire); // a failed compare-and-swap has the failure order
     if (!result) break;
     goto writes;
   case HD_DOES_EXCHANGE:
@@ -467,7 +469,7 @@ static void event(struct hd_order *o, const struct hd_pending *p, uint64_t value
   case HD_DOES_ATOMIC_READ: case HD_DOES_ATOMIC_WRITE: case HD_DOES_EXCHANGE: case HD_DOES_COMPARE: case HD_DOES_FENCE:
     atomic(o, m, p, result);
     return;
-  // What libraries without access hooks order (libraries/order.c): as an atomic operation there would.
+  // Order established by libraries without access hooks (libraries/order.c), treated as by atomics.
   case HD_DOES_OBSERVE:
     load(o, p->obj, true);
     return;

@@ -1,4 +1,4 @@
-// shadow.c: see shadow.h. internal/analysis/race (shadow.go) has the same rules.
+// shadow.c: see shadow.h. internal/analysis/race (shadow.go) follows the same rules.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "core/carrier.h"
@@ -16,15 +16,15 @@
 #define LEAF_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
 enum {
   MOST_LEAVES = 1 << 17,
-  COMPACT_AT = 3,           // records from which on a set is searched for those that cannot race any more
+  COMPACT_AT = 3,           // size from which on a set is searched for records that cannot race with later accesses
   CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
-  FEWEST_SLOTS = 1 << 10,   // of the table of sets
-  PAGES_BYTES = 1 << 20,    // memory from which on a reset gives its cells' pages back
+  FEWEST_SLOTS = 1 << 10,   // initial size of the table of sets
+  PAGES_BYTES = 1 << 20,    // size from which on a reset returns the pages of the cells to the kernel
 };
 
 // ---- cells
 static uint32_t nleaves;
-static uint64_t leaf_of[MOST_LEAVES / 64]; // address >> HD_LEAF_BITS of the first leaves, for compact
+static uint64_t leaf_of[MOST_LEAVES / 64]; // address >> HD_LEAF_BITS of each leaf, for compact
 
 static uint32_t *leaf_at(uint64_t addr) {
   if (addr >> HD_ADDRESS_BITS) return NULL;
@@ -45,21 +45,21 @@ static uint32_t source_slots;
 
 // ---- sets
 enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE };
-static const uint8_t conflicts[] = { // as bits
+static const uint8_t conflicts[] = { // sets of kinds, as bits
   [PLAIN_READ] = 1 << PLAIN_WRITE | 1 << ATOMIC_WRITE,
   [PLAIN_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE,
   [ATOMIC_READ] = 1 << PLAIN_WRITE,
   [ATOMIC_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE,
 };
 
-// An access that later ones can race with.
+// An access that later accesses can race with.
 struct record {
   uint64_t at;     // epoch
   uint32_t source;
   uint32_t thread; // its number
   uint8_t mask;    // bytes of the granule
   uint8_t kind;
-  uint8_t depth;   // of handlers; 0 while the program has installed none
+  uint8_t depth;   // number of running handlers; 0 while the program has installed none
   uint8_t pad;
   uint32_t pad2;
 };
@@ -67,31 +67,31 @@ struct set { uint32_t hash, n; struct record records[]; }; // the earliest acces
 
 static uint32_t first_set = 1;            // of this execution, or since compact
 static uint32_t next_set = 1;          // number of the next set
-static char *half[2];                  // sets lie in one, and move to the other when it is full
+static char *half[2];                  // one holds the sets, which move to the other when it is full
 static uint64_t half_bytes, used;
 static int now;
-static uint32_t *offsets;              // of sets by number - first_set, in 8 bytes
+static uint32_t *offsets;              // of sets, by number - first_set, in units of 8 bytes
 static uint32_t offsets_room;
 static uint32_t *set_table;            // numbers, open addressing by hash
-static uint32_t set_slots, most_slots;  // it begins small: it is read and written all over
+static uint32_t set_slots, most_slots;  // the table starts small for locality, because it is accessed at random
 static bool full;
-static uint64_t events, known_at;      // accesses so far that took a step which was not remembered; when known was made
+static uint64_t events, known_at;      // number of accesses so far whose step was not remembered; the same when known was computed
 static const struct hd_clock *known;
 
 static uint32_t serials;
-static uint64_t *pairs;                // that were reported, open addressing
+static uint64_t *pairs;                // reported pairs of instructions, open addressing
 static uint32_t npairs, pair_slots;
 
 static bool reserve(uint64_t budget) {
   static bool reserved;
   if (reserved) return true;
-  // A fourth for clocks, the rest for sets in two halves, with their tables.
+  // A quarter of the budget is for clocks, the rest for the two halves with sets and their tables.
   half_bytes = budget * 3 / 8 & ~4095ull;
   uint64_t offset_bytes = half_bytes / 8, table_bytes = half_bytes / 4;
   char *p = hd_map_at(SETS_BASE, 2 * half_bytes);
   if (!p) return false;
   for (int i = 0; i < 2; i++) half[i] = p + i * half_bytes;
-  // Within the halves: the sets' offsets and the table of equal ones take three eighths of each.
+  // Offsets and the hash table take three eighths of each half.
   half_bytes -= offset_bytes + table_bytes;
   offsets_room = (uint32_t)(offset_bytes / sizeof *offsets);
   for (most_slots = FEWEST_SLOTS; (uint64_t)most_slots * 2 * sizeof *set_table <= table_bytes; most_slots *= 2) {}
@@ -107,11 +107,11 @@ static void use_half(int i) {
   set_slots = FEWEST_SLOTS;
 }
 
-static uint16_t taken[HD_STEPS]; // places of the steps that are remembered
+static uint16_t taken[HD_STEPS]; // indices of the remembered steps
 static uint32_t ntaken;
 _Static_assert(HD_STEPS <= 1 << 16, "places in 16 bits");
 
-// Adds what the steps have counted to their sources, and forgets the steps.
+// Adds the counts of the remembered steps to their instructions, and forgets the steps.
 static void forget_steps(void) {
   while (ntaken) {
     struct hd_step_taken *s = &hd_steps_taken[taken[--ntaken]];
@@ -123,7 +123,7 @@ static void forget_steps(void) {
 bool hd_shadow_begin(uint64_t budget) {
   if (!reserve(budget) || !hd_pool_begin(budget / 4)) return false;
   hd_order_begin();
-  if (next_set > 1u << 31 || serials > 1u << 31) { // numbers are about to run out
+  if (next_set > 1u << 31 || serials > 1u << 31) { // before the numbers overflow
     for (uint32_t i = 0; i < nleaves; i++) hd_sys(SYS_madvise, hd_leaves[leaf_of[i]], LEAF_BYTES, MADV_REMOVE);
     for (int i = 0; i < 2; i++) hd_sys(SYS_madvise, half[i], half_bytes, MADV_REMOVE);
     next_set = 1;
@@ -200,13 +200,13 @@ static HD_COLD void grow_table(void) {
   }
 }
 
-// The number of the set with these records; 0 if there is no room for it.
+// Returns the number of the set with these records; 0 if there is no space for it.
 static uint32_t number_of(const struct record *r, uint32_t n) {
   if (!n) return 0;
   uint64_t h = n;
   for (uint32_t i = 0; i < n; i++) h = hd_mix(h + r[i].source + ((uint64_t)r[i].mask << 40) + ((uint64_t)r[i].depth << 48), r[i].at);
   uint32_t hash = (uint32_t)(h >> 32), k = hash & (set_slots - 1);
-  // Entries of sets that are gone are below first_set, or beyond what this half has so far.
+  // Stale entries have numbers below first_set, or above those that this half has so far.
   for (uint32_t looks = 0; looks < 64; looks++, k = (k + 1) & (set_slots - 1)) {
     uint32_t number = set_table[k];
     if (number < first_set || number >= next_set) break;
@@ -233,14 +233,14 @@ static void look_at_all(void) {
   known_at = events;
 }
 
-// Memory is freed as long as its set has such a record: what a later access does is a matter for the
-// heap (hd_shadow_hit).
+// Reports whether r is a free. Its record stays in the set: while it is there, the memory is freed,
+// and no step is remembered (hd_shadow_hit).
 static bool frees(const struct record *r) { return sources[r->source].op == HD_OP_FREE; }
 
-// Drops records that no later access can race with and, where many are left, those that
-// internal/analysis/race drops. Returns how many there are.
+// Drops records that no later access can race with and, if many remain, those that
+// internal/analysis/race drops. Returns the number of remaining records.
 static uint32_t shrink(struct record *r, uint32_t n) {
-  if (HD_UNLIKELY(hd.handlers)) { // what a handler may interrupt does not depend on clocks
+  if (HD_UNLIKELY(hd.handlers)) { // races with handlers do not depend on clocks
     if (n < MOST) return n;
     for (uint32_t i = 0; i < MOST / 2; i++) r[i] = r[n - MOST / 2 + i];
     return MOST / 2;
@@ -265,7 +265,8 @@ static uint32_t shrink(struct record *r, uint32_t n) {
   return kept;
 }
 
-// Moves the sets that cells have to the other half, without what cannot race any more.
+// Moves the sets that cells refer to into the other half, without records that cannot race with
+// later accesses.
 static HD_COLD void compact(void) {
   uint32_t first = first_set, numbers = next_set - first;
   uint32_t *moved = hd_map_at(SETS_BASE + (1ull << 36), (uint64_t)numbers * sizeof *moved);
@@ -363,7 +364,7 @@ static bool same_source(const struct record *a, const struct record *b) {
 
 static bool same_time(const struct record *a, const struct record *b) { return a->at == b->at && same_source(a, b); }
 
-// The step from a set by an access: looks for races, and returns the set that it leads to.
+// Performs the step of an access from a set: reports races, and returns the resulting set.
 static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *r, uint64_t granule) {
   struct set *s = set_of(number);
   static struct record next[MOST + 2];
@@ -383,7 +384,7 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
   for (uint32_t i = 0; i < had; i++) {
     next[n] = s->records[i];
     if (same_time(&next[n], r)) {
-      mask |= next[n].mask; // one record for all bytes: reading a word byte by byte makes no set of eight
+      mask |= next[n].mask; // one record for all bytes, also if a word is read byte by byte
       continue;
     }
     if (same_source(&next[n], r)) next[n].mask &= (uint8_t)~r->mask;
@@ -412,7 +413,7 @@ static enum kind kind_of(uint16_t op, int32_t result) {
   return PLAIN_WRITE;
 }
 
-// The thread's clock, epoch and serial number as of this access.
+// Updates the thread's clock, epoch and serial number for this access. NULL: the budget is exhausted.
 static struct hd_order *present(struct hd_thread *t) {
   struct hd_order *o = hd_order_of(t);
   if (!o) return NULL;
@@ -427,10 +428,11 @@ static struct hd_order *present(struct hd_thread *t) {
   return o;
 }
 
-// What is the same for all granules of an access.
+// The values that are equal for all granules of an access.
 struct accessing { struct hd_thread *t; uint64_t pc; uint16_t op; enum kind kind; bool counted, numbered; };
 
-// The set that a granule goes to from *cell, by an access to its bytes mask. *source is the instruction's number.
+// Returns the set that follows *cell after an access to the granule's bytes in mask. Sets *source to
+// the instruction's number.
 static HD_COLD uint32_t slow_step(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint32_t *source) {
   if (!a->numbered) events++;
   a->numbered = true;
@@ -443,7 +445,7 @@ static HD_COLD uint32_t slow_step(struct accessing *a, const uint32_t *cell, uin
   return step(a->t, *cell, &r, granule);
 }
 
-// One granule's part of an access; key identifies it, 0 if the step is not to be remembered.
+// Performs one granule's part of an access. key identifies the access; 0: the step is not remembered.
 static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule, uint8_t mask, uint64_t key) {
   uint32_t source = 0;
   if (!key) return slow_step(a, cell, granule, mask, &source);
@@ -465,7 +467,7 @@ static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule
 
 static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool remembered) {
   struct accessing a = { .t = t, .pc = pc, .op = op, .kind = kind };
-  bool whole = op <= HD_OP_WRITE && size <= 8 - (addr & 7); // it lies in one granule: see hd_shadow_hit
+  bool whole = op <= HD_OP_WRITE && size <= 8 - (addr & 7); // within one granule: see hd_shadow_hit
   uint32_t last_from = 0, last_to = 0;
   uint8_t last_mask = 0;
   for (uint64_t end = addr + size; addr < end && !full;) {
@@ -477,7 +479,7 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
       uint64_t n = 8 - (addr & 7);
       if (n > stop - addr) n = stop - addr;
       uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
-      // The granules of a range have mostly had the same accesses.
+      // Most granules of a range have had the same accesses.
       if (mask != last_mask || *cell != last_from) {
         uint64_t key = remembered ? hd_access_key(pc, addr, op) ^ (whole ? 0 : HD_KEY_PART | (n - 1) << 50) : 0;
         uint32_t to = part(&a, cell, addr & ~7ull, mask, key);
@@ -507,8 +509,8 @@ void hd_shadow_atomic(struct hd_thread *t, int32_t result) {
   struct hd_order *o = hd_order_of(t);
   if (!o) return;
   bool tick = o->tick;
-  o->tick = false; // the access is in the time that its release gives to others
-  // Whether a compare-and-swap writes is not in a step's key.
+  o->tick = false; // the access belongs to the time that its release publishes
+  // Not remembered: a step's key does not tell whether a compare-and-swap writes.
   access(t, t->pend.obj, t->pend.size ? t->pend.size : 1, t->pend.op, t->pend.pc, kind_of(t->pend.op, result), false);
   if ((o->tick = tick)) t->serial = 0;
 }

@@ -1,20 +1,19 @@
-// shadow.h: who accessed what, for finding data races in place (HD_PLAN_WATCH).
+// shadow.h: remembers accesses to memory, to find data races in place (HD_PLAN_WATCH).
 //
-// For each 8 bytes of memory, a granule, a cell has the number of a set: the accesses to the granule
-// that later ones can race with. Sets are immutable, and equal ones are one. So an access takes its
-// granule from one set to another, and which one it is depends on nothing but the set and
-// the access: the instruction, its bytes of the granule, its thread and the thread's epoch. A cache
-// remembers such steps. Loops over memory do few different ones, so nearly all accesses are a
-// load of the cell, a look into the cache and a store, and all that is dear is done once for each step:
-// comparing clocks, finding equal sets. A cell takes four bytes.
+// Each granule, 8 bytes of memory, has a cell of 4 bytes with the number of a set: the accesses to the
+// granule that later accesses can race with. Sets are immutable, and equal sets have one number. An
+// access is therefore a step of its granule from one set to another, and the new set depends only on
+// the old set and the access: the instruction, its bytes of the granule, its thread and the thread's
+// epoch. A cache remembers steps. Loops over memory take few different steps, so nearly every access
+// costs a load of the cell, a lookup in the cache and a store; only new steps compare clocks and
+// search for equal sets.
 //
-// What a set has, and when two of its accesses race, is as in internal/analysis/race, the reference:
-// every pair of instructions that race in the execution is found. A step that was remembered need not
-// look for races again: what its thread knows has at most grown since, in which case it would
-// find fewer.
+// internal/analysis/race is the reference for the contents of sets and for what counts as a race: both
+// find every pair of instructions that race in the execution. A remembered step need not be checked for
+// races again, because its thread's clock can only have grown since, and it would find fewer races.
 //
-// Numbers of sets are never used twice by a process, so cells need not be cleared between executions:
-// all earlier numbers stand for the empty set.
+// A process does not reuse numbers of sets, so cells need not be cleared between executions: all
+// earlier numbers denote the empty set.
 #ifndef HD_MEMORY_SHADOW_H
 #define HD_MEMORY_SHADOW_H
 #include "core/run.h"
@@ -22,33 +21,34 @@
 
 enum {
   HD_GRANULE_BITS = 3,
-  HD_LEAF_BITS = 24,                // a leaf has the cells of so much memory
+  HD_LEAF_BITS = 24,                // a leaf has the cells of 1 << HD_LEAF_BITS bytes of memory
   HD_ADDRESS_BITS = 47,
   HD_LEAF_CELLS = 1 << (HD_LEAF_BITS - HD_GRANULE_BITS),
   HD_STEPS = 1 << 13,
 };
 
-// A step that was taken before.
+// A remembered step.
 struct hd_step_taken {
   uint64_t from;    // set << 32 | serial number of the thread's epoch; 0: none
   uint64_t access;  // see hd_access_key
-  uint32_t to;      // the set that it leads to
-  uint32_t times;   // that it was taken since it was counted
+  uint32_t to;      // the resulting set
+  uint32_t times;   // how often it was taken since its count was last added to the instruction's
   uint32_t source;  // shadow.c: the instruction's number
   uint32_t pad;
 };
 
-// At fixed addresses, which costs an access less than loading where they are. Mapped while anything is watched.
+// At fixed addresses, which saves each access a load. Mapped while executions are watched.
 #define HD_LEAVES 0x2e0000000000ull
 #define HD_STEPS_TAKEN 0x2e1000000000ull
-#define hd_leaves ((uint32_t **)HD_LEAVES) // by address; NULL: none yet
+#define hd_leaves ((uint32_t **)HD_LEAVES) // by address >> HD_LEAF_BITS; NULL: not mapped yet
 #define hd_steps_taken ((struct hd_step_taken *)HD_STEPS_TAKEN)
 
-// What identifies an access besides its thread: the instruction, and where in its granule it begins. An
-// instruction always does the same to as many bytes, except that some read and then write, and that
-// ranges differ: what is done to one granule of several says to how many of its bytes.
+// Identifies an access apart from its thread: the instruction, and the offset in its granule. An
+// instruction always accesses the same number of bytes in the same way, with two exceptions: some
+// read and then write, and ranges vary, so the part of an access to one of several granules
+// includes its number of bytes.
 #define HD_KEY_WRITES (1ull << 48)
-#define HD_KEY_PART (1ull << 49) // and above it, in 3 bits, the number of bytes - 1
+#define HD_KEY_PART (1ull << 49) // the 3 bits above hold the number of bytes - 1
 #define HD_KEY_FREES (1ull << 53)
 static inline uint64_t hd_access_key(uint64_t pc, uint64_t addr, uint16_t op) {
   return (pc ^ addr << 61) ^ (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE ? HD_KEY_WRITES : op == HD_OP_FREE ? HD_KEY_FREES : 0);
@@ -59,9 +59,9 @@ static inline struct hd_step_taken *hd_step_at(uint64_t from, uint64_t access) {
   return &hd_steps_taken[h >> (64 - 13)];
 }
 
-// What t is about to do was done before from the same set, and nothing but the cell changes. So the
-// instruction is not a scheduling point, the memory has not been freed, and an access of at most 8
-// bytes lies in one granule: no step is remembered where that is otherwise.
+// Reports whether t's access is a remembered step, and performs the step, which changes only the cell.
+// The instruction is then not a scheduling point, the memory is not freed, and an access of at most 8
+// bytes lies in one granule: other steps are not remembered.
 static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   if (size > 16) return false; // a range
   bool two = size == 16;
@@ -75,19 +75,19 @@ static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread
   if (HD_UNLIKELY(s->from != from || s->access != access)) return false;
   s->times++;
   if (two) cell[1] = s->to;
-  if (s->to != (uint32_t)(from >> 32)) *cell = s->to; // a store would make the next access to the granule wait for all this
+  if (s->to != (uint32_t)(from >> 32)) *cell = s->to; // without the check, the next access to the granule would depend on this store
   return true;
 }
 
-// An access by t is about to be done.
+// Called before an access by t.
 void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
 // The same by an instruction that is a scheduling point.
 void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
-bool hd_shadow_begin(uint64_t budget);  // false: there is no address space for it
-bool hd_shadow_full(void);              // the budget is used up
-// The pending operation is an atomic access: before and after what it acquires and releases.
+bool hd_shadow_begin(uint64_t budget);  // false: the address space is too small
+bool hd_shadow_full(void);              // the budget is exhausted
+// Called before (arrive) and after (atomic) hd_order_event if the pending operation is an atomic access.
 void hd_shadow_arrive(struct hd_thread *t);
 void hd_shadow_atomic(struct hd_thread *t, int32_t result);
-void hd_shadow_reset(uint64_t addr, uint64_t size);  // what is there is new: accesses to it so far cannot race with later ones
+void hd_shadow_reset(uint64_t addr, uint64_t size);  // forgets accesses to this memory, whose contents are new
 uint64_t hd_shadow_report(void);        // sends the profile, and returns the number of accesses
 #endif

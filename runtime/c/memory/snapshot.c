@@ -1,10 +1,10 @@
-// snapshot.c: the program's memory as it was at main, and putting it back.
+// snapshot.c: saves the program's memory at main, and restores it after each execution.
 //
-// Every private writable mapping is kept page by page, present pages only. Absent pages
-// in small gaps are taken as well (copying a page costs less than a system call); larger
-// gaps are given back to the kernel with MADV_DONTNEED, which makes them read as before.
-// Stacks are filled with zeros below where execution starts, because a program that
-// reads an uninitialised variable must read the same in every execution.
+// The snapshot contains the present pages of every private writable mapping. It also contains
+// absent pages in small gaps, because copying a page costs less than a system call; MADV_DONTNEED
+// returns larger gaps to the kernel, and they read as before. Stacks are cleared below the start
+// of the execution, because a program that reads an uninitialised variable must read the same
+// value in every execution.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>
@@ -26,7 +26,7 @@ enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
 
 struct run { uintptr_t lo; uint64_t bytes; char *copy; };
 struct gap { uintptr_t lo, hi; };
-// A stack: zero below start once restored; pages below low have never been seen used.
+// A stack: zero below start once restored; no use of pages below low is known.
 struct stack { uintptr_t lo, start, low; uint32_t first_run, nruns; };
 
 static struct run *runs;
@@ -127,8 +127,8 @@ static void zero_below(struct stack *s, uintptr_t from) {
   hd_fill((void *)s->low, 0, top - s->low);
 }
 
-// Where each execution has a process of its own, only stacks are taken: those of hosts
-// serve several threads of one execution.
+// If each execution has a process of its own, the snapshot contains only the stacks: several threads
+// of one execution may use a host's stack in turn.
 static void take(void) {
   if (!runs) {
     runs = hd_map(sizeof *runs * MAX_RUNS, "the snapshot's index");
@@ -192,7 +192,7 @@ static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
   uintptr_t top = s->start & ~(uintptr_t)(PAGE - 1);
   touched &= ~(uintptr_t)(PAGE - 1);
   if (touched && touched < s->low && touched > s->lo) s->low = touched;
-  // Did it go deeper than ever before? Look a window further down until one is empty.
+  // Search below low for deeper use, window by window, until a window is empty.
   unsigned char v[WINDOW];
   for (bool deeper = faulted; deeper;) {
     deeper = false;
@@ -214,12 +214,12 @@ static void clean_stack(struct stack *s, uintptr_t touched, bool faulted) {
   }
 }
 
-// Thread-local storage of a thread that begins anew.
+// Initialises the thread-local storage of a host for a new thread.
 static void tls_init(uintptr_t fs) {
   static void *(*init)(void *, bool);
   if (!init) *(void **)&init = hd_real_find("_dl_allocate_tls_init");
   if (!init) hd_unsupported("threads one after the other with libraries that are loaded meanwhile: libc has no _dl_allocate_tls_init");
-  struct { void *value, *allocated; } *dtv = *((void **)fs + 1); // the one before has the number of them
+  struct { void *value, *allocated; } *dtv = *((void **)fs + 1); // the entry before it holds their number
   uint64_t n = *(uint64_t *)(dtv - 1);
   for (uint64_t i = 1; i <= n; i++)
     if (hd_heap_owns((uintptr_t)dtv[i].allocated)) hd_heap_free(dtv[i].allocated, 0);
@@ -235,9 +235,9 @@ static void restore_host(struct hd_host *d) {
   if (hd_threads_real) put_back_from(d->fs - hd_tls_at_main, s->first_run, s->nruns);
   else put_back(s->first_run, s->nruns);
   if (HD_UNLIKELY(hd_late)) {
-    // The table has grown since, and so may have the storage that lies below the thread's
-    // control block. libc does with both what it does for a new thread on a used stack; what
-    // was there at main is then put back, because libc has set up some of it since.
+    // The table has grown since main, and so may the storage below the thread control block. libc
+    // initialises both as for a new thread on a used stack. Then the contents at main are
+    // restored, because libc has initialised parts of them again.
     *dtv = now;
     tls_init(d->fs);
     now = *dtv;
@@ -247,8 +247,8 @@ static void restore_host(struct hd_host *d) {
   clean_stack(s, 0, true);
 }
 
-// Page faults the carrier has taken so far. An execution that took none touched no page
-// that was absent when it began, which spares looking for such pages.
+// Returns the number of page faults of the carrier so far. An execution without page faults
+// touched no absent page, so there is no need to search for such pages.
 static long faults(void) {
   struct rusage r;
   return hd_sys(SYS_getrusage, 1 /* RUSAGE_THREAD */, &r, 0) == 0 ? r.ru_minflt + r.ru_majflt : -1;
@@ -271,7 +271,7 @@ static void restore(void) {
     d->owner = NULL;
   }
   hd_heap_restore();
-  // Restoring takes faults of its own when it gave pages back; they must not count.
+  // Restoring causes faults of its own after it has returned pages; they must not count.
   if (faulted) before = faults();
 }
 

@@ -1,8 +1,7 @@
-// watch.c: watches executions for data races (HD_PLAN_WATCH). Operations go to order.c, which knows
-// what happened before what; accesses to memory go to shadow.c, which knows who accessed what. The
-// access hooks call shadow.c themselves, except for instructions that are scheduling points. Races
-// are sent as they are found, and how often each instruction was executed at the end; nothing is
-// sent for an access.
+// watch.c: watches executions for data races (HD_PLAN_WATCH). It passes operations to order.c, which
+// maintains happens-before, and accesses to shadow.c, which remembers them. The access hooks call
+// shadow.c directly, except for instructions that are scheduling points. The runtime sends each race
+// as it finds it, and the profile of the instructions at the end, but no record for an access.
 #include "core/fiber.h"
 #include "core/rings.h"
 #include "memory/heap.h"
@@ -32,12 +31,12 @@ static void event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t 
     hd_shadow_atomic(t, result);
     break;
   case HD_OP_SIGNAL_DELIVER: case HD_OP_SIGNAL_INTERRUPT: case HD_OP_SIGNAL_RETURN:
-    t->serial = 0; // what it does now is at another depth of handlers
+    t->serial = 0; // the depth of handlers has changed
   }
   if (HD_UNLIKELY(hd_shadow_full())) stop();
 }
 
-static bool watched, possible; // the current execution is watched; there is memory for it
+static bool watched, possible; // the current execution is watched; memory for watching is available
 
 static void begin(void) {
   hd.watcher = NULL;
@@ -58,7 +57,7 @@ static void report(struct hd_result *r) {
   hd.watcher = NULL;
 }
 
-// The next thread's variables are not those of the one before it.
+// Forgets accesses to the thread-local variables and the stack, which a new thread reuses.
 static void host_reused(struct hd_host *h) {
   if (hd.watcher) hd_shadow_reset(h->lo, h->hi - h->lo);
 }

@@ -1,5 +1,5 @@
-// aliases.S: other names that libc exports for functions the runtime stands in for. A call by
-// one of them must not get past it.
+// aliases.S: other names under which libc exports functions that the runtime interposes. A call
+// by such a name must reach the runtime, too.
 #include "arch/asm.h"
 	.text
 	same	__poll, poll

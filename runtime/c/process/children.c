@@ -1,10 +1,11 @@
-// children.c: processes that the program starts. They run uncontrolled, with
-// nothing of heddle's; that an execution has started some cannot be undone, so it must be
-// in a process of its own (HD_ISOLATION_FORK).
+// children.c: processes that the program starts. They run without the runtime and uncontrolled.
+// The runtime cannot undo the start of a process, so the execution needs a process of its own
+// (HD_ISOLATION_FORK).
 //
-// The program knows its children by numbers of heddle's, in the order in which they were
-// started, because the kernel's would be others in each execution. To wait for one takes no
-// time: what it does until its end is one step, as far as that is possible (PATIENCE).
+// The program sees process identifiers that the runtime assigns in the order in which children
+// are started, because the kernel's identifiers differ between executions. Waiting for a child
+// takes no virtual time: the child runs to its end in one step, unless that takes longer than
+// PATIENCE.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -37,20 +38,20 @@
 extern char **environ;
 
 enum { MOST = 1024, FIRST = 100000, MS = 1000000 };
-static const long PATIENCE = 100 * MS; // ns until others may go on before a child has ended
-enum { ANSWER = 100 };                 // ms until others may go on before a child has written or read
+static const long PATIENCE = 100 * MS; // ns to wait for a child's end before other threads continue
+enum { ANSWER = 100 };                 // ms to wait for a child's read or write before other threads continue
 
 static struct {
   pid_t pid;
   bool waited;
-  struct hd_timer *watch; // SIGCHLD is handled, and was not sent yet
+  struct hd_timer *watch; // will send SIGCHLD; NULL: not handled, or already sent
 } child[MOST];            // by number - FIRST
 static uint32_t nchildren;
-static uint64_t waiting; // what threads need that wait for a child longer than PATIENCE
+static uint64_t waiting; // object on which threads block that wait for a child longer than PATIENCE
 
 static void begin(void) { nchildren = 0; }
 
-// ---- beginning
+// ---- starting processes
 static bool over(int number, bool patient, struct hd_signal *s);
 
 static struct hd_thread *start_point(const char *what, uint64_t pc) {
@@ -60,7 +61,7 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   hd_event_settle();
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
   hd_pipes_inherited();
-  hd_timestamp_trap(false); // until there is a child, which inherits it
+  hd_timestamp_trap(false); // off until the child has started, which would inherit it
   return t;
 }
 
@@ -92,7 +93,8 @@ static int failed(struct hd_thread *t, int err) {
   return err;
 }
 
-// In the child of a fork: it goes on without heddle, but for the heap, whose blocks it has.
+// Runs in the child of a fork, which continues without the runtime except for the heap, because it
+// has blocks of it.
 static void in_child(void) {
   if (hd_mode == HD_PASSIVE || hd_mode == HD_UNKNOWN || hd_mode == HD_CHILD) return;
   struct hd_thread *t = hd.cur;
@@ -104,7 +106,7 @@ static void in_child(void) {
 }
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
-// Before any of the program's handlers are registered: in a child this one runs first.
+// Called before the program can register handlers: this one then runs first in a child.
 void hd_children_init(void) { __register_atfork(NULL, NULL, in_child, NULL); }
 
 static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
@@ -112,7 +114,7 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   struct hd_thread *t = start_point(what, pc);
   int pid = real();
   if (pid == 0) {
-    in_child(); // where no handlers ran
+    in_child(); // _Fork runs no handlers
     return 0;
   }
   if (pid < 0) { errno = failed(t, errno); return -1; }
@@ -121,7 +123,7 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
 
 HD_INTERPOSE(pid_t, fork, (void), ()) { return do_fork("fork", HD_RA, REAL(fork)); }
 HD_INTERPOSE(pid_t, _Fork, (void), ()) { return do_fork("_Fork", HD_RA, REAL(_Fork)); }
-// A child that shares memory until it calls exec may do nothing else with it anyway.
+// fork instead of vfork: a child that shares memory may do nothing with it before exec anyway.
 HD_EXPORT pid_t vfork(void) {
   return hd_active() ? do_fork("vfork", HD_RA, REAL(fork)) : REAL(fork)();
 }
@@ -144,7 +146,7 @@ HD_INTERPOSE(int, posix_spawnp, (pid_t *pid, const char *path, const posix_spawn
 }
 
 // ---- waiting
-static bool how_ended(long pid, siginfo_t *info) { // it stays there to be waited for
+static bool how_ended(long pid, siginfo_t *info) { // leaves the child to be waited for
   info->si_pid = 0;
   info->si_code = info->si_status = 0;
   return hd_sys6(SYS_waitid, P_PID, pid, (long)info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != 0 || info->si_pid;
@@ -154,8 +156,9 @@ static bool ended(long pid) {
   return how_ended(pid, &info);
 }
 
-// Which child a wait is for: the one named; of any the one that was started first, because
-// which ends first is chance; but one that has ended if that one has not. -1: none has.
+// Returns the index of the child that a wait is for, -1 if no child is left to wait for. A wait for
+// any child is for the one started first, because the order in which children end is
+// nondeterministic. With any_ended, a child that has ended takes precedence.
 static int wanted(pid_t which, bool any_ended) {
   if (which > 0) {
     uint32_t i = (uint32_t)which - FIRST;
@@ -170,7 +173,7 @@ static int wanted(pid_t which, bool any_ended) {
   return first;
 }
 
-// Sleeps between two looks at children, a little longer each time.
+// Sleeps between two checks of the children, longer each time.
 struct patience { long passed, told, slice; };
 static void rest(struct patience *p) {
   if (!p->slice) p->slice = 20000;
@@ -179,19 +182,19 @@ static void rest(struct patience *p) {
   p->passed += p->slice;
   if (p->slice < 2 * MS) p->slice *= 2;
   if (p->passed - p->told < 50 * MS) return;
-  p->told = p->passed; // this is not a hang: the watchdog must know
+  p->told = p->passed; // raises the heartbeat, because waiting for a child is not a hang
   __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
   if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
 }
 
-// Waits for the child's end, for at most so many ns; most < 0 forever.
+// Waits at most most ns for the child's end, indefinitely if most < 0. Reports whether it has ended.
 static bool wait_really(long pid, long most) {
   for (struct patience p = { 0 }; !ended(pid); rest(&p))
     if (most >= 0 && p.passed >= most) return false;
   return true;
 }
 
-// Its signal, once.
+// Fills in the SIGCHLD of a child that has ended, once per child. False: it still runs.
 static bool over(int number, bool patient, struct hd_signal *s) {
   uint32_t i = (uint32_t)number - FIRST;
   siginfo_t info;
@@ -217,7 +220,7 @@ static bool any_timer(void) {
   return false;
 }
 
-// Reports whether no other thread could run, now or after time has passed.
+// Reports whether no other thread can run, now or after time has passed.
 static bool alone(const struct hd_thread *t) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     if (hd.enabled.w[w] & ~(w == t->index / 64 ? 1ull << t->index % 64 : 0)) return false;
@@ -229,8 +232,9 @@ static bool unwatched(void) {
   return i >= 0 && !child[i].watch;
 }
 
-// Nobody can run: waits until a child ends that somebody waits for. False: nobody does; or
-// it takes long, and somebody's time may pass meanwhile.
+// Called when no thread is enabled: waits until a child ends that a thread waits for. Returns false
+// if no thread waits for a child, or if the wait takes longer than PATIENCE and another thread has a
+// deadline.
 static bool external(void) {
   for (struct patience p = { 0 };; rest(&p)) {
     bool any = false;
@@ -249,7 +253,8 @@ static bool external(void) {
   }
 }
 
-// Children whose end is ignored leave nothing to wait for, and a wait lasts until all have ended.
+// Reports whether the program ignores the end of children. A wait then lasts until all children have
+// ended, and fails.
 static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN || hd_actions[SIGCHLD].sa_flags & SA_NOCLDWAIT; }
 
 static void reap(uint32_t i, struct rusage *usage) {
@@ -257,9 +262,10 @@ static void reap(uint32_t i, struct rusage *usage) {
   child[i].waited = true;
 }
 
-// How a child ended and its number, 0: it has not, or -errno. options: WNOHANG, WNOWAIT.
+// Waits for a child. Stores how it ended in *info and returns its number; 0: it still runs; negative:
+// -errno. options: WNOHANG, WNOWAIT.
 static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *usage, uint64_t pc) {
-  if (which < -1 || which == 0) which = -1; // they are all of one group
+  if (which < -1 || which == 0) which = -1; // all children belong to one process group
   struct hd_thread *t = hd.cur;
   hd_pend(t, HD_OP_PROCESS_WAIT, pc, 0);
   t->pend.aux = (uint64_t)(int64_t)which;
@@ -267,7 +273,7 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
   int i = wanted(which, false);
   if (i < 0) { failed(t, ECHILD); return -ECHILD; }
   bool soon = alone(t) && !(options & WNOHANG) ? wait_really(child[i].pid, -1) : wait_really(child[i].pid, PATIENCE);
-  if (!soon) { // it may be waiting for one of the others
+  if (!soon) { // the child may be waiting for another thread
     hd.result.notes |= HD_NOTE_EXTERNAL;
     if (options & WNOHANG) {
       hd_commit(t, 0, 0);
@@ -287,7 +293,7 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
   }
   how_ended(child[i].pid, info);
   struct hd_signal s = { .sig = SIGCHLD, .target = HD_PROCESS };
-  bool send = child[i].watch && over(FIRST + i, true, &s); // it was sent before its end showed
+  bool send = child[i].watch && over(FIRST + i, true, &s); // the signal precedes the return of the wait
   if (unwanted()) {
     for (; i >= 0; i = wanted(which, false)) {
       wait_really(child[i].pid, -1);
@@ -307,7 +313,7 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
   return FIRST + i;
 }
 
-// As wait4 has it.
+// Returns the status in the format of wait4.
 static int status_of(const siginfo_t *i) {
   return i->si_code == CLD_EXITED ? (i->si_status & 0xff) << 8 : i->si_status | (i->si_code == CLD_DUMPED ? 0x80 : 0);
 }
@@ -363,7 +369,7 @@ HD_INTERPOSE(int, waitid, (idtype_t what, id_t id, siginfo_t *out, int options),
   return 0;
 }
 
-// What a child does until it answers should not depend on how long it takes.
+// Waits for a child's read or write, so that the execution does not depend on the child's speed.
 static void answer(int fd, bool write) {
   if (wanted(-1, false) < 0) return;
   hd.result.notes |= HD_NOTE_EXTERNAL;
@@ -371,7 +377,7 @@ static void answer(int fd, bool write) {
   hd_sys(SYS_poll, &p, 1, ANSWER);
 }
 
-// How much of what a command prints comes with one read should not depend on that, either.
+// Waits for a command's output, so that the number of bytes of a read does not depend on its speed.
 static void print(int number, int fd, uint64_t n) {
   uint32_t i = (uint32_t)number - FIRST;
   int there = 0;
@@ -379,7 +385,7 @@ static void print(int number, int fd, uint64_t n) {
     if (hd_sys(SYS_ioctl, fd, FIONREAD, &there) || (uint64_t)there >= n) return;
 }
 
-// In a child, numbers that it has from the program must not be taken for the kernel's.
+// Translates, in a child, a process number that it has from the program to the kernel's.
 static int kernels_number(int pid) {
   if (pid <= 0 || pid == hd_pid()) hd_refuse("a child process of the program, forked and without exec, sends a signal to the program or to all of its group");
   uint32_t i = (uint32_t)pid - FIRST;
@@ -391,7 +397,7 @@ static bool child_kill(int pid, int sig, uint64_t pc, int *err) {
   if (pid <= 0 || i < 0) return false;
   struct hd_thread *t = hd_op(HD_OP_PROCESS_SIGNAL, pc, 0);
   t->pend.aux = (uint64_t)sig;
-  i = wanted(pid, false); // or it has been waited for meanwhile
+  i = wanted(pid, false); // another thread may have waited for it at the scheduling point
   *err = i < 0 ? ESRCH : (int)-hd_sys(SYS_kill, child[i].pid, sig, 0);
   hd_commit(t, (uint64_t)(pid - FIRST + 1), *err);
   return true;
@@ -414,7 +420,8 @@ HD_INTERPOSE(int, system, (const char *command), (command)) {
   char *argv[] = { "sh", "-c", (char *)command, NULL };
   pid_t pid;
   if (!command) return 1;
-  // As POSIX has it: SIGCHLD is blocked, SIGINT and SIGQUIT come from nobody here.
+  // POSIX requires that system blocks SIGCHLD and ignores SIGINT and SIGQUIT. Nothing sends the
+  // latter two here.
   struct hd_thread *t = hd.cur;
   int err = spawn("system", HD_RA, REAL(posix_spawn), &pid, "/bin/sh", NULL, NULL, argv, environ);
   if (err) { errno = err; return -1; }
@@ -456,16 +463,16 @@ HD_INTERPOSE(FILE *, popen, (const char *command, const char *how), (command, ho
 HD_INTERPOSE(int, pclose, (FILE *f), (f)) {
   int child = hd_stdio_child_of(f), closed;
   siginfo_t info;
-  if (!child) return REAL(pclose)(f); // from before main
+  if (!child) return REAL(pclose)(f); // opened before main
   hd_stdio_close(f, HD_RA, &closed);
   long r = wait_for(child, 0, &info, NULL, HD_RA);
   return r < 0 ? waited(r) : status_of(&info);
 }
 
-// ---- another program in place of this one
+// ---- exec
 //
-// It gets a process of its own, whose end is that of the execution: threads are gone, and
-// nothing of the program is left that could be told from outside.
+// The new program runs in a process of its own, and the execution ends when it does. From outside
+// this cannot be distinguished from exec: all other threads have ended.
 static int replace(int (*how)(const char *, char *const *, char *const *), const char *what, const char *path, char *const *argv, char *const *envp, uint64_t pc) {
   struct hd_thread *t = start_point(what, pc);
   int fds[2] = { -1, -1 }, err = 0, status = 0;
@@ -531,7 +538,7 @@ HD_EXPORT int execle(const char *path, const char *first, ...) {
 
 // ---- the end of the execution
 //
-// Children that are left would disturb the next one.
+// Remaining children would disturb the next execution.
 static void end(void) {
   for (uint32_t i = 0; i < nchildren; i++) {
     if (child[i].waited) continue;
@@ -540,7 +547,7 @@ static void end(void) {
   }
 }
 
-// ---- what the scheduler is told
+// ---- registration
 static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
 
 const struct hd_registration hd_children = {

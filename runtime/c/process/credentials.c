@@ -1,6 +1,6 @@
-// credentials.c: who the process is. glibc's functions have every thread change its own credentials,
-// by a signal that each must take: fibers are not kernel threads and never receive it. All of
-// them have the credentials of the one they run on.
+// credentials.c: user and group identifiers. glibc's functions send each thread a signal to make it
+// change its credentials. Fibers are not kernel threads and never receive it; they all have the
+// credentials of the carrier.
 #define _GNU_SOURCE
 #include <grp.h>
 #include <sys/syscall.h>
@@ -10,8 +10,8 @@
 #include "core/outcome.h"
 #include "core/run.h"
 
-// Whether the kernel is to be asked for all threads at once. What it grants stays granted:
-// the next execution needs a process of its own.
+// Reports whether to call the kernel directly, once for all threads. The runtime cannot undo the
+// change, so the next execution needs a process of its own.
 static bool one_thread(uint64_t pc, const char *what) {
   if (!hd_active() || hd_threads_real) return false;
   hd.cur->pend.pc = pc;
@@ -50,7 +50,7 @@ HD_INTERPOSE_WHILE(one_thread(HD_RA, "setgroups"), int, setgroups, (size_t n, co
   return change(SYS_setgroups, (long)n, (long)groups, 0);
 }
 
-// libc's calls its own setgroups.
+// libc's initgroups calls setgroups inside libc, past the interposed function.
 HD_INTERPOSE_WHILE(one_thread(HD_RA, "initgroups"), int, initgroups, (const char *user, gid_t group), (user, group)) {
   enum { MOST = 1024 };
   gid_t groups[MOST];

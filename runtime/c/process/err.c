@@ -1,5 +1,5 @@
-// err.c: the functions of libc that print a message and exit. libc calls its own exit in them,
-// past the PLT: the end of the process would be no event, and its status not known.
+// err.c: libc's functions that print a message and exit. They call exit inside libc, past the
+// interposed function, so the runtime would neither record the exit nor learn its status.
 #define _GNU_SOURCE
 #include <err.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ HD_EXPORT void errx(int status, const char *fmt, ...) {
   hd_exit(status, HD_RA);
 }
 
-// libc prints the message, with status 0, which is not to exit.
+// Makes libc print the message; status 0 means that error returns.
 static void complain(int errnum, const char *file, unsigned line, const char *fmt, va_list ap) {
   char *text = NULL;
   if (REAL(vasprintf)(&text, fmt, ap) < 0) text = NULL;

@@ -1,9 +1,9 @@
-// initial_stack.c: the first stack, as the kernel laid it out. From the top down it holds the path of
-// the executable, the environment's strings, those of the arguments, and then the vectors of
-// pointers to them. So whatever their size is moves everything below: the stack of main and of
-// constructors, and the vectors themselves. The controller (internal/target/cprog/padding.go)
-// evens the size out with variables of its own at the end of the environment; here they are
-// taken out again, before any code of the program's runs.
+// initial_stack.c: the initial stack, as laid out by the kernel. From the top down it holds the path
+// of the executable, the strings of the environment and of the arguments, and the vectors of
+// pointers to them. Their size determines the addresses of everything below: the vectors, and the
+// stack of constructors and main. The controller (internal/target/cprog/padding.go) adds variables
+// at the end of the environment to make the size constant. The runtime removes them before any code
+// of the program runs.
 #define _GNU_SOURCE
 #include <elf.h>
 #include <sys/mman.h>
@@ -16,16 +16,15 @@
 #include "process/process.h"
 
 enum { PAGE = 4096, PATH_PAGES = 3 };
-static uintptr_t top;       // of the stack; 0: it is not known
+static uintptr_t top;       // of the stack; 0: unknown
 
 static bool begins(const char *s, const char *with) {
   while (*with && *s == *with) { s++; with++; }
   return !*with;
 }
 
-// The variables that brought the runtime in must not reach what the program starts, nor
-// change what the program sees of its environment. Returns the new end of the vector;
-// *padding is the first padding variable, or NULL.
+// Removes the variables that loaded the runtime, so that neither the program nor its children see
+// them. Returns the new end of the vector; *padding is the first padding variable, or NULL.
 static char **clean(char **envp, char **padding) {
   char **out = envp;
   bool openmp = hd_library_loaded(HD_OPENMP);
@@ -34,7 +33,7 @@ static char **clean(char **envp, char **padding) {
     char *s = *e;
     if (begins(s, HD_PADDING)) {
       *padding = s;
-      break; // it is the rest
+      break; // all further variables are padding
     }
     bool ours = false;
     static const char preload[] = "LD_PRELOAD=";
@@ -72,18 +71,18 @@ void hd_initial_stack_init(char **envp) {
     top = up((uintptr_t)at + bytes);
   }
   if (!padding) return;
-  // The path ends where the stack begins, so its own length decides where it begins.
+  // The path ends at the top of the stack, so its address depends on its length: move it.
   if (at) {
     uintptr_t place = top - PATH_PAGES * PAGE;
     if (place + bytes <= (uintptr_t)at && (uintptr_t)padding < place) {
       hd_copy((char *)place, at, bytes);
       path->a_un.a_val = place;
       hd_padding[0] = (struct hd_extent){ up((uintptr_t)padding), place };
-      hd_padding[1] = (struct hd_extent){ place, top }; // nothing writes there
+      hd_padding[1] = (struct hd_extent){ place, top }; // not written during executions
     }
   }
-  // Who looks for the auxiliary vector goes past the environment's end. libc has its own
-  // pointer to where the kernel put it.
+  // Programs find the auxiliary vector behind the environment, so it moves, too. libc keeps a
+  // pointer to the original.
   if ((char *)(end + 1) + n * sizeof *aux <= (char *)aux) {
     hd_copy((char *)(end + 1), (char *)aux, n * sizeof *aux);
     hd_padding[2] = (struct hd_extent){ up((uintptr_t)(end + 1) + n * sizeof *aux), down((uintptr_t)aux) };
@@ -94,9 +93,9 @@ void hd_initial_stack_init(char **envp) {
 
 // ---- the stack of main
 //
-// The kernel maps it as it is used, up to a limit that counts from its top, arguments, environment
-// and padding included. All of what the program may use is mapped now, so that what an execution
-// leaves deep down is found again (memory/snapshot.c), and padding takes nothing away from it.
+// The kernel maps this stack on use, up to a limit that includes arguments, environment and
+// padding. The runtime maps all that the program may use in advance, so that the snapshot covers it
+// (memory/snapshot.c) and padding does not reduce it.
 static void grow(void) {
   uintptr_t sp = hd_main_sp;
   enum { MOST = 8 << 20, SPARE = 64 << 10 };

@@ -1,9 +1,9 @@
 // instructions.c: system calls that a module makes with its own instructions, past every
-// interposed function: OpenMP's runtime, others that wait with futexes, a program's assembler.
-// If a loaded module contains such an instruction, the kernel hands over all system calls that do
-// not come from libc's text (Syscall User Dispatch, Linux 5.11), and the handler below makes them
-// as syscall() would. The runtime's own calls then go through an instruction of libc's
-// (hd_syscall_at). A program without such a module pays nothing.
+// interposed function: OpenMP's runtime, other libraries that wait with futexes, assembler code.
+// If a loaded module contains such an instruction, the kernel sends SIGSYS for every system call
+// from outside libc's text (Syscall User Dispatch, Linux 5.11), and the handler below performs the
+// call like syscall(). The runtime's own calls then use an instruction in libc's text
+// (hd_syscall_at). Programs without such a module have no overhead.
 //
 // The handler runs on the calling thread's stack, so another thread may be chosen inside it.
 // The kernel's dispatch belongs to a kernel thread, and neither fork nor exec passes it on.
@@ -53,7 +53,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *arg) {
 
 struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
 
-// libc's code that returns from a signal handler; NULL if it does not use any.
+// Returns libc's code that returns from a signal handler; NULL if libc has none.
 static void *restorer(void) {
   struct sigaction act = { .sa_handler = SIG_DFL };
   struct kernel_sigaction set;
@@ -62,7 +62,7 @@ static void *restorer(void) {
   return (uint64_t)set.restorer - libc.lo < libc.size ? set.restorer : NULL;
 }
 
-// Every handler returns by a system call, too.
+// Makes handlers return through back, because a return from a handler is a system call, too.
 static void return_to(void *back) {
   struct kernel_sigaction sa;
   for (int sig = 1; sig < NSIG; sig++) {
@@ -75,13 +75,14 @@ static void return_to(void *back) {
 
 static bool on(void) { return hd_sys6(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, DISPATCH_ON, (long)libc.lo, (long)libc.size, 0, 0) == 0; }
 
-// Outside of executions, and in the loader and the vDSO, it is not the program's call.
+// Reports whether to pass the call on to the kernel: outside of executions, and in the loader and
+// the vDSO, it is not a call of the program.
 static bool passes(uint64_t pc) {
   enum { VDSO_SIZE = 16384 }; // at most
   return !hd_active() || hd_in_loader(pc) || hd_in_runtime(pc) || pc - getauxval(AT_SYSINFO_EHDR) < VDSO_SIZE;
 }
 
-static void (*other)(int, siginfo_t *, void *); // the handler for SIGSYS of any other cause
+static void (*other)(int, siginfo_t *, void *); // the handler for SIGSYS with any other cause
 
 static void on_syscall(int sig, siginfo_t *info, void *context) {
   if (info->si_code != USER_DISPATCH) {
@@ -102,7 +103,7 @@ static void on_syscall(int sig, siginfo_t *info, void *context) {
   hd_context_result(c, r);
 }
 
-// After the handlers of signals/crash.c.
+// Runs after signals/crash.c has installed its handlers.
 static void install(void) {
   if (state == UNUSED || state == UNCAUGHT) return;
   struct kernel_sigaction sa;
@@ -126,10 +127,10 @@ static void install(void) {
 }
 
 static void begin(void) {
-  if (state == CAUGHT && hd_isolation == HD_ISOLATION_FORK) on(); // this process is a new one
+  if (state == CAUGHT && hd_isolation == HD_ISOLATION_FORK) on(); // fork does not pass dispatch on to this process
 }
 
-// In a system call of its own instruction that the kernel did not hand over.
+// Describes a thread blocked in a module's own system call that the kernel did not intercept.
 static const char *stuck(uint64_t pc) {
   if (state == CAUGHT || passes(pc) || hd_path_of_system(hd_module_name(pc)) || !hd_is_syscall(hd_word_at(pc - HD_SYSCALL_SIZE, HD_SYSCALL_SIZE))) return NULL;
   if (state == UNUSED) return hd_text("a system call by an instruction in %s, which was loaded after main began (link the program with it instead)", hd_module_name(pc));

@@ -1,11 +1,11 @@
 // modules.c: every module that registers something, in the order in which core runs its hooks.
 //
 // What the order means:
-//   save, restore   the stack is mapped before the snapshot takes it, and memory is put back
-//                   before mappings are removed and the tables that go with it are restored
-//   end             children are gone before the shared memory that they use
-//   report          descriptors are closed before files are undone
-//   thread_ends     as libc has it: thread_local objects, then keys; robust mutexes come last
+//   save, restore   the stack is mapped before the snapshot saves it; memory is restored before
+//                   mappings are removed and the tables that describe memory are restored
+//   end             children are killed before the shared memory that they use is released
+//   report          descriptors are closed before changes to files are undone
+//   thread_ends     the order of libc: thread_local objects, then keys; robust mutexes come last
 //   main_begins     refusals before threads are started
 //   external        threads that wait for descriptors before those that wait for children
 #include "core/registration.h"

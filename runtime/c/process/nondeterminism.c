@@ -1,8 +1,8 @@
-// nondeterminism.c: what would differ from one execution or process to the next by chance: random
-// numbers, identifiers, the machine. A program under control gets the same every time.
+// nondeterminism.c: random numbers, identifiers and properties of the machine, which differ between
+// executions or processes. A program under control gets the same values every time.
 //
-// Out of reach: the instructions rdrand, rdseed and cpuid, and the kernel's vDSO called
-// past libc. std::random_device is answered here, before it comes to rdrand.
+// Not covered: the instructions rdrand, rdseed and cpuid, and calls of the kernel's vDSO that bypass
+// libc. std::random_device is interposed, so it does not use rdrand.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "core/run.h"
 #include "process/process.h"
 
-// The words that a thread draws depend on nothing but the thread and how many it drew.
+// A random word depends only on the thread and on the number of words it has drawn.
 static uint64_t word(void) {
   struct hd_thread *t = hd.cur;
   return hd_mix(t->name, 0x100000000ull + ++t->nrandom);
@@ -30,7 +30,7 @@ static HD_PROGACCESS void draw(char *p, uint64_t n) {
 }
 
 void hd_nondeterminism_init(void) {
-  uint64_t *p = (uint64_t *)getauxval(AT_RANDOM); // libc has taken its own from it already
+  uint64_t *p = (uint64_t *)getauxval(AT_RANDOM); // libc has already read its own random values
   if (p) { p[0] = 0x6865646c65000001; p[1] = 0x72616e646f6d0002; }
 }
 

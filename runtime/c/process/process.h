@@ -9,12 +9,12 @@ extern const struct hd_registration *const hd_all_modules[]; // modules.c; ended
 void hd_initial_stack_init(char **envp);
 extern const struct hd_registration hd_initial_stack;
 
-// ---- nondeterminism.c: what differs between processes is the same for the program
+// ---- nondeterminism.c: gives the program the same random numbers and identifiers in every process
 void hd_nondeterminism_init(void);
 
 // ---- syscall.c, instructions.c
-// Does a system call as libc's syscall() does, at pc. instruction: a module's own made
-// it, which a refusal names.
+// Performs a system call at pc like libc's syscall(). instruction: a module made the call with its
+// own instruction; the message of a refusal says so.
 long hd_system_call(long n, const long arguments[6], uint64_t pc, bool instruction);
 extern const struct hd_registration hd_instructions;
 

@@ -1,4 +1,4 @@
-// start.c: how the runtime comes into the program, and learns of its end.
+// start.c: how the runtime starts in the program's process, and how it learns of the program's end.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "io/stdio.h"
 #include "process/process.h"
 
-// At exit the loader runs the destructors of all modules, once it has had its lock.
+// The loader's exit handler, which acquires the loader's lock and runs the destructors of all modules.
 static void (*rtld_end)(void);
 static void loader_end(void) {
   if (hd_active()) hd_loader_pass(hd.cur->pend.pc);
@@ -59,9 +59,9 @@ __attribute__((constructor)) static void loaded(int argc, char **argv, char **en
   __atomic_store_n(&hd_shm->state, HD_STATE_LOADED, __ATOMIC_RELEASE);
 }
 
-// exit() or quick_exit() has run everything the program registered: the execution is over.
+// Called when exit() or quick_exit() has run all handlers of the program: ends the execution.
 //
-// Where libc called exit itself (argp_parse, say), only its handlers learn the status.
+// If libc called exit internally (for instance in argp_parse), only exit handlers learn the status.
 static void over(int status, bool flush) {
   if (hd_mode == HD_EARLY)
     hd_refuse("the program ended with status %d before main: a constructor called exit", hd.exit_status);

@@ -1,6 +1,6 @@
-// syscall.c: system calls made through libc's syscall(), or with the instruction (instructions.c). One for which there is a function of
-// libc that the runtime stands in for goes to that function; a few that touch nothing but the
-// caller's own memory, or only ask, go to the kernel; any other is refused by its number.
+// syscall.c: system calls made through libc's syscall(), or with the instruction (instructions.c). A
+// call that corresponds to an interposed function of libc goes to that function. A few that only
+// query, or affect only the caller's memory, go to the kernel. Any other is refused by its number.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_arch_prctl: hd_unsupported("a raw system call that changes signals or the thread pointer");
   case SYS_exit: hd_unsupported("exit by a raw system call");
   case SYS_exit_group: _exit(I(0));
-  // identity and chance
+  // identifiers and random numbers
   case SYS_gettid: return gettid();
   case SYS_getpid: return getpid();
   case SYS_getppid: return getppid();
@@ -153,7 +153,7 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_chdir: return chdir(P(0));
   case SYS_fchdir: return fchdir(I(0));
   case SYS_umask: return (long)umask((mode_t)a[0]);
-  // these ask, or order memory
+  // queries and memory barriers
   case SYS_membarrier: case SYS_uname: case SYS_sysinfo: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
   case SYS_stat: case SYS_fstat: case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access: case SYS_faccessat:
   case SYS_readlink: case SYS_readlinkat: case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_ftruncate:

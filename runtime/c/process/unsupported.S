@@ -1,10 +1,10 @@
-// unsupported.S: what the runtime does not model. Called by a program under control, each
-// names itself and the execution ends as unsupported; outside of control it goes to libc.
-// Nothing that could block the carrier, start another thread of control or leave state
-// that memory cannot restore may be missing from this list.
+// unsupported.S: functions that the runtime does not model. In a program under control, a call
+// ends the execution as unsupported and names the function; otherwise it goes to libc. The list
+// must be complete for functions that can block the carrier, start another thread of control or
+// leave state that restoring memory does not undo.
 #include "arch/asm.h"
 	.text
-// What memory that is put back does not undo, and a process of the execution's own does.
+// Functions whose effects restoring memory does not undo, but the end of the process does.
 	.macro	isolated name
 	hooked	\name, 1 // HD_ISOLATION_FORK
 	.endm
@@ -32,7 +32,7 @@
 	hooked	sigstack
 	hooked	sigvec
 	hooked	signalfd
-// waiting for the outside world
+// waits for other processes
 	hooked	mkfifo
 	hooked	flock
 	hooked	lockf
@@ -57,7 +57,7 @@
 	hooked	copy_file_range
 	hooked	pidfd_open
 	hooked	pidfd_getfd
-// what would be left in the file system, and cannot be put back
+// changes to the file system that the runtime cannot undo
 	hooked	mknod
 	hooked	mknodat
 	hooked	mkfifoat
@@ -89,7 +89,7 @@
 	hooked	aio_fsync
 	hooked	aio_fsync64
 	hooked	getaddrinfo_a
-// memory that comes from elsewhere
+// memory from sources other than mmap and malloc
 	isolated	memfd_create
 	isolated	brk
 	isolated	sbrk

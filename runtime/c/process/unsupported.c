@@ -6,7 +6,7 @@
 
 struct record { const char *name; void *real; uint64_t isolation; };
 
-// Returns where to go on: libc's function.
+// Returns the address at which the call continues: libc's function.
 __attribute__((visibility("hidden"))) void *hd_unsupported_call(struct record *r, uint64_t pc) {
   if (hd_active()) {
     hd.cur->pend.pc = pc;

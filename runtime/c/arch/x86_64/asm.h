@@ -1,7 +1,7 @@
-// asm.h: functions that a compiler cannot write, as assembler macros. The rooms' .S files
-// instantiate them; what they call is the room's own.
+// asm.h: assembler macros for functions that C cannot express. The rooms' .S files instantiate
+// them with functions of their own room.
 
-// A function of libc's that returns twice. before gets its arguments and returns libc's.
+// A function of libc that returns twice. before receives its arguments and returns libc's function.
 	.macro	returns_twice name, before
 	.globl	\name
 	.type	\name, @function
@@ -24,7 +24,7 @@
 	.size	\name, . - \name
 	.endm
 
-// Another name of a function. It jumps, so the caller is the one that the function sees.
+// Another name of a function. It jumps, so the function sees the original caller.
 	.macro	same name, as
 	.globl	\name
 	.type	\name, @function
@@ -34,8 +34,8 @@
 	.size	\name, . - \name
 	.endm
 
-// A function that looks at who called it: the call goes on, unchanged, at the address that
-// the function given to enter returns for (number, return address).
+// A function that depends on its caller: the call continues, unchanged, at the address that the
+// function given to enter returns for (number, return address).
 	.macro	entry name, number
 	.globl	\name
 	.type	\name, @function
@@ -69,9 +69,9 @@ enter:	.cfi_startproc
 	.size	enter, . - enter
 	.endm
 
-// A function that passes a record of itself (name, room for the address of the function that it
-// stands for, argument) and its return address to the function given to hooks_by, and goes on
-// where that says, with the arguments as they came.
+// A function that passes a record of itself (name, a field for the address of libc's function,
+// argument) and its return address to the function given to hooks_by, and then continues at the
+// address that this function returns, with unchanged arguments.
 	.macro	hooked name, argument=0
 	.globl	\name
 	.type	\name, @function

@@ -1,5 +1,5 @@
 // calls.S: calls on another stack or from another place, and the return from a signal.
-// Calls f(sig, info, context) on another stack, which is the program's: a fault here is, too.
+// Calls f(sig, info, context) on another stack of the program. A fault here counts as the program's.
 	.section hd_progaccess, "ax", @progbits
 	.globl	hd_call_on
 	.hidden	hd_call_on
@@ -25,7 +25,7 @@ hd_call_on:                             // (stack, f, sig, info, context)
 	.size	hd_call_on, . - hd_call_on
 
 	.text
-// Goes back to where a fault was: the kernel takes all registers from the context.
+// Resumes at the faulting instruction: the kernel loads all registers from the context.
 	.globl	hd_context_resume
 	.hidden	hd_context_resume
 	.type	hd_context_resume, @function
@@ -38,8 +38,7 @@ hd_context_resume:                              // (ucontext_t *)
 	.size	hd_context_resume, . - hd_context_resume
 
 
-// Calls function(a, b) so that it sees ret, the address of a return instruction, as the
-// place that it returns to.
+// Calls function(a, b) with ret, the address of a return instruction, as its return address.
 	.globl	hd_call_from
 	.hidden	hd_call_from
 	.type	hd_call_from, @function

@@ -1,5 +1,5 @@
-// context.c: the registers that the kernel saved for a signal handler, and the control words
-// and frame of a new fiber.
+// context.c: access to the registers that the kernel saved for a signal handler, and the control
+// words and frame of a new fiber.
 #define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <stddef.h>
@@ -68,8 +68,8 @@ void hd_context_copy(ucontext_t *to, const ucontext_t *from, uintptr_t extra) {
 
 // ---- system calls
 //
-// What is caught when a module makes system calls with its own instructions includes the
-// runtime's, so then these two are pieces of libc's text.
+// If a module makes system calls with its own instructions, the kernel also intercepts the
+// runtime's. These two then point to code in libc's text.
 void (*hd_syscall_at)(void);
 void *hd_sigreturn_at = (void *)hd_sigreturn;
 
@@ -82,8 +82,8 @@ long hd_context_syscall(const ucontext_t *c, long arguments[6]) {
 
 void hd_context_result(ucontext_t *c, long result) { c->uc_mcontext.gregs[REG_RAX] = (greg_t)result; }
 
-// Unwinders and debuggers know a signal's frame by just these bytes, and look at the one
-// before, which must be no function's.
+// Unwinders and debuggers recognise a signal frame by exactly these bytes. They look up the byte
+// before, which must not belong to a function.
 __asm__(".text\n nop\n.hidden hd_sigreturn\n.globl hd_sigreturn\nhd_sigreturn:\n movq $15, %rax\n syscall\n");
 
 // ---- fibers

@@ -1,6 +1,6 @@
 // fiber.S: switching stacks. A suspended fiber's stack holds, from its saved stack
 // pointer up: the SSE and x87 control words, r15 r14 r13 r12 rbx rbp, the return address.
-// Control words belong to a thread; everything else the ABI lets a call destroy.
+// Control words belong to a thread. A call may change all other registers, by the ABI.
 	.text
 
 	.globl	hd_fiber_switch
@@ -32,7 +32,7 @@ load:
 	movl	(%rsi), %eax
 	movzwl	4(%rsi), %ecx
 	movq	%rsi, %rsp
-	subq	$8, %rsp                // compare before loading: a load serialises
+	subq	$8, %rsp                // load only if different: ldmxcsr serialises
 	stmxcsr	(%rsp)
 	cmpl	(%rsp), %eax
 	je	1f

@@ -23,9 +23,9 @@ static inline long hd_sys6(long n, long a, long b, long c, long d, long e, long 
 #define hd_sys(n, a, b, c) hd_sys6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define hd_sys4(n, a, b, c, d) hd_sys6((n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
-// Compilers call memcpy and memset on their own, to copy and to clear structs. These calls must
-// not reach the functions that the runtime interposes (memory/memcpy.c), which are accesses of the
-// program's.
+// Compilers generate calls to memcpy and memset for copies and initialisations of structs. These
+// calls must not reach the interposed functions (memory/memcpy.c), which count as accesses of the
+// program.
 #ifndef HD_INTERPOSES_MEMCPY
 __asm__(".set memcpy, hd_memcpy\n\t.set memmove, hd_memmove\n\t.set memset, hd_memset");
 #endif
@@ -43,9 +43,9 @@ static inline void hd_fill(void *dst, int byte, uint64_t n) {
   __asm__ volatile("rep stosb" : "+D"(dst), "+c"(n) : "a"(byte) : "memory");
 }
 
-// The word at an address in the program's memory, or gone if that cannot be read: for
-// looking at an object on behalf of a thread that does not run. A fault here goes on behind
-// the load (hd_context_fix_up), which has not changed the register then.
+// Returns the word at an address in the program's memory, or the value of gone if it cannot be read. For reading
+// an object on behalf of a thread that does not run. After a fault, execution continues behind the
+// load (hd_context_fix_up), which has not changed the register.
 static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
   __asm__ volatile("1: movl (%1), %0\n2:\n"
                    ".pushsection hd_fixups, \"a\"\n.balign 4\n.long 1b - ., 2b - .\n.popsection"
@@ -53,7 +53,7 @@ static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
   return gone;
 }
 
-extern int hd_fsgsbase; // whether wrfsbase works; -1: not known yet
+extern int hd_fsgsbase; // 1: wrfsbase is available, 0: not; -1: not known yet
 void hd_set_fs_slowly(uintptr_t fs);
 static inline void hd_set_fs(uintptr_t fs) {
   if (__builtin_expect(hd_fsgsbase > 0, 1)) __asm__ volatile("wrfsbase %0" : : "r"(fs) : "memory");
@@ -67,7 +67,7 @@ static inline uintptr_t hd_fs(void) {
 
 static inline void hd_pause(void) { __builtin_ia32_pause(); }
 
-// Returns what was there. No call into libatomic is made.
+// Returns the old value. Does not call libatomic.
 static inline unsigned __int128 hd_wide_cas(volatile unsigned __int128 *p, unsigned __int128 expected, unsigned __int128 v) {
   uint64_t lo = (uint64_t)expected, hi = (uint64_t)(expected >> 64);
   __asm__ volatile("lock cmpxchg16b %0" : "+m"(*p), "+a"(lo), "+d"(hi) : "b"((uint64_t)v), "c"((uint64_t)(v >> 64)) : "memory", "cc");

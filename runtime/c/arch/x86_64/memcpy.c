@@ -1,4 +1,4 @@
-// memcpy.c: the copies that compilers put into the runtime's files (inline.h).
+// memcpy.c: the functions behind copies that compilers generate in the runtime's files (inline.h).
 #define HD_INTERPOSES_MEMCPY
 #include <stddef.h>
 #include "arch/arch.h"
