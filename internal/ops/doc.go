@@ -42,8 +42,8 @@
 // the waiters, any of them may have been woken (MayWake).
 //
 // A barrier's generation ends when as many threads have arrived as its initialisation specifies. In
-// a trace without the initialisation, a generation ends at an arrival marked as the last, or at the
-// first arrival after a thread has left.
+// a trace without the initialisation, a new generation begins with an arrival numbered 1, or with
+// the first arrival after a thread has left.
 //
 // A reader-writer lock that prefers writers has an event where a writer begins to wait
 // (Announce); until that writer has the lock or fails, readers block.

@@ -25,7 +25,8 @@ func (s *State) destroy(_ *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
-	// The object keeps its number, so analyses reuse its slice entry with its address.
+	// The object keeps its number: the next object at this address reuses its slice entries in
+	// analyses.
 	o := s.Object(ev.Object)
 	o.forget()
 	s.changed(Forgotten, ev.Thread, o, 0)
