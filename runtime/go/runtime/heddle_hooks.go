@@ -170,7 +170,7 @@ func hdParkedIn(gp *g, t *hdThread, op uint16, skip uint8) {
 	}
 }
 
-// hdEnds is called by a goroutine whose function has returned.
+// hdEnds runs in a goroutine whose function has returned.
 func hdEnds() {
 	gp := getg()
 	t := hdThreadOf(gp)
@@ -251,8 +251,8 @@ func hdBlocks() {
 	}
 }
 
-// hdFind is called by the scheduler before it steals or sleeps, after the runtime's own goroutines
-// have run. It returns the goroutine to run; or nil and true to search again from the start; or nil
+// The scheduler calls hdFind before it steals or sleeps, after the runtime's own goroutines have
+// run. hdFind returns the goroutine to run; or nil and true to search again from the start; or nil
 // and false if heddle controls nothing here.
 func hdFind() (*g, bool) {
 	if !hd.active {

@@ -35,7 +35,7 @@ func hdWaits(t *hdThread) bool {
 
 // hdYields reports whether the thread must let others run first. Spinning goroutines take turns at
 // each point. After a while without progress each runs for several points at a time, since two that
-// retry in the same way could undo each other's attempts for ever.
+// retry in the same way could undo each other's attempts forever.
 func hdYields(t *hdThread) bool {
 	if t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdMonopolises(t) {
 		return true

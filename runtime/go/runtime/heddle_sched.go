@@ -220,7 +220,7 @@ func hdTimer() int64 {
 
 // hdPolled is the number of points after which, late in an execution, time advances although
 // goroutines are enabled. A goroutine may poll in a way that heddle does not recognise; without
-// this it would use up the step budget.
+// this it would exhaust the step budget.
 const hdPolled = 20000
 
 // hdChoose picks the thread that performs the next operation, and updates time and the schedule. A
