@@ -77,7 +77,7 @@ type arm struct {
 type recording struct {
 	// Cost is what watching cost, in events sent from the program to heddle.
 	Cost, Threads int
-	Sync          int                // scheduling points whatever the set is
+	Sync          int                // scheduling points for any set
 	Accesses      map[trace.Site]int // by instruction
 }
 

@@ -33,7 +33,7 @@ type actor struct {
 	started bool
 	ended   bool
 	joined  bool
-	// cancelled: another thread asked it to end.
+	// cancelled: another thread requested its cancellation.
 	cancelled bool
 	holds     []trace.Object // mutexes
 	rw        map[trace.Object]bool
