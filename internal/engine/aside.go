@@ -26,17 +26,17 @@ type Found struct {
 	Executions int `json:"executions"`
 }
 
-// aside are the findings that do not end the search, by key, with the number of executions that
+// aside holds the findings that do not end the search, by key, with the number of executions that
 // showed each: those to ignore, and with Options.All those found so far.
 type aside struct {
 	executions map[string]int
 	races      []resolvedRace
-	hung       bool // a hang went on with the largest step budget, so later ones count as hangs
+	hung       bool // a hang lasted beyond the largest step budget, so later ones count as hangs
 }
 
-// resolvedRace is the key of a race of two instructions in functions of the library, whose callers only a
-// recording shows. It stands for later races of the two instructions, whoever calls the functions, as
-// finding.Same does.
+// resolvedRace is the key of a race of two instructions in library functions, whose callers only a
+// recording shows. It is used for later races of the two instructions, whoever calls the functions,
+// as finding.Same does.
 type resolvedRace struct {
 	accesses []trace.Access
 	key      string
@@ -153,7 +153,7 @@ func (s *search) share(opts *SimplifyOptions) {
 	}
 }
 
-// totals fills in the report what was set aside.
+// totals adds the findings set aside to the report.
 func (s *search) totals() {
 	r := s.report
 	for _, k := range slices.Compact(slices.Sorted(slices.Values(s.opts.Ignore))) {

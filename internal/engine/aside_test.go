@@ -42,7 +42,7 @@ func masked() simprog.Program {
 	}}
 }
 
-// keysOf are the keys of masked's two bugs.
+// keysOf returns the keys of masked's two bugs.
 func keysOf(t *testing.T) (assertion, deadlock string) {
 	t.Helper()
 	r := find(t, simprog.New(masked()), Options{Seed: 1, Runs: 5000, All: true, NoSimplify: true})
@@ -60,8 +60,8 @@ func keysOf(t *testing.T) (assertion, deadlock string) {
 	return assertion, deadlock
 }
 
-// TestIgnore: an ignored finding does not end the search and is counted, and no execution is lost
-// after it: neither the rest of a repeated plan nor a plan.
+// TestIgnore: an ignored finding does not end the search and is counted, and no execution after it
+// is lost: neither the rest of a repeated plan nor a plan.
 func TestIgnore(t *testing.T) {
 	assertion, deadlock := keysOf(t)
 	for seed := range uint64(3) {
@@ -159,7 +159,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestAllResumes: a search for all findings that was interrupted goes on, and reports those that the
+// TestAllResumes: an interrupted search for all findings continues, and reports those that the
 // first part did not.
 func TestAllResumes(t *testing.T) {
 	opts := Options{Seed: 2, Runs: 3000, All: true, NoSimplify: true}
@@ -198,7 +198,7 @@ func TestAllResumes(t *testing.T) {
 	}
 }
 
-// TestIgnoreRaces: an ignored race does not hide another one of the same execution.
+// TestIgnoreRaces: an ignored race does not hide another race of the same execution.
 func TestIgnoreRaces(t *testing.T) {
 	program := simprog.Program{Name: "two-races", Main: func(t *simprog.Thread) {
 		x, y := t.Var(0), t.Var(0) // they race in every execution

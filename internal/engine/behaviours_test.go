@@ -44,8 +44,8 @@ func TestBehaviours(t *testing.T) {
 	estimate(1. / 3)
 }
 
-// TestUnseen: over draws whose distribution is known, in plans that share a parameter, the
-// estimate is close to what is in truth unseen.
+// TestUnseen: over draws whose distribution is known, in plans that share a parameter, the estimate
+// is close to the true probability.
 func TestUnseen(t *testing.T) {
 	const kinds, plans, each = 3000, 400, 16
 	r := rand.New(rand.NewPCG(1, 2))
@@ -73,7 +73,7 @@ func TestUnseen(t *testing.T) {
 		b := newBehaviours()
 		seen := [kinds]bool{}
 		for p := range uint64(plans) {
-			// A plan's parameter: it shows kinds of one remainder only.
+			// A plan's parameter: the plan only shows kinds with one remainder.
 			k := r.IntN(8)
 			for range each {
 				x := draw(func(i int) bool { return i%8 == k })

@@ -46,9 +46,9 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 // continue.
 const stillAtLimit = time.Second
 
-// whileStill is limited, except that an execution that has been still for at least least when the
-// limit comes continues until it gives a sign of life or the watchdog judges it: a hang in the last
-// execution must not pass for a program without a failure.
+// whileStill is limited, except that an execution that has been still for at least least at the
+// limit continues until it shows a sign of life or the watchdog ends it: a hang in the last
+// execution must not be reported as a search without a failure.
 func whileStill(ctx context.Context, t target.Target, d, least time.Duration) (context.Context, context.CancelFunc) {
 	r, ok := target.As[target.Stillness](t)
 	if !ok || d <= 0 {

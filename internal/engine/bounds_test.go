@@ -16,13 +16,13 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// until waits for ctx as a target does whose execution does not end.
+// until waits for ctx, like a target whose execution does not end.
 func until(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// patient is a target that can be made to take its time.
+// patient is a target that a test can make slow.
 type patient struct {
 	meddler
 	slow func(context.Context, schedule.Plan) error
@@ -50,7 +50,7 @@ type stuck struct {
 
 func (s *stuck) Still() time.Duration { return s.still() }
 
-// TestUnfinished: an exploration in which no execution ended says nothing of the program.
+// TestUnfinished: an exploration in which no execution ended makes no statement about the program.
 func TestUnfinished(t *testing.T) {
 	target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error { return until(ctx) }}
 	// Without the limit it would not end.
@@ -58,7 +58,7 @@ func TestUnfinished(t *testing.T) {
 	if err != nil || r.Outcome != Unfinished || r.Ended != ByTime || r.Executions != 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
-	// While it gives no sign of life the watchdog has its time.
+	// Without a sign of life, the watchdog still gets its full time.
 	began := time.Now()
 	still := &stuck{target, func() time.Duration { return time.Since(began) % (2 * time.Second) }}
 	r, err = Find(context.Background(), still, Options{Time: 10 * time.Millisecond}, nil)
@@ -73,8 +73,8 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestStillAtTheLimit: a later execution that has been still for long when the time limit comes is
-// left to the watchdog; one that has not is ended.
+// TestStillAtTheLimit: a later execution that has been still for long at the time limit is left to
+// the watchdog; others are ended.
 func TestStillAtTheLimit(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -111,13 +111,13 @@ func TestStillAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestNotConfirmed: a failure that is interrupted, or out of time, while it is being made
-// sure of is found, not confirmed, and its trace is written.
+// TestNotConfirmed: a failure whose confirmation is interrupted or runs out of time is reported as
+// found but not confirmed, and its trace is written.
 func TestNotConfirmed(t *testing.T) {
 	for _, interrupt := range []bool{false, true} {
 		for _, test := range []struct {
 			name  string
-			stuck func(schedule.Plan) bool // what does not end
+			stuck func(schedule.Plan) bool // plans that do not end
 			trace bool
 		}{
 			{"recording", func(p schedule.Plan) bool { return p.Record && p.Mode == schedule.NoScript }, false},
@@ -150,7 +150,7 @@ func TestNotConfirmed(t *testing.T) {
 				}
 				file := filepath.Join(t.TempDir(), "bug.hdl")
 				opts.Keep = keepIn(file, "")
-				r, err := Find(ctx, target, opts, nil) // what is stuck ends with the limit or the interrupt only
+				r, err := Find(ctx, target, opts, nil) // stuck plans end only with the limit or the interrupt
 				if interrupt != errors.Is(err, context.Canceled) || !interrupt && err != nil {
 					t.Errorf("error %v", err)
 				}
@@ -179,8 +179,7 @@ func TestNotConfirmed(t *testing.T) {
 	}
 }
 
-// TestErrorWhileConfirming: heddle's own failure does not make a failure of the program go
-// unsaid.
+// TestErrorWhileConfirming: if heddle itself fails, a failure of the program is still reported.
 func TestErrorWhileConfirming(t *testing.T) {
 	lost := errors.New("the target was lost")
 	target := &meddler{Target: simprog.New(simprog.ABBA()), before: func(p schedule.Plan) error {
@@ -195,8 +194,8 @@ func TestErrorWhileConfirming(t *testing.T) {
 	}
 }
 
-// TestSimplifyTime: simplification that takes long ends at its own limit or that of the
-// whole, with the best so far.
+// TestSimplifyTime: a long simplification ends at its own limit or that of the search, with the
+// best result so far.
 func TestSimplifyTime(t *testing.T) {
 	for _, opts := range []Options{
 		{Seed: 1, Simplify: SimplifyOptions{Time: 200 * time.Millisecond}},
@@ -266,7 +265,7 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("after %d: %v, %+v", at, err, r)
 		}
 	}
-	// While simplifying, the finding is kept, with what simplification had reached.
+	// During simplification, the finding is kept, with the simplest execution so far.
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	simplifying := 0
@@ -294,7 +293,7 @@ func TestTime(t *testing.T) {
 	if r.Outcome != Nothing || r.Executions == 0 || r.Seconds > 5 {
 		t.Errorf("%+v", r)
 	}
-	// What was found in time is confirmed, and not simplified after it.
+	// A failure found in time is confirmed, and not simplified after the limit.
 	late := false
 	target := &meddler{Target: simprog.New(simprog.LostUpdate(3)), after: func(_ *schedule.Plan, o *schedule.Outcome) {
 		if o.Ending.Kind.Failed() && !late {

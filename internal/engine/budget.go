@@ -13,7 +13,7 @@ import (
 
 // A correct program may pass any number of scheduling points. So unless the user sets a budget, the
 // first execution, which is fair, gets a large one, and later executions get roomSteps times what
-// it took. This way a program that is just long does not look like a hang.
+// the first took. A long program then does not look like a hang.
 const (
 	firstSteps = 1 << 23
 	usualSteps = abi.MaxSteps // the budget where a plan names none
@@ -62,7 +62,7 @@ func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	return false, nil
 }
 
-// budget sets the step budget of the executions to come from the first one.
+// budget sets the step budget of later executions from the first one.
 func (s *search) budget(o *schedule.Outcome) error {
 	if s.report.Executions != 1 || !s.unbounded() {
 		return nil

@@ -16,17 +16,17 @@ import (
 
 // chess is iterative context bounding (Musuvathi, Qadeer, PLDI 2007) with sleep sets (Godefroid,
 // LNCS 1032): an exhaustive search whose plans are prefixes of decisions, in the order of their
-// preemptions. It is here to show that such a search needs nothing of the loop that the loop has
-// not: it is for programs whose threads all end, and knows no time-outs.
+// preemptions. It shows that the loop already supports such a search. It is for programs whose
+// threads all end, and ignores time-outs.
 type chess struct {
 	setting strategy.Setting
-	// Frontier are the prefixes that have not been planned, by preemptions.
+	// Frontier holds the prefixes that have not been planned, by preemptions.
 	Frontier map[int][]*branch
 	Flying   map[int]*branch // by Request.Key
 	Keys     int
 	Reduce   bool
-	// Visited are the executions that no earlier one is equivalent to (without Reduce: all), and
-	// Redundant is how many others were made.
+	// Visited are the executions that are not equivalent to an earlier one (without Reduce:
+	// all); Redundant is the number of the other executions.
 	Visited   []string
 	Redundant int
 	wrong     []string
@@ -36,7 +36,7 @@ type chess struct {
 type branch struct {
 	Script      []schedule.Step
 	Threads     []trace.Thread
-	Sleep       []trace.Event // operations that are not to come next: executions with them are covered
+	Sleep       []trace.Event // operations that must not come next: executions with them are covered
 	Preemptions int
 }
 
@@ -56,7 +56,7 @@ func (c *chess) Next(int) (strategy.Request, bool) {
 	least := slices.Min(slices.Collect(maps.Keys(c.Frontier)))
 	for _, b := range c.Flying {
 		if b.Preemptions < least {
-			return strategy.Request{}, false // it may have branches that come before
+			return strategy.Request{}, false // its executions may add branches that come earlier
 		}
 	}
 	bs := c.Frontier[least]
@@ -126,15 +126,14 @@ func (c *chess) Observe(o *strategy.Observation) {
 	c.Visited = append(c.Visited, schedule.Format(schedule.ScriptOf(t), t.Threads))
 }
 
-// independent reports whether two operations, both of which could come next, give the same in
-// either order.
+// independent reports whether two operations, both enabled, have the same effect in either order.
 func independent(a, b *trace.Event) bool {
 	reads := func(e *trace.Event) bool { return e.Op == trace.OpRead || e.Op == trace.OpAtomicLoad }
 	return a.Thread != b.Thread && (a.Object == 0 || a.Object != b.Object || reads(a) && reads(b))
 }
 
-// crossing is main and some threads that pass through a lock, and then read or write a variable
-// that only the even ones share. Nothing goes wrong.
+// crossing has a main thread and threads that take a lock, and then read or write a variable shared
+// only by the even ones. It has no bug.
 //
 //go:noinline
 func crossing(threads int) simprog.Program {
@@ -161,8 +160,7 @@ func crossing(threads int) simprog.Program {
 	}}
 }
 
-// sampled returns the schedules and the behaviours of a program, as far as many random executions
-// show them.
+// sampled returns the schedules and the behaviours of a program seen in many random executions.
 func sampled(t *testing.T, program simprog.Program, executions int) (schedules map[string]bool, behaviours map[uint64]bool) {
 	schedules, behaviours = map[string]bool{}, map[uint64]bool{}
 	target := simprog.New(program)
@@ -211,7 +209,7 @@ func (s *spy) Observe(o *strategy.Observation) {
 }
 
 // TestExhaustive: a search by prefixes visits every execution of a program exactly once, in the
-// order of preemptions, and knows when it is done.
+// order of preemptions, and detects its completion.
 func TestExhaustive(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		c, r, _ := exhaust(t, crossing(1), false, workers)
@@ -266,8 +264,7 @@ func TestSleepSets(t *testing.T) {
 	}
 }
 
-// TestExhaustiveFindsBug: the failure is found with the fewest preemptions that it needs, and
-// replays.
+// TestExhaustiveFindsBug: the failure is found with the fewest possible preemptions, and replays.
 func TestExhaustiveFindsBug(t *testing.T) {
 	r := find(t, simprog.New(simprog.LostWakeup()), Options{NoSimplify: true, Search: func(s strategy.Setting) strategy.Strategy { return newChess(s, true) }})
 	if r.Outcome != Bug || !r.Finding.Confirmed || r.Finding.Preemptions != 2 {

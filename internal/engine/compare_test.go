@@ -6,8 +6,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestWatchdogsPlace: a hang that the watchdog ended is the same hang wherever in its loop it
-// was met, and nothing else may differ.
+// TestWatchdogsPlace: a hang that the watchdog ended is the same hang at any instruction of its
+// loop; any other difference counts.
 func TestWatchdogsPlace(t *testing.T) {
 	recorded := trace.Ending{Kind: trace.Hang, Message: "watchdog: the program computes", Thread: 1, Site: trace.MakeSite(0, 0x53), Output: []byte("tick tick ")}
 	for _, test := range []struct {

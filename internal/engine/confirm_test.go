@@ -10,8 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// flaky fails at random for no reason that a schedule could repeat, and has a real bug
-// besides if told so.
+// flaky fails at random, independently of the schedule, and also has a real bug if bug is set.
 func flaky(bug bool) simprog.Program {
 	executions := 0
 	return simprog.Program{Name: "flaky", Main: func(t *simprog.Thread) {
@@ -25,8 +24,8 @@ func flaky(bug bool) simprog.Program {
 	}}
 }
 
-// TestNotReproduced: what does not come again is counted and noted, and the search goes
-// on where it was.
+// TestNotReproduced: a failure that does not reproduce is counted and noted, and the search
+// continues where it stopped.
 func TestNotReproduced(t *testing.T) {
 	target := &meddler{Target: simprog.New(flaky(false))}
 	r := find(t, target, Options{Runs: 300})
@@ -36,7 +35,7 @@ func TestNotReproduced(t *testing.T) {
 	if !strings.HasPrefix(r.Notes[0], "not reproduced: execution 3 (") || !strings.Contains(r.Notes[0], "ended with assertion: out of luck") {
 		t.Errorf("note: %s", r.Notes[0])
 	}
-	// No execution is missing or ran twice because of the interruptions.
+	// The interruptions caused no execution to be skipped or repeated.
 	for i, seed := range target.seeds {
 		if seed != uint64(i) {
 			t.Fatalf("execution %d has seed %d: %v", i, seed, target.seeds)
@@ -48,7 +47,7 @@ func TestNotReproduced(t *testing.T) {
 	}
 }
 
-// TestReplayMustBeIdentical: a failure that comes again but by other events is none.
+// TestReplayMustBeIdentical: a failure that recurs with other events is not a finding.
 func TestReplayMustBeIdentical(t *testing.T) {
 	n := 0
 	target := &meddler{Target: simprog.New(simprog.ABBA()), after: func(p *schedule.Plan, o *schedule.Outcome) {
@@ -62,8 +61,8 @@ func TestReplayMustBeIdentical(t *testing.T) {
 	}
 }
 
-// TestAnotherFailureIsNotTheSame: where the plan, run again, fails by another bug, the
-// first one is not confirmed.
+// TestAnotherFailureIsNotTheSame: if the plan, run again, fails with another bug, the first failure
+// is not confirmed.
 func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	target := &meddler{Target: simprog.New(simprog.LostUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
 		if o.Ending.Kind.Failed() && p.Record {
@@ -80,7 +79,7 @@ func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	}
 }
 
-// TestKilledByTheWatchdog: a hang that leaves nothing to record is still a finding.
+// TestKilledByTheWatchdog: a hang that cannot be recorded is still a finding.
 func TestKilledByTheWatchdog(t *testing.T) {
 	target := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
 		if p.Seed == 13 {

@@ -34,7 +34,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestTargetFails: heddle's own failures come back as they are, with the report so far.
+// TestTargetFails: Find returns a target's errors unchanged, with the report so far.
 func TestTargetFails(t *testing.T) {
 	lost := errors.New("the target was lost")
 	for at := range 60 {

@@ -24,7 +24,7 @@ type exploration struct {
 	ctx context.Context
 
 	mu      sync.Locker // protects the fields below and the search; a no-op for a single worker
-	changed *sync.Cond  // signalled when plans were added or the exploration is over
+	changed *sync.Cond  // signalled when plans were added or the exploration has ended
 	over    bool        // no more plans are handed out
 	failure *failure
 	err     error
@@ -67,7 +67,7 @@ type alone struct{}
 func (alone) Lock()   {}
 func (alone) Unlock() {}
 
-// work has a worker run plans until the exploration is over.
+// work has a worker run plans until the exploration has ended.
 func (x *exploration) work(w Worker) {
 	// One worker must not take all available plans.
 	held, most := 0, strategy.Window
@@ -108,7 +108,7 @@ func (x *exploration) work(w Worker) {
 	}
 }
 
-// wait blocks until a plan can be taken, and returns false once the exploration is over or has no
+// wait blocks until a plan can be taken, and returns false once the exploration has ended or has no
 // plans.
 func (x *exploration) wait() bool {
 	x.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// instant is a target whose executions take no time, so that only the loop's does.
+// instant is a target whose executions take no time, so that the benchmark measures only the loop.
 type instant struct{ target.Target }
 
 func (i instant) Stream(_ context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
@@ -36,7 +36,7 @@ func (i instant) Stream(_ context.Context, next func() (schedule.Plan, bool), do
 	}
 }
 
-// BenchmarkLoop is what the controller does for an execution besides carrying it out.
+// BenchmarkLoop measures the controller's work for an execution, without executing it.
 func BenchmarkLoop(b *testing.B) {
 	b.ReportAllocs()
 	r, err := Find(context.Background(), instant{simprog.New(simprog.LockedUpdate(2))}, Options{Runs: b.N}, func(Progress) {})

@@ -16,9 +16,8 @@ import (
 )
 
 // feedback is a small search by reads-from feedback, after RFF (Wolff et al., ASPLOS 2024): it
-// keeps the schedules in which some read got its value from a write that it had not before, and
-// follows them up to a random decision. It is here to show that such a search needs nothing of
-// the loop that the loop has not.
+// keeps the schedules in which some read returned the value of a write for the first time, and
+// follows them up to a random decision. It shows that the loop already supports such a search.
 type feedback struct {
 	setting strategy.Setting
 	source  *rand.PCG
@@ -33,10 +32,10 @@ type feedbackState struct {
 	Points []trace.Site
 	Pairs  map[string]bool // reads-from pairs seen
 	Corpus [][]schedule.Step
-	Names  [][]trace.Thread // that the scripts of Corpus speak of
+	Names  [][]trace.Thread // threads named in the scripts of Corpus
 }
 
-// mutants is how many plans are made before their outcomes are looked at.
+// mutants is how many plans are made before their outcomes are observed.
 const mutants = 8
 
 func newFeedback(s strategy.Setting) *feedback {
@@ -130,9 +129,9 @@ func TestFeedback(t *testing.T) {
 	}
 }
 
-// raceDirected is race-directed search (Sen, PLDI 2008) as far as plans with scripts can do it:
-// for each race that a recording shows, the thread of the second access runs ahead to it while the
-// other one is held before the first, or the two are left as they were up to the first access and
+// raceDirected is race-directed search (Sen, PLDI 2008) as far as plans with scripts allow: for
+// each race that a recording shows, either the thread of the second access runs up to that access
+// while the other thread waits before the first, or the schedule is kept up to the first access and
 // the rest is random.
 type raceDirected struct {
 	setting strategy.Setting
@@ -192,7 +191,7 @@ func (d *raceDirected) Observe(o *strategy.Observation) {
 	}
 }
 
-// choice is the event as one that was a decision, if it is one when sites are scheduling points.
+// choice returns the event if it is a decision when sites are scheduling points.
 func choice(e trace.Event, sites []trace.Site) []trace.Event {
 	for _, s := range sites {
 		if e.Site == s {
@@ -205,8 +204,8 @@ func choice(e trace.Event, sites []trace.Site) []trace.Event {
 	return []trace.Event{e}
 }
 
-// TestRaceDirected: a search that does nothing but turn races round finds what they lead to in a
-// handful of executions, and ends when there are no more.
+// TestRaceDirected: a search that only reverses races finds the resulting bugs in a few executions,
+// and ends when no races are left.
 func TestRaceDirected(t *testing.T) {
 	search := func(s strategy.Setting) strategy.Strategy {
 		return &raceDirected{setting: s, known: map[[2]race.Access]bool{}}
@@ -224,7 +223,7 @@ func TestRaceDirected(t *testing.T) {
 	}
 }
 
-// strictly is a strategy with one plan, to be followed strictly.
+// strictly is a strategy with one plan, which must be followed strictly.
 type strictly struct {
 	plan     schedule.Plan
 	made     bool
@@ -250,8 +249,8 @@ func (s *strictly) Observe(o *strategy.Observation) {
 	}
 }
 
-// TestDivergence: a strict plan that cannot be followed is an answer for the strategy that made
-// it, and neither a failure nor the end. For a plan without a script it is a bug in heddle.
+// TestDivergence: if a strict plan cannot be followed, its strategy observes that; it is neither a
+// failure nor the end of the search. For a plan without a script it is a bug in heddle.
 func TestDivergence(t *testing.T) {
 	s := &strictly{plan: schedule.Plan{Mode: schedule.Strict, Script: []schedule.Step{{Thread: 0, Op: trace.OpBarrierWait, Wake: -1}}, Threads: []trace.Thread{{Name: 1, Parent: -1}}}}
 	r := find(t, simprog.New(simprog.LockedUpdate(2)), Options{Search: func(strategy.Setting) strategy.Strategy { return s }})

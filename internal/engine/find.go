@@ -31,7 +31,7 @@ type search struct {
 	seen       strategy.Observation // of the current execution
 	expect     int32
 	expectSet  bool
-	roomy      bool // the step budget is heddle's to choose (budget.go)
+	roomy      bool // heddle chooses the step budget (budget.go)
 	behaviours behaviours
 	races      map[[2]race.Access]raced
 	cut        bool // the output of some execution was truncated
@@ -71,8 +71,8 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 const maxNotes = 10
 
 // Find explores the target's schedules until an execution fails, then confirms, simplifies and
-// reports that failure. With Options.All it goes on after it until the search reaches its bounds;
-// findings that Options.Ignore names do not end it and are only counted.
+// reports that failure. With Options.All it continues after the failure until the search reaches
+// its bounds; findings that Options.Ignore names do not end it and are only counted.
 //
 // The report is never nil: if Find is interrupted or fails, the report has the results so far. A
 // failure that was seen is always in it, with Finding.Confirmed false if it could not be confirmed.
@@ -163,8 +163,8 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	if s.progress == nil || !now && !s.due.Load() {
 		return
 	}
-	// A timer, because reading the clock would cost more than the rest of the loop's work for an
-	// execution.
+	// A timer, because reading the clock would cost more than the rest of the loop's work for
+	// an execution.
 	s.due.Store(false)
 	time.AfterFunc(100*time.Millisecond, func() { s.due.Store(true) })
 	p := Progress{

@@ -11,26 +11,28 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestFindsBugs: every program's bug is found from several seeds, replays, and comes out
-// of the simplifier at the known minimum.
+// TestFindsBugs: every program's bug is found from several seeds, replays, and is simplified to the
+// known minimum.
 func TestFindsBugs(t *testing.T) {
 	for _, test := range []struct {
 		program               simprog.Program
 		kind, message         string
 		switches, preemptions int  // minimum
-		shown                 bool // heddle shows that it is
+		shown                 bool // heddle proves that it is minimal
 	}{
 		// main|A|B|A|main: the preemption is between A's read and its write.
 		{simprog.LostUpdate(2), "assertion", "counter == threads", 4, 1, true},
 		{simprog.LostUpdate(5), "assertion", "counter == threads", 7, 1, false},
-		// main|A|B: A is left holding its first lock; main was blocked, and nobody moves after.
+		// main|A|B: A is descheduled holding its first lock; main was blocked, and no
+		// thread runs after.
 		{simprog.ABBA(), "deadlock", "T1 (mutex lock) and T2 (mutex lock) wait for one another", 2, 1, true},
 		// main|A|main|A: A tests the flag, main sets it and signals, A waits.
 		{simprog.LostWakeup(), "deadlock", "T1 never returns from a condition wait", 3, 2, true},
 		{simprog.OrderViolation(), "signal", "SIGSEGV", 1, 1, true},
-		// main|A|main|A: main polls and is never blocked, A is left between flag and use.
+		// main|A|main|A: main polls and is never blocked, A is descheduled between flag and
+		// use.
 		{simprog.UseAfterFree(), "misuse", "use of freed memory", 3, 2, false},
-		// main|B|A|main: B merely comes first.
+		// main|B|A|main: it suffices that B runs first.
 		{simprog.ExitStatus(), "exit", "exit status 9, expected 8", 3, 0, true},
 		{simprog.TwoStage(), "assertion", "second == 2", 0, 0, true},
 	} {
@@ -61,7 +63,7 @@ func TestFindsBugs(t *testing.T) {
 	}
 }
 
-// TestFindsHang: the hang replays with the budget it was cut off by.
+// TestFindsHang: the hang replays with the step budget that ended it.
 func TestFindsHang(t *testing.T) {
 	target := simprog.New(simprog.Polite())
 	r := find(t, target, Options{Runs: 2000, MaxSteps: 200, Simplify: SimplifyOptions{Executions: 300}})
@@ -73,7 +75,7 @@ func TestFindsHang(t *testing.T) {
 	}
 }
 
-// TestGoodPrograms: nothing is found, in exactly the executions asked for.
+// TestGoodPrograms: nothing is found, in exactly the requested number of executions.
 func TestGoodPrograms(t *testing.T) {
 	for _, runs := range []int{1, 2, 17, 500} {
 		target := simprog.New(simprog.LockedUpdate(3))
@@ -99,7 +101,8 @@ func TestFindsWithinAHandful(t *testing.T) {
 	}
 }
 
-// TestUninstrumented says so, and still finds what synchronisation shows.
+// TestUninstrumented: the report says that accesses are not observed, and bugs in synchronisation
+// are still found.
 func TestUninstrumented(t *testing.T) {
 	program := simprog.ABBA()
 	program.Blind = true
@@ -114,8 +117,7 @@ func TestUninstrumented(t *testing.T) {
 	}
 }
 
-// TestRandomNumbers: a program that draws random numbers repeats, because its seed goes
-// with the trace.
+// TestRandomNumbers: a program that draws random numbers repeats, because the trace has its seed.
 func TestRandomNumbers(t *testing.T) {
 	program := simprog.Program{Name: "dice", Main: func(t *simprog.Thread) {
 		x, y := t.Rand()>>1, t.Var(0)

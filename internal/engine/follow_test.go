@@ -54,12 +54,12 @@ func TestFollow(t *testing.T) {
 	if _, err := Replay(t.Context(), simprog.New(changedUpdate(false)), met); err != nil {
 		t.Errorf("what was met does not replay: %v", err)
 	}
-	// Fixed.
+	// The bug is fixed.
 	met, err = Follow(t.Context(), simprog.New(changedUpdate(true)), bug, nil)
 	if err != nil || met.Ending.Kind.Failed() {
 		t.Errorf("%+v, %v", met.Ending, err)
 	}
-	// Of another kind of points.
+	// A trace with another version of scheduling points.
 	other := *bug
 	other.Header.PointsVersion += 7
 	if _, err := Follow(t.Context(), simprog.New(simprog.LostUpdate(2)), &other, nil); err == nil {
@@ -67,8 +67,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// The exploration of a program that shows nothing new ends automatically, after as many
-// executions whatever the time, and not before what is there has been seen.
+// The exploration of a program that shows nothing new ends automatically, after the same number of
+// executions at any speed, and not before every behaviour has been seen.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	const stale = 500

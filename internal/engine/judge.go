@@ -174,11 +174,11 @@ func samePair(as []trace.Access, r race.Race) bool {
 	return len(as) == 2 && (is(as[0], r.Pair[0]) && is(as[1], r.Pair[1]) || is(as[0], r.Pair[1]) && is(as[1], r.Pair[0]))
 }
 
-// sequential reports whether nothing of a recorded execution could have been otherwise: only
-// the first thread was ever enabled, no select had more than one case, and no timer, signal or
-// child process was involved. A second thread counts even if the first was blocked whenever it
-// was enabled: the first may have blocked outside a scheduling point, as in a read from a pipe.
-// A wrong true would cost findings, so in doubt the result is false.
+// sequential reports whether a recorded execution is the only possible one: only the first thread
+// was ever enabled, no select had more than one case, and no timer, signal or child process was
+// involved. A second thread counts even if the first was blocked whenever the second was enabled:
+// the first may have blocked outside a scheduling point, as in a read from a pipe. A wrong true
+// would cost findings, so in doubt the result is false.
 func sequential(t *trace.Trace) bool {
 	if t.Header.Target != "go" && len(t.Threads) > 1 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// leaking makes every good execution of a program one that leaves its thread 1 behind.
+// leaking makes every good execution of a program leave thread 1 behind.
 func leaking(p simprog.Program, running bool) *meddler {
 	return &meddler{Target: simprog.New(p), after: func(_ *schedule.Plan, o *schedule.Outcome) {
 		leave(o, running)
@@ -26,8 +26,8 @@ func leave(o *schedule.Outcome, running bool) {
 	}
 }
 
-// Leaks do not end the search: what is worse is found behind them, in the same execution as
-// without.
+// Leaks do not end the search: worse failures are found after them, in the same execution as
+// without leaks.
 func TestLeakHidesNothing(t *testing.T) {
 	want := find(t, simprog.New(simprog.LostUpdate(2)), Options{Seed: 1, NoSimplify: true})
 	for _, fails := range []bool{false, true} {
@@ -54,7 +54,7 @@ func TestLeakHidesNoRace(t *testing.T) {
 	}
 }
 
-// Where nothing worse is found a leak is listed, once, and is a failure if the options say so.
+// If nothing worse is found a leak is listed, once, and is a failure if the options say so.
 func TestLeaks(t *testing.T) {
 	for _, running := range []bool{false, true} {
 		r := find(t, leaking(simprog.LockedUpdate(2), running), Options{Runs: 100})
@@ -79,7 +79,7 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// What is left only where earlier executions of the process had a part in it is not a leak.
+// A goroutine that is left only because of earlier executions of the process is not a leak.
 func TestLeakOfEarlierExecutions(t *testing.T) {
 	m := &meddler{Target: simprog.New(simprog.LockedUpdate(2))}
 	streamed := 0

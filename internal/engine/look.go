@@ -37,8 +37,8 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		x.report.Masked++
 	}
 	if failed {
-		// The runtime stops a plan at its first failure. If the search goes on after this failure,
-		// the remaining executions must still run.
+		// The runtime stops a plan at its first failure. If the search continues after this
+		// failure, the remaining executions must still run.
 		last = p.observed == p.request.Plan.Repeat
 	}
 	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}

@@ -29,8 +29,9 @@ type Options struct {
 	// Ignore are keys (finding.Key) of findings that do not end the search. They are counted in
 	// Report.Ignored.
 	Ignore []string
-	// All goes on after a finding until the search reaches another bound, and collects distinct
-	// findings in Report.Findings. Each may take a quarter of the time left for simplification.
+	// All continues the search after a finding until it reaches another bound, and collects
+	// distinct findings in Report.Findings. Each may take a quarter of the time left for
+	// simplification.
 	All bool
 	// Search makes the strategy; nil means a strategy.Portfolio of all samplers.
 	Search func(strategy.Setting) strategy.Strategy
@@ -39,8 +40,8 @@ type Options struct {
 	// of workers.
 	Workers []Worker
 
-	// Save receives the state of an exploration that found nothing, or that All was set for, and that
-	// Time, Runs or an interrupt ended after at least one execution. It may be nil.
+	// Save receives the state of an exploration that Time, Runs or an interrupt ended after at
+	// least one execution, if it found nothing or All is set. It may be nil.
 	Save func(state []byte) error
 	// Resume continues the exploration from such a state. Program and options must be the same
 	// except for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Findings,
@@ -104,9 +105,9 @@ func (o *Options) delays() schedule.Delays {
 type SimplifyOptions struct {
 	Executions int           // 0 means the simplifier's default
 	Time       time.Duration // 0 means no bound
-	// ExtraTime bounds the search that goes on when no operation helps any more, for a simpler
-	// execution or until none can be simpler: 0 means no bound but Time. NoExtra skips this search,
-	// and Endless removes its bound on executions.
+	// ExtraTime bounds the further search, after no operation helps any more, for a simpler
+	// execution or a proof that none exists: 0 means no bound but Time. NoExtra skips this
+	// search, and Endless removes its bound on executions.
 	ExtraTime time.Duration
 	NoExtra   bool
 	Endless   bool

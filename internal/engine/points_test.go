@@ -12,8 +12,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestPointsGrow: instructions that only run once another race has been lost become
-// points too, and without them the bug is not found.
+// TestPointsGrow: instructions that run only after another race was lost become scheduling points
+// too; without them the bug is not found.
 func TestPointsGrow(t *testing.T) {
 	fair := record(t, simprog.TwoStage(), RecordOptions{})
 	r := find(t, simprog.New(simprog.TwoStage()), Options{Runs: 20000})
@@ -34,7 +34,7 @@ func TestPointsGrow(t *testing.T) {
 	if first := len(race.Sites(racesOf(fair))); r.Outcome != Bug || grown == 0 || r.Points <= first {
 		t.Errorf("%d points, %d after the first execution, %d racing instructions that the first execution did not reach: %+v", r.Points, first, grown, r)
 	}
-	// The search continues finding what it can, but not this, when recording shows nothing.
+	// Without recordings that show races, the search continues, but cannot find this bug.
 	blind := &meddler{Target: simprog.New(simprog.TwoStage()), after: func(p *schedule.Plan, o *schedule.Outcome) {
 		if o.Trace != nil {
 			o.Trace.Events = slices.DeleteFunc(o.Trace.Events, func(e trace.Event) bool { return e.Op.IsAccess() && !sites[e.Site] })
@@ -45,9 +45,9 @@ func TestPointsGrow(t *testing.T) {
 	}
 }
 
-// TestStrategiesBeatStress: on the programs it is meant for, every strategy fails at least
-// three times as often as the program left to an ordinary scheduler, which lets a thread
-// run for as long as it can, apart from a rare preemption.
+// TestStrategiesBeatStress: on the programs it is meant for, every strategy fails at least three
+// times as often as an ordinary scheduler, which lets a thread run as long as possible, apart from
+// rare preemptions.
 func TestStrategiesBeatStress(t *testing.T) {
 	const executions = 1000
 	rate := func(program simprog.Program, points []trace.Site, plan func(seed uint64) schedule.Plan) int {

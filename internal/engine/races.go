@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// raced is a race that some watched execution showed. Naming its object takes symbols and waits
+// raced is a race that some watched execution showed. Naming its object needs symbols and waits
 // until the end of the search; the witness keeps the parts of the trace needed for it.
 type raced struct {
 	race.Race

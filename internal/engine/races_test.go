@@ -16,8 +16,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// lateRace races only if the second thread comes before the first has set the flag: then
-// both write x. Nothing else goes wrong.
+// lateRace races only if the second thread comes before the first has set the flag: then both write
+// x. It has no other bug.
 //
 //go:noinline
 func lateRace() simprog.Program {
@@ -42,8 +42,8 @@ func lateRace() simprog.Program {
 	}}
 }
 
-// TestRacesFail: a race that no other failure follows from is found, confirmed,
-// simplified and replayed, and both sides are told.
+// TestRacesFail: a race that causes no other failure is found, confirmed, simplified and replayed,
+// and both accesses are reported.
 func TestRacesFail(t *testing.T) {
 	t.Run("accesses sent", func(t *testing.T) { testRacesFail(t, simprog.New(lateRace())) })
 	t.Run("watched in place", func(t *testing.T) { testRacesFail(t, simprog.NewWatching(lateRace())) })
@@ -92,14 +92,14 @@ func testRacesFail(t *testing.T, late target.Target) {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}
-		// main|T2|T1, and main ends: T2 merely comes first.
+		// main|T2|T1, and main ends: it suffices that T2 runs first.
 		if s := r.Simplified; !s.Complete || s.Preemptions != 0 || s.Switches > 3 {
 			t.Errorf("seed %d: simplified to %d switches, %d preemptions", seed, s.Switches, s.Preemptions)
 		}
 	}
 }
 
-// TestRealFailuresComeFirst: a race does not hide that an assertion failed.
+// TestRealFailuresComeFirst: a race does not hide a failed assertion.
 func TestRealFailuresComeFirst(t *testing.T) {
 	asserts := simprog.Program{Name: "asserts", Main: func(t *simprog.Thread) {
 		x := t.Var(0)
@@ -113,7 +113,7 @@ func TestRealFailuresComeFirst(t *testing.T) {
 	}
 }
 
-// TestTheSameRaceCounts: of several races of an execution, the one that is looked for.
+// TestTheSameRaceCounts: if an execution has several races, the oracle picks the one given.
 func TestTheSameRaceCounts(t *testing.T) {
 	at := func(id trace.ThreadID, op trace.Op, object, site uint64) trace.Event {
 		return trace.Event{Thread: id, Op: op, Object: trace.Object(object), Site: trace.MakeSite(0, site), Size: 4}
@@ -149,8 +149,8 @@ func TestTheSameRaceCounts(t *testing.T) {
 	}
 }
 
-// TestRaceMessageOrder: the message names the accesses in the order in which they happened, which
-// the drawing shows.
+// TestRaceMessageOrder: the message names the accesses in the order in which they happened, as the
+// drawing does.
 func TestRaceMessageOrder(t *testing.T) {
 	where := func(s trace.Site, _ []trace.Site) string { return place(nil, s) }
 	for _, ops := range [][2]trace.Op{{trace.OpRead, trace.OpWrite}, {trace.OpWrite, trace.OpRead}} {
@@ -172,8 +172,7 @@ func TestRaceMessageOrder(t *testing.T) {
 	}
 }
 
-// TestStopWhenSequential: without a choice one execution is enough, and only where that is
-// asked for.
+// TestStopWhenSequential: without a choice one execution is enough, if the option is set.
 func TestStopWhenSequential(t *testing.T) {
 	alone := simprog.Program{Name: "alone", Main: func(t *simprog.Thread) {
 		m := t.Mutex()

@@ -147,7 +147,7 @@ type RecordOptions struct {
 	Sparse bool
 }
 
-// Record records one execution, whatever its ending. If heddle does not support the program, the
+// Record records one execution, however it ends. If heddle does not support the program, the
 // error is an *UnsupportedError.
 func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Trace, error) {
 	plan := schedule.Plan{Policy: schedule.Fair}

@@ -101,7 +101,7 @@ func TestReplayNamesTheFirstDifference(t *testing.T) {
 	}
 }
 
-// TestReplayOfAnotherProgram is refused before anything runs.
+// TestReplayOfAnotherProgram: the replay is rejected before anything runs.
 func TestReplayOfAnotherProgram(t *testing.T) {
 	recorded := record(t, simprog.ABBA(), RecordOptions{})
 	target := simprog.New(simprog.LostUpdate(2))
@@ -129,7 +129,7 @@ func TestReplayOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// TestSimplifyAlone: from a trace, as its own command does.
+// TestSimplifyAlone simplifies from a trace, as the simplify command does.
 func TestSimplifyAlone(t *testing.T) {
 	program := simprog.LostUpdate(4)
 	found := find(t, simprog.New(program), Options{NoSimplify: true})

@@ -67,9 +67,9 @@ type Report struct {
 	// Leaks are the goroutines left by tests, each confirmed in a process of its own.
 	Leaks []Leak `json:"leaks,omitempty"`
 
-	// Ignored are the findings of Options.Ignore, ordered by key. Masked counts the executions that
-	// such a finding, or with Options.All one found before, ended: what they would have shown after
-	// it is not known.
+	// Ignored are the findings of Options.Ignore, ordered by key. Masked counts the executions
+	// ended by such a finding, or with Options.All by one found before: what they would have
+	// shown later is unknown.
 	Ignored []Ignored `json:"ignored,omitempty"`
 	Masked  int       `json:"masked,omitempty"`
 
@@ -91,9 +91,9 @@ type Unseen struct {
 // Finding is the failure found. If it was simplified, Message, Where, Threads and Race describe the
 // simplified execution.
 type Finding struct {
-	// Confirmed means that the execution was recorded and its trace replayed identically, or that a
-	// hang which had to be killed happened twice. If false, confirmation was cut short, and
-	// Report.Notes says why.
+	// Confirmed means that the execution was recorded and its trace replayed identically, or
+	// that a hang whose process had to be killed happened twice. If false, confirmation was cut
+	// short, and Report.Notes says why.
 	Confirmed bool   `json:"confirmed"`
 	Key       string `json:"key"` // see finding.Key; that of the execution as found
 	Kind      string `json:"kind"`

@@ -15,7 +15,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestJSON: the report as others read it. Names in it are kept.
+// TestJSON checks the report's JSON form, whose names other programs rely on.
 func TestJSON(t *testing.T) {
 	where := func(s trace.Site, exact bool) string {
 		if exact {
@@ -77,8 +77,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestFindingIsTheSimplifiedOne: the simplified execution may fail with another value, and with a
-// race in the other order; the report says what its trace shows.
+// TestFindingIsTheSimplifiedOne: the simplified execution may fail with another value, or with a
+// race in the other order; the report describes what its trace shows.
 func TestFindingIsTheSimplifiedOne(t *testing.T) {
 	const want = 8
 	counts := &meddler{
@@ -123,7 +123,7 @@ func TestFindingIsTheSimplifiedOne(t *testing.T) {
 		t.Error("no simplification changed the message: this test shows nothing")
 	}
 
-	// A write and a read without a lock: whichever comes first is simpler.
+	// A write and a read without a lock: the simpler execution may have either first.
 	races := simprog.New(simprog.Program{Name: "races", Main: func(t *simprog.Thread) {
 		x, y := t.Var(0), t.Var(0)
 		one := t.Go(func(t *simprog.Thread) {
@@ -159,7 +159,8 @@ func endings(o *schedule.Outcome) []*trace.Ending {
 	return []*trace.Ending{&o.Ending, &o.Trace.Ending}
 }
 
-// TestExternalIsReported: once, however many executions depended on external nondeterminism.
+// TestExternalIsReported: external nondeterminism is noted once, even if many executions depended
+// on it.
 func TestExternalIsReported(t *testing.T) {
 	for _, every := range []uint64{0, 3} {
 		n := uint64(0)

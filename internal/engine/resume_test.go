@@ -15,14 +15,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// course is a loop reduced to the contract of strategies, which can be left after any execution.
+// course is a loop reduced to the contract of strategies; it can stop after any execution.
 type course struct {
 	t          *testing.T
 	worker     Worker
 	window     int
 	strategy   strategy.Strategy
 	flight     []strategy.InFlight
-	plans      []schedule.Plan // that the strategy made
+	plans      []schedule.Plan // made by the strategy
 	behaviours map[uint64]bool
 	executions int
 }
@@ -53,7 +53,7 @@ func (c *course) carryOut(r *strategy.Request, index int, last bool) {
 	}
 }
 
-// run goes on until so many executions have been made in all, or the search is complete.
+// run continues until the total number of executions is reached, or the search is complete.
 func (c *course) run(executions int) {
 	for c.executions < executions {
 		for len(c.flight) < c.window {
@@ -77,8 +77,8 @@ func (c *course) run(executions int) {
 	}
 }
 
-// TestResume: a search that was saved after any execution, and goes on in another process, makes
-// the plans that it would have made.
+// TestResume: a search saved after any execution and resumed in another process makes the plans
+// that it would have made.
 func TestResume(t *testing.T) {
 	const executions = 400
 	for name, search := range map[string]func(strategy.Setting) strategy.Strategy{
@@ -139,7 +139,7 @@ func marshalled(t *testing.T, p schedule.Plan) []byte {
 	return b
 }
 
-// TestRestoreRefuses: what belongs to another search, program or heddle, or is damaged.
+// TestRestoreRefuses: a state of another search, program or version, or a damaged one, is rejected.
 func TestRestoreRefuses(t *testing.T) {
 	setting := strategy.Setting{Build: "abc", Seed: 7, Points: []trace.Site{3}}
 	p := strategy.NewPortfolio(setting)
@@ -198,8 +198,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestFindResumes: a search that was interrupted at any time and goes on finds what it would have
-// found, in the same execution.
+// TestFindResumes: a search interrupted at any time and resumed finds what it would have found, in
+// the same execution.
 func TestFindResumes(t *testing.T) {
 	for _, program := range []simprog.Program{simprog.TwoStage(), simprog.StandStill(10), simprog.LockedUpdate(3)} {
 		for _, at := range []int{1, 2, 5, 30, 77, 300} {
@@ -226,7 +226,7 @@ func TestFindResumes(t *testing.T) {
 			}
 			opts.Resume = state
 			got := find(t, simprog.New(program), opts)
-			got.Races = want.Races // of those before it was interrupted the second half knows nothing
+			got.Races = want.Races // the second half does not have races from before the interrupt
 			if a, b := stripped(want), stripped(got); a != b {
 				t.Errorf("%s, interrupted after %d:\n%s, want\n%s", program.Name, at, b, a)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestReplaySchedule: the schedule of what was found, as a string alone, gives the same
-// execution and the same end.
+// TestReplaySchedule: a finding's schedule, as a string alone, gives the same execution and the
+// same ending.
 func TestReplaySchedule(t *testing.T) {
 	t.Parallel()
 	for _, program := range []simprog.Program{
@@ -43,7 +43,7 @@ func TestReplaySchedule(t *testing.T) {
 	}
 }
 
-// TestReplayScheduleOfAnotherProgram names the step that the program does not do.
+// TestReplayScheduleOfAnotherProgram: the error names the step that the program does not follow.
 func TestReplayScheduleOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	tr, err := Record(t.Context(), simprog.New(simprog.ABBA()), RecordOptions{})
@@ -57,7 +57,7 @@ func TestReplayScheduleOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// TestReplayScheduleGoesOn: where the schedule has ended the fair policy decides.
+// TestReplayScheduleGoesOn: after the end of the schedule, the fair policy decides.
 func TestReplayScheduleGoesOn(t *testing.T) {
 	t.Parallel()
 	tr, err := Record(t.Context(), simprog.New(simprog.LockedUpdate(2)), RecordOptions{})
@@ -71,7 +71,7 @@ func TestReplayScheduleGoesOn(t *testing.T) {
 	}
 }
 
-// TestReplayScheduleRefuses: strings that are not schedules are refused, and nothing runs.
+// TestReplayScheduleRefuses: strings that are not schedules are rejected, and nothing runs.
 func TestReplayScheduleRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := ReplaySchedule(t.Context(), nil, "hds1.p5.AAAA", ScheduleOptions{}); !errors.Is(err, schedule.ErrString) {

@@ -13,7 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// stripped is a report without what depends on time.
+// stripped returns a report without the parts that depend on time.
 func stripped(r *Report) string {
 	r.Seconds, r.PerSecond = 0, 0
 	if r.Simplified != nil {
@@ -32,7 +32,8 @@ func stripped(r *Report) string {
 	return string(b)
 }
 
-// TestSameSeedSameFinding, however long things take; another seed finds another one.
+// TestSameSeedSameFinding: the same seed gives the same finding at any speed; another seed gives
+// another.
 func TestSameSeedSameFinding(t *testing.T) {
 	for _, program := range []simprog.Program{simprog.LostUpdate(4), simprog.ABBA(), simprog.TwoStage(), simprog.StandStill(10)} {
 		found := map[string]bool{}
@@ -63,8 +64,8 @@ func TestSameSeedSameFinding(t *testing.T) {
 	}
 }
 
-// leftover is a target whose executions in a stream see what those before them have left
-// behind, as those of a Go test do.
+// leftover is a target whose executions in a stream see what earlier ones have left behind, like
+// those of a Go test.
 type leftover struct{ target.Target }
 
 func (l leftover) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
@@ -80,8 +81,8 @@ func (l leftover) Stream(ctx context.Context, next func() (schedule.Plan, bool),
 	})
 }
 
-// TestFindingIsByItself: what is reported does not depend on the executions before it, and
-// is not a failure of replay if it would.
+// TestFindingIsByItself: the reported finding does not depend on earlier executions, and one that
+// would is not reported as a failed replay.
 func TestFindingIsByItself(t *testing.T) {
 	for _, program := range []simprog.Program{simprog.LostUpdate(2), simprog.ABBA()} {
 		for seed := range uint64(10) {

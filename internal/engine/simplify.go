@@ -21,11 +21,11 @@ import (
 // and confirms the result by a strict replay.
 //
 // If the options, an error or the context cut it short, the result is the simplest execution found
-// so far and Cut is true unless every operation was tried; its replay may exceed the limit by Grace. Reaching the options'
-// bounds is not an error. Otherwise the error is that of the target or the context,
-// tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or a
-// *DivergedError if the result does not replay. The result is nil if simplification could not start
-// or the failure did not reproduce.
+// so far and Cut is true unless every operation was tried; its replay may exceed the limit by
+// Grace. Reaching the options' bounds is not an error. Otherwise the error is that of the target or
+// the context, tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or
+// a *DivergedError if the result does not replay. The result is nil if simplification could not
+// start or the failure did not reproduce.
 func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
 	if !recorded.Ending.Kind.Failed() {
 		return nil, fmt.Errorf("there is no failure in the trace to keep: the execution ended with %v", recorded.Ending.Kind)
@@ -41,8 +41,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
 	exec := judged(t, verdictOf(recorded, opts.Locate, opts.Where))
 	start := recorded
-	// A hang is as long as the step budget. Reordering turns it into a few very long TEIs, which
-	// then have to be shortened event by event. Cutting it first leaves nothing to reorder.
+	// A hang lasts as long as the step budget. Reordering turns it into a few very long TEIs,
+	// which must then be shortened event by event. Cutting it first leaves nothing to reorder.
 	left := opts.Executions
 	prompt, promptly, err := recorded, 0, error(nil)
 	if strategy.DelaysOf(recorded) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
@@ -111,8 +111,8 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	return s, err
 }
 
-// batched returns an executor that queues plans on the target, so that it executes one while heddle
-// looks at the outcome of another.
+// batched returns an executor that queues plans on the target, so that the target executes one
+// while heddle analyses the outcome of another.
 func batched(t target.Target, v verdict) tinertia.Batch {
 	watches := target.Watches(t)
 	return func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error {
@@ -142,7 +142,7 @@ func withAccesses(ctx context.Context, exec schedule.Executor, details *tinertia
 	plan.Accesses = true
 	o, err := exec(ctx, plan)
 	if err != nil || o.Trace == nil || !same(o.Ending) {
-		return err // if it does not replay, its strict replay says where it differs
+		return err // if it does not replay, its strict replay reports where it differs
 	}
 	most := o.Trace.Header.MaxAccesses
 	o.Trace.Header = result.Header
@@ -155,17 +155,17 @@ func withAccesses(ctx context.Context, exec schedule.Executor, details *tinertia
 // execution records the result.
 const StaticMerge tinertia.Operation = "static-merge"
 
-// Undelay is the operation of a simplification that looks for an execution in which no wait, sleep or
-// timer overtakes a thread. Such a failure needs no slow machine, so it is preferred even if it has
-// more preemptions.
+// Undelay is the operation of a simplification that searches for an execution in which no wait,
+// sleep or timer overtakes a thread. Such a failure needs no slow machine, so it is preferred even
+// if it has more preemptions.
 const Undelay tinertia.Operation = "undelay"
 
-// undelayRuns is how many executions undelayed makes.
+// undelayRuns is the number of executions undelayed makes.
 const undelayRuns = 64
 
-// undelayed looks for the failure in executions without overtaking: that of the recorded schedule
-// with waits and sleeps that take their time, and then random ones. It returns the recorded
-// execution if it finds none.
+// undelayed searches for the failure in executions without overtaking: first the recorded schedule
+// with waits and sleeps of full length, then random ones. It returns the recorded execution if it
+// finds none.
 func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	like.Mode, like.Delays, like.Timeouts, like.Accesses = schedule.Tolerant, schedule.NoDelays, false, false
 	for i := range like.Script {
@@ -183,7 +183,7 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 				o.Trace.Header = recorded.Header
 				return o.Trace, executed, nil
 			}
-			// Whether it fails with the recorded seed remains to be seen.
+			// Whether it fails with the recorded seed is still unknown.
 			plan = like
 			plan.Script, plan.Threads = schedule.ScriptOf(o.Trace), o.Trace.Threads
 			continue
@@ -197,8 +197,8 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 
 // merged reorders the independent operations of the recorded execution for fewer context switches,
 // and runs the result. It returns the recorded execution if reordering gains nothing or the result
-// does not fail in the same way, which without external nondeterminism the dependences rule out. A
-// timer that overtook no thread must not do so in its new place.
+// does not fail in the same way, which the dependences rule out unless external nondeterminism is
+// involved. A timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	reordered, r := static.Reordered(recorded)
 	if r.After >= r.Before {

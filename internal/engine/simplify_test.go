@@ -10,7 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestSimplifiedMustReplay: a simplified execution that does not replay is not handed out.
+// TestSimplifiedMustReplay: a simplified execution that does not replay is not reported.
 func TestSimplifiedMustReplay(t *testing.T) {
 	replays := 0
 	target := &meddler{Target: simprog.New(simprog.ABBA()), after: func(p *schedule.Plan, o *schedule.Outcome) {

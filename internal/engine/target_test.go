@@ -11,7 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// meddler is a target whose outcomes a test sees and may change.
+// meddler is a target whose outcomes a test can inspect and change.
 type meddler struct {
 	target.Target
 	before func(schedule.Plan) error               // of a single execution
@@ -65,8 +65,8 @@ func find(t *testing.T, target target.Target, opts Options) *Report {
 	return r
 }
 
-// keepIn writes the trace as it was found to one file and the simplified one to another; an
-// empty name is for nowhere.
+// keepIn writes the original trace to one file and the simplified one to another; an empty name
+// means that it is not written.
 func keepIn(bug, simple string) func(*trace.Trace, string) (string, error) {
 	return func(tr *trace.Trace, original string) (string, error) {
 		name := bug

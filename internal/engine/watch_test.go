@@ -44,7 +44,7 @@ func TestSameSearchInPlace(t *testing.T) {
 			if sent.Finding == nil || sent.Finding.Kind != trace.Race.String() {
 				continue
 			}
-			// Only the recordings of a race have accesses, whoever watched.
+			// Only the recordings of a race have accesses, with either kind of target.
 			if !slices.Equal(steps(sent.Simplified.Recorded), steps(inPlace.Simplified.Recorded)) || !hasAccesses(inPlace.Simplified.Recorded) || !hasAccesses(inPlace.Finding.Recorded) {
 				t.Errorf("%s, seed %d: the recordings differ", program.Name, seed)
 			}
@@ -181,8 +181,8 @@ func TestInPlaceIsObservation(t *testing.T) {
 	}
 }
 
-// TestStackOfEarlierAccess: the trace says from where the earlier access of a race was called, if it
-// has the access.
+// TestStackOfEarlierAccess: the call stack of a race's earlier access is found if the trace has the
+// access.
 func TestStackOfEarlierAccess(t *testing.T) {
 	heap := trace.MakeObject(trace.RegionHeap, 0, 0x40)
 	stack := trace.MakeObject(trace.RegionStack, 0, 0x40)

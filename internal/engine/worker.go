@@ -10,8 +10,8 @@ import (
 )
 
 // Worker runs plans for an exploration, in one or more processes, on this machine or another. All
-// workers of a search run the same build with the same libraries, so that sites mean the same to
-// all of them and a plan gives the same execution on any worker.
+// workers of a search run the same build with the same libraries, so that sites mean the same on
+// each of them and a plan gives the same execution on any worker.
 type Worker interface {
 	// Work takes jobs from next and calls done with their results. The results of one job come in
 	// the order of its executions, and the last one sets Last; those of different jobs may come in
@@ -39,7 +39,7 @@ type Job struct {
 // done returns.
 type Execution struct {
 	Tag uint64 // the plan's
-	// Outcome is nil if the plan ended early, before all executions that it asked for; Last is then
+	// Outcome is nil if the plan ended early, before all requested executions; Last is then
 	// true.
 	Outcome *schedule.Outcome
 	Last    bool // no other result of the job follows

@@ -19,8 +19,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// remote is a worker at the other end of a connection. Only bytes go through: plans and outcomes
-// as they marshal.
+// remote is a worker at the other end of a connection, which carries plans and outcomes in
+// marshalled form only.
 type remote struct {
 	out *gob.Encoder
 	in  *gob.Decoder
@@ -33,12 +33,12 @@ type wireJob struct {
 
 type wireExecution struct {
 	Tag     uint64
-	Outcome []byte // none if the plan ended early
+	Outcome []byte // empty if the plan ended early
 	Last    bool
 	Seen    []byte // JSON
 }
 
-// connect starts the other end of a connection, with a target of its own.
+// connect starts the other end of a connection, with its own target.
 func connect(t *testing.T, program simprog.Program) Worker {
 	ours, theirs := net.Pipe()
 	served := make(chan error, 1)
@@ -123,7 +123,7 @@ func (r *remote) Work(ctx context.Context, next func() (Job, bool), done func(*E
 	}
 }
 
-// backwards is a worker that takes as many jobs as it gets and reports the last one first.
+// backwards is a worker that takes as many jobs as it can and reports the last one first.
 type backwards struct{ Worker }
 
 func (b backwards) Work(ctx context.Context, next func() (Job, bool), done func(*Execution) bool) error {
@@ -158,7 +158,7 @@ func (b backwards) Work(ctx context.Context, next func() (Job, bool), done func(
 	}
 }
 
-// slow is a worker that takes its time, more for some results than for others.
+// slow is a worker that delays results, some more than others.
 type slow struct{ Worker }
 
 func (s slow) Work(ctx context.Context, next func() (Job, bool), done func(*Execution) bool) error {
@@ -168,8 +168,8 @@ func (s slow) Work(ctx context.Context, next func() (Job, bool), done func(*Exec
 	})
 }
 
-// TestWorkers: the report is the same whoever carries out the plans, in whatever order their
-// outcomes come.
+// TestWorkers: the report does not depend on which worker runs a plan, nor on the order of
+// outcomes.
 func TestWorkers(t *testing.T) {
 	searches := map[string]func(strategy.Setting) strategy.Strategy{
 		"portfolio": nil,
@@ -237,8 +237,8 @@ func (f workerFunc) Work(ctx context.Context, next func() (Job, bool), done func
 	return f(ctx, next, done)
 }
 
-// TestWorkerFails: an error of one worker ends the search, whatever the others do; so does a
-// worker that breaks its promises.
+// TestWorkerFails: an error of one worker ends the search, regardless of the others; so does a
+// worker that breaks its contract.
 func TestWorkerFails(t *testing.T) {
 	lost := errors.New("the worker was lost")
 	program := simprog.LockedUpdate(2)
@@ -282,7 +282,7 @@ func TestPlanEndsEarly(t *testing.T) {
 		return w.Work(ctx, func() (Job, bool) {
 			j, ok := next()
 			if j.Plan.Repeat > 2 {
-				j.Plan.Repeat = 2 // the plan then is over, and the loop does not know
+				j.Plan.Repeat = 2 // the plan then ends before the loop expects it
 			}
 			return j, ok
 		}, func(x *Execution) bool {
@@ -299,8 +299,8 @@ func TestPlanEndsEarly(t *testing.T) {
 	}
 }
 
-// TestLocalReportsPlansThatEnded: of a target that continues to the next plan the one before has
-// ended, and so have all when its stream ends.
+// TestLocalReportsPlansThatEnded: when a target continues with the next plan, the previous one has
+// ended; when its stream ends, all have.
 func TestLocalReportsPlansThatEnded(t *testing.T) {
 	plans := []schedule.Plan{{Tag: 1, Repeat: 3}, {Tag: 2, Repeat: 1}, {Tag: 3, Repeat: 2}, {Tag: 4, Repeat: 2}}
 	w := Local(streamFunc{simprog.New(simprog.ABBA()), func(next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) {
@@ -344,8 +344,8 @@ func (s streamFunc) Stream(_ context.Context, next func() (schedule.Plan, bool),
 	return nil
 }
 
-// TestPlansHaveInCommon: whatever the strategy, all plans of a search stop at a failure, know what
-// the user asked for, and are distinguishable.
+// TestPlansHaveInCommon: with every strategy, all plans of a search stop at a failure, have the
+// user's settings, and are distinguishable.
 func TestPlansHaveInCommon(t *testing.T) {
 	eight := int32(8)
 	tags := map[uint64]bool{}

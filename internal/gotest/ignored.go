@@ -9,7 +9,7 @@ import (
 )
 
 // findIgnored records which names of --leak-ignore are part of a function's name in a test binary.
-// The table that is searched has inlined functions as well.
+// The table of functions includes inlined ones.
 func (s *suite) findIgnored(binary string) error {
 	names := s.options.Recipe.LeakIgnore
 	if len(names) == 0 {
@@ -33,7 +33,7 @@ func (s *suite) findIgnored(binary string) error {
 	return nil
 }
 
-// noteIgnored notes the names of --leak-ignore that no package's tests have a function for.
+// noteIgnored notes the names of --leak-ignore that match no function in any package's tests.
 func (s *suite) noteIgnored() {
 	for _, name := range s.options.Recipe.LeakIgnore {
 		if found, looked := s.ignored[name]; looked && !found {

@@ -46,7 +46,7 @@ func (g *again) keys() (keys []string) {
 	return keys
 }
 
-// report puts the known findings before those of the search, which only counted their executions.
+// report puts the known findings before those of the search, which counted only their executions.
 func (g *again) report(out *result.Test, t target.Target) {
 	if len(g.known) == 0 {
 		return
@@ -179,8 +179,8 @@ func (s *suite) notePassed() {
 	}
 }
 
-// concerns reports whether a kept trace is of the test being run, and its failure of a kind that
-// counts now. A different build does not matter.
+// concerns reports whether a kept trace belongs to the current test and its kind of failure counts
+// in this run. The build may differ.
 func (s *suite) concerns(tr *trace.Trace, now *trace.Recipe) bool {
 	r, err := launch.RecipeOf(&tr.Header, s.options.Dir)
 	if err != nil || r.Kind != trace.RecipeTest || tr.Ending.Kind == trace.Race && now.RacesAllowed || tr.Ending.Kind == trace.Leak && !s.leaksFail() {

@@ -1,5 +1,5 @@
-// Package gotest explores the tests of Go packages, each alone, in the order in which go test would
-// run them. Findings are kept, and replayed first the next time.
+// Package gotest explores the tests of Go packages, each alone, in the order of go test. Findings
+// are kept, and replayed first in the next run.
 package gotest
 
 import (
@@ -22,12 +22,12 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Options say what to test, and how.
+// Options select the tests and configure their exploration.
 type Options struct {
-	Recipe   trace.Recipe   // for all tests; its packages are patterns, its Run may be empty
+	Recipe   trace.Recipe   // for all tests; its packages are patterns, and its Run may be empty
 	Explore  engine.Options // for each test
 	How      launch.How
-	Dir      string // directory that the package patterns are relative to
+	Dir      string // directory to which the package patterns are relative
 	Subtests bool   // explore each subtest alone, too
 	Failfast bool   // stop after the first test that fails
 	Prune    bool   // remove kept findings that no longer fail
@@ -347,10 +347,10 @@ func (s *suite) keep(k kept.Findings, out *result.Test, tr *trace.Trace, file *s
 	return nil
 }
 
-// leaksFail reports whether goroutines that are left behind are failures.
+// leaksFail reports whether leaked goroutines are failures.
 func (s *suite) leaksFail() bool { return s.options.Recipe.Leaks == launch.LeaksFail }
 
-// short returns a file's name as the user would write it.
+// short returns a file's name relative to the working directory, as a user would write it.
 func (s *suite) short(name string) string {
 	if rel, err := filepath.Rel(s.options.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -370,7 +370,7 @@ func take(out *result.Test, r *engine.Report) {
 	out.Search = found.Search
 	out.Executions += tried
 	if out.Sequential = r.Sequential; !r.Sequential {
-		out.Notes = append(out.Notes, found.Notes...) // otherwise it is the only one
+		out.Notes = append(out.Notes, found.Notes...) // otherwise the search is the only result
 	}
 	out.Aside, out.Finding, out.Simplified = found.Aside, found.Finding, found.Simplified
 	for _, l := range r.Leaks {

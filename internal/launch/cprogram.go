@@ -22,16 +22,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// How says how to run a program of any kind.
+// How configures the execution of a program of any kind.
 type How struct {
-	Watchdog time.Duration // time without a scheduling point after which the program hangs
-	// Isolation separates the executions of a C or C++ program, empty to choose what the program
-	// turns out to need. Threads gives each of its threads a kernel thread.
+	Watchdog time.Duration // time without a scheduling point after which the program counts as hung
+	// Isolation separates the executions of a C or C++ program; empty chooses the isolation
+	// that the program needs. Threads gives each of its threads a kernel thread.
 	Isolation string
 	Threads   bool
 }
 
-// config returns the configuration; where h says nothing, recorded from a trace decides.
+// config returns the configuration; recorded, from a trace, provides what h leaves empty.
 func (h How) config(recorded string) (cfg cprog.Config, err error) {
 	cfg.Threads, cfg.Watchdog = h.Threads, h.Watchdog
 	if cfg.Isolation, err = cprog.ParseIsolation(cmp.Or(h.Isolation, recorded)); err != nil {
@@ -131,7 +131,7 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	return t, nil
 }
 
-// OmittedNotes report how often the calls to omit were reached.
+// OmittedNotes returns notes on how often the omitted calls were reached.
 func OmittedNotes(t target.Target) (notes []string) {
 	c, ok := target.As[target.Omitter](t)
 	if !ok {

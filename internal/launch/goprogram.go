@@ -80,7 +80,7 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	defer b.told(test, r.Packages)()
 	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
 	if stamp := b.stamp(); err == nil && stamp != "" {
-		_ = os.WriteFile(stamp, nil, 0o644) // on failure a later run prints the sentence again
+		_ = os.WriteFile(stamp, nil, 0o644) // on failure a later run prints the note again
 	}
 	var failed *gotool.BuildError
 	if errors.As(err, &failed) {
@@ -125,8 +125,8 @@ func (b *Builder) told(test bool, what []string) (done func()) {
 	return done
 }
 
-// built is a target whose traces say how to build it again: the program of a trace is a file in the
-// cache, which other machines do not have.
+// built is a target whose traces describe how to build it again: the program of a trace is a file
+// in the cache, which other machines do not have.
 type built struct {
 	target.Target
 	recipe *trace.Recipe
@@ -192,7 +192,7 @@ func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, std
 	return l.startBuilt(ctx, r, dir, configOf(r, binary, dir, stdin, how))
 }
 
-// StartTest starts what a recipe selects from a test binary built in dir.
+// StartTest starts the tests that a recipe selects from a test binary built in dir.
 func (l *Launcher) StartTest(ctx context.Context, r *trace.Recipe, binary, dir string, p gotool.Package, how How) (target.Target, error) {
 	return l.startBuilt(ctx, r, dir, configOf(r, binary, p.Dir, nil, how))
 }
@@ -218,7 +218,7 @@ const DefaultParallel = 8
 // Parallel returns how many parallel tests of a recipe run at once.
 func Parallel(r *trace.Recipe) int { return cmp.Or(r.Parallel, DefaultParallel) }
 
-// configOf returns the configuration that runs repeatedly what the recipe selects from the built
+// configOf returns the configuration that repeatedly runs the recipe's selection from the built
 // binary. dir is the working directory.
 func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
 	if r.Kind == trace.RecipeProgram {
@@ -303,7 +303,7 @@ func sourceDir(recorded string) (string, error) {
 	return WorkingDir()
 }
 
-// relocate makes a trace name the file that now holds its program, if it is the same build.
+// relocate makes a trace refer to the file that now holds its program, if it is the same build.
 func relocate(tr *trace.Trace, now []trace.Module) {
 	for i := range tr.Modules {
 		if m := &tr.Modules[i]; m.Program && i < len(now) && now[i].BuildID == m.BuildID {
@@ -312,8 +312,8 @@ func relocate(tr *trace.Trace, now []trace.Module) {
 	}
 }
 
-// Findable makes sure that the names and lines of a Go trace can be looked up: its program is in
-// the cache, which may have been emptied.
+// Findable ensures that the names and lines of a Go trace can be looked up. Its program is in the
+// cache, which may have been emptied.
 func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 	if tr.Header.Target != "go" {
 		return
@@ -341,7 +341,7 @@ func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 	}
 }
 
-// readable returns why the names of a module cannot be looked up.
+// readable returns the reason why the names of a module cannot be looked up.
 func readable(m trace.Module) error {
 	table := symbol.New([]trace.Module{m}, symbol.Options{})
 	table.Call(trace.MakeSite(0, 1))

@@ -33,7 +33,7 @@ func goWords(dir string, words []string) (what, args []string) {
 	switch {
 	case err == nil && info.IsDir():
 		if !filepath.IsAbs(first) && !strings.HasPrefix(first, ".") {
-			first = "./" + first // the go command would take it for an import path
+			first = "./" + first // the go command would treat it as an import path
 		}
 		return []string{first}, words[1:]
 	case err != nil && strings.Contains(first, "/") && !strings.HasPrefix(first, "/") && !strings.HasPrefix(first, "."):

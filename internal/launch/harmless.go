@@ -33,7 +33,7 @@ var harmlessEnv = map[string]func(value string) bool{
 
 var (
 	harmlessVet = regexp.MustCompile(`^[a-z0-9,]*$`).MatchString
-	// harmlessArg refuses the flags of a test binary itself.
+	// harmlessArg rejects the flags of a test binary itself.
 	harmlessArg = func(v string) bool { return !strings.HasPrefix(strings.TrimLeft(v, "-"), "test.") || v[0] != '-' }
 )
 
@@ -72,7 +72,7 @@ func harmless(r *trace.Recipe) error {
 // harmlessLinking allows -s, -w and -X with a value.
 func harmlessLinking(value string) bool {
 	if i := strings.IndexByte(value, '='); i > 0 && value[0] != '-' {
-		value = value[i+1:] // a pattern of packages
+		value = value[i+1:] // a pattern of packages precedes the value
 	}
 	if strings.ContainsAny(value, `'"`) {
 		return false
@@ -89,7 +89,7 @@ func harmlessLinking(value string) bool {
 	return true
 }
 
-// checkPackages rejects words that the go command would take for flags.
+// checkPackages rejects words that the go command would treat as flags.
 func checkPackages(what []string) error {
 	for _, w := range what {
 		if strings.HasPrefix(w, "-") {

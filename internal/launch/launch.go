@@ -1,5 +1,5 @@
 // Package launch prepares programs for execution: it builds heddle's runtime and Go programs,
-// starts what a command line or a trace names, and decides whether a trace may be run at all.
+// starts the program of a command line or a trace, and decides whether a trace may be run at all.
 package launch
 
 import (
@@ -16,20 +16,20 @@ type Launcher struct {
 	Cache   string // cache directory, as toolchain.CacheDir takes it
 	GoTool  string // the go command, empty for the one in PATH
 	Version string // heddle's, for traces
-	Memory  int64  // bytes that recording an execution may take
+	Memory  int64  // limit on a recording's memory, in bytes
 	Support Support
 
 	// Trusted runs the programs of other users' traces without asking. Confirm asks the user
-	// whether heddle should do what the text says; it is nil if no user can be asked.
+	// whether heddle should do what the text says; it is nil if no user can answer.
 	Trusted bool
 	Confirm func(ctx context.Context, text string) (bool, error)
 
-	// Note prints a sentence for the user, without a full stop; Say prints one about something that
-	// takes long. Slowly prints its sentence unless the function it returns is called within a
+	// Note prints a sentence for the user, without a full stop. Say prints one about a long
+	// operation. Slowly prints its sentence unless the function it returns is called within a
 	// moment.
 	Note, Say func(string)
 	Slowly    func(string) (done func())
-	// Quiet: the caller reports builds of tests.
+	// Quiet means that the caller reports builds of tests.
 	Quiet bool
 	// Output receives the output of a failing go command.
 	Output io.Writer
@@ -50,7 +50,7 @@ func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
 	}})
 }
 
-// WorkingDir returns the directory that heddle was called in.
+// WorkingDir returns the directory in which heddle was called.
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// RaceReports is what Go's own race detector reports about an execution.
+// RaceReports holds the reports of Go's own race detector about an execution.
 type RaceReports struct {
-	Choices int      // number of decisions in the schedule, all of which were followed
-	Reports []string // as the detector words them
+	Choices int      // number of scheduling decisions, all of which were followed
+	Reports []string // in the detector's words
 }
 
 // RaceReports builds the program of a trace with Go's race detector and follows the trace's
@@ -26,7 +26,7 @@ func (l *Launcher) RaceReports(ctx context.Context, t target.Target, tr *trace.T
 	if tr.Header.Target != "go" {
 		return nil, usage.Errorf("--race-report is for traces of Go programs")
 	}
-	plan, err := engine.ReplayPlan(t, tr) // refuses a trace of another build
+	plan, err := engine.ReplayPlan(t, tr) // rejects a trace of another build
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // goTool is Recipe.Tool of all programs that heddle builds.
 const goTool = "go"
 
-// Values of Recipe.Leaks besides the empty one, which represents a note.
+// Values of Recipe.Leaks besides the empty one, which means a note.
 const (
 	LeaksFail   = "fail"
 	LeaksIgnore = "ignore"
@@ -43,8 +43,8 @@ func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
 	return r, checkPackages(r.Packages)
 }
 
-// fromCommandLine returns the recipe for a command line of heddle test or heddle find, as heddle
-// used to write them into headers: flags in one word each, then packages, then -args and arguments.
+// fromCommandLine returns the recipe for a command line of heddle test or heddle find, as earlier
+// versions wrote it into headers: flags in one word each, then packages, then -args and arguments.
 func fromCommandLine(words []string, dir string) (*trace.Recipe, error) {
 	if len(words) >= 3 && words[0] == "heddle" {
 		switch {

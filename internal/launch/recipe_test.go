@@ -11,8 +11,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestOldTraces: traces from before there were recipes are read as recipes. testdata has one of
-// heddle test and one of heddle find as heddle wrote them then; they must never be written again.
+// TestOldTraces: traces from before recipes existed are read as recipes. testdata has one of heddle
+// test and one of heddle find in the old format; they must never be written again.
 func TestOldTraces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,14 +37,14 @@ func TestOldTraces(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
-		// What is shown of it stays as it was.
+		// Reports still show the old command line.
 		if line := report.CommandLine(&trace.Header{Recipe: got}); !reflect.DeepEqual(line, tr.Header.Command) {
 			t.Errorf("%s: shown as %q, was %q", file, line, tr.Header.Command)
 		}
 	}
 }
 
-// TestOldCommandLines: all that heddle wrote into headers is read, and nothing else.
+// TestOldCommandLines: every form that heddle wrote into headers is read, and nothing else.
 func TestOldCommandLines(t *testing.T) {
 	t.Parallel()
 	line := []string{
@@ -59,7 +59,7 @@ func TestOldCommandLines(t *testing.T) {
 	if again := report.CommandLine(&trace.Header{Recipe: r}); !reflect.DeepEqual(again, line) {
 		t.Errorf("%q\n%q", again, line)
 	}
-	h.Command = []string{"heddle", "test", "--no-leaks", "-run=X", "p"} // of the first versions
+	h.Command = []string{"heddle", "test", "--no-leaks", "-run=X", "p"} // as the first versions wrote it
 	if r, err := RecipeOf(&h, "."); err != nil || r.Leaks != LeaksIgnore {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A trace says what to run: a command, in a directory, with an input. A trace from another user
+// A trace contains a command, a directory and an input to run it with. A trace from another user
 // could make heddle run anything. Each user therefore has a key, in the cache directory, with which
 // heddle signs its recordings. A trace with another signature, or none, runs only if the user
 // agrees, as with workspace settings in editors.
@@ -29,7 +29,7 @@ const keyFile, keySize = "trust.key", 32
 // sign signs a header. Without a key it leaves the signature empty.
 func (l *Launcher) sign(h *trace.Header) { h.Signature, _ = l.signature(h) }
 
-// signed reports whether this user's heddle recorded what a replay of the header would run.
+// signed reports whether this user's heddle recorded the header's command, directory and input.
 func (l *Launcher) signed(h *trace.Header) bool {
 	s, err := l.signature(h)
 	return err == nil && hmac.Equal([]byte(s), []byte(h.Signature))
@@ -40,9 +40,10 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// What decides what is run. The environment is heddle's own: a trace cannot set it.
+	// Everything that determines the command to run. The environment is heddle's own: a trace
+	// cannot set it.
 	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Omit)}
-	if r := h.Recipe; r != nil { // otherwise as in traces without recipes
+	if r := h.Recipe; r != nil { // traces without recipes are signed as before recipes existed
 		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
 			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
 	}
@@ -55,7 +56,7 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// bytesOf keeps words that are not UTF-8 distinct, which JSON strings would not.
+// bytesOf keeps non-UTF-8 words distinct, which JSON strings would not.
 func bytesOf(words []string) (out [][]byte) {
 	for _, w := range words {
 		out = append(out, []byte(w))
@@ -88,7 +89,7 @@ func (l *Launcher) key() ([]byte, error) {
 		err = cerr
 	}
 	if err == nil {
-		// Another heddle process may have created one meanwhile: the first one stays.
+		// Another heddle process may have created a key meanwhile: the first one is kept.
 		if err = os.Link(f.Name(), name); errors.Is(err, os.ErrExist) {
 			err = nil
 		}
@@ -116,7 +117,7 @@ func readKey(name string) ([]byte, error) {
 	return key, nil
 }
 
-// trust returns an error unless the user wants to run what a trace says.
+// trust returns an error unless the trace is trusted, signed by this user, or approved by the user.
 func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 	h := &tr.Header
 	if l.Trusted || l.signed(h) {

@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestHarmless: of what a recipe of others asks for, only what builds and writes nothing passes,
-// in the form of today and as a command line of before.
+// TestHarmless: of recipes from other users, only those that build and write nothing else are
+// accepted, in the current form and as an old command line.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]bool{
@@ -66,7 +66,7 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// TestRecipeRefused: what this heddle cannot build is refused.
+// TestRecipeRefused: a recipe that this version cannot build is rejected.
 func TestRecipeRefused(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]trace.Recipe{
@@ -81,7 +81,7 @@ func TestRecipeRefused(t *testing.T) {
 	}
 }
 
-// TestSignature: it holds for what is run, all of it, and for one user.
+// TestSignature: the signature covers everything that is run, and is valid for one user.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	l, other := &Launcher{Cache: t.TempDir()}, &Launcher{Cache: t.TempDir()}

@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// InPlace returns what an execution showed whose target watched it (schedule.Plan.Watch). o.Watched
+// InPlace returns what an execution showed that its target watched (schedule.Plan.Watch). o.Watched
 // is not nil; the result shares its counts. points are the plan's.
 func InPlace(o *schedule.Outcome, points []trace.Site) Observation {
 	w := o.Watched
@@ -56,7 +56,7 @@ func InPlace(o *schedule.Outcome, points []trace.Site) Observation {
 	return s
 }
 
-// raceOf returns a race that a target found as the detector of package race would.
+// raceOf converts a race that a target found to the form of package race's detector.
 func raceOf(r *schedule.Race) race.Race {
 	x := race.Race{First: -1, Second: r.Order, Event: r.Event, Object: r.Object, Size: r.Size}
 	for i := range r.Sites {

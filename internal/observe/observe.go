@@ -1,5 +1,5 @@
-// Package observe summarises what an execution did. Observation is all that an exploration learns
-// from a watched execution besides its trace. It has the same meaning whoever watched:
+// Package observe summarises an execution. Observation is all that an exploration learns from a
+// watched execution besides its trace. It means the same for both kinds of watcher:
 //
 //   - the target itself, while the program ran (schedule.Plan.Watch): see InPlace;
 //   - an Observer, to which a target that cannot do that sends every access (schedule.Plan.Watcher).
@@ -14,29 +14,29 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Observation is what was learned from one execution.
+// Observation is what one execution showed.
 type Observation struct {
 	// Races, ordered by Pair. Indices of an Observer's count all events that it was shown.
 	Races []race.Race
 	// Handlers are the memory instructions, in ascending order, between which the delivery of a
-	// signal may matter; they are not races (race.Handlers). An Observer leaves them to the caller,
-	// who has the trace.
+	// signal may matter; they are not races (race.Handlers). An Observer leaves them to its
+	// caller, which has the trace.
 	Handlers []trace.Site
 	// Incomplete says why races may be missing; empty if the whole execution was examined.
 	Incomplete string
 	// Shown counts the accesses examined; More says that others followed.
 	Shown int
 	More  bool
-	// Accesses that can become scheduling points, by instruction, as far as they were shown; Sync
-	// counts the scheduling points that do not depend on the plan.
+	// Accesses counts, by instruction, the accesses examined that can become scheduling points.
+	// Sync counts the scheduling points that do not depend on the plan.
 	Accesses map[trace.Site]int
 	Sync     int
-	// Events counts what the threads did, accesses included. Sent counts those that left the
-	// program for it, or would if the execution was recorded.
+	// Events counts the threads' operations, accesses included. Sent counts those sent from the
+	// program to heddle, or that would be if the execution was recorded.
 	Events, Sent int
 }
 
-// Observer builds an Observation of the execution that it is shown. It implements schedule.Watcher.
+// Observer builds an Observation from the events of an execution. It implements schedule.Watcher.
 type Observer struct {
 	races  *race.Detector
 	seen   Observation

@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 // families are the compilers whose programs are compared.
 var families = []toolchain.Family{toolchain.GCC, toolchain.Clang}
 
-// build compiles source in a directory of its own, and a plug-in beside it if there is one.
+// build compiles source in its own directory, and its plug-in next to it if there is one.
 func build(t *testing.T, family toolchain.Family, source, plugin string, flags ...string) string {
 	t.Helper()
 	names := map[toolchain.Family][2]string{toolchain.GCC: {"gcc", "g++"}, toolchain.Clang: {"clang", "clang++"}}[family]
@@ -146,7 +146,7 @@ func compare(t *testing.T, tg *cprog.Target, plans []schedule.Plan) (races int) 
 	return races
 }
 
-// witness describes the accesses of a race, apart from call stacks: an event has the number of its own.
+// witness describes the accesses of a race without call stacks, whose numbers differ.
 func witness(r *race.Race) string {
 	w := r.Witness
 	w[0].Stack, w[1].Stack = 0, 0
@@ -271,8 +271,7 @@ func TestRandomProgramsInPlace(t *testing.T) {
 	}
 }
 
-// randomFrame is what all random programs share. Accesses are volatile, so that they are compiled as
-// written.
+// randomFrame is common to all random programs. Accesses are volatile, so that compilers keep them.
 const randomFrame = `#define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -300,8 +299,8 @@ static void handler(int sig) { AT(int32_t, 84) = sig; (void)AT(int32_t, 88); }
 static void *leaf(void *arg) { AT(int32_t, 64) += 1; (void)arg; return NULL; }
 `
 
-// randomC returns a C program whose threads do random things to common memory. It may race, deadlock
-// or use freed memory: only what is found is compared.
+// randomC returns a C program whose threads perform random operations on shared memory. It may
+// race, deadlock or use freed memory: the test only compares findings.
 func randomC(seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder

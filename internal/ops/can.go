@@ -2,15 +2,15 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// Can reports whether thread t could do an operation now. Of the event only Op, Object, Aux,
-// Value and Result matter, which are those that the operation would have or had later. What a
+// Can reports whether thread t could perform an operation now. Of the event only Op, Object, Aux,
+// Value and Result matter, with the values that they have once the operation is done. State that a
 // trace does not record counts as not reached (time) or as available (space in a pipe).
 func (s *State) Can(t trace.ThreadID, ev *trace.Event) bool {
 	can := met[Of(ev.Op).Blocks]
 	return can == nil || can(s, t, ev)
 }
 
-// met says of each condition whether it is met for a thread and its operation.
+// met reports, for each condition, whether it holds for a thread and its operation.
 var met = [conditions]func(*State, trace.ThreadID, *trace.Event) bool{
 	UntilFree: func(s *State, t trace.ThreadID, ev *trace.Event) bool { return s.free(ev.Object, t) },
 	UntilReadable: func(s *State, t trace.ThreadID, ev *trace.Event) bool {
@@ -36,15 +36,15 @@ var met = [conditions]func(*State, trace.ThreadID, *trace.Event) bool{
 	UntilHandled: func(s *State, t trace.ThreadID, _ *trace.Event) bool { return s.thread(t).interrupted },
 	UntilTime:    func(*State, trace.ThreadID, *trace.Event) bool { return false },
 	UntilInput: func(s *State, _ trace.ThreadID, ev *trace.Event) bool {
-		// An end and an error carry no data; they are available when the trace has them.
-		// No thread waits for a file.
+		// An end of file and an error carry no data; they are available when the trace has
+		// them. No thread blocks on a file.
 		o := s.Object(ev.Object)
 		kind, _, _ := ev.Object.Channel()
 		return ev.Value == 0 || o.count > 0 || o.closed || kind == "file"
 	},
 }
 
-// free reports whether thread t could have a lock alone.
+// free reports whether thread t could acquire a lock exclusively.
 func (s *State) free(name trace.Object, t trace.ThreadID) bool {
 	o := s.Object(name)
 	return len(o.holds) == 0 || !o.shared && o.holdOf(t) != nil

@@ -2,7 +2,7 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// assume takes the count that an event implies for before it, if none is known.
+// assume infers the count before an event from the event, if no count is known.
 func (o *Object) assume(ev *trace.Event, a Action) {
 	if o.counted || ev.Result != 0 {
 		return
@@ -68,7 +68,7 @@ func (s *State) arrive(_ *Spec, ev *trace.Event) {
 func (s *State) depart(_ *Spec, ev *trace.Event) {
 	o, known := s.Object(ev.Object), int32(1)
 	if o.total == 0 {
-		// Nothing but this says where a generation ends.
+		// Only this shows where a generation ends.
 		o.left, known = o.left || s.thread(ev.Thread).arrived == o.generation, 0
 	}
 	s.changed(Departed, ev.Thread, o, known)

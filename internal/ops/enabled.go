@@ -7,12 +7,12 @@ import "github.com/heddle-dev/heddle/trace"
 // from tools that do not record enabled sets. The trace's own sets and waiters decide for events
 // that were not scheduling decisions, and for threads that had not ended but have no later event.
 //
-// When virtual time passes is not in a trace. So a thread that sleeps, or whose wait is about
-// to time out, counts as blocked until its own event, unless a signal or a cancellation ends
-// the wait: such a thread may be missing from a set, and is never there wrongly.
+// A trace does not record when virtual time passes. So a thread that sleeps, or whose wait is about
+// to time out, counts as blocked until its own event, unless a signal or a cancellation ends the
+// wait: such a thread may be missing from a set, but is never wrongly in one.
 //
-// A thread whose event came early (trace.Event.Early) is in its own event's set if it was
-// enabled, or if the trace's own set has it: a wait whose time had come does not overtake
+// A thread whose event came early (trace.Event.Early) is in its own event's set if it was enabled,
+// or if the trace's own set has it: a wait whose deadline had passed does not overtake
 // (trace.Event.Overtakes), and one that overtook still does.
 func Enabled(t *trace.Trace) []trace.ThreadSet {
 	r := newReplay(t)
@@ -40,16 +40,16 @@ type replay struct {
 	t       *trace.Trace
 	futures []future
 	alive   trace.ThreadSet // created, and not ended
-	at      int             // the event to come
-	wakes   map[int32]int32 // of each resume, the event that made it possible at the latest
+	at      int             // the next event
+	wakes   map[int32]int32 // for each resume, the latest event that can have enabled it
 }
 
-// future is what a thread does in the rest of the trace.
+// future is a thread's remaining events.
 type future struct {
 	events  []int32 // its scheduling points in the whole trace
 	done    int     // of events
 	waiter  *trace.Waiter
-	unknown bool // enabled after its last event, as far as the trace says
+	unknown bool // enabled after its last event, according to the trace
 }
 
 func newReplay(t *trace.Trace) *replay {
@@ -73,7 +73,7 @@ func newReplay(t *trace.Trace) *replay {
 		if s := Of(ev.Op); s.Of == Semaphore {
 			switch s.Does {
 			case Init, Inspect, Up, Down:
-				r.Object(ev.Object).assume(ev, s.Does) // threads ask for the count before its first event
+				r.Object(ev.Object).assume(ev, s.Does) // the count is needed before its first event
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func newReplay(t *trace.Trace) *replay {
 	return r
 }
 
-// nextOf is the event that thread u does next, nil if none is recorded.
+// nextOf returns thread u's next event, nil if none is recorded.
 func (r *replay) nextOf(u trace.ThreadID) *trace.Event {
 	if f := &r.futures[u]; f.done < len(f.events) {
 		return &r.t.Events[f.events[f.done]]
@@ -101,7 +101,7 @@ func (r *replay) nextOf(u trace.ThreadID) *trace.Event {
 	return nil
 }
 
-// step does event i.
+// step applies event i.
 func (r *replay) step(i int) {
 	r.at = i + 1
 	ev := &r.t.Events[i]
@@ -128,8 +128,8 @@ func (r *replay) enabled(u trace.ThreadID) bool {
 	if next := r.nextOf(u); next != nil {
 		return r.could(u, f.events[f.done], next)
 	}
-	// What it does next is not recorded, but may follow from what it did last, or from
-	// what it was about to do when the execution ended.
+	// Its next operation is not recorded, but may follow from its last one, or from the
+	// operation that was pending when the execution ended.
 	if n := len(f.events); n > 0 {
 		ev := &r.t.Events[f.events[n-1]]
 		switch s := Of(ev.Op); {
@@ -149,7 +149,7 @@ func (r *replay) enabled(u trace.ThreadID) bool {
 	return f.unknown
 }
 
-// could reports whether thread u could do its next event, which has the number i.
+// could reports whether thread u could perform its next event, number i.
 func (r *replay) could(u trace.ThreadID, i int32, ev *trace.Event) bool {
 	th, s := &r.threads[u], Of(ev.Op)
 	switch {
@@ -160,7 +160,7 @@ func (r *replay) could(u trace.ThreadID, i int32, ev *trace.Event) bool {
 	case s.Deadline && ev.Result == invalid:
 		return true // no deadline to wait for
 	case s.Of == Descriptor && s.Blocks != Never && ev.Flags&trace.FlagTimeout != 0:
-		return false // whether it could continue is not in the trace; it could not when it timed out
+		return false // the trace does not record whether it could continue; it could not when it timed out
 	case ev.Result == Cancelled && th.cancelled:
 		return s.Does != Resume || s.Of != Condition || r.free(trace.Object(ev.Aux), u)
 	case s.Does == Join && ev.Value < uint64(len(r.threads)) && r.over(trace.ThreadID(ev.Value)):
@@ -169,7 +169,7 @@ func (r *replay) could(u trace.ThreadID, i int32, ev *trace.Event) bool {
 	return r.Can(u, ev)
 }
 
-// over reports whether a thread that has no end event has done all it does.
+// over reports whether a thread without an end event has no events left.
 func (r *replay) over(u trace.ThreadID) bool {
 	th, f := &r.threads[u], &r.futures[u]
 	return !th.absent && f.done == len(f.events) && (int(u) >= len(r.t.Threads) || !r.t.Threads[u].Ended) && f.waiter == nil

@@ -25,7 +25,8 @@ func (s *State) destroy(_ *Spec, ev *trace.Event) {
 	if ev.Result != 0 {
 		return
 	}
-	// The object's place in analyses' slices is used again with its address.
+	// The object keeps its number: the next object at this address reuses its slice entries in
+	// analyses.
 	o := s.Object(ev.Object)
 	o.forget()
 	s.changed(Forgotten, ev.Thread, o, 0)
@@ -35,7 +36,7 @@ func (o *Object) forget() {
 	*o = Object{Num: o.Num, Name: o.Name, holds: o.holds[:0], queue: o.queue[:0], arrived: o.arrived[:0], generation: o.generation + 1, signals: o.signals}
 }
 
-// announced ends the wait of a writer that readers had to wait for.
+// announced ends the wait of a writer that blocked readers.
 func (s *State) announced(t trace.ThreadID, o *Object) {
 	if th := s.thread(t); th.announced == o {
 		o.announced = max(0, o.announced-1)
@@ -59,7 +60,7 @@ func (s *State) acquire(spec *Spec, ev *trace.Event) {
 	}
 }
 
-// own gives the lock to a thread, which has it alone.
+// own makes a thread the exclusive holder.
 func (s *State) own(t trace.ThreadID, o *Object, times int32) {
 	depth := times
 	if h := o.holdOf(t); h != nil && (!o.shared || len(o.holds) == 1) {
@@ -78,7 +79,7 @@ func (s *State) acquireShared(spec *Spec, ev *trace.Event) {
 	}
 }
 
-// share gives the lock to a thread, which others may have, too.
+// share makes a thread a shared holder.
 func (s *State) share(t trace.ThreadID, o *Object) {
 	depth := int32(1)
 	if h := o.holdOf(t); h != nil {
@@ -127,8 +128,8 @@ func (s *State) abandon(_ *Spec, ev *trace.Event) {
 	s.changed(Released, ev.Thread, o, n)
 }
 
-// depth is how deep the lock is held by thread t, or if that does not hold it by whoever does;
-// 1 if no holder is known.
+// depth returns the depth of thread t's hold, or of the first holder's if t holds nothing; 1 if no
+// holder is known.
 func (o *Object) depth(t trace.ThreadID) int32 {
 	if h := o.holdOf(t); h != nil {
 		return h.Depth
@@ -139,8 +140,7 @@ func (o *Object) depth(t trace.ThreadID) int32 {
 	return 1
 }
 
-// drop releases a hold: that of thread t, or if it has none the first. It returns the depth
-// that is left of it.
+// drop releases thread t's hold, or the first hold if t has none. It returns the remaining depth.
 func (o *Object) drop(t trace.ThreadID, times int32) int32 {
 	if len(o.holds) == 0 {
 		return 0
@@ -160,7 +160,7 @@ func (o *Object) drop(t trace.ThreadID, times int32) int32 {
 	return 0
 }
 
-// goAcquire is of a lock that blocks. Whether a try-lock has it is not in the trace.
+// goAcquire handles a blocking lock. A trace does not record whether a try-lock acquired.
 func (s *State) goAcquire(spec *Spec, ev *trace.Event, blocked bool) {
 	if !blocked && spec.Blocks != Never {
 		s.own(ev.Thread, s.Object(ev.Object), 1)

@@ -32,8 +32,7 @@ func TestEveryOperationHasARow(t *testing.T) {
 	}
 }
 
-// TestRowsAgreeWithClasses compares the table with the classes of the C header, which say the
-// same more coarsely.
+// TestRowsAgreeWithClasses compares the table with the coarser classes of the C header.
 func TestRowsAgreeWithClasses(t *testing.T) {
 	classes := map[Action][]trace.Class{
 		Read: {trace.ClassRead}, Write: {trace.ClassWrite}, AtomicRead: {trace.ClassALoad}, AtomicWrite: {trace.ClassAStore},
@@ -55,7 +54,7 @@ func TestRowsAgreeWithClasses(t *testing.T) {
 	}
 }
 
-// TestRowsAreWhole checks that a row has what depends on its other columns.
+// TestRowsAreWhole checks that each row has the columns that its other columns require.
 func TestRowsAreWhole(t *testing.T) {
 	for i := range table {
 		s := &table[i]
@@ -132,7 +131,7 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// TestChanges is what the last of some events changed.
+// TestChanges checks what the last of some events changed.
 func TestChanges(t *testing.T) {
 	const m, o = 64, 128
 	type change struct {
@@ -176,7 +175,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestGenerations is where a barrier's generations begin without its initialisation.
+// TestGenerations checks where a barrier's generations begin without its initialisation.
 func TestGenerations(t *testing.T) {
 	s := &State{}
 	for i, step := range []struct {
@@ -197,7 +196,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestReadersWaitForAnnouncedWriters until the writer has the lock or fails.
+// TestReadersWaitForAnnouncedWriters: they wait until the writer has the lock or fails.
 func TestReadersWaitForAnnouncedWriters(t *testing.T) {
 	const l = 64
 	can := func(events ...trace.Event) bool {
@@ -235,7 +234,7 @@ func TestManyObjects(t *testing.T) {
 	}
 }
 
-// TestGoLocks follows locks of goroutines, which ask for them before they have them.
+// TestGoLocks follows locks of goroutines, whose events come before the acquisition.
 func TestGoLocks(t *testing.T) {
 	const m = 64
 	s := &State{}
@@ -260,7 +259,7 @@ func TestGoLocks(t *testing.T) {
 	}
 }
 
-// TestAnyEvents feeds events that make no sense: a state refuses none, and stays consistent.
+// TestAnyEvents applies nonsensical events: a state accepts all of them, and stays consistent.
 func TestAnyEvents(t *testing.T) {
 	pick := func(r *rand.Rand, from ...uint64) uint64 { return from[r.IntN(len(from))] }
 	for seed := range uint64(60) {

@@ -23,7 +23,7 @@ func (s *State) wait(spec *Spec, ev *trace.Event) {
 	}
 }
 
-// unqueue takes the thread out of the queue that it stands in.
+// unqueue removes the thread from its queue.
 func (th *thread) unqueue(t trace.ThreadID) {
 	if th.queued {
 		th.queued = false
@@ -53,7 +53,7 @@ func (s *State) leave(_ *Spec, ev *trace.Event) {
 	s.changed(Left, ev.Thread, o, 0)
 }
 
-// wake ends the wait of a thread that waits at o, or may.
+// wake ends the wait of a thread that is, or may be, waiting at o.
 func (s *State) wake(u trace.ThreadID, o *Object) {
 	th := s.thread(u)
 	th.unqueue(u)
@@ -85,7 +85,7 @@ func (s *State) wakeSome(spec *Spec, ev *trace.Event) {
 	case s.next != nil:
 		n := ev.Value
 		for _, u := range slices.Clone(o.queue) {
-			// Not one whose wait timed out or was spurious.
+			// Skip a thread whose wait timed out or was spurious.
 			if next := s.next(u); n > 0 && (next == nil || next.Result == 0 && Does(next.Op) != Leave) {
 				s.wake(u, o)
 				n--

@@ -19,8 +19,8 @@ func free(s *ops.State, o trace.Object, t trace.ThreadID) bool {
 	return mine || len(s.Holders(o, t)) == 0
 }
 
-// follow feeds a trace to a state and compares, event by event, what the state knows with
-// what the event says. The trace is of a program that initialises what it uses.
+// follow applies a trace to a state and compares, event by event, the state with the event's
+// fields. The traced program initialises every object it uses.
 func follow(t *testing.T, name string, tr *trace.Trace) (checked int) {
 	t.Helper()
 	s := &ops.State{}
@@ -33,7 +33,7 @@ func follow(t *testing.T, name string, tr *trace.Trace) (checked int) {
 		}
 		spec := ops.Of(e.Op)
 		did := e.Result == 0 || spec.Done(e)
-		// What it blocks on must have come, where it did not fail.
+		// If it did not fail, the condition it blocks on must hold.
 		if e.Result == 0 && e.Flags&(trace.FlagTimeout|trace.FlagNoDecision) == 0 {
 			switch spec.Blocks {
 			case ops.UntilFree, ops.UntilReadable, ops.UntilDone, ops.UntilReacquired, ops.UntilWoken, ops.UntilPositive:
@@ -83,15 +83,15 @@ func follow(t *testing.T, name string, tr *trace.Trace) (checked int) {
 	return checked
 }
 
-// undecided reports whether a thread can do the event by what a trace does not record: room
-// in a pipe, time, which signals are pending.
+// undecided reports whether the event's enabledness depends on something that a trace does not
+// record: room in a pipe, time, which signals are pending.
 func undecided(n, e *trace.Event) bool {
 	spec := ops.Of(n.Op)
 	return spec.Blocks == ops.UntilDelivery || spec.Of == ops.Descriptor || spec.Does == ops.Join ||
 		n != e && (spec.Blocks == ops.UntilTime || n.Flags&trace.FlagTimeout != 0)
 }
 
-// compare compares Enabled with the sets that the trace has, and returns how many answers.
+// compare compares Enabled with the trace's own sets, and returns the number of comparisons.
 func compare(t *testing.T, name string, tr *trace.Trace) (compared int) {
 	t.Helper()
 	next := make([]*trace.Event, len(tr.Threads))
@@ -138,8 +138,8 @@ func TestRecordedTraces(t *testing.T) {
 	}
 }
 
-// TestSimulatedPrograms compares the state with the simulated machine, which executes its
-// programs without this package, too.
+// TestSimulatedPrograms compares the state with the simulated machine, which also executes its
+// programs without this package.
 func TestSimulatedPrograms(t *testing.T) {
 	everything := func(name string, wait func(*simprog.Thread, *simprog.Cond, *simprog.Mutex)) simprog.Program {
 		return simprog.Program{Name: name, Main: func(t *simprog.Thread) {
@@ -183,7 +183,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				o.Trace.Events = slices.Insert(o.Trace.Events, 0, trace.Event{Op: trace.OpBarrierInit, Object: o.Trace.Events[i].Object, Value: 3, Flags: trace.FlagNoDecision})
 			}
 			checked += follow(t, p.Name, o.Trace)
-			if p.Name != timed { // the machine knows the time, and that it may end a wait
+			if p.Name != timed { // the machine has the time, which may end a wait
 				compared += compare(t, p.Name, o.Trace)
 			}
 			if t.Failed() {
@@ -196,8 +196,8 @@ func TestSimulatedPrograms(t *testing.T) {
 	}
 }
 
-// TestRandomPrograms compares the state with a machine that executes random programs and
-// knows nothing of this package.
+// TestRandomPrograms compares the state with a machine that executes random programs and does not
+// use this package.
 func TestRandomPrograms(t *testing.T) {
 	checked := 0
 	seen := map[trace.Op]bool{}

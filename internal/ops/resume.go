@@ -3,8 +3,9 @@ package ops
 import "github.com/heddle-dev/heddle/trace"
 
 // findWakes finds the event that enabled each resume of a goroutine. The trace does not record it:
-// findWakes takes the last operation of another goroutine on the object that it waits for, or else
-// the event before the resume. So a goroutine may appear blocked for longer than it was.
+// findWakes takes the last operation of another goroutine on the object that the goroutine waits
+// for, or else the event before the resume. So a goroutine may appear blocked for longer than it
+// was.
 func (r *replay) findWakes() {
 	r.wakes = map[int32]int32{}
 	last := make([]int32, len(r.threads)) // decision of each thread
@@ -20,7 +21,8 @@ func (r *replay) findWakes() {
 	}
 }
 
-// wakeOf is the event that let the goroutine of event i continue with its operation, event from.
+// wakeOf returns the event that enabled the goroutine of event i to continue the operation of event
+// from.
 func (r *replay) wakeOf(from, i int) int32 {
 	waits := &r.t.Events[from]
 	for j := i - 1; j > from; j-- {

@@ -2,7 +2,7 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// bit is that of a signal in a set, 0 for a number that is none's.
+// bit returns a signal's bit in a set, 0 for an invalid number.
 func bit(number uint64) uint64 { return 1 << (number - 1) }
 
 func (s *State) send(_ *Spec, ev *trace.Event) {
@@ -44,7 +44,7 @@ func (s *State) receive(_ *Spec, ev *trace.Event) {
 	}
 }
 
-// connect is of a connection that is under way, too.
+// connect also handles a connection in progress.
 func (s *State) connect(_ *Spec, ev *trace.Event) { s.Object(ev.Object).count++ }
 
 func (s *State) accept(_ *Spec, ev *trace.Event) {

@@ -13,13 +13,14 @@ import (
 type Action uint8
 
 const (
-	// Opaque operations do something that is not recorded whole: they keep their order with
-	// all others. So do operations that are not known.
+	// Opaque operations are not recorded completely, so they keep their order with all others.
+	// Unknown operations are opaque, too.
 	Opaque Action = iota
-	// None does nothing that another thread could notice.
+	// None has no effect that another thread could observe.
 	None
 
-	// Of memory. Exchange reads and writes atomically, Compare reads, and writes if it was done.
+	// Of memory. Exchange reads and writes atomically; Compare reads, and writes if it
+	// succeeded.
 	Read
 	Write
 	AtomicRead
@@ -30,7 +31,7 @@ const (
 	Allocate
 	Free
 
-	// Of threads. Exit begins the end of the thread that does it, Stop ends the execution.
+	// Of threads. Exit begins the end of its own thread, Stop ends the execution.
 	Create
 	Start
 	Finish
@@ -39,15 +40,16 @@ const (
 	Cancel
 	Stop
 
-	// Of any object. Alter changes what later operations on it do, and neither blocks nor wakes a thread.
+	// Of any object. Alter changes the effect of later operations on it, and neither blocks nor
+	// wakes a thread.
 	Init
 	Destroy
 	Alter
 
-	// Of locks. Begin is the beginning of a once: it acquires if the thread is to run it, and
-	// otherwise follows the thread that did. Announce makes readers wait for the writer. Release is of
-	// either way of holding, ReleaseShared of the shared one only; Abandon releases, at whatever
-	// depth, what a thread holds that ends.
+	// Of locks. Begin is the beginning of a once: it acquires if the thread must run it, and
+	// otherwise follows the thread that did. Announce makes readers wait for the writer.
+	// Release ends a hold of either kind, ReleaseShared only a shared one; Abandon releases, at
+	// any depth, a lock held by a thread that ends.
 	Acquire
 	AcquireShared
 	Begin
@@ -56,7 +58,7 @@ const (
 	ReleaseShared
 	Abandon
 
-	// Of queues, which conditions and futexes have. Leave ends a wait that no thread ended.
+	// Of queues, which conditions and futexes have. Leave ends a wait without a wake-up.
 	Wait
 	Resume
 	Leave
@@ -80,7 +82,7 @@ const (
 	Arm
 	Expire
 
-	// Of what descriptors lead to.
+	// Of channels, the objects to which descriptors refer.
 	Open
 	Receive
 	Transmit
@@ -90,8 +92,8 @@ const (
 	Accept
 	Control
 
-	// Of goroutines. A Resume of a goroutine is Continue; Communicate sends on, receives from
-	// or closes a channel.
+	// Of goroutines. Continue is a goroutine's Resume; Communicate sends on, receives from or
+	// closes a channel.
 	Continue
 	Communicate
 	Select
@@ -101,8 +103,8 @@ const (
 	Switch
 	Fail
 
-	// Of a sync variable of Go's race detector. Publish forgets what was released there,
-	// Merge adds to it, Renew acquires before it adds.
+	// Of a sync variable of Go's race detector. Publish replaces what was released there, Merge
+	// adds to it, Renew acquires and then adds.
 	Observe
 	Publish
 	Merge
@@ -111,7 +113,7 @@ const (
 	actions
 )
 
-// Family is the kind of object that an operation is done to.
+// Family is the kind of object of an operation.
 type Family uint8
 
 const (
@@ -138,38 +140,38 @@ const (
 	Test
 )
 
-// Blocking is what a thread waits for before it can do an operation.
+// Blocking is the condition under which an operation is enabled.
 type Blocking uint8
 
 const (
 	Never           Blocking = iota
 	UntilFree                // no other thread holds the lock
-	UntilReadable            // no thread holds the lock alone, and no writer is to be preferred
+	UntilReadable            // no thread holds the lock exclusively, and no writer has precedence
 	UntilDone                // no thread runs the once
 	UntilWoken               // it was woken, or left the queue unwoken
-	UntilReacquired          // that, and the mutex is free
-	UntilPositive            // the semaphore's count is
-	UntilEnded               // the thread is to be joined
+	UntilReacquired          // woken or left unwoken, and the mutex is free
+	UntilPositive            // the semaphore's count is positive
+	UntilEnded               // the thread to join has ended
 	UntilSignal              // one of a set is pending
-	UntilDelivery            // a signal is pending that it does not block
+	UntilDelivery            // a signal is pending and not blocked
 	UntilHandled             // a handler has run
-	UntilTime                // virtual time has passed, which no trace records
-	UntilInput               // there is something to read or accept
-	UntilReady               // a descriptor has room, or is ready: not in the trace
+	UntilTime                // virtual time has passed; not in a trace
+	UntilInput               // data or a connection is available
+	UntilReady               // a descriptor has room or is ready; not in a trace
 	UntilResumed             // a goroutine was woken
 	conditions
 )
 
-// Results are those that mean that an operation was done.
+// Results are the results that mean success.
 type Results uint8
 
 const (
 	Zero     Results = iota // 0
-	Any                     // it cannot fail, or what it does does not depend on it
-	Locked                  // 0, or EOWNERDEAD: a robust mutex's owner died, the caller has it
+	Any                     // it cannot fail, or its effect does not depend on its result
+	Locked                  // 0, or EOWNERDEAD: the owner of a robust mutex died, and the caller holds it
 	Relocked                // all but ENOTRECOVERABLE: the mutex is held
 	One                     // 1
-	Started                 // 0, or EINPROGRESS: a connection is under way
+	Started                 // 0, or EINPROGRESS: a connection is in progress
 )
 
 // Role is what a field of an event holds.
@@ -182,19 +184,19 @@ const (
 	ObjectName                // a trace.Object
 )
 
-// Results of calls that say more than that they failed.
+// Results with a meaning beyond failure.
 const (
-	Cancelled      = int32(syscall.ECANCELED)       // a cancellation took the operation's place
-	OwnerDead      = int32(syscall.EOWNERDEAD)      // of a robust mutex: the caller has it
-	NotRecoverable = int32(syscall.ENOTRECOVERABLE) // of a robust mutex: the caller does not have it
+	Cancelled      = int32(syscall.ECANCELED)       // the operation was cancelled
+	OwnerDead      = int32(syscall.EOWNERDEAD)      // of a robust mutex: the caller holds it
+	NotRecoverable = int32(syscall.ENOTRECOVERABLE) // of a robust mutex: the caller does not hold it
 	interrupted    = int32(syscall.EINTR)           // a signal handler ran in the call
 	inProgress     = int32(syscall.EINPROGRESS)
 	busy           = int32(syscall.EBUSY)
 	invalid        = int32(syscall.EINVAL)
 )
 
-// Spec says what one operation means. Object is the event's; Value and Aux are as Value and
-// Aux say.
+// Spec defines one operation. Object is the event's object; Value and Aux give the roles of the
+// event's fields of these names.
 type Spec struct {
 	Op     trace.Op
 	Does   Action
@@ -203,33 +205,34 @@ type Spec struct {
 	Ok     Results
 	Value  Role
 	Aux    Role
-	// Deadline: the operation fails with ETIMEDOUT at its deadline, and with EINVAL, at
-	// once, if the time is invalid.
+	// Deadline: the operation fails with ETIMEDOUT at its deadline, and at once with EINVAL if
+	// the time is invalid.
 	Deadline bool
-	// Spontaneous: its time is not determined (a timer, a signal, a child process), so an execution
-	// that has it could have continued differently.
+	// Spontaneous: its time is not determined (a timer, a signal, a child process), so an
+	// execution that contains it could have continued differently.
 	Spontaneous bool
-	// Noticed: another thread could notice it, whatever its object is.
+	// Noticed: another thread could observe it, whatever its object is.
 	Noticed bool
 	Words
 }
 
-// Words are how reports speak of an operation.
+// Words are the words reports use for an operation.
 type Words struct {
-	// Call names the function or statement that blocks: `sem_wait`, `a channel send`. What Pthreads, C11
-	// and C++ each have a function for has a name of its own, `a mutex lock`: the operation does not say
-	// which of them was called. Empty: the name of the operation in a trace.
+	// Call names the function or statement that blocks: `sem_wait`, `a channel send`. An
+	// operation that Pthreads, C11 and C++ each provide has a neutral name, `a mutex lock`,
+	// since the operation does not identify the function. Empty: the name of the operation in a
+	// trace.
 	Call string
-	// Verb replaces the operation's name where a report tells an event.
+	// Verb replaces the operation's name where a report describes an event.
 	Verb string
 	// Tells is how a report words the event.
 	Tells Form
-	// Waits says what a thread waits for that is blocked in the operation; "%s" is the object's
-	// name. Empty: it waits to do it.
+	// Waits is what a thread blocked in the operation waits for; "%s" is the object's name.
+	// Empty: it waits to perform the operation.
 	Waits string
 }
 
-// Form is how a report words an event: what stands beside the verb.
+// Form is how a report words an event: the parts that follow the verb.
 type Form uint8
 
 const (
@@ -246,13 +249,13 @@ const (
 	TellCount                  // the object and Value, and why the call failed
 	TellCrash                  // a fatal signal
 	TellSend                   // a signal and its receiver
-	TellReceived               // a signal that was waited for
+	TellReceived               // a signal received by a wait
 	TellDelivery               // a signal and its handler
 	TellSignal                 // the signal in Value
 	TellSignals                // the set in Value
-	TellMask                   // the set in Value, as what is blocked
+	TellMask                   // the set in Value, as the blocked signals
 	TellTimer                  // the timer in Aux
-	TellArm                    // that, and the time in Value
+	TellArm                    // the timer in Aux, and the time in Value
 	TellExpiry                 // the signal that a timer sends
 	TellWhen                   // the virtual time in Value
 	TellAbandon                // a mutex whose owner ends
@@ -261,7 +264,7 @@ const (
 	TellWoken                  // the thread that was woken
 	TellWakes                  // how many were woken
 	TellArrivals               // how many have arrived
-	TellOnce                   // the thread that runs it
+	TellOnce                   // the thread that runs the once
 	TellYield                  // why
 	TellSleep                  // how long
 	TellNap                    // how long, of a goroutine
@@ -277,11 +280,11 @@ const (
 	TellGo    // a new goroutine
 	TellResume
 	TellSelect
-	TellDelta // what is added to a WaitGroup
+	TellDelta // the amount added to a WaitGroup
 	TellSwitch
 )
 
-// Done reports whether the operation did what it is for.
+// Done reports whether the operation succeeded.
 func (s *Spec) Done(ev *trace.Event) bool {
 	switch s.Ok {
 	case Any:
@@ -298,10 +301,10 @@ func (s *Spec) Done(ev *trace.Event) bool {
 	return ev.Result == 0
 }
 
-// unknown is the row of operations that are not in the table.
+// unknown is the row of operations missing from the table.
 var unknown = Spec{Does: Opaque}
 
-// Of is the operation's row. One that is not known is Opaque.
+// Of returns the operation's row. An unknown operation is Opaque.
 func Of(op trace.Op) *Spec {
 	if int(op) < len(specs) && specs[op] != nil {
 		return specs[op]
@@ -309,7 +312,7 @@ func Of(op trace.Op) *Spec {
 	return &unknown
 }
 
-// Does is what an operation does: Of(op).Does, for callers that process every access.
+// Does returns Of(op).Does, for callers that process every access.
 func Does(op trace.Op) Action {
 	if int(op) < len(does) {
 		return does[op]
@@ -317,7 +320,7 @@ func Does(op trace.Op) Action {
 	return Opaque
 }
 
-// specs and does are the table by number.
+// specs and does are the table indexed by operation.
 var specs, does = index()
 
 func index() (specs [abi.OpCount]*Spec, does [abi.OpCount]Action) {

@@ -8,39 +8,39 @@ import (
 )
 
 // Object is a lock, condition, futex, semaphore, barrier, once or channel of descriptors, or
-// several of these that have had its address.
+// several of these that have had the same address.
 type Object struct {
 	// Num numbers a State's objects from 0 in order of their first event, so that analyses can
-	// keep what they know of one in a slice.
+	// store data about an object in a slice.
 	Num  int32
 	Name trace.Object
 
-	holds  []Hold // one, or those of the readers
+	holds  []Hold // one, or those of all readers
 	one    [1]Hold
 	shared bool // the holds are readers'
 
 	counted bool // count is known
-	closed  bool // nothing more will come
-	left    bool // a thread has left the barrier's present generation
+	closed  bool // no more data will arrive
+	left    bool // a thread has left the barrier's current generation
 
-	announced  int32 // writers that readers wait for
+	announced  int32 // writers that block readers
 	generation int32 // of the barrier, from 1
 
 	queue   []trace.ThreadID // waiters, in order of arrival
-	arrived []trace.ThreadID // at the barrier, in its present generation
-	count   int64            // of a semaphore; of a channel what no thread has taken: bytes, counts, connections
-	total   uint64           // threads that a generation takes, 0 if that is not known
+	arrived []trace.ThreadID // at the barrier, in its current generation
+	count   int64            // of a semaphore; of a channel what no thread has consumed: bytes, counts, connections
+	total   uint64           // threads in a generation, 0 if unknown
 	signals uint64           // pending: bit n-1 for signal n
 }
 
 // Hold is one thread's hold of a lock.
 type Hold struct {
 	Thread trace.ThreadID
-	Depth  int32 // how often the thread acquired the lock and did not release it
-	Event  int   // with which the hold began
+	Depth  int32 // acquisitions that have not been released
+	Event  int   // event at which the hold began
 }
 
-// holdOf is thread t's hold, nil if it has none.
+// holdOf returns thread t's hold, nil if it has none.
 func (o *Object) holdOf(t trace.ThreadID) *Hold {
 	for i := range o.holds {
 		if o.holds[i].Thread == t {
@@ -52,39 +52,39 @@ func (o *Object) holdOf(t trace.ThreadID) *Hold {
 
 // thread is the state of a thread.
 type thread struct {
-	at        *Object // the condition or futex that it waits at, or waited at last
-	queued    bool    // it still stands in the queue
-	granted   bool    // what it waits for has come
-	woken     bool    // it came from another thread
-	announced *Object // the lock that it waits to write, and readers with it
-	depth     int32   // of the mutex that its wait released
+	at        *Object // the condition or futex of its current or last wait
+	queued    bool    // it is still in the queue
+	granted   bool    // its wait has been satisfied
+	woken     bool    // by another thread
+	announced *Object // the lock it waits to write, which blocks readers
+	depth     int32   // of the mutex released by its wait
 	arrived   int32   // generation of the barrier at which it arrived
-	signals   uint64  // pending for it alone
-	// interrupted: a handler has run in its call, which will fail.
+	signals   uint64  // pending for this thread only
+	// interrupted: a handler ran during its call, which will fail.
 	interrupted bool
 	absent      bool // not created yet
 	ended       bool
-	cancelled   bool // it was asked to end, or does
-	away        bool // a coroutine that switched to another one
+	cancelled   bool // a cancellation was requested or is in progress
+	away        bool // a coroutine that has switched to another
 }
 
 // ChangeKind is what changed.
 type ChangeKind uint8
 
 const (
-	// Acquired and AcquiredShared: the thread holds the object, N more times. Passed: what the
-	// once guards was done before.
+	// Acquired and AcquiredShared: the thread acquired the object N times. Passed: the once had
+	// run before.
 	Acquired ChangeKind = iota
 	AcquiredShared
 	Passed
-	// Released and ReleasedShared: the thread released the object N times. Where Depth is not
-	// 0 it still holds it.
+	// Released and ReleasedShared: the thread released the object N times. It still holds the
+	// object if Depth is not 0.
 	Released
 	ReleasedShared
 
-	// Waits: the thread entered the object's queue. Woke: Thread was taken from it. MayWake:
-	// Thread may have been. Resumed: the thread continues; N is 1 if another thread woke it, and
-	// the wait succeeded. Left: the thread left the queue unwoken.
+	// Waits: the thread entered the object's queue. Woke: Thread was removed from it. MayWake:
+	// Thread may have been removed. Resumed: the thread continues; N is 1 if another thread
+	// woke it, and the wait succeeded. Left: the thread left the queue unwoken.
 	Waits
 	Woke
 	MayWake
@@ -95,15 +95,15 @@ const (
 	Upped
 	Downed
 
-	// Arrived: the thread arrived at the barrier. N is 0 if it is not known how many the
-	// barrier takes; 1 if there are others to come in the generation, 2 if it was the last.
+	// Arrived: the thread arrived at the barrier. N is 0 if the size of a generation is
+	// unknown, 1 if more threads are to arrive in the generation, 2 if the thread was the last.
 	// First marks the beginning of a generation. Opened: Thread arrived before and may now
 	// leave. Departed: the thread left; N as before.
 	Arrived
 	Opened
 	Departed
 
-	// Forgotten: the object begins or ceases to exist.
+	// Forgotten: the object was created or destroyed.
 	Forgotten
 )
 
@@ -117,22 +117,22 @@ type Change struct {
 	Object *Object
 }
 
-// State is the synchronisation of an execution after some of its events. Its zero value is that
-// of before the first one.
+// State is the synchronisation of an execution after some of its events. The zero value is the
+// state before the first event.
 type State struct {
 	all     int       // objects
 	slots   []*Object // their table: open addressing with linear probing
 	shift   uint      // 64 - log2(len(slots))
-	spare   []Object  // for objects to come
-	last    *Object   // that was asked for
+	spare   []Object  // preallocated
+	last    *Object   // the result of the last lookup
 	threads []thread
-	event   int // number of the event that is applied
+	event   int // number of the event being applied
 	changes []Change
-	// next is the event that a thread does next, nil if it has none or it is unknown.
+	// next returns a thread's next event, nil if it has none or it is unknown.
 	next func(trace.ThreadID) *trace.Event
 }
 
-// Object returns the object of that name, and makes one at its first use.
+// Object returns the object with that name, creating it at its first use.
 func (s *State) Object(name trace.Object) *Object {
 	if s.last != nil && s.last.Name == name {
 		return s.last
@@ -160,9 +160,9 @@ func (s *State) find(name trace.Object) *Object {
 	return s.last
 }
 
-// slot is where the object of that name is, or would be put; there is room.
+// slot returns the slot of an object, occupied or free. The table is never full.
 func (s *State) slot(name trace.Object) **Object {
-	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4): neighbours go far apart.
+	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4) spreads neighbouring keys.
 	i := int(uint64(name) * 0x9e3779b97f4a7c15 >> (s.shift & 63))
 	for s.slots[i] != nil && s.slots[i].Name != name {
 		i = (i + 1) & (len(s.slots) - 1)
@@ -181,7 +181,7 @@ func (s *State) grow() {
 	}
 }
 
-// known is the object of that name, or nil.
+// known returns the object with that name, or nil.
 func (s *State) known(name trace.Object) *Object {
 	if s.all == 0 {
 		return nil
@@ -196,7 +196,7 @@ func (s *State) thread(t trace.ThreadID) *thread {
 	return &s.threads[t]
 }
 
-// HoldOf is how thread t holds the lock o.
+// HoldOf returns thread t's hold of the lock o.
 func (s *State) HoldOf(t trace.ThreadID, o trace.Object) (Hold, bool) {
 	if l := s.known(o); l != nil {
 		if h := l.holdOf(t); h != nil {
@@ -206,7 +206,7 @@ func (s *State) HoldOf(t trace.ThreadID, o trace.Object) (Hold, bool) {
 	return Hold{}, false
 }
 
-// Holders are the holds of o by threads other than t, in order.
+// Holders returns the holds of o by threads other than t, in order.
 func (s *State) Holders(o trace.Object, t trace.ThreadID) (out []Hold) {
 	if l := s.known(o); l != nil {
 		for _, h := range l.holds {
@@ -218,7 +218,7 @@ func (s *State) Holders(o trace.Object, t trace.ThreadID) (out []Hold) {
 	return out
 }
 
-// Waiting is the condition or futex in whose queue thread t stands.
+// Waiting returns the condition or futex whose queue contains thread t.
 func (s *State) Waiting(t trace.ThreadID) (trace.Object, bool) {
 	if int(t) < len(s.threads) && s.threads[t].queued {
 		return s.threads[t].at.Name, true
@@ -226,9 +226,9 @@ func (s *State) Waiting(t trace.ThreadID) (trace.Object, bool) {
 	return 0, false
 }
 
-// Apply does the next event, and returns what it changed. The changes are in the order that a
-// thread would notice them in: a condition wait waits and then releases its mutex. They are
-// valid until the next call.
+// Apply applies the next event, and returns what it changed, in the order in which the changes take
+// effect: a condition wait enters the queue and then releases its mutex. The result is valid until
+// the next call.
 func (s *State) Apply(ev *trace.Event) []Change {
 	s.changes = s.changes[:0]
 	spec := Of(ev.Op)
@@ -244,8 +244,8 @@ func (s *State) Apply(ev *trace.Event) []Change {
 	return s.changes
 }
 
-// ApplyGo is Apply for an execution of a Go program. Blocked says that the goroutine continues
-// with an OpResume, or never, so that an operation that acquires has not done so yet.
+// ApplyGo is Apply for an execution of a Go program. blocked means that the goroutine continues
+// with an OpResume, or never, so an acquire operation has not acquired yet.
 func (s *State) ApplyGo(ev *trace.Event, blocked bool) []Change {
 	spec := Of(ev.Op)
 	switch {
@@ -273,7 +273,8 @@ func (s *State) changed(kind ChangeKind, t trace.ThreadID, o *Object, n int32) *
 	return c
 }
 
-// steps are what actions do to a state, and goSteps those of goroutines; the others do nothing.
+// steps applies actions to a state, and goSteps those of goroutines; the other actions have no
+// effect.
 var (
 	steps = [actions]func(*State, *Spec, *trace.Event){
 		Create:        (*State).create,

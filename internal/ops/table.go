@@ -2,8 +2,8 @@ package ops
 
 import "github.com/heddle-dev/heddle/trace"
 
-// table has a row per operation. The meaning of an event's fields is that of the operation
-// table in runtime/include/heddle_abi.h.
+// table has a row per operation. The operation table in runtime/include/heddle_abi.h defines the
+// fields of its events.
 var table = [...]Spec{
 	// Threads.
 	{Op: trace.OpNone, Does: None},
@@ -19,7 +19,7 @@ var table = [...]Spec{
 	{Op: trace.OpYield, Does: None, Words: Words{Tells: TellYield}},
 	{Op: trace.OpSleep, Does: None, Blocks: UntilTime, Words: Words{Tells: TellSleep, Waits: "sleeps"}},
 
-	// What ends the execution.
+	// The end of the execution.
 	{Op: trace.OpProcessExit, Does: Stop, Of: Execution, Noticed: true, Words: Words{Tells: TellStatus}},
 	{Op: trace.OpAbort, Does: Stop, Of: Execution, Noticed: true, Words: Words{Tells: TellVerb}},
 	{Op: trace.OpSignal, Does: Stop, Of: Execution, Noticed: true, Words: Words{Tells: TellCrash}},
@@ -98,7 +98,7 @@ var table = [...]Spec{
 	{Op: trace.OpSemTimedwait, Does: Down, Of: Semaphore, Blocks: UntilPositive, Deadline: true, Words: Words{Call: "sem_timedwait", Tells: TellCount, Waits: "waits in sem_wait on %s"}},
 	{Op: trace.OpSemPost, Does: Up, Of: Semaphore, Words: Words{Tells: TellCount}},
 	{Op: trace.OpSemGetvalue, Does: Inspect, Of: Semaphore, Words: Words{Tells: TellCount}},
-	// The object does not tell which semaphore a name opened.
+	// The object does not identify the semaphore that a name opened.
 	{Op: trace.OpSemOpen, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSemClose, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
 	{Op: trace.OpSemUnlink, Does: Opaque, Of: Semaphore, Words: Words{Tells: TellFailure}},
@@ -184,7 +184,7 @@ var table = [...]Spec{
 	{Op: trace.OpTimerReset, Does: Arm, Of: Timer, Spontaneous: true, Words: Words{Tells: TellWhen}},
 	{Op: trace.OpTimerFire, Does: Opaque, Of: Timer, Blocks: UntilTime, Noticed: true, Words: Words{Tells: TellWhen}},
 
-	// What Go's race detector is told.
+	// Events of Go's race detector.
 	{Op: trace.OpAcquire, Does: Observe, Of: SyncVar, Words: Words{Tells: TellObject}},
 	{Op: trace.OpRelease, Does: Publish, Of: SyncVar, Words: Words{Tells: TellObject}},
 	{Op: trace.OpReleaseMerge, Does: Merge, Of: SyncVar, Words: Words{Tells: TellObject}},

@@ -73,15 +73,15 @@ type arm struct {
 	executions, fresh int
 }
 
-// recording is what a watched execution tells about scheduling points.
+// recording summarises a watched execution for the choice of scheduling points.
 type recording struct {
 	// Cost is what watching cost, in events sent from the program to heddle.
 	Cost, Threads int
-	Sync          int                // scheduling points whatever the set is
+	Sync          int                // scheduling points for any set
 	Accesses      map[trace.Site]int // by instruction
 }
 
-// NewPortfolio returns a search by some samplers; by Samplers if none is given.
+// NewPortfolio returns a search by the given samplers; without any, by Samplers.
 func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
 	if len(samplers) == 0 {
 		samplers = Samplers()
@@ -130,7 +130,7 @@ func (p *Portfolio) Next(left int) (Request, bool) {
 	return r, true
 }
 
-// within cuts a round to this many executions, negative for any number.
+// within cuts a round to left executions; negative means any number.
 func within(round []Request, left int) []Request {
 	if left < 0 {
 		return round
@@ -188,15 +188,15 @@ func (p *Portfolio) Observe(o *Observation) {
 	}
 }
 
-// plan fills in what all plans of the portfolio have in common. Seeds of executions are
-// consecutive, so that no two executions of a search share one.
+// plan fills in what all plans of the portfolio share. Seeds of executions are consecutive, so that
+// no two executions of a search share one.
 func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
 	plan.Seed = p.setting.FirstSeed() + p.next
 	p.next += uint64(repeat)
 	plan.Repeat = repeat
-	// Every second plan may let timed waits time out early: they must not hide what happens when
-	// none does. Programs without timed waits are not affected. Rounds alternate too, since in the
-	// early ones every arm has one plan.
+	// Every second plan may let timed waits time out early: early time-outs must not hide what
+	// happens without them. Programs without timed waits are not affected. Rounds alternate
+	// too, since in the early ones every arm has one plan.
 	p.plans++
 	plan.Timeouts = (p.plans+p.round)%2 == 0 && !p.setting.NoEarlyTimeouts
 	if p.arms[arm].memory {
@@ -218,8 +218,8 @@ func (p *Portfolio) nextRound() []Request {
 	recorded := p.recordings()
 	plans := make([]Request, 0, recorded+len(arms)*(n+sameParameters-1)/sameParameters)
 	for i := range recorded {
-		// Every arm gets its turn over the rounds, those with memory instructions first: they are
-		// more likely to show what is still hidden.
+		// Every arm gets its turn over the rounds, those with memory instructions first:
+		// they are more likely to show new behaviours.
 		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
 		r := p.plan(p.draw(k), k, 1)
 		r.Plan.Record, r.Observe, r.Plan.SkipAccesses = true, true, p.skip

@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// portfolioState is the state of a Portfolio but for what its setting and samplers decide.
+// portfolioState is the state of a Portfolio without what its setting and samplers determine.
 type portfolioState struct {
 	Random []byte         `json:"random"`
 	Next   uint64         `json:"next"`

@@ -21,7 +21,8 @@ func (p *Portfolio) takeRound() (plans []Request) {
 	}
 }
 
-// showRound shows the portfolio executions of a round that end well, new as far as the function says.
+// showRound shows the portfolio the executions of a round, all successful; fresh decides which are
+// new.
 func (p *Portfolio) showRound(plans []Request, fresh func(r *Request) int) {
 	for i := range plans {
 		r := &plans[i]
@@ -32,7 +33,7 @@ func (p *Portfolio) showRound(plans []Request, fresh func(r *Request) int) {
 	}
 }
 
-// TestRounds: what a round is made of, for any course of the search.
+// TestRounds checks the composition of rounds, for any course of the search.
 func TestRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		setting := Setting{Seed: rapid.Uint64().Draw(t, "seed")}
@@ -107,7 +108,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestRoundsWait: no plan of a round is made before everything of the one before was observed.
+// TestRoundsWait: no plan of a round is made before all of the previous round was observed.
 func TestRoundsWait(t *testing.T) {
 	p := NewPortfolio(Setting{})
 	plans := p.takeRound()
@@ -125,8 +126,7 @@ func TestRoundsWait(t *testing.T) {
 	}
 }
 
-// TestRoundsEnd: the last round has as many executions as are left, and with none left no plan
-// is made.
+// TestRoundsEnd: the last round has as many executions as are left, and with none left it is empty.
 func TestRoundsEnd(t *testing.T) {
 	for left := range 60 {
 		p := NewPortfolio(Setting{Seed: 3})
@@ -147,7 +147,7 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-// TestShares: arms that show little that is new get half, and none gets nothing.
+// TestShares: arms that show few new behaviours get half, and no arm gets nothing.
 func TestShares(t *testing.T) {
 	p := NewPortfolio(Setting{})
 	arms := []*arm{{executions: 100, fresh: 90}, {executions: 100, fresh: 40}, {executions: 100, fresh: 2}, {}}
@@ -169,7 +169,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestLengths: estimates follow the set of points, and executions seen with it.
+// TestLengths: estimates depend on the set of points and on executions observed with it.
 func TestLengths(t *testing.T) {
 	p := NewPortfolio(Setting{})
 	var o observe.Observer
@@ -199,8 +199,7 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestLongRecordings: programs with many accesses are recorded less often, never not at
-// all.
+// TestLongRecordings: programs with many accesses are recorded less often, but are still recorded.
 func TestLongRecordings(t *testing.T) {
 	for _, test := range []struct{ events, want int }{{0, 4}, {10, 4}, {400_000, 4}, {700_000, 2}, {3_000_000, 1}} {
 		p := NewPortfolio(Setting{})
@@ -217,8 +216,8 @@ func TestLongRecordings(t *testing.T) {
 	}
 }
 
-// TestWatchedShare: where races are failures and watching is cheap, half of the executions are
-// watched; else a handful a round.
+// TestWatchedShare: if races are failures and watching is cheap, half of the executions are
+// watched; otherwise a few per round.
 func TestWatchedShare(t *testing.T) {
 	for _, c := range []struct {
 		setting  Setting

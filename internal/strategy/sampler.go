@@ -56,8 +56,8 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// ParseSearch returns the constructor of the search that names ask for: a Portfolio of these
-// samplers, of all of them without a name. A Strategy that is not a sampler gets its name here.
+// ParseSearch returns the constructor of the search with these names: a Portfolio of the named
+// samplers, or of all without a name. A Strategy that is not a sampler gets its name here.
 func ParseSearch(names []string) (func(Setting) Strategy, error) {
 	var samplers []Sampler
 	for _, name := range names {

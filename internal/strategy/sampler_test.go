@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// TestPlans checks for every strategy that its plans follow from the arguments and are
-// ones a runtime can carry out.
+// TestPlans checks for every strategy that its plans depend only on the arguments and that a
+// runtime can carry them out.
 func TestPlans(t *testing.T) {
 	for _, s := range Samplers() {
 		t.Run(s.String(), func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestPCTDepths: all depths turn up, the shallow ones more often.
+// TestPCTDepths: all depths occur, the shallow ones more often.
 func TestPCTDepths(t *testing.T) {
 	r := Source(1)
 	count := map[int]int{}
@@ -51,8 +51,8 @@ func TestPCTDepths(t *testing.T) {
 	}
 }
 
-// TestStayCoversMagnitudes: means from a few points to half of the execution turn up,
-// about as many of each order of magnitude.
+// TestStayCoversMagnitudes: means from a few points to half of the execution occur, with about
+// equal frequency for each order of magnitude.
 func TestStayCoversMagnitudes(t *testing.T) {
 	r := Source(1)
 	count := map[string]int{}

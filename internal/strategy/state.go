@@ -16,7 +16,7 @@ const stateVersion = 2
 // ErrState wraps every error of Restore.
 var ErrState = errors.New("the saved search cannot be continued")
 
-// InFlight is a plan of which not all executions have been observed.
+// InFlight is a plan that has executions left to observe.
 type InFlight struct {
 	Request Request
 	// Observed is how many of its executions have been observed.
@@ -74,9 +74,9 @@ func Save(s Strategy, setting Setting, flight []InFlight) ([]byte, error) {
 }
 
 // Restore loads a saved state into a fresh strategy made with the same setting, and returns the
-// plans that were in flight. They are run again before Next is asked for others. It fails, with an
-// ErrState, if the state was saved by another version or for another program, setting or strategy,
-// or is damaged.
+// plans that were in flight. They must run again before Next is called for others. It fails, with
+// an ErrState, if the state was saved by another version or for another program, setting or
+// strategy, or is damaged.
 func Restore(data []byte, s Strategy, setting Setting) ([]InFlight, error) {
 	flight, err := restore(data, s, setting)
 	if err != nil {

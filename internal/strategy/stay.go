@@ -7,12 +7,12 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// Stay is a random walk that mostly stays with the running thread. A plain random walk lets no
-// thread get far before another one runs, so it misses bugs that need one thread to run a long way
-// while another stands still; here the intervals between preemptions are long.
+// Stay is a random walk that mostly stays with the running thread. A plain random walk switches
+// threads so often that it misses bugs that need one thread to run a long way while another is
+// stopped; here the intervals between preemptions are long.
 //
-// Their best length is not known, so each plan draws the mean length of an interval with equal
-// weight for every order of magnitude, from 2 scheduling points to half of an execution.
+// Their best length is unknown, so each plan draws the mean length of an interval with equal weight
+// for every order of magnitude, from 2 scheduling points to half of an execution.
 type Stay struct{}
 
 func (Stay) String() string { return "stay" }

@@ -1,11 +1,11 @@
 // Package strategy decides which executions of a program to try next.
 //
 // A Strategy is a search. It makes plans and observes the outcome of each, with the recording if
-// the plan asked for one. It may be anything from random sampling, which ignores outcomes, to an
+// the plan requested one. It may be anything from random sampling, which ignores outcomes, to an
 // exhaustive search, whose next plan is a prefix of decisions taken from the last recording. The
 // runtime does the scheduling itself: it follows a plan's script and then one of a few policies,
-// and asks nothing between two steps of the program. This is the division of Shuttle's schedulers
-// with the inner loop moved into the program.
+// without contacting the strategy between two steps of the program. This is the division of
+// Shuttle's schedulers with the inner loop moved into the program.
 //
 // A Sampler is the simple case, a distribution over plans without memory: random walk, PCT, POS.
 // Portfolio is a Strategy that takes turns among samplers.
@@ -13,8 +13,8 @@
 // # The order of calls
 //
 // The loop (package engine) makes the first execution itself, under the fair policy and with
-// nothing omitted, because the program's undisturbed behaviour decides how all others are judged.
-// The strategy observes it before anything else. After that
+// nothing omitted, because the program's undisturbed behaviour is the standard by which all others
+// are judged. The strategy observes it before anything else. After that
 //
 //   - the loop calls Next until it returns false or Window plans are in flight, that is, given
 //     out and not wholly observed;
@@ -49,9 +49,9 @@ type Strategy interface {
 	String() string
 
 	// Next returns the next plan. It returns false if the strategy must observe another outcome
-	// first. left is how many executions may still be made besides those in flight, negative for
-	// any number; a plan that asks for more is cut. Next may be called with left 0, and then
-	// returns false.
+	// first. left is how many executions may still be made besides those in flight, negative
+	// for any number; a plan with more is cut. Next may be called with left 0, and then returns
+	// false.
 	Next(left int) (Request, bool)
 
 	// Observe shows the strategy one execution. What o points to, except the trace, is valid until
@@ -62,14 +62,14 @@ type Strategy interface {
 	Stage() Stage
 
 	// MarshalBinary returns the strategy's state, which includes plans in flight only as far as
-	// later calls of Observe need them. UnmarshalBinary loads the state into a fresh strategy made
-	// with the same Setting, which then makes the plans that the first would have made. See Save,
-	// which adds what a reader has to check.
+	// later calls of Observe need them. UnmarshalBinary loads the state into a fresh strategy
+	// made with the same Setting, which then makes the plans that the first would have made.
+	// See Save, which adds what a reader must check.
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }
 
-// Setting is what is fixed for a whole search.
+// Setting is fixed for a whole search.
 type Setting struct {
 	// Build identifies the built program: sites are meaningless for another one.
 	Build string
@@ -78,27 +78,28 @@ type Setting struct {
 	Points []trace.Site
 	// RacesFail says that a race is a failure, so that more executions should be recorded.
 	RacesFail bool
-	// NoEarlyTimeouts excludes plans in which time-outs come early.
+	// NoEarlyTimeouts excludes plans with early time-outs.
 	NoEarlyTimeouts bool
 }
 
 // FirstSeed returns the seed of the first execution. Strategies that give each execution its own
-// seed count on from it.
+// seed count up from it.
 func (s *Setting) FirstSeed() uint64 { return bits.RotateLeft64(s.Seed, 32) }
 
-// Request is a plan and what the strategy wants to know of it.
+// Request is a plan and what the strategy wants to learn from it.
 type Request struct {
-	// Plan has what the strategy decides: policy, script, seed, number of executions, scheduling
-	// points, early time-outs and what is recorded. The loop fills in what all plans of a search
-	// have in common: Tag, MaxSteps, ExpectStatus, Stop, Delays, Spurious and Haste. A script that
-	// need not reach the end of the execution is followed with schedule.Tolerant; its outcome
-	// counts the deviations.
+	// Plan has what the strategy decides: policy, script, seed, number of executions,
+	// scheduling points, early time-outs and what is recorded. The loop fills in what all plans
+	// of a search share: Tag, MaxSteps, ExpectStatus, Stop, Delays, Spurious and Haste. A
+	// script that need not reach the end of the execution is followed with schedule.Tolerant;
+	// its outcome counts the deviations.
 	Plan schedule.Plan
-	// Observe asks for Observation.Seen. The worker decides how its target is watched: the plan is
-	// recorded, with the accesses that are not scheduling points, if it asks for that or if the target
-	// has to send its accesses.
+	// Observe requests Observation.Seen. The worker decides how its target is watched: it
+	// records the plan, with the accesses that are not scheduling points, if the plan requires
+	// that or if the target must send its accesses.
 	Observe bool
-	// Key is the strategy's own name for the plan, returned with the outcomes. It is not negative.
+	// Key is the strategy's own identifier of the plan, returned with the outcomes. It is not
+	// negative.
 	Key int
 }
 
@@ -123,8 +124,8 @@ type Observation struct {
 	// reproduced is observed like any other, and the search continues. Outcome is nil if the plan
 	// ended before this execution was made; Last is true then.
 	Outcome *schedule.Outcome
-	// Seen is what the execution showed; nil if the plan did not ask for it or the execution could
-	// not be watched to its end.
+	// Seen is what the execution showed; nil if the plan did not request it or the execution
+	// could not be watched to its end.
 	Seen *observe.Observation
 	// New says that no earlier execution ordered conflicting operations in the same way.
 	New bool

@@ -3,8 +3,8 @@ package depend
 // none ends a list and represents "no node".
 const none = int32(-1)
 
-// access is what is remembered of a location: the last write, and the reads since. An
-// access depends on nothing older, because what is older comes before one of these.
+// access records the uses of a location: the last write, and the reads since. An access depends on
+// nothing older, because everything older comes before one of these.
 type access struct {
 	write int32 // node, or none
 	reads int32 // index into reads.list, or none
@@ -30,8 +30,8 @@ func (r *reads) fresh() access {
 	return access{none, none, r.owners}
 }
 
-// share returns a copy of a for another location. From now on neither may change the
-// entries that they have in common.
+// share returns a copy of a for another location. From now on neither may change the entries that
+// they share.
 func (r *reads) share(a *access) access {
 	b := *a
 	a.owner = r.fresh().owner
@@ -39,7 +39,7 @@ func (r *reads) share(a *access) access {
 	return b
 }
 
-// read makes the node being built read a location.
+// read makes the current node read a location.
 func (b *Builder) read(a *access, k Kind) {
 	n := b.node()
 	if a.write != none {
@@ -59,8 +59,8 @@ func (b *Builder) read(a *access, k Kind) {
 	a.reads = int32(len(b.reads.list) - 1)
 }
 
-// write makes the node being built write a location. Where there were reads since the
-// last write, that write came before them.
+// write makes the current node write a location. If there were reads since the last write, that
+// write came before them.
 func (b *Builder) write(a *access, k Kind) {
 	if a.reads == none && a.write != none {
 		b.depends(a.write, k)

@@ -23,11 +23,11 @@ type Builder struct {
 // threadState is the builder's state of one thread.
 type threadState struct {
 	last int32 // node, or none
-	// known[u] is the last node of thread u that this one depends on directly. An edge
-	// from an earlier one adds nothing.
+	// known[u] is the last node of thread u that this thread depends on directly. An edge from
+	// an earlier node of u adds nothing.
 	known  []int32
-	others map[int32]int32 // the same of threads past those
-	fence  int32           // the last fence it knows
+	others map[int32]int32 // the same for higher thread numbers
+	fence  int32           // the last fence that the thread depends on
 }
 
 // NewBuilder returns a builder of an empty graph. The number of events is a hint.
@@ -38,13 +38,13 @@ func NewBuilder(events int) *Builder {
 	return b
 }
 
-// Build is the graph of a whole trace.
+// Build returns the graph of a whole trace.
 func Build(t *trace.Trace) *Graph {
 	return NewBuilder(len(t.Events)).all(Steps(t))
 }
 
-// BuildSeq is the graph of events that need not be in memory at once. The events are
-// yielded by pointer only so as not to copy them.
+// BuildSeq returns the graph of events that need not be in memory at once. The events are yielded
+// by pointer only to avoid copying them.
 func BuildSeq(events iter.Seq[*trace.Event], hint int) *Graph {
 	return NewBuilder(hint).all(StepsSeq(events))
 }
@@ -59,8 +59,8 @@ func (b *Builder) all(steps iter.Seq[Step]) *Graph {
 	return b.Graph()
 }
 
-// Begin starts the next event, of the thread with this id. A joined one becomes part of
-// the node before, which must be of the same thread.
+// Begin starts the next event, of the thread with this id. A joined event becomes part of the
+// previous node, which must be of the same thread.
 func (b *Builder) Begin(thread int32, joined bool) {
 	g := &b.g
 	event := g.count
@@ -94,7 +94,7 @@ func (b *Builder) Begin(thread int32, joined bool) {
 	ts.last = n
 }
 
-// Effect adds an effect of the event begun last.
+// Effect adds an effect of the current event.
 func (b *Builder) Effect(e Effect) {
 	switch e.Mode {
 	case Read:
@@ -116,7 +116,7 @@ func (b *Builder) Effect(e Effect) {
 		}
 	case Create:
 		if t, ok := b.index[int32(e.Addr)]; ok && b.threads[t].last != none {
-			return // it has begun already: not its creation
+			return // the thread has already begun, so this is not its creation
 		}
 		b.begins[int32(e.Addr)] = b.node()
 	case Join:
@@ -140,10 +140,10 @@ func (b *Builder) Graph() *Graph {
 	return &g
 }
 
-// node is the node being built.
+// node returns the current node.
 func (b *Builder) node() int32 { return int32(len(b.g.Thread) - 1) }
 
-// depends makes the node being built depend on an earlier one.
+// depends makes the current node depend on an earlier one.
 func (b *Builder) depends(on int32, k Kind) {
 	n := b.node()
 	if on == none || on == n {
@@ -160,10 +160,10 @@ func (b *Builder) depends(on int32, k Kind) {
 	b.g.kinds = append(b.g.kinds, k)
 }
 
-// learns notes that the thread depends on node on of thread from, and reports whether that is
-// later than what it depended on before.
+// learns records that the thread depends on node on of thread from, and reports whether that is
+// later than the previous such node.
 func (t *threadState) learns(from, on int32) bool {
-	const narrow = 64 // of a hundred thousand threads each depends on a few
+	const narrow = 64 // with a hundred thousand threads, each depends on only a few others
 	if from >= narrow {
 		if at, ok := t.others[from]; ok && at >= on {
 			return false
@@ -184,7 +184,7 @@ func (t *threadState) learns(from, on int32) bool {
 	return true
 }
 
-// thread is the number of the thread with this id.
+// thread returns the number of the thread with this id.
 func (b *Builder) thread(id int32) int32 {
 	if t, ok := b.index[id]; ok {
 		return t
@@ -196,7 +196,7 @@ func (b *Builder) thread(id int32) int32 {
 	return t
 }
 
-// state is what was done to a synchronisation object.
+// state returns the accesses to a synchronisation object.
 func (b *Builder) state(addr uint64) *access {
 	i, ok := b.objects.Get(addr)
 	if !ok {

@@ -1,8 +1,8 @@
 package depend
 
-// Clocks says for every node which nodes have to come before it, at one number for each
-// thread: Before(n)[t] is how many of the nodes of thread t have to come before node n.
-// Those are always the thread's first ones. For n's own thread it is n's number within it.
+// Clocks holds, for every node, the nodes that must come before it, as one number for each thread:
+// Before(n)[t] is how many of the nodes of thread t must come before node n. Those are always the
+// thread's first nodes. For n's own thread it is n's number within it.
 type Clocks struct {
 	threads int
 	flat    []int32
@@ -39,12 +39,12 @@ func (g *Graph) Clocks() *Clocks {
 	return c
 }
 
-// Before is what has to come before node n. It must not be changed.
+// Before returns what must come before node n, as Clocks describes. The caller must not change it.
 func (c *Clocks) Before(n int32) []int32 {
 	return c.flat[int(n)*c.threads : (int(n)+1)*c.threads]
 }
 
-// Reduce returns the graph without the edges that follow from others and program order.
+// Reduce returns the graph without the edges that other edges and program order imply.
 func (g *Graph) Reduce() *Graph {
 	c := g.Clocks()
 	out := &Graph{Thread: g.Thread, Names: g.Names, first: g.first, count: g.count, start: make([]uint32, 1, g.Len()+1)}
@@ -64,7 +64,7 @@ func (g *Graph) Reduce() *Graph {
 				continue
 			}
 			for j, q := range preds {
-				// Of the edges from one thread only the latest matters.
+				// Only the latest edge from a thread matters.
 				if g.Thread[q] == u && (q > p || q == p && j < i) || g.Thread[q] != u && c.Before(q)[u] > index[p] {
 					continue next
 				}
@@ -80,16 +80,16 @@ func (g *Graph) Reduce() *Graph {
 	return out
 }
 
-// Quotient merges nodes: order is an order of the nodes that keeps the dependences and in
-// which the nodes of each piece stand together, piece says which one a node is in. The
-// nodes of the result are the pieces in that order; its events are not kept.
+// Quotient merges nodes into TEIs: order is an order of the nodes that keeps the dependences and in
+// which the nodes of each TEI are consecutive; piece maps each node to its TEI. The nodes of the
+// result are the TEIs in that order; it does not keep their events.
 func (g *Graph) Quotient(order, piece []int32) *Graph {
 	out := &Graph{Names: g.Names}
-	number := make([]int32, len(order)) // of pieces
+	number := make([]int32, len(order)) // of TEIs
 	for i := range number {
 		number[i] = none
 	}
-	from := make([]int32, g.Threads()) // latest node that the piece depends on
+	from := make([]int32, g.Threads()) // latest node that the TEI depends on
 	kind := make([]Kind, g.Threads())
 	var touched []int32
 	flush := func() {

@@ -1,6 +1,6 @@
 package depend
 
-// Mode is what an effect does.
+// Mode is the kind of access that an effect makes.
 type Mode uint8
 
 const (
@@ -8,23 +8,23 @@ const (
 	Read Mode = iota
 	Write
 
-	// The object at Addr is a lock, a condition, a semaphore, …. Acquire and Release are
-	// of a lock held by one thread, the shared ones of a lock that many may hold.
+	// The object at Addr is a lock, a condition, a semaphore, …. Acquire and Release are of a
+	// lock held by one thread, the shared modes of a lock that many may hold.
 	Acquire
 	Release
 	AcquireShared
 	ReleaseShared
-	// Observe looks at the object or adds to it in a way that other Observes cannot see.
+	// Observe reads the object, or adds to it in a way that other Observes cannot notice.
 	Observe
-	// Change is anything else that is done to the object: it commutes with nothing.
+	// Change is any other effect on the object: it commutes with nothing.
 	Change
 
-	// Post makes token Addr, Take uses it up. A token is made once and taken at most once.
+	// Post makes token Addr, Take consumes it. A token is made once and taken at most once.
 	Post
 	Take
 
-	// Create starts thread Addr, Join waits for its end; Begin is the start of the
-	// thread that does it, End the end.
+	// Create starts thread Addr, Join waits for its end; Begin is the start of the event's own
+	// thread, End its end.
 	Create
 	Begin
 	End
@@ -38,7 +38,7 @@ var modeNames = [...]string{"read", "write", "acquire", "release", "acquire shar
 
 func (m Mode) String() string { return modeNames[m] }
 
-// Kind is why two events of different threads depend on one another.
+// Kind is the reason why two events of different threads depend on one another.
 type Kind uint8
 
 const (
@@ -47,17 +47,17 @@ const (
 	Life                 // create and join
 	Signal               // wait and signal, semaphores
 	Barrier
-	Ending // exit, abort, and what is not known: everything before, everything after
+	Ending // exit, abort and unknown operations: ordered with everything before and after
 )
 
 var kindNames = [...]string{"conflict", "lock", "life", "signal", "barrier", "ending"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Effect is one thing that an event does to what threads share.
+// Effect is one effect of an event on shared state.
 type Effect struct {
 	Mode Mode
-	Kind Kind   // the dependence that comes of it
+	Kind Kind   // of the resulting dependence
 	Addr uint64 // memory, object, token or thread
 	Size uint64 // bytes, for Read and Write; at least 1
 }

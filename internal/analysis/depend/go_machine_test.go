@@ -24,8 +24,8 @@ type goCase struct {
 	send bool
 }
 
-// goMachine does what Go's runtime does, as far as another goroutine can see it. It knows
-// nothing of dependences.
+// goMachine implements what other goroutines can see of Go's runtime. It does not use package
+// depend.
 type goMachine struct {
 	progs   [][]goInstr
 	gs      []goroutine
@@ -46,7 +46,7 @@ type goroutine struct {
 	pc                      int
 	parked, granted         bool
 	sends                   int
-	log                     []string // all that the program sees
+	log                     []string // everything the program observes
 }
 
 type goChan struct {
@@ -128,7 +128,7 @@ func (m *goMachine) park(u int) { m.gs[u].parked, m.gs[u].granted = true, false 
 
 func (m *goMachine) grant(u int) { m.gs[u].granted = true }
 
-// step has u do its next operation and returns the events.
+// step performs u's next operation and returns its events.
 func (m *goMachine) step(u int) []trace.Event {
 	m.out = nil
 	if u == m.clock {
@@ -215,7 +215,7 @@ func (m *goMachine) begin(u int, in goInstr) {
 	case trace.OpGmutexTrylock:
 		mu := of(m.mutexes, in.at)
 		m.see(u, "%t", !mu.locked)
-		mu.locked = true // never released: later locks wait forever, which is as good a test
+		mu.locked = true // never released: later locks wait forever, which serves as a test too
 	case trace.OpGmutexUnlock:
 		m.unlock(of(m.mutexes, in.at))
 	case trace.OpRwRlock:
@@ -285,7 +285,7 @@ func (m *goMachine) begin(u int, in goInstr) {
 	}
 }
 
-// resume continues an operation that waited; it may have to wait again.
+// resume continues a blocked operation, which may block again.
 func (m *goMachine) resume(u int, in goInstr) {
 	switch in.op {
 	case trace.OpGmutexLock:
@@ -377,7 +377,7 @@ func (m *goMachine) wait(u, n int, c goCase) {
 	}
 }
 
-// hand ends a wait, of a select on all its channels.
+// hand ends a wait, for a select on all its channels.
 func (m *goMachine) hand(w waitsOn, value string) {
 	m.see(w.g, "%d: %s", w.n, value)
 	m.grant(w.g)
@@ -398,7 +398,7 @@ func goPrograms(r *rand.Rand) [][]goInstr {
 	sorts := []int{}
 	for s := range 10 {
 		if r.IntN(5) < 2 {
-			sorts = append(sorts, s) // some of everything
+			sorts = append(sorts, s) // some of every sort
 		}
 	}
 	if len(sorts) == 0 || r.IntN(3) == 0 {
@@ -456,8 +456,8 @@ func goPrograms(r *rand.Rand) [][]goInstr {
 	return progs
 }
 
-// TestGoOrdersReplay: in whatever order that keeps the dependences the operations of a
-// random Go program are done, each can be done, and every goroutine sees the same.
+// TestGoOrdersReplay: if the operations of a random Go program run in any order that keeps the
+// dependences, each is enabled at its turn, and every goroutine observes the same values.
 func TestGoOrdersReplay(t *testing.T) {
 	programs := uint64(4000)
 	if testing.Short() {

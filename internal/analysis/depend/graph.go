@@ -1,40 +1,40 @@
 package depend
 
-// Graph is the dependence graph of a trace. Its nodes are the events, numbered in the
-// order they happened; an event that was not a scheduling point and follows one of its own
-// thread belongs to that one's node, because nothing can come between them.
+// Graph is the dependence graph of a trace. Its nodes are the events, numbered in the order in
+// which they happened. An event that was not a scheduling point and follows one of its own thread
+// belongs to that event's node, because nothing can come between them.
 //
-// There is an edge from an earlier to a later node of another thread where the later
-// depends on the earlier, except where that follows from other edges and program order.
-// Program order has no edges: it is Thread. So any order of the nodes that keeps the order
-// of every thread's nodes and of every edge keeps every dependence.
+// There is an edge from an earlier to a later node of another thread if the later depends on the
+// earlier, except where other edges and program order imply that. Program order has no edges:
+// Thread defines it. So any order of the nodes that keeps the order of every thread's nodes and of
+// every edge keeps every dependence.
 type Graph struct {
-	Thread []int32 // of each node, dense: 0 ..Threads-1
-	Names  []int32 // of each thread number the trace's thread id
+	Thread []int32 // of each node: 0..Threads-1
+	Names  []int32 // thread number → thread id in the trace
 
-	first []int32 // event a node starts with; nil if every event is a node
+	first []int32 // first event of each node; nil if every event is a node
 	count int     // events
 	start []uint32
 	preds []int32
 	kinds []Kind
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.Thread) }
 
-// Threads is the number of threads.
+// Threads returns the number of threads.
 func (g *Graph) Threads() int { return len(g.Names) }
 
-// Edges is the number of edges, program order not counted.
+// Edges returns the number of edges, excluding program order.
 func (g *Graph) Edges() int { return len(g.preds) }
 
-// Preds are the nodes that node n depends on directly, all of other threads.
+// Preds returns the nodes that node n depends on directly, all of other threads.
 func (g *Graph) Preds(n int32) []int32 { return g.preds[g.start[n]:g.start[n+1]] }
 
-// Kinds says for each of Preds why.
+// Kinds returns the reason for each of Preds.
 func (g *Graph) Kinds(n int32) []Kind { return g.kinds[g.start[n]:g.start[n+1]] }
 
-// EventsOf is the range of events that node n represents.
+// EventsOf returns the range of events that belong to node n.
 func (g *Graph) EventsOf(n int32) (from, to int) {
 	if g.first == nil {
 		return int(n), int(n) + 1
@@ -45,16 +45,16 @@ func (g *Graph) EventsOf(n int32) (from, to int) {
 	return int(g.first[n]), g.count
 }
 
-// Succs are the edges of a graph the other way round.
+// Succs holds the reversed edges of a graph.
 type Succs struct {
 	start []uint32
 	succs []int32
 }
 
-// Of are the nodes that depend directly on node n.
+// Of returns the nodes that depend directly on node n.
 func (s *Succs) Of(n int32) []int32 { return s.succs[s.start[n]:s.start[n+1]] }
 
-// Succs turns the edges round.
+// Succs reverses the edges.
 func (g *Graph) Succs() *Succs {
 	s := &Succs{make([]uint32, g.Len()+2), make([]int32, len(g.preds))}
 	for _, p := range g.preds {

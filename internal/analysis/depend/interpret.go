@@ -5,12 +5,11 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Interpreter turns the events of one execution, in order, into effects. Its zero value
-// is ready. Where an event does not say enough (a semaphore whose count was not recorded,
-// an operation it does not know), the effect orders more than is needed, never less.
+// Interpreter turns the events of one execution, in order, into effects. Its zero value is ready to
+// use. If an event lacks information (a semaphore whose count was not recorded, an unknown
+// operation), the effect orders more than is needed, never less.
 //
-// What two effects on one object mean to each other is fixed by their modes, and the
-// table of operations is:
+// Modes alone determine whether two effects on one object commute. The table of operations is:
 //
 //	read, atomic load, lost compare-and-swap    Read
 //	write, atomic store, malloc, free           Write
@@ -38,7 +37,7 @@ import (
 //	pthread_cancel                              Fence (8)
 //	exit, abort, fatal signal                   Fence
 //
-// and of Go programs, where an operation that waited continues with a resume (5):
+// and of Go programs, where an operation that blocked continues with a resume (5):
 //
 //	go, and the goroutine's start               Create, Begin
 //	chan send, receive, close; its resume       Change of the channel; Observe
@@ -54,25 +53,24 @@ import (
 //	timer fires, outside world, test end        Fence
 //	test fails                                  Change of what tests reported
 //
-// (1) The token of the wait is taken by whoever wakes the thread. (2) A signal that woke
-// a thread may change places with waits of others, because POSIX lets a signal wake any
-// waiter and a schedule says which; a broadcast and a signal that woke no thread may not
-// (Change). (3) Waits take tokens first in, first out, initial ones first. Any matching in
-// which each wait has its own earlier post keeps the count from going below zero. (4) The
-// last to arrive takes a token from each of the others, leaves one for each, and changes
-// the barrier; that keeps the rounds apart and which thread learns that it was last. (5) The
-// resume is ordered after everything that was done to the object before it, and so after
-// what woke the goroutine. (6) While a goroutine is in a select they Change them. (7) Which
-// descriptors a poll looked at is not recorded, and descriptors are numbered in the order in
-// which they are opened. (8) When a thread acts on it depends on what it disabled and
-// deferred, which is not recorded. What it then does has the result ECANCELED, and is an
-// operation that failed.
+// (1) The thread's waker takes the token of the wait. (2) A signal that woke a thread may be
+// reordered with waits of other threads, because POSIX lets a signal wake any waiter and a schedule
+// names the one woken; a broadcast and a signal that woke no thread may not (Change). (3) Waits
+// take tokens first in, first out, initial ones first. Any matching in which each wait has its own
+// earlier post keeps the count from becoming negative. (4) The last to arrive takes a token from
+// each of the others, makes one for each, and changes the barrier; that keeps the generations
+// apart, and which thread learns that it was last. (5) The resume is ordered after every earlier
+// operation on the object, and so after the one that woke the goroutine. (6) While a goroutine is
+// in a select, they Change them. (7) A trace does not record which descriptors a poll examined, and
+// descriptors are numbered in the order in which they are opened. (8) When a thread acts on a
+// cancellation depends on its cancelability state and type, which are not recorded. The operation
+// in which it acts has the result ECANCELED, and counts as a failed operation.
 //
-// Time orders nothing: a sleep may last as long as the scheduler likes, and a wait that
-// timed out could have done so at any moment at which what it waited for was missing
-// (Observe or Change). What a program reads from the clock is not recorded.
+// Time orders nothing: a sleep may last as long as the scheduler chooses, and a wait that timed out
+// could have done so at any moment at which its condition did not hold (Observe or Change). The
+// values that a program reads from the clock are not recorded.
 //
-// Memory order is not looked at: executions are interleavings.
+// Memory orders are ignored: executions are interleavings.
 type Interpreter struct {
 	state   ops.State
 	tokens  uint64 // last token made
@@ -83,17 +81,17 @@ type Interpreter struct {
 	passing map[trace.ThreadID]uint64 // token for the thread's leave
 
 	blocked   map[trace.ThreadID]blocked
-	selecting map[trace.ThreadID]struct{} // those in a select
+	selecting map[trace.ThreadID]struct{} // goroutines in a select
 	switched  map[trace.ThreadID]uint64   // token for the goroutine that a coroutine switched to
 }
 
-// lifeOf represents whether a thread has ended, as a join that does not wait sees it.
+// lifeOf represents whether a thread has ended, as observed by a join that does not wait.
 func lifeOf(t uint64) Effect { return Effect{Observe, Life, ^uint64(1) - t, 1} }
 
 // signals represents the signals that are pending in the process and its threads.
 const signals = ^uint64(0)
 
-// descriptors represents the process's table of descriptors, and what a poll tests.
+// descriptors represents the process's table of descriptors, and the state that a poll tests.
 const descriptors = ^uint64(1)
 
 func memory(m Mode, at trace.Object, size uint64) Effect {
@@ -104,8 +102,8 @@ func object(m Mode, at trace.Object) Effect { return Effect{m, Lock, uint64(at),
 
 func thread(m Mode, t uint64) Effect { return Effect{m, Life, t, 1} }
 
-// Effects appends the effects of the execution's next event to buf. An event without
-// effects is free to move within its thread's order.
+// Effects appends the effects of the execution's next event to buf. An event without effects may
+// move freely within its thread's order.
 func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	at, size := ev.Object, uint64(ev.Size)
 	if len(in.switched) > 0 {
@@ -126,8 +124,8 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		}
 		return buf
 	case ops.Allocate, ops.Free:
-		// The block's life: what another thread did with the memory before it was
-		// allocated, or does after it was freed, is of another block.
+		// The block's life: an access by another thread before the block was allocated, or
+		// after it was freed, is an access to another block.
 		if at != 0 {
 			buf = append(buf, memory(Write, at, size))
 		}
@@ -164,8 +162,8 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	case ops.Signal, ops.Timer:
 		buf = append(buf, Effect{Change, Signal, signals, 1})
 		if spec.Blocks != ops.UntilSignal {
-			// What a signal does depends on which threads block it, wait for it or have
-			// ended by then, and not all of that is recorded.
+			// The effect of a signal depends on which threads block it, wait for it or
+			// have ended by then, and not all of that is recorded.
 			buf = append(buf, Effect{Mode: Fence, Kind: Signal})
 		}
 		return buf
@@ -180,11 +178,11 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	}
 }
 
-// synchronise is the effects of an operation on a synchronisation object.
+// synchronise returns the effects of an operation on a synchronisation object.
 func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
-	// An object that lies in a heap block must not be used before the block is allocated or
-	// after it is freed.
+	// An object in a heap block must not be used before the block is allocated or after it is
+	// freed.
 	if at.Region() == trace.RegionHeap {
 		buf = append(buf, memory(Read, at, 1))
 	}
@@ -208,8 +206,8 @@ func (in *Interpreter) synchronise(spec *ops.Spec, ev *trace.Event, buf []Effect
 	return append(buf, Effect{Mode: Fence, Kind: Ending})
 }
 
-// lock is the effects of an operation on a lock or once. The state follows reader-writer locks
-// only: what the others mean does not depend on the holder.
+// lock returns the effects of an operation on a lock or once. The state follows reader-writer locks
+// only: the effects on other locks do not depend on the holder.
 func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
 	if spec.Of == ops.RWLock {
 		return in.rwlock(spec, ev, buf)
@@ -230,17 +228,18 @@ func (in *Interpreter) lock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Eff
 		mode = Observe
 	}
 	if spec.Of == ops.Once && mode == Release {
-		// Compiled code loads the first byte of a C++ guard to see whether it is done.
+		// Compiled code reads the first byte of a C++ guard to check whether it is done.
 		buf = append(buf, memory(Write, ev.Object, 1))
 	}
 	return append(buf, object(mode, ev.Object))
 }
 
 func (in *Interpreter) rwlock(spec *ops.Spec, ev *trace.Event, buf []Effect) []Effect {
-	mode := Observe // of one that failed
+	mode := Observe // of a failed operation
 	switch spec.Does {
 	case ops.Init, ops.Destroy, ops.Announce, ops.Acquire:
-		// A write lock may have failed because of readers: one that leaves is a change to it.
+		// A write lock may have failed because of readers: a reader's release changes its
+		// result.
 		mode = Change
 	}
 	for _, c := range in.state.Apply(ev) {

@@ -5,25 +5,25 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Keys of what is not an object of the program's. No object's name is that large.
+// Keys of state that is not an object of the program. No object's name is that large.
 const (
 	channels = ^uint64(0) - 1 - iota // every channel, for select
 	timers                           // the order in which timers are set
-	tests                            // what tests reported
+	tests                            // test results
 )
 
-// syncClock is the bit that marks the clock of a sync variable, which only the race
-// detector sees, from the object itself.
+// syncClock is the bit that distinguishes the clock of a sync variable, which only the race
+// detector reads, from the object itself.
 const syncClock = 1 << 62
 
-// blocked is the operation that a goroutine did last, and may be blocked in.
+// blocked is the last operation of a goroutine, in which it may be blocked.
 type blocked struct {
 	op trace.Op
 	at trace.Object
 }
 
-// goroutine is the effects of an operation of a Go program. Its events stand where the
-// operation is about to happen; one that has to wait continues with a RESUME.
+// goroutine returns the effects of an operation of a Go program. Its events come just before the
+// operation; an operation that blocks continues with a RESUME.
 func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	pseudo := func(m Mode, key uint64) Effect { return Effect{m, Lock, key, 1} }
@@ -42,7 +42,7 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	case ops.Fail:
 		return append(buf, pseudo(Change, tests))
 	case ops.Opaque:
-		if ops.Of(ev.Op).Op == ev.Op { // of operations that are known only
+		if ops.Of(ev.Op).Op == ev.Op { // of known operations only
 			return append(buf, Effect{Mode: Fence, Kind: Signal})
 		}
 	}
@@ -53,7 +53,7 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	op := ev.Op
 	if op == trace.OpResume {
 		if was.op != trace.Op(ev.Value) {
-			return append(buf, Effect{Mode: Fence, Kind: Signal}) // what it waited for was not recorded
+			return append(buf, Effect{Mode: Fence, Kind: Signal}) // its blocking operation was not recorded
 		}
 		op, at = was.op, was.at
 	}
@@ -64,13 +64,13 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	switch ops.Does(op) {
 	case ops.Communicate:
 		if resumed {
-			// Whoever woke it, by an operation on the channel or a select, did all there
-			// was to do.
+			// The goroutine that woke it, by an operation on the channel or a select,
+			// has already made every change.
 			return append(buf, object(Observe, at), pseudo(Observe, channels))
 		}
 		all := Observe
 		if len(in.selecting) > 0 {
-			// Which of two channels has something first decides what a select does.
+			// The result of a select depends on which channel is ready first.
 			all = Change
 		}
 		return append(buf, object(Change, at), pseudo(all, channels))
@@ -83,12 +83,12 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 		return append(buf, object(Observe, at))
 	case ops.Count:
 		if int64(ev.Value) < 0 {
-			return append(buf, object(Observe, at)) // the last one wakes those that wait, whoever it is
+			return append(buf, object(Observe, at)) // the last one wakes the waiters, whichever thread performs it
 		}
 		return append(buf, object(Change, at))
 	case ops.Sleep, ops.Arm:
 		if resumed {
-			return buf // after the clock's event, with which all is in order
+			return buf // after the clock's event, which is ordered with all others
 		}
 		if at != 0 {
 			buf = append(buf, object(Change, at))
@@ -100,7 +100,7 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 	return append(buf, object(Change, at)) // of package sync
 }
 
-// arrive takes what switched to the event's goroutine.
+// arrive takes the token of the goroutine that switched to the event's goroutine.
 func (in *Interpreter) arrive(ev *trace.Event, buf []Effect) []Effect {
 	if tok, ok := in.switched[ev.Thread]; ok && !onBehalf(ev.Op) {
 		delete(in.switched, ev.Thread)

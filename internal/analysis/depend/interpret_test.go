@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// edges are a graph's edges as "0→2 lock".
+// edges returns a graph's edges as "0→2 lock".
 func edges(g *Graph) string {
 	var out []string
 	for n := range int32(g.Len()) {
@@ -20,8 +20,8 @@ func edges(g *Graph) string {
 	return strings.Join(out, ", ")
 }
 
-// TestOperations has what the random programs do not come to: operations that failed in
-// odd ways, counts that are not known, signals, operations that are not known.
+// TestOperations covers what the random programs do not reach: operations that fail in unusual
+// ways, unknown counts, signals, unknown operations.
 func TestOperations(t *testing.T) {
 	const m, s = trace.Object(64), trace.Object(128)
 	for _, c := range []struct {
@@ -149,8 +149,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestWildLengths: accesses at the top of the address space, of no length, and of more
-// than there is.
+// TestWildLengths covers accesses at the top of the address space, of no length, and beyond its
+// end.
 func TestWildLengths(t *testing.T) {
 	top := ^uint64(0)
 	b := NewBuilder(0)
@@ -168,7 +168,7 @@ func TestWildLengths(t *testing.T) {
 	}
 }
 
-// TestGoOperations has what the machine of TestGoOrdersReplay does not do.
+// TestGoOperations covers what the machine of TestGoOrdersReplay does not do.
 func TestGoOperations(t *testing.T) {
 	const c, x = trace.Object(64), trace.Object(128)
 	quiet := func(e trace.Event) trace.Event { e.Flags |= trace.FlagNoDecision; return e }
@@ -232,8 +232,8 @@ func TestGoOperations(t *testing.T) {
 	}
 }
 
-// TestReorderKeepsTheClock: goroutines are numbered in their new order of creation, what
-// was there from the start keeps its number, and a goroutine that waits is not enabled.
+// TestReorderKeepsTheClock: goroutines are numbered in their new order of creation, threads that
+// existed from the start keep their numbers, and a goroutine that waits is not enabled.
 func TestReorderKeepsTheClock(t *testing.T) {
 	all := trace.ThreadSet{Low: 1}
 	tr := &trace.Trace{

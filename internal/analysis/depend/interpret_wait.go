@@ -30,7 +30,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 		}
 		mutex := object(Acquire, trace.Object(ev.Aux))
 		if len(changes) == 1 {
-			mutex.Mode = Observe // it is not recoverable
+			mutex.Mode = Observe // the mutex is not recoverable
 		}
 		return append(buf, mutex)
 	case ops.Leave:
@@ -52,7 +52,7 @@ func (in *Interpreter) condition(ev *trace.Event, buf []Effect) []Effect {
 	return buf
 }
 
-// wake ends a thread's wait: after it began, and before the thread continues.
+// wake ends a thread's wait: after the wait began, and before the thread continues.
 func (in *Interpreter) wake(u trace.ThreadID, buf []Effect) []Effect {
 	tok := in.token()
 	set(&in.woken, u, tok)
@@ -61,9 +61,9 @@ func (in *Interpreter) wake(u trace.ThreadID, buf []Effect) []Effect {
 	return buf
 }
 
-// semaphore is a counting semaphore as a queue of tokens.
+// semaphore models a counting semaphore as a queue of tokens.
 type semaphore struct {
-	known   bool // initial is: from init, or from the first event's count
+	known   bool // initial is known: from init, or from the first event's count
 	initial uint64
 	queue   []uint64
 }
@@ -72,7 +72,7 @@ func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	changes := in.state.Apply(ev)
 	if len(changes) == 0 {
-		return append(buf, object(Change, at)) // it failed, or only looks
+		return append(buf, object(Change, at)) // it failed, or only reads
 	}
 	c := &changes[0]
 	s := in.sems[at]
@@ -98,7 +98,7 @@ func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 			s.queue = s.queue[1:]
 			return append(buf, object(Observe, at), signal(Take, tok))
 		}
-		return append(buf, object(Change, at)) // the counts do not add up
+		return append(buf, object(Change, at)) // the counts are inconsistent
 	}
 	*s = semaphore{}
 	return append(buf, object(Change, at))
@@ -107,7 +107,7 @@ func (in *Interpreter) semaphore(ev *trace.Event, buf []Effect) []Effect {
 func (in *Interpreter) barrier(ev *trace.Event, buf []Effect) []Effect {
 	at := ev.Object
 	mark := func(m Mode, at uint64) Effect { return Effect{m, Barrier, at, 1} }
-	// A thread may leave while others arrive for the next generation; it may not after destroy.
+	// A thread may leave while others arrive for the next generation, but not after destroy.
 	life := uint64(at) | 1<<63
 	changes := in.state.Apply(ev)
 	if a := ops.Does(ev.Op); a == ops.Init || a == ops.Destroy {
@@ -125,15 +125,15 @@ func (in *Interpreter) barrier(ev *trace.Event, buf []Effect) []Effect {
 	buf = append(buf, mark(Observe, life))
 	switch changes[0].N {
 	case 0:
-		// Who completes a generation is not known: arrivals keep their order, among
-		// themselves and with the leaves.
+		// The last thread of a generation is unknown: arrivals keep their order, among
+		// themselves and relative to the leaves.
 		return append(buf, mark(Change, uint64(at)))
 	case 1:
 		tok := in.token()
 		set(&in.arrived, ev.Thread, tok)
 		return append(buf, mark(Observe, uint64(at)), mark(Post, tok))
 	}
-	// The last one: the arrivals of the next generation come after it.
+	// It is the last: the arrivals of the next generation come after it.
 	buf = append(buf, mark(Change, uint64(at)))
 	for i := range changes[1:] {
 		u := changes[1+i].Thread

@@ -9,7 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// happening is an event as the oracle sees it.
+// happening is an event in the oracle's form.
 type happening struct {
 	thread  int32
 	joined  bool
@@ -56,7 +56,7 @@ func dependent(a, b happening) bool {
 	return false
 }
 
-// closure is the transitive closure of a relation on nodes numbered in order.
+// closure returns the transitive closure of a relation on nodes numbered in order.
 func closure(n int, edge func(a, b int) bool) [][]bool {
 	reach := make([][]bool, n)
 	for b := range n {
@@ -86,7 +86,7 @@ func build(hs []happening) (*Graph, []int) {
 	return b.Graph(), node
 }
 
-// compare checks that the graph says the same as the definition, and no more.
+// compare checks that the graph has exactly the dependences of the definition.
 func compare(t *testing.T, hs []happening) {
 	t.Helper()
 	g, node := build(hs)
@@ -152,7 +152,7 @@ func compare(t *testing.T, hs []happening) {
 		t.Fatal(err)
 	}
 
-	// The clocks say the same, and what Reduce leaves says the same with nothing to spare.
+	// The clocks agree with it, and so does the result of Reduce, without redundant edges.
 	c := g.Clocks()
 	index := make([]int32, g.Len())
 	count := make([]int32, g.Threads())
@@ -193,9 +193,9 @@ func compare(t *testing.T, hs []happening) {
 	}
 }
 
-// TestGraphIsTheDefinition compares graphs of random effects with the definition, which
-// looks at all pairs. Sizes are chosen so that words are split, and ranges cut each other
-// and meet words that have cells already.
+// TestGraphIsTheDefinition compares graphs of random effects with the definition, which examines
+// all pairs. Sizes are chosen so that words are split, and ranges overlap each other and words that
+// already have cells.
 func TestGraphIsTheDefinition(t *testing.T) {
 	sizes := []uint64{1, 1, 2, 4, 4, 8, 8, 16, 30, 700, 900, 5000, 9000}
 	for seed := range uint64(300) {
@@ -257,8 +257,8 @@ func TestGraphIsTheDefinition(t *testing.T) {
 	}
 }
 
-// dropUselessCreates keeps of the creations of a thread the last one before it begins:
-// a thread is created once.
+// dropUselessCreates keeps only the last creation of a thread before the thread begins: a thread is
+// created once.
 func dropUselessCreates(hs []happening) []happening {
 	created := map[uint64]*Effect{}
 	for i := range hs {

@@ -7,15 +7,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Reorder is the trace with its events in another order of the graph's nodes, which must
-// keep the dependences (Graph.Check). Enabled sets are recomputed where the trace had
-// them, threads are numbered in their new order of creation, and what refers to events or
-// threads by number is kept right. Modules, stacks and the header's slices are shared
-// with t.
+// Reorder returns the trace with its events in another order of the graph's nodes, which must keep
+// the dependences (Graph.Check). It recomputes enabled sets where the trace had them, numbers
+// threads in their new order of creation, and adjusts references to events and threads. The result
+// shares modules, stacks and the header's slices with t.
 func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
 	out := *t
 	out.Events = make([]trace.Event, 0, len(t.Events))
-	at := make([]int, len(t.Events)+1) // of each event, where it went
+	at := make([]int, len(t.Events)+1) // new position of each event
 	for _, n := range order {
 		from, to := g.EventsOf(n)
 		for i := from; i < to; i++ {
@@ -35,8 +34,8 @@ func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
 	return &out
 }
 
-// SetEnabled recomputes the enabled sets of a trace's scheduling decisions. It does nothing to a
-// trace that has none.
+// SetEnabled recomputes the enabled sets of a trace's scheduling decisions. It does nothing if the
+// trace has none.
 func SetEnabled(t *trace.Trace) {
 	if !slices.ContainsFunc(t.Events, func(ev trace.Event) bool { return ev.Enabled.Len() > 0 }) {
 		return
@@ -48,9 +47,9 @@ func SetEnabled(t *trace.Trace) {
 	}
 }
 
-// moveAllocs keeps heap blocks with the events that they belong to.
+// moveAllocs keeps heap blocks with their events.
 func moveAllocs(t *trace.Trace, at []int) []trace.Alloc {
-	// After is the place right after the event that ran before event i.
+	// after returns the position right after the event that ran before event i.
 	after := func(i int) int {
 		if i == 0 {
 			return 0
@@ -66,7 +65,7 @@ func moveAllocs(t *trace.Trace, at []int) []trace.Alloc {
 		case a.Event > 0 && t.Events[a.Event-1].Thread == a.Thread:
 			a.Event = after(a.Event)
 		default:
-			// Its thread had no event by then: see Steps.
+			// Its thread had no event up to then: see Steps.
 			next := a.Event
 			for next < len(t.Events) && t.Events[next].Thread != a.Thread {
 				next++

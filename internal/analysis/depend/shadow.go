@@ -2,14 +2,14 @@ package depend
 
 import "github.com/tidwall/btree"
 
-// shadow remembers the accesses of every byte of memory.
+// shadow stores the accesses to every byte of memory.
 //
-// Small accesses are kept by 8-byte word, exact to the byte: a word has one cell for each
-// set of its bytes that are always accessed together, which for most words is one. Large
-// ones (the memset of a buffer, the life of a heap block) would touch too many words; they
-// are kept as ranges, and reach those words that have cells of their own by page.
+// Small accesses are stored by 8-byte word, exact to the byte: a word has one cell for each set of
+// its bytes that are always accessed together, which for most words is one. Large accesses (the
+// memset of a buffer, the life of a heap block) would touch too many words; they are stored as
+// ranges, and reach words with cells of their own by page.
 type shadow struct {
-	words  Table // word number → its first cell
+	words  Table // word number → the word's first cell
 	cells  []cell
 	pages  Table // page number → a cell of the page
 	ranges btree.Map[uint64, *span]
@@ -18,8 +18,8 @@ type shadow struct {
 type cell struct {
 	access
 	mask uint8  // bytes of the word
-	next int32  // further cell of the word
-	word uint64 // its number
+	next int32  // next cell of the word
+	word uint64 // the word's number
 	page int32  // next first cell of the page
 }
 
@@ -32,15 +32,15 @@ type span struct {
 const (
 	wordBits = 3
 	pageBits = 12 - wordBits // of word numbers
-	// largeWords is where an access is large: walking the words one by one costs more.
+	// largeWords is the size from which an access is large: visiting each word would cost more.
 	largeWords = 64
 )
 
-// memory gives the accesses that cover [addr, addr+size) to the builder's read or write.
+// memory passes the accesses that cover [addr, addr+size) to the builder's read or write.
 func (b *Builder) memory(addr, size uint64, k Kind, write bool) {
 	end := addr + size
 	if end < addr {
-		end = ^uint64(0) // at the top of the address space: a wild length
+		end = ^uint64(0) // a bogus length: up to the top of the address space
 	}
 	first, last := addr>>wordBits, (end-1)>>wordBits
 	if last-first < largeWords {
@@ -60,7 +60,7 @@ func (b *Builder) memory(addr, size uint64, k Kind, write bool) {
 	b.large(first, last+1, k, write)
 }
 
-// mask is the set of word w's bytes within [addr, end).
+// mask returns the set of word w's bytes within [addr, end).
 func mask(w, addr, end uint64) uint8 {
 	lo, hi := w<<wordBits, w<<wordBits+8
 	m := uint8(0xff)
@@ -88,7 +88,7 @@ func (b *Builder) word(w uint64, m uint8, k Kind, write bool) {
 		}
 		left &^= both
 		if both != c.mask {
-			// The rest of the bytes go their own way from here.
+			// From here on, the remaining bytes have a cell of their own.
 			rest := cell{access: b.reads.share(&c.access), mask: c.mask &^ both, next: c.next, word: w, page: none}
 			c.mask, c.next = both, int32(len(s.cells))
 			s.cells = append(s.cells, rest)
@@ -97,7 +97,7 @@ func (b *Builder) word(w uint64, m uint8, k Kind, write bool) {
 		b.touch(&c.access, k, write)
 	}
 	if left != 0 {
-		// No cell had these bytes: only large accesses have touched them.
+		// No cell had these bytes: only large accesses have covered them.
 		c := cell{access: b.reads.fresh(), mask: left, next: s.cells[head].next, word: w, page: none}
 		if _, r := s.covering(w); r != nil {
 			c.access = b.reads.share(&r.access)
@@ -116,7 +116,7 @@ func (b *Builder) touch(a *access, k Kind, write bool) {
 	}
 }
 
-// newWord makes the first cell of a word, with what large accesses did to it.
+// newWord makes the first cell of a word, with the large accesses that cover it.
 func (b *Builder) newWord(w uint64, m uint8) uint32 {
 	s := &b.shadow
 	c := cell{access: b.reads.fresh(), mask: m, next: none, word: w, page: none}
@@ -134,7 +134,7 @@ func (b *Builder) newWord(w uint64, m uint8) uint32 {
 	return i
 }
 
-// covering returns the range that word w lies in.
+// covering returns the range that contains word w.
 func (s *shadow) covering(w uint64) (from uint64, r *span) {
 	if s.ranges.Len() == 0 {
 		return 0, nil
@@ -148,7 +148,7 @@ func (s *shadow) covering(w uint64) (from uint64, r *span) {
 	return from, r
 }
 
-// large accesses the words [lo, hi) at once.
+// large accesses the words [lo, hi) as a range.
 func (b *Builder) large(lo, hi uint64, k Kind, write bool) {
 	s := &b.shadow
 	b.eachCell(lo, hi, func(c *cell) { b.touch(&c.access, k, write) })
@@ -163,7 +163,7 @@ func (b *Builder) large(lo, hi uint64, k Kind, write bool) {
 			s.ranges.Set(at, r)
 		}
 	}
-	// Ranges are not added while the map is walked.
+	// Ranges must not be added while the map is iterated.
 	type piece struct {
 		at uint64
 		r  *span
@@ -194,7 +194,7 @@ func (b *Builder) large(lo, hi uint64, k Kind, write bool) {
 	}
 }
 
-// split makes a range that has word w inside end before it.
+// split makes a range that contains word w beyond its start end before w.
 func (b *Builder) split(w uint64) {
 	from, r := b.shadow.covering(w)
 	if r == nil || from == w {
@@ -205,8 +205,8 @@ func (b *Builder) split(w uint64) {
 	b.shadow.ranges.Set(w, tail)
 }
 
-// prune leaves one read for each thread in the list of a range: the list is handed to
-// every word in it.
+// prune keeps one read for each thread in the list of a range: every word in the range receives the
+// list.
 func (b *Builder) prune(a *access) {
 	n, h := 0, a.reads
 	for ; h != none; h = b.reads.list[h].next {
@@ -220,7 +220,7 @@ func (b *Builder) prune(a *access) {
 	a.owner = b.reads.fresh().owner
 	seen := make([]bool, len(b.threads))
 	for h = kept; h != none; h = b.reads.list[h].next {
-		// Newest first, so the first one met is the thread's last.
+		// Newest first, so the first one found is the thread's last.
 		if t := b.g.Thread[b.reads.list[h].node]; !seen[t] {
 			seen[t] = true
 			b.reads.list = append(b.reads.list, read{b.reads.list[h].node, a.reads, a.owner})

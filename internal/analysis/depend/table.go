@@ -2,9 +2,9 @@ package depend
 
 import "math/bits"
 
-// Table maps 64-bit keys to 32-bit values: open addressing with linear probing. A trace
-// of ten million events looks up a location for each; a Go map takes three times as long
-// and twice the memory. The zero value is an empty table.
+// Table maps 64-bit keys to 32-bit values, with open addressing and linear probing. A trace of ten
+// million events looks up a location for each; a Go map takes three times as long and twice the
+// memory. The zero value is an empty table.
 type Table struct {
 	keys []uint64
 	vals []uint32 // value + 1, 0 is free
@@ -12,10 +12,10 @@ type Table struct {
 	up   uint // 64 - log2(len(keys))
 }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (t *Table) Len() int { return t.n }
 
-// Number returns the key's value, which for a new key is the number of keys before it.
+// Number returns the key's value. A new key gets the number of keys before it.
 func (t *Table) Number(key uint64) uint32 {
 	if v, ok := t.Get(key); ok {
 		return v
@@ -24,10 +24,10 @@ func (t *Table) Number(key uint64) uint32 {
 	return uint32(t.n - 1)
 }
 
-// slot is where key is, or where it would go.
+// slot returns the slot of key, occupied or free.
 func (t *Table) slot(key uint64) int {
 	mask := len(t.keys) - 1
-	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4): neighbours go far apart.
+	// Fibonacci hashing (Knuth, TAOCP vol. 3, §6.4) spreads neighbouring keys.
 	i := int(key * 0x9e3779b97f4a7c15 >> t.up)
 	for t.vals[i] != 0 && t.keys[i] != key {
 		i = (i + 1) & mask
@@ -35,7 +35,7 @@ func (t *Table) slot(key uint64) int {
 	return i
 }
 
-// Get returns the value of key.
+// Get returns the value of key and whether key is present.
 func (t *Table) Get(key uint64) (uint32, bool) {
 	if t.n == 0 {
 		return 0, false
@@ -44,7 +44,7 @@ func (t *Table) Get(key uint64) (uint32, bool) {
 	return v - 1, v != 0
 }
 
-// Put sets the value of a key. It must be less than the largest uint32.
+// Put sets the value of a key. The value must be less than the largest uint32.
 func (t *Table) Put(key uint64, val uint32) {
 	if t.n*3 >= len(t.keys)*2 {
 		t.grow()

@@ -12,15 +12,15 @@ import (
 type Step struct {
 	Index int // of the event
 	Event *trace.Event
-	// Joined reports that nothing can come between this event and the one before it.
+	// Joined means that nothing can come between this event and the previous one.
 	Joined bool
 	// Effects is valid until the next step.
 	Effects []Effect
 }
 
-// Steps yields the events of a trace with their effects, the lives of heap blocks
-// included: a block that was allocated or freed without an event of its own counts as an
-// effect of the event of its thread during which that happened.
+// Steps yields the events of a trace with their effects, including the lives of heap blocks: the
+// allocation or release of a block without an event of its own counts as an effect of the event of
+// its thread during which it happened.
 func Steps(t *trace.Trace) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		lives := livesOf(t)
@@ -56,8 +56,8 @@ func Steps(t *trace.Trace) iter.Seq[Step] {
 	}
 }
 
-// StepsSeq is Steps for events that need not be in memory at once, and that have events
-// for all heap blocks.
+// StepsSeq is Steps for events that need not be in memory at once, and that include events for all
+// heap blocks.
 func StepsSeq(events iter.Seq[*trace.Event]) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		w := walker{}
@@ -86,12 +86,12 @@ func (w *walker) step(i int, ev *trace.Event) Step {
 	return Step{i, ev, joined, w.buf}
 }
 
-// onBehalf reports whether an event may be of another thread than the one that ran: a goroutine that
-// passes a value to a waiting one records its acquire and release for it.
+// onBehalf reports whether an event may belong to another thread than the running one: a goroutine
+// that passes a value to a waiting one records the other's acquire and release.
 func onBehalf(op trace.Op) bool { return ops.Of(op).Of == ops.SyncVar }
 
-// deathOf is the event after which a panic or the like ended the execution, for which there
-// is no event of its own; -1 if it ended in another way.
+// deathOf returns the index of the event after which a panic or similar ended the execution without
+// an event of its own; -1 if it ended in another way.
 func deathOf(t *trace.Trace) int {
 	if k := t.Ending.Kind; k != trace.Panic && k != trace.Fatal {
 		return -1
@@ -103,10 +103,10 @@ func deathOf(t *trace.Trace) int {
 	return i
 }
 
-// life is a beginning or end of a heap block that has no event.
+// life is the allocation or release of a heap block without an event.
 type life struct {
-	before int            // event
-	thread trace.ThreadID // -1: whoever ran then
+	before int            // index of the next event
+	thread trace.ThreadID // -1: the thread that ran then
 	effect Effect
 }
 

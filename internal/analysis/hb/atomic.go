@@ -18,8 +18,8 @@ const (
 // orderShift is where trace.FlagOrder begins.
 const orderShift = 4
 
-// memoryOrder splits an event's memory order. Numbers that no compiler emits count as the
-// strongest.
+// memoryOrder splits an event's memory order. Numbers that no compiler emits count as the strongest
+// order.
 func memoryOrder(ev *trace.Event) (acquire, release bool) {
 	switch (ev.Flags & trace.FlagOrder) >> orderShift {
 	case orderRelaxed:
@@ -33,8 +33,8 @@ func memoryOrder(ev *trace.Event) (acquire, release bool) {
 	}
 }
 
-// atomic handles atomics. What is released at a location is the clock that an acquire
-// gets which reads its present value.
+// atomic handles atomics. The clock released at a location is the one that an acquire receives when
+// it reads the current value.
 func (e *Engine) atomic(t *thread, ev *trace.Event) {
 	acquire, release := memoryOrder(ev)
 	switch ops.Does(ev.Op) {
@@ -51,7 +51,7 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		e.atomicLoad(t, ev, acquire)
 	case ops.Compare:
 		if ev.Result == 0 {
-			// It failed: a load, and the event's order is that of failure.
+			// It failed: it is a load, and the event has the order for failure.
 			e.atomicLoad(t, ev, acquire)
 			return
 		}

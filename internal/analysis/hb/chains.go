@@ -1,19 +1,19 @@
 package hb
 
-// chains gives threads their chains. A thread may continue with that of one that has ended if it
-// knows all that the other has done; then whoever knows its time knows, truly, that of the
-// other. It asks for one as late as it can, when it has acquired what it will: a pool's task
-// that takes a lock first of all continues with the chain of the task that had it before.
+// chains assigns chains to threads. A thread may take over the chain of an ended thread if it knows
+// everything that thread did: a clock that includes its time then rightly includes that of the
+// other. A thread takes a chain as late as possible, when it has acquired most: a pool's task that
+// starts by taking a lock continues the chain of the task that held the lock before.
 type chains struct {
 	n    uint32
-	free []Epoch // of chains whose thread has ended, its last
-	next int     // of free, to be looked at
+	free []Epoch // last epochs of the chains of ended threads
+	next int     // index into free of the next to examine
 }
 
-// looks is how many chains are looked at for one that can be used again.
+// looks is the number of chains examined to find one to reuse.
 const looks = 64
 
-// take gives a chain to a thread whose clock is c, which from then on has a time of its own.
+// take returns a chain for a thread whose clock is c, and gives the thread its first time on it.
 func (s *chains) take(c *Clock) Chain {
 	for range min(looks, len(s.free)) {
 		if s.next >= len(s.free) {
@@ -34,8 +34,8 @@ func (s *chains) take(c *Clock) Chain {
 	return chain
 }
 
-// give takes back the chain of a thread that has ended at that time.
+// give returns the chain of a thread that has ended at that time.
 func (s *chains) give(chain Chain, time uint32) {
 	s.free = append(s.free, MakeEpoch(chain, time))
-	s.next = len(s.free) - 1 // those that ended last are the likeliest to be known
+	s.next = len(s.free) - 1 // the latest to end are the likeliest to be known
 }

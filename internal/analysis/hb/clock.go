@@ -2,34 +2,34 @@ package hb
 
 import "slices"
 
-// Chain numbers a sequence of threads, each of which begins, as far as happens-before shows, after
-// the previous one has ended: all events of the one happened before those of the next. So their times
-// continue one sequence, and a clock needs one number for all of them. A pool that has
-// run a hundred thousand threads, ten at a time, has about ten chains.
+// Chain numbers a sequence of threads, each of which begins, according to happens-before, after the
+// previous one has ended: all events of one thread happened before those of the next. So their
+// times form one sequence, and a clock needs one number for all of them. A pool that has run a
+// hundred thousand threads, ten at a time, has about ten chains.
 type Chain uint32
 
-// Epoch names a chain at a time of its own: the chain in the high 32 bits, the time in the
-// low. Times start at 1, so the zero Epoch is before everything.
+// Epoch is a time on a chain: the chain in the high 32 bits, the time in the low. Times start at 1,
+// so the zero Epoch is before everything.
 type Epoch uint64
 
 // MakeEpoch packs a chain and a time.
 func MakeEpoch(c Chain, time uint32) Epoch { return Epoch(c)<<32 | Epoch(time) }
 
-// Chain is the chain whose time it is.
+// Chain returns the epoch's chain.
 func (e Epoch) Chain() Chain { return Chain(e >> 32) }
 
-// Time is the chain's time.
+// Time returns the epoch's time.
 func (e Epoch) Time() uint32 { return uint32(e) }
 
 const (
-	narrow = 64 // chains that a clock has room for from the start
-	few    = 48 // entries of further ones before they, too, are indexed
+	narrow = 64 // chains stored in times from the start
+	few    = 48 // entries in others before times is extended to cover them
 )
 
 // Clock is a vector clock: the latest known time of each chain. The zero Clock knows nothing.
 type Clock struct {
-	times  []uint32 // of chains 0..len-1
-	others []entry  // of those above, ascending; none is at time 0
+	times  []uint32 // of chains 0 to len-1
+	others []entry  // of higher chains, ascending; none has time 0
 }
 
 type entry struct {
@@ -54,10 +54,10 @@ func (c *Clock) Time(chain Chain) uint32 {
 	return 0
 }
 
-// Covers reports whether what happened at e is known to c.
+// Covers reports whether c includes the epoch e.
 func (c *Clock) Covers(e Epoch) bool { return e.Time() <= c.Time(e.Chain()) }
 
-// CoversAll reports whether c knows all that d knows.
+// CoversAll reports whether c includes everything in d.
 func (c *Clock) CoversAll(d *Clock) bool {
 	for i, v := range d.times {
 		if v > 0 && v > c.Time(Chain(i)) {
@@ -72,7 +72,7 @@ func (c *Clock) CoversAll(d *Clock) bool {
 	return true
 }
 
-// Join adds to c what d knows, and reports whether that was anything new.
+// Join adds d to c, and reports whether c changed.
 func (c *Clock) Join(d *Clock) bool {
 	c.widen(len(d.times))
 	own, changed := c.times, false
@@ -123,7 +123,7 @@ func (c *Clock) widen(n int) {
 	}
 }
 
-// meet takes from c what d does not know.
+// meet reduces c to what d includes, too.
 func (c *Clock) meet(d *Clock) {
 	for i := range c.times {
 		c.times[i] = min(c.times[i], d.Time(Chain(i)))
@@ -136,20 +136,20 @@ func (c *Clock) meet(d *Clock) {
 
 func (c *Clock) empty() bool { return len(c.times) == 0 && len(c.others) == 0 }
 
-// forget makes c know nothing, in place.
+// forget empties c in place.
 func (c *Clock) forget() { c.times, c.others = c.times[:0], c.others[:0] }
 
-// set makes c a copy of d, in place where there is room.
+// set makes c a copy of d, in place if the space suffices.
 func (c *Clock) set(d *Clock) {
 	c.times = append(c.times[:0], d.times...)
 	c.others = append(c.others[:0], d.others...)
 }
 
-// released is the clock that releases have left at an object for later acquires.
+// released is the clock that releases have stored at an object for later acquires.
 type released struct {
 	clock Clock
-	// by is not zero while clock is exactly one thread's clock at a release: then whoever
-	// covers by covers clock, and taking an own lock again costs no pass over the clocks.
+	// by is nonzero while clock is exactly one thread's clock at a release: a clock that covers
+	// by then covers clock, and reacquiring one's own lock needs no pass over the clocks.
 	by Epoch
 }
 
@@ -163,19 +163,19 @@ func (r *released) publish(c *Clock, at Epoch) {
 	r.by = 0
 }
 
-// replace forgets earlier releases in favour of this one.
+// replace discards earlier releases in favour of this one.
 func (r *released) replace(c *Clock, at Epoch) {
 	r.clock.set(c)
 	r.by = at
 }
 
-// forget makes it as if nothing had been released here.
+// forget discards all releases.
 func (r *released) forget() {
 	r.clock.forget()
 	r.by = 0
 }
 
-// takenBy joins what was released into c and reports whether that was anything new.
+// takenBy joins the released clock into c and reports whether c changed.
 func (r *released) takenBy(c *Clock) bool {
 	if r.clock.empty() || r.by != 0 && c.Covers(r.by) {
 		return false

@@ -5,9 +5,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Engine follows one execution and knows, after each event, what happened before it.
+// Engine follows one execution and determines, after each event, what happened before it.
 //
-// An edge goes from the left to the right of:
+// There is an edge from each operation on the left to the one on the right:
 //
 //	create                      the first event of the child
 //	any event of a thread       a join of it that succeeded
@@ -30,26 +30,24 @@ import (
 //	go                          the first event of the goroutine
 //	release, release merge      a later acquire of the object, until a release overwrites (4)
 //
-// An operation that failed (a trylock that found the lock taken, a wait that timed out, a
-// compare-and-swap that lost) acquires and releases nothing, except that a lost
-// compare-and-swap is a load. The init and destroy operations of an object forget what
-// was released at it: the next object at that address is another one.
+// A failed operation (a trylock that found the lock taken, a wait that timed out, a lost
+// compare-and-swap) acquires and releases nothing, except that a lost compare-and-swap is a load.
+// The init and destroy operations of an object discard its releases: the next object at that
+// address is a different one.
 //
-// (1) A semaphore is a counter that posts and waits modify in turn, so a wait reads from
-// the whole chain of posts before it. (2) The event does not say whom a futex wake woke
-// when there were more waiters than it woke; then all of them that wake up later are
-// ordered after it, which can hide a race but never invents one. (3) C++20 [intro.races]
-// and [atomics.fences]: read-modify-writes of any order continue a release sequence, any
-// plain atomic store ends it; fences turn relaxed accesses around them into releases and
-// acquires; seq_cst adds no edge beyond acquire and release, consume is acquire. The
-// location is the access's first byte: atomics of different sizes that only overlap are
-// taken for different locations. (4) These are the events of Go's race detector, which
-// says with them what orders goroutines; a release acquire is an acquire and then a
-// release. They share the location of the atomics at their address. Go's other operations,
-// channels and mutexes among them, order nothing on their own. (5) As with semaphores, all
-// earlier ones. Files order nothing. (6) The one that has the result ECANCELED; otherwise
-// such an operation did not happen, but for a condition wake, which takes its mutex all the
-// same.
+// (1) A semaphore is a counter that posts and waits modify in turn, so a wait reads from the whole
+// chain of posts before it. (2) If there were more waiters than a futex wake woke, its event does
+// not identify those woken; all waiters that wake up later are then ordered after it, which can
+// hide a race but never invents one. (3) C++20 [intro.races] and [atomics.fences]:
+// read-modify-writes of any order continue a release sequence, any plain atomic store ends it;
+// fences turn relaxed accesses around them into releases and acquires; seq_cst adds no edge beyond
+// acquire and release, consume is acquire. The location is the access's first byte: atomics of
+// different sizes that only overlap count as different locations. (4) These are the events with
+// which Go's race detector describes the order of goroutines; a release acquire is an acquire and
+// then a release. They share the location of the atomics at their address. Go's other operations,
+// channels and mutexes among them, order nothing on their own. (5) As with semaphores, all earlier
+// ones. Files order nothing. (6) The operation with the result ECANCELED. Such an operation
+// otherwise did not happen, except that a condition wake still acquires its mutex.
 //
 // The zero Engine is not usable; see New. It is not safe for concurrent use.
 type Engine struct {
@@ -57,41 +55,41 @@ type Engine struct {
 	chains  chains
 	state   ops.State
 	objects []*object                  // by number
-	told    map[trace.Object]*released // by signals, cancellations, and to descriptors
+	told    map[trace.Object]*released // released by signals, by cancellations, and to descriptors
 	atomics map[trace.Object]*released
 	alive   int     // threads that have not ended
 	lax     bool    // ForAccesses
-	over    *thread // its clock is not needed after the latest event
+	over    *thread // discard its clock after the latest event
 }
 
 // thread is the state of one thread.
 type thread struct {
 	id    trace.ThreadID
 	clock Clock
-	chain Chain // from the first event on that others may have to know of (chains)
-	named bool  // it has its chain
+	chain Chain // assigned before other threads need it (chains)
+	named bool  // it has a chain
 	ended bool
-	// tick: the thread's last event released, so its next one is in a new time. It is
-	// done late so that Epoch and Clock still speak of the last event.
+	// tick: the thread's last event released, so its next event begins a new time. The change
+	// is delayed so that Epoch and Clock still describe the last event.
 	tick bool
-	// mixed: after a release the thread has learnt more, and is still in the same time. So
-	// to know that time is not to know what it releases next.
+	// mixed: the thread learnt more after a release, within the same time. So covering that
+	// time does not imply covering its next release.
 	mixed bool
-	// version counts the changes of clock by other threads' doings.
+	// version counts the changes of clock by other threads.
 	version int
 
 	goroutine bool // created by a go statement
 
-	woken   Clock    // of the thread that woke it, until its wake event
-	phase   *phase   // of the barrier it is waiting at
-	acquire Clock    // what its relaxed loads read from, for a later acquire fence
+	woken   Clock    // clock of the thread that woke it, until its wake event
+	phase   *phase   // of the barrier at which it waits
+	acquire Clock    // read by its relaxed loads, for a later acquire fence
 	release released // its clock at its last release fence
-	fenced  bool     // there was one
+	fenced  bool     // it has executed a release fence
 }
 
-// ForAccesses returns an engine that is exact about accesses to memory only, atomic ones
-// included. Other events count as happening with the thread's access before them. So what a
-// thread does once it has let go of its last lock does not keep its chain from being used again.
+// ForAccesses returns an engine that is exact only for accesses to memory, atomic ones included.
+// Other events count as happening with the thread's previous access. So what a thread does after
+// its last unlock does not prevent its chain from being reused.
 func ForAccesses() *Engine {
 	e := New()
 	e.lax = true
@@ -114,27 +112,26 @@ func New() *Engine {
 	}
 }
 
-// Epoch is the epoch of thread t's latest event.
+// Epoch returns the epoch of thread t's latest event.
 func (e *Engine) Epoch(t trace.ThreadID) Epoch { return e.epoch(e.thread(t)) }
 
-// Clock is what had happened before thread t's latest event, that event included. It is
-// valid until the next call of Event and must not be changed.
+// Clock returns the clock of thread t's latest event, that event included. It is valid until the
+// next call of Event; the caller must not change it.
 func (e *Engine) Clock(t trace.ThreadID) *Clock { return &e.named(e.thread(t)).clock }
 
-// Before reports whether what happened at p happened before thread t's latest event, or
-// is that event.
+// Before reports whether the event at p happened before thread t's latest event, or is that event.
 func (e *Engine) Before(p Epoch, t trace.ThreadID) bool { return e.named(e.thread(t)).clock.Covers(p) }
 
-// KnownCost is about how many steps Known takes.
+// KnownCost returns the approximate number of steps that Known takes.
 func (e *Engine) KnownCost() int { return len(e.threads) + e.alive*int(e.chains.n) }
 
-// Announce adds thread t, which exists from the start, created by no event of the
-// execution. Only Known needs to hear of such threads before their first event; main is
-// announced by its own.
+// Announce adds thread t, which existed from the start and was created by no event of the
+// execution. Only Known depends on such threads before their first event; the main thread is
+// announced by its own first event.
 func (e *Engine) Announce(t trace.ThreadID) { e.thread(t) }
 
-// Known is what every thread that can still do something knows: an event whose epoch it
-// covers happened before all that is to come.
+// Known returns what every thread that can still act knows: an event whose epoch it covers happened
+// before all future events.
 func (e *Engine) Known() *Clock {
 	known := &Clock{}
 	first := true
@@ -166,8 +163,8 @@ func (e *Engine) thread(id trace.ThreadID) *thread {
 	return t
 }
 
-// named returns the thread and gives it a chain: before it publishes its clock, or a caller needs
-// its time.
+// named assigns a chain to the thread, before the thread publishes its clock or a caller needs its
+// time, and returns the thread.
 func (e *Engine) named(t *thread) *thread {
 	if !t.named {
 		t.named = true
@@ -176,7 +173,7 @@ func (e *Engine) named(t *thread) *thread {
 	return t
 }
 
-// epoch is that of the thread's latest event.
+// epoch returns the epoch of the thread's latest event.
 func (e *Engine) epoch(t *thread) Epoch {
 	e.named(t)
 	return MakeEpoch(t.chain, t.clock.Time(t.chain))
@@ -194,7 +191,7 @@ func (t *thread) learnt() {
 	t.mixed = t.mixed || t.tick
 }
 
-// take is learn for what was released at an object.
+// take is learn for the clock released at an object.
 func (t *thread) take(r *released) {
 	if r.takenBy(&t.clock) {
 		t.learnt()
@@ -207,9 +204,9 @@ func (e *Engine) leave(t *thread, r *released) {
 	r.publish(&t.clock, at)
 }
 
-// publishing is the epoch of t's clock, which others are about to get: what t does from now on
-// is in another time. It is 0 if t has done nothing that they could know, or if its time does
-// not represent all of its clock.
+// publishing returns the epoch of t's clock, which other threads are about to receive; t's next
+// event begins a new time. It returns 0 if t has done nothing that they could know, or if the epoch
+// does not represent the whole clock.
 func (e *Engine) publishing(t *thread) Epoch {
 	if e.lax && !t.named {
 		return 0
@@ -221,13 +218,13 @@ func (e *Engine) publishing(t *thread) Epoch {
 	return e.epoch(t)
 }
 
-// pass is learn of what t knows; t then continues at a new time.
+// pass joins t's clock into other's; t then continues at a new time.
 func (e *Engine) pass(t, other *thread) {
 	e.publishing(t)
 	other.learn(&t.clock)
 }
 
-// ends gives the thread's chain back.
+// ends returns the thread's chain.
 func (e *Engine) ends(t *thread) {
 	if t.ended {
 		return
@@ -242,7 +239,8 @@ func (e *Engine) ends(t *thread) {
 	}
 }
 
-// shed drops the clock of a thread that has ended but for its own time: it will never be joined.
+// shed discards the clock of an ended thread except for its own time: the thread will never be
+// joined.
 func (t *thread) shed() {
 	own := t.clock.Time(t.chain)
 	if t.clock = (Clock{}); t.named {
@@ -250,8 +248,8 @@ func (t *thread) shed() {
 	}
 }
 
-// Event takes the next event of the execution. Thread ids and the values of create and
-// join must be those of threads (trace.Validate).
+// Event processes the next event of the execution. Thread ids and the values of create and join
+// must be valid (trace.Validate).
 func (e *Engine) Event(ev *trace.Event) {
 	if e.over != nil {
 		e.over.shed()
@@ -259,14 +257,14 @@ func (e *Engine) Event(ev *trace.Event) {
 	}
 	t := e.thread(ev.Thread)
 	if here := !e.lax || access(ev.Op); here && !t.named {
-		e.named(t) // before it is published, if the access is a release
+		e.named(t) // before it publishes, if the access is a release
 	} else if here && t.tick {
 		t.tick, t.mixed = false, false
 		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
 	}
 	switch ops.Does(ev.Op) {
 	case ops.Read, ops.Write, ops.Free, ops.Allocate:
-		// By far the most frequent.
+		// By far the most frequent case.
 	case ops.Create:
 		if id, ok := ev.Child(); ok {
 			child := e.thread(id)

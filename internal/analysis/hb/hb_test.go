@@ -43,7 +43,7 @@ func TestOrderIsTheClosure(t *testing.T) {
 	}
 }
 
-// TestEngineAgreesWithOrder checks the answers for the present against those kept.
+// TestEngineAgreesWithOrder compares Engine's answers during the execution with Order's afterwards.
 func TestEngineAgreesWithOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := execution(t)
@@ -61,8 +61,8 @@ func TestEngineAgreesWithOrder(t *testing.T) {
 	})
 }
 
-// TestForAccessesIsExactAboutThem compares what the engine for accesses says of each pair of
-// them with the closure.
+// TestForAccessesIsExactAboutThem compares the answers of ForAccesses for every pair of accesses
+// with the closure.
 func TestForAccessesIsExactAboutThem(t *testing.T) {
 	ordered, concurrent, reused := 0, 0, 0
 	check := func(t *rapid.T) {
@@ -139,7 +139,8 @@ func TestKnownIsBeforeAllToCome(t *testing.T) {
 	}
 }
 
-// TestKnownForgetsTheDead: what an ended thread never heard of can still be known to all.
+// TestKnownForgetsTheDead: an event that an ended thread never knew can still be known to all live
+// threads.
 func TestKnownForgetsTheDead(t *testing.T) {
 	engine := New()
 	for _, e := range []trace.Event{
@@ -171,8 +172,8 @@ func ev(thread trace.ThreadID, op trace.Op, object trace.Object, change ...func(
 	return e
 }
 
-// TestEdges spells out the corners that random executions meet seldom. The first and last
-// events of each execution are the pair asked about.
+// TestEdges covers cases that random executions rarely reach. The test asks about the first and
+// last events of each execution.
 func TestEdges(t *testing.T) {
 	const m, c, x, f = 1, 2, 3, 4
 	create := ev(0, trace.OpThreadCreate, 0, value(1))
@@ -345,14 +346,14 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestPartialFutexWakeNeverInventsARace: not all that it woke are recorded, so all that
-// waited are ordered after it, and no later thread.
+// TestPartialFutexWakeNeverInventsARace: the event does not name every thread it woke, so all
+// waiters are ordered after it, and no later thread is.
 func TestPartialFutexWakeNeverInventsARace(t *testing.T) {
 	const f, x = 1, 2
 	events := []trace.Event{
 		ev(0, trace.OpThreadCreate, 0, value(1)), ev(0, trace.OpThreadCreate, 0, value(2)), ev(0, trace.OpThreadCreate, 0, value(3)),
 		ev(1, trace.OpFutexWait, f), ev(2, trace.OpFutexWait, f),
-		ev(0, trace.OpWrite, x), ev(0, trace.OpFutexWake, f, value(1)), // from a trace that does not say whom
+		ev(0, trace.OpWrite, x), ev(0, trace.OpFutexWake, f, value(1)), // from a trace that does not name the woken thread
 		ev(3, trace.OpFutexWait, f), ev(3, trace.OpFutexWakeup, f, result(110)),
 		ev(2, trace.OpFutexWakeup, f), ev(1, trace.OpFutexWakeup, f),
 	}
@@ -394,7 +395,7 @@ func TestGoSync(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		events        []trace.Event // the first write is T1's, the second T2's, the read T0's
-		first, second bool          // whether they are before the read
+		first, second bool          // whether they happened before the read
 	}{
 		{"release", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(0, trace.OpAcquire, s), r}, true, false},
 		{"a release overwrites", []trace.Event{w1, ev(1, trace.OpRelease, s), w2, ev(2, trace.OpRelease, s), ev(0, trace.OpAcquire, s), r}, false, true},

@@ -11,9 +11,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// machine draws random executions that obey the meaning of every operation: locks are
-// taken when free, waits wake when woken, barriers open when full. It knows nothing of
-// clocks.
+// machine generates random executions that obey the meaning of every operation: locks are taken
+// when free, waits wake when woken, barriers open when full. It has no clocks.
 type machine struct {
 	menu    []int // what this execution does: some of everything (swarm testing)
 	rand    *rand.Rand
@@ -34,13 +33,13 @@ type actor struct {
 	started bool
 	ended   bool
 	joined  bool
-	// cancelled: another thread asked it to end.
+	// cancelled: another thread requested its cancellation.
 	cancelled bool
 	holds     []trace.Object // mutexes
 	rw        map[trace.Object]bool
 	runs      []trace.Object // onces
 
-	// asleep is the wait the actor is in, and ready that it may wake.
+	// asleep is the actor's current wait; ready means that the actor may wake.
 	asleep trace.Op
 	object trace.Object
 	aux    uint64
@@ -72,8 +71,8 @@ func order(o trace.Flags) func(*trace.Event) {
 
 func (m *machine) pick(n int) int { return m.rand.IntN(n) }
 
-// execution draws an execution. Only its length shrinks: rapid's own draws favour small
-// numbers, which would make every thread do the same.
+// execution generates an execution. Only its length shrinks: rapid's own draws favour small
+// numbers, which would make all threads do the same.
 func execution(t *rapid.T) []trace.Event {
 	seed := rapid.Uint64().Draw(t, "seed")
 	m := &machine{
@@ -106,7 +105,7 @@ func (m *machine) canWake(a *actor) bool {
 	return a.asleep != trace.OpCondWake || m.mutex[trace.Object(a.aux)] == 0
 }
 
-// step lets a do something. Objects 1.. are few, so that threads meet.
+// step makes a perform an operation. There are few objects, so that threads share them.
 func (m *machine) step(a *actor) {
 	if !a.started {
 		a.started = true
@@ -127,7 +126,7 @@ func (m *machine) step(a *actor) {
 		return
 	}
 	x := trace.Object(1 + m.pick(2))
-	sleeps := a.id > 0 // main keeps going, or everybody would soon be asleep
+	sleeps := a.id > 0 // main stays awake, or all threads would soon be asleep
 	const (
 		mutexes = 10 * (iota + 1)
 		rwlocks
@@ -288,7 +287,7 @@ func (m *machine) step(a *actor) {
 		a.asleep, a.object = trace.OpFutexWakeup, f
 		m.waiting[f] = append(m.waiting[f], a.id)
 		m.emit(a, trace.OpFutexWait, f)
-	case 17: // futex wake of one or all: whom one in between wakes, no event says
+	case 17: // futex wake of one or all: no event names those woken by a wake of some
 		f := futexes + x
 		w := m.waiting[f]
 		if len(w) > 0 && m.pick(2) == 0 {
@@ -398,7 +397,7 @@ func (m *machine) step(a *actor) {
 			m.threads = append(m.threads, child)
 			m.emit(a, trace.OpGo, mutexes+x, value(uint64(child.id)))
 		}
-	case 35, 36: // what orders nothing on its own, at addresses of what does
+	case 35, 36: // operations that order nothing on their own, at addresses of others that do
 		op := []trace.Op{
 			trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose, trace.OpSelect, trace.OpSelectCase, trace.OpResume,
 			trace.OpGmutexLock, trace.OpGmutexUnlock, trace.OpRwRlock, trace.OpRwRunlock, trace.OpWgAdd, trace.OpWgWait,

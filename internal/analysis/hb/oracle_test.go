@@ -5,8 +5,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// oracle is happens-before by its definition: an edge for every pair the table names,
-// found by looking back over the events, then the transitive closure.
+// oracle computes happens-before by its definition: an edge for every pair in the table, found by
+// searching earlier events, then the transitive closure.
 func oracle(events []trace.Event) [][]bool {
 	n := len(events)
 	hb := make([][]bool, n)
@@ -47,7 +47,7 @@ func renewed(events []trace.Event, i, j int, object trace.Object, ops ...trace.O
 	return false
 }
 
-// lastBefore is the last event before j of j's thread with that operation, or -1.
+// lastBefore returns the last event before j of j's thread with that operation, or -1.
 func lastBefore(events []trace.Event, j int, op trace.Op) int {
 	for i := j - 1; i >= 0; i-- {
 		if events[i].Thread == events[j].Thread && events[i].Op == op {
@@ -57,7 +57,7 @@ func lastBefore(events []trace.Event, j int, op trace.Op) int {
 	return -1
 }
 
-// synchronizes reports whether there is an edge from i to j, atomics apart.
+// synchronizes reports whether there is an edge from i to j, other than from atomics.
 func synchronizes(events []trace.Event, i, j int) bool {
 	a, b := &events[i], &events[j]
 	is := func(op trace.Op, ops ...trace.Op) bool {
@@ -136,7 +136,7 @@ func firstWaker(events []trace.Event, wait, wake int) int {
 	return -1
 }
 
-// phaseOf counts the barrier's arrivals: phases are of barrierSize arrivals each.
+// phaseOf returns the number of the barrier's phase: each has barrierSize arrivals.
 func phaseOf(events []trace.Event, i int) int {
 	n := 0
 	for k := range i {
@@ -147,7 +147,7 @@ func phaseOf(events []trace.Event, i int) int {
 	return n / barrierSize
 }
 
-// atomicEdges are the events that synchronize with j because of atomics.
+// atomicEdges returns the events that synchronize with j because of atomics.
 func atomicEdges(events []trace.Event, j int) (from []int) {
 	acquires := func(e *trace.Event) bool {
 		o := e.Flags >> orderShift & 7
@@ -157,7 +157,7 @@ func atomicEdges(events []trace.Event, j int) (from []int) {
 		o := e.Flags >> orderShift & 7
 		return o == orderRelease || o == orderAcqRel || o == orderSeqCst
 	}
-	// Those of Go's race detector are atomics of their own kind.
+	// The events of Go's race detector form a separate class of atomics.
 	goAcquires := func(e *trace.Event) bool { return e.Op == trace.OpAcquire || e.Op == trace.OpReleaseAcquire }
 	goReleases := func(e *trace.Event) bool {
 		return e.Op == trace.OpRelease || e.Op == trace.OpReleaseMerge || e.Op == trace.OpReleaseAcquire
@@ -168,7 +168,7 @@ func atomicEdges(events []trace.Event, j int) (from []int) {
 	reads := func(e *trace.Event) bool {
 		return e.Op == trace.OpAtomicLoad || e.Op == trace.OpAtomicRmw || e.Op == trace.OpAtomicCas
 	}
-	// heads are the releases in the sequence that the read at k reads from.
+	// heads returns the releases in the sequence that the read at k reads from.
 	heads := func(k int) (out []int) {
 		for i := k - 1; i >= 0; i-- {
 			e := &events[i]

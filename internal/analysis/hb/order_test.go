@@ -8,8 +8,8 @@ type Order struct {
 	clocks []Clock // shared between neighbouring events that know the same
 }
 
-// Of orders events, which must be a whole execution in the order recorded. It takes
-// memory for each event, and for each time a thread learnt of another one.
+// Of orders events, which must be a whole execution in recorded order. It takes memory for each
+// event, and for each time a thread learnt of another.
 func Of(events []trace.Event) *Order {
 	o := &Order{epochs: make([]Epoch, len(events)), clocks: make([]Clock, len(events))}
 	engine := New()
@@ -37,7 +37,7 @@ func Of(events []trace.Event) *Order {
 func (o *Order) Before(i, j int) bool {
 	a := o.epochs[i]
 	if i >= j || a.Chain() == o.epochs[j].Chain() {
-		return i < j // the snapshot's own time is not kept up to date
+		return i < j // the snapshot's own time is not updated
 	}
 	return o.clocks[j].Covers(a)
 }

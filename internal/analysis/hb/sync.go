@@ -5,15 +5,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// object is what was released at a synchronisation object.
+// object is the state released at a synchronisation object.
 type object struct {
-	alone  released // by those that held it alone, raised its count, …
+	alone  released // by exclusive holders, by threads that raised its count, …
 	shared released // by readers since
 	phase  *phase   // of a barrier
 }
 
-// phase is a generation of a barrier that is gathering arrivals. It outlives its place in
-// object: its last threads may leave when the next one has begun.
+// phase is a generation of a barrier that is collecting arrivals. It may outlive its place in
+// object: its last threads may leave after the next generation has begun.
 type phase struct{ arrived Clock }
 
 func (e *Engine) object(o *ops.Object) *object {
@@ -33,14 +33,14 @@ func (e *Engine) newObject(o *ops.Object) *object {
 	return e.objects[o.Num]
 }
 
-// wake gives thread id the clock of t, to be acquired when it resumes.
+// wake gives thread id the clock of t, to acquire when it resumes.
 func (e *Engine) wake(t *thread, id trace.ThreadID) {
 	e.publishing(t)
 	e.thread(id).woken.Join(&t.clock)
 }
 
-// mutex handles mutexes and spin locks. Only the owner releases them, so their clocks
-// need not know which thread that is, and the state need not follow them.
+// mutex handles mutexes and spin locks. Only the owner releases them, so neither their clocks nor
+// the state need record the owner.
 func (e *Engine) mutex(t *thread, spec *ops.Spec, ev *trace.Event) {
 	if !spec.Done(ev) {
 		return
@@ -71,7 +71,7 @@ func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 			t.take(&e.object(c.Object).alone)
 		case ops.Released, ops.Upped:
 			e.leave(t, &e.object(c.Object).alone)
-			if ops.Of(ev.Op).Of == ops.Once { // compiled code looks at a C++ guard with an acquire load
+			if ops.Of(ev.Op).Of == ops.Once { // compiled code checks a C++ guard with an acquire load
 				e.leave(t, releasedAt(e.atomics, ev.Object))
 			}
 		case ops.ReleasedShared:

@@ -56,29 +56,29 @@ func releasedAt(m map[trace.Object]*released, o trace.Object) *released {
 	return r
 }
 
-// allChannels represents everything that a descriptor leads to. What made a poll or a wait
-// on an epoll set end is not recorded whole, so it comes after all that was done to any
-// descriptor before it: this may hide a race and never invents one.
+// allChannels represents everything to which descriptors refer. The cause for which a poll or a
+// wait on an epoll set returns is not recorded completely, so the return comes after all earlier
+// operations on any descriptor: this may hide a race and never invents one.
 const allChannels = trace.Object(^uint64(1))
 
-// channel reports whether what is read from an object was written to it. What a file holds
-// may have been written by anybody.
+// channel reports whether data read from an object was written to that object by this program. The
+// contents of a file may have any origin.
 func channel(o trace.Object) bool {
 	kind, _, ok := o.Channel()
 	return ok && kind != "file" && kind != "descriptor"
 }
 
-// outside reports whether an object is a descriptor of the kernel's: a pipe whose other end
-// may be any descriptor of the process. A read comes after all that was written anywhere
-// before: this may hide a race and never invents one.
+// outside reports whether an object is one of the kernel's descriptors: a pipe whose other end may
+// be any descriptor of the process. A read comes after all earlier writes to any descriptor: this
+// may hide a race and never invents one.
 func outside(o trace.Object) bool {
 	kind, _, ok := o.Channel()
 	return ok && kind == "descriptor"
 }
 
-// allSignals represents every pending signal. Which of several pending ones a wait takes
-// is up to the system, so a wait comes after all that were sent before it: this may
-// hide a race and never invents one.
+// allSignals represents every pending signal. The system chooses which of several pending signals a
+// wait takes, so a wait comes after all that were sent before it: this may hide a race and never
+// invents one.
 const allSignals = trace.Object(^uint64(0))
 
 // cancelOf represents a thread's cancellation request.

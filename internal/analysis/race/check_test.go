@@ -6,7 +6,7 @@ import "github.com/heddle-dev/heddle/trace"
 func New() *Detector { return Bounded(0) }
 
 // Check finds the races of a recorded execution, ordered by Pair. It sees the accesses
-// that were recorded: all of them if the plan asked for them (schedule.Plan.Accesses).
+// that were recorded: all of them if the plan requested them (schedule.Plan.Accesses).
 func Check(t *trace.Trace) []Race { return New().check(t) }
 
 func (d *Detector) check(t *trace.Trace) []Race {

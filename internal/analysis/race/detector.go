@@ -7,7 +7,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// kind is what an access does, as far as races are concerned.
+// kind is the kind of an access, as far as races are concerned.
 type kind uint8
 
 const (
@@ -50,9 +50,9 @@ func kindOf(e *trace.Event) kind {
 	return none
 }
 
-// Detector takes an execution event by event and collects its races. Its memory grows
-// with the bytes accessed and the instructions that access each, not with the number of
-// events. It is not safe for concurrent use.
+// Detector processes an execution event by event and collects its races. Its memory grows with the
+// bytes accessed and the instructions that access each, not with the number of events. It is not
+// safe for concurrent use.
 type Detector struct {
 	engine *hb.Engine
 	shadow shadow
@@ -116,7 +116,8 @@ func (d *Detector) Event(e *trace.Event) {
 	d.epoch = d.engine.Epoch(e.Thread)
 	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, thread: e.Thread, kind: k})
 	if d.memory > 0 && d.shadow.bytes > d.memory {
-		// Much of the shadow may have become free since, because freed memory is forgotten.
+		// Much of the shadow may have become free since: accesses to freed memory are
+		// dropped.
 		if d.shadow.bytes = d.shadow.size(); d.shadow.bytes > d.memory/4*3 {
 			d.full = d.events
 			d.shadow = shadow{}
@@ -173,9 +174,9 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 	d.races = append(d.races, r)
 }
 
-// everKnown returns what all live threads know. It may be out of date, which is safe because it
-// only grows. Computing it takes one pass over the clocks of all threads, so it is repeated only
-// after as many events.
+// everKnown returns what all live threads know. The value may be out of date, which is safe because
+// it only grows. Computing it takes one pass over the clocks of all threads, so it is recomputed
+// only after a number of events proportional to that cost.
 func (d *Detector) everKnown() *hb.Clock {
 	if d.events-d.knownAt > d.engine.KnownCost()/4 {
 		d.known, d.knownAt = d.engine.Known(), d.events

@@ -21,8 +21,9 @@ func (a Access) compare(b Access) int {
 type Race struct {
 	// Pair is in ascending order; the two may be the same instruction.
 	Pair [2]Access `json:"pair"`
-	// First and Second are the witness, indices into the execution's events. Where the target found
-	// the race, First is -1. Either way Second orders the races of an execution by their later access.
+	// First and Second are the witness, indices into the execution's events. If the target
+	// found the race, First is -1. Either way Second orders the races of an execution by their
+	// later access.
 	First  int `json:"first"`
 	Second int `json:"second"`
 	// Event is the number of the recording's events that precede the later access.

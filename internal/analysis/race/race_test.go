@@ -13,7 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// memory is how random executions access it.
+// memory configures the accesses of random executions.
 type memory struct {
 	sites  int      // instructions
 	bases  []uint64 // objects that accesses start near
@@ -31,7 +31,7 @@ func execution(t *rapid.T, m memory) *trace.Trace {
 	threads := 1
 	holder := map[trace.Object]trace.ThreadID{}
 	emit := func(e trace.Event) { out.Events = append(out.Events, e) }
-	quiet := 1 + r.IntN(40) // how seldom it synchronises
+	quiet := 1 + r.IntN(40) // how rarely it synchronises
 	for range n {
 		id := trace.ThreadID(r.IntN(threads))
 		if r.IntN(quiet) == 0 {
@@ -111,7 +111,7 @@ func bytesOf(e *trace.Event) (lo, hi int64) {
 
 func sameRegion(a, b trace.Object) bool { return a.Region() == b.Region() && a.Index() == b.Index() }
 
-// recorded is happens-before over recorded events: the epoch of each, and what its thread knew.
+// recorded holds happens-before over recorded events: the epoch of each, and its thread's clock.
 type recorded struct {
 	epochs []hb.Epoch
 	clocks []*hb.Clock
@@ -134,8 +134,8 @@ func (o *recorded) Concurrent(i, j int) bool {
 	return o.epochs[i].Chain() != o.epochs[j].Chain() && !o.clocks[j].Covers(o.epochs[i])
 }
 
-// bruteForce looks at every pair of accesses and, for those that may race, at every
-// allocation in between. It calls found for each race.
+// bruteForce examines every pair of accesses and, for those that may race, every allocation in
+// between. It calls found for each race.
 func bruteForce(events []trace.Event, found func(i, j int, lo, hi int64)) {
 	order := recordedOrder(events)
 	write := func(e *trace.Event) bool {
@@ -253,9 +253,9 @@ func TestRacesAreThoseOfBruteForce(t *testing.T) {
 	}
 }
 
-// TestCompactedHistory checks what is promised for bytes with more accesses than are
-// remembered: nothing false, and every access that races with an earlier one is found to
-// race with one of them.
+// TestCompactedHistory checks the guarantee for bytes with more accesses than are kept: no false
+// race is reported, and every access that races with an earlier one is found to race with one of
+// them.
 func TestCompactedHistory(t *testing.T) {
 	missed := 0
 	for name, m := range memories {
@@ -310,13 +310,13 @@ func TestMemoryOfOneByteIsBounded(t *testing.T) {
 		t.Errorf("%d records for one byte", n)
 	}
 	d.Event(&trace.Event{Thread: 0, Op: trace.OpWrite, Site: 1, Object: object, Size: 1})
-	// Thread 0 itself apart, the others are remembered by one read each at least.
+	// Apart from thread 0 itself, at least one read of each thread is kept.
 	if len(d.Races()) == 0 {
 		t.Error("the write races with every reader, and no race was found")
 	}
 }
 
-// TestLargeRangesAreCheap: an access of a gigabyte makes few nodes, whatever its edges.
+// TestLargeRangesAreCheap: an access of a gigabyte makes few nodes, wherever it begins and ends.
 func TestLargeRangesAreCheap(t *testing.T) {
 	for _, offset := range []uint64{0, 1, 511, 4096 + 13} {
 		d := New()
@@ -333,7 +333,7 @@ func TestLargeRangesAreCheap(t *testing.T) {
 	}
 }
 
-// TestKnownAccessesAreForgotten: what all living threads know takes no memory forever.
+// TestKnownAccessesAreForgotten: accesses known to all live threads take no memory.
 func TestKnownAccessesAreForgotten(t *testing.T) {
 	d := New()
 	object := trace.MakeObject(trace.RegionHeap, 0, 64)
@@ -429,7 +429,7 @@ func TestLaterAccessSurvivesPushingDown(t *testing.T) {
 		{Op: trace.OpWriteRange, Site: 1, Object: heap(0), Size: 512},
 		{Op: trace.OpSemPost, Object: 5},
 		{Thread: 1, Op: trace.OpSemWait, Object: 5},
-		{Op: trace.OpWriteRange, Site: 1, Object: heap(16), Size: 8}, // after the post: thread 1 does not know
+		{Op: trace.OpWriteRange, Site: 1, Object: heap(16), Size: 8}, // after the post: thread 1 does not know it
 		{Op: trace.OpMalloc, Object: heap(256), Size: 16},
 		{Thread: 1, Op: trace.OpRead, Site: 2, Object: heap(8), Size: 8},
 		{Thread: 1, Op: trace.OpRead, Site: 3, Object: heap(16), Size: 8},
@@ -440,7 +440,7 @@ func TestLaterAccessSurvivesPushingDown(t *testing.T) {
 	}
 }
 
-// TestLostCompareAndSwapDoesNotHideAWonOne of the same instruction.
+// TestLostCompareAndSwapDoesNotHideAWonOne by the same instruction.
 func TestLostCompareAndSwapDoesNotHideAWonOne(t *testing.T) {
 	x := trace.MakeObject(trace.RegionHeap, 0, 8)
 	tr := &trace.Trace{Threads: make([]trace.Thread, 2), Events: []trace.Event{
@@ -454,8 +454,8 @@ func TestLostCompareAndSwapDoesNotHideAWonOne(t *testing.T) {
 	}
 }
 
-// TestThreadsWithoutCreation: such threads exist from the start: nothing is known to all before
-// they have done something.
+// TestThreadsWithoutCreation: such threads exist from the start, so no access is known to all
+// threads before they have run.
 func TestThreadsWithoutCreation(t *testing.T) {
 	x := trace.MakeObject(trace.RegionHeap, 0, 8)
 	tr := &trace.Trace{Threads: make([]trace.Thread, 2)}
@@ -468,9 +468,9 @@ func TestThreadsWithoutCreation(t *testing.T) {
 	}
 }
 
-// A counter under a Mutex, as Go's race detector sees it: the lock orders nothing, the
-// acquire and release around it do. The same without them is a race, and so is what the
-// clock's function does to what the program did not hand over.
+// A counter under a Mutex, as Go's race detector sees it: the lock orders nothing, the acquire and
+// release around it do. Without them there is a race, and so there is when the clock's function
+// accesses memory that the program did not publish to it.
 func TestRacesOfGoroutines(t *testing.T) {
 	const n, m, timer = trace.Object(0x40), trace.Object(0x80), trace.Object(0xc0)
 	at := func(id trace.ThreadID, op trace.Op, o trace.Object, site uint64) trace.Event {
@@ -509,8 +509,8 @@ func TestRacesOfGoroutines(t *testing.T) {
 	}
 }
 
-// A pool that has run many tasks, a few at a time, costs no more per task than a small one, and
-// the race of its last two tasks is found.
+// A pool that has run many tasks, a few at a time, costs no more per task than a small one, and the
+// race between its last two tasks is found.
 func TestManyThreads(t *testing.T) {
 	const tasks, shared, lock = 20_000, trace.Object(64), trace.Object(128)
 	d := New()

@@ -24,9 +24,9 @@ const (
 	// compactAt is the number of accesses that a granule or node remembers in full.
 	compactAt = 64
 
-	// maxRecords is the number of accesses at which it forgets the older half. Otherwise each
-	// access to an object that tens of thousands of threads have read would be compared with all of
-	// theirs.
+	// maxRecords is the number of accesses at which a granule or node drops the older half.
+	// Otherwise each access to an object that tens of thousands of threads have read would be
+	// compared with all of theirs.
 	maxRecords = 256
 )
 
@@ -251,14 +251,14 @@ func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 }
 
 // sameSource reports whether two records are of one instruction, executed by one thread, or by two
-// threads one after the other. The later record stands for both: it races with whatever the earlier
+// threads one after the other. The later record replaces both: it races with whatever the earlier
 // one would race with from then on.
 func (r *record) sameSource(o *record) bool {
 	return r.access == o.access && r.kind == o.kind && r.at.Chain() == o.at.Chain()
 }
 
-// remember adds r to the records of a granule or node. The masks of records of the same source stay
-// disjoint.
+// remember adds r to the records of a granule or node. The masks of records from the same source
+// stay disjoint.
 func (s *shadow) remember(d *Detector, records *[]record, r record) {
 	own := *records
 	for i := 0; i < len(own); i++ {
@@ -307,8 +307,8 @@ func (s *shadow) room() []record {
 	return own
 }
 
-// shrink drops records that no later access can race with, and those that the package comment says
-// are dropped when there are too many.
+// shrink drops records that no later access can race with, and if there are too many, those that
+// the package comment names.
 func (s *shadow) shrink(d *Detector, records []record) []record {
 	known := d.everKnown()
 	kept := records[:0]

@@ -24,8 +24,8 @@ func main() {
 	}
 }
 
-// The names of the C enumerations. An action or family that is not listed orders nothing in the
-// runtime: its number is that of None or NoObject.
+// Names of the C enumerations. An action or family that is not listed orders nothing in the
+// runtime: it gets the number of None or NoObject.
 var (
 	actions = []struct {
 		name string

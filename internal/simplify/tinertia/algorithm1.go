@@ -58,7 +58,7 @@ func consolidateUp(actions bool) generator {
 }
 
 // moveUpActions moves part of TEI j to the end of TEI k: the part that ran there in rejected, the
-// execution in which all of TEI j was moved.
+// execution in which all of TEI j had been moved.
 func moveUpActions(q *sequence, k, j int, rejected *trace.Trace) []candidate {
 	end := q.teis[k].End
 	tei := q.tei(j)

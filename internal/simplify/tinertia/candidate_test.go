@@ -12,8 +12,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// drawnSequence is any order of events of some threads. The n-th event of thread t has
-// site 100*t+n.
+// drawnSequence returns the events of some threads in a random order. The n-th event of thread t
+// has site 100*t+n.
 func drawnSequence(t *rapid.T) *sequence {
 	order := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 40).Draw(t, "order")
 	tr := &trace.Trace{Threads: make([]trace.Thread, 4)}
@@ -38,8 +38,8 @@ func sites(steps []schedule.Step) (out []trace.Site) {
 	return out
 }
 
-// TestCandidates checks what a candidate may be (FSE'10 §3.1): actions of the execution,
-// none twice, each thread's in their order. And that passes continue, in their direction.
+// TestCandidates checks the requirements on candidates (FSE'10 §3.1): actions of the execution,
+// none twice, each thread's in their order. It also checks that passes continue in their direction.
 func TestCandidates(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -86,7 +86,7 @@ func TestCandidates(t *testing.T) {
 					}
 					last = d.resume
 				}
-				// A pass that has reached its end has nothing left.
+				// A pass that has reached its end yields nothing more.
 				end := len(q.steps) + 1
 				if c.down {
 					end = -1
@@ -161,7 +161,7 @@ func TestShiftBothWays(t *testing.T) {
 		"0 [1 2 4 3 5 6 7]", "0 [1 2 4 3]", // a continues for one
 		"0 [1 2 4 5 3 6 7]", "0 [1 2 4 5 3]", // for two
 		"0 [1 3 2 4 5 6 7]", "0 [1 3]", // a stops one earlier
-		"2 [1 2 3 4 5 7]", "2 [1 2 3 4 5 7]", // a stops one earlier, and does not come again
+		"2 [1 2 3 4 5 7]", "2 [1 2 3 4 5 7]", // a stops one earlier, and is not scheduled again
 		"2 [1 2 3 4 7]", "2 [1 2 3 4 7]",
 	}
 	if !slices.Equal(got, want) {

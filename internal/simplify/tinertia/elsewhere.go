@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// elsewhereRuns is how many executions elsewhere makes to meet the bug.
+	// elsewhereRuns is how many executions elsewhere makes in search of the bug.
 	elsewhereRuns = 64
 	// elsewhereStarts is how many of them it simplifies.
 	elsewhereStarts = 4
 )
 
-// elsewhere looks for the bug under schedules that have nothing to do with the current execution,
-// and simplifies those that show it with Algorithm 1 and the operations that stay near it. It
+// elsewhere searches for the bug under schedules unrelated to the current execution, and simplifies
+// the executions that show it with Algorithm 1 and the operations that make small changes. It
 // reports whether one became simpler than the current execution. The schedules are the same for
-// every input, so what they lead to does not depend on how the bug was found. A hang is as long as
-// the step budget, which is too long for this.
+// every input, so their results do not depend on how the bug was found. A hang lasts as long as the
+// step budget, which is too long for this.
 func (s *search) elsewhere() (bool, error) {
 	if !s.has(Elsewhere) || s.elsewhereDone || s.extra <= 0 || s.cur.trace.Ending.Kind == trace.Hang {
 		return false, nil
@@ -69,7 +69,8 @@ func (s *search) from(other *search) (bool, error) {
 	err := other.simplify()
 	s.made += other.made
 	s.stats[Elsewhere].Executed += other.made
-	// What it starts from was executed with another seed. What it made of that was not.
+	// The other search began with an execution under another seed. Its simplified executions
+	// have this seed.
 	if other.gained == 0 || other.cur.cost.Compare(s.cur.cost) >= 0 {
 		return false, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// interrupted simplifies a trace that takes some dozens of executions, and gives the
-// executor after so many to spoil.
+// interrupted simplifies a trace that takes some dozens of executions, and lets spoil change the
+// executor after some of them.
 func interrupted(t *testing.T, ctx context.Context, after int, spoil func() error) (*Result, error) {
 	t.Helper()
 	p := counters(4, 6)
@@ -117,8 +117,8 @@ func TestNotReproduced(t *testing.T) {
 	}
 }
 
-// TestDrift has a recording whose schedule still leads to the bug, though not along the
-// recorded way: thread 1 has an operation more now.
+// TestDrift has a recording whose schedule still leads to the bug, but not by the recorded path:
+// thread 1 now has one more operation.
 func TestDrift(t *testing.T) {
 	p := figure1()
 	in := p.scripted(1, 1, 0, 1, 0, 1, 0, 1, 0)
@@ -129,7 +129,8 @@ func TestDrift(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Thread 1 is not at its end when thread 0 goes on to error(), so nothing differs yet.
+	// Thread 1 has not reached its end when thread 0 continues to error(), so nothing differs
+	// yet.
 	if r.Drift != -1 {
 		t.Errorf("drift %d", r.Drift)
 	}
@@ -183,8 +184,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestNeverAFinding checks that an execution heddle could not carry through does not
-// count, whatever the predicate says.
+// TestNeverAFinding checks that an execution that heddle could not carry out does not count, even
+// if the predicate accepts it.
 func TestNeverAFinding(t *testing.T) {
 	p := figure1()
 	in := p.scripted(1, 1, 0, 1, 0, 1, 0, 1, 0)

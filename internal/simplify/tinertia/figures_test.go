@@ -100,7 +100,7 @@ func simplifyFigure2(t *testing.T, p *program, opts Options) *Result {
 	return r
 }
 
-// TestFigures checks the way of Algorithm 1 through Figures 2 to 5, pass by pass.
+// TestFigures checks the steps of Algorithm 1 through Figures 2 to 5, pass by pass.
 func TestFigures(t *testing.T) {
 	r := simplifyFigure2(t, figure1(), Options{Operations: Paper()})
 	if got, want := r.Table1.Before, (Shape{Size: 9, Threads: 2, Switches: 7, NonPreemptive: 1, Preemptive: 6}); got != want {
@@ -135,9 +135,9 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestFiguresBeyond checks that the operations beyond the paper come after it and find
-// what it leaves: with flag = 0 done, thread 2 has ended when thread 1 goes on, which
-// leaves one preemption of Figure 5's two.
+// TestFiguresBeyond checks that the operations beyond the paper run after it and improve its
+// result: when flag = 0 is done, thread 2 has ended before thread 1 continues, which leaves one
+// preemption of Figure 5's two.
 func TestFiguresBeyond(t *testing.T) {
 	r := simplifyFigure2(t, figure1(), Options{})
 	if len(r.Steps) < 4 || listing(r.Steps[2].Trace) != figure5 {
@@ -148,8 +148,8 @@ func TestFiguresBeyond(t *testing.T) {
 	}
 }
 
-// TestFiguresPatient lets a thread off its script sleep and go on. Then the first merge
-// that the paper calls invalid rejoins the script; the end is the same.
+// TestFiguresPatient lets a thread off its script sleep and continue. Then the first merge that the
+// paper calls invalid rejoins the script; the end is the same.
 func TestFiguresPatient(t *testing.T) {
 	p := figure1()
 	p.patience = 3

@@ -19,7 +19,7 @@ const (
 	kWrite     kind = iota // variable a = b
 	kLoad                  // register = variable a
 	kStore                 // variable a = register + b
-	kIf                    // go on if variable a is b (not: isn't b), otherwise to
+	kIf                    // continue if variable a is b (not: isn't b), otherwise to
 	kGoto                  // no operation
 	kFail                  // failed assertion
 	kCrash                 // write that ends in a signal, which is not a scheduling decision
@@ -44,7 +44,7 @@ type instr struct {
 	to   int
 }
 
-// program is functions, and the threads that exist from the start.
+// program consists of functions, and the threads that exist from the start.
 type program struct {
 	funcs [][]instr
 	start []int // functions of the initial threads
@@ -53,17 +53,17 @@ type program struct {
 	locks int
 	conds int
 	sems  []int
-	// patience is how many sleeps a thread may do off its script before it counts as
-	// livelocked and the next TEI's turn comes.
+	// patience is how many sleeps a thread may perform off its script before it counts as
+	// livelocked and the next TEI begins.
 	patience int
 }
 
 const (
-	fresh = iota // its start operation is to come
+	fresh = iota // before its start operation
 	running
 	waiting // in a condition's queue
-	woken   // out of it, wants the mutex back
-	ending  // its end operation is to come
+	woken   // removed from the queue, must reacquire the mutex
+	ending  // before its end operation
 	ended
 )
 
@@ -109,7 +109,7 @@ func (p *program) spawn(s *state, fn, parent, nth int) int {
 	return id
 }
 
-// settle follows jumps and finds the end of a function.
+// settle follows jumps and detects the end of a function.
 func (p *program) settle(s *state, id int) {
 	t := &s.threads[id]
 	if t.state == fresh {
@@ -139,7 +139,7 @@ func (s *state) clone() *state {
 	return c
 }
 
-// key is equal for equal states. Numbers are small: one byte each.
+// key returns equal strings for equal states. Numbers are small: one byte each.
 func (s *state) key() string {
 	var k []byte
 	add := func(n int) { k = append(k, byte(n)) }
@@ -166,7 +166,7 @@ func (s *state) key() string {
 	return string(k)
 }
 
-// pending is what a thread is about to do.
+// pending returns a thread's pending operation.
 func (p *program) pending(s *state, id int) (trace.Op, trace.Site, bool) {
 	t := &s.threads[id]
 	site := func(pc int) trace.Site { return trace.MakeSite(0, uint64(t.fn+1)<<12|uint64(pc)) }
@@ -233,8 +233,8 @@ func (p *program) enabled(s *state) trace.ThreadSet {
 	return set
 }
 
-// step lets a thread do its pending operation. wake is the waiter a signal is for, -1
-// for the first. It returns the events, the first of which is the choice.
+// step performs a thread's pending operation. wake is the waiter that a signal wakes, -1 for the
+// first. It returns the events, of which the first is the decision.
 func (p *program) step(s *state, id, wake int) []trace.Event {
 	op, site, ok := p.pending(s, id)
 	if !ok {
@@ -367,7 +367,7 @@ func (p *program) checkEnd(s *state) {
 	s.end = end
 }
 
-// sameBug compares endings as a finding does: what happened where, not when.
+// sameBug compares endings as a finding does: by what failed and where, not by when.
 func sameBug(want trace.Ending) func(trace.Ending) bool {
 	at := func(e trace.Ending) string {
 		var w []string
@@ -426,7 +426,7 @@ type run struct {
 
 func (r *run) over() bool { return r.s.end != nil }
 
-// do lets a thread do its pending operation and returns what that was.
+// do performs a thread's pending operation and returns it.
 func (r *run) do(id, wake int) trace.Op {
 	op, _, _ := r.p.pending(r.s, id)
 	if op == trace.OpCondSignal {
@@ -497,7 +497,7 @@ func (r *run) tolerant(plan schedule.Plan) {
 	}
 }
 
-// fair is non-preemptive, round robin when a thread blocks, sleeps or goes on too long.
+// fair is non-preemptive, and round robin when a thread blocks, sleeps or runs for too long.
 func (r *run) fair() {
 	yield := false
 	for !r.over() {
@@ -533,13 +533,13 @@ func (r *run) random(stay float64) {
 	}
 }
 
-// record is an execution under a random schedule, as find would deliver it.
+// record returns an execution under a random schedule, as find would record it.
 func (p *program) record(seed uint64, stay float64) *trace.Trace {
 	out, _ := p.run(context.Background(), schedule.Plan{Seed: seed, Policy: schedule.Random, Stay: stay, Record: true})
 	return out.Trace
 }
 
-// scripted is the execution in which threads take the given turns.
+// scripted returns the execution in which threads take the given turns.
 func (p *program) scripted(turns ...int) *trace.Trace {
 	r := &run{p: p, s: p.initial(), rng: rand.New(rand.NewPCG(0, 7)), budget: stepBudget}
 	for _, id := range turns {

@@ -13,9 +13,9 @@ type verdict struct {
 }
 
 // memory caches the trials made so far, so that no execution runs twice. Executions are
-// deterministic. So the result of a script is known if the script was run before, and also if it
-// begins with all scheduling decisions of an execution that ended, because following it leads to
-// that execution.
+// deterministic. So the result of a script is known if the script has run before. It is also known
+// if the script begins with all scheduling decisions of an execution that ended, because following
+// it leads to that execution.
 //
 // Schedules are stored as 64-bit hashes. Among a million different ones, the probability of a
 // collision is below 10^-7; a collision costs one untried candidate.

@@ -55,7 +55,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryForgets checks that old traces go, verdicts stay.
+// TestMemoryForgets checks that old traces are dropped and verdicts are kept.
 func TestMemoryForgets(t *testing.T) {
 	m := newMemory()
 	var all []*verdict
@@ -80,7 +80,7 @@ func TestMemoryForgets(t *testing.T) {
 	}
 }
 
-// TestNames checks that threads are found again by name, and by index without one.
+// TestNames checks that threads are identified by name, and by index if they have none.
 func TestNames(t *testing.T) {
 	threads := []trace.Thread{{Name: 10}, {}, {Name: 30}}
 	for id := range threads {

@@ -41,13 +41,15 @@ const (
 	// Shift moves the end of a TEI, so that the thread is preempted some actions later or earlier.
 	// It keeps the rest, or else leaves it to the fair policy.
 	Shift Operation = "shift"
-	// Restart starts from the fair non-preemptive execution and goes through the schedules that
-	// cost less than the current execution, those with the fewest preemptions first and among them
-	// those that preempt at and near its preemptions: iterative context bounding (Musuvathi and
-	// Qadeer, PLDI'07). When it has been through all, the current execution is minimal.
+	// Restart starts from the fair non-preemptive execution and tries the schedules that cost
+	// less than the current execution: first those with the fewest preemptions, and among them
+	// those that preempt at and near its preemptions. This is iterative context bounding
+	// (Musuvathi and Qadeer, PLDI'07). When it has tried all of them, the current execution is
+	// minimal.
 	Restart Operation = "restart"
-	// Elsewhere looks for the bug under other schedules and simplifies what it finds. It is tried
-	// after all others, where Restart has not shown that no schedule costs less.
+	// Elsewhere searches for the bug under other schedules and simplifies the failing
+	// executions. It is tried after all others, unless Restart has shown that no schedule costs
+	// less.
 	Elsewhere Operation = "elsewhere"
 )
 

@@ -8,15 +8,15 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Paper is the algorithm as published.
+// Paper returns the operations of the published algorithm.
 func Paper() []Operation { return slices.Clone(paper) }
 
 func without(ops []Operation, op Operation) []Operation {
 	return slices.DeleteFunc(slices.Clone(ops), func(o Operation) bool { return o == op })
 }
 
-// TestEveryOperationCounts has, for each operation, a program and an execution of it that
-// gets simpler with the operation than without.
+// TestEveryOperationCounts has, for each operation, a program and an execution that becomes simpler
+// with the operation than without.
 func TestEveryOperationCounts(t *testing.T) {
 	fail := instr{kind: kFail}
 	set := func(v int) instr { return instr{kind: kWrite, a: v, b: 1} }

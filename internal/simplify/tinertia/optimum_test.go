@@ -9,9 +9,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// optimum is the fewest switches, and among those the fewest preemptions, of all
-// executions that show the bug: Dijkstra's algorithm over the machine's states. It
-// reports false if there are more than limit states.
+// optimum returns the fewest switches, and among those the fewest preemptions, of all executions
+// that show the bug: Dijkstra's algorithm over the machine's states. It reports false if there are
+// more than limit states.
 func optimum(p *program, same func(trace.Ending) bool, limit int) (best trace.Cost, ok bool) {
 	h := &nodes{}
 	heap.Push(h, node{s: p.initial(), last: -1})
@@ -37,7 +37,7 @@ func optimum(p *program, same func(trace.Ending) bool, limit int) (best trace.Co
 			if !enabled.Has(trace.ThreadID(id)) {
 				continue
 			}
-			// A signal may go to any waiter.
+			// A signal may wake any waiter.
 			wakes := []int{-1}
 			if op, _, _ := p.pending(n.s, id); op == trace.OpCondSignal {
 				if q := n.s.queue[p.funcs[n.s.threads[id].fn][n.s.threads[id].pc].a]; len(q) > 0 {
@@ -83,8 +83,8 @@ func (h *nodes) Pop() any {
 	return x
 }
 
-// TestNearOptimal compares with the best execution there is, as Figure 6 of FSE'10 does
-// for five programs by hand.
+// TestNearOptimal compares results with the optimum, as Figure 6 of FSE'10 does for five programs
+// by hand.
 func TestNearOptimal(t *testing.T) {
 	type histogram struct {
 		programs, executions  int

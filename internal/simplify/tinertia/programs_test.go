@@ -84,7 +84,7 @@ func randomStatement(d draw, p *program, pc int) []instr {
 		l := d(p.locks)
 		m := (l + 1) % p.locks
 		return []instr{{kind: kLock, a: l}, {kind: kLock, a: m}, {kind: kWrite, a: v, b: c}, {kind: kUnlock, a: m}, {kind: kUnlock, a: l}}
-	case 8: // wait for a flag by sleeping, forever perhaps
+	case 8: // wait for a flag by sleeping, perhaps forever
 		return []instr{{kind: kIf, a: v, b: 0, to: pc + 3}, {kind: kSleep}, {kind: kGoto, to: pc}}
 	case 9: // assert(!(v == c && w == 1))
 		return []instr{{kind: kIf, a: v, b: c, to: pc + 3}, {kind: kIf, a: d(p.vars), b: 1, to: pc + 3}, {kind: kFail}}
@@ -101,8 +101,8 @@ func randomStatement(d draw, p *program, pc int) []instr {
 	}
 }
 
-// failing looks for an execution that fails; nil if a number of tries find none. Hangs
-// are omitted: here they are only the step budget.
+// failing searches for a failing execution; it returns nil if a number of tries find none. It skips
+// hangs, which here only mean that the step budget ran out.
 func failing(p *program, seed uint64, tries int) *trace.Trace {
 	for i := range tries {
 		t := p.record(seed+uint64(i), float64(i%3)*0.3)
@@ -118,8 +118,8 @@ func seeded(seed uint64) draw {
 	return func(n int) int { return rng.IntN(n) }
 }
 
-// deepProgram has a bug that needs its threads to take many turns in one order: a chain
-// of flags, some of which are up for a moment only.
+// deepProgram has a bug that needs its threads to take many turns in one order: a chain of flags,
+// some of which are set only for a moment.
 func deepProgram(d draw) *program {
 	stages := 4 + d(4)
 	p := &program{vars: stages + 4, locks: 1, sems: []int{1}, patience: d(2), life: d(2) == 0}
@@ -231,8 +231,8 @@ func familyProgram(d draw) *program {
 	return p
 }
 
-// counters is threads that each add 1 to a variable some times, half of them without the
-// lock, and a main thread that finds updates lost.
+// counters has threads that each add 1 to a variable several times, half of them without the lock,
+// and a main thread that detects lost updates.
 func counters(threads, rounds int) *program {
 	p := &program{vars: 1, locks: 1, life: true}
 	var worker, main []instr
@@ -256,7 +256,7 @@ func counters(threads, rounds int) *program {
 	return p
 }
 
-// anyProgram is one of the above, for the n-th time.
+// anyProgram returns the n-th program of the above kinds.
 func anyProgram(n uint64) *program {
 	d := seeded(n)
 	switch n % 5 {

@@ -14,7 +14,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// watched is an executor that notes what it is asked for.
+// watched is an executor that records its requests.
 type watched struct {
 	p        *program
 	asked    map[string]bool // scripts
@@ -79,12 +79,12 @@ func checkResult(t interface{ Errorf(string, ...any) }, p *program, in *trace.Tr
 	if r.After != trace.CostOf(r.Trace.Events) || r.Before != trace.CostOf(in.Events) || r.After.Compare(r.Before) > 0 {
 		t.Errorf("cost from %+v to %+v", r.Before, r.After)
 	}
-	// What was handed out happens again, to the event.
+	// The result replays, event by event.
 	again, _ := p.run(context.Background(), schedule.Plan{Mode: schedule.Tolerant, Script: schedule.ScriptOf(r.Trace), Threads: r.Trace.Threads, Record: true})
 	if again.Deviations != 0 || !reflect.DeepEqual(again.Trace.Events, r.Trace.Events) || !reflect.DeepEqual(again.Ending, r.Trace.Ending) {
 		t.Errorf("the result does not replay: %d deviations, ending %+v", again.Deviations, again.Ending)
 	}
-	// The way there goes down only, and is what the operations say they did.
+	// The accepted changes only lower the cost, and match the counts of the operations.
 	cost := r.Before
 	removed := map[Operation]trace.Cost{}
 	for i, s := range r.Steps {
@@ -118,7 +118,7 @@ func checkResult(t interface{ Errorf(string, ...any) }, p *program, in *trace.Tr
 	}
 }
 
-// TestProperties holds for whatever fails.
+// TestProperties checks properties that hold for every failure.
 func TestProperties(t *testing.T) {
 	fails := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -167,8 +167,8 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// TestAnyPredicate checks that nothing is assumed of what counts as the same bug: here
-// it is the bug at a point in time that half of all executions miss.
+// TestAnyPredicate checks that simplification assumes nothing about the predicate: here a failure
+// counts only at a point in time that half of all executions miss.
 func TestAnyPredicate(t *testing.T) {
 	simpler := 0
 	for n := range uint64(60) {
@@ -203,9 +203,9 @@ func TestAnyPredicate(t *testing.T) {
 	}
 }
 
-// TestNoOperationIsRedundant has programs, found by search, that do not get as simple if one
-// operation is left out of all. Restart finds the fewest switches and preemptions of programs as
-// small as these alone; where it cannot, the others matter, so they are tried without it.
+// TestNoOperationIsRedundant has programs, found by search, that are simplified less if one
+// operation is omitted. For programs as small as these, Restart alone finds the fewest switches and
+// preemptions; the others matter where it cannot, so they are tried without it.
 func TestNoOperationIsRedundant(t *testing.T) {
 	for _, c := range []struct {
 		op      Operation
@@ -235,8 +235,8 @@ func TestNoOperationIsRedundant(t *testing.T) {
 	}
 }
 
-// TestCoarsen checks that a long trace takes fewer executions with it, and that it is in
-// time: Algorithm 1 has little left to do.
+// TestCoarsen checks that a long trace takes fewer executions with Coarsen, and that it leaves
+// little for Algorithm 1 to do.
 func TestCoarsen(t *testing.T) {
 	p := counters(8, 30)
 	in := failing(p, 1, 10)

@@ -13,10 +13,10 @@ import (
 // restart searches for the bug again from the start, over all schedules that cost less than the
 // current execution. It is not in the paper.
 //
-// A prefix is an execution's beginning, followed by another scheduling decision; the fair policy
-// continues after it. The execution of a prefix shows every decision that could be made next, and
-// each of those that the execution does not make itself is a new prefix. The first prefix is empty.
-// There are three kinds of decision:
+// A prefix is the beginning of an execution followed by another scheduling decision; the fair
+// policy continues after it. The execution of a prefix shows every decision that is possible next,
+// and each of those that the execution does not make itself is a new prefix. The first prefix is
+// empty. There are three kinds of decision:
 //
 //   - If the previous thread is blocked, any enabled thread can be chosen. That costs no preemption.
 //   - Otherwise, another thread preempts it.
@@ -26,31 +26,31 @@ import (
 // Prefixes with the fewest preemptions come first, then those near the preemptions of the execution
 // that the search began with, then those with the fewest switches. This is iterative context
 // bounding (Musuvathi and Qadeer, PLDI'07) guided by a known failing execution, with two bounds:
-// prefixes that cost as much as the current execution are not followed further, and of those that
-// lead to one state (see states), only the cheapest are. When none is left, no schedule costs less.
+// prefixes that cost as much as the current execution are not extended, and of those that lead to
+// one state (see states), only the cheapest are. When none is left, no schedule costs less.
 //
-// The frontier outlasts improvements: it keeps the prefixes that have not been executed, and drops
-// those that a better execution makes too expensive.
+// The frontier outlives improvements: it keeps the prefixes that have not been executed, and drops
+// those that cost too much compared with a better execution.
 type frontier struct {
 	known   places
-	pending map[uint64]schedule.Step // the next operation of a thread that knows this much (states.local)
+	pending map[uint64]schedule.Step // next operation of a thread with this local state (states.local)
 	seen    map[uint64][]spent       // cheapest ways to a decision in a state
-	refused map[trace.Site]int       // waits that did not end early when they were told to
+	refused map[trace.Site]int       // waits that did not end early when scheduled to
 	merges  bool                     // executions that reach one state are continued once
-	// stuck says that the bug is that no thread can run, so every thread that is certain to be able
-	// to run has to before.
+	// stuck means that in the bug no thread can run, so every thread that is certain to be
+	// enabled must run before.
 	stuck   bool
 	open    []*prefix
 	created int
-	// gap says why exhausting the prefixes would not prove that no schedule costs less; empty if it
-	// would.
+	// gap is the reason why exhausting the prefixes would not prove that no schedule costs
+	// less; empty if it would.
 	gap string
 }
 
-// spent is what a prefix has cost.
+// spent is the cost of a prefix.
 type spent struct{ switches, preemptions int }
 
-// within reports whether a costs no more than b in either way.
+// within reports whether a costs no more than b in either respect.
 func (a spent) within(b spent) bool {
 	return a.switches <= b.switches && a.preemptions <= b.preemptions
 }
@@ -64,10 +64,10 @@ type prefix struct {
 	threads []trace.Thread // names for the steps; nil for the empty prefix
 
 	spent
-	owed     int    // how many switches have to follow at least
+	owed     int    // lower bound on the switches that must follow
 	distance int    // sum of the distances of its preemptions from those the search began with
-	variant  bool   // its last decision differs from another prefix's in which thread is woken, or the like
-	stays    int    // how often a thread continued that the fair policy had switched away from, times stay
+	variant  bool   // its last decision differs from another prefix's only in the thread woken, or similar
+	stays    int    // how often a thread continued although the fair policy would have switched, times stay
 	number   int    // in order of creation; breaks ties
 	state    uint64 // key of its last decision in frontier.seen
 }
@@ -89,20 +89,20 @@ func (p *prefix) compare(o *prefix) int {
 }
 
 const (
-	// maxOpen bounds the prefixes that wait for their execution, at about 200 bytes each.
+	// maxOpen bounds the prefixes awaiting execution, at about 200 bytes each.
 	maxOpen = 1 << 20
-	// maxWalk bounds the decisions of one execution that are looked at.
+	// maxWalk bounds the decisions examined in one execution.
 	maxWalk = 1 << 14
-	// maxStays bounds how often one prefix keeps a thread running that yields, spins or has run for
-	// long. A yield that the runtime inserted into a computation counts as one of stay parts of that,
+	// maxStays bounds how often one prefix keeps a thread running that yields, spins or has run
+	// for long. A yield that the runtime inserted into a computation counts as 1/stay of that,
 	// since computations end, unlike polling.
 	maxStays = 4
 	stay     = 16
-	// maxRefused is how often a wait is told to end early before it counts as one without a
-	// deadline.
+	// maxRefused is how often a wait is scheduled to end early before it counts as one without
+	// a deadline.
 	maxRefused = 2
-	// restartBatch is the number of prefixes that are executed at a time. It is a constant, so that
-	// the result does not depend on how many can run at once.
+	// restartBatch is the number of prefixes executed together. It is a constant, so that the
+	// result does not depend on how many can run at once.
 	restartBatch = 32
 )
 
@@ -176,13 +176,13 @@ func (f *frontier) take(n int, cost trace.Cost) []*prefix {
 	return out
 }
 
-// beaten reports whether a cheaper way to the state of p was found since p was pushed.
+// beaten reports whether a cheaper prefix to the state of p has been found since p was pushed.
 func (f *frontier) beaten(p *prefix) bool {
 	return slices.ContainsFunc(f.seen[p.state], func(o spent) bool { return o != p.spent && o.within(p.spent) })
 }
 
-// useful reports whether an execution with a prefix of this cost, that has to switch owed times
-// more, can have fewer switches than cost, or as many and fewer preemptions.
+// useful reports whether an execution with a prefix of this cost that must still switch owed times
+// can have fewer switches than cost, or as many and fewer preemptions.
 func useful(p spent, owed int, cost trace.Cost) bool {
 	least := p.switches + owed
 	return least < cost.Switches || least == cost.Switches && p.preemptions < cost.Preemptions
@@ -219,8 +219,8 @@ func (f *frontier) expand(p *prefix, t *trace.Trace, cost trace.Cost, delays sch
 		}
 		if i >= p.length {
 			w.branch(i, cost)
-			// The decision that the execution made itself. If its state was reached before, the
-			// rest has been looked at.
+			// The decision that the execution made itself. If its state was reached
+			// before, the rest has been examined.
 			if next := w.after(i, q.events[i].Thread); !useful(next, w.owed(i, q.events[i].Thread), cost) || !f.note(w.key(i, &q.steps[i]), next) {
 				return
 			}
@@ -245,14 +245,15 @@ func (f *frontier) follows(p *prefix, q *sequence) bool {
 	switch {
 	case ok:
 	case p.choice.Timeout:
-		f.refused[p.choice.Site]++ // it has no deadline, or one that is too late
+		f.refused[p.choice.Site]++ // it has no deadline, or too late a deadline
 	default:
 		f.gap = cmp.Or(f.gap, gapForced)
 	}
 	return ok
 }
 
-// note remembers a way to a decision, and reports whether none was known that costs no more.
+// note records a prefix's cost at a decision, and reports whether none was known that costs no
+// more.
 func (f *frontier) note(key uint64, c spent) bool {
 	if !f.merges {
 		return true
@@ -266,7 +267,7 @@ func (f *frontier) note(key uint64, c spent) bool {
 	return true
 }
 
-// walk goes through the decisions of an execution.
+// walk iterates over the decisions of an execution.
 type walk struct {
 	f      *frontier
 	p      *prefix
@@ -279,7 +280,7 @@ type walk struct {
 	done   map[trace.ThreadID]int // operations so far
 	knows  map[trace.ThreadID]uint64
 	ended  map[trace.ThreadID]bool
-	wait   map[trace.ThreadID]trace.Site // of the wait in whose queue the thread is
+	wait   map[trace.ThreadID]trace.Site // of the wait whose queue contains the thread
 	spent
 }
 
@@ -311,7 +312,7 @@ func (w *walk) last(i int) trace.ThreadID {
 	return w.q.events[i-1].Thread
 }
 
-// after returns what the execution has cost when thread to is chosen in decision i.
+// after returns the cost of the execution up to decision i if thread to is chosen there.
 func (w *walk) after(i int, to trace.ThreadID) spent {
 	c, last := w.spent, w.last(i)
 	if last >= 0 && last != to {
@@ -323,9 +324,9 @@ func (w *walk) after(i int, to trace.ThreadID) spent {
 	return c
 }
 
-// owed returns how many switches have to follow when thread to is chosen in decision i, at least.
-// An enabled thread whose operation never blocks stays enabled until it has run. Where the bug is
-// that no thread is enabled, each of them has to run.
+// owed returns a lower bound on the switches that must follow if thread to is chosen in decision i.
+// An enabled thread whose operation never blocks stays enabled until it has run. If in the bug no
+// thread is enabled, each of them must run.
 func (w *walk) owed(i int, to trace.ThreadID) (n int) {
 	if !w.f.stuck {
 		return 0
@@ -365,7 +366,7 @@ func (w *walk) key(i int, s *schedule.Step) uint64 {
 	return h.sum
 }
 
-// branch pushes the decisions that could be made instead of decision i.
+// branch pushes the alternatives to decision i.
 func (w *walk) branch(i int, cost trace.Cost) {
 	e := &w.q.events[i]
 	last := w.last(i)
@@ -440,7 +441,7 @@ func (w *walk) wakes(i int, cost trace.Cost) {
 	}
 }
 
-// early pushes the waits and sleeps that could end before their time.
+// early pushes the waits and sleeps that could end early.
 func (w *walk) early(i int, cost trace.Cost) {
 	e := &w.q.events[i]
 	for u := range w.q.trace.Threads {
@@ -462,13 +463,13 @@ func (w *walk) early(i int, cost trace.Cost) {
 	}
 }
 
-// timed reports whether an operation may end before its time.
+// timed reports whether an operation may end early.
 func (w *walk) timed(op trace.Op) bool {
 	spec := ops.Of(op)
 	return spec.Deadline || spec.Blocks == ops.UntilTime || op == trace.OpFutexWakeup || op == trace.OpFdPoll
 }
 
-// push adds a prefix: the execution up to decision i, then another choice.
+// push adds a prefix: the execution up to decision i, followed by another decision.
 func (w *walk) push(i int, choice schedule.Step, variant bool, stays int, cost trace.Cost) {
 	c, owed := w.after(i, choice.Thread), w.owed(i, choice.Thread)
 	if !useful(c, owed, cost) {
@@ -493,7 +494,7 @@ func (w *walk) push(i int, choice schedule.Step, variant bool, stays int, cost t
 	heap.Push(f, p)
 }
 
-// advance goes past decision i.
+// advance applies decision i.
 func (w *walk) advance(i int) {
 	e := &w.q.events[i]
 	w.spent = w.after(i, e.Thread)

@@ -9,8 +9,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// TestRestart follows a search in which nothing is accepted, and checks that each prefix is what it
-// says it is and that they come in order.
+// TestRestart follows a search in which nothing is accepted, and checks that each prefix's fields
+// are right and that prefixes come in order.
 func TestRestart(t *testing.T) {
 	far, second := 0, 0
 	for n := range uint64(40) {
@@ -71,9 +71,9 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestShownOptimal compares results that are said to be shown optimal with the optimum, with and
-// without recognising states, and checks that most are shown: those
-// in which no thread sleeps in a loop.
+// TestShownOptimal compares results that are reported as optimal with the optimum, with and without
+// recognising states. It also checks that most results are so reported: those in which no thread
+// sleeps in a loop.
 func TestShownOptimal(t *testing.T) {
 	for _, accesses := range []bool{false, true} {
 		programs, shown, executions := 0, 0, 0
@@ -128,7 +128,7 @@ func TestPlaceDistance(t *testing.T) {
 		{0, 1, 1, 2}, // one earlier
 		{4, 4, 1, 2}, // one before the second place
 		{6, 2, 0, 2}, // b, one later
-		{1, 9, 2, 5}, // elsewhere
+		{1, 9, 2, 5}, // a different switch
 	} {
 		if got := p.distance(q.trace.Threads, &q.events[c.event], c.n, c.to); got != c.want {
 			t.Errorf("event %d, operation %d, to %d: %d, want %d", c.event, c.n, c.to, got, c.want)
@@ -139,8 +139,8 @@ func TestPlaceDistance(t *testing.T) {
 	}
 }
 
-// TestBatchSameResult: how many prefixes run at a time changes nothing, nor does how many results
-// are remembered.
+// TestBatchSameResult: the result depends neither on how many prefixes run at a time nor on how
+// many results are kept.
 func TestBatchSameResult(t *testing.T) {
 	for n := range uint64(30) {
 		p := anyProgram(n)

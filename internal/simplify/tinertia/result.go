@@ -2,7 +2,7 @@ package tinertia
 
 import "github.com/heddle-dev/heddle/trace"
 
-// Shape has the figures that Table 1 of FSE'10 gives for a trace.
+// Shape holds the figures of a trace in Table 1 of FSE'10.
 type Shape struct {
 	Size          int `json:"size"` // scheduling decisions
 	Threads       int `json:"threads"`
@@ -56,7 +56,7 @@ func newTable1(before, after Shape) Table1 {
 type Table2 struct {
 	Bug        string  `json:"bug"`        // kind of ending
 	Iterations int     `json:"iterations"` // of Algorithm 1's main loop
-	Executions int     `json:"executions"` // the one that checks the input included
+	Executions int     `json:"executions"` // including the one that checks the input
 	Seconds    float64 `json:"seconds"`
 }
 
@@ -79,8 +79,8 @@ type Accepted struct {
 	Operation Operation    `json:"operation"`
 	Iteration int          `json:"iteration"` // of Algorithm 1's main loop, from 1; 0 before the first
 	Execution int          `json:"execution"` // executions made by then
-	Cost      trace.Cost   `json:"cost"`      // after it
-	Trace     *trace.Trace `json:"-"`         // after it; nil without Options.History
+	Cost      trace.Cost   `json:"cost"`      // after this change
+	Trace     *trace.Trace `json:"-"`         // after this change; nil without Options.History
 }
 
 // Progress is reported after every execution.
@@ -118,8 +118,8 @@ type Result struct {
 	Steps      []Accepted       `json:"steps"`
 }
 
-// StartedFrom adds an operation that had produced the input from the original in so many executions,
-// so that the tables of the result begin with the original.
+// StartedFrom adds an operation that produced the input from the original in the given number of
+// executions, so that the tables of the result begin with the original.
 func (r *Result) StartedFrom(original *trace.Trace, op Operation, executions int) {
 	was := r.Before
 	r.Before = trace.CostOf(choices(original.Events))

@@ -28,7 +28,7 @@ type search struct {
 
 	cur           *sequence
 	memory        *memory
-	visited       map[uint64]bool // schedules of executions that have been current
+	visited       map[uint64]bool // hashes of the schedules of all executions that were current
 	spare         *spare
 	stats         map[Operation]*OperationStats
 	steps         []Accepted
@@ -41,7 +41,7 @@ type search struct {
 	tried         bool // every operation was tried once without success
 	batch         Batch
 	frontier      *frontier
-	gap           string // as frontier.gap, from what executions depend on
+	gap           string // as frontier.gap, for reasons outside the frontier
 	exhausted     bool   // the frontier has no prefix left that could cost less than the current execution
 }
 
@@ -52,7 +52,7 @@ type spare struct {
 }
 
 // pass applies a generator until it has no more candidates, and reports whether any was accepted.
-// It gives up after limit executions in a row without an acceptance.
+// It stops after limit executions in a row without an acceptance.
 func (s *search) pass(gen generator, start, limit int) (bool, error) {
 	any := false
 	for at := start; ; any = true {
@@ -81,7 +81,7 @@ func (s *search) firstAcceptable(candidates iter.Seq[candidate], limit int) (*ca
 // unlimited is the limit for the passes of Algorithm 1, which have only as many candidates as TEIs.
 const unlimited = math.MaxInt
 
-// passLimit is the limit for passes with more candidates, which come most promising first.
+// passLimit is the limit for passes with more candidates, which yield the most promising first.
 func passLimit(teis int) int { return 300 + 4*teis }
 
 // try validates a candidate and, if it is rejected, those that its next returns. It returns the
@@ -217,8 +217,8 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	}
 	t.Header = s.header
 	v := &verdict{cost: trace.CostOf(t.Events), trace: &t}
-	// These two endings mean that the plan was not carried out. They never show the bug, whatever
-	// the predicate says.
+	// These two endings mean that the plan was not carried out. They never show the bug, even
+	// if the predicate accepts them.
 	if k := out.Ending.Kind; k != trace.Unsupported && k != trace.Diverged {
 		v.same = s.same(out.Ending)
 	}
@@ -265,7 +265,7 @@ func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, exec
 		}
 		return nil
 	}
-	next := 0 // do was called for those before it
+	next := 0 // number of results already passed to do
 	recall := func(until int) {
 		for ; next < until; next++ {
 			do(batch[next], known[next], false)

@@ -87,7 +87,7 @@ func switches(script []schedule.Step) int {
 	return n
 }
 
-// matched returns how many of the steps in want were done when got had run. If control flow
+// matched returns how many of the steps in want were performed after got has run. If control flow
 // changed, got may contain other steps in between and may lack some.
 func matched(want []schedule.Step, got []trace.Event) int {
 	done := 0

@@ -5,17 +5,17 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// states identifies the states that an execution passes through, so that executions which only
-// order independent operations differently are recognised (happens-before caching: Musuvathi and
-// Qadeer, PLDI'07, §3). A state is identified by the set of operations that led to it, each with the
-// operations that it depends on: the beginning of a Mazurkiewicz trace.
+// states identifies the states that an execution passes through, so that executions that differ
+// only in the order of independent operations are recognised (happens-before caching: Musuvathi and
+// Qadeer, PLDI'07, §3). A state is identified by the set of operations that led to it, each with
+// the operations that it depends on: a prefix of a Mazurkiewicz trace.
 //
-// Two beginnings that are identified have the same operations with the same dependences. So they
-// leave the same state behind, if the recording has every access to memory, and except for what the
-// program reads from clocks and random numbers.
+// Two prefixes with the same identification have the same operations with the same dependences. So
+// they lead to the same state, provided that the recording has every access to memory, and apart
+// from values that the program reads from clocks and random numbers.
 type states struct {
 	before []uint64 // before[i]: the state in which the i-th scheduling decision was made
-	// local[i] identifies what the thread of decision i knows after its operation.
+	// local[i] identifies the local state of decision i's thread after its operation.
 	local []uint64
 }
 
@@ -38,10 +38,10 @@ func statesOf(q *sequence) *states {
 		h := scheduleHash{t.Threads, 0}
 		h.mix(names[own])
 		for u, count := range clocks.Before(n) {
-			if count > 0 { // the thread's first count nodes come before n
+			if count > 0 { // the thread's first count nodes must come before n
 				d := scheduleHash{sum: 1}
 				d.mix(hash[of[u][count-1]])
-				h.sum += d.sum // in any order
+				h.sum += d.sum // the sum does not depend on the order
 			}
 		}
 		s.label(&h, t, t.Events[from:to])
@@ -59,7 +59,7 @@ func statesOf(q *sequence) *states {
 	return s
 }
 
-// label adds what the events of a node do that their dependences do not say.
+// label adds the properties of a node's events that its dependences do not determine.
 func (s *states) label(h *scheduleHash, t *trace.Trace, events []trace.Event) {
 	for i := range events {
 		e := &events[i]

@@ -50,8 +50,8 @@ type Options struct {
 	// MaxExecutions bounds the executions, including the one that checks the input; 0 means
 	// DefaultMaxExecutions.
 	MaxExecutions int
-	// Extra bounds the executions with which Restart goes on when no operation helps any more, until
-	// it has shown that no schedule costs less: 0 means DefaultExtra, and a negative number none.
+	// Extra bounds the executions of Restart after no operation helps any more, until it has
+	// shown that no schedule costs less: 0 means DefaultExtra, and a negative number none.
 	Extra int
 	// ExtraTime bounds the time of these executions; 0 means no bound.
 	ExtraTime time.Duration
@@ -65,7 +65,7 @@ type Options struct {
 	// Operations are the operations to use; nil means all. The published algorithm has RemoveLast,
 	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
-	// room bounds the events that are remembered; 0 means remembered. For tests.
+	// room bounds the events kept in memory; 0 means remembered. For tests.
 	room int
 	// History keeps the trace of every accepted candidate in Result.Steps.
 	History bool
@@ -182,7 +182,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 }
 
 // fewAccesses is how many accesses an execution may have, besides four for each of its scheduling
-// decisions, to be recorded with them.
+// decisions, to be recorded with its accesses.
 const fewAccesses = 4000
 
 // begin runs the input's schedule.
@@ -232,12 +232,12 @@ func (s *search) tryRestart(limit int) (bool, error) {
 		return false, nil
 	}
 	better, exhausted, err := s.restart(limit)
-	// A simpler execution leaves nothing to be tried that was not to be tried before.
+	// A simpler execution only removes prefixes from those to be tried.
 	s.exhausted = exhausted
 	return better, err
 }
 
-// finish records the result without the accesses that the input does not have.
+// finish records the result without the accesses if the input has none.
 func (s *search) finish() error {
 	if !s.plan.Accesses || s.gained == 0 {
 		return nil
@@ -252,7 +252,7 @@ func (s *search) finish() error {
 	}
 	s.made++
 	if out.Trace == nil || !s.same(out.Ending) || trace.CostOf(out.Trace.Events) != s.cur.cost {
-		return nil // the recording with accesses is as good
+		return nil // the recording with accesses serves as well
 	}
 	t := *out.Trace
 	t.Header = s.header
@@ -261,7 +261,7 @@ func (s *search) finish() error {
 }
 
 // shown reports whether no schedule has fewer context switches than the current execution, or as
-// many and fewer preemptions, and if that is not shown, why not.
+// many and fewer preemptions; if that is not shown, why states the reason.
 func (s *search) shown(err error) (ok bool, why string) {
 	switch gap := s.gap; {
 	case s.cur.cost.Switches == 0:
@@ -302,16 +302,16 @@ func (s *search) algorithm1() error {
 	}
 }
 
-// extraOver reports whether ExtraTime is over.
+// extraOver reports whether ExtraTime has elapsed.
 func (s *search) extraOver() bool { return !s.extraEnd.IsZero() && time.Now().After(s.extraEnd) }
 
 // extraRound is the number of executions after which ExtraTime is checked.
 const extraRound = 8 * restartBatch
 
 // beyond tries the operations beyond the paper, in order, until one succeeds. Restart comes first,
-// because it shows for most executions that no schedule has fewer switches and preemptions. The
-// others are left to remove threads and events then. Where there are too many schedules for that,
-// Restart goes on after the others.
+// because for most executions it shows that no schedule has fewer switches and preemptions. The
+// others then only remove threads and events. If there are too many schedules for that, Restart
+// continues after the others.
 func (s *search) beyond() (bool, error) {
 	if s.has(TakeRejected) && s.takeRejected() {
 		return true, nil
@@ -333,7 +333,7 @@ func (s *search) beyond() (bool, error) {
 		if better, err := s.pass(p.gen, 0, passLimit(len(s.cur.teis))); better || err != nil {
 			return better, err
 		}
-		// Only the paper's test rejected it, and it is simpler, so take it before searching
+		// Only the paper's test rejected it, and it is simpler: take it before searching
 		// further.
 		if s.has(TakeRejected) && s.takeRejected() {
 			return true, nil
@@ -341,7 +341,7 @@ func (s *search) beyond() (bool, error) {
 	}
 	s.tried = true
 	if s.gap != "" || s.frontier != nil && s.frontier.gap != "" {
-		s.extra = min(s.extra, s.opts.Extra/10) // it cannot show anything, and only look for more
+		s.extra = min(s.extra, s.opts.Extra/10) // it can prove nothing, only find a simpler execution
 	}
 	if s.opts.ExtraTime > 0 && s.extraEnd.IsZero() {
 		s.extraEnd = time.Now().Add(s.opts.ExtraTime)

@@ -1,8 +1,8 @@
 //go:build heddle
 
-// What the compiler and the runtime tell the race detector, told to heddle instead. The
-// functions are those that Go's runtime/race.go declares, whose place this file takes; the
-// release, merge and acquire of an address mean what they mean there.
+// Passes to heddle what the compiler and the runtime report to the race detector. This file
+// replaces Go's runtime/race.go and defines the functions declared there; release, merge and
+// acquire of an address keep their meaning.
 package runtime
 
 import (
@@ -14,7 +14,7 @@ import (
 
 const raceenabled = true
 
-// hdOrdered records that the thread of gp acquires or releases what addr stands for.
+// hdOrdered records that the thread of gp acquires or releases the object at addr.
 //
 //go:nosplit
 func hdOrdered(op uint16, gp *g, addr unsafe.Pointer) {
@@ -49,15 +49,15 @@ func hdOrders(t *hdThread, p *hdPend) {
 	}
 }
 
-// hdOrderThread is the thread on whose behalf gp does something: for a scheduler's stack
-// that runs timers it is the clock.
+// hdOrderThread returns the thread on whose behalf gp acts. A scheduler's stack that runs timers
+// acts for the clock.
 //
 //go:nosplit
 func hdOrderThread(gp *g) *hdThread {
 	if gp == nil {
 		return nil
 	}
-	if gp.m != nil && gp == gp.m.g0 { // a goroutine that is parked has no m
+	if gp.m != nil && gp == gp.m.g0 { // a parked goroutine has no m
 		if gp.racectx == hdTimerCtx {
 			return hd.clock
 		}
@@ -127,7 +127,7 @@ func raceWriteObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
 	}
 }
 
-// hdKind is t's kind; how it is asked for differs between releases.
+// hdKind returns t's kind; the field differs between releases.
 func hdKind(t *_type) abi.Kind { return t.Kind_ & (1<<5 - 1) }
 
 //go:nosplit
@@ -164,7 +164,7 @@ func racereleasemergeg(gp *g, addr unsafe.Pointer) { hdOrdered(hdOpReleaseMerge,
 
 // ---- the public interface, and that of internal/race
 
-// RaceErrors is 0: what races is heddle's to tell.
+// RaceErrors returns 0: heddle reports the races.
 func RaceErrors() int { return 0 }
 
 //go:nosplit
@@ -238,7 +238,7 @@ func race_ReadPC(addr unsafe.Pointer, callerpc, pc uintptr) { racereadpc(addr, c
 //go:linkname race_WritePC internal/race.WritePC
 func race_WritePC(addr unsafe.Pointer, callerpc, pc uintptr) { racewritepc(addr, callerpc, pc) }
 
-// There is no race detector to be told of accesses, and atomic operations are only done.
+// Without a race detector nothing is reported; each function only performs the atomic operation.
 
 //go:nosplit
 func hdTellRead(addr, pc uintptr) {}

@@ -1,36 +1,36 @@
 //go:build heddle
 
-// Heddle's part of Go's runtime: one execution after another of a test, or one of a main
-// program, under a schedule that the controller asks for (heddle_abi.go tells how).
+// Heddle's part of Go's runtime executes a test repeatedly, or a main program once, under schedules
+// that the controller requests (heddle_abi.go has the protocol).
 //
 //	heddle.go         attaching, the beginning and the end of an execution
 //	heddle_wire.go    the two rings
 //	heddle_sched.go   threads and scheduling points
 //	heddle_slot.go    where threads are kept
 //	heddle_hooks.go   the hooks in Go's scheduler
-//	heddle_left.go    goroutines that are left at the end
+//	heddle_left.go    goroutines left at the end of a test
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
 //	heddle_event.go   recording: events, stacks, names of objects
 //	heddle_types.go   types of objects
-//	heddle_where.go   which instruction of the program an operation belongs to
-//	heddle_progress.go who only waits, and the time model
-//	heddle_computation.go  goroutines that go on for long without a scheduling point
-//	heddle_heap.go    the collector, and where memory lies
-//	heddle_clock.go   the clock, and chance
-//	heddle_system.go  what only the system knows: threads that wait, signals on their way
+//	heddle_where.go   the program's instruction to which an operation belongs
+//	heddle_progress.go spinning, and the time model
+//	heddle_computation.go goroutines that run long without a scheduling point
+//	heddle_heap.go    the collector and heap addresses
+//	heddle_clock.go   the clock and random numbers
+//	heddle_system.go  state from the kernel: waiting threads, pending signals
 //	heddle_access.go  plain accesses
 //	heddle_watch.go   finding data races in place
-//	heddle_clocks.go  what happened before what
+//	heddle_clocks.go  happens-before
 //	heddle_shadow.go  the accesses to each word of memory
 //	heddle_atomic.go  sync/atomic
-//	heddle_race.go    what orders accesses, in place of the race detector; or, in another
-//	                  file of that name, Go's own race detector
+//	heddle_race.go    events that order accesses, in place of the race detector; or, in another
+//	                  file of that name, the connection to Go's own race detector
 //
-// Exactly one controlled goroutine runs at a time: it holds the token. With a single P
-// that needs no lock, but for goroutines that come back from a system call without the P;
-// those wait in hd.inbox. What runs on behalf of the runtime itself (the collector, timers
-// of its own) is never controlled and runs before any controlled goroutine.
+// Exactly one controlled goroutine runs at a time: it holds the token. With a single P that needs
+// no lock, except for goroutines that return from a system call without the P; those wait in
+// hd.inbox. The runtime's own work (the collector, its timers) is never controlled and runs before
+// any controlled goroutine.
 package runtime
 
 import (
@@ -46,7 +46,7 @@ const (
 	hdFutexWake = 1
 )
 
-// hdPend is what a goroutine is about to do: the operation it does once it is chosen.
+// hdPend is a goroutine's pending operation, which it performs once it is chosen.
 type hdPend struct {
 	op     uint16
 	size   uint32
@@ -61,9 +61,9 @@ type hdPend struct {
 // States of a thread.
 const (
 	hdRunning = iota // holds the token
-	hdReady          // its operation can be done
+	hdReady          // enabled
 	hdBlocked        // parked
-	hdOutside        // in a system call that lasts, the token taken from it
+	hdOutside        // in a long system call; the token was taken from it
 	hdEnded
 )
 
@@ -72,19 +72,20 @@ type hdThread struct {
 	_ sys.NotInHeap
 
 	gp       guintptr
-	goid     uint64 // of gp, which is used again when the goroutine has ended
-	index    uint32 // its slot: its place in hd.threads and in sets, used again (heddle_slot.go)
-	number   uint32 // in order of creation: what everything outside of the scheduler calls it by
-	planned  uint32 // its place in the plan's table of names + 1, 0: it is not there
+	goid     uint64 // of gp, which the runtime reuses after the goroutine has ended
+	index    uint32 // its slot: its place in hd.threads and in sets; reused (heddle_slot.go)
+	number   uint32 // in order of creation; its name outside the scheduler
+	planned  uint32 // its place in the plan's table of names + 1; 0 if the table lacks it
 	parent   uint32 // by its number
 	nth      uint32
 	children uint32
 	state    uint8
-	old      bool // it was there before the execution began
-	held     bool // blocked or interrupted by the runtime itself: it keeps the token
-	// finalizes says that it is the runtime's goroutine that runs finalizers, in one of the program's.
+	old      bool // it existed before the execution began
+	held     bool // blocked or interrupted by the runtime itself; it keeps the token
+	// finalizes is set for the runtime's finalizer goroutine while it runs one of the program's
+	// finalizers.
 	finalizes bool
-	pointer   bool // its atomic operation on a pointer has had its scheduling point
+	pointer   bool // the scheduling point of its atomic pointer operation has passed
 	name      uint64
 	entry     uintptr
 	created   uintptr // the go statement
@@ -92,21 +93,21 @@ type hdThread struct {
 	choice    uint32 // of a select: case to try first
 	prio      int64
 	random    uint64 // its own stream, for select, maps and math/rand
-	quiet     uint32 // accesses of its present quiet stretch
+	quiet     uint32 // accesses of its current quiet stretch
 	stretches uint32 // quiet ones since its last scheduling point, forced yields not counted (heddle_computation.go)
-	yieldAt   uint32 // of those, at which it yields if it still computes
-	yields    uint8  // of its computations so far, at most hdStretchesMore
+	yieldAt   uint32 // value of stretches at which it yields if it still computes
+	yields    uint8  // yields in its computations so far, at most hdStretchesMore
 	computes  bool   // its pending operation is such a yield
 	forced    bool   // its pending operation is a yield that heddle put in
-	looks     uint32 // at the clock, since then
-	ran       uint64 // hd.points when it last did an operation, or came to be enabled
+	looks     uint32 // at the clock, since its last scheduling point or quiet stretch
+	ran       uint64 // hd.points when it last performed an operation or became enabled
 
-	// What it does but wait (heddle_progress.go).
-	stale        uint32 // observations in a row that told it nothing
+	// Its progress (heddle_progress.go).
+	stale        uint32 // consecutive observations that returned nothing new
 	idle, futile uint32
-	idleAt       uint64 // hd.progress that these two are since
+	idleAt       uint64 // value of hd.progress since which idle and futile count
 	wrote        bool   // to memory of others, since its last observation
-	fruitless    bool   // what it comes to will get nowhere: it only looks at told
+	fruitless    bool   // its pending operation will achieve nothing: it only reads told
 	told         uint64
 	trail        uint64 // a hash of the addresses it used since its last observation
 	seenNext     uint32
@@ -120,24 +121,24 @@ type hdThread struct {
 	order hdOrder // in a watched execution
 }
 
-// hd is the state of the hooks. It is written by whoever has the P.
+// hd is the state of the hooks. Only the holder of the P writes it.
 var hd struct {
 	on      bool // attached to a controller: set at start-up, never changed
-	test    bool // executions are those of a test; else of main
+	test    bool // executions are those of a test; otherwise of main
 	active  bool // an execution is under way
-	warm    bool // it is the one that warms up
+	warm    bool // the execution is the warm-up
 	cold    bool // no warm process
-	ready   bool // the controller has been told
-	begun   bool // there has been an execution, if only to warm up
+	ready   bool // heddle has reported to the controller that it is ready
+	begun   bool // an execution has begun, if only the warm-up
 	noLeaks bool
 	length  uint64   // points of the warm-up
-	signals guintptr // the goroutine that hands on signals, not controlled either
+	signals guintptr // the goroutine that forwards signals, not controlled either
 	runner  *g       // the goroutine that runs tests, not controlled
 	entry   uintptr
 
 	shm     *hdShm
-	plan    hdPlan // what is being done
-	planned bool   // it is the controller's, and goes on
+	plan    hdPlan // the current plan
+	planned bool   // plan came from the controller and has executions left
 	plans   uint64 // bytes of its record
 	planAt  uintptr
 	index   uint64 // execution of the plan
@@ -147,17 +148,17 @@ var hd struct {
 	npoints uint32
 
 	threads  *[hdMaxThreads]hdThread
-	nthreads uint32 // slots that have been used
-	nwords   uint32 // of sets, for so many
-	born     uint32 // threads that were created: the number of the next
-	olds     uint32 // threads that were there before
+	nthreads uint32 // slots in use so far
+	nwords   uint32 // words of a set of that many slots
+	born     uint32 // threads created: the number of the next
+	olds     uint32 // threads that existed before the execution
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
-	cur      *hdThread  // who holds the token, or held it last
-	turn     *hdThread  // whose turn it is under the fair policy: the same, but never the clock
-	next     *hdThread  // chosen, not running yet
-	clock    *hdThread  // the one whose operation is that a timer fires
-	settle   hdSettling // the test is over, others are let end
+	cur      *hdThread  // the thread that holds the token, or held it last
+	turn     *hdThread  // the thread whose turn it is under the fair policy: cur, but never the clock
+	next     *hdThread  // chosen, not yet running
+	clock    *hdThread  // the thread whose operations are timers firing
+	settle   hdSettling // the test has ended; the other goroutines are given time to end
 	lock     mutex
 	inbox    gList
 	inboxed  atomic.Uint32
@@ -166,26 +167,26 @@ var hd struct {
 
 	rng        uint64
 	record     bool
-	accesses   bool   // accesses that are not points are wanted, and there have not been enough
+	accesses   bool   // accesses other than points are wanted, and MaxAccesses is not reached
 	profiled   uint64 // of these, sent and skipped
 	watch      bool   // accesses are of interest: recorded, watched, or some are points
 	watching   bool   // the execution is watched for data races (heddle_watch.go)
-	watched    bool   // it was, from its beginning
+	watched    bool   // the execution has been watched from its beginning
 	points     uint64
 	budget     uint64 // points after which the execution is a hang
 	switches   uint32
 	preempt    uint32
 	lastRan    uint32
-	since      uint64 // points when it began to run on end
+	since      uint64 // points when the current thread's uninterrupted run began
 	signature  uint64
 	timed      uint64 // hd.points when a timer fired last
-	progress   uint64 // hd.points when somebody did more than wait
+	progress   uint64 // hd.points when a thread last did more than wait
 	progressAt int64  // virtual time then
-	drifts     bool   // time, as all only wait
-	looked     bool   // somebody at the clock, since hd.progress
+	drifts     bool   // time advances because all threads only wait
+	looked     bool   // a thread has read the clock since hd.progress
 	ncomputing uint32 // goroutines with computes
-	forced     bool   // the point that a goroutine comes to is a yield that heddle put in
-	slack      int64  // virtual ns that timers may overtake others yet
+	forced     bool   // the scheduling point being reached is a yield that heddle inserted
+	slack      int64  // virtual ns by which timers may still overtake threads
 	pos        uint32
 	devs       uint32
 	devRun     uint32
@@ -193,28 +194,28 @@ var hd struct {
 	change     [hdChangePoints]uint64
 	nchange    int
 	result     hdResult
-	quit       bool // the controller wants the execution to end: it is a hang
+	quit       bool // the controller has asked for the end of the execution, which counts as a hang
 	outside    bool
 	drew       bool // a recorded execution: the program drew a random number
-	adds       bool // the atomic operation that comes to a point adds
+	adds       bool // the atomic operation at the scheduling point is an addition
 	gcAt       uint64
 
 	vbase int64 // virtual time at vreal
 	vreal int64
 	vnow  int64 // while an execution is active
-	vfire int64 // timers that are due by then may run
+	vfire int64 // timers due by then may run
 
 	leakIgnore string
 	procs      int32
-	between    uint64  // random numbers outside of executions
-	ports      int     // that the execution was given
+	between    uint64  // state of the random numbers between executions
+	ports      int     // ports given to the execution
 	collectAt  uint64  // what hd.allocated is at the next collection
-	heapFrom   uintptr // where the heap begins from which the program is given memory
-	allocated  uint64  // bytes, by the goroutines of the execution
+	heapFrom   uintptr // first heap address from which the program gets memory
+	allocated  uint64  // bytes allocated by the goroutines of the execution
 }
 
-// hdAttach is called once the environment is known. A binary that is not started by
-// heddle runs as if there were no hooks.
+// hdAttach is called once the environment is known. A binary that heddle did not start runs as if
+// there were no hooks.
 func hdAttach() {
 	mode := gogetenv("HEDDLE_GO")
 	if mode == "" {
@@ -260,7 +261,7 @@ func hdAttach() {
 	atomic.Store(&hd.shm.State, hdStateLoaded)
 }
 
-// hdLeave ends the process: heddle cannot go on. It is not the program's failure.
+// hdLeave ends the process because heddle cannot continue. The program has not failed.
 func hdLeave(state uint32, why string) {
 	n := copy(hd.shm.Message[:len(hd.shm.Message)-1], why)
 	hd.shm.Message[n] = 0
@@ -273,8 +274,8 @@ func hdState(state uint32) {
 	hdFutex(&hd.shm.State, hdFutexWake, 1)
 }
 
-// hdTestBegin begins an execution in the goroutine of a test, whose function is fn. It
-// waits until the controller wants one.
+// hdTestBegin begins an execution in the goroutine of a test, whose function is fn. It waits until
+// the controller requests one.
 //
 //go:linkname hdTestBegin
 func hdTestBegin(fn uintptr) {
@@ -282,8 +283,8 @@ func hdTestBegin(fn uintptr) {
 		return
 	}
 	if live := gcController.heapLive.Load(); live > hd.gcAt {
-		// Not during an execution: collections would disturb nothing, but finalizers run
-		// outside of the schedule. The first starts the collector's own goroutines, too.
+		// Collect between executions: finalizers run outside the schedule. The first
+		// collection also starts the collector's own goroutines.
 		GC()
 		live = gcController.heapLive.Load()
 		hd.gcAt = live + hdCollectBetween
@@ -302,7 +303,7 @@ func hdMainBegin() {
 	hdBegin()
 }
 
-// hdMainEntry is where the program's main begins.
+// hdMainEntry returns the entry address of the program's main.
 func hdMainEntry() uintptr {
 	fn := main_main
 	return **(**uintptr)(unsafe.Pointer(&fn))
@@ -311,7 +312,7 @@ func hdMainEntry() uintptr {
 func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
-		// As long as it takes: the controller's patience ends it.
+		// Without a step limit: the controller's time limit ends it.
 		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
 	} else {
 		hd.warm = false
@@ -321,8 +322,8 @@ func hdBegin() {
 		}
 		hdNextPlan()
 		if hd.plan.MaxSteps == hdMaxSteps {
-			// The user has not asked for another budget. A long test is not a hang; how long it
-			// is, is not known without a warm-up.
+			// The user has set no step budget. A long test is not a hang, and without a
+			// warm-up its length is unknown.
 			if hd.test && hd.cold {
 				hd.length = hdMaxSteps
 			}
@@ -364,7 +365,7 @@ func hdStart(gp *g) {
 	hdPolicyBegin()
 	hdEventBegin()
 	hdWatchBegin()
-	// The same time in every process: later ones of a process come an hour apart.
+	// The same time in every process; later executions of a process are an hour apart.
 	now := hdNanotime()
 	const hour = 3600e9
 	hd.vnow = (now/hour + 1) * hour
@@ -375,7 +376,7 @@ func hdStart(gp *g) {
 	}
 	unlock(&allglock)
 	hd.runner = nil
-	if hd.test && gp.goid != 1 { // which does examples itself
+	if hd.test && gp.goid != 1 { // goroutine 1 runs examples itself
 		hd.runner = hdMainG()
 	}
 	t := hdAddThread(gp, ^uint32(0), 0, hdNameMain, hd.entry, 0)
@@ -385,7 +386,7 @@ func hdStart(gp *g) {
 	hd.active = true
 }
 
-// hdMainG is goroutine 1, which runs the tests one after another.
+// hdMainG returns goroutine 1, which runs the tests one after another.
 func hdMainG() *g {
 	for _, gp := range allgs {
 		if gp.goid == 1 {
@@ -437,7 +438,7 @@ func hdTestFail(message string) {
 	}
 	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
 	if hdInRunner(pc, fp) {
-		return // a panic, which is about to be raised again
+		return // a panic, about to be raised again
 	}
 	site := hdTestSite(pc, fp)
 	if site == 0 { // an example, which has returned
@@ -465,8 +466,8 @@ func hdPanicked() {
 	systemstack(func() { hdFinish(hdOutPanic, 0, site, true) })
 }
 
-// hdFatal is called when the runtime is about to end the process for a reason that lies
-// in the program: user says so, or it is one of the few throws that do.
+// hdFatal is called when the runtime is about to end the process because of a fault in the program:
+// user is set, or the throw is one of the few that the program causes.
 //
 //go:nosplit
 func hdFatal(reason string, user bool) {
@@ -491,7 +492,7 @@ func hdFail(outcome uint32, status int32, pc uintptr) {
 	exit(2)
 }
 
-// hdFinish reports an execution. With last, the process is about to end.
+// hdFinish reports an execution. With last set, the process is about to end.
 func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if !hd.active {
 		return

@@ -1,10 +1,10 @@
 //go:build heddle
 
-// Plain accesses to memory, as the compiler and the runtime tell the race detector of them.
-// Each is a scheduling point if its instruction is one of the plan's. The functions are
-// those that Go's runtime/race.go declares and the race detector's assembly has. There are
-// two heddle_race.go to go with this: with Go's race detector, which is told as well
-// (hdTell…), and without.
+// Plain accesses to memory, which the compiler and the runtime report to the race detector. An
+// access is a scheduling point if the plan lists its instruction. The functions are those declared
+// in Go's runtime/race.go and defined in the race detector's assembly. This file is combined with
+// one of two heddle_race.go: with Go's race detector, which also receives the accesses (hdTell…),
+// or without it.
 package runtime
 
 import (
@@ -13,8 +13,7 @@ import (
 	"unsafe"
 )
 
-// hdWatched reports whether the access at addr that the goroutine is about to do is of
-// interest.
+// hdWatched reports whether the goroutine's next access, at addr, must be examined.
 //
 //go:nosplit
 func hdWatched(addr uintptr) bool {
@@ -45,38 +44,37 @@ func hdWrites(addr uintptr) bool {
 	return hdWatched(addr)
 }
 
-// The compiler calls these hooks at places at which its stack maps are not right: a variable
-// may count as live before its first assignment, as the copy of a big receiver does in a
-// wrapper that takes a pointer. Go's own hooks are assembly that switches to the scheduler's
-// stack, so nobody ever looks. So here: from raceread and its like on, nothing may grow the
-// goroutine's stack (all of it is nosplit, the rest runs on the scheduler's stack), and while
-// such a goroutine waits for its turn the collector looks at the caller's frame
-// conservatively (hdInstrumented).
+// The compiler calls these hooks at places where its stack maps are wrong: a variable may count as
+// live before its first assignment, as the copy of a big receiver does in a wrapper that takes a
+// pointer. Go's own hooks are assembly that switches to the scheduler's stack, so Go never reads
+// these maps. Here, too, nothing may grow the goroutine's stack from raceread and its like onwards
+// (all of it is nosplit, the rest runs on the scheduler's stack). While such a goroutine waits for
+// its turn, the collector scans the caller's frame conservatively (hdInstrumented).
 
-// hdAccessing is the access that a goroutine is about to do. It lies in its thread: the
-// arguments of a closure, or variables, would take more stack than package reflect leaves.
+// hdAccessing is a goroutine's next access. It is stored in the thread: the arguments of a closure,
+// or local variables, would take more stack than package reflect leaves.
 type hdAccessing struct {
 	op              uint16
 	forced, changes bool
 	addr, size, pc  uintptr
-	at, fp          uintptr // the frame of whoever called, to find that of pc from
+	at, fp          uintptr // the frame of the hook's caller, from which pc's frame is found
 }
 
-// hdAccessOf is the instruction whose access hdAccess is told of: what returns there.
+// hdAccessOf is the return address of the instruction whose access hdAccess handles.
 var hdAccessOf uintptr
 
-// hdAccess is an access of the instruction hdAccessOf, somewhere up the stack; what is the
-// operation and, from bit 16 on, its size. More arguments would take more stack than there
-// is below package reflect on arm64.
+// hdAccess handles an access of the instruction hdAccessOf, which is further up the stack; what
+// holds the operation and, from bit 16 on, the size. More arguments would take more stack than
+// package reflect leaves on arm64.
 //
 //go:nosplit
 func hdAccess(what uint64, addr uintptr) {
-	// What lies on a stack is its goroutine's own.
+	// A goroutine's stack is private to it.
 	if gp := getg(); addr >= gp.stack.lo && addr < gp.stack.hi {
 		return
 	}
-	// What nobody can write is of no interest, and where in it a program looks may depend on
-	// the outside world, as the digits of a port do.
+	// Read-only data cannot race, and the place read may depend on the outside world, as the
+	// digits of a port number do.
 	if md := &firstmoduledata; addr >= md.rodata && addr < md.noptrdata {
 		return
 	}
@@ -92,7 +90,7 @@ func hdAccess(what uint64, addr uintptr) {
 	a := &getg().hd.access
 	a.op, a.addr, a.size, a.pc = uint16(what), addr, uintptr(what>>16), hdAccessOf
 	a.at, a.fp = sys.GetCallerPC(), hdDepth(getcallerfp())
-	for again := true; again; again = getg().hd.access.forced { // for a yield, first
+	for again := true; again; again = getg().hd.access.forced { // again after a yield inserted before the access
 		systemstack(hdAccessed)
 		if getg().hd.access.changes {
 			mcall(hdSwitch)
@@ -100,8 +98,8 @@ func hdAccess(what uint64, addr uintptr) {
 	}
 }
 
-// hdAccessed runs on the scheduler's stack. It leaves in changes whether another goroutine
-// is to go on, and in forced whether that is for a yield, before the access.
+// hdAccessed runs on the scheduler's stack. It sets changes if another goroutine must run next, and
+// forced if the reason is a yield before the access.
 func hdAccessed() {
 	gp := getg().m.curg
 	t := gp.hd
@@ -113,7 +111,7 @@ func hdAccessed() {
 	}
 	stops := hdStops(gp) != nil
 	if hd.watching && t.quiet < hdQuiet && !(hd.record && hd.accesses) && !(stops && hdIsPoint(a.pc)) {
-		hdWatchTold(t, a) // by far the most frequent
+		hdWatchTold(t, a) // by far the most frequent case
 		return
 	}
 	fp := hdAccessFrame(a)
@@ -125,7 +123,7 @@ func hdAccessed() {
 		}
 	}
 	if !hd.watch || t.finalizes {
-		return // what a finalizer does comes after all that the program did with the object
+		return // a finalizer runs after all that the program did with the object
 	}
 	if hdIsPoint(a.pc) && stops {
 		a.changes = hdStop(t, a.op, a.addr, 0, 0, uint32(a.size), a.pc, fp)
@@ -153,7 +151,7 @@ func hdAccessed() {
 	t.last.pc, t.last.addr, t.last.size = a.pc, a.addr, a.size
 }
 
-// hdAccessFrame is the frame that a's instruction is in, 0 if it is not found.
+// hdAccessFrame returns the frame of a's instruction, 0 if it is not found.
 func hdAccessFrame(a *hdAccessing) uintptr {
 	at, fp := a.at, a.fp
 	for range 12 {
@@ -168,15 +166,15 @@ func hdAccessFrame(a *hdAccessing) uintptr {
 	return fp
 }
 
-// hdForced is a yield that heddle puts in.
+// hdForced records a yield that heddle inserted.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
 	hd.forced = hdStops(getg()) != nil
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, pc, fp)
 }
 
-// hdInstrumented reports whether the function around pc is one that the compiler calls for
-// an access: the stack map of its caller is not right there.
+// hdInstrumented reports whether the compiler calls the function around pc for an access: its
+// caller's stack map is wrong at that place.
 func hdInstrumented(f funcInfo) bool {
 	if !hd.on || !f.valid() {
 		return false
@@ -189,7 +187,7 @@ func hdInstrumented(f funcInfo) bool {
 	return false
 }
 
-// hdClassKnown is hdClassOf(pc) if that has been asked before.
+// hdClassKnown returns hdClassOf(pc) if it is cached.
 //
 //go:nosplit
 func hdClassKnown(pc uintptr) (class uint8, known bool) {
@@ -197,12 +195,12 @@ func hdClassKnown(pc uintptr) (class uint8, known bool) {
 	return c.class, c.pc == pc
 }
 
-// hdAsked is what hdAsk asks for. A closure would take more stack.
+// hdAsked is the argument of hdAsk. A closure would take more stack.
 var hdAsked uintptr
 
 func hdAsk() { hdClassOf(hdAsked) }
 
-// hdClassOfNosplit is hdClassOf for who must not grow the stack.
+// hdClassOfNosplit is hdClassOf for callers that must not grow the stack.
 //
 //go:nosplit
 func hdClassOfNosplit(pc uintptr) uint8 {
@@ -215,8 +213,8 @@ func hdClassOfNosplit(pc uintptr) uint8 {
 	return class
 }
 
-// hdAccessPC is an access that the runtime does for an instruction of the program, which
-// returns to callpc.
+// hdAccessPC handles an access that the runtime performs for an instruction of the program; the
+// call returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
 	watched := false
 	if op == hdOpWrite || op == hdOpWriteRange {

@@ -1,10 +1,11 @@
 //go:build heddle
 
-// sync/atomic under the race tag has no bodies: the race detector's assembly gives them.
-// Here they are Go, each with a look at who does it; how an operation is done (hdLoad4,
-// hdAdd8) is in heddle_race.go.
-// StorePointer, SwapPointer and CompareAndSwapPointer are in the runtime anyway
-// (atomic_pointer.go) and come here as their uintptr forms.
+// With the race tag, sync/atomic has no bodies: the race detector's assembly supplies them. This
+// file defines them in Go, each with a hook before the operation; heddle_race.go performs the
+// operation itself (hdLoad4, hdAdd8).
+//
+// StorePointer, SwapPointer and CompareAndSwapPointer are always in the runtime (atomic_pointer.go)
+// and arrive here in their uintptr forms.
 package runtime
 
 import (
@@ -13,8 +14,8 @@ import (
 	"unsafe"
 )
 
-// hdAtomic is an atomic operation op on size bytes at addr, of the instruction that
-// returns to pc: a scheduling point, but in Go's own internals, where it only orders.
+// hdAtomic handles the atomic operation op on size bytes at addr, of the instruction that returns
+// to pc. It is a scheduling point, except inside Go's own packages, where it only orders.
 //
 //go:nosplit
 func hdAtomic(op uint16, addr unsafe.Pointer, size uint32, operand uint64, old uintptr, add bool, pc, fp uintptr) {
@@ -33,9 +34,9 @@ func hdAtomic(op uint16, addr unsafe.Pointer, size uint32, operand uint64, old u
 	hdAtomics(t, op, addr, size, operand, old, add, pc, fp)
 }
 
-// hdAtomicPointer is hdAtomic for an operation that stores a pointer, before Go's runtime
-// has told the collector of it: from then on nothing may come in between, and once the
-// pointer is a number (hd_StoreUintptr) nothing keeps what it points to alive.
+// hdAtomicPointer is hdAtomic for an operation that stores a pointer. It runs before Go's runtime
+// reports the store to the collector. After that report no other goroutine may run, and once the
+// pointer is a number (hd_StoreUintptr) nothing keeps its object alive.
 func hdAtomicPointer(op uint16, addr *unsafe.Pointer, old, new unsafe.Pointer) {
 	gp := getg()
 	if !hd.active || gp != gp.m.curg {
@@ -67,7 +68,8 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 	}
 	if own {
 		systemstack(func() {
-			// Something like atomic.Int32.Add that was not inlined.
+			// The caller may be a function such as atomic.Int32.Add that was not
+			// inlined.
 			at := hdWhere(pc, fp, hdSkipLibrary)
 			for pc != at && hdGroupOf(pc)&hdGroupAtomic != 0 && fp != 0 {
 				pc, fp = hdFrame(fp)
@@ -88,7 +90,7 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 	}
 	systemstack(func() {
 		if own && hdGroupOf(pc)&hdGroupMutex != 0 {
-			return // its Acquire and Release say what it orders
+			return // its Acquire and Release record what it orders
 		}
 		p := hdPend{op: op, pc: pc, obj: uintptr(addr), size: size, aux: old, value: operand}
 		if add {
@@ -113,7 +115,7 @@ func hdChangesNothing(op uint16, value, operand, old uint64, add bool) bool {
 	case hdOpAtomicCas:
 		return value != old
 	case hdOpAtomicRmw:
-		return add && operand == 0 || !add && operand == value // of And and Or as of Swap
+		return add && operand == 0 || !add && operand == value // And and Or behave like Swap
 	}
 	return false
 }
@@ -129,7 +131,8 @@ func hdLoad(addr unsafe.Pointer, size uint32) uint64 {
 	return atomic.Load64((*uint64)(addr))
 }
 
-// hdAtomicEffect says what the operation will see and leave: nobody can come in between.
+// hdAtomicEffect determines what the operation will read and write: no other goroutine runs before
+// it.
 func hdAtomicEffect(p *hdPend) {
 	if p.obj < 4096 {
 		return

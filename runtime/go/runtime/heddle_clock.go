@@ -1,6 +1,6 @@
 //go:build heddle
 
-// Virtual time, and chance.
+// Virtual time and random numbers.
 package runtime
 
 import (
@@ -8,12 +8,12 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// hdWall is the wall clock when virtual time is 0, in Unix seconds: any would do, but it
-// must be the same in every process.
+// hdWall is the wall clock at virtual time 0, in Unix seconds. Any value would do; it must be the
+// same in every process.
 const hdWall = 1767225600 // 2026-01-01T00:00:00Z
 
-// hdNanotime is the time that timers and deadlines go by. During an execution it stands
-// still but for what the schedule makes of it; outside of one it passes.
+// hdNanotime returns the time that timers and deadlines use. During an execution only the schedule
+// advances it; between executions it advances in real time.
 func hdNanotime() int64 {
 	switch {
 	case hd.active:
@@ -24,14 +24,14 @@ func hdNanotime() int64 {
 	return nanotime()
 }
 
-// hdTimeNow is the time in the form of time.now.
+// hdTimeNow returns the time as time.now does.
 func hdTimeNow() (sec int64, nsec int32, mono int64) {
 	mono = hdLook()
 	return hdWall + mono/1e9, int32(mono % 1e9), mono
 }
 
-// hdRand is a random number of the goroutine's own stream, or between executions of one
-// for all: those of Go's runtime depend on which of the system's threads asks.
+// hdRand returns a random number of the goroutine's own stream, or between executions of a common
+// one. Go's own random numbers depend on the kernel thread that calls.
 //
 //go:nosplit
 func hdRand() (uint64, bool) {
@@ -54,7 +54,7 @@ func hdRand() (uint64, bool) {
 	return z ^ z>>31, true
 }
 
-// hdDraw is hdRand for runtime.rand, which it is called from.
+// hdDraw is hdRand for runtime.rand, its caller.
 //
 //go:nosplit
 func hdDraw() (uint64, bool) {
@@ -66,15 +66,15 @@ func hdDraw() (uint64, bool) {
 	return x, ok
 }
 
-// hdDrawers are the functions that draw random numbers on the program's behalf. Others draw
-// hash seeds, which change the order of an iteration only, or make a Pool drop a value, as
-// Go's race detector does.
+// hdDrawers are the functions that draw random numbers on the program's behalf. Others draw hash
+// seeds, which only change iteration order, or make a Pool drop a value, as Go's race detector
+// does.
 var hdDrawers = [...]string{
 	"internal/runtime/maps.(*Iter).", "math/rand.", "math/rand/v2.", "hash/maphash.", "internal/sync.", "os.", "runtime.legacy_",
 }
 
-// hdDrawn reports whether the outcome of the program may depend on the number that
-// runtime.rand returns, whose frame is at depth fp.
+// hdDrawn reports whether the program's outcome may depend on the number that runtime.rand returns;
+// runtime.rand's frame is at depth fp.
 func hdDrawn(fp uintptr) bool {
 	for range 2 {
 		var pc uintptr
@@ -92,7 +92,7 @@ func hdDrawn(fp uintptr) bool {
 	return false
 }
 
-// hdCheapRand is a number for timers, which decides between some that are due together.
+// hdCheapRand returns a number that decides the order of timers due at the same time.
 func hdCheapRand() uint32 {
 	if x, ok := hdRand(); ok {
 		return uint32(x)
@@ -100,7 +100,7 @@ func hdCheapRand() uint32 {
 	return cheaprand()
 }
 
-// hdFill fills b as if from the system's random source; false outside of executions.
+// hdFill fills b as if from the system's random source. It returns false outside executions.
 //
 //go:linkname hdFill
 func hdFill(b []byte) bool {
@@ -121,14 +121,14 @@ func hdFill(b []byte) bool {
 	return true
 }
 
-// hdStartupRand makes what random state begins with the same in every process.
+// hdStartupRand makes the initial random state the same in every process.
 func hdStartupRand() {
 	for i := range startupRand {
 		startupRand[i] = byte(i*37 + 11)
 	}
 }
 
-// hdProcs is GOMAXPROCS, which is 1 in truth.
+// hdProcs implements GOMAXPROCS, whose real value is 1.
 func hdProcs(n int) (int, bool) {
 	if !hd.on {
 		return 0, false

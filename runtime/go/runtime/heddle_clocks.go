@@ -1,15 +1,15 @@
 //go:build heddle
 
-// What happened before what, while an execution is watched for data races: a vector clock for each
-// thread and for each address that orders threads. The rules, and the names, are those of the
-// controller's internal/analysis/hb, which is the reference: only accesses have a time of their
-// own, a thread gets a chain at its first access, and a chain goes on from one thread to another
-// that knows all the first one did.
+// Happens-before, while an execution is watched for data races: a vector clock for each thread and
+// for each address that orders threads. The rules and names are those of the controller's
+// internal/analysis/hb, which is the reference. Only accesses advance time; a thread gets a chain
+// at its first access; and a thread may take over the chain of an ended thread if it knows
+// everything that thread did.
 package runtime
 
 import "internal/runtime/sys"
 
-// hdTime is what a clock knows of one chain.
+// hdTime is a clock's entry for one chain.
 type hdTime struct{ chain, time uint32 }
 
 type hdTimes struct {
@@ -17,14 +17,14 @@ type hdTimes struct {
 	at [1 << 26]hdTime
 }
 
-// hdVector is a vector clock: the chains that it knows of, ascending.
+// hdVector is a vector clock: its chains, ascending.
 type hdVector struct {
 	times  *hdTimes
 	n, cap uint32
 }
 
-// hdEpoch names a chain at a time of its own: the chain in the high 32 bits, the time in the low.
-// Times start at 1, so the zero value is before everything.
+// hdEpoch is a time on a chain: the chain in the high 32 bits, the time in the low. Times start at
+// 1, so the zero value is before everything.
 type hdEpoch uint64
 
 func hdEpochOf(chain, time uint32) hdEpoch { return hdEpoch(chain)<<32 | hdEpoch(time) }
@@ -65,7 +65,7 @@ func (v *hdVector) coversAll(o *hdVector) bool {
 	return true
 }
 
-// room makes room for n chains; without it, the execution is not watched any longer.
+// room makes room for n chains. If memory runs out, the execution is no longer watched.
 func (v *hdVector) room(n uint32) bool {
 	if n <= v.cap {
 		return true
@@ -100,7 +100,7 @@ func (v *hdVector) put(chain, time uint32) {
 	v.times.at[i] = hdTime{chain, time}
 }
 
-// join adds what o knows and reports whether that was anything new.
+// join adds o's knowledge and reports whether any of it was new.
 func (v *hdVector) join(o *hdVector) (changed bool) {
 	more, j := uint32(0), uint32(0)
 	for i := range o.n {
@@ -134,7 +134,7 @@ func (v *hdVector) join(o *hdVector) (changed bool) {
 			to--
 			v.times.at[to] = v.times.at[i]
 		case i > 0 && v.times.at[i-1].chain == e.chain:
-			k-- // it has been updated
+			k-- // updated above
 		default:
 			k--
 			to--
@@ -154,10 +154,11 @@ func (v *hdVector) set(o *hdVector) {
 	v.n = o.n
 }
 
-// hdReleased is the clock that releases have left at an address.
+// hdReleased is the clock that releases have stored at an address.
 type hdReleased struct {
 	clock hdVector
-	// by is not zero while clock is exactly one thread's at a release: who covers by covers clock.
+	// by is nonzero while clock is exactly one thread's clock at a release: a clock that covers
+	// by covers clock.
 	by hdEpoch
 }
 
@@ -182,14 +183,14 @@ func (r *hdReleased) takenBy(c *hdVector) bool {
 	return c.join(&r.clock)
 }
 
-// hdOrder is what is known of one thread.
+// hdOrder is the happens-before state of one thread.
 type hdOrder struct {
 	clock hdVector
 	chain uint32
-	named bool // it has its chain
+	named bool // it has a chain
 	ended bool
-	tick  bool // its last event released: its next access is in a new time
-	mixed bool // after a release it has learnt more, and is still in the same time
+	tick  bool // its last event released: its next access begins a new time
+	mixed bool // it learnt more after a release, within the same time
 	epoch hdEpoch
 }
 
@@ -205,7 +206,7 @@ func (t *hdThread) takes(r *hdReleased) {
 	}
 }
 
-// accesses is called before an access of t, which has a time from then on.
+// accesses is called before an access of t, and gives it an epoch.
 func (t *hdThread) accesses() {
 	o := &t.order
 	switch {
@@ -221,8 +222,8 @@ func (t *hdThread) accesses() {
 	o.epoch = hdEpochOf(o.chain, o.clock.time(o.chain))
 }
 
-// publishing is the epoch of t's clock, which others are about to get; 0 if t has done nothing that
-// they could know, or if its time does not stand for all of its clock.
+// publishing returns the epoch of t's clock, which other threads are about to receive. It returns 0
+// if t has made no access, or if the epoch does not represent the whole clock.
 func (t *hdThread) publishing() hdEpoch {
 	o := &t.order
 	if !o.named {
@@ -243,7 +244,7 @@ func hdOrderChild(t, child *hdThread) {
 	}
 }
 
-// hdOrderEnd is called when t has ended: nobody will join it.
+// hdOrderEnd is called when t has ended; goroutines are never joined.
 func hdOrderEnd(t *hdThread) {
 	o := &t.order
 	if !hd.watching || o.ended {
@@ -255,7 +256,7 @@ func hdOrderEnd(t *hdThread) {
 	}
 }
 
-// hdOrderSync is an acquire or a release of t at addr.
+// hdOrderSync handles an acquire or a release by t at addr.
 func hdOrderSync(t *hdThread, op uint16, addr uintptr) {
 	r := hdReleasedAt(addr)
 	if r == nil {
@@ -274,7 +275,7 @@ func hdOrderSync(t *hdThread, op uint16, addr uintptr) {
 	}
 }
 
-// hdOrderAtomic is the part of an atomic operation that orders. Go's are sequentially consistent.
+// hdOrderAtomic handles the ordering of an atomic operation. Go's are sequentially consistent.
 func hdOrderAtomic(t *hdThread, op uint16, writes bool, addr uintptr) {
 	r := hdReleasedAt(addr)
 	if r == nil {
@@ -294,11 +295,11 @@ func hdOrderAtomic(t *hdThread, op uint16, writes bool, addr uintptr) {
 // ---- chains
 
 const (
-	hdChainLooks = 64      // chains that are looked at for one that can be used again
-	hdChainsFree = 1 << 16 // further chains of ended threads are not used again
+	hdChainLooks = 64      // chains examined to find one to reuse
+	hdChainsFree = 1 << 16 // beyond this many, chains of ended threads are not reused
 )
 
-// hdChainTake gives a chain to the thread whose clock is c.
+// hdChainTake returns a chain for the thread whose clock is c.
 func hdChainTake(c *hdVector) uint32 {
 	s := hdShade
 	for range min(hdChainLooks, s.nfree) {
@@ -324,6 +325,6 @@ func hdChainGive(chain, time uint32) {
 	if s.nfree < hdChainsFree {
 		s.free[s.nfree] = hdEpochOf(chain, time)
 		s.nfree++
-		s.nextFree = s.nfree - 1 // those that ended last are the likeliest to be known
+		s.nextFree = s.nfree - 1 // the latest to end are the likeliest to be known
 	}
 }

@@ -1,14 +1,13 @@
 //go:build heddle
 
-// What becomes of a goroutine that has made hdQuiet memory accesses without a scheduling point,
-// a quiet stretch: docs/scheduler.md has the contract. It waits for what another goroutine
-// writes if it wrote nothing in the stretch and used the same addresses as in the last one
-// that ended at the same place; then it yields. Otherwise it computes, and goes on without a
-// scheduling point.
+// Handles a goroutine that has made hdQuiet memory accesses without a scheduling point, a quiet
+// stretch; docs/scheduler.md has the contract. If it wrote nothing in the stretch and used the same
+// addresses as in the last stretch that ended at the same place, it waits for another goroutine's
+// write, and yields. Otherwise it computes, and continues without a scheduling point.
 package runtime
 
 // hdQuietOver is called after a quiet stretch of t, which runs and can be stopped; pc and fp are
-// those of its next access. It reports whether t is to yield before that. It runs on the
+// those of its next access. It reports whether t must yield before that access. It runs on the
 // scheduler's stack.
 func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
 	if hd.settle.phase != hdSettleNone || hdRepeats(t, hdWhere(pc, fp, hdSkipLibrary)) {
@@ -19,8 +18,8 @@ func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
 	if t.stretches == 0 {
 		t.yieldAt = hdStretches << t.yields
 	}
-	// The watchdog measures time, and the goroutine may be slow because it is recorded. But one
-	// that never comes to a point must not keep it away.
+	// The watchdog measures real time, and recording may slow the goroutine down. But one that
+	// never reaches a scheduling point must not hold off the watchdog.
 	if t.stretches++; t.stretches <= hdStretchesAlive {
 		hd.shm.Heartbeat++
 	}
@@ -38,8 +37,8 @@ func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
 	return true
 }
 
-// hdRepeats reports whether t wrote nothing and used the same addresses as before it came to pc
-// the last time. Otherwise this stretch is what the next one is compared with.
+// hdRepeats reports whether t wrote nothing and used the same addresses as before its last arrival
+// at pc. If not, it keeps this stretch for the next comparison.
 func hdRepeats(t *hdThread, pc uintptr) bool {
 	key := hdMix(uint64(pc), 0) | 1
 	set := &t.seen[key>>8%hdSeenSets]

@@ -1,8 +1,8 @@
 //go:build heddle
 
-// Recording. Events are gathered and sent in blocks; call stacks are sent once each and
-// then named by number. Objects are named by the order in which an execution first
-// touches what they lie in, so that names do not depend on where the allocator put things.
+// Recording. Events are collected and sent in blocks; each call stack is sent once and then
+// referred to by number. Objects are numbered in the order in which an execution first touches
+// their memory blocks, so their names do not depend on the allocator.
 package runtime
 
 import "unsafe"
@@ -16,7 +16,7 @@ const (
 	hdOwnSlots       = 1 << 10
 )
 
-// hdBig is what recording needs, in memory of its own.
+// hdBig is the recorder's data, in memory of its own.
 type hdBig struct {
 	block  [hdBlockEvents]hdEvent
 	stacks [hdStackSlots]struct {
@@ -70,7 +70,7 @@ func hdFlush() {
 	hdEv.n = 0
 }
 
-// hdRecordSlot records that t has its slot from now on.
+// hdRecordSlot records that t occupies its slot from now on.
 func hdRecordSlot(t *hdThread) {
 	if hdEv.n == hdBlockEvents {
 		hdFlush()
@@ -127,7 +127,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 	}
 }
 
-// hdNote records an operation that is not a scheduling decision, of the goroutine that runs.
+// hdNote records an operation of the running goroutine that is not a scheduling decision.
 //
 //go:nosplit
 func hdNote(op uint16, pc, obj uintptr, value uint64) {
@@ -144,8 +144,8 @@ func hdNote(op uint16, pc, obj uintptr, value uint64) {
 	})
 }
 
-// hdPointer is a value of an atomic operation, by name if it is the address of an object on
-// the heap: the address may be another one in another process.
+// hdPointer returns a value of an atomic operation. If it is the address of a heap object, that is
+// the object's name: addresses differ between processes.
 func hdPointer(v uint64) uint64 {
 	if span := spanOf(uintptr(v)); span != nil && span.state.get() == mSpanInUse {
 		return hdObject(uintptr(v))
@@ -153,14 +153,14 @@ func hdPointer(v uint64) uint64 {
 	return v
 }
 
-// hdObject names the memory at addr.
+// hdObject returns the name of the memory at addr.
 func hdObject(addr uintptr) uint64 {
 	if addr == 0 {
 		return 0
 	}
 	for md := &firstmoduledata; md != nil; md = md.next {
 		if addr >= md.text && addr < md.end {
-			return uint64(addr) // the controller knows where the program's data is
+			return uint64(addr) // the controller resolves addresses of the program's data
 		}
 	}
 	if span := spanOf(addr); span != nil {
@@ -189,7 +189,7 @@ func hdStackObject(thread uint32, off uint64) uint64 {
 	return hdRegionStack<<hdRegionShift | uint64(thread)<<hdOffsetBits | off
 }
 
-// hdHeap names offset off in the object at base by when the object was first touched.
+// hdHeap returns the name of offset off in the object at base, numbered by first touch.
 func hdHeap(base uintptr, off uint64) uint64 {
 	base += uintptr(off >> hdHeapOffsetBits << hdHeapOffsetBits)
 	off &= 1<<hdHeapOffsetBits - 1
@@ -213,7 +213,7 @@ func hdHeap(base uintptr, off uint64) uint64 {
 // because two unrelated ones would look like a race.
 const hdNameless = hdRegionHeap << hdRegionShift
 
-// hdObjectSlot is where the name of the object at base is or belongs, -1 if there is no room.
+// hdObjectSlot returns the slot of the object at base, occupied or free; -1 if the table is full.
 func hdObjectSlot(base uintptr) int {
 	i, step := uint64(base>>4), uint64(0)
 	for range 1 << 10 {
@@ -225,9 +225,9 @@ func hdObjectSlot(base uintptr) int {
 	return -1
 }
 
-// hdNextSlot is the slot to try after slot i of a hash table whose keys are addresses. The first one
-// tried is the address itself, so that neighbours share pages and a new process touches few; the
-// others lie apart.
+// hdNextSlot returns the slot to try after slot i of a hash table whose keys are addresses. The
+// first slot tried is the address itself, so that neighbours share pages and a new process touches
+// few; later ones are far apart.
 func hdNextSlot(i, step uint64, key uintptr) (next, nextStep uint64) {
 	if step == 0 {
 		step = hdMix(uint64(key), 0x6f) | 1
@@ -253,9 +253,9 @@ func hdAllocated(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// hdRenew makes the object at p another than the one that was there before, and has been
-// freed: what was done to that one has nothing to do with this one. With the race tag no two
-// objects share a block, however small they are.
+// hdRenew separates the new object at p from the freed one that was there before: operations on the
+// old object do not concern the new one. With the race tag no two objects share a block, however
+// small they are.
 func hdRenew(p uintptr) {
 	span := spanOfHeap(p)
 	if span == nil {
@@ -269,7 +269,7 @@ func hdRenew(p uintptr) {
 	}
 }
 
-// hdStack numbers gp's stack from pc outwards, without the part up to from.
+// hdStack returns the number of gp's stack from pc outwards, without the part up to from.
 func hdStack(gp *g, pc, fp, from uintptr) uint32 {
 	pcs := hdPcs(gp, pc, fp)
 	for i, p := range pcs {
@@ -324,7 +324,7 @@ func hdSendBacktrace(pcs []uintptr) {
 	}
 }
 
-// hdThreads reports all threads of the execution whose slots have not been used again.
+// hdThreads reports all threads of the execution whose slots have not been reused.
 func hdThreads() {
 	for i := range hd.nthreads {
 		hdReport(&hd.threads[i])
@@ -342,8 +342,8 @@ func hdReport(t *hdThread) {
 	hdOut(hdRecThread, unsafe.Pointer(&info), hdSizeofThreadInfo)
 }
 
-// hdSignature chains the thread's operation on to those of its object: the sum over all is
-// the same for executions that order conflicting operations alike (runtime/c/core/signature.c).
+// hdSignature chains the thread's operation to those of its object. The sum over all threads is
+// equal for executions that order conflicting operations alike (runtime/c/core/signature.c).
 func hdSignature(t *hdThread) {
 	p := &t.pend
 	i, step := uint64(p.obj>>3), uint64(0)
@@ -394,14 +394,14 @@ func hdIsPoint(pc uintptr) bool {
 	return false
 }
 
-// ---- who holds a lock, for reports: Go's mutexes do not know
+// ---- lock owners, for reports: Go's mutexes do not store them
 
 func hdOwn(obj uintptr, owner uint32) {
 	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
 	o.obj, o.owner, o.epoch = obj, owner, uint32(hdEv.epoch)
 }
 
-// hdOwner is the number + 1 of the thread that took the lock last and has not let it go.
+// hdOwner returns the number + 1 of the thread that holds the lock, 0 if it is unknown.
 func hdOwner(obj uintptr) uint32 {
 	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
 	if o.obj != obj || o.epoch != uint32(hdEv.epoch) {

@@ -1,20 +1,19 @@
 //go:build heddle
 
-// The collector, and where memory lies. What a program can see of either must be the same in
-// every process that runs the same schedule: collections empty sync.Pools and run finalizers,
-// and the order of a map whose keys are pointers is that of addresses. So a collection in an
-// execution comes when the program asks for one, or when it has allocated so much, and does
-// its whole work at once (GODEBUG gcstoptheworld=2); and the program is given memory from an
-// address on that does not depend on what came before, where the size of the environment and
-// of paths has had a part.
+// The collector and heap addresses. A program must see the same of both in every process that runs
+// the same schedule: collections empty sync.Pools and run finalizers, and the order of a map whose
+// keys are pointers depends on addresses. So a collection runs during an execution only when the
+// program requests one or has allocated a fixed amount, and then does all its work at once (GODEBUG
+// gcstoptheworld=2). The program gets memory from an address that does not depend on earlier
+// allocations, which vary with the size of the environment and of paths.
 package runtime
 
 import "unsafe"
 
 const (
 	hdCollectEvery = 512 << 20 // bytes that an execution allocates between two collections
-	// hdCollectBetween is how many bytes are allocated between two collections between executions.
-	// Memory that is used again costs no page faults, and stays in the processor's caches.
+	// hdCollectBetween is how many bytes are allocated between two collections outside
+	// executions. Reused memory costs no page faults and stays in the processor's caches.
 	hdCollectBetween = 6 << 20
 	hdHeapAlign      = 32 << 20
 )
@@ -29,24 +28,23 @@ func hdCollecting() {
 	}
 }
 
-// hdGosched is Gosched for the collector, to let its own goroutines run: the number of
-// times depends on the size of the heap.
+// hdGosched is Gosched for the collector, which calls it to let its own goroutines run. The number
+// of calls depends on the size of the heap.
 func hdGosched() {
 	checkTimeouts()
 	mcall(gosched_m)
 }
 
-// hdClearPools empties all of sync.Pool, so that what is in one does not depend on the
-// executions before.
+// hdClearPools empties all sync.Pools, so that their contents do not depend on earlier executions.
 func hdClearPools() {
 	if poolcleanup != nil {
-		poolcleanup() // what they hold
-		poolcleanup() // what a collection has set aside
+		poolcleanup() // their current contents
+		poolcleanup() // the contents that a collection has set aside
 	}
 }
 
-// hdFreshHeap sees to it that memory is given to the program from hd.heapFrom on, or with
-// next from a new address on.
+// hdFreshHeap makes the allocator give the program memory from hd.heapFrom on. With next set, it
+// first moves hd.heapFrom to a new address.
 func hdFreshHeap(next bool) {
 	if !hd.on || !next {
 		return
@@ -57,7 +55,7 @@ func hdFreshHeap(next bool) {
 		h := &mheap_
 		lock(&h.lock)
 		mp.p.ptr().pcache.flush(&h.pages)
-		for n := uintptr(pallocChunkPages); n > 0; n /= 2 { // all that is free so far
+		for n := uintptr(pallocChunkPages); n > 0; n /= 2 { // all free pages so far
 			for at, _ := h.pages.alloc(n); at != 0; at, _ = h.pages.alloc(n) {
 			}
 		}
@@ -67,7 +65,7 @@ func hdFreshHeap(next bool) {
 	})
 }
 
-// hdRetire keeps spans from before hd.heapFrom from being used again.
+// hdRetire keeps spans below hd.heapFrom from being reused.
 func hdRetire(c *mcentral) {
 	if !hd.on {
 		return
@@ -82,22 +80,21 @@ func hdRetire(c *mcentral) {
 	}
 }
 
-// hdKept reports whether pages at base are not to be given out again.
+// hdKept reports whether the pages at base must not be allocated again.
 func hdKept(base uintptr) bool { return base < hd.heapFrom }
 
-// hdEarlyHeap is hdFreshHeap at a moment before main, up to which what was
-// allocated depends on the environment.
+// hdEarlyHeap is hdFreshHeap shortly before main: allocations up to then depend on the environment.
 //
 //go:linkname hdEarlyHeap
 func hdEarlyHeap() { hdFreshHeap(!hd.begun) }
 
-// hdPool is the address on whose behalf a sync.Pool orders the handing on of p, nil for that
-// which Go would choose: by a hash of where p lies.
+// hdPool returns the address through which a sync.Pool orders the passing on of p. It returns nil
+// for Go's own choice, a hash of p's address.
 //
 //go:linkname hdPool
 func hdPool(p unsafe.Pointer) unsafe.Pointer {
 	if !hd.on || spanOfHeap(uintptr(p)) == nil {
-		return nil // no memory that the race detector knows
+		return nil // memory unknown to the race detector
 	}
 	return p
 }

@@ -1,14 +1,14 @@
 //go:build heddle
 
-// The hooks in Go's scheduler. A goroutine that the runtime parks leaves the set of those
-// that can go on, and comes back, when somebody makes it ready, with a RESUME pending; and
-// when nobody runs, the scheduler asks here who is next.
+// The hooks in Go's scheduler. A goroutine that the runtime parks leaves the set of enabled
+// threads, and returns to it with a RESUME pending when it is made ready. When no goroutine runs,
+// the scheduler calls hdFind to get the next.
 package runtime
 
 import "internal/runtime/sys"
 
-// hdControlled reports whether the goroutine is one of the program's own. The one that
-// waits for signals counts as the runtime's.
+// hdControlled reports whether the goroutine is one of the program's own. The goroutine that waits
+// for signals counts as the runtime's.
 func hdControlled(gp *g) bool {
 	if gp == hd.runner || isSystemGoroutine(gp, false) {
 		return false
@@ -37,12 +37,12 @@ func hdBorn(gp, parent *g) {
 	}
 	by := hdThreadOf(parent)
 	if by == nil {
-		// Timers run on behalf of nobody; what a goroutine that is not controlled
-		// creates has no better parent either.
+		// Timers run for no particular goroutine, and the clock is also the best available
+		// parent for goroutines created by uncontrolled ones.
 		by = hdClock()
 	}
 	if hd.settle.recorded || hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) {
-		// No go statement that is recorded: a timer, a coroutine, a bubble of testing/synctest.
+		// No recorded go statement: a timer, a coroutine, a bubble of testing/synctest.
 		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
 		hdRecord(by, &p, hdEvNodecision)
 	}
@@ -51,8 +51,8 @@ func hdBorn(gp, parent *g) {
 	t.state = hdBlocked // until it is put into a run queue
 }
 
-// hdTake is called where a goroutine is put into a run queue. It reports whether heddle
-// keeps it instead.
+// hdTake is called where the runtime puts a goroutine into a run queue. It reports whether heddle
+// keeps the goroutine instead.
 func hdTake(gp *g) bool {
 	if !hd.active {
 		return false
@@ -78,9 +78,9 @@ func hdTake(gp *g) bool {
 	}
 	switch {
 	case t == hd.cur && (t.state == hdRunning || t.held):
-		t.held = true // interrupted: it goes on before anybody is chosen
+		t.held = true // interrupted: it continues before the next scheduling decision
 	case t.state == hdReady:
-		// It had stopped at a point.
+		// It is already at a scheduling point.
 	default:
 		if t.pend.op != hdOpThreadStart {
 			op := uint64(t.pend.op)
@@ -149,8 +149,8 @@ func hdParked(gp *g) {
 	hdDel(&hd.enabled, t.index)
 }
 
-// hdParks reports whether p is an operation that may park its goroutine. Any other one is over: its
-// goroutine has come to a wait that has no hook.
+// hdParks reports whether p is an operation that may park its goroutine. Any other operation has
+// finished: its goroutine is in a wait that has no hook.
 func hdParks(p *hdPend) bool {
 	switch p.op {
 	case hdOpChanSend, hdOpChanRecv, hdOpSelect, hdOpGsleep, hdOpGmutexLock, hdOpRwLock, hdOpRwRlock,
@@ -160,8 +160,8 @@ func hdParks(p *hdPend) bool {
 	return false
 }
 
-// hdParkedIn makes op the operation in which gp, the goroutine of t, is parked. The place is the
-// first instruction up its stack in a function that skip does not pass over.
+// hdParkedIn makes op the operation in which gp, the goroutine of t, is parked. Its place is the
+// first instruction up the stack in a function that skip does not skip.
 func hdParkedIn(gp *g, t *hdThread, op uint16, skip uint8) {
 	pc, fp := gp.sched.pc, gp.stack.hi-gp.sched.bp
 	t.pend = hdPend{op: op, pc: hdWhereOf(gp, pc, fp, skip)}
@@ -170,7 +170,7 @@ func hdParkedIn(gp *g, t *hdThread, op uint16, skip uint8) {
 	}
 }
 
-// hdEnds is called in a goroutine's own name when its function has returned.
+// hdEnds runs in a goroutine whose function has returned.
 func hdEnds() {
 	gp := getg()
 	t := hdThreadOf(gp)
@@ -196,8 +196,7 @@ func hdDied(gp *g) {
 	}
 }
 
-// hdCoro is called when a goroutine hands its thread of control to another without the
-// scheduler, as iterators do.
+// hdCoro is called when a goroutine switches to another without the scheduler, as iterators do.
 func hdCoro(to *g) {
 	if !hd.active {
 		return
@@ -220,7 +219,7 @@ func hdCoro(to *g) {
 	hd.lastRan = t.index
 }
 
-// hdYield is Gosched under heddle.
+// hdYield implements Gosched under heddle.
 func hdYield() bool {
 	if hdStops(getg()) == nil {
 		return false
@@ -229,8 +228,7 @@ func hdYield() bool {
 	return true
 }
 
-// hdHeld reports whether a goroutine that comes back from a system call must not go on
-// without being chosen.
+// hdHeld reports whether a goroutine that returns from a system call must wait to be chosen.
 func hdHeld(gp *g) bool {
 	if !hd.active {
 		return false
@@ -239,7 +237,7 @@ func hdHeld(gp *g) bool {
 	return t != nil && t.state != hdRunning
 }
 
-// hdBlocks is called before a system call that is known to wait.
+// hdBlocks is called before a system call that is known to block.
 //
 //go:nosplit
 func hdBlocks() {
@@ -253,9 +251,9 @@ func hdBlocks() {
 	}
 }
 
-// hdFind is the scheduler's last resort before it steals or sleeps: what runs on behalf of
-// the runtime has had its turn. It returns the goroutine to run, or nil and true to look
-// again from the start, or nil and false if heddle has nothing to do with it.
+// The scheduler calls hdFind before it steals or sleeps, after the runtime's own goroutines have
+// run. hdFind returns the goroutine to run; or nil and true to search again from the start; or nil
+// and false if heddle controls nothing here.
 func hdFind() (*g, bool) {
 	if !hd.active {
 		return nil, false
@@ -287,13 +285,13 @@ func hdFind() (*g, bool) {
 			t.state = hdRunning
 			return gp, false
 		}
-		usleep(20) // until the collector lets it go on
+		usleep(20) // until the collector releases it
 		return nil, true
 	}
 	if t.state == hdRunning && t != hd.clock {
-		// It holds the token and does not run: it is in a system call.
-		// When it comes back without the P it is put into the inbox. That its status says it
-		// could run is not enough: the thread that it was on has not let go of it yet.
+		// The token's holder does not run: it is in a system call. If it returns without
+		// the P it is put into the inbox. Its status alone is not enough: when that becomes
+		// runnable, the kernel thread may not have released the goroutine yet.
 		gp := t.gp.ptr()
 		now := nanotime()
 		if hd.released == 0 {
@@ -305,14 +303,15 @@ func hdFind() (*g, bool) {
 		}
 		mp := gp.m
 		if mp == nil {
-			return nil, true // it has just come back
+			return nil, true // it has just returned
 		}
 		if state := hdTaskState(mp.procid); state != 0 && state != 'S' {
-			// It is at work, and the machine is busy.
+			// It is working, and the machine is busy.
 			hd.released = now
 			return nil, true
 		}
-		// It lasts: others go on. The one place where an execution depends on real time.
+		// The call takes long: other goroutines run. This is the one place where an
+		// execution depends on real time.
 		hd.outside = true
 		t.state = hdOutside
 		hdDel(&hd.enabled, t.index)
@@ -328,8 +327,8 @@ func hdFind() (*g, bool) {
 		return nil, true
 	}
 	if hdAny() || hdTimer() != 0 && !hdSettled() {
-		// A goroutine that was blocked, and a timer that fired, have come to a scheduling point;
-		// one that has ended has not.
+		// A goroutine that was blocked, or a timer that fired, has reached a scheduling
+		// point; an ended one has not.
 		if hd.cur.state != hdEnded {
 			hd.points++
 			hdBudget(hd.cur)
@@ -339,12 +338,11 @@ func hdFind() (*g, bool) {
 	return hdNobody()
 }
 
-// hdSystemWait is for how many real ns a timer waits at most.
+// hdSystemWait is how long a timer waits at most, in real ns.
 const hdSystemWait = 2e9
 
-// hdAwaitsSystem reports whether the next timer has to wait, though no goroutine is enabled,
-// because one is in a system call: how long that takes is real time, in which as much
-// virtual time may pass.
+// hdAwaitsSystem reports whether the next timer must wait, although no goroutine is enabled,
+// because one is in a system call. Virtual time then advances no faster than real time.
 func hdAwaitsSystem() bool {
 	when := hdTimer()
 	if when == 0 || hd.settle.phase != hdSettleNone || hdScriptFires() || !hdAnyThread(func(t *hdThread) bool { return t.state == hdOutside }) {
@@ -364,7 +362,7 @@ func hdRun(t *hdThread) (*g, bool) {
 	return t.gp.ptr(), false
 }
 
-// hdPoll makes goroutines ready whose network operations can go on.
+// hdPoll makes goroutines ready whose network operations can proceed.
 func hdPoll(delay int64) bool {
 	list, delta := netpoll(delay)
 	some := !list.empty()
@@ -395,7 +393,7 @@ func hdNobody() (*g, bool) {
 		return nil, true
 	}
 	if netpollinited() && netpollAnyWaiters() {
-		// The other side may be this program, a moment ago, or somebody else.
+		// The peer may be this program, a moment ago, or another process.
 		if hdPoll(1e6) {
 			return nil, true
 		}

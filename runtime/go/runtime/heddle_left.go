@@ -1,10 +1,9 @@
 //go:build heddle
 
-// Goroutines that are left when a test ends. The others are given time to end: first under
-// the schedule, recorded as everything before; then, if some may still go on, longer under
-// the fair policy and unrecorded, so that a trace does not grow by what no longer matters.
-// A goroutine that is left when nothing can go on any more cannot end. Of one that is left
-// when the time limit is reached only that is known: it was still running.
+// Goroutines left when a test ends. They are given time to end: first under the schedule, recorded
+// as before; then, if some may still run, longer under the fair policy and unrecorded, so that the
+// trace does not grow with irrelevant events. A goroutine that is left when none can ever run again
+// cannot end. One that is left when the time limit is reached is only known to be still running.
 package runtime
 
 import (
@@ -12,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// How long goroutines are given after a test, docs/go.md. Time is virtual, in ns.
+// Limits on the time goroutines are given after a test, docs/go.md. Time is virtual, in ns.
 const (
 	hdSettleTime   = 10e9
 	hdSettleFires  = 1000 // timers
@@ -22,7 +21,7 @@ const (
 	hdLingerFires  = 10000
 	hdLingerPoints = 100000
 
-	hdSettleReal = 1e9 // real ns that a system call may last when all others are done
+	hdSettleReal = 1e9 // real ns that a system call may take when all other goroutines are done
 )
 
 // Phases after a test.
@@ -37,9 +36,9 @@ type hdSettling struct {
 	recorded bool // recording stopped when goroutines began to linger
 	fires    uint32
 	maxFires uint32
-	points   uint64 // until hd.points is that
-	time     int64  // until hd.vnow is that
-	real     int64  // since when only system calls are under way
+	points   uint64 // until hd.points reaches this
+	time     int64  // until hd.vnow reaches this
+	real     int64  // since when only system calls are in progress
 }
 
 // hdTestEnd ends the execution in the test's goroutine, after its clean-ups.
@@ -54,7 +53,7 @@ func hdTestEnd() {
 	hdSettle(hdSettleRuns)
 	leaks := !hd.noLeaks && hdAnyThread(hdLeaked)
 	if leaks {
-		GC() // a finalizer may be what ends them
+		GC() // a finalizer may end them
 		hdSettle(hdSettleRuns)
 		leaks = hdAnyThread(hdLeaked)
 	}
@@ -65,9 +64,10 @@ func hdTestEnd() {
 		}
 	}
 	systemstack(func() {
-		// Goroutines that go on at some time would have a part in every later execution, and
-		// one that was stopped at a scheduling point would keep what it holds. A test that leaves
-		// goroutines often leaves more that its repetition runs into: a port in use, a handler.
+		// Goroutines that can still run would take part in every later execution, and one
+		// stopped at a scheduling point would keep its locks. A test that leaves goroutines
+		// often leaves other things that its repetition would meet: a port in use, a
+		// handler.
 		stopped := hdAnyThread(hdStopped)
 		last := stopped || hd.warm && leaks || hdTimer() != 0 && hdAnyThread(hdLeft) && !hd.warm
 		outcome := uint32(hdOutClean)
@@ -81,7 +81,7 @@ func hdTestEnd() {
 	})
 }
 
-// hdSettle lets the other goroutines go on until nothing can, or the phase's time limit is reached.
+// hdSettle lets the other goroutines run until none can, or the phase's time limit is reached.
 func hdSettle(phase uint8) {
 	s := &hd.settle
 	s.phase, s.fires, s.real = phase, 0, 0
@@ -91,13 +91,13 @@ func hdSettle(phase uint8) {
 	case hdSettleLingers:
 		s.maxFires, s.points, s.time = hdLingerFires, hd.points+hdLingerPoints, hd.vnow+hdLingerTime
 		s.recorded, hd.record = hd.record, false
-		hdWatchStops() // accesses without the synchronisation between them look like races
+		hdWatchStops() // without the synchronisation between them, accesses look like races
 	}
 	gopark(nil, nil, waitReasonZero, traceBlockGeneric, 1) // hdSettleOver wakes it
 	s.phase = hdSettleNone
 }
 
-// hdSettled reports whether the time after the test is over.
+// hdSettled reports whether the time after the test has ended.
 func hdSettled() bool {
 	s := &hd.settle
 	if s.phase == hdSettleNone {
@@ -112,7 +112,7 @@ func hdSettled() bool {
 	return !hdAny() && hdTimer() > s.time
 }
 
-// hdSettleWaited reports whether system calls that last have been waited for long enough.
+// hdSettleWaited reports whether heddle has waited long enough for system calls.
 func hdSettleWaited() bool {
 	now := nanotime()
 	if hd.settle.real == 0 {
@@ -121,7 +121,7 @@ func hdSettleWaited() bool {
 	return now-hd.settle.real > hdSettleReal
 }
 
-// hdSettleOver makes the test's goroutine the one to go on.
+// hdSettleOver makes the test's goroutine the next to run.
 func hdSettleOver() *hdThread {
 	t := hdMainThread()
 	casgstatus(t.gp.ptr(), _Gwaiting, _Grunnable)
@@ -130,12 +130,12 @@ func hdSettleOver() *hdThread {
 	return t
 }
 
-// hdAtRest reports whether nothing could ever go on again, were it not for the test.
+// hdAtRest reports whether no other goroutine could ever run again.
 func hdAtRest() bool {
 	return hdTimer() == 0 && !hdAnyThread(hdMayGoOn) && (hd.signals == 0 || !sig.inuse)
 }
 
-// hdMayGoOn reports whether t could go on, or what it waits for comes from outside.
+// hdMayGoOn reports whether t could run, or waits for something outside the program.
 func hdMayGoOn(t *hdThread) bool {
 	if t.index == 0 || t == hd.clock {
 		return false
@@ -143,12 +143,12 @@ func hdMayGoOn(t *hdThread) bool {
 	return hdStopped(t) || t.state == hdBlocked && t.pend.op == hdOpExternal
 }
 
-// hdStopped reports whether t could go on.
+// hdStopped reports whether t could run.
 func hdStopped(t *hdThread) bool {
 	return t.index != 0 && t != hd.clock && (t.state == hdReady || t.state == hdOutside)
 }
 
-// hdAnyThread reports whether any thread is as is says.
+// hdAnyThread reports whether is returns true for any thread.
 func hdAnyThread(is func(*hdThread) bool) bool {
 	for i := range hd.nthreads {
 		if is(&hd.threads[i]) {
@@ -158,12 +158,12 @@ func hdAnyThread(is func(*hdThread) bool) bool {
 	return false
 }
 
-// hdLeft reports whether t is a goroutine that the execution has left behind.
+// hdLeft reports whether the execution has left goroutine t behind.
 func hdLeft(t *hdThread) bool {
 	return t.index != 0 && t != hd.clock && t.state != hdEnded && !t.old
 }
 
-// hdLeaked is hdLeft, but for those that the user allows.
+// hdLeaked is hdLeft without the goroutines that the user allows.
 func hdLeaked(t *hdThread) bool {
 	if !hdLeft(t) {
 		return false
@@ -178,9 +178,9 @@ func hdLeaked(t *hdThread) bool {
 	return true
 }
 
-// hdOfFunc reports whether t was started in a function whose name contains name, or stands in
-// one: a function on its stack, inlined calls included. The frames of a system call are not
-// examined, since its kernel thread may return meanwhile.
+// hdOfFunc reports whether a function whose name contains name started t or is on its stack,
+// inlined calls included. The frames of a system call are not examined, since its kernel thread may
+// return meanwhile.
 func hdOfFunc(t *hdThread, name string) bool {
 	if hdInFunc(t.entry, name) || hdInFunc(t.created, name) {
 		return true
@@ -216,8 +216,8 @@ func hdInFunc(pc uintptr, name string) bool {
 	return false
 }
 
-// hdWaiters reports the goroutines that have not ended. After a test, those count as ready
-// of which it is not certain that they can never go on.
+// hdWaiters reports the goroutines that have not ended. After a test, those that may still run
+// count as enabled.
 func hdWaiters(outcome uint32) {
 	quiet := outcome == hdOutLeak && hdAtRest()
 	for i := range hd.nthreads {

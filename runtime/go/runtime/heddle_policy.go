@@ -1,7 +1,7 @@
 //go:build heddle
 
-// The stepping policies of docs/scheduler.md, where the papers are named: FAIR, RANDOM, PCT,
-// POS. Everything else is made of plans. The order of random draws is part of the contract.
+// The stepping policies of docs/scheduler.md, which names the papers: FAIR, RANDOM, PCT, POS. Plans
+// provide everything else. The order of random draws is part of the contract.
 package runtime
 
 import "internal/runtime/sys"
@@ -33,9 +33,9 @@ func hdWaits(t *hdThread) bool {
 	return t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdSpinning(t)
 }
 
-// hdYields reports whether the thread is to let others run first. Goroutines that spin take
-// turns at each point; after a while without progress they get stretches of several points,
-// or two that retry in the same way could undo each other's attempts without end.
+// hdYields reports whether the thread must let others run first. Spinning goroutines take turns at
+// each point. After a while without progress each runs for several points at a time, since two that
+// retry in the same way could undo each other's attempts forever.
 func hdYields(t *hdThread) bool {
 	if t.pend.op == hdOpGosched || t.pend.op == hdOpGsleep || hdMonopolises(t) {
 		return true
@@ -114,7 +114,7 @@ func hdNextAfter(i uint32) uint32 {
 func hdChooseFair() uint32 {
 	t := hd.turn
 	if c := hd.clock; c != nil && c.index != hd.lastRan && hdHas(&hd.enabled, c.index) && hdTimer() <= hd.vnow+hdPointNs {
-		return c.index // whose time has come; but others come to run, however short its periods
+		return c.index // it is due; the others still run, however short its periods
 	}
 	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) {
 		return t.index
@@ -122,8 +122,8 @@ func hdChooseFair() uint32 {
 	return hdNextAfter(t.index)
 }
 
-// hdChooseNotComputing returns any enabled goroutine that does not stand at a yield in a
-// computation, or -1: one that does would compute for long again.
+// hdChooseNotComputing returns an enabled goroutine that is not at a yield in a computation, or -1:
+// a computing one would continue for long.
 func hdChooseNotComputing() int32 {
 	n, k := 0, 0
 	for pass := range 2 {
@@ -195,8 +195,8 @@ func hdChooseHighest() uint32 {
 // hdLate reports whether the execution is in the second half of its step budget.
 func hdLate() bool { return hd.points > hd.budget/2 }
 
-// hdStarving returns the enabled goroutine that has waited longest, if that is too long; nil
-// if none has. Two others that run in turn could keep it waiting.
+// hdStarving returns the enabled goroutine that has waited longest, if that is too long, and nil
+// otherwise. Two goroutines that run in turn could keep a third waiting.
 func hdStarving() *hdThread {
 	var oldest *hdThread
 	for w := range hd.nwords {

@@ -1,21 +1,20 @@
 //go:build heddle
 
-// Who only waits, and what that means for time: docs/scheduler.md has the contract. An
-// observation is what a read, a failed attempt or a yield tells a goroutine. One that tells
-// it what the same instruction told it before, with no effect of the goroutine in between,
-// tells it nothing new. A goroutine that makes several of these in a row spins, and the
-// policies treat it as if it yielded. Two counters say more, since anything last changed for
-// anybody:
+// Spinning, and its effect on time: docs/scheduler.md has the contract. An observation is what a
+// read, a failed attempt or a yield returns to a goroutine. It is stale if it returns what the same
+// instruction returned before, with no effect of the goroutine in between. A goroutine that makes
+// several stale observations in a row spins, and the policies treat it as if it yielded. Two
+// counters of stale observations start again whenever any goroutine makes progress:
 //
-//	idle    such observations. When every enabled goroutine has hdIdle of them, nobody loses
-//	        by it if virtual time passes.
-//	futile  those that looked at something that others can change, so not the yields of a loop
-//	        that does nothing else. When every enabled goroutine has hdFutile of them, and all
-//	        together have had hdHopeless points each, nobody will ever get further: a hang.
+//	idle    all of them. When every enabled goroutine has hdIdle, virtual time may pass
+//	        without loss to any of them.
+//	futile  those that read what others can change, so not the yields of a loop that only
+//	        yields. When every enabled goroutine has hdFutile, and all together have had
+//	        hdHopeless points each, no goroutine will ever progress: a hang.
 //
-// A goroutine that writes to memory between its observations, or reads other addresses each
-// time, may be achieving something that only shows later. It is neither idle nor futile; if
-// it really waits, the step budget ends that.
+// A goroutine that writes to memory between its observations, or reads other addresses each time,
+// may be making progress that only shows later. It is neither idle nor futile; if it does only
+// wait, the step budget ends the execution.
 //
 // The time model is in docs/go.md.
 package runtime
@@ -24,33 +23,33 @@ import "internal/runtime/sys"
 
 const (
 	hdDue     = 20e3   // a timer that is closer, in virtual ns, counts as due
-	hdForever = 3600e9 // virtual ns after which who polls the clock has waited for too long
+	hdForever = 3600e9 // virtual ns after which polling the clock has lasted too long
 
-	hdSeenSets, hdSeenWays = 8, 4 // a loop that waits has few instructions that look
+	hdSeenSets, hdSeenWays = 8, 4 // a loop that waits has few instructions that observe
 
-	// Weights of observations: how fast time drifts while all make them. One that takes a
-	// lock to look may be a loop with a job, so it takes 16 times as many.
+	// Weights of observations: how fast time advances while all threads make them. A loop that
+	// takes a lock to observe may be doing work, so it takes 16 times as many.
 	hdLight, hdHeavy = 1, 16
 	hdDrift          = 4096
 )
 
 func hdSpinning(t *hdThread) bool { return t.stale >= hdSpin }
 
-// hdProgress is called when t has done something that may change what others see.
+// hdProgress is called when t has done something that others may observe.
 func hdProgress(t *hdThread) {
 	t.stale = 0
 	hd.progress, hd.progressAt = hd.points, hd.vnow
 	hd.drifts, hd.looked = false, false
 }
 
-// hdWakes is called when t can go on again.
+// hdWakes is called when t becomes enabled again.
 func hdWakes(t *hdThread) {
 	t.idle, t.futile = 0, 0
 	t.ran = hd.points // and waits from now on
 	hd.drifts = false
 }
 
-// hdObserve is called when the instruction at pc is about to tell t value, of obj.
+// hdObserve is called when the instruction at pc is about to return value, read from obj, to t.
 func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile bool) {
 	key := hdMix(uint64(pc), uint64(obj)) | 1
 	set := &t.seen[key>>8%hdSeenSets]
@@ -90,7 +89,7 @@ func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile
 	if t.idle%hdIdle == 0 {
 		hdLookAround(t)
 	}
-	if hd.drifts { // the longer they wait, the faster it passes
+	if hd.drifts { // the longer they wait, the faster time advances
 		hd.vnow += (hd.vnow - hd.progressAt) * int64(weight) / hdDrift
 	}
 }
@@ -108,7 +107,7 @@ func hdLookAround(t *hdThread) {
 	hdFail(hdOutHang, 0, t.pend.pc)
 }
 
-// hdEveryone reports whether each enabled goroutine has so much behind it.
+// hdEveryone reports whether each enabled goroutine has reached both counts.
 func hdEveryone(idle, futile uint32) bool {
 	for w := range hd.nwords {
 		for m := hd.enabled[w]; m != 0; m &= m - 1 {
@@ -121,7 +120,7 @@ func hdEveryone(idle, futile uint32) bool {
 	return true
 }
 
-// hdJudge is called when t has come to operation op.
+// hdJudge is called when t reaches operation op.
 func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 	if t.fruitless {
 		t.fruitless = false
@@ -132,10 +131,10 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 	case hdOpGosched, hdOpGsleep:
 		hdObserve(t, pc, 0, 0, hdHeavy, looked)
 		if t.stale > 0 {
-			t.stale-- // yielding is not spinning: the policies know what it is
+			t.stale-- // yielding is not spinning: the policies handle it
 		}
 	case hdOpRead, hdOpReadRange:
-		// Whether it is of anything new, its trail will tell.
+		// The trail shows whether the address is new.
 	case hdOpGmutexLock, hdOpGmutexUnlock, hdOpRwLock, hdOpRwRlock, hdOpRwUnlock, hdOpRwRunlock:
 		hdObserve(t, pc, obj, 0, hdLight, false)
 		t.stale = 0
@@ -146,14 +145,14 @@ func hdJudge(t *hdThread, op uint16, obj, pc uintptr, looked bool) {
 	}
 }
 
-// hdFruitless is called before t comes to an operation that will get nowhere as things are:
-// it does nothing but look at value.
+// hdFruitless is called before an operation of t that will achieve nothing in the present state: it
+// only reads value.
 //
 //go:nosplit
 func hdFruitless(t *hdThread, value uint64) { t.fruitless, t.told = true, value }
 
-// hdLook is hdNanotime for a program that looks at the clock. A loop that does nothing else
-// waits, so it yields from time to time.
+// hdLook is hdNanotime for a program that reads the clock. A loop that does nothing else is
+// waiting, so it yields from time to time.
 func hdLook() int64 {
 	if t := hdThreadOf(getg()); hd.active && t != nil {
 		hd.vnow += hdClockNs
@@ -167,14 +166,14 @@ func hdLook() int64 {
 	return hdNanotime()
 }
 
-// hdMayOvertake reports whether the next timer may fire though others could go on. A machine
-// suspends any goroutine for a while, so a short time may run out; but not for long, or a
-// guard against a program that hangs would find every program hanging.
+// hdMayOvertake reports whether the next timer may fire while other threads are enabled. A machine
+// can suspend any goroutine for a while, so a short timer may expire; but not for long, or the
+// timer that guards a program against hanging would always fire.
 func hdMayOvertake(when int64) bool { return when-hd.vnow <= hd.slack }
 
-// hdOvertakes reports whether a timer that fires now, and is due at when, overtakes
-// somebody, and takes it off the slack. The time of the step has been added to hd.vnow; hdChoose
-// counts with it, so that every timer that is not due yet is marked as overtaking.
+// hdOvertakes reports whether a timer that fires now, and is due at when, overtakes an enabled
+// thread, and subtracts the difference from the slack. The time of the step is already in hd.vnow;
+// hdChoose takes it into account, so every timer that is not due yet is marked as overtaking.
 func hdOvertakes(when int64) bool {
 	if when <= hd.vnow || !hdAny() {
 		return false

@@ -1,8 +1,8 @@
 //go:build heddle
 
-// Threads and scheduling points. A goroutine stops before each operation with the operation
-// pending; one that can go on is chosen, and does its operation. What Go's scheduler does
-// with goroutines besides is in heddle_hooks.go.
+// Threads and scheduling points. A goroutine stops before each operation, with the operation
+// pending; an enabled one is chosen and performs its operation. The hooks in Go's own scheduling of
+// goroutines are in heddle_hooks.go.
 package runtime
 
 import (
@@ -18,7 +18,7 @@ func hdAdd(s *[hdWords]uint64, i uint32) { s[i/64] |= 1 << (i % 64) }
 //go:nosplit
 func hdDel(s *[hdWords]uint64, i uint32) { s[i/64] &^= 1 << (i % 64) }
 
-// hdThreadOf is the controlled goroutine gp in this execution, nil if it is none.
+// hdThreadOf returns the thread of goroutine gp in this execution, nil if gp is not controlled.
 //
 //go:nosplit
 func hdThreadOf(gp *g) *hdThread {
@@ -29,7 +29,7 @@ func hdThreadOf(gp *g) *hdThread {
 	return t
 }
 
-// hdAddThread is a new thread; gp is nil for the one that is not a goroutine.
+// hdAddThread returns a new thread; gp is nil for the clock.
 func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr) *hdThread {
 	i := hdSlotGet()
 	if i == ^uint32(0) {
@@ -54,8 +54,8 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	return t
 }
 
-// hdChild is the goroutine that parent has created, named by that and as which of its
-// children.
+// hdChild returns the thread of a goroutine that parent has created. Its name is formed from
+// parent's and its index among parent's children.
 func hdChild(gp *g, parent *hdThread) *hdThread {
 	parent.children++
 	t := hdAddThread(gp, parent.number, parent.children, hdMix(parent.name, uint64(parent.children)), gp.startpc, gp.gopc)
@@ -63,7 +63,7 @@ func hdChild(gp *g, parent *hdThread) *hdThread {
 	return t
 }
 
-// hdClock is the thread whose operations are that timers fire.
+// hdClock returns the thread whose operations are timers firing.
 func hdClock() *hdThread {
 	if hd.clock == nil {
 		hd.clock = hdAddThread(nil, 0, 0, hdNameMain^0x636c6f636b, 0, 0)
@@ -72,8 +72,8 @@ func hdClock() *hdThread {
 	return hd.clock
 }
 
-// hdOldThread takes in a goroutine that was there before the execution began and makes
-// itself felt now. It has no parent.
+// hdOldThread adds a goroutine that existed before the execution began and becomes active now. It
+// has no parent.
 func hdOldThread(gp *g) *hdThread {
 	hd.olds++
 	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)
@@ -99,7 +99,7 @@ func hdPoint(op uint16, obj, aux uintptr, value uint64) {
 	hdPointAt(op, obj, aux, value, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
-// hdStops reports whether the goroutine is in a state in which it can be stopped.
+// hdStops returns the thread of gp if gp is in a state in which it can be stopped, nil otherwise.
 //
 //go:nosplit
 func hdStops(gp *g) *hdThread {
@@ -113,8 +113,8 @@ func hdStops(gp *g) *hdThread {
 	return t
 }
 
-// hdPointAt is hdPoint with the place in the runtime, or in a package whose places do not
-// count, from where the program's own instruction is looked for.
+// hdPointAt is hdPoint with the frame from which the search for the program's own instruction
+// starts: in the runtime, or in another package of the library.
 func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) {
 	t := hdStops(getg())
 	if t == nil {
@@ -127,8 +127,8 @@ func hdPointAt(op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp ui
 	}
 }
 
-// hdStop stops t, which runs, before operation op, on the scheduler's stack. It reports
-// whether another goroutine is to go on; t must then leave with hdSwitch.
+// hdStop stops the running thread t before operation op, on the scheduler's stack. It reports
+// whether another goroutine must run next; t must then switch with hdSwitch.
 func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32, pc, fp uintptr) bool {
 	t.pend = hdPend{op: op, size: size, obj: obj, aux: aux, value: value, pc: hdWhere(pc, fp, hdSkipLibrary)}
 	switch op {
@@ -157,7 +157,7 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 	return true
 }
 
-// hdSwitch lets the chosen one run instead of gp, on gp's scheduler stack.
+// hdSwitch runs the chosen goroutine instead of gp, on gp's scheduler stack.
 func hdSwitch(gp *g) {
 	t := gp.hd
 	if t.state == hdRunning {
@@ -173,7 +173,7 @@ func hdArrive(t *hdThread) {
 	hd.points++
 	hdBudget(t)
 	if !hd.forced { // a sign of life
-		hd.shm.Heartbeat++ // one goroutine runs at a time, so nobody else writes
+		hd.shm.Heartbeat++ // one goroutine runs at a time: there is no other writer
 	}
 	t.forced, hd.forced = hd.forced, false
 	hdPolicyArrive(t)
@@ -204,8 +204,8 @@ func hdAny() bool {
 	return false
 }
 
-// hdTimer is when the next timer is due, 0 for never. Timers that were stopped or changed
-// are put right first: when the runtime gets to that does not depend on the schedule alone.
+// hdTimer returns when the next timer is due, 0 for never. It first adjusts timers that were
+// stopped or changed: when the runtime does that does not depend on the schedule alone.
 //
 //go:yeswritebarrierrec
 func hdTimer() int64 {
@@ -218,13 +218,13 @@ func hdTimer() int64 {
 	return ts.wakeTime()
 }
 
-// hdPolled is the number of points after which, late in an execution, time moves though
-// somebody could go on: who polls in a way that nobody recognises waits for that, or has the
-// step budget run out.
+// hdPolled is the number of points after which, late in an execution, time advances although
+// goroutines are enabled. A goroutine may poll in a way that heddle does not recognise; without
+// this it would exhaust the step budget.
 const hdPolled = 20000
 
-// hdChoose picks who does the next operation, and does what that means for the schedule.
-// Somebody can go on, or there is a timer.
+// hdChoose picks the thread that performs the next operation, and updates time and the schedule. A
+// thread is enabled, or a timer exists.
 func hdChoose() *hdThread {
 	if hdSettled() {
 		return hdSettleOver()
@@ -232,9 +232,9 @@ func hdChoose() *hdThread {
 	lingers := hd.settle.phase == hdSettleLingers
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
-		// A timer that is due, or nearly, fires when it is chosen. Time moves on to the next
-		// when nobody else can go on, and when the plan or its script says that a timer may be
-		// early.
+		// A timer that is due, or nearly, fires when it is chosen. Time advances to the
+		// next timer when no other thread is enabled, or when the plan or its script lets a
+		// timer fire early.
 		fire = when <= hd.vnow+hdPointNs+hdDue || hdScriptOvertakes(when) || !hdAny()
 		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()%hdEarlyTimerOdds == 0 && hdMayOvertake(when)
 		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPolled {
@@ -268,7 +268,7 @@ func hdChoose() *hdThread {
 	return t
 }
 
-// hdCommit makes t the one that runs, and its pending operation an event.
+// hdCommit makes t the running thread, and its pending operation an event.
 func hdCommit(t *hdThread) {
 	if hd.lastRan != t.index {
 		if hd.lastRan != ^uint32(0) {

@@ -1,6 +1,6 @@
 //go:build heddle
 
-// Following a schedule, as docs/scheduler.md says, where the paper is named.
+// Following a schedule, as specified in docs/scheduler.md, which names the paper.
 package runtime
 
 func hdStep_(i uint32) *hdStep {
@@ -14,10 +14,10 @@ func hdScriptFires() bool {
 	return hd.pos < hd.plan.Nsteps && hdStep_(hd.pos).Op == hdOpTimerFire
 }
 
-// hdScriptOvertakes reports whether the next step is that a timer, due at when, fires though
-// others can go on. A strict script repeats what was recorded. A tolerant one may have become
-// another execution: its overtakings keep to the plan's slack, and come only where the script
-// had them.
+// hdScriptOvertakes reports whether the next step is a timer, due at when, that fires while other
+// threads are enabled. A strict script repeats what was recorded. Under a tolerant script the
+// execution may differ from the recorded one: timers overtake only within the plan's slack, and
+// only where they do in the script.
 func hdScriptOvertakes(when int64) bool {
 	return hdScriptFires() && hdStep_(hd.pos).Flags&hdStepTimeout != 0 && (hd.plan.ScriptMode == hdScriptStrict || hdMayOvertake(when))
 }
@@ -55,8 +55,9 @@ func hdStrict() int32 {
 	return int32(t.index)
 }
 
-// hdEndsWithScript reports whether the step budget is as long as the strict script: it ends
-// with it. Points do not tell when, since not every step is arrived at.
+// hdEndsWithScript reports whether the step budget equals the length of the strict script, so that
+// the execution ends with it. The number of points does not tell when, since not every step is
+// reached.
 func hdEndsWithScript() bool {
 	p := &hd.plan
 	return p.Nsteps > 0 && p.ScriptMode == hdScriptStrict && p.MaxSteps == p.Nsteps
@@ -98,7 +99,7 @@ func hdTolerant() int32 {
 			hd.devRun = 0
 			return int32(t.index)
 		}
-		// Off the path. Does the rest of the interval expect this operation?
+		// Off the path. Does the rest of the TEI expect this operation?
 		end := min(hd.plan.Nsteps, hd.pos+hdLookAhead)
 		for j := hd.pos + 1; j < end; j++ {
 			s := hdStep_(j)
@@ -113,7 +114,7 @@ func hdTolerant() int32 {
 				return int32(t.index)
 			}
 		}
-		if s.Op == hdOpGosched { // orders nothing: it was heddle's own, or the path has changed
+		if s.Op == hdOpGosched { // orders nothing: heddle inserted it, or the path has changed
 			hd.devs++
 			if hd.pos++; hd.pos < hd.plan.Nsteps && hdStep_(hd.pos).Flags&hdStepTei != 0 {
 				hd.devRun = 0
@@ -125,7 +126,8 @@ func hdTolerant() int32 {
 				return int32(t.index)
 			}
 		}
-		// Yielding or sleeping off its path, it waits for somebody, and this is not its turn.
+		// A thread that yields or sleeps off its path waits for another, and this is not
+		// its turn.
 		hd.devRun++
 		if hdWaits(t) || hd.devRun > hdPatience {
 			hdNextInterval()

@@ -1,14 +1,13 @@
 //go:build heddle
 
-// Shadow memory. For every granule of 8 bytes there is the number of a set of accesses, those that
-// later ones can race with. Sets are immutable, and each exists once. So an access is a transition
-// from one set to another, which is remembered: accesses that repeat, by the same instruction in
-// the same epoch, are found there and compared with nothing. Which accesses a set keeps is the
-// business of add; the rules are those of the controller's internal/analysis/race, which is the
-// reference.
+// Shadow memory. Each granule of 8 bytes has the number of a set of accesses: those that later ones
+// can race with. Sets are immutable and unique. So an access is a transition from one set to
+// another, and transitions are cached: an access repeated by the same instruction in the same epoch
+// is found there and needs no comparison. hdFollow decides which accesses a set keeps; the rules
+// are those of the controller's internal/analysis/race, which is the reference.
 //
-// The numbers of sets grow from execution to execution of a process: one from before the present
-// execution is the empty set, so that nothing has to be put back in between.
+// The numbers of sets grow from execution to execution within a process. A number from before the
+// current execution means the empty set, so nothing needs resetting between executions.
 package runtime
 
 import (
@@ -18,13 +17,13 @@ import (
 
 const (
 	hdGranuleBits  = 3
-	hdRegionBits   = 22 // bytes of memory that a region of the shadow stands for
+	hdRegionBits   = 22 // bytes of memory covered by a region of the shadow
 	hdRegionCells  = 1 << (hdRegionBits - hdGranuleBits)
 	hdAddressBits  = 47
 	hdMapNoreserve = 0x4000
 )
 
-// hdTouchKind is what an access does, as far as races are concerned.
+// hdTouchKind is the kind of an access, as far as races are concerned.
 type hdTouchKind uint8
 
 const (
@@ -55,8 +54,8 @@ type hdTouch struct {
 const (
 	hdSizeofTouch = unsafe.Sizeof(hdTouch{})
 
-	// hdCompactAt is the number of accesses from which on a set keeps only those that no later one
-	// of the same chain stands for, and hdMaxTouches the one at which it forgets the older half.
+	// hdCompactAt is the number of accesses from which a set drops those that a later one of
+	// the same chain covers; from hdMaxTouches on it also drops the older half.
 	hdCompactAt  = 64
 	hdMaxTouches = 128
 )
@@ -66,7 +65,7 @@ type hdSet struct {
 	_     sys.NotInHeap
 	hash  uint32
 	n     uint32
-	next  uint32 // of the same bucket
+	next  uint32 // next set in the same bucket
 	_     uint32
 	touch [hdMaxTouches + 1]hdTouch // n of them
 }
@@ -81,11 +80,11 @@ type hdRegion struct {
 	index uintptr
 }
 
-// hdSyncVar is an address that orders threads.
+// hdSyncVar is the happens-before state of an address that orders threads.
 type hdSyncVar struct {
 	_        sys.NotInHeap
 	addr     uintptr
-	next     uint32 // of the same granule
+	next     uint32 // next of the same granule
 	released hdReleased
 }
 
@@ -96,7 +95,7 @@ const (
 	hdCounters   = 1 << 13
 	hdTimesClass = 27
 	hdWatchLeast = 1 << 20 // bytes
-	hdWatchMost  = 8 << 30 // the numbers of sets are of 32 bits
+	hdWatchMost  = 8 << 30 // the numbers of sets have 32 bits
 )
 
 type hdPairOf struct {
@@ -105,14 +104,14 @@ type hdPairOf struct {
 	run uint32
 }
 
-// hdShade is the state of watching, in memory of its own.
+// hdShade is the state of race detection, in memory of its own.
 var hdShade *hdShadeState
 
 type hdShadeState struct {
 	_       sys.NotInHeap
 	all     *hdRegion // linked
 	regions [1 << (hdAddressBits - hdRegionBits)]*hdRegion
-	// step remembers transitions.
+	// step caches transitions.
 	step [hdStepSlots]struct {
 		from, to uint32
 		at       hdEpoch
@@ -128,7 +127,7 @@ type hdShadeState struct {
 	}
 	counted [hdCounters]uint16 // the counters in use
 	free    [hdChainsFree]hdEpoch
-	vectors [hdTimesClass + 1]*hdTimes // free ones, linked through their first entry
+	vectors [hdTimesClass + 1]*hdTimes // free lists, linked through the first entry
 
 	scratch  [hdMaxTouches + 1]hdTouch
 	run      uint32 // number of the execution
@@ -140,7 +139,7 @@ type hdShadeState struct {
 
 	budget uint64 // bytes
 	used   uint64
-	areas  [3]struct { // sets, addresses that order, clocks
+	areas  [3]struct { // sets, synchronisation addresses, clocks
 		at   uintptr
 		size uintptr
 		used uintptr
@@ -155,8 +154,8 @@ const (
 	hdAreaTimes
 )
 
-// hdShadeBegin is called when an execution begins that is to be watched with so many bytes. It
-// reports whether there is the memory to do it.
+// hdShadeBegin is called when an execution begins that is to be watched with a budget in bytes. It
+// reports whether the memory is available.
 func hdShadeBegin(budget uint64) bool {
 	if hdShade == nil {
 		p, err := mmap(nil, unsafe.Sizeof(hdShadeState{}), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE|hdMapNoreserve, -1, 0)
@@ -198,7 +197,7 @@ func hdShadeBegin(budget uint64) bool {
 	return true
 }
 
-// hdShadeForget forgets all numbers.
+// hdShadeForget resets all numbers.
 func hdShadeForget() {
 	s := hdShade
 	for s.all != nil {
@@ -213,8 +212,8 @@ func hdShadeForget() {
 	}
 }
 
-// hdShadeGet is n bytes of an area, 0 if the budget is used up: then the execution is watched no
-// longer.
+// hdShadeGet allocates n bytes in an area. If the budget is used up it returns 0, and the execution
+// is no longer watched.
 func hdShadeGet(area int, n uintptr) uintptr {
 	s := hdShade
 	a := &s.areas[area]
@@ -231,7 +230,7 @@ func hdShadeGet(area int, n uintptr) uintptr {
 	return p
 }
 
-// hdTimesGet is room for 1 << class entries of a clock.
+// hdTimesGet allocates 1 << class entries of a clock.
 func hdTimesGet(class uint32) *hdTimes {
 	s := hdShade
 	if p := s.vectors[class]; p != nil {
@@ -241,7 +240,7 @@ func hdTimesGet(class uint32) *hdTimes {
 	return (*hdTimes)(unsafe.Pointer(hdShadeGet(hdAreaTimes, unsafe.Sizeof(hdTime{})<<class)))
 }
 
-// hdTimesPut gives back v's room.
+// hdTimesPut frees v's entries.
 func hdTimesPut(v *hdVector) {
 	if v.cap == 0 {
 		return
@@ -252,7 +251,8 @@ func hdTimesPut(v *hdVector) {
 	v.times, v.cap = nil, 0
 }
 
-// hdRegionOf is the part of the shadow for addr, nil if it has no shadow; with make it is made.
+// hdRegionOf returns the part of the shadow that covers addr, nil if none exists; with make set, it
+// creates one.
 func hdRegionOf(addr uintptr, make bool) *hdRegion {
 	if addr>>hdAddressBits != 0 {
 		return nil
@@ -271,7 +271,7 @@ func hdRegionOf(addr uintptr, make bool) *hdRegion {
 
 func hdCellOf(addr uintptr) uintptr { return addr >> hdGranuleBits % hdRegionCells }
 
-// hdShadeRenew makes the memory at p other than the one that was there before.
+// hdShadeRenew forgets the accesses to the memory at p, which now holds a new object.
 func hdShadeRenew(p, size uintptr) {
 	for end := p + size; p < end; {
 		next := min(end, (p>>hdRegionBits+1)<<hdRegionBits)
@@ -284,7 +284,7 @@ func hdShadeRenew(p, size uintptr) {
 	}
 }
 
-// hdReleasedAt is what has been released at addr.
+// hdReleasedAt returns the clock released at addr.
 func hdReleasedAt(addr uintptr) *hdReleased {
 	r := hdRegionOf(addr, true)
 	if r == nil {
@@ -318,7 +318,8 @@ func hdSetAt(id uint32) *hdSet {
 	return (*hdSet)(unsafe.Pointer(s.areas[hdAreaSets].at + uintptr(id-s.setBase-1)*8))
 }
 
-// hdIntern is the number of the set of the first n accesses of the scratch, 0 if there is no room.
+// hdIntern returns the number of the set of the first n accesses of the scratch, 0 if memory runs
+// out.
 func hdIntern(n int) uint32 {
 	s := hdShade
 	h := uint64(n)
@@ -361,8 +362,8 @@ func hdIntern(n int) uint32 {
 	return id
 }
 
-// hdShadeAccess checks an access of t to bytes [addr, addr+size) against the ones before it and adds
-// it to them.
+// hdShadeAccess checks an access of t to bytes [addr, addr+size) against earlier ones and adds it
+// to them.
 func hdShadeAccess(t *hdThread, kind hdTouchKind, op uint16, pc, addr, size uintptr) {
 	s := hdShade
 	t.accesses()
@@ -382,7 +383,7 @@ func hdShadeAccess(t *hdThread, kind hdTouchKind, op uint16, pc, addr, size uint
 			from = 0
 		}
 		if from == lastFrom && mask == lastMask {
-			*cell = lastTo // of a long access
+			*cell = lastTo // for a long access
 		} else {
 			key := uint32(op)<<16 | uint32(kind)<<8 | uint32(mask)
 			step := &s.step[(uint64(from)*0x9e3779b1^uint64(pc)*31^uint64(at)*0x85ebca77^uint64(at>>32)*0xc2b2ae3d^uint64(mask))%hdStepSlots]
@@ -404,7 +405,7 @@ func hdShadeAccess(t *hdThread, kind hdTouchKind, op uint16, pc, addr, size uint
 	}
 }
 
-// hdFollow is the set that follows set from when x is added to it. Races are reported.
+// hdFollow returns the set that results from adding x to set from, and reports races.
 func hdFollow(t *hdThread, from uint32, x *hdTouch, granule uintptr) uint32 {
 	s := hdShade
 	n := 0
@@ -423,8 +424,9 @@ func hdFollow(t *hdThread, from uint32, x *hdTouch, granule uintptr) uint32 {
 		}
 		for i := range set.n {
 			o := set.touch[i]
-			// A record of the same instruction, by one thread or by two one after the other, is
-			// replaced: the later one races with whatever the earlier one would.
+			// A record of the same instruction, by one thread or by two one after the
+			// other, is replaced: the later one races with whatever the earlier one
+			// would.
 			if o.mask&x.mask != 0 && o.pc == x.pc && o.op == x.op && o.kind == x.kind && o.at>>32 == x.at>>32 {
 				if o.mask &^= x.mask; o.mask == 0 {
 					continue
@@ -447,8 +449,8 @@ func hdFollow(t *hdThread, from uint32, x *hdTouch, granule uintptr) uint32 {
 	return hdIntern(n)
 }
 
-// hdCompact drops those of the first n accesses of the scratch of whose chain a later one races with
-// everything that they race with.
+// hdCompact drops accesses from the first n of the scratch: those for which a later one of the same
+// chain races with everything that they race with.
 func hdCompact(n int) int {
 	s := hdShade
 	kept := 0

@@ -1,35 +1,34 @@
 //go:build heddle
 
-// Where threads are kept. A slot is a place in hd.threads, and so a bit in every set of
-// threads. It is used again when its goroutine has ended, first of all the one that has been
-// free for longest: which slot a goroutine gets is a function of the schedule. A plan's threads
-// are found by their names.
+// Slots of threads. A slot is a place in hd.threads, and so a bit in every set of threads. Slots of
+// ended goroutines are reused, the one that has been free for longest first: a goroutine's slot is
+// a function of the schedule. A plan's threads are found by name.
 package runtime
 
 import "unsafe"
 
 const (
-	hdPlanThreads = 1 << 20 // of a plan's table: trace.MaxThreads
+	hdPlanThreads = 1 << 20 // entries of a plan's table: trace.MaxThreads
 	hdNameSlots   = 2 * hdPlanThreads
 )
 
-// hdTooMany names hdMaxThreads. (Nothing may be allocated where it is needed.)
+// hdTooMany states hdMaxThreads in words: its users must not allocate.
 const hdTooMany = "more than 16384 goroutines at one time"
 
 var _ [0]struct{} = [hdMaxThreads - 16384]struct{}{}
 
-// hdSlots is in memory of its own, of which executions touch what they need.
+// hdSlots is in memory of its own; executions touch only the parts that they need.
 var hdSlots struct {
 	*hdSlotTables
 	first, n uint32 // of free, which is a ring
-	names    uint32 // of byName that are in use, a power of two
-	indexed  uint64 // id of the plan that byName is for
-	expected uint32 // plan index of the thread that is likely to be created next
+	names    uint32 // size of byName in use, a power of two
+	indexed  uint64 // id of the plan that byName describes
+	expected uint32 // plan index of the thread likely to be created next
 }
 
 type hdSlotTables struct {
 	free    [hdMaxThreads]uint16
-	planned [hdPlanThreads]uint32 // plan index to slot + 1; the thread there may be another one by now
+	planned [hdPlanThreads]uint32 // plan index to slot + 1; the slot may hold another thread by now
 	byName  [hdNameSlots]uint32   // plan index + 1, by hash
 }
 
@@ -49,8 +48,8 @@ func hdSlotRetire(t *hdThread) {
 	hdSlots.n++
 }
 
-// hdSlotGet is a slot for a new thread, ^0 if none exists. Those of the thread that ran last
-// may still be asked about.
+// hdSlotGet returns a slot for a new thread, ^0 if none exists. It does not reuse the slot of the
+// thread that ran last, whose data may still be needed.
 func hdSlotGet() uint32 {
 	for range hdSlots.n {
 		i := uint32(hdSlots.free[hdSlots.first])
@@ -110,7 +109,7 @@ func hdScriptBegin() {
 	hdSlots.indexed = hd.plan.Id
 }
 
-// hdScriptThread finds the thread among those that the plan speaks of.
+// hdScriptThread finds the thread in the plan's table.
 func hdScriptThread(t *hdThread) {
 	n := min(hd.plan.Nthreads, hdPlanThreads)
 	if n == 0 {
@@ -132,8 +131,8 @@ func hdScriptThread(t *hdThread) {
 	t.planned = i + 1
 }
 
-// hdPlanned is the thread at that place of the plan's table; nil: it is not there yet, or not
-// any more.
+// hdPlanned returns the thread at index i of the plan's table, nil if it has not been created yet
+// or has ended.
 func hdPlanned(i uint32) *hdThread {
 	if i >= min(hd.plan.Nthreads, hdPlanThreads) || hdSlots.planned[i] == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// hdSyncPoint stops the goroutine before operation op of package sync, unless that is
-// part of another one of it.
+// hdSyncPoint stops the goroutine before operation op of package sync, unless op is part of another
+// of the package's operations.
 //
 //go:linkname hdSyncPoint
 func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
@@ -26,9 +26,9 @@ func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 	}
 }
 
-// hdWouldFail reports whether an attempt to lock would fail now. The words are where all
-// releases of Go that heddle knows have them: the state of a Mutex first, also that of the
-// writers' one in an RWMutex, whose count of readers comes after it and two semaphores.
+// hdWouldFail reports whether an attempt to lock would fail now. All supported releases of Go have
+// the words at the same places: a Mutex starts with its state, an RWMutex with its writers' Mutex;
+// the count of readers follows it and two semaphores.
 func hdWouldFail(op uint16, obj unsafe.Pointer) bool {
 	const locked, starving = 1, 4
 	state := func() bool { return *(*int32)(obj)&(locked|starving) != 0 }
@@ -59,7 +59,7 @@ func hdChan(op uint16, c *hchan, block bool) {
 	hdPointAt(op, uintptr(unsafe.Pointer(c)), 0, 0, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
-// hdWouldWait reports whether a send or receive could not be done now.
+// hdWouldWait reports whether a send or receive would block now.
 func hdWouldWait(c *hchan, send bool) bool {
 	if c == nil {
 		return true
@@ -69,9 +69,9 @@ func hdWouldWait(c *hchan, send bool) bool {
 	}
 	if t := c.timer; t != nil && c.qcount == 0 {
 		if t.when != 0 && t.when <= hd.vnow {
-			return false // it fires when it is looked at
+			return false // it fires when the channel is read
 		}
-		hd.looked = true // it is in no heap while nobody waits for it
+		hd.looked = true // its timer is in no heap while no goroutine waits for it
 		return true
 	}
 	if send {
@@ -104,13 +104,13 @@ func hdSelect(cases *scase, sends, recvs int, block bool) {
 	hdPointAt(hdOpSelect, 0, 0, 0, uint32(n), sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
-// hdPollOrder puts the cases into the order in which they are tried: from the one that
-// the schedule says on.
+// hdPollOrder sets the order in which the cases are tried, starting with the one that the schedule
+// chose.
 func hdPollOrder(order []uint16) {
 	if !hd.active || hdThreadOf(getg()) == nil {
 		return
 	}
-	for i := range order { // insertion sort: they are few
+	for i := range order { // insertion sort: there are few
 		for j := i; j > 0 && order[j] < order[j-1]; j-- {
 			order[j], order[j-1] = order[j-1], order[j]
 		}
@@ -134,8 +134,7 @@ func hdReverse(s []uint16) {
 	}
 }
 
-// hdSelected records which case a select took; pcs are the cases' places, which are in the
-// order in which they are written.
+// hdSelected records which case a select took; pcs holds the cases' places in source order.
 func hdSelected(i int, pcs []uintptr) {
 	if !hd.active || !hd.record {
 		return

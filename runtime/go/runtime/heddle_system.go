@@ -1,14 +1,14 @@
 //go:build heddle
 
-// What only the system knows: whether a thread works or waits, whether a signal is on its
-// way.
+// State from the kernel: whether a thread works or waits, whether a signal is pending.
 package runtime
 
 import "unsafe"
 
-var hdProcBuf [2048]byte // there is one token, so one is enough
+var hdProcBuf [2048]byte // one token, so one buffer is enough
 
-// hdProc is the beginning of a file of /proc, nil if it cannot be read; name ends with a 0.
+// hdProc returns the beginning of a file of /proc, nil if it cannot be read; name ends with a zero
+// byte.
 func hdProc(name []byte) []byte {
 	fd := open(&name[0], _O_RDONLY|_O_CLOEXEC, 0)
 	if fd < 0 {
@@ -19,8 +19,7 @@ func hdProc(name []byte) []byte {
 	return hdProcBuf[:max(n, 0)]
 }
 
-// hdTaskState is the letter for the state that the system's thread is in: R, S, D …; 0 if
-// that cannot be told.
+// hdTaskState returns the letter of a kernel thread's state: R, S, D …; 0 if it is unknown.
 func hdTaskState(tid uint64) byte {
 	var name [64]byte
 	n := copy(name[:], "/proc/self/task/")
@@ -34,7 +33,7 @@ func hdTaskState(tid uint64) byte {
 	}
 	copy(name[n+digits:], "/stat\x00")
 	text := hdProc(name[:])
-	for i := len(text) - 3; i >= 0; i-- { // the name before it may have anything in it
+	for i := len(text) - 3; i >= 0; i-- { // the name before it may contain any character
 		if text[i] == ')' {
 			return text[i+2]
 		}
@@ -42,12 +41,13 @@ func hdTaskState(tid uint64) byte {
 	return 0
 }
 
-// hdSpareThreads are more threads than programs have in system calls at one time, mostly.
+// hdSpareThreads is more than the number of threads that most programs have in system calls at one
+// time.
 const hdSpareThreads = 4
 
-// hdSpares makes threads of the system's beforehand. One that the scheduler makes because a
-// system call lasts is allocated when the kernel's timing has it so, and everything that the
-// program allocates after it would be at another address.
+// hdSpares creates kernel threads in advance. The scheduler would otherwise create one whenever a
+// long system call requires it: that depends on the kernel's timing, and shifts the addresses of
+// everything that the program allocates afterwards.
 func hdSpares() {
 	if !hd.on {
 		return
@@ -64,15 +64,15 @@ func hdSpares() {
 	})
 }
 
-// hdSpare waits, on a thread of its own, until the scheduler has work for it.
+// hdSpare waits, on its own kernel thread, until the scheduler has work for it.
 func hdSpare() {
 	stopm()
 	schedule()
 }
 
-// hdSignalled reports whether a signal that somebody asked for is being handed on. Like
-// what else runs on behalf of the runtime, that comes before any controlled goroutine. With
-// idle, nobody could go on: one that is still on its way to this process counts, too.
+// hdSignalled reports whether a signal that the program subscribed to is being delivered. Like the
+// runtime's other work, delivery comes before any controlled goroutine. With idle set, no goroutine
+// is enabled, and a signal still on its way to this process counts, too.
 func hdSignalled(idle bool) bool {
 	gp := hd.signals.ptr()
 	if gp == nil || !sig.inuse {
@@ -80,7 +80,7 @@ func hdSignalled(idle bool) bool {
 	}
 	switch readgstatus(gp) &^ _Gscan {
 	case _Gwaiting, _Gdead, _Gidle:
-		return false // for a lock
+		return false // on a lock
 	case _Gsyscall:
 		if sig.state.Load() == sigReceiving && sig.delivering.Load() == 0 {
 			if !idle {
@@ -89,15 +89,14 @@ func hdSignalled(idle bool) bool {
 			if hdSignalPending() {
 				return true
 			}
-			usleep(200) // for a thread that has taken it and not told yet
+			usleep(200) // for a kernel thread that has taken the signal and not reported it yet
 			return sig.state.Load() != sigReceiving || sig.delivering.Load() != 0
 		}
 	}
 	return true
 }
 
-// hdSignalPending reports whether there is a signal to the process that no thread has
-// taken.
+// hdSignalPending reports whether the process has a pending signal that no thread has taken.
 func hdSignalPending() bool {
 	name := [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', '/', 's', 't', 'a', 't', 'u', 's', 0}
 	text := hdProc(name[:])
@@ -111,8 +110,8 @@ func hdSignalPending() bool {
 	return false
 }
 
-// hdPort is the n-th port, from 0, to try where the program leaves it to the system which
-// one a socket is bound to, 0 for none; hdPortTaken says that it could be had.
+// hdPort returns the n-th port, from 0, to try where the program lets the system choose a socket's
+// port; 0 for none. hdPortTaken records that the port was free.
 //
 //go:linkname hdPort
 func hdPort(n int) int {
@@ -125,15 +124,15 @@ func hdPort(n int) int {
 //go:linkname hdPortTaken
 func hdPortTaken(n int) { hd.ports += n + 1 }
 
-// hdQuit is called when a signal has arrived, in the handler; gp was running, at pc. The controller
-// sends SIGQUIT to a program that shows no sign of life. The execution ends as a hang, at the
-// instruction that the holder of the token has come to; Go's runtime then prints all stacks and
-// exits. With true, the signal is not meant for this kernel thread, or has to wait for the next hook.
+// hdQuit is called in the handler of a signal; gp was running, at pc. The controller sends SIGQUIT
+// to a program that shows no sign of life. The execution ends as a hang, at the instruction that
+// the holder of the token has reached; Go's runtime then prints all stacks and exits. It returns
+// true if the signal is not meant for this kernel thread, or must wait for the next hook.
 //
 //go:yeswritebarrierrec
 func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
 	if sig != _SIGQUIT || !hd.active || hd.warm || hd.cur == nil || !hd.quit && uint32(sender) == uint32(getpid()) {
-		return false // the program's own
+		return false // the program's own signal
 	}
 	t := hd.cur
 	holder := t.gp.ptr()
@@ -150,7 +149,7 @@ func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
 		return true
 	}
 	if pc++; hdClassOf(pc) != 0 { // sites are return addresses
-		pc = 0 // the stack that Go's runtime prints tells the controller
+		pc = 0 // the controller reads the stack that Go's runtime prints
 	}
 	hdMessage(hdNoSign)
 	hdFinish(hdOutHang, 0, pc, true)

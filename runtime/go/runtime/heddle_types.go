@@ -1,8 +1,8 @@
 //go:build heddle
 
-// Types of objects on the heap. An access tells an address only, but memory is allocated with
-// its type. While an execution is recorded the types are remembered by where the memory lies,
-// and each is sent before the first event on its object.
+// Types of objects on the heap. An access has only an address, but memory is allocated with its
+// type. While an execution is recorded the types are stored by the memory's address, and each is
+// sent before the first event on its object.
 package runtime
 
 import (
@@ -13,17 +13,17 @@ import (
 const (
 	hdTypeSlots  = 1 << 16
 	hdTypeProbes = 32
-	hdTypeName   = 200 // bytes of a name at most: structures without one write out their fields
+	hdTypeName   = 200 // longest name in bytes: unnamed structures have all their fields in it
 )
 
 type hdAllocation struct {
 	block   uintptr // of the allocator's
-	at      uintptr // where the memory that was asked for begins
+	at      uintptr // where the requested memory begins
 	size    uintptr
-	typ     uintptr // *_type, 0 if it is not known
+	typ     uintptr // *_type, 0 if unknown
 	pc      uintptr
 	epoch   uint32
-	told    uint32 // the object's number when the type was sent last
+	told    uint32 // the object's number when the type was last sent
 	channel bool
 }
 
@@ -34,7 +34,7 @@ type hdAllocationTable struct {
 
 var hdAllocations *hdAllocationTable
 
-// hdTypeSlot is where the type of what is in a block is or belongs, nil if there is no room.
+// hdTypeSlot returns the slot for the type of a block's object, nil if the table is full.
 func hdTypeSlot(block uintptr) *hdAllocation {
 	if hdAllocations == nil {
 		p, err := mmap(nil, unsafe.Sizeof(*hdAllocations), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE, -1, 0)
@@ -53,7 +53,7 @@ func hdTypeSlot(block uintptr) *hdAllocation {
 	return nil
 }
 
-// hdBlockOf is the allocator's block that p lies in, 0 if it is not on the heap.
+// hdBlockOf returns the allocator's block that contains p, 0 if p is not on the heap.
 func hdBlockOf(p uintptr) uintptr {
 	span := spanOfHeap(p)
 	if span == nil {
@@ -62,8 +62,7 @@ func hdBlockOf(p uintptr) uintptr {
 	return span.base() + span.objIndex(p)*span.elemsize
 }
 
-// hdMade is called when size bytes for values of typ, nil if that is not known, have been
-// allocated at p.
+// hdMade is called when size bytes for values of typ, nil if unknown, have been allocated at p.
 //
 //go:noinline
 func hdMade(p unsafe.Pointer, size uintptr, typ *_type) {
@@ -87,7 +86,8 @@ func hdMade(p unsafe.Pointer, size uintptr, typ *_type) {
 	})
 }
 
-// hdLasting is the address of typ if its descriptor is part of the program: others are collected.
+// hdLasting returns the address of typ if its descriptor is part of the program, 0 otherwise: other
+// descriptors are garbage-collected.
 func hdLasting(typ *_type) uintptr {
 	for md := &firstmoduledata; md != nil; md = md.next {
 		if at := uintptr(unsafe.Pointer(typ)); at >= md.types && at < md.etypes {
@@ -97,8 +97,8 @@ func hdLasting(typ *_type) uintptr {
 	return 0
 }
 
-// hdMadeOf says more of what has just been allocated at p: an array of elements, or what a
-// channel of the type consists of.
+// hdMadeOf records more about the memory just allocated at p: that it is an array of elements, or a
+// channel of the type.
 func hdMadeOf(p unsafe.Pointer, typ *_type, channel bool) {
 	if !hd.active || hd.warm {
 		return
@@ -112,8 +112,7 @@ func hdMadeOf(p unsafe.Pointer, typ *_type, channel bool) {
 	})
 }
 
-// hdTyped sends the type of an object, which lies in block, unless it was sent already. It
-// returns the object.
+// hdTyped sends the type of an object in block, unless it has been sent. It returns the object.
 func hdTyped(block uintptr, object uint64) uint64 {
 	if !hd.record || hd.warm || hdAllocations == nil {
 		return object
@@ -132,7 +131,7 @@ func hdTyped(block uintptr, object uint64) uint64 {
 	if a.channel {
 		rec.Flags = hdTypeChannel
 	}
-	var name [hdTypeName + 1]byte // ends with a zero byte
+	var name [hdTypeName + 1]byte // terminated by a zero byte
 	n := copy(name[:hdTypeName], toRType(typ).string())
 	hdOut2(hdRecType, unsafe.Pointer(&rec), hdSizeofType, unsafe.Pointer(&name), uintptr(n)+1)
 	return object

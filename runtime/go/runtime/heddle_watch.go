@@ -1,8 +1,8 @@
 //go:build heddle
 
-// Watching an execution for data races (HD_PLAN_WATCH): what the hooks are told of accesses and of
-// what orders them goes to the shadow and to the clocks here, and nothing crosses to the controller
-// but the pairs of instructions that race and how often each instruction was executed.
+// Watching an execution for data races (HD_PLAN_WATCH): the hooks pass accesses and synchronisation
+// to the shadow and the clocks in this process. The controller receives only the pairs of
+// instructions that race and how often each instruction was executed.
 package runtime
 
 import (
@@ -20,12 +20,12 @@ func hdWatchBegin() {
 	hdWatchAccesses()
 }
 
-// hdWatchAccesses determines whether the hooks for accesses look any further.
+// hdWatchAccesses determines whether the hooks for accesses do anything.
 func hdWatchAccesses() {
 	hd.watch = hd.npoints > 0 || hd.record && hd.accesses || hd.watching
 }
 
-// hdWatchStops ends watching: what orders the accesses to come will not be seen.
+// hdWatchStops ends watching, because later synchronisation will not be seen.
 func hdWatchStops() {
 	hd.watching = false
 	hdWatchAccesses()
@@ -55,8 +55,8 @@ func hdWatchEvent(t *hdThread, p *hdPend) {
 	}
 }
 
-// hdWatchAtomic is an atomic operation. It takes what was released before it is compared with other
-// accesses, and releases in the epoch that it is in.
+// hdWatchAtomic handles an atomic operation. It acquires before it is compared with other accesses,
+// and releases in its own epoch.
 func hdWatchAtomic(t *hdThread, kind hdTouchKind, p *hdPend) {
 	if p.obj < 4096 {
 		return // it faults
@@ -71,7 +71,7 @@ func hdWatchAtomic(t *hdThread, kind hdTouchKind, p *hdPend) {
 	t.order.tick = published
 }
 
-// hdWatchAccess is a plain access.
+// hdWatchAccess handles a plain access.
 func hdWatchAccess(t *hdThread, kind hdTouchKind, op uint16, pc, addr, size uintptr) {
 	if addr < 4096 {
 		return // it faults
@@ -80,7 +80,7 @@ func hdWatchAccess(t *hdThread, kind hdTouchKind, op uint16, pc, addr, size uint
 	hdShadeAccess(t, kind, op, pc, addr, size)
 }
 
-// hdWatchTold is the access that t is about to do, and is not a scheduling point.
+// hdWatchTold handles t's next access, which is not a scheduling point.
 func hdWatchTold(t *hdThread, a *hdAccessing) {
 	if t.finalizes {
 		return
@@ -129,7 +129,8 @@ func hdSeveral() bool {
 	return false
 }
 
-// hdRaced reports that x, an access of t on the way, races with an earlier one on size bytes at addr.
+// hdRaced reports that x, t's current access, races with the earlier access o on size bytes at
+// addr.
 func hdRaced(t *hdThread, o, x *hdTouch, addr uintptr, size uint32) {
 	if !hdNewPair(o, x) {
 		return
@@ -147,7 +148,7 @@ func hdRaced(t *hdThread, o, x *hdTouch, addr uintptr, size uint32) {
 	hdOut(hdRecRace, unsafe.Pointer(&r), hdSizeofRace)
 }
 
-// hdWatchStack is the number of the stack of t, which is at an access of the instruction at pc.
+// hdWatchStack returns the number of t's stack, whose access is at pc.
 func hdWatchStack(t *hdThread, pc uintptr) uint32 {
 	if t.pend.pc == pc && t.pend.stack != 0 {
 		return t.pend.stack // a scheduling point
@@ -158,7 +159,7 @@ func hdWatchStack(t *hdThread, pc uintptr) uint32 {
 	return hdStack(t.gp.ptr(), pc, hdAccessFrame(&t.access), pc)
 }
 
-// hdNewPair reports whether the two instructions have not been found to race in this execution.
+// hdNewPair reports whether the two instructions have not yet raced in this execution.
 func hdNewPair(o, x *hdTouch) bool {
 	s := hdShade
 	p := hdPairOf{pc: [2]uintptr{o.pc, x.pc}, op: [2]uint16{o.op, x.op}, run: s.run}

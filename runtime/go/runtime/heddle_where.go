@@ -8,14 +8,14 @@ import (
 	"unsafe"
 )
 
-// Which functions are passed over on the way from a hook to the program's instruction.
+// Which functions are skipped on the way from a hook to the program's instruction.
 const (
 	hdSkipLibrary = 1 // synchronisation and time: runtime, sync, sync/atomic, time
 	hdSkipOS      = 2 // also os and log
 	hdSkipIO      = 3 // also internal packages, os, net, syscall
 )
 
-// hdPrefixes are those of the functions, by what passes over them.
+// hdPrefixes maps prefixes of function names to the least hdSkip constant that skips them.
 var hdPrefixes = [...]struct {
 	name string
 	skip uint8
@@ -23,31 +23,31 @@ var hdPrefixes = [...]struct {
 	{"runtime.", hdSkipLibrary}, {"sync.", hdSkipLibrary}, {"internal/sync.", hdSkipLibrary},
 	{"reflect.", hdSkipLibrary}, {"sync/atomic.", hdSkipLibrary}, {"internal/race.", hdSkipLibrary}, {"internal/runtime/", hdSkipLibrary},
 	{"time.", hdSkipLibrary},
-	// Where a variable is in the environment depends on what else is there.
+	// The position of a variable in the environment depends on the other variables.
 	{"syscall.Getenv", hdSkipLibrary}, {"syscall.Environ", hdSkipLibrary}, {"syscall.Setenv", hdSkipLibrary},
 	{"syscall.Unsetenv", hdSkipLibrary}, {"syscall.Clearenv", hdSkipLibrary},
 	{"os.", hdSkipOS}, {"log.", hdSkipOS}, {"internal/", hdSkipIO}, {"net.", hdSkipIO},
 	{"syscall.", hdSkipIO},
 }
 
-// hdClassSlots is a cache, by instruction, of which functions it belongs to.
+// hdClassSlots is the size of a cache from instructions to the class of their function.
 const hdClassSlots = 1 << 13
 
 var hdClasses [hdClassSlots]struct {
 	pc    uintptr
-	class uint8 // what passes over it; 0: nothing does
+	class uint8 // the least hdSkip constant that skips it; 0 if none does
 	group uint8 // hdGroup constants
 }
 
-// What else hooks ask about a function, by its name.
+// Other properties of functions that hooks need, by name.
 const (
 	hdGroupSync    = 1 << iota // of package sync or internal/sync
 	hdGroupMutex               // a method of sync.Mutex
 	hdGroupAtomic              // of sync/atomic or runtime
-	hdGroupSignals             // hands on signals
+	hdGroupSignals             // forwards signals
 )
 
-// hdGroupOf is the groups of the function around pc.
+// hdGroupOf returns the groups of the function around pc.
 func hdGroupOf(pc uintptr) uint8 {
 	hdClassOf(pc)
 	return hdClasses[(pc^pc>>13)%hdClassSlots].group
@@ -72,8 +72,8 @@ func hdGroupNamed(name string) (group uint8) {
 	return group
 }
 
-// hdClassOf is the least hdSkip constant that passes over the function around pc, 0 if it
-// is the program's.
+// hdClassOf returns the least hdSkip constant that skips the function around pc, 0 if it is the
+// program's.
 func hdClassOf(pc uintptr) uint8 {
 	c := &hdClasses[(pc^pc>>13)%hdClassSlots]
 	if c.pc == pc {
@@ -94,7 +94,7 @@ func hdClassOf(pc uintptr) uint8 {
 	return class
 }
 
-// hdFuncName is the name of the function around pc, empty if none exists.
+// hdFuncName returns the name of the function around pc, empty if none exists.
 func hdFuncName(pc uintptr) string {
 	f := findfunc(pc)
 	if !f.valid() {
@@ -103,8 +103,8 @@ func hdFuncName(pc uintptr) string {
 	return funcname(f)
 }
 
-// hdDepth is a frame pointer of the running goroutine as a distance from the top of its
-// stack, which stays right when the stack moves. Frames are passed about in this form.
+// hdDepth returns a frame pointer of the running goroutine as a distance from the top of its stack,
+// which stays valid when the stack moves. Frames are passed around in this form.
 //
 //go:nosplit
 func hdDepth(fp uintptr) uintptr {
@@ -115,7 +115,7 @@ func hdDepth(fp uintptr) uintptr {
 	return gp.stack.hi - fp
 }
 
-// hdWholePackage reports whether what follows a prefix has no slash, so that the prefix was
+// hdWholePackage reports whether rest, which follows a prefix, has no slash, so that the prefix was
 // a whole package: a module may be called net.example.
 func hdWholePackage(rest string) bool {
 	for i := range len(rest) {
@@ -129,7 +129,7 @@ func hdWholePackage(rest string) bool {
 	return true
 }
 
-// hdFrame is the return address of the frame at depth d of the running goroutine, and the
+// hdFrame returns the return address of the frame at depth d of the running goroutine, and the
 // depth of the frame around it; 0 at the end.
 func hdFrame(d uintptr) (pc, next uintptr) {
 	return hdFrameOf(getg().m.curg, d)
@@ -147,8 +147,8 @@ func hdFrameOf(gp *g, d uintptr) (pc, next uintptr) {
 	return *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize)), next
 }
 
-// hdWhere is the first instruction, from pc outwards, in a function that skip does not
-// pass over; fp is the frame of the function around pc.
+// hdWhere returns the first instruction, from pc outwards, in a function that skip does not skip;
+// fp is the frame of the function around pc.
 func hdWhere(pc, fp uintptr, skip uint8) uintptr {
 	return hdWhereOf(getg().m.curg, pc, fp, skip)
 }
@@ -169,8 +169,8 @@ func hdWhereOf(gp *g, pc, fp uintptr, skip uint8) uintptr {
 	return first
 }
 
-// hdNested reports whether the function around pc, whose frame is fp, was called from one
-// of the library's own.
+// hdNested reports whether the function around pc, whose frame is fp, was called from one of the
+// library's own.
 func hdNested(fp uintptr) bool {
 	pc, _ := hdFrame(fp)
 	if pc == 0 {
@@ -179,8 +179,8 @@ func hdNested(fp uintptr) bool {
 	return hdGroupOf(pc)&hdGroupSync != 0
 }
 
-// hdTestSite is the instruction that a test's failure is put down to: the innermost in a
-// file of tests, or else the innermost outside of package testing.
+// hdTestSite returns the instruction to which a test's failure is attributed: the innermost in a
+// test file, or else the innermost outside package testing.
 func hdTestSite(pc, fp uintptr) uintptr {
 	outside := uintptr(0)
 	for range 60 {
@@ -204,7 +204,7 @@ func hdTestSite(pc, fp uintptr) uintptr {
 	return outside
 }
 
-// hdInRunner reports whether it is package testing itself that makes the test fail.
+// hdInRunner reports whether package testing itself makes the test fail.
 func hdInRunner(pc, fp uintptr) bool {
 	for range 6 {
 		name := hdFuncName(pc)
@@ -221,8 +221,8 @@ func hdInRunner(pc, fp uintptr) bool {
 	return false
 }
 
-// hdPanicSite is the instruction that panicked first: the panics after it are those of
-// deferred functions.
+// hdPanicSite returns the instruction that panicked first: later panics are those of deferred
+// functions.
 func hdPanicSite(pc, fp uintptr) uintptr {
 	site, after := uintptr(0), false
 	stack := hdPcs(getg().m.curg, pc, fp)
@@ -243,10 +243,10 @@ func hdPanicSite(pc, fp uintptr) uintptr {
 	return site
 }
 
-// hdPcBuf is where stacks are put together; there is one token, so one is enough.
+// hdPcBuf is where stacks are assembled; there is one token, so one buffer is enough.
 var hdPcBuf [64]uintptr
 
-// hdPcs is gp's stack from pc outwards, whose frame is fp.
+// hdPcs returns gp's stack from pc outwards; fp is the frame of the function around pc.
 func hdPcs(gp *g, pc, fp uintptr) []uintptr {
 	n := 0
 	for pc != 0 && n < len(hdPcBuf) {

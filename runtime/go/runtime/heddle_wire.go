@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// The futexes are shared with the controller: runtime.futexsleep would use private ones.
-// A wait ends after a tenth of a second at most.
+// Shared futexes, since the controller uses them too: runtime.futexsleep would use private ones. A
+// wait lasts at most a tenth of a second.
 func hdFutex(word *uint32, op uintptr, value uint32) {
 	ts := timespec{tv_nsec: 100e6}
 	hdFutexCall(word, op, value, &ts)
@@ -17,9 +17,9 @@ func hdFutex(word *uint32, op uintptr, value uint32) {
 //go:noescape
 func hdFutexCall(word *uint32, op uintptr, value uint32, timeout *timespec)
 
-// hdWait waits until *word is not value any more, which the other side brings about. The
-// waiter announces itself before it looks again, the waker looks for waiters after it has
-// published (internal/target/ipc, ring).
+// hdWait waits until the controller has changed *word from value. The waiter announces itself
+// before it checks again, and the waker checks for waiters after it has published
+// (internal/target/ipc, ring).
 func hdWait(waiters, seq *uint32, word *uint64, value uint64) {
 	for range 200 {
 		if atomic.Load64(word) != value {
@@ -36,9 +36,9 @@ func hdWait(waiters, seq *uint32, word *uint64, value uint64) {
 }
 
 // The controller is woken for an execution that failed or ended the process, for every
-// hdWakeEvery-th otherwise, and whenever this process is about to wait for it. It looks for results
-// ten times a second anyway, so nothing depends on being woken at any other time: most executions of
-// a small test take less time than waking somebody.
+// hdWakeEvery-th otherwise, and whenever this process is about to wait for it. It checks for
+// results ten times a second anyway, so correctness does not depend on other wake-ups: most
+// executions of a small test take less time than a wake-up.
 const (
 	hdWakeEvery = 16
 	hdWakeBytes = 1 << 20 // of results
@@ -46,7 +46,7 @@ const (
 
 var hdUnwoken struct {
 	results uint32
-	head    uint64 // of the result ring, when the controller was woken last
+	head    uint64 // head of the result ring when the controller was last woken
 }
 
 func hdWakeController() {
@@ -55,7 +55,7 @@ func hdWakeController() {
 	hdWake(&r.HeadWaiters, &r.HeadSeq)
 }
 
-// hdTold is called when the result of an execution has been sent.
+// hdTold is called after the result of an execution has been sent.
 func hdTold(urgent bool) {
 	hdUnwoken.results++
 	if urgent || hdUnwoken.results >= hdWakeEvery || hd.shm.ResultRing.Head-hdUnwoken.head >= hdWakeBytes {
@@ -71,10 +71,10 @@ func hdWake(waiters, seq *uint32) {
 	}
 }
 
-// hdNextPlan makes hd.plan and hd.index the execution to do next.
+// hdNextPlan sets hd.plan and hd.index to the next execution.
 func hdNextPlan() {
 	if hd.planned {
-		return // the plan goes on
+		return // the plan has executions left
 	}
 	s := hd.shm
 	r := &s.PlanRing
@@ -131,7 +131,8 @@ func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uint
 	need := uint64(hdSizeofRecHeader+na+nb+7) &^ 7
 	head := r.Head
 	pos, pad := head%s.ResultSize, uint64(0)
-	// A ring that has been read to its end starts anew: its first pages are in memory already.
+	// A ring that has been read to its end restarts at the beginning, whose pages are in memory
+	// already.
 	if pos+need > s.ResultSize || pos >= hdRingReuse && atomic.Load64(&r.Tail) == head {
 		pad = s.ResultSize - pos
 	}
@@ -161,8 +162,8 @@ func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uint
 	if nb > 0 {
 		memmove(add(p, na), b, nb)
 	}
-	// The head moves when the record is whole, so a death in between leaves the
-	// controller only whole records.
+	// The head moves once the record is complete, so if the process dies, the controller sees
+	// only complete records.
 	atomic.Store64(&r.Head, head+need)
 	if r.Head-hdUnwoken.head >= hdWakeBytes {
 		hdWakeController()

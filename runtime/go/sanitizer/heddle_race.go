@@ -1,9 +1,9 @@
 //go:build heddle
 
-// Accesses and atomic operations, told to Go's own race detector. Go's runtime/race.go
-// stays and tells it the rest; its assembly, which would tell it these, loses the functions
-// that stand here. The race detector is told after the scheduling point, with the same
-// places in the program as by the assembly.
+// Passes accesses and atomic operations to Go's own race detector. Go's runtime/race.go stays and
+// passes the rest; this file replaces the functions of its assembly that would pass these. The race
+// detector receives them after the scheduling point, with the same places in the program as from
+// the assembly.
 package runtime
 
 import (
@@ -71,13 +71,13 @@ var __tsan_go_atomic64_fetch_and byte
 //go:linkname __tsan_go_atomic64_fetch_or __tsan_go_atomic64_fetch_or
 var __tsan_go_atomic64_fetch_or byte
 
-// hdMute reports whether the race detector is told of no accesses: during the execution that
-// warms up. A race would be reported there and then, once known, not again.
+// hdMute reports whether accesses are kept from the race detector, which they are during the
+// warm-up. The detector would report a race there and, since it reports each only once, not again.
 //
 //go:nosplit
 func hdMute() bool { return hd.warm && hd.active }
 
-// hdTell tells the race detector of an access.
+// hdTell passes an access to the race detector.
 //
 //go:nosplit
 func hdTell(fn *byte, addr, a, b uintptr) {
@@ -99,8 +99,8 @@ func hdTellReadRange(addr, size, pc uintptr) { hdTell(&__tsan_read_range, addr, 
 //go:nosplit
 func hdTellWriteRange(addr, size, pc uintptr) { hdTell(&__tsan_write_range, addr, size, pc) }
 
-// hdTellReadFor is a read that a function of the runtime, which begins at pc, does for an
-// instruction that returns to callpc. The race detector wants return addresses.
+// hdTellReadFor passes on a read that a function of the runtime, which begins at pc, makes for an
+// instruction that returns to callpc. The race detector expects return addresses.
 //
 //go:nosplit
 func hdTellReadFor(addr, callpc, pc uintptr) { hdTell(&__tsan_read_pc, addr, callpc, pc+1) }
@@ -108,17 +108,17 @@ func hdTellReadFor(addr, callpc, pc uintptr) { hdTell(&__tsan_read_pc, addr, cal
 //go:nosplit
 func hdTellWriteFor(addr, callpc, pc uintptr) { hdTell(&__tsan_write_pc, addr, callpc, pc+1) }
 
-// hdArgs is an atomic operation as the race detector has it: the address, the operands and
-// the result, laid out like a C structure.
+// hdArgs is an atomic operation in the race detector's layout, a C structure of the address, the
+// operands and the result.
 type hdArgs [4]uint64
 
-// hdDo lets the race detector do an atomic operation, of the instruction that returns to
+// hdDo makes the race detector perform an atomic operation, for the instruction that returns to
 // callpc; pc is in the function of package sync/atomic.
 //
 //go:nosplit
 func hdDo(fn *byte, a *hdArgs, callpc, pc uintptr) {
 	addr := unsafe.Pointer(uintptr(a[0]))
-	_ = *(*byte)(addr) // a bad address is to be met here, and not in C
+	_ = *(*byte)(addr) // a bad address must fault here, not in C
 	ctx := getg().racectx
 	if isvalidaddr(addr) {
 		racecall(fn, ctx, callpc, pc, uintptr(unsafe.Pointer(a)))

@@ -11,7 +11,8 @@ import "unsafe"
 //go:noescape
 func heddlePoint(op uint16, obj unsafe.Pointer, value int64)
 
-// heddlePool is what orders the handing on of p by a Pool, nil for what Go would choose.
+// heddlePool returns the address through which a Pool orders the passing on of p, nil for Go's own
+// choice.
 //
 //go:linkname heddlePool runtime.hdPool
 //go:noescape

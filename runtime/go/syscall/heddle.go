@@ -13,15 +13,15 @@ func hdPortTaken(n int)
 //go:linkname hdEarlyHeap runtime.hdEarlyHeap
 func hdEarlyHeap()
 
-// The copy of the environment is made now, not when the program first asks for a variable:
-// what it takes depends on how big that is.
+// The copy of the environment is made now, not when the program first reads a variable: its
+// allocations depend on the environment's size.
 func init() {
 	Getenv("HEDDLE_GO")
 	hdEarlyHeap()
 }
 
-// heddleBind binds a socket to a port that is the same in every process, where the system
-// would choose one. It reports whether it did.
+// heddleBind binds a socket to a port that is the same in every process, where the system would
+// choose one. It reports whether it did.
 func heddleBind(fd int, sa Sockaddr) bool {
 	for n := 0; ; n++ {
 		port := hdPort(n)

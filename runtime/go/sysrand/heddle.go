@@ -4,7 +4,7 @@ package sysrand
 
 import _ "unsafe" // for go:linkname
 
-// heddleFill is the runtime's: random bytes that are the same in every execution.
+// heddleFill is implemented in the runtime: random bytes that are the same in every execution.
 //
 //go:linkname heddleFill runtime.hdFill
 func heddleFill(b []byte) bool

@@ -19,15 +19,15 @@ func hdExploring() bool
 //go:linkname hdTestFail runtime.hdTestFail
 func hdTestFail(message string)
 
-// heddleBegin begins an execution: fn, of whatever function type, is about to be called.
-// Only top-level tests begin one.
+// heddleBegin begins an execution: fn, of any function type, is about to be called. Only top-level
+// tests begin one.
 func heddleBegin[F any](level int, fn F) {
 	if level == 1 {
 		hdTestBegin(**(**uintptr)(unsafe.Pointer(&fn)))
 	}
 }
 
-// heddleEnd ends it: the test and its clean-ups are over.
+// heddleEnd ends the execution, after the test and its clean-ups.
 func heddleEnd(level int) {
 	if level == 1 {
 		hdTestEnd()
@@ -38,7 +38,7 @@ func heddleError(args []any) { hdTestFail(fmt.Sprintln(args...)) }
 
 func heddleErrorf(format string, args []any) { hdTestFail(fmt.Sprintf(format, args...)) }
 
-// heddleAgain begins an execution of an example. It reports whether one is wanted.
+// heddleAgain begins an execution of an example. It reports whether one is requested.
 func heddleAgain(fn func()) bool {
 	if !hdExploring() {
 		return false

@@ -34,7 +34,7 @@ func TestGC(t *testing.T) {
 	}
 }
 
-// Collections that the program asks for.
+// Collections that the program requests.
 func TestGCCalled(t *testing.T) {
 	c := make(chan *[1 << 16]byte)
 	go func() {

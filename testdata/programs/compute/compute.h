@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-// work returns how many units of work the program's argument asks for. The argument is the number
+// work returns the number of units of work in the program's argument. The argument is the number
 // of memory accesses that an execution should make, roughly; a unit makes `cost` of them. Without
 // an argument, an execution makes a few thousand accesses.
 static inline size_t work(int argc, char **argv, size_t cost) {

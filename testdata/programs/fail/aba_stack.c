@@ -1,4 +1,4 @@
-// heddle: A lock-free free list compares only the index of its head; if the head was taken and put back meanwhile, a block in use is handed out again.
+// heddle: A lock-free free list compares only the index of its head; if the head was popped and pushed again meanwhile, a block in use is handed out again.
 // kind: assertion
 // finding: was_free
 // minimum: switches=3 preemptions=1

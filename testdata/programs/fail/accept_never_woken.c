@@ -1,4 +1,4 @@
-// heddle: A server is told to stop by a flag and by closing its socket, which does not wake it if it is in accept already.
+// heddle: A server is stopped by a flag and by closing its socket, which does not wake it if it is already in accept.
 // kind: deadlock
 // finding: accepts on socket
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
 // finding: full
 // minimum: switches=4 preemptions=0
 // why: A consumer waits, the producer fills the slot and wakes it, the other consumer empties it, the
-//   first goes on: main, consumer, producer, consumer, consumer. Each was left where it had to wait
+//   first resumes: main, consumer, producer, consumer, consumer. Each was left where it had to wait
 //   (main in its join, the producer for the slot to be emptied) or had ended.
 #include <assert.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// heddle: A producer hands plain data over through channels of every kind; the end of one pipe is told before the data is there.
+// heddle: A producer hands plain data over through channels of every kind; the end of one pipe is signalled before the data is there.
 // kind: assertion
 // finding: value[4] == 1
 #define _GNU_SOURCE

@@ -3,7 +3,7 @@
 // finding: seats_free >= 0
 // minimum: switches=3 preemptions=1
 // why: Both clerks must look while the last seat is free, and the second taker fails. So the
-//   clerk that fails is left between its look and its take, and goes on after the other has
+//   clerk that fails is preempted between check and take, and continues after the other has
 //   taken: clerk, clerk, clerk, with main before them. Between the two critical sections the
 //   clerk that is left waits for nothing, since the lock is free.
 #include <assert.h>

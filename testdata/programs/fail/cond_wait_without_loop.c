@@ -4,8 +4,8 @@
 // minimum: switches=4 preemptions=2
 // why: The worker that fails waits before main's first job is in, and wakes after the other worker
 //   took that job: worker, main, other worker, worker, with main's start before them. main is
-//   left twice while it could go on: before the first job, and between the first and the second
-//   (with both jobs in the queue nobody finds it empty).
+//   preempted twice: before the first job, and between the first and the second
+//   (with both jobs in the queue no thread finds it empty).
 #include <assert.h>
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
 // minimum: switches=3 preemptions=1
 // why: The request that fails loads while the last token is there and subtracts after the other
 //   request has: request, request, request, with main before them, waiting in its join. Atomics
-//   block nobody, so the request that is left is enabled.
+//   never block, so the preempted request is enabled.
 #include <atomic>
 #include <cassert>
 #include <thread>

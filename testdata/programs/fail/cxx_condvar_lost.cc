@@ -4,7 +4,7 @@
 // minimum: switches=2 preemptions=0
 // why: The client fails after the server has run, and both run after main has started them. The
 //   server can end before the client begins, and main waits in its join. The wait runs out when
-//   nobody else can run, so no early time-out is needed, and none makes it shorter.
+//   no other thread can run, so no early time-out is needed, and none makes it shorter.
 #include <cassert>
 #include <chrono>
 #include <condition_variable>

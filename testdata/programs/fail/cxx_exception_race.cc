@@ -1,4 +1,4 @@
-// heddle: A queue throws when something is put in after it was closed; the closing thread may be first, and nobody catches it.
+// heddle: A queue throws when an item is put in after it was closed; the closing thread may be first, and the exception is not caught.
 // kind: exception
 // finding: queue_closed
 // minimum: switches=2 preemptions=0

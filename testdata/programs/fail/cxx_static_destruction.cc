@@ -1,4 +1,4 @@
-// heddle: main returns while a detached thread is still at work, and the thread asks a registry whose destructor has already run.
+// heddle: main returns while a detached thread is still at work, and the thread uses a registry whose destructor has already run.
 // kind: assertion
 // finding: open_
 // minimum: switches=1 preemptions=1
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-// Made first, so destroyed last: writes what is left.
+// Constructed first, so destroyed last: writes the remaining entries.
 class journal {
  public:
   ~journal() {

@@ -1,4 +1,4 @@
-// heddle: A worker looks at its stop token and then waits on a condition that knows nothing of it; the notification in between is lost.
+// heddle: A worker checks its stop token and then waits on a condition that is independent of it; the notification in between is lost.
 // kind: deadlock
 // flags: -std=c++20
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// heddle: A pool's worker asks which of the pool's threads it is, before the pool has stored its std::thread.
+// heddle: A pool's worker looks itself up among the pool's threads before the pool has stored its std::thread.
 // kind: assertion
 // finding: self == 0
 // minimum: switches=1 preemptions=1

@@ -2,7 +2,7 @@
 // kind: deadlock
 // finding: philosopher
 // minimum: switches=4 preemptions=1
-// why: main and all four philosophers must run. The one that runs first is left between its two
+// why: main and all four philosophers must run. The first to run is preempted between its two
 //   forks while both neighbours have not run, so its second fork is free. Going round the table
 //   the other way, each further one finds its second fork taken and blocks anyway.
 #include <assert.h>

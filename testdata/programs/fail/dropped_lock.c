@@ -1,4 +1,4 @@
-// heddle: A cache's recursive lock is dropped inside a helper that writes the victim back, and the caller goes on with a slot that another thread has filled meanwhile.
+// heddle: A cache's recursive lock is dropped inside a helper that writes the victim back, and the caller continues with a slot that another thread has filled meanwhile.
 // kind: assertion
 // finding: cache.key[slot] == EMPTY
 // minimum: switches=3 preemptions=1

@@ -1,4 +1,4 @@
-// heddle: A server takes one byte for each edge that epoll tells; of two bytes that come together the second is never told.
+// heddle: A server reads one byte for each edge that epoll reports; of two bytes that arrive together the second is never reported.
 // kind: deadlock
 // finding: serve
 // minimum: switches=2

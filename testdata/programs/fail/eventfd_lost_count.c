@@ -1,4 +1,4 @@
-// heddle: A consumer allows the next notice of its eventfd after it has looked for work, not before: what is posted in between is never told.
+// heddle: A consumer enables the next notification of its eventfd after it has checked for work, not before: work posted in between is never signalled.
 // kind: deadlock
 // finding: serve
 #include <pthread.h>

@@ -2,7 +2,7 @@
 // kind: exit
 // finding: 1
 // minimum: switches=2 preemptions=0
-// why: main creates both and waits for the second, which runs and ends; main goes on and calls exec
+// why: main creates both and waits for the second, which runs and ends; main resumes and calls exec
 //   before the first worker has said what: three intervals, and every thread was left because it had
 //   to wait or had ended.
 // isolation: fork

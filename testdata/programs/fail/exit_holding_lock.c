@@ -2,7 +2,7 @@
 // kind: deadlock
 // finding: batches_done
 // minimum: switches=4 preemptions=1
-// why: main raises the flag after the first batch, the worker sees it, and main then asks for the
+// why: main raises the flag after the first batch, the worker sees it, and main then takes the
 //   lock: main, worker, main, worker, main. main waits where it is left (for the first batch,
 //   then in its join) and the worker ends; but the worker is left once between the first batch
 //   and the look at the flag, where the lock it wants is free.

@@ -1,4 +1,4 @@
-// heddle: Two workers start a process each and wait for it with wait(), which takes whatever child has ended, so one may get the other's.
+// heddle: Two workers start a process each and wait for it with wait(), which returns any child that has ended, so one may get the other's.
 // kind: assertion
 // finding: got == pid
 // minimum: switches=2 preemptions=1

@@ -1,9 +1,9 @@
-// heddle: A worker detaches itself when nobody seems to wait for it; main may decide to join it at the same time.
+// heddle: A worker detaches itself when no thread seems to wait for it; main may decide to join it at the same time.
 // kind: misuse
 // finding: join
 // minimum: switches=2 preemptions=1
 // why: main finds the worker attached before the worker detaches itself, and the worker finds
-//   nobody waiting before main says it will wait: main, worker, main. main is left between a
+//   no waiter before main registers as one: main, worker, main. main is preempted between a
 //   load and a store, where it is enabled; the worker runs to its end.
 #include <pthread.h>
 

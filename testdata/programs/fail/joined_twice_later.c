@@ -1,4 +1,4 @@
-// heddle: A thread is joined again after twenty others have come and gone: its identifier is not theirs yet.
+// heddle: A thread is joined again after twenty others have been created and have ended: its identifier has not been reused yet.
 // kind: misuse
 #include <pthread.h>
 #include <stddef.h>

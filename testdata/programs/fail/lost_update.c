@@ -3,7 +3,7 @@
 // finding: account.balance == 160
 // minimum: switches=4 preemptions=1
 // why: A payment is lost only if one teller is left between its read and its write, the other
-//   teller writes meanwhile, and the first goes on: three intervals. main runs before them (it
+//   teller writes meanwhile, and the first continues: three intervals. main runs before them (it
 //   creates the tellers) and after them (the assertion), which makes five. The teller that is
 //   left is in the middle of plain arithmetic, hence enabled.
 #include <assert.h>

@@ -1,4 +1,4 @@
-// heddle: main looks at a flag without the lock and then waits for the signal, which may have been sent in between.
+// heddle: main reads a flag without the lock and then waits for the signal, which may have been sent in between.
 // kind: deadlock
 // finding: wait_for_answer
 // minimum: switches=2 preemptions=1

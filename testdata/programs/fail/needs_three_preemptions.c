@@ -1,4 +1,4 @@
-// heddle: A reader of a versioned pair gives up after two changed versions and uses what it has, which can be half old and half new.
+// heddle: A reader of a versioned pair gives up after two changed versions and uses the pair it has read, which can be half old and half new.
 // kind: assertion
 // finding: debit + credit == 0
 // minimum: switches=5 preemptions=3

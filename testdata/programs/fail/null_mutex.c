@@ -4,7 +4,7 @@
 // minimum: switches=3 preemptions=2
 // why: main finds the queue empty after the consumer has taken the last block, and the consumer
 //   locks through the pointer that main cleared after that: main, consumer, main, consumer. The
-//   first time main is left it polls, and nobody else has run who could block it; the consumer
+//   first time main is preempted it polls, and no thread that could block it has run; the consumer
 //   is left after an unlock, where the lock is free. The second time main waits in its join.
 #include <assert.h>
 #include <pthread.h>

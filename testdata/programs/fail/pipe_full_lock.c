@@ -2,7 +2,7 @@
 // kind: deadlock
 // finding: wake
 // minimum: switches=1 preemptions=1
-// why: The producer must come to its second write, with the lock held, before main locks: main
+// why: The producer must reach its second write, with the lock held, before main locks: main
 //   is left before it locks, and waits when the producer does.
 #define _GNU_SOURCE
 #include <assert.h>

@@ -3,7 +3,7 @@
 // finding: registry_add
 // minimum: switches=2 preemptions=1
 // why: main creates both threads and waits for them, one of them takes its first lock, the other its own:
-//   three intervals. The first is left before it asks for a lock that is free.
+//   three intervals. The first is preempted before it takes a lock that is free.
 // plug-in: plugin_constructor_locks.so
 // flags: -rdynamic
 #include <pthread.h>

@@ -3,7 +3,7 @@
 // finding: wait_until_idle
 // minimum: switches=2 preemptions=1
 // why: The worker must be busy before the constructor looks, and main must have begun to load before the
-//   worker does: main creates it and begins, it becomes busy, main goes on and waits: three intervals.
+//   worker does: main creates it and begins, it becomes busy, main continues and waits: three intervals.
 //   main is left before a lock that is free; the worker waits for main.
 // plug-in: plugin_constructor_waits.so
 // flags: -rdynamic

@@ -2,8 +2,8 @@
 // kind: signal
 // finding: which was unloaded
 // minimum: switches=3 preemptions=1
-// why: main waits until the job has begun, so the worker runs up to its post, main goes on and unloads,
-//   and the worker goes on: four intervals. The worker is left before an operation that it could do;
+// why: main waits until the job has begun, so the worker runs up to its post, main continues and unloads,
+//   and the worker continues: four intervals. The worker is preempted before an enabled operation;
 //   if it had done all of them it would be out of the plug-in.
 // plug-in: plugin_unload_in_use.so
 #include <pthread.h>

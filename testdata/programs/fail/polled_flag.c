@@ -3,7 +3,7 @@
 // finding: result == 42
 // minimum: switches=2 preemptions=2
 // why: The caller looks between the worker's two critical sections: main, the worker up to
-//   there, main. Both could go on where they are left, since the lock is free.
+//   there, main. Both are enabled where they are preempted, since the lock is free.
 #include <assert.h>
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
 // kind: assertion
 // finding: opened == closed
 // minimum: switches=2 preemptions=1
-// why: main looks at one of the counts in the handler, the whole writer comes, main looks at the
-//   other: main, writer, main. main could have gone on, the writer had ended.
+// why: main reads one of the counts in the handler, the writer runs to its end, main reads the
+//   other: main, writer, main. main was enabled, the writer had ended.
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// heddle: A producer looks whether it is waited for before it computes, and then does not signal who came meanwhile.
+// heddle: A producer checks for a waiter before it computes, and then does not signal a thread that began to wait meanwhile.
 // kind: deadlock
 // finding: main
 // minimum: switches=3 preemptions=1
@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-// The producer makes about a million accesses to what nobody else uses.
+// The producer makes about a million accesses to memory that no other thread uses.
 enum { SIZE = 512, ROUNDS = 700 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

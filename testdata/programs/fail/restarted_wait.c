@@ -1,4 +1,4 @@
-// heddle: A handler asks a worker to stop, but it was installed with SA_RESTART: a worker that waits for work already goes on waiting and never looks.
+// heddle: A handler asks a worker to stop, but it was installed with SA_RESTART: a worker that is already waiting for work keeps waiting and never checks.
 // kind: deadlock
 // finding: worker
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: main stores whether the worker was started, and the worker looks at that before main has.
+// heddle: main stores whether the worker was started, and the worker reads that before main has stored it.
 // kind: assertion
 // finding: started == 0
 // minimum: switches=1 preemptions=1

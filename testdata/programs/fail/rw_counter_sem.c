@@ -1,4 +1,4 @@
-// heddle: The first reader waits for the room on behalf of all, but lets go of the count while it waits; the second reader then walks in on the writer.
+// heddle: The first reader waits for the room on behalf of all, but releases the count while it waits; the second reader then enters while the writer writes.
 // kind: assertion
 // finding: celsius + 273 == kelvin
 // minimum: switches=3 preemptions=1

@@ -4,7 +4,7 @@
 // minimum: switches=3 preemptions=1
 // why: The second inserter finds the name that the first one put in, so its own search came before
 //   that: inserter, inserter, inserter, with main before them, waiting in its join. The one that
-//   is left has let go of the read lock or is about to, and is enabled.
+//   is preempted has released the read lock or is about to, and is enabled.
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// heddle: A server looks at the flag that its handler sets, and then selects. A signal between the two does not interrupt the select, and the server waits forever.
+// heddle: A server checks the flag that its handler sets, and then calls select. A signal between the two does not interrupt the select, and the server waits forever.
 // kind: deadlock
 // finding: server
 // minimum: switches=1 preemptions=0

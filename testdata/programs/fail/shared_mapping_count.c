@@ -3,7 +3,7 @@
 // finding: *count == 2
 // minimum: switches=4 preemptions=1
 // why: As in lost_update: one worker is left between its read and its write, the other counts, the
-//   first goes on; main is before and after them. The one that is left is enabled.
+//   first continues; main is before and after them. The preempted one is enabled.
 // isolation: fork
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: A thread looks whether it was told to stop and then pauses; a signal that comes in between is over before the pause begins, and nothing ends it.
+// heddle: A thread checks for a stop request and then pauses; a signal in between is handled before the pause begins, and nothing ends the pause.
 // kind: deadlock
 // finding: main
 // minimum: switches=2 preemptions=1

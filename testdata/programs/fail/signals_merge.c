@@ -4,7 +4,7 @@
 // minimum: switches=2 preemptions=0
 // why: Both are sent before the worker takes one: main, the worker for the rest of its life, main
 //   again, which waits for the worker to end. Nothing shorter: main
-//   looks at the tally once the worker has ended.
+//   reads the tally once the worker has ended.
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>

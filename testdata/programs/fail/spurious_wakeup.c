@@ -1,4 +1,4 @@
-// heddle: A consumer waits with an if where a while is needed; only a wake-up that nobody caused shows it.
+// heddle: A consumer waits with an if where a while is needed; only a spurious wake-up shows the bug.
 // kind: assertion
 // finding: ready
 // options: --spurious

@@ -3,7 +3,7 @@
 // finding: total == 2 * expected
 // minimum: switches=4 preemptions=1
 // why: A sum is lost only if one worker is left between its two critical sections, the other does
-//   its second meanwhile, and the first goes on: three intervals. main runs before them (it
+//   its second meanwhile, and the first continues: three intervals. main runs before them (it
 //   creates the workers) and after them (the assertion), which makes five. The worker that is
 //   left is about to compute or to take a lock that is free, hence enabled.
 // executions: few

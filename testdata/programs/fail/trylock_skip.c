@@ -1,9 +1,9 @@
-// heddle: Probes add their samples to a shared sum with trylock and give a sample up when the lock is taken, though every sample must count.
+// heddle: Probes add their samples to a shared sum with trylock and drop a sample when the lock is taken, though every sample must count.
 // kind: assertion
 // finding: sum == 42
 // minimum: switches=4 preemptions=1
-// why: A probe gives up only while another one holds the lock, and main looks at the sum when all
-//   have ended: main, holder, the one that gives up, holder, main. The holder is left inside its
+// why: A probe gives up only while another one holds the lock, and main reads the sum when all
+//   have ended: main, holder, the one that gives up, holder, main. The holder is preempted in its
 //   critical section, which blocks nowhere.
 #include <assert.h>
 #include <pthread.h>

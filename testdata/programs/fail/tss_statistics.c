@@ -2,7 +2,7 @@
 // kind: assertion
 // finding: total == 2
 // minimum: switches=4 preemptions=1
-// why: One worker comes between the other's load and store of the total, and main looks at the end:
+// why: One worker runs between the other's load and store of the total, and main checks at the end:
 //   main, worker, worker, worker, main. main waits in its join, the second worker has ended.
 #include <assert.h>
 #include <stdlib.h>

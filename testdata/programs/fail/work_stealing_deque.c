@@ -3,7 +3,7 @@
 // finding: times_run == 0
 // minimum: switches=3 preemptions=1
 // why: The thief reads both ends before the owner takes the last task and moves `top` after it:
-//   thief, owner, thief, with main before them. Atomics block nobody, so the thief is enabled
+//   thief, owner, thief, with main before them. Atomics never block, so the thief is enabled
 //   where it is left. The owner alone leads nowhere: once it has lowered `bottom`, a thief that
 //   starts to look finds nothing.
 #include <assert.h>

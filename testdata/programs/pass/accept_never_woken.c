@@ -1,4 +1,4 @@
-// heddle: A server is told to stop by a flag, and woken out of accept by shutting its socket down.
+// heddle: A server is stopped by a flag, and woken from accept by shutting its socket down.
 // kind: clean
 #include <arpa/inet.h>
 #include <assert.h>

@@ -1,4 +1,4 @@
-// heddle: A request looks at its alarm's flag, commits and cancels the alarm with the signal blocked, and drops one that was sent.
+// heddle: A request checks its alarm's flag, commits and cancels the alarm with the signal blocked, and discards a pending one.
 // kind: clean
 // needs: timeouts
 #include <assert.h>

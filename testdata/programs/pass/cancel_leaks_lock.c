@@ -1,4 +1,4 @@
-// heddle: A reader is cancelled while it waits for a page with the cache's lock held, and its cleanup handler lets go of it.
+// heddle: A reader is cancelled while it waits for a page with the cache's lock held, and its cleanup handler releases it.
 // kind: clean
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,4 +1,4 @@
-// heddle: A notifier reads the callback once, atomically, and calls what it has read if that is one, so unsubscribing at any time is fine.
+// heddle: A notifier reads the callback once, atomically, and calls it unless it is null, so unsubscribing at any time is safe.
 // kind: clean
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-// heddle: A worker waits for a job in a loop that looks at the queue again after every waking.
+// heddle: A worker waits for a job in a loop that checks the queue again after every wake-up.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

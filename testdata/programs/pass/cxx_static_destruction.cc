@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-// Made first, so destroyed last: writes what is left.
+// Constructed first, so destroyed last: writes the remaining entries.
 class journal {
  public:
   ~journal() {

@@ -1,4 +1,4 @@
-// heddle: A pool's worker waits until the pool has stored its std::thread before it asks which of them it is.
+// heddle: A pool's worker waits until the pool has stored its std::thread before it looks itself up.
 // kind: clean
 #include <cassert>
 #include <future>

@@ -1,4 +1,4 @@
-// heddle: A worker lets go of the request before it reports completion, and the waiter destroys the request's lock after it has joined the worker.
+// heddle: A worker releases the request before it reports completion, and the waiter destroys the request's lock after it has joined the worker.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: A singleton is made by pthread_once, which lets nobody pass before it is complete.
+// heddle: A singleton is created by pthread_once, which returns in no thread before it is complete.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

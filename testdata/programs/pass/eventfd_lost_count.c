@@ -1,4 +1,4 @@
-// heddle: A consumer allows the next notice of its eventfd before it looks for work.
+// heddle: A consumer enables the next notification of its eventfd before it checks for work.
 // kind: clean
 #include <pthread.h>
 #include <stdatomic.h>

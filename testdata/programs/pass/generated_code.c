@@ -1,4 +1,4 @@
-// heddle: A ticket is drawn under a lock, which is held during a call that code made at run time does.
+// heddle: A ticket is drawn under a lock, which is held during a call made by code generated at run time.
 // kind: clean
 // isolation: fork
 #include <assert.h>

@@ -1,4 +1,4 @@
-// heddle: main looks at the flag and waits under the lock under which the worker sets it.
+// heddle: main reads the flag and waits under the lock under which the worker sets it.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

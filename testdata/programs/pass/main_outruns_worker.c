@@ -27,6 +27,6 @@ int main(void) {
   pthread_mutex_lock(&lock);
   while (saved != DOCUMENTS) pthread_cond_wait(&progress, &lock);
   pthread_mutex_unlock(&lock);
-  // The writer may still have to unlock; what it uses is static and outlives main.
+  // The writer may still have to unlock; the memory it uses is static and outlives main.
   return 0;
 }

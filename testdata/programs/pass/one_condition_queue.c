@@ -1,4 +1,4 @@
-// heddle: Producers and consumers of a small ring pass many items with one condition variable for both sides and wake all that wait.
+// heddle: Producers and consumers of a small ring pass many items with one condition variable for both sides and wake all waiters.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: A producer writes to its self-pipe after it has let go of the lock.
+// heddle: A producer writes to its self-pipe after it has released the lock.
 // kind: clean
 #define _GNU_SOURCE
 #include <assert.h>

@@ -1,4 +1,4 @@
-// heddle: A plug-in's constructor takes the mutex of the registry; another thread lets go of that mutex while it loads one.
+// heddle: A plug-in's constructor takes the mutex of the registry; another thread releases that mutex while it loads a plug-in.
 // kind: clean
 // plug-in: plugin_constructor_locks.so
 // flags: -rdynamic

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-// The producer makes about a million accesses to what nobody else uses.
+// The producer makes about a million accesses to memory that no other thread uses.
 enum { SIZE = 512, ROUNDS = 700 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

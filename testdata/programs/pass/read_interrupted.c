@@ -1,4 +1,4 @@
-// heddle: A reader reads again when a signal handler has interrupted it, and goes on until the end of its input.
+// heddle: A reader reads again when a signal handler has interrupted it, and continues until the end of its input.
 // kind: clean
 #include <assert.h>
 #include <errno.h>

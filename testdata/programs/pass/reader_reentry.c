@@ -1,4 +1,4 @@
-// heddle: A reader looks up two names under one read lock, whatever writers wait.
+// heddle: A reader looks up two names under one read lock, even if writers wait.
 // kind: clean
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: A handler asks a worker to stop and posts the semaphore that the worker may be waiting for.
+// heddle: A handler requests a worker to stop and posts the semaphore that the worker may be waiting for.
 // kind: clean
 #include <pthread.h>
 #include <semaphore.h>

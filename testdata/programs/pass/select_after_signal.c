@@ -1,4 +1,4 @@
-// heddle: A server blocks the signal of its handler but for the time of pselect, so none can come between its look at the flag and the wait.
+// heddle: A server blocks its handler's signal except during pselect, so none can arrive between its check of the flag and the wait.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: A thread blocks the signal while it looks whether it was told to stop, and lets it in only while it waits.
+// heddle: A thread blocks the signal while it checks for a stop request, and unblocks it only while it waits.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: The main thread sends the worker's tally two signals and waits for the worker to end; those for real time queue, and a thread takes what it was sent before it ends.
+// heddle: The main thread sends the worker's tally two signals and waits for the worker to end; real-time signals queue, and a thread handles its pending signals before it ends.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// heddle: Three stages stand in a circle; each takes an item out under its own buffer's lock, lets go, and puts it in under its neighbour's.
+// heddle: Three stages form a circle; each removes an item under its own buffer's lock, releases it, and adds the item under its neighbour's.
 // kind: clean
 #include <assert.h>
 #include <pthread.h>

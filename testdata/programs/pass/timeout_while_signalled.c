@@ -1,4 +1,4 @@
-// heddle: A producer puts its item down before it signals; a waiter looks for it also when its time has run out.
+// heddle: A producer stores its item before it signals; a waiter also checks for it after a time-out.
 // kind: clean
 // needs: timeouts
 #include <assert.h>

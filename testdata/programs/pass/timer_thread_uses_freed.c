@@ -1,4 +1,4 @@
-// heddle: A session is freed once its timer's notification thread has let go of it.
+// heddle: A session is freed once its timer's notification thread has released it.
 // kind: clean
 // needs: timeouts
 #include <semaphore.h>

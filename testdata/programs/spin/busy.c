@@ -1,4 +1,4 @@
-// once: Threads that do work under a lock and yield after each piece do not spin, though they see
+// once: Threads that do work under a lock and yield after each step do not spin, though they see
 // nothing change; nor do those whose try to lock always succeeds.
 #include "rest.h"
 #include <assert.h>

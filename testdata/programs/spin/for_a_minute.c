@@ -1,4 +1,4 @@
-// once: Workers go on until main has slept for a minute; another waits for them, asleep or not.
+// once: Workers continue until main has slept for a minute; another waits for them, asleep or not.
 #include "rest.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-// A barrier of a mutex and a loop that looks at the round again and again.
+// A barrier made of a mutex and a loop that polls the round.
 #include "rest.h"
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// A consumer that asks a semaphore again and again, and counts how often.
+// A consumer that polls a semaphore and counts its attempts.
 #include "rest.h"
 #include <pthread.h>
 #include <semaphore.h>

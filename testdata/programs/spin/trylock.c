@@ -1,4 +1,4 @@
-// Two locks in opposite orders, without deadlock: who does not get the second gives the first back.
+// Two locks in opposite orders, without deadlock: a thread without the second releases the first.
 #include "rest.h"
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// C++: the token is taken and not put back.
+// C++: the token is taken and never returned.
 #include "../spin/rest.h"
 #include <atomic>
 #include <thread>

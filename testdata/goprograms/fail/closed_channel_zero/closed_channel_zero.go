@@ -1,7 +1,7 @@
 // kind: panic
 // finding: nil pointer dereference
 
-// Package closedchannelzero takes what it receives from a closed channel for a job.
+// Package closedchannelzero treats the zero value received from a closed channel as a job.
 package closedchannelzero
 
 // Worker runs jobs until it is closed.

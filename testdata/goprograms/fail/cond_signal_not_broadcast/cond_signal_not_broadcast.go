@@ -2,7 +2,7 @@
 // finding: Acquire
 
 // Package condsignalnotbroadcast wakes one waiter when units are given back, although waiters
-// need different numbers: the one that is woken may not be the one that can go on.
+// need different numbers: the woken goroutine may not be the one that can continue.
 package condsignalnotbroadcast
 
 import "sync"

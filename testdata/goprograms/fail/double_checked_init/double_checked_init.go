@@ -1,6 +1,6 @@
 // kind: data race|test failure
 
-// Package doublecheckedinit looks at a plain flag before it takes the lock.
+// Package doublecheckedinit reads a plain flag before it takes the lock.
 package doublecheckedinit
 
 import "sync"

@@ -4,7 +4,7 @@
 // Package doubleclose closes its channel unless it is closed already; two callers of Close can
 // both find it open.
 //
-// Both must look before one closes. How few switches that takes depends on who is second: the
+// Both must look before one closes. The minimum of switches depends on which is second: the
 // test's goroutine (two), or the other (three). They are two findings where the compiler puts
 // a copy of Close into the test.
 package doubleclose

@@ -21,7 +21,7 @@ func (r replica) check(want int, answers chan<- error) {
 	answers <- nil
 }
 
-// Healthy asks all replicas.
+// Healthy queries all replicas.
 func Healthy(want int, versions ...int) error {
 	answers := make(chan error)
 	for _, v := range versions {

@@ -4,7 +4,7 @@
 // Package finalizerleak keeps a goroutine for each cache, which nothing ever ends.
 package finalizerleak
 
-// Cache counts what is put into it.
+// Cache counts its entries.
 type Cache struct{ *state }
 
 type state struct {

@@ -1,7 +1,7 @@
 // kind: goroutine leak
 // finding: poll
 
-// Package leftpolling polls until it is told to stop, which Close forgets.
+// Package leftpolling polls until it is stopped, which Close forgets.
 package leftpolling
 
 import (
@@ -29,5 +29,5 @@ func (w *Watcher) poll() {
 	}
 }
 
-// Close polls no more.
+// Close stops polling.
 func (w *Watcher) Close() {}

@@ -5,7 +5,7 @@
 // in between.
 package lenthenreceive
 
-// drain receives what is there and returns how much it was.
+// drain receives the available values and returns their number.
 func drain(ch chan int) (n int64) {
 	for len(ch) > 0 {
 		<-ch

@@ -1,6 +1,6 @@
 // kind: panic|data race
 
-// Package logaftertest logs to the test from a goroutine that nobody waits for.
+// Package logaftertest logs to the test from a goroutine that the test does not wait for.
 package logaftertest
 
 type logger interface {

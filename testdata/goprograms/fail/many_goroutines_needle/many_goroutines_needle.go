@@ -41,7 +41,7 @@ func (r *Race) Run() int32 {
 	return r.arrived.Load()
 }
 
-// number waits until it is known who arrived at a place.
+// number waits until a goroutine has arrived at a place, and returns its number.
 func number(place *atomic.Int32) int {
 	for place.Load() == 0 {
 		runtime.Gosched()

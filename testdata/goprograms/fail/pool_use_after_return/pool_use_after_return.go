@@ -5,7 +5,7 @@
 // answer.
 package pooluseafterreturn
 
-// conn answers each request, in order; a request asks for its own number.
+// conn answers each request, in order; a request's answer is its own number.
 type conn struct {
 	answers chan int
 }
@@ -25,7 +25,7 @@ func NewPool() *Pool {
 	return p
 }
 
-// Query asks for n and returns the answer.
+// Query requests n and returns the answer.
 func (p *Pool) Query(n int) int {
 	c := <-p.free
 	c.send(n)

@@ -33,7 +33,7 @@ func (l *Logger) Log(s string) {
 	}
 }
 
-// Close writes what is left.
+// Close writes the remaining entries.
 func (l *Logger) Close() {
 	l.closed.Store(true)
 	close(l.lines)

@@ -28,7 +28,7 @@ func (l *listener) accept() (net.Conn, error) {
 	}
 }
 
-// Server echoes what it reads.
+// Server echoes its input.
 type Server struct {
 	listener listener
 	served   chan struct{}

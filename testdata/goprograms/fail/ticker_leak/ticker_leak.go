@@ -29,7 +29,7 @@ func (b *Buffer) flushLoop() {
 	}
 }
 
-// Close flushes no more.
+// Close stops flushing.
 func (b *Buffer) Close() {
 	b.ticker.Stop()
 }

@@ -1,6 +1,6 @@
 // kind: clean
 
-// Package closedchannelzero asks whether what it received was sent.
+// Package closedchannelzero checks whether the received value was sent.
 package closedchannelzero
 
 // Worker runs jobs until it is closed.

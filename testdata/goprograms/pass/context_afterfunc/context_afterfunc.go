@@ -20,7 +20,7 @@ type Pool struct {
 }
 
 // Do uses the connection while ctx lasts and puts it back. The channel is closed when
-// nothing uses the connection any more.
+// the connection is no longer in use.
 func (p *Pool) Do(ctx context.Context, c *Conn) <-chan struct{} {
 	unused := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -1,6 +1,6 @@
 // kind: clean
 
-// Package doublecheckedinit looks at an atomic flag before it takes the lock.
+// Package doublecheckedinit reads an atomic flag before it takes the lock.
 package doublecheckedinit
 
 import (

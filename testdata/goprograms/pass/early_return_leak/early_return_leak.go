@@ -23,7 +23,7 @@ func (r replica) check(want int, answers chan<- error) {
 	answers <- nil
 }
 
-// Healthy asks all replicas.
+// Healthy queries all replicas.
 func Healthy(want int, versions ...int) error {
 	answers := make(chan error, len(versions))
 	var wg sync.WaitGroup

@@ -6,7 +6,7 @@ package finalizerleak
 
 import "runtime"
 
-// Cache counts what is put into it.
+// Cache counts its entries.
 type Cache struct{ *state }
 
 type state struct {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// TicketLock serves those who want it in order.
+// TicketLock serves goroutines in order of arrival.
 type TicketLock struct {
 	next, serving atomic.Int32
 }

@@ -23,7 +23,7 @@ func (t *Tree) All() iter.Seq[int] {
 	return func(yield func(int) bool) { t.walk(yield) }
 }
 
-// Equal compares two trees, unless it is told to give up. ok says whether it did compare.
+// Equal compares two trees, unless giveUp is set. ok reports whether it compared them.
 func Equal(a, b *Tree, giveUp *atomic.Bool) (equal, ok bool) {
 	nextA, stopA := iter.Pull(a.All())
 	nextB, stopB := iter.Pull(b.All())

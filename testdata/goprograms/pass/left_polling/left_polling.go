@@ -1,6 +1,6 @@
 // kind: clean
 
-// Package leftpolling polls for a while longer when it is told to stop.
+// Package leftpolling polls for a while longer after it is stopped.
 package leftpolling
 
 import (
@@ -31,5 +31,5 @@ func (w *Watcher) poll() {
 	}
 }
 
-// Close has it look 1,500 times more, and then no more.
+// Close lets it poll 1,500 more times.
 func (w *Watcher) Close() { w.stopped.Store(true) }

@@ -3,7 +3,7 @@
 // Package lenthenreceive receives if there is something to receive, by select.
 package lenthenreceive
 
-// drain receives what is there and returns how much it was.
+// drain receives the available values and returns their number.
 func drain(ch chan int) (n int64) {
 	for {
 		select {

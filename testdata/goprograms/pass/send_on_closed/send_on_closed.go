@@ -35,7 +35,7 @@ func (l *Logger) Log(s string) {
 	}
 }
 
-// Close writes what is left.
+// Close writes the remaining entries.
 func (l *Logger) Close() {
 	l.mu.Lock()
 	l.closed = true

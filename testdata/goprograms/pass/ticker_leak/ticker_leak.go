@@ -1,6 +1,6 @@
 // kind: clean
 
-// Package tickerleak flushes at every tick until it is told to end, and is waited for.
+// Package tickerleak flushes at every tick until it is stopped; Close waits for its end.
 package tickerleak
 
 import (
@@ -36,7 +36,7 @@ func (b *Buffer) flushLoop() {
 	}
 }
 
-// Close flushes no more.
+// Close stops flushing.
 func (b *Buffer) Close() {
 	b.ticker.Stop()
 	close(b.quit)

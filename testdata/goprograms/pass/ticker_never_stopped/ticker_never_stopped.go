@@ -1,6 +1,6 @@
 // kind: clean
 
-// Package tickerneverstopped ends its heartbeats by closing a channel, which nobody can miss.
+// Package tickerneverstopped ends its heartbeats by closing a channel, which no goroutine can miss.
 package tickerneverstopped
 
 import "time"

@@ -1,6 +1,6 @@
 // kind: clean
 
-// Package workerdies has workers that note an error and go on.
+// Package workerdies has workers that record an error and continue.
 package workerdies
 
 import (

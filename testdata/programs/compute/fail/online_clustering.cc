@@ -1,5 +1,5 @@
 // heddle: Online clustering in the shape of PARSEC's streamcluster: three workers try one point after the other as a centre, with a hand-made barrier in each pass.
-//   The last to arrive resets the count after it has released the lock, and forgets who has arrived at the next pass's barrier by then.
+//   The last to arrive resets the count after it has released the lock, and so discards threads that have arrived at the next pass's barrier by then.
 // kind: deadlock
 // finding: Wait
 // minimum: switches=6 preemptions=1
