@@ -54,7 +54,7 @@ func peakMB(cmd *exec.Cmd) int64 {
 }
 
 // TestBoundedMemory: a program of millions of accesses is explored in the memory that heddle may
-// use, however long it runs, and a note says that races may be missed.
+// use, however long it runs, and all of its accesses are examined.
 func TestBoundedMemory(t *testing.T) {
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "compress")
@@ -81,8 +81,8 @@ func TestBoundedMemory(t *testing.T) {
 	small, mb := explore("20000", "64M")
 	large, mbLarge := explore("80000", "64M")
 	for _, r := range []findJSON{small, large} {
-		if r.RacesIncomplete == "" || !strings.Contains(strings.Join(r.Notes, "\n"), r.RacesIncomplete) {
-			t.Errorf("races may be missed, and it is not said: %q, notes %q", r.RacesIncomplete, r.Notes)
+		if r.RacesIncomplete != "" { // they are examined in the program, which remembers few at a time
+			t.Errorf("%q", r.RacesIncomplete)
 		}
 	}
 	// The ring that the events come through is mapped by heddle, too: 64 MB.

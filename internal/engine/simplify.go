@@ -84,7 +84,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	if err == nil || bounded.Err() != nil {
 		last, cancel := outlasting(bounded)
-		again := withAccesses(last, exec, details, same)
+		again := recordedAgain(last, exec, details, same)
 		if cancel(); again != nil && last.Err() == nil {
 			err = cmp.Or(err, again)
 		}
@@ -131,15 +131,18 @@ func batched(t target.Target, v verdict) tinertia.Batch {
 	}
 }
 
-// withAccesses replaces the result, if it is the recording of a race without the racing accesses, by
-// one that has them. Trials leave them out where the target watches.
-func withAccesses(ctx context.Context, exec schedule.Executor, details *tinertia.Result, same func(trace.Ending) bool) error {
+// recordedAgain replaces the result by an exact recording of the same execution where the trial that
+// gave it is not one: a race without the racing accesses, which trials leave out where the target
+// watches, and an execution of a Go program, whose output is dropped when executions follow one
+// another in a process.
+func recordedAgain(ctx context.Context, exec schedule.Executor, details *tinertia.Result, same func(trace.Ending) bool) error {
 	result := details.Trace
-	if result.Ending.Kind != trace.Race || hasAccesses(result) {
+	race := result.Ending.Kind == trace.Race && !hasAccesses(result)
+	if !race && result.Header.Target != "go" {
 		return nil
 	}
 	plan := replayPlan(result)
-	plan.Accesses = true
+	plan.Accesses = plan.Accesses || race
 	o, err := exec(ctx, plan)
 	if err != nil || o.Trace == nil || !same(o.Ending) {
 		return err // if it does not replay, its strict replay reports where it differs

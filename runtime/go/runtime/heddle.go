@@ -526,11 +526,11 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		r.Last = 1
 	}
 	hd.record = hd.record || hd.settle.recorded
-	hdWatchEnd()
 	switch outcome {
 	case hdOutDeadlock, hdOutLeak, hdOutHang:
 		hdWaiters(outcome)
 	}
+	hdWatchEnd() // last: it names objects that only races touch
 	if hd.record {
 		hdFlush()
 		hdThreads()

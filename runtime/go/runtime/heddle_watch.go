@@ -11,6 +11,7 @@ import (
 
 // hdWatchBegin is called when an execution begins.
 func hdWatchBegin() {
+	hdUnsent.n = 0
 	hd.watching = hd.plan.Flags&hdPlanWatch != 0
 	if hd.watching && !hdShadeBegin(hd.plan.WatchBudget) {
 		hd.watching = false
@@ -139,13 +140,35 @@ func hdRaced(t *hdThread, o, x *hdTouch, addr uintptr, size uint32) {
 		return // a stack: its memory may have been another goroutine's before
 	}
 	r := hdRace{
-		Pc: [2]uint64{uint64(o.pc), uint64(x.pc)}, Object: hdObject(addr), Order: hd.result.Watched, Event: hdEv.sent,
+		Pc: [2]uint64{uint64(o.pc), uint64(x.pc)}, Order: hd.result.Watched, Event: hdEv.sent,
 		Thread: [2]uint32{o.thread, x.thread}, Op: [2]uint16{o.op, x.op}, Size: size,
 	}
 	if hd.record {
 		r.Stack = hdWatchStack(t, x.pc)
 	}
-	hdOut(hdRecRace, unsafe.Pointer(&r), hdSizeofRace)
+	if hdUnsent.n == len(hdUnsent.races) {
+		hdSendRaces()
+	}
+	hdUnsent.races[hdUnsent.n], hdUnsent.addr[hdUnsent.n] = r, addr
+	hdUnsent.n++
+}
+
+// hdUnsent keeps the races of an execution until it ends. Heap objects are numbered in the order in
+// which they are first named, and executions that are not watched must give them the same numbers.
+var hdUnsent struct {
+	races [128]hdRace
+	addr  [128]uintptr // of the objects
+	n     int
+}
+
+// hdSendRaces names the objects of the races found so far, and sends the races.
+func hdSendRaces() {
+	for i := range hdUnsent.n {
+		r := &hdUnsent.races[i]
+		r.Object = hdObject(hdUnsent.addr[i])
+		hdOut(hdRecRace, unsafe.Pointer(r), hdSizeofRace)
+	}
+	hdUnsent.n = 0
 }
 
 // hdWatchStack returns the number of t's stack, whose access is at pc.
@@ -188,6 +211,7 @@ func hdWatchEnd() {
 		return
 	}
 	hd.watching = false
+	hdSendRaces()
 	var out [64]hdProfile
 	n := 0
 	s := hdShade
