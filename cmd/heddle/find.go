@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 type findCommand struct {
@@ -118,6 +119,8 @@ func (c *findCommand) Run(a *app) error {
 		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", found.Seconds)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
+	case found.Outcome == engine.Unreproduced:
+		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
 	case found.Outcome == engine.OnlyIgnored:
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}

@@ -130,7 +130,7 @@ func (c *testCommand) Run(a *app) error {
 		return fmt.Errorf("every execution of %s ended in an ignored finding, so nothing else is known about %s: fix the finding, or use --allow-unfinished",
 			wording.Count(totals.Ignored, "test"), map[bool]string{true: "it", false: "them"}[totals.Ignored == 1])
 	case totals.Unfinished > 0 && !c.AllowUnfinished:
-		return fmt.Errorf("no execution of %s ended in time, so nothing is known about %s: use a longer -timeout, -short, or --allow-unfinished",
+		return fmt.Errorf("%s did not come to a result, so nothing is known about %s (see the notes): use a longer -timeout, -short, or --allow-unfinished",
 			wording.Count(totals.Unfinished, "test"), map[bool]string{true: "it", false: "them"}[totals.Unfinished == 1])
 	}
 	return nil

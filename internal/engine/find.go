@@ -120,6 +120,8 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.Outcome = Unfinished
 	case err == nil && r.Masked == r.Executions:
 		r.Outcome = OnlyIgnored
+	case err == nil && r.NotReproduced > 0:
+		r.Outcome = Unreproduced
 	case err == nil:
 		r.Outcome = Nothing
 		if s.opts.ExpectStatus == nil && s.expect != 0 && r.Executions > 0 {

@@ -40,7 +40,7 @@ func TestPointsGrow(t *testing.T) {
 			o.Trace.Events = slices.DeleteFunc(o.Trace.Events, func(e trace.Event) bool { return e.Op.IsAccess() && !sites[e.Site] })
 		}
 	}}
-	if r := find(t, blind, Options{Runs: 5000}); r.Outcome != Nothing {
+	if r := find(t, blind, Options{Runs: 5000}); r.Finding != nil {
 		t.Errorf("found without the second race's points: %+v", r.Finding)
 	}
 }

@@ -9,12 +9,13 @@ import (
 type Result string
 
 const (
-	Bug         Result = "bug"         // a failure was found; Finding records whether it was confirmed
-	Nothing     Result = "none"        // no failure was found within the bounds
-	OnlyIgnored Result = "ignored"     // every execution ended in an ignored finding, so nothing else is known
-	Unfinished  Result = "unfinished"  // no execution ended within the bounds, so the program was not checked
-	Interrupted Result = "interrupted" // the context ended first
-	Failed      Result = "error"       // heddle failed; the error says why
+	Bug          Result = "bug"          // a failure was found; Finding records whether it was confirmed
+	Nothing      Result = "none"         // no failure was found within the bounds
+	OnlyIgnored  Result = "ignored"      // every execution ended in an ignored finding, so nothing else is known
+	Unreproduced Result = "unreproduced" // executions failed, and none failed again when run again
+	Unfinished   Result = "unfinished"   // no execution ended within the bounds, so the program was not checked
+	Interrupted  Result = "interrupted"  // the context ended first
+	Failed       Result = "error"        // heddle failed; the error says why
 )
 
 // End says why an exploration ended.

@@ -241,12 +241,16 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		r.Ignored++
 		r.Worsen(result.Ignored)
 		note(out, "every execution ended in an ignored finding: nothing else is known about the test")
-	} else if unfinished(out) {
+	} else if unfinished(out) || out.Outcome == result.Unfinished {
 		s.totals.Unfinished++
 		r.Unfinished++
 		r.Worsen(result.Unfinished)
 		out.Outcome = result.Unfinished
-		note(out, "no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.options.Explore.Time)
+		if out.Executions == 0 {
+			note(out, "no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.options.Explore.Time)
+		} else {
+			note(out, "executions failed, and none failed again when run again: the test depends on more than the schedule, so this is neither a finding nor a pass")
+		}
 	}
 	out.Seconds = time.Since(began).Seconds()
 	r.Tests++

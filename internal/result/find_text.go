@@ -191,7 +191,7 @@ func Unsimplified(s *engine.Simplified) string {
 	out := ""
 	switch {
 	case s.Complete:
-		out += " (minimal: no schedule with fewer context switches fails)"
+		out += " (minimal: no schedule of its scheduling points with fewer context switches fails)"
 	case s.Cut:
 		out += " (incomplete; heddle simplify continues from it)"
 	default:

@@ -17,7 +17,7 @@ const (
 	Found       = "found"
 	Clean       = "clean"
 	Interrupted = "interrupted"
-	Unfinished  = "unfinished" // no execution ended
+	Unfinished  = "unfinished" // no execution ended, or some failed that did not fail again when run again
 	Ignored     = "ignored"    // every execution ended in an ignored finding
 	Failed      = "failed"     // heddle could not run it
 	NoTests     = "no tests"
@@ -130,7 +130,7 @@ func Of(r *engine.Report) Find {
 	switch {
 	case r.Finding != nil:
 		out.Outcome = Found
-	case r.Executions == 0:
+	case r.Executions == 0, r.Outcome == engine.Unreproduced:
 		out.Outcome = Unfinished
 	case r.Outcome == engine.Interrupted:
 		out.Outcome = Interrupted

@@ -43,7 +43,7 @@ func (p *Printer) Totals(t *Totals) error {
 		}
 	}
 	if t.Unfinished > 0 {
-		fmt.Fprintf(w, "%s unfinished: no execution ended in time, and nothing is known\n", wording.Count(t.Unfinished, "test"))
+		fmt.Fprintf(w, "%s unfinished: no execution ended in time, or none that failed did so again; nothing is known\n", wording.Count(t.Unfinished, "test"))
 	}
 	if t.Ignored > 0 {
 		fmt.Fprintf(w, "%s only with ignored findings: every execution ended in one, and nothing else is known\n", wording.Count(t.Ignored, "test"))

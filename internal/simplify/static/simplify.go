@@ -53,7 +53,8 @@ func Simplify(g *depend.Graph, e Effort) Result {
 	m := NewMerger(g)
 	consider(m.Improve(recorded))
 	consider(m.Improve(SimTrace(g)))
-	if e.Limits != (Limits{}) {
+	// Reducing the order to chains takes a clock for each event, with a time for each thread.
+	if e.Limits != (Limits{}) && g.Len()*g.Threads() <= 4*e.Work {
 		res.Best = Optimum(g, res.Order, e.Limits)
 		if res.Best.Exact {
 			consider(res.Best.Order)
