@@ -29,7 +29,7 @@ func flaky(bug bool) simprog.Program {
 func TestNotReproduced(t *testing.T) {
 	target := &meddler{Target: simprog.New(flaky(false))}
 	r := find(t, target, Options{Runs: 300})
-	if r.Outcome != Nothing || r.Executions != 300 || r.NotReproduced < 20 || len(r.Notes) == 0 || len(r.Notes) > maxNotes {
+	if r.Outcome != Unreproduced || r.Executions != 300 || r.NotReproduced < 20 || len(r.Notes) == 0 || len(r.Notes) > maxNotes {
 		t.Errorf("%+v", r)
 	}
 	if !strings.HasPrefix(r.Notes[0], "not reproduced: execution 3 (") || !strings.Contains(r.Notes[0], "ended with assertion: out of luck") {
@@ -56,7 +56,7 @@ func TestReplayMustBeIdentical(t *testing.T) {
 		}
 	}}
 	r := find(t, target, Options{Runs: 200})
-	if r.Outcome != Nothing || r.NotReproduced == 0 || !strings.Contains(r.Notes[0], "event 2 (value)") {
+	if r.Outcome != Unreproduced || r.NotReproduced == 0 || !strings.Contains(r.Notes[0], "event 2 (value)") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"math"
+	"sort"
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/schedule"
@@ -26,15 +27,45 @@ func watchBudget(memory int64) uint64 {
 // watching gathers what the runtime reports of the accesses of one execution.
 type watching struct {
 	races   []abi.Race
-	events  []int // of each race whose place is known: number of the trace's events before it
 	profile []abi.Profile
+	runs    []run // of a recorded execution, from its first event on
 }
 
-// placed notes that the trace has n events, and the runtime has sent as many as sent.
-func (w *watching) placed(sent uint64, n int) {
-	for i := len(w.events); i < len(w.races) && w.races[i].Event <= sent; i++ {
-		w.events = append(w.events, n)
+// run is a run of sent events that all became events of the trace, or all did not. Runs make a
+// race's place known whenever it arrives: the runtimes may send it long after the events around it.
+type run struct {
+	sent    uint64 // events that the runtime had sent before
+	n       int    // of these, those in the trace
+	dropped bool
+}
+
+// index returns how many of the first sent events are in the trace, if they all belong to r.
+func (r run) index(sent uint64) int {
+	if r.dropped {
+		return r.n
 	}
+	return r.n + int(sent-r.sent)
+}
+
+// placed notes that n of the first sent events are in the trace. It is called with each number of
+// sent events in turn.
+func (w *watching) placed(sent uint64, n int) {
+	switch k := len(w.runs); {
+	case k == 0:
+		w.runs = append(w.runs, run{sent: sent, n: n})
+	case w.runs[k-1].index(sent) != n:
+		before := w.runs[k-1].index(sent - 1)
+		w.runs = append(w.runs, run{sent: sent - 1, n: before, dropped: n == before})
+	}
+}
+
+// event returns the index of rec's event that follows the first sent events.
+func (w *watching) event(sent uint64, rec *recording) int {
+	if sent >= rec.sent {
+		return len(rec.events)
+	}
+	after := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].sent > sent })
+	return w.runs[after-1].index(sent)
 }
 
 // watched returns what was reported, in the controller's form.
@@ -43,7 +74,7 @@ func (w *watching) watched(prog Program, rec *recording, r *abi.Result) *schedul
 	stacks := &Stacks{}
 	if rec != nil {
 		stacks = &rec.who
-		w.placed(math.MaxUint64, len(rec.events))
+		w.placed(rec.sent, len(rec.events))
 	}
 	for i := range w.races {
 		a := &w.races[i]
@@ -55,7 +86,7 @@ func (w *watching) watched(prog Program, rec *recording, r *abi.Result) *schedul
 			race.Sites[k], race.Ops[k], race.Threads[k] = prog.Site(a.Pc[k]), trace.Op(a.Op[k]), trace.ThreadID(a.Thread[k])
 		}
 		if rec != nil {
-			race.Event = w.events[i]
+			race.Event = w.event(a.Event, rec)
 			if int(a.Stack) < len(rec.stacks) {
 				race.Stack = a.Stack
 			}

@@ -57,7 +57,7 @@ func TestWatched(t *testing.T) {
 		abi.Block{Object: 0x40, Size: 16, Pc: 0x30, Thread: 0, Stack: 1},
 		race(3), // sent before the two events that precede it
 		yield, read, yield,
-		race(4), handler,
+		race(4), handler, race(2), // the last was kept back
 		[]abi.Profile{{Pc: 0x10, Count: 5}}, []abi.Profile{{Pc: 0x20, Count: 6}},
 	}
 	result := abi.Result{Watched: 77, Notes: abi.NoteUnwatched}
@@ -76,14 +76,14 @@ func TestWatched(t *testing.T) {
 		allocs []trace.Alloc
 	}{
 		// The read is not an event of a trace without accesses.
-		{"scheduling points", schedule.Plan{Watch: true, Record: true}, []schedule.Race{want(2, false), want(3, false), want(3, true)}, block},
+		{"scheduling points", schedule.Plan{Watch: true, Record: true}, []schedule.Race{want(2, false), want(3, false), want(3, true), want(2, false)}, block},
 		// With accesses, allocations are events, and blocks add nothing.
-		{"accesses", schedule.Plan{Watch: true, Record: true, Accesses: true}, []schedule.Race{want(3, false), want(4, false), want(4, true)}, nil},
-		{"no trace", schedule.Plan{Watch: true}, []schedule.Race{want(0, false), want(0, false), want(0, true)}, nil},
+		{"accesses", schedule.Plan{Watch: true, Record: true, Accesses: true}, []schedule.Race{want(3, false), want(4, false), want(4, true), want(2, false)}, nil},
+		{"no trace", schedule.Plan{Watch: true}, []schedule.Race{want(0, false), want(0, false), want(0, true), want(0, false)}, nil},
 	} {
 		for i := range test.races {
 			r := &test.races[i]
-			r.Order = []int{33, 34, 34}[i]
+			r.Order = []int{33, 34, 34, 32}[i]
 			if !test.plan.Record {
 				r.Stack = 0
 			}
