@@ -100,21 +100,28 @@ func FuzzRecords(f *testing.F) {
 	f.Add(append([]byte{abi.RecRace}, bytesOf(abi.Race{Stack: 9, Thread: [2]uint32{1 << 31, 2}, Event: 7})...))
 	f.Add(append([]byte{abi.RecProfile}, bytesOf(abi.Profile{Pc: 1, Count: 1 << 63})...))
 	f.Add(append([]byte{abi.RecBlock}, bytesOf(abi.Block{Object: 1, Size: 1 << 63, Stack: 9})...))
+	f.Add(append([]byte{abi.RecAgain}, byte(abi.RecResult)))
 	f.Add([]byte{abi.RecOutput, 1, 0, 0, 0, 9, 0, 0, 0, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := &schedule.Plan{Record: true, Accesses: len(data)%2 == 0, Watch: true, Script: make([]schedule.Step, 3)}
 		x, r := execution{}, &abi.Result{}
-		x.begin(flat{}, p, 0)
+		begin := func() { // as Loop does
+			if !x.begun {
+				x.begin(flat{}, p, 0)
+			}
+		}
 		for len(data) > 0 {
 			// A kind, and up to 130 bytes, aligned as in the ring.
 			n := min(len(data)-1, 130)
 			b := bytesOf(make([]uint64, 17)...)[:n]
 			copy(b, data[1:])
+			begin()
 			if got, err := x.add(uint32(data[0]), b); err == nil && got != nil {
 				r = got
 			}
 			data = data[1+n:]
 		}
+		begin()
 		o := outcome(flat{}, nil, p, &x, r)
 		_ = trace.Validate(o.Trace)
 	})
