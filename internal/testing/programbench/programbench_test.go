@@ -90,7 +90,7 @@ func TestTables(t *testing.T) {
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"A processor, 4 processors, load 0.10 0.20 0.30 at the start; gcc 12 -O1 -g",
-		"annealing 20 ms 500 ms 25×, 64 MB 0.20×/0.50× 1.00×/1.00× none 1.2 s 1,234",
+		"annealing 20 ms 500 ms 25×, 64 MB 5.00× 0.20×/0.50× 25× 1.00×/1.00× none 1.2 s 1,234",
 		"annealing 3 of 4, and 1 others 250 ms 7 3/1 3/1 to 5/0 2 3 120 executions 2.0 s",
 	} {
 		if !strings.Contains(got, want) {

@@ -13,7 +13,7 @@ func printTables(w io.Writer, all *results) error {
 	fmt.Fprintf(w, "%s, %d processors, load %s at the start; %s -O1 -g\n", all.Machine.Model, all.Machine.CPUs, all.Machine.Load, all.Machine.Compiler)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, size := range all.Settings.Accesses {
-		fmt.Fprintf(t, "\nAbout %s accesses. Processor time and, after /, peak memory as multiples of ThreadSanitizer's.\n", wording.Thousands(size))
+		fmt.Fprintf(t, "\nAbout %s accesses. Plain, profiled and recorded: processor time as a multiple of native's and of ThreadSanitizer's, / peak memory of ThreadSanitizer's.\n", wording.Thousands(size))
 		fmt.Fprintln(t, "program\tnative\tThreadSanitizer\tplain\tprofiled\trecorded\tfirst execution\texecutions/s\t")
 		for _, r := range all.Rows {
 			if r.Accesses != size {
@@ -21,7 +21,7 @@ func printTables(w io.Writer, all *results) error {
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s %s, %s\t%s\t%s\t%s\t%s\t%s\t\n", r.Program,
 				seconds(r.Native.Processor), seconds(r.TSan.Processor), times(r.TSan.Processor, r.Native.Processor), megabytes(r.TSan.Peak),
-				against(r.Plain, r.TSan), against(r.Profiled, r.TSan), against(r.Recorded, r.TSan), seconds(r.FirstExecution), rate(r.PerSecond))
+				against(r.Plain, &r), against(r.Profiled, &r), against(r.Recorded, &r), seconds(r.FirstExecution), rate(r.PerSecond))
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -51,12 +51,12 @@ func printTables(w io.Writer, all *results) error {
 	return t.Flush()
 }
 
-// against prints a cost as multiples of another: "0.31×/1.2×".
-func against(c, other cost) string {
+// against prints a cost as multiples of native's and of ThreadSanitizer's: "4.0× 0.31×/1.2×".
+func against(c cost, r *row) string {
 	if c.Executions == 0 {
 		return "none"
 	}
-	return times(c.Processor, other.Processor) + "/" + times(float64(c.Peak), float64(other.Peak))
+	return times(c.Processor, r.Native.Processor) + " " + times(c.Processor, r.TSan.Processor) + "/" + times(float64(c.Peak), float64(r.TSan.Peak))
 }
 
 func times(a, b float64) string {
