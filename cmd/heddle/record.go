@@ -17,6 +17,7 @@ type recordCommand struct {
 	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${strategies}; otherwise no thread is preempted."`
 	earlyFlag
 	spuriousFlag
+	expectFlag
 	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
@@ -37,7 +38,10 @@ type recordJSON struct {
 }
 
 func (c *recordCommand) Run(a *app) error {
-	opts := engine.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
+	if err := c.checkExit(); err != nil {
+		return err
+	}
+	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {
