@@ -197,7 +197,7 @@ const (
 	gapSpontaneous = "signals, timers or child processes may come at any time"
 	gapSelect      = "a select has too many cases"
 	gapWakes       = "a futex call wakes some of several waiters"
-	gapAccesses    = "not every access to memory was recorded"
+	gapAccesses    = "an execution makes too many accesses to memory to tell its states apart: a smaller input may show more"
 	gapOutside     = "executions depend on more than the schedule"
 )
 

@@ -68,7 +68,7 @@ type recording struct {
 	mallocs     bool   // allocations are among the events sent
 	sparse      bool   // only scheduling points are kept
 	kept, most  uint64 // of the events that are not scheduling points: kept, and the limit
-	cut         bool   // there were more than most
+	cut         bool   // there were more than most, which may be known at the end only
 	shown, show uint64 // accesses that the watcher has seen, and the limit
 	hidden      bool   // there were more than show
 }
