@@ -7,6 +7,7 @@
 #include "core/own_memory.h"
 #include "core/program_memory.h"
 #include "core/rings.h"
+#include "core/stacks.h"
 #include "memory/heap.h"
 #include "memory/shadow.h"
 
