@@ -198,7 +198,9 @@ const (
 	gapSelect      = "a select has too many cases"
 	gapWakes       = "a futex call wakes some of several waiters"
 	gapAccesses    = "an execution makes too many accesses to memory to tell its states apart: a smaller input may show more"
-	gapOutside     = "executions depend on more than the schedule"
+	gapOutside     = "executions wait for other processes or the network"
+	gapRandom      = "the program draws random numbers"
+	gapShared      = "executions share a process, and one may affect the next"
 )
 
 // expand adds the prefixes that differ from t, the execution of p, in one scheduling decision after
