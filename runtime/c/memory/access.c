@@ -118,6 +118,7 @@ static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) 
 // Handles an access of a watched execution whose step is not remembered (shadow.h).
 static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
+  if (size == 1 && op <= HD_OP_WRITE && t->progress.quiet <= HD_QUIET && hd_shadow_byte_hit(t, addr, op, pc)) return;
   if (freed(addr)) bad(addr, size, op, pc);
   bool point = hd_is_point(pc);
   if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
