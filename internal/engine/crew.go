@@ -33,6 +33,7 @@ type crew struct {
 	judge  sync.Mutex
 	size   int // targets wanted
 	began  time.Time
+	eager  bool // start the others at once, and wait for them; for tests
 
 	known    []trace.Module // when the others were started
 	starting chan target.Target
@@ -42,10 +43,10 @@ type crew struct {
 	cancel   context.CancelFunc
 }
 
-// newCrew returns a crew of at most size targets, t included. The others are started when the
+// newCrew returns a crew of at most opts.Processes targets, t included. The others are started when the
 // simplification takes long.
-func newCrew(t target.Target, oracle verdict, size int) *crew {
-	c := &crew{target: t, oracle: oracle, size: size, began: time.Now()}
+func newCrew(t target.Target, oracle verdict, opts *SimplifyOptions) *crew {
+	c := &crew{target: t, oracle: oracle, size: opts.Processes, began: time.Now(), eager: opts.eager}
 	if _, ok := target.As[target.Replicator](t); !ok {
 		c.alone = true
 	}
@@ -54,23 +55,17 @@ func newCrew(t target.Target, oracle verdict, size int) *crew {
 
 // width returns how many plans execute at a time at present.
 func (c *crew) width() int {
-	if c.alone || c.size < 2 || time.Since(c.began) < crewAfter {
+	if c.alone || c.size < 2 || !c.eager && time.Since(c.began) < crewAfter {
 		return 1
 	}
 	if c.starting == nil {
 		c.start()
 	}
-	for c.pending > 0 {
-		select {
-		case t := <-c.starting:
-			c.pending--
-			if t != nil {
-				c.others = append(c.others, t)
-			}
-			continue
-		default:
+	for c.pending > 0 && (c.eager || len(c.starting) > 0) {
+		c.pending--
+		if t := <-c.starting; t != nil {
+			c.others = append(c.others, t)
 		}
-		break
 	}
 	return 1 + len(c.others)
 }

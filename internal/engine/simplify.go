@@ -65,7 +65,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			return nil, err
 		}
 	}
-	several := newCrew(t, verdictOf(recorded, opts.Locate, opts.Where), opts.Processes)
+	several := newCrew(t, verdictOf(recorded, opts.Locate, opts.Where), &opts)
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,

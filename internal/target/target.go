@@ -10,8 +10,8 @@ import (
 )
 
 // Target is a program ready to be executed repeatedly. Its methods may be called from one goroutine
-// at a time, except for Modules. Their errors are heddle's own failures (the target was lost, the program is not
-// supported); the program's bugs are outcomes.
+// at a time, except for Modules. Their errors are heddle's own failures (the target was lost, the
+// program is not supported); the program's bugs are outcomes.
 type Target interface {
 	// Run runs one execution, which starts from the same state whatever ran before. It satisfies
 	// schedule.Executor.
