@@ -22,6 +22,7 @@ type findCommand struct {
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
 	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	jobsFlag
 	expectFlag
 	racesFlag
 	spuriousFlag
@@ -50,9 +51,14 @@ func (c *findCommand) options() (engine.Options, error) {
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
 	}
+	processes, err := c.processes()
+	if err != nil {
+		return engine.Options{}, err
+	}
 	opts, err := c.searchFlags.options()
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
 	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
+	opts.Simplify.Processes = processes
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = c.Stale
 	}

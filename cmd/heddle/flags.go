@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -25,6 +27,19 @@ type watchdogFlag struct {
 type isolationFlags struct {
 	Isolation string `predictor:"isolation" placeholder:"HOW" help:"How to isolate executions: restore memory (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
 	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution then runs in its own process."`
+}
+
+// jobsFlag says how many processes of a program run at once.
+type jobsFlag struct {
+	Jobs int `short:"j" placeholder:"N" help:"Simplify with up to N processes of the program at once (otherwise one for each core). The result is the same for every N. Programs that use files or start processes have one, and so do Go programs."`
+}
+
+// processes returns the number of processes to simplify with.
+func (f jobsFlag) processes() (int, error) {
+	if f.Jobs < 0 {
+		return 0, usage.Errorf("--jobs cannot be negative")
+	}
+	return cmp.Or(f.Jobs, runtime.GOMAXPROCS(0)), nil
 }
 
 // runFlags say how a program is run, for commands that take one or its trace.

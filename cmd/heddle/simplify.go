@@ -26,6 +26,7 @@ type simplifyCommand struct {
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
 	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
+	jobsFlag
 	drawFlags
 	statsFlag
 	runFlags
@@ -70,6 +71,10 @@ func (c *simplifyCommand) Run(a *app) error {
 	case c.Gap, c.Derivation != "":
 		return usage.Errorf("--gap and --derivation go with --static")
 	}
+	processes, err := c.processes()
+	if err != nil {
+		return err
+	}
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
 		return err
@@ -84,7 +89,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	defer t.Close()
 	p := a.progress()
 	names := report.NewRunning(t.Modules)
-	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Processes: processes, Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", wording.Count(s.Executions, "execution"), s.Iteration, wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()

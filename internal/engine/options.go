@@ -112,6 +112,10 @@ type SimplifyOptions struct {
 	NoExtra   bool
 	Endless   bool
 	MaxSteps  int // step budget of an execution; 0 means the target's default
+	// Processes is how many targets of the program execute candidates at once, if the target is a
+	// target.Replicator and simplification takes long; 0 means 1. The result does not depend on it.
+	Processes int
+	eager     bool // start the targets at once; for tests
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
 	// Where and Locate are like those of Options; a search uses those instead.

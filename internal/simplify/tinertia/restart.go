@@ -145,12 +145,15 @@ func (s *search) restart(limit int) (better, exhausted bool, err error) {
 func (s *search) runPrefixes(batch []*prefix) (*verdict, error) {
 	var best *verdict
 	st := s.stats[Restart]
-	err := s.executeAll(batch, func(p *prefix, v *verdict, executed bool) {
+	err := s.executeAll(batch, s.frontier.view, func(p *prefix, v *verdict, seen *view, executed bool) {
 		st.Tried++
 		if executed {
 			st.Executed++
 		}
-		s.frontier.expand(p, v.trace, s.cur.cost, s.opts.Delays)
+		if seen == nil {
+			seen = s.frontier.view(v.trace)
+		}
+		s.frontier.expand(p, seen, s.cur.cost, s.opts.Delays)
 		simpler := v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0)
 		if simpler {
 			kept := *v // memory may drop the trace
@@ -203,14 +206,28 @@ const (
 	gapShared      = "executions share a process, and one may affect the next"
 )
 
-// expand adds the prefixes that differ from t, the execution of p, in one scheduling decision after
-// p.
-func (f *frontier) expand(p *prefix, t *trace.Trace, cost trace.Cost, delays schedule.Delays) {
-	q := newSequence(t)
+// view is what expand needs of an execution: most of the work, and independent of other executions.
+type view struct {
+	q      *sequence
+	states *states // nil unless merges
+}
+
+// view returns the view of an execution. It may be called from any goroutine.
+func (f *frontier) view(t *trace.Trace) *view {
+	seen := &view{q: newSequence(t)}
+	if f.merges {
+		seen.states = statesOf(seen.q)
+	}
+	return seen
+}
+
+// expand adds the prefixes that differ from the execution of p in one scheduling decision after p.
+func (f *frontier) expand(p *prefix, seen *view, cost trace.Cost, delays schedule.Delays) {
+	q := seen.q
 	if !f.follows(p, q) {
 		return
 	}
-	w := newWalk(f, p, q, delays)
+	w := newWalk(f, p, seen, delays)
 	for i := range q.events {
 		if i == maxWalk {
 			f.gap = cmp.Or(f.gap, gapLong)
@@ -286,14 +303,14 @@ type walk struct {
 	spent
 }
 
-func newWalk(f *frontier, p *prefix, q *sequence, delays schedule.Delays) *walk {
+func newWalk(f *frontier, p *prefix, seen *view, delays schedule.Delays) *walk {
+	q := seen.q
 	w := &walk{
-		f: f, p: p, q: q, delays: delays, next: nextSteps(q), done: map[trace.ThreadID]int{},
+		f: f, p: p, q: q, states: seen.states, delays: delays, next: nextSteps(q), done: map[trace.ThreadID]int{},
 		knows: map[trace.ThreadID]uint64{}, ended: map[trace.ThreadID]bool{}, wait: map[trace.ThreadID]trace.Site{},
 		queued: !slices.ContainsFunc(q.trace.Threads, func(t trace.Thread) bool { return t.IsClock() }) && q.trace.Header.Target != "go",
 	}
 	if f.merges {
-		w.states = statesOf(q)
 		knows := map[trace.ThreadID]uint64{}
 		for i := range q.steps {
 			id := q.steps[i].Thread

@@ -24,8 +24,11 @@ const (
 )
 
 // Batch executes plans, several at a time if it can. It calls done with the number of each plan and
-// its outcome, in the order of the plans, until done returns false. An error is heddle's own failure.
-type Batch func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error
+// its outcome, in the order of the plans, until done returns false. Before that it calls look, if not
+// nil, with each outcome: in any order, and from several goroutines. An outcome that look was called
+// with may be replaced by that of another execution of the same plan; look is called with that one,
+// too. An error is heddle's own failure.
+type Batch func(ctx context.Context, plans []schedule.Plan, look func(int, *schedule.Outcome), done func(int, schedule.Outcome) bool) error
 
 // Input is the trace to simplify and the oracle for its bug.
 type Input struct {
@@ -55,9 +58,12 @@ type Options struct {
 	Extra int
 	// ExtraTime bounds the time of these executions; 0 means no bound.
 	ExtraTime time.Duration
-	// Batch executes the prefixes of Restart, if not nil. The result does not depend on how many
-	// plans it executes at a time.
+	// Batch executes the prefixes of Restart, if not nil, and the candidates of the other
+	// operations while Width is more than 1. The result does not depend on how many plans it
+	// executes at a time: candidates after an accepted one are executed in vain.
 	Batch Batch
+	// Width returns how many plans Batch executes at a time at present; nil means 1.
+	Width func() int
 	// Accesses records every access to memory, so that Restart recognises executions that only order
 	// independent operations differently. Executions with far more accesses than scheduling decisions
 	// are recorded without.
