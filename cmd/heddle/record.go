@@ -30,14 +30,14 @@ func (c *recordCommand) Help() string {
 }
 
 type recordJSON struct {
-	Outcome string          `json:"outcome"` // found, clean
-	Trace   string          `json:"trace"`
-	Status  int32           `json:"status"`
-	Events  int             `json:"events"` // in the trace
-	Cost    trace.Cost      `json:"cost"`
+	Outcome string     `json:"outcome"` // found, clean
+	Trace   string     `json:"trace"`
+	Status  int32      `json:"status"`
+	Events  int        `json:"events"` // in the trace
+	Cost    trace.Cost `json:"cost"`
 	// Accesses is the number of accesses recorded, if the execution made more.
-	Accesses int `json:"accesses,omitempty"`
-	Finding *result.Finding `json:"finding,omitempty"`
+	Accesses int             `json:"accesses,omitempty"`
+	Finding  *result.Finding `json:"finding,omitempty"`
 }
 
 func (c *recordCommand) Run(a *app) error {
