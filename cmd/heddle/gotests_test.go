@@ -188,7 +188,7 @@ func TestGoJobs(t *testing.T) {
 		}
 		var want found
 		for _, jobs := range []string{"1", "2", "4"} {
-			tests, _ := runTest(t, goModule(t, "fail/"+name), nil, exitFound, "--no-simplify", "--seed=3", "-timeout=0", "-count=200000", "-j="+jobs, "./"+name)
+			tests, _ := runTest(t, goModule(t, "fail/"+name), nil, exitFound, "--no-simplify", "--seed=3", "-timeout=0", "-count=200000", "-j="+jobs, "./fail/"+name)
 			if len(tests) != 1 || tests[0].Finding == nil {
 				t.Fatalf("%s, -j %s: %+v", name, jobs, tests)
 			}
