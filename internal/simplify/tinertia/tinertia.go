@@ -64,6 +64,9 @@ type Options struct {
 	Batch Batch
 	// Width returns how many plans Batch executes at a time at present; nil means 1.
 	Width func() int
+	// Memory bounds about how many bytes executions and schedules may take that are remembered; 0
+	// means no bound. Beyond it, fewer results are shown to be minimal.
+	Memory int64
 	// Accesses records every access to memory, so that Restart recognises executions that only order
 	// independent operations differently. Executions with far more accesses than scheduling decisions
 	// are recorded without.
@@ -134,6 +137,9 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		extra:   opts.Extra,
 		visited: map[uint64]bool{},
 		stats:   newStats(),
+	}
+	if opts.Memory > 0 {
+		s.memory.room = int(min(remembered, opts.Memory/4/rememberedSize))
 	}
 	if opts.room > 0 {
 		s.memory.room = opts.room
