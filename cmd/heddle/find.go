@@ -35,7 +35,7 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, another exit status; with --races-fail a data race as well. Writes the
+uncaught exception, an exit status other than 0; with --races-fail a data race as well. Writes the
 trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
 was found, 0 if none was, and 3 if the search was interrupted, or if no execution ended, so
 nothing is known.`

@@ -109,7 +109,15 @@ type racesFlag struct {
 }
 
 type expectFlag struct {
-	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status but 0)."`
+}
+
+// status returns the exit status of a good execution.
+func (f expectFlag) status() int32 {
+	if f.ExpectExit == nil {
+		return 0
+	}
+	return *f.ExpectExit
 }
 
 func (f expectFlag) checkExit() error {

@@ -47,7 +47,7 @@ type Options struct {
 	// except for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Findings,
 	// races and leaks seen before are not reported again.
 	Resume []byte
-	// ExpectStatus is the exit status of a good execution; nil means that of the first execution.
+	// ExpectStatus is the exit status of a good execution; nil means 0.
 	ExpectStatus *int32
 	// Points are memory instructions that are scheduling points from the start.
 	Points []trace.Site

@@ -40,17 +40,32 @@ func (s *search) saw(t *trace.Trace, races []race.Race) {
 }
 
 // witness returns a trace with just enough of t to name an object as of event at: it contains only
-// the block that holds the object.
+// the block that holds the object, or the frame, and the event that tells where its function was.
 func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 	w := &trace.Trace{Modules: t.Modules, Threads: t.Threads, Stacks: [][]trace.Site{nil}}
 	w.Header.Target, w.Header.BuildID = t.Header.Target, t.Header.BuildID
 	if t.Header.MaxAccesses > 0 {
 		return w // the detector counted accesses that the trace omits, so at does not index its events
 	}
+	told := -1
+	if o.Region() == trace.RegionStack {
+		if told = trace.Running(t.Events, trace.ThreadID(o.Index()), at); told >= 0 {
+			e := t.Events[told]
+			if int(e.Stack) < len(t.Stacks) {
+				w.Stacks = append(w.Stacks, t.Stacks[e.Stack])
+				e.Stack = 1
+			}
+			w.Events = []trace.Event{e}
+		}
+	}
 	for _, l := range t.Locals {
 		if l.Object == o && l.Event <= at {
-			l.Event = 0
-			w.Locals = []trace.Local{l}
+			if l.Event == told {
+				l.Event = 0
+			} else {
+				l.Event = -1 // before the event that is left
+			}
+			w.Locals = append(w.Locals, l)
 		}
 	}
 	if o.Region() != trace.RegionHeap {

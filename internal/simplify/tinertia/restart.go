@@ -214,8 +214,10 @@ const (
 	gapSpontaneous = "signals, timers or child processes may come at any time"
 	gapSelect      = "a select has too many cases"
 	gapWakes       = "a futex call wakes some of several waiters"
-	gapAccesses    = "not every access to memory was recorded"
-	gapOutside     = "executions depend on more than the schedule"
+	gapAccesses    = "an execution makes too many accesses to memory to tell its states apart: a smaller input may show more"
+	gapOutside     = "executions wait for other processes or the network"
+	gapRandom      = "the program draws random numbers"
+	gapShared      = "executions share a process, and one may affect the next"
 )
 
 // view is what expand needs of an execution: most of the work, and independent of other executions.

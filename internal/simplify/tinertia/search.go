@@ -225,8 +225,12 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 		return nil, errNoTrace
 	}
 	switch {
-	case out.External || out.Shared || out.Random:
+	case out.External:
 		s.gap = cmp.Or(s.gap, gapOutside)
+	case out.Random:
+		s.gap = cmp.Or(s.gap, gapRandom)
+	case out.Shared:
+		s.gap = cmp.Or(s.gap, gapShared)
 	case out.Trace.Header.MaxAccesses != 0 && s.plan.Accesses:
 		s.gap = cmp.Or(s.gap, gapAccesses)
 	}
