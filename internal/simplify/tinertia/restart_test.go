@@ -256,3 +256,30 @@ func TestFrontierSize(t *testing.T) {
 		t.Error("no search ran out of room")
 	}
 }
+
+// TestFloor: a data race with one switch and no preemption is minimal whatever is not known of other
+// schedules, and restart executes nothing for it; nothing else with a switch is minimal without search.
+func TestFloor(t *testing.T) {
+	for _, c := range []struct {
+		kind                  trace.Kind
+		switches, preemptions int
+		want                  bool
+	}{
+		{trace.Race, 0, 0, true}, {trace.Race, 1, 0, true}, {trace.Race, 1, 1, false}, {trace.Race, 2, 0, false},
+		{trace.Deadlock, 0, 0, true}, {trace.Deadlock, 1, 0, false}, {trace.Assertion, 1, 0, false},
+	} {
+		s := &search{
+			cur:  &sequence{cost: trace.Cost{Switches: c.switches, Preemptions: c.preemptions}, trace: &trace.Trace{Ending: trace.Ending{Kind: c.kind}}},
+			opts: &Options{Operations: []Operation{Restart}}, gap: gapAccesses, frontier: &frontier{},
+		}
+		if s.atFloor() {
+			if better, err := s.tryRestart(1); better || err != nil || !s.exhausted {
+				t.Errorf("%+v: restart: %t, %v, exhausted %t", c, better, err, s.exhausted)
+			}
+		}
+		s.exhausted = true
+		if got, why := s.shown(nil); got != c.want || got != (why == "") {
+			t.Errorf("%+v: %t, %q", c, got, why)
+		}
+	}
+}
