@@ -96,6 +96,7 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	names := report.NewRunning(t.Modules)
+	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 
 	p := a.progress()

@@ -115,7 +115,8 @@ type SimplifyOptions struct {
 	// Processes is how many targets of the program execute candidates at once, if the target is a
 	// target.Replicator and simplification takes long; 0 means 1. The result does not depend on it.
 	Processes int
-	eager     bool // start the targets at once; for tests
+	Memory    int64 // bounds what is remembered, as tinertia.Options.Memory
+	eager     bool  // start the targets at once; for tests
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
 	// Where and Locate are like those of Options; a search uses those instead.
