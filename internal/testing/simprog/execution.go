@@ -245,9 +245,9 @@ func (x *execution) arrive(t *Thread, again bool) {
 	}
 	if x.count(t); !x.over {
 		x.policy.arrive(t)
-	}
-	if !again {
-		x.holds.arrive(t)
+		if !again {
+			x.holds.arrive(t)
+		}
 	}
 }
 

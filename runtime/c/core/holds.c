@@ -122,7 +122,7 @@ void hd_holds_arrive(struct hd_thread *t) {
     if (of(h, HD_HOLD_REACHED) && stands(h, t)) continue;
     t->holds |= 1ull << i;
   }
-  t->held_at = hd.points + 1; // hd_point counts this arrival next
+  t->held_at = hd.points;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = waiting.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];

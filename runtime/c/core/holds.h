@@ -12,6 +12,6 @@ void hd_holds_chosen(struct hd_thread *t, bool script); // ends t's holds
 void hd_holds_done(struct hd_thread *t, int32_t result); // t's pending operation was committed
 void hd_holds_report(void);
 bool hd_held(const struct hd_thread *t);
-bool hd_holds_hide(void); // removes from hd.enabled those threads that the policy must not choose; false: there are none
+bool hd_holds_hide(void); // removes the threads that the policy must not choose from hd.enabled; false: no thread is held
 void hd_holds_show(void); // puts them back
 #endif

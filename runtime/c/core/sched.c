@@ -76,12 +76,12 @@ static void run(struct hd_thread *next) {
 void hd_point(struct hd_thread *t) {
   t->progress.quiet = t->progress.stretches = 0;
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
-  if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_arrive(t);
-  for (;;) {
+  for (bool again = false;; again = true) { // after a detour t is at the same operation
     count_point(t);
     if (HD_UNLIKELY(hd.npending)) hd_owe(t);
     if (t->wait.on && !hd_enabled(t)) hd_del(&hd.enabled, t->index);
     hd_policy_arrive(t);
+    if (HD_UNLIKELY(hd.plan.nholds) && !again) hd_holds_arrive(t);
     struct hd_thread *next = choose();
     if (next != t) run(next);
     if (HD_UNLIKELY(t->detour)) {

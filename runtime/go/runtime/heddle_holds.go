@@ -305,8 +305,8 @@ func hdHoldsDone(t *hdThread, flags uint32) {
 // enabled: it spins, and has looked since anything changed.
 func hdHoldWaits(u *hdThread) bool { return u != hd.clock && hdSpinning(u) && u.ran > hd.progress }
 
-// hdHoldsHide removes the threads that the policy must not choose from the enabled ones; false if
-// there are none.
+// hdHoldsHide removes the threads that the policy must not choose from the enabled ones; false if no
+// thread is held.
 func hdHoldsHide() bool {
 	h := &hdHolding
 	if h.n == 0 {
