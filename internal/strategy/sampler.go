@@ -60,7 +60,8 @@ func Parse(name string) (Sampler, error) {
 
 // searches are the strategies that are not samplers, by name.
 var searches = map[string]func(Setting) Strategy{
-	"feedback": func(s Setting) Strategy { return NewFeedback(s) },
+	"feedback":      func(s Setting) Strategy { return NewFeedback(s) },
+	"race-directed": func(s Setting) Strategy { return NewRaceDirected(s) },
 }
 
 // SearchNames returns the names that ParseSearch accepts.
