@@ -43,6 +43,7 @@ type feedbackState struct {
 	Seen   map[uint64]int     `json:"seen,omitempty"`   // executions by the combination of pairs that they showed
 	Turn   int                `json:"turn"`             // index into Corpus
 	Left   int                `json:"left"`             // executions that its schedule has left
+	Batch  int                `json:"batch"`            // plans that the present batch has left
 }
 
 // readSite is an instruction that reads, and what it may read from.
@@ -71,10 +72,14 @@ type abstractSchedule struct {
 }
 
 const (
-	feedbackWindow = 4  // plans made before their outcomes are observed
-	maxEnergy      = 16 // executions of mutants of a schedule in one turn
-	mostMutations  = 2  // of one mutant
+	maxEnergy     = 16 // executions of mutants of a schedule in one turn
+	mostMutations = 2  // of one mutant
 )
+
+// batch returns how many plans are made before the outcome of the first is observed, for a search
+// that has made so many. Few at first, so that the search learns; more later, so that the target does not
+// wait.
+func batch(made uint64) int { return int(max(4, min(64, made/16))) }
 
 // NewFeedback returns a search by reads-from feedback.
 func NewFeedback(s Setting) *Feedback {
@@ -119,9 +124,13 @@ func (f *Feedback) UnmarshalBinary(data []byte) error {
 // Next implements Strategy.
 func (f *Feedback) Next(left int) (Request, bool) {
 	s := &f.state
-	if left == 0 || len(s.Flying) >= feedbackWindow {
+	if left == 0 || s.Batch == 0 && len(s.Flying) > 0 {
 		return Request{}, false
 	}
+	if s.Batch == 0 {
+		s.Batch = batch(s.Made)
+	}
+	s.Batch--
 	s.Made++
 	a := f.mutant()
 	key := int(s.Made)

@@ -35,6 +35,7 @@ type raceState struct {
 	Pairs  []racePair   `json:"pairs,omitempty"` // in the order in which they were seen
 	Turn   int          `json:"turn"`            // index into Pairs
 	Flying int          `json:"flying"`
+	Batch  int          `json:"batch"` // plans that the present batch has left
 }
 
 // racePair is two instructions that may be about one object at the same time.
@@ -45,7 +46,6 @@ type racePair struct {
 }
 
 const (
-	raceWindow = 8 // plans made before their outcomes are observed
 	// A pair that did not meet in patience executions gets one turn in rareTurn.
 	patience, rareTurn = 4, 8
 	// Of later executions one in observeEvery is watched for further races.
@@ -93,9 +93,13 @@ func (d *RaceDirected) UnmarshalBinary(data []byte) error {
 // Next implements Strategy. A plan's key is the number of its pair + 1; 0: without a pair.
 func (d *RaceDirected) Next(left int) (Request, bool) {
 	s := &d.state
-	if left == 0 || s.Flying >= raceWindow {
+	if left == 0 || s.Batch == 0 && s.Flying > 0 {
 		return Request{}, false
 	}
+	if s.Batch == 0 {
+		s.Batch = batch(s.Made)
+	}
+	s.Batch--
 	s.Flying++
 	s.Made++
 	r := Request{Observe: s.Made <= observeAll || s.Made%observeEvery == 0}
