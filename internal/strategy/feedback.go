@@ -22,8 +22,8 @@ import (
 //
 // It differs from the paper in three ways. An acquisition of a lock reads from the release before it,
 // so constraints order critical sections, too. The memory instructions that take part are those that
-// race in some execution seen, rather than all. And every second constraint that is
-// inserted is one whose pair no execution has shown.
+// race in some execution seen, rather than all. And most constraints that are inserted are for pairs
+// that no execution has shown, each once before any is tried twice.
 type Feedback struct {
 	setting Setting
 	source  *rand.PCG
@@ -51,6 +51,7 @@ type readSite struct {
 	Site   trace.Site          `json:"site"`
 	Writes []trace.Site        `json:"writes"` // instructions that change an object which it reads
 	Pairs  map[trace.Site]bool `json:"pairs"`  // what it has read from; 0 for the initial value
+	Tried  map[trace.Site]int  `json:"tried"`  // how often the search inserted a constraint for a pair not seen
 }
 
 // constraint says that read reads from write, which is 0 for the initial value, or with Not that it
@@ -74,6 +75,9 @@ type abstractSchedule struct {
 const (
 	maxEnergy     = 16 // executions of mutants of a schedule in one turn
 	mostMutations = 2  // of one mutant
+	// mostTries is how often a constraint for a pair that no execution has shown is preferred to
+	// others: some are impossible, such as a read that reads from before the thread's own write.
+	mostTries = 6
 )
 
 // batch returns how many plans are made before the outcome of the first is observed, for a search
@@ -152,7 +156,7 @@ func (f *Feedback) mutant() abstract {
 	}
 	s.Left--
 	a := slices.Clone(s.Corpus[s.Turn].Constraints)
-	for range 1 + f.rand.IntN(mostMutations) {
+	for range f.rand.IntN(mostMutations + 1) { // none: another execution of the schedule itself
 		a = f.mutate(a)
 	}
 	return a
@@ -200,21 +204,30 @@ func (f *Feedback) mutate(a abstract) abstract {
 	}
 }
 
-// draw returns a new constraint; every second time one whose pair no execution has shown, if there
-// are any.
+// draw returns a new constraint; mostly one whose pair no execution has shown, if one is left, of those
+// that were inserted least often.
 func (f *Feedback) draw() constraint {
-	if f.rand.IntN(2) == 0 {
-		var unseen []constraint
+	if f.rand.IntN(4) > 0 {
+		var unseen []*readSite
+		var writes []trace.Site
+		least := mostTries - 1
 		for i := range f.state.Reads {
 			r := &f.state.Reads[i]
 			for k := -1; k < len(r.Writes); k++ {
-				if c := (constraint{Read: r.Site, Write: r.from(k)}); !r.Pairs[c.Write] {
-					unseen = append(unseen, c)
+				w := r.from(k)
+				if r.Pairs[w] || r.Tried[w] > least {
+					continue
 				}
+				if r.Tried[w] < least {
+					least, unseen, writes = r.Tried[w], unseen[:0], writes[:0]
+				}
+				unseen, writes = append(unseen, r), append(writes, w)
 			}
 		}
 		if len(unseen) > 0 {
-			return unseen[f.rand.IntN(len(unseen))]
+			i := f.rand.IntN(len(unseen))
+			unseen[i].Tried[writes[i]]++
+			return constraint{Read: unseen[i].Site, Write: writes[i]}
 		}
 	}
 	r := &f.state.Reads[f.rand.IntN(len(f.state.Reads))]
@@ -256,7 +269,8 @@ func (f *Feedback) holds(a abstract) (out []schedule.Hold) {
 				continue
 			}
 			h := schedule.Hold{Site: w, Thread: schedule.AnyThread, Until: c.Read, Same: true, Last: c.Write}
-			if c.Write == 0 {
+			// Whether it suffices that some thread has read before: two threads may both have to.
+			if c.Write == 0 && f.rand.IntN(2) == 0 {
 				h.When = schedule.Ever
 			}
 			out = append(out, h)
@@ -380,6 +394,6 @@ func (f *Feedback) read(s trace.Site) *readSite {
 			return &reads[i]
 		}
 	}
-	f.state.Reads = append(reads, readSite{Site: s, Pairs: map[trace.Site]bool{}})
+	f.state.Reads = append(reads, readSite{Site: s, Pairs: map[trace.Site]bool{}, Tried: map[trace.Site]int{}})
 	return &f.state.Reads[len(reads)]
 }
