@@ -14,7 +14,7 @@ import (
 type recordCommand struct {
 	programFlags
 	seedFlag
-	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${strategies}; otherwise no thread is preempted."`
+	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${policies}; otherwise no thread is preempted."`
 	earlyFlag
 	spuriousFlag
 	expectFlag
