@@ -251,7 +251,14 @@ func (d *DPOR) race(r *recorded, i, me int, uses footprint) []int32 {
 		}
 	}
 	clock[me] = at(base, me) + 1
-	for _, j := range racing {
+	free := i < len(r.decisions) && r.decisions[i].free
+	for n, j := range racing {
+		// What comes between two operations reverses with it, unless it enabled the second.
+		if slices.ContainsFunc(racing[:n], func(k int) bool {
+			return d.after(s.Stack[k].Clock, j) && (free || k > previous && slices.Contains(r.decisions[k].enabled, me))
+		}) {
+			continue
+		}
 		if d.reversible(r, j, i, me, previous) {
 			d.reverse(r, j, i, me, clock)
 		}

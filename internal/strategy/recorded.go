@@ -41,6 +41,7 @@ type decision struct {
 	// another case of a select to try first.
 	others []schedule.Step
 	yields bool
+	free   bool // the operation never blocks
 }
 
 // recorded is a recorded execution.
@@ -103,7 +104,7 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		}
 		s := schedule.Steps(t.Events[i : i+1])[0]
 		s.Thread, s.Wake = of(s.Thread), of(s.Wake)
-		x := decision{step: s, uses: footprintOf(e, last[e.Thread], name)}
+		x := decision{step: s, uses: footprintOf(e, last[e.Thread], name), free: spec.Blocks == ops.Never && e.Op < trace.OpGo}
 		for id := range e.Enabled.All() {
 			if n := of(id); n >= 0 {
 				x.enabled = append(x.enabled, int(n))
