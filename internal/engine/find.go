@@ -96,7 +96,8 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	}
 	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = s.stage.Round, s.behaviours.len(), s.stage.Points, s.expect
 	r.Races = s.named()
-	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential {
+	r.Coverage = s.coverage()
+	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {
 			r.Unseen.Below = below

@@ -146,7 +146,7 @@ func (s *chessState) bound() (least int, ok bool) {
 func (c *CHESS) Coverage() (Coverage, bool) {
 	s := &c.state
 	least, more := s.bound()
-	out := Coverage{Preemptions: s.Bound, Fair: s.Unfair, Missing: s.Missing}
+	out := Coverage{Preemptions: s.Bound, Behaviours: len(s.Seen), Fair: s.Unfair, Missing: s.Missing}
 	switch {
 	case !s.Started || more && least == 0:
 		return out, false
@@ -201,7 +201,6 @@ func (c *CHESS) Observe(o *Observation) {
 	}
 	s.Started = true
 	if s.raced(o) {
-		s.Rounds++
 		c.restart()
 		s.Frontier[0] = []*branch{{Root: true}}
 		return

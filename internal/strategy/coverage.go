@@ -9,14 +9,16 @@ import (
 
 // Coverage is what an exhaustive search has enumerated.
 type Coverage struct {
-	// Complete means that nothing is left to execute: with Preemptions < 0 the program has Executions
-	// behaviours (dpor) or schedules (chess), and all of them were executed; otherwise all schedules
-	// with at most Preemptions preemptions were. It is never set if Missing is not empty.
+	// Complete means that nothing is left to execute: all schedules with at most Preemptions
+	// preemptions, or of every behaviour of the program one, if that is negative. It is never set if
+	// Missing is not empty.
 	Complete    bool `json:"complete"`
 	Preemptions int  `json:"preemptions"`
-	// Executions are those of the enumeration. Redundant ones, which are equivalent to one of them,
-	// and those made with a smaller set of scheduling points do not count.
+	// Executions are those of the enumeration, and Behaviours is the number of their behaviours, by
+	// schedule.Outcome.Signature. Redundant executions, which are equivalent to one of them, and
+	// those made with a smaller set of scheduling points do not count.
 	Executions int `json:"executions"`
+	Behaviours int `json:"behaviours"`
 	Redundant  int `json:"redundant,omitempty"`
 	// Reduced means that of executions that order conflicting operations in the same way only one
 	// was made.
@@ -43,7 +45,10 @@ type enumeration struct {
 	Dir     directory    `json:"threads"`
 	Missing []string     `json:"missing,omitempty"`
 	Unfair  bool         `json:"unfair,omitempty"`
+	Waits   bool         `json:"waits,omitempty"` // an operation may have a time limit
 	Rounds  int          `json:"rounds"`
+	// Seen are the signatures of the executions with the present scheduling points.
+	Seen map[uint64]bool `json:"seen,omitempty"`
 }
 
 // look reads an outcome. It returns nil if the outcome cannot be used; the reason is then in Missing.
@@ -61,11 +66,15 @@ func (x *enumeration) look(o *Observation) *recorded {
 	case out.Ending.Kind == trace.Hang:
 		x.miss("an execution did not end within the step budget")
 	}
+	if x.Seen == nil {
+		x.Seen = map[uint64]bool{}
+	}
+	x.Seen[o.Outcome.Signature] = true
 	r := x.Dir.read(o.Outcome)
 	for _, why := range r.missing {
 		x.miss(why)
 	}
-	x.Unfair = x.Unfair || r.unfair
+	x.Unfair, x.Waits = x.Unfair || r.unfair, x.Waits || r.waits
 	switch seen := o.Seen; {
 	case seen == nil:
 		x.miss("an execution could not be watched for races")
@@ -93,5 +102,10 @@ func (x *enumeration) raced(o *Observation) bool {
 			x.Points = slices.Insert(slices.Clone(x.Points), i, site)
 		}
 	}
-	return len(x.Points) > n
+	if len(x.Points) == n {
+		return false
+	}
+	x.Rounds++
+	x.Seen = nil
+	return true
 }

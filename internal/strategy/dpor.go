@@ -108,7 +108,7 @@ func (d *DPOR) UnmarshalBinary(data []byte) error {
 func (d *DPOR) Coverage() (Coverage, bool) {
 	s := &d.state
 	return Coverage{
-		Complete: s.Done && len(s.Missing) == 0 && !s.Unfair, Preemptions: -1, Executions: s.Executions, Redundant: s.Redundant,
+		Complete: s.Done && len(s.Missing) == 0 && !s.Unfair, Preemptions: -1, Executions: s.Executions, Behaviours: len(s.Seen), Redundant: s.Redundant,
 		Reduced: true, Fair: s.Unfair, Missing: s.Missing,
 	}, s.Started
 }
@@ -148,7 +148,6 @@ func (d *DPOR) Observe(o *Observation) {
 	if s.raced(o) {
 		// Another space: its executions are those of the program with more scheduling points.
 		s.Stack, s.Executions, s.Redundant = nil, 0, 0
-		s.Rounds++
 		s.Started = true
 		return
 	}

@@ -27,7 +27,7 @@ type searched struct {
 }
 
 // execute has a strategy run a program to its end, or for most executions.
-func execute(t testing.TB, s strategy.Strategy, program simprog.Program, most int, after func(*strategy.Observation)) *searched {
+func execute(t testing.TB, s strategy.Strategy, program simprog.Program, most int, points ...trace.Site) *searched {
 	t.Helper()
 	target := simprog.NewWatching(program)
 	out := &searched{schedules: map[string]int{}, endings: map[string]int{}, signatures: map[uint64]int{}}
@@ -55,11 +55,8 @@ func execute(t testing.TB, s strategy.Strategy, program simprog.Program, most in
 			out.endings[ending(&o)]++
 			out.signatures[o.Signature]++
 		}
-		if after != nil {
-			after(&x)
-		}
 	}
-	run(strategy.FirstRequest(&strategy.Setting{Seed: 1}))
+	run(strategy.FirstRequest(&strategy.Setting{Seed: 1, Points: points}))
 	for out.executions < most {
 		r, ok := s.Next(-1)
 		if !ok {
@@ -259,7 +256,7 @@ func TestDPOR(t *testing.T) {
 	for seed := uint64(0); programs < 150 && seed < 3000; seed++ {
 		program := randomProgram(seed)
 		d := strategy.NewDPOR(strategy.Setting{Seed: 1})
-		got := execute(t, d, program, most, nil)
+		got := execute(t, d, program, most)
 		if !got.done {
 			continue
 		}
@@ -293,4 +290,106 @@ func TestDPOR(t *testing.T) {
 func points(s strategy.Strategy) []trace.Site {
 	r := s.(interface{ ScheduledAt() []trace.Site })
 	return r.ScheduledAt()
+}
+
+// TestCHESS: with a bound on preemptions the search executes exactly the schedules that brute force
+// finds, each once, and without a bound all of them.
+func TestCHESS(t *testing.T) {
+	const most = 3000
+	programs, executions := 0, [4]int{}
+	for seed := uint64(0); programs < 40 && seed < 1000; seed++ {
+		program := randomProgram(seed)
+		c := strategy.NewCHESS(strategy.Setting{Seed: 1}, -1)
+		all := execute(t, c, program, most)
+		if !all.done {
+			continue
+		}
+		programs++
+		at := points(c)
+		for bound := -1; bound < 3; bound++ {
+			want := enumerate(t, program, at, bound, most)
+			got := all
+			if bound >= 0 {
+				got = execute(t, strategy.NewCHESS(strategy.Setting{Seed: 1, Points: at}, bound), program, most, at...)
+			}
+			if !maps.Equal(got.schedules, want.schedules) {
+				t.Fatalf("%s: bound %d: %d schedules, want %d", program.Name, bound, len(got.schedules), len(want.schedules))
+			}
+			v := got.coverage
+			if !v.Complete || v.Executions != len(want.schedules) || v.Preemptions != bound && v.Preemptions != -1 ||
+				v.Preemptions == -1 && len(want.schedules) != len(all.schedules) {
+				t.Fatalf("%s: bound %d: %+v, want %d", program.Name, bound, v, len(want.schedules))
+			}
+			executions[bound+1] += len(want.schedules)
+		}
+	}
+	t.Logf("%d programs: %d schedules; with 0, 1 and 2 preemptions %v", programs, executions[0], executions[1:])
+	if programs < 40 || executions[1] >= executions[2] || executions[2] >= executions[3] || executions[3] >= executions[0] {
+		t.Errorf("%d programs, %v schedules", programs, executions)
+	}
+}
+
+// TestExhaustiveResume: a search that is saved after any execution, with its plan in flight, makes
+// the same executions as one that is not.
+func TestExhaustiveResume(t *testing.T) {
+	program := simprog.LockedUpdate(2)
+	for name, make := range map[string]func(strategy.Setting) strategy.Strategy{
+		"dpor":  func(s strategy.Setting) strategy.Strategy { return strategy.NewDPOR(s) },
+		"chess": func(s strategy.Setting) strategy.Strategy { return strategy.NewCHESS(s, 2) },
+	} {
+		setting := strategy.Setting{Seed: 1}
+		want := execute(t, make(setting), program, 5000)
+		s := &saving{t: t, make: make, setting: setting, Strategy: make(setting)}
+		got := execute(t, s, program, 5000)
+		if !maps.Equal(want.schedules, got.schedules) || want.executions != got.executions || want.executions < 2 {
+			t.Errorf("%s: %d executions, without saving %d", name, got.executions, want.executions)
+		}
+	}
+}
+
+// saving saves a strategy and continues with what was saved between any two calls.
+type saving struct {
+	strategy.Strategy
+	t       *testing.T
+	make    func(strategy.Setting) strategy.Strategy
+	setting strategy.Setting
+	calls   int
+}
+
+func (s *saving) renew(r *strategy.Request) *strategy.Request {
+	s.t.Helper()
+	if s.calls++; s.calls%5 != 0 {
+		return r
+	}
+	var flight []strategy.InFlight
+	if r != nil {
+		flight = append(flight, strategy.InFlight{Request: *r})
+	}
+	data, err := strategy.Save(s.Strategy, s.setting, flight)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	fresh := s.make(s.setting)
+	flight, err = strategy.Restore(data, fresh, s.setting)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.Strategy = fresh
+	if len(flight) > 0 {
+		return &flight[0].Request
+	}
+	return nil
+}
+
+func (s *saving) Next(left int) (strategy.Request, bool) {
+	r, ok := s.Strategy.Next(left)
+	if ok {
+		r = *s.renew(&r)
+	}
+	return r, ok
+}
+
+func (s *saving) Observe(o *strategy.Observation) {
+	s.Strategy.Observe(o)
+	s.renew(nil)
 }

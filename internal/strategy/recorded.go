@@ -53,6 +53,7 @@ type recorded struct {
 	ended     []bool            // by thread
 	missing   []string          // why the search cannot enumerate all executions like this one
 	unfair    bool              // a thread yields or waits in a loop
+	waits     bool              // an operation may have had a time limit
 }
 
 func (d *decision) thread() int { return int(d.step.Thread) }
@@ -99,6 +100,7 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		case e.Early() || spec.Blocks == ops.UntilTime || spec.Does == ops.Sleep:
 			r.miss("a thread slept, or a wait timed out, and times are not enumerated")
 		}
+		r.waits = r.waits || spec.Deadline || spec.Does == ops.Resume || spec.Of == ops.Descriptor
 		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}

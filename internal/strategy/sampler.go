@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/schedule"
@@ -56,14 +57,42 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
+// Searches returns the names of the exhaustive searches, which ParseSearch accepts alone.
+func Searches() []string { return []string{"chess", "dpor"} }
+
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
-// samplers, or of all without a name. A Strategy that is not a sampler gets its name here.
-func ParseSearch(names []string) (func(Setting) Strategy, error) {
+// samplers, one of Searches, or, without a name, a Finishing with a Portfolio of all samplers.
+// preemptions is CHESS's bound, and selects CHESS; nil means that there is none.
+func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, error) {
+	bound := -1
+	if preemptions != nil {
+		bound = *preemptions
+		switch {
+		case bound < 0:
+			return nil, fmt.Errorf("invalid --preemptions %d: want 0 or more", bound)
+		case len(names) == 0:
+			names = []string{"chess"}
+		case len(names) != 1 || names[0] != "chess":
+			return nil, fmt.Errorf("--preemptions bounds the strategy chess, and not %s", strings.Join(names, ", "))
+		}
+	}
+	if i := slices.IndexFunc(names, func(n string) bool { return slices.Contains(Searches(), n) }); i >= 0 {
+		switch {
+		case len(names) > 1:
+			return nil, fmt.Errorf("strategy %s is exhaustive and cannot take turns with others", names[i])
+		case names[i] == "dpor":
+			return func(s Setting) Strategy { return NewDPOR(s) }, nil
+		}
+		return func(s Setting) Strategy { return NewCHESS(s, bound) }, nil
+	}
+	if len(names) == 0 {
+		return func(s Setting) Strategy { return NewFinishing(s, NewPortfolio(s)) }, nil
+	}
 	var samplers []Sampler
 	for _, name := range names {
 		s, err := Parse(name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w, %s", err, strings.Join(Searches(), ", "))
 		}
 		samplers = append(samplers, s)
 	}

@@ -128,7 +128,7 @@ func TestParseSearch(t *testing.T) {
 		names []string
 		want  string
 	}{{nil, "portfolio random pct stay pos"}, {[]string{"pos", "random"}, "portfolio pos random"}} {
-		search, err := ParseSearch(test.names)
+		search, err := ParseSearch(test.names, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestParseSearch(t *testing.T) {
 			t.Errorf("%v: %q, want %q", test.names, got, test.want)
 		}
 	}
-	if _, err := ParseSearch([]string{"pos", "chess"}); err == nil {
+	if _, err := ParseSearch([]string{"pos", "chess"}, nil); err == nil {
 		t.Error("no error for an unknown name")
 	}
 }
