@@ -60,6 +60,10 @@ type branch struct {
 	// Variant means that Step is another result of an operation whose first one was explored, and
 	// with it the question which others there are.
 	Variant bool `json:"v,omitempty"`
+	// Of is set in a branch whose execution shows what the threads that the branch Of left would have
+	// done; Known is what it showed. Of is then executed again.
+	Of    *branch  `json:"of,omitempty"`
+	Known []waiter `json:"k,omitempty"`
 }
 
 // length returns the number of decisions that the branch's plan makes.
@@ -200,6 +204,17 @@ func (c *CHESS) Observe(o *Observation) {
 		delete(s.Flying, o.Request.Key)
 	}
 	s.Started = true
+	if of := b.Of; of != nil {
+		if o.Outcome != nil && o.Outcome.Trace != nil {
+			of.Known = s.Dir.waiters(o.Outcome)
+		}
+		if len(of.Known) == 0 {
+			s.miss(unknownStep)
+			return
+		}
+		s.Frontier[of.Preemptions] = append(s.Frontier[of.Preemptions], of)
+		return
+	}
 	if s.raced(o) {
 		c.restart()
 		s.Frontier[0] = []*branch{{Root: true}}
@@ -211,6 +226,14 @@ func (c *CHESS) Observe(o *Observation) {
 	}
 	if len(r.decisions) < b.length() {
 		s.miss("an execution ended before its schedule did, so the program depends on more than the schedule")
+		return
+	}
+	if len(b.Known) > 0 {
+		r.know(b.Known)
+		b.Known = nil
+	} else if r.untold && len(s.Missing) == 0 {
+		prefix, last := r.probe()
+		s.Frontier[b.Preemptions] = append(s.Frontier[b.Preemptions], &branch{Prefix: prefix, Step: last, Preemptions: b.Preemptions, Of: b})
 		return
 	}
 	s.Executions[b.Preemptions]++

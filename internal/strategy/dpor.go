@@ -48,6 +48,10 @@ type dporState struct {
 	Executions int         `json:"executions"`
 	Redundant  int         `json:"redundant"`
 	Planned    int         `json:"planned"`
+	// Probe is the script of an execution that shows what the threads that the last one left would
+	// have done; Known is what it showed. The last execution is then made again.
+	Probe []schedule.Step `json:"probe,omitempty"`
+	Known []waiter        `json:"known,omitempty"`
 }
 
 // dporNode is a state of the program: the one before the decision with its index.
@@ -120,7 +124,9 @@ func (d *DPOR) Next(left int) (Request, bool) {
 		return Request{}, false
 	}
 	plan := schedule.Plan{Policy: schedule.Fair, Seed: d.setting.FirstSeed(), Repeat: 1, Points: s.Points, Record: true}
-	if len(s.Stack) > 0 {
+	if len(s.Probe) > 0 {
+		plan.Mode, plan.Threads, plan.Script = schedule.Strict, s.Dir.Threads, s.Probe
+	} else if len(s.Stack) > 0 {
 		plan.Mode = schedule.Strict
 		plan.Threads = s.Dir.Threads
 		for _, n := range s.Stack {
@@ -145,9 +151,20 @@ func (d *DPOR) Observe(o *Observation) {
 		d.flying = false
 		s.Planned = 0
 	}
+	if len(s.Probe) > 0 && o.Request.Key != First {
+		if o.Outcome != nil && o.Outcome.Trace != nil {
+			s.Known = s.Dir.waiters(o.Outcome)
+		}
+		if s.Probe = nil; len(s.Known) == 0 {
+			s.miss(unknownStep)
+			s.Known = nil
+			d.backtrack()
+		}
+		return
+	}
 	if s.raced(o) {
 		// Another space: its executions are those of the program with more scheduling points.
-		s.Stack, s.Executions, s.Redundant = nil, 0, 0
+		s.Stack, s.Executions, s.Redundant, s.Known = nil, 0, 0, nil
 		s.Started = true
 		return
 	}
@@ -157,6 +174,14 @@ func (d *DPOR) Observe(o *Observation) {
 	if r != nil && len(r.decisions) < prefix {
 		s.miss("an execution ended before its schedule did, so the program depends on more than the schedule")
 		r = nil
+	}
+	if r != nil && len(s.Known) > 0 {
+		r.know(s.Known)
+		s.Known = nil
+	} else if r != nil && r.untold && len(s.Missing) == 0 {
+		prefix, last := r.probe()
+		s.Probe = append(prefix, last)
+		return
 	}
 	if r != nil {
 		d.extend(r, max(prefix-1, 0))

@@ -51,6 +51,7 @@ type recorded struct {
 	waiting   map[int]schedule.Step
 	uses      map[int]footprint // of what the threads in waiting would have done, or more
 	ended     []bool            // by thread
+	untold    bool              // what the threads that had not ended would have done is not known
 	missing   []string          // why the search cannot enumerate all executions like this one
 	unfair    bool              // a thread yields or waits in a loop
 	waits     bool              // an operation may have had a time limit
@@ -141,27 +142,61 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		r.next[s.Thread] = append(r.next[s.Thread], len(r.decisions))
 		r.decisions = append(r.decisions, x)
 	}
-	for i := range t.Ending.Waiters {
-		w := &t.Ending.Waiters[i]
-		n := of(w.Thread)
-		if n < 0 || w.Op == trace.OpNone {
-			continue
-		}
-		r.waiting[int(n)] = schedule.Step{Thread: n, Op: w.Op, Site: w.Site, Wake: -1}
-		uses := everything
-		switch s := ops.Of(w.Op); {
-		case w.Object == 0:
-		case s.Of == ops.Mutex || s.Of == ops.RWLock || s.Of == ops.Semaphore:
-			uses = footprint{{Space: spaceObject, At: uint64(w.Object), Write: true}}
-		}
-		r.uses[int(n)] = uses
-	}
+	r.know(d.waiters(o))
 	// Threads that have ended when the execution did could not have gone on.
 	r.ended = make([]bool, len(d.Threads))
 	for i := range t.Threads {
 		r.ended[number[i]] = t.Threads[i].Ended
 	}
+	if n := len(r.decisions); n > 0 && len(r.waiting) == 0 && o.Ending.Kind != trace.Deadlock {
+		last := r.decisions[n-1].thread()
+		for t, ended := range r.ended {
+			r.untold = r.untold || !ended && t != last
+		}
+	}
 	return r
+}
+
+// waiter is a thread that had not ended when an execution did.
+type waiter struct {
+	Step schedule.Step `json:"s"`           // what it would have done
+	Uses footprint     `json:"u,omitempty"` // or more
+}
+
+// waiters returns the threads that had not ended, as far as the outcome tells.
+func (d *directory) waiters(o *schedule.Outcome) (out []waiter) {
+	for i := range o.Ending.Waiters {
+		w := &o.Ending.Waiters[i]
+		if w.Op == trace.OpNone || w.Thread < 0 || int(w.Thread) >= len(o.Trace.Threads) {
+			continue
+		}
+		n := d.number(&o.Trace.Threads[w.Thread])
+		x := waiter{schedule.Step{Thread: trace.ThreadID(n), Op: w.Op, Site: w.Site, Wake: -1}, everything}
+		switch s := ops.Of(w.Op); {
+		case w.Object == 0:
+		case s.Of == ops.Mutex || s.Of == ops.RWLock || s.Of == ops.Semaphore:
+			x.Uses = footprint{{Space: spaceObject, At: uint64(w.Object), Write: true}}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// know adds what threads would have done next.
+func (r *recorded) know(ws []waiter) {
+	for _, w := range ws {
+		r.waiting[int(w.Step.Thread)], r.uses[int(w.Step.Thread)] = w.Step, w.Uses
+	}
+}
+
+// probe returns a script that diverges at the execution's last decision. Runtimes do not report what
+// the other threads of a program that exits would have done, and do so where a script diverges.
+func (r *recorded) probe() (prefix []schedule.Step, last schedule.Step) {
+	n := len(r.decisions) - 1
+	for i := range n {
+		prefix = append(prefix, r.decisions[i].step)
+	}
+	return prefix, schedule.Step{Thread: r.decisions[n].step.Thread, Op: trace.OpNone, Wake: -1}
 }
 
 // kills reports whether a thread had not ended when the execution did.
