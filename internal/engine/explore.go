@@ -269,7 +269,7 @@ func (s *search) more() bool {
 	return false
 }
 
-// coverage returns what the strategy has enumerated, nil if nothing can be said.
+// coverage returns what the strategy has enumerated, nil if that is not known.
 func (s *search) coverage() *strategy.Coverage {
 	e, ok := s.strategy.(strategy.Exhaustive)
 	if !ok {

@@ -46,7 +46,7 @@ type Report struct {
 	// Behaviours is the number of distinct orders of conflicting operations seen. It
 	// stops at MaxBehaviours.
 	Behaviours int `json:"behaviours"`
-	// Coverage is what an exhaustive search has enumerated; nil if nothing can be said.
+	// Coverage is what an exhaustive search has enumerated; nil if the search was not exhaustive.
 	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// Newest is the number, from 1, of the last execution that showed a new behaviour; 0 if none
 	// did.

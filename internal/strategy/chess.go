@@ -129,8 +129,8 @@ func (c *CHESS) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// bound returns the fewest preemptions of a branch that has not been observed; ok is false if there
-// is none.
+// bound returns the fewest preemptions of a branch that has not been observed; ok is false if all have
+// been observed.
 func (s *chessState) bound() (least int, ok bool) {
 	for _, n := range slices.Collect(maps.Keys(s.Frontier)) {
 		if !ok || n < least {

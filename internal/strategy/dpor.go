@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // DPOR executes each behaviour of a program once: dynamic partial-order reduction with source sets
@@ -56,18 +57,26 @@ type dporState struct {
 
 // dporNode is a state of the program: the one before the decision with its index.
 type dporNode struct {
-	Enabled []int           `json:"e"`
-	Sleep   []sleeper       `json:"z,omitempty"` // inherited
-	Done    []sleeper       `json:"d,omitempty"` // explored here
-	Todo    []schedule.Step `json:"t,omitempty"`
-	// The decision being explored. Blocked means that there is none: every way to continue that was
-	// executed is known.
-	Step    schedule.Step `json:"s"`
-	Uses    footprint     `json:"u,omitempty"`
-	Clock   []int32       `json:"c,omitempty"`
-	Blocked bool          `json:"b,omitempty"`
+	Enabled []int          `json:"e"`
+	Sleep   []sleeper      `json:"z,omitempty"` // inherited
+	Done    []sleeper      `json:"d,omitempty"` // explored here
+	Todo    []continuation `json:"t,omitempty"`
+	// The decision being explored. Blocked means that none is: the policy continued with a thread that is
+	// asleep.
+	Step schedule.Step `json:"s"`
+	// Rest is what the plan performs after the step, before the policy decides.
+	Rest    []schedule.Step `json:"r,omitempty"`
+	Uses    footprint       `json:"u,omitempty"`
+	Clock   []int32         `json:"c,omitempty"`
+	Blocked bool            `json:"b,omitempty"`
 	// Tried are the other ways of performing the step, which are known once it has been performed.
 	Tried bool `json:"v,omitempty"`
+}
+
+// continuation is what is to be explored at a node: a step, and what follows it.
+type continuation struct {
+	Step schedule.Step   `json:"s"`
+	Rest []schedule.Step `json:"r,omitempty"`
 }
 
 // sleeper is a thread whose next operation has been explored.
@@ -132,6 +141,7 @@ func (d *DPOR) Next(left int) (Request, bool) {
 		for _, n := range s.Stack {
 			plan.Script = append(plan.Script, n.Step)
 		}
+		plan.Script = append(plan.Script, s.Stack[len(s.Stack)-1].Rest...)
 	}
 	d.flying = true
 	s.Planned = 1
@@ -169,6 +179,18 @@ func (d *DPOR) Observe(o *Observation) {
 		return
 	}
 	s.Started = true
+	if n := len(s.Stack); n > 0 && len(s.Stack[n-1].Rest) > 0 {
+		top := s.Stack[n-1]
+		top.Rest = nil
+		if o.Outcome != nil && o.Outcome.Ending.Kind == trace.Diverged {
+			s.Redundant++
+			return // the policy decides instead
+		}
+	}
+	if !s.short(o) {
+		s.Done = true
+		return
+	}
 	prefix := len(s.Stack)
 	r := s.look(o)
 	if r != nil && len(r.decisions) < prefix {
@@ -187,6 +209,18 @@ func (d *DPOR) Observe(o *Observation) {
 		d.extend(r, max(prefix-1, 0))
 	}
 	d.backtrack()
+}
+
+// longest is how many events an execution may have. The search compares each decision with all earlier
+// ones.
+const longest = 5000
+
+func (s *dporState) short(o *Observation) bool {
+	if o.Outcome == nil || o.Outcome.Trace == nil || len(o.Outcome.Trace.Events) <= longest {
+		return true
+	}
+	s.miss("an execution has more than 5,000 events, which is too long for dpor: use chess")
+	return false
 }
 
 // extend pushes the decisions of an execution from number from on, whose node exists unless the
@@ -220,7 +254,9 @@ func (d *DPOR) extend(r *recorded, from int) {
 		n.Step, n.Uses = x.step, x.uses
 		if !n.Tried {
 			n.Tried = true
-			n.Todo = append(slices.Clone(x.others), n.Todo...)
+			for _, other := range slices.Backward(x.others) {
+				n.Todo = slices.Insert(n.Todo, 0, continuation{Step: other})
+			}
 		}
 		d.races(r, i)
 	}
@@ -364,19 +400,29 @@ func (d *DPOR) reverse(r *recorded, j, i, me int, clock []int32) {
 	if pick < 0 {
 		return // it was e that enabled what follows
 	}
-	d.add(r, j, pick)
+	// The plan performs all of v, which the paper calls a wakeup sequence (algorithm 2): so the
+	// threads that are asleep at j wake before the policy decides. The last operation is left to the
+	// policy if it may block.
+	if i < len(r.decisions) && r.decisions[i].free {
+		v = append(v, i)
+	}
+	var rest []schedule.Step
+	for _, k := range slices.DeleteFunc(v, func(k int) bool { return k == r.at(j, pick) }) {
+		rest = append(rest, r.decisions[k].step)
+	}
+	d.add(r, j, pick, rest...)
 }
 
 // has reports whether a thread's next operation is explored at the node, or need not be.
 func (n *dporNode) has(t int) bool {
-	return sleeps(n.Sleep, t) || sleeps(n.Done, t) || slices.ContainsFunc(n.Todo, func(z schedule.Step) bool { return int(z.Thread) == t })
+	return sleeps(n.Sleep, t) || sleeps(n.Done, t) || slices.ContainsFunc(n.Todo, func(z continuation) bool { return int(z.Step.Thread) == t })
 }
 
-// add adds what a thread does at node j to what is to be explored there.
-func (d *DPOR) add(r *recorded, j, t int) {
+// add adds what a thread does at node j, and then the rest, to what is to be explored there.
+func (d *DPOR) add(r *recorded, j, t int, rest ...schedule.Step) {
 	if step, ok := r.pending(j, t); ok {
 		n := d.state.Stack[j]
-		n.Todo = append(n.Todo, step)
+		n.Todo = append(n.Todo, continuation{step, rest})
 	} else {
 		d.state.miss(unknownStep)
 	}
@@ -410,12 +456,12 @@ func (d *DPOR) backtrack() {
 	s := &d.state
 	for len(s.Stack) > 0 {
 		n := s.Stack[len(s.Stack)-1]
-		if !n.Blocked && !slices.ContainsFunc(n.Todo, func(z schedule.Step) bool { return z.Thread == n.Step.Thread }) {
+		if !n.Blocked && !slices.ContainsFunc(n.Todo, func(z continuation) bool { return z.Step.Thread == n.Step.Thread }) {
 			n.Done = append(n.Done, sleeper{int(n.Step.Thread), n.Uses})
 			n.Tried = false
 		}
 		if len(n.Todo) > 0 {
-			n.Step, n.Todo = n.Todo[0], n.Todo[1:]
+			n.Step, n.Rest, n.Todo = n.Todo[0].Step, n.Todo[0].Rest, n.Todo[1:]
 			n.Uses, n.Clock, n.Blocked = nil, nil, false
 			return
 		}

@@ -43,7 +43,7 @@ const (
 	enoughToEstimate = 500
 	// longExecution is the number of decisions from which an execution is too long: a tree of such
 	// executions is not small unless hardly any of them depend on one another.
-	longExecution = 2000
+	longExecution = 500
 	// exhaustiveKey is the Request.Key of DPOR's plans. The sampling search uses smaller ones.
 	exhaustiveKey = 1 << 30
 )
@@ -98,8 +98,12 @@ func (f *Finishing) Observe(o *Observation) {
 	}
 	f.sampling.Observe(o)
 	if o.Request.Key == First {
-		f.dpor.Observe(o)
 		s.Waits = false
+		if o.Outcome != nil && o.Outcome.Trace != nil && len(o.Outcome.Trace.Events) > longExecution {
+			s.GivenUp = "its executions are long"
+			return
+		}
+		f.dpor.Observe(o)
 		f.judge()
 		return
 	}

@@ -227,7 +227,7 @@ func (r *recorded) pending(i, thread int) (s schedule.Step, ok bool) {
 	return s, ok
 }
 
-// at returns the first decision of a thread from i on, -1 if there is none.
+// at returns the first decision of a thread from i on, or -1.
 func (r *recorded) at(i, thread int) int {
 	if thread >= len(r.next) {
 		return -1
@@ -239,7 +239,7 @@ func (r *recorded) at(i, thread int) int {
 	return r.next[thread][n]
 }
 
-// before returns the last decision of a thread before i, -1 if there is none.
+// before returns the last decision of a thread before i, or -1.
 func (r *recorded) before(i, thread int) int {
 	if thread >= len(r.next) {
 		return -1

@@ -62,7 +62,7 @@ func Searches() []string { return []string{"chess", "dpor"} }
 
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
 // samplers, one of Searches, or, without a name, a Finishing with a Portfolio of all samplers.
-// preemptions is CHESS's bound, and selects CHESS; nil means that there is none.
+// preemptions is CHESS's bound, and selects CHESS; nil means no bound.
 func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, error) {
 	bound := -1
 	if preemptions != nil {

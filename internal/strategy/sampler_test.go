@@ -127,7 +127,7 @@ func TestParseSearch(t *testing.T) {
 	for _, test := range []struct {
 		names []string
 		want  string
-	}{{nil, "portfolio random pct stay pos"}, {[]string{"pos", "random"}, "portfolio pos random"}} {
+	}{{nil, "portfolio random pct stay pos dpor"}, {[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"pos", "random"}, "portfolio pos random"}} {
 		search, err := ParseSearch(test.names, nil)
 		if err != nil {
 			t.Fatal(err)
