@@ -343,6 +343,9 @@ func (d *DPOR) after(clock []int32, j int) bool {
 // reversible reports whether the operation of thread me before decision i could be performed without
 // j's, as far as the sets of enabled threads tell. previous is the thread's previous decision.
 func (d *DPOR) reversible(r *recorded, j, i, me, previous int) bool {
+	if i < len(r.decisions) && r.decisions[j].enables(&r.decisions[i]) {
+		return false
+	}
 	switch {
 	case previous >= j:
 		return true

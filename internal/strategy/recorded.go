@@ -42,6 +42,8 @@ type decision struct {
 	others []schedule.Step
 	yields bool
 	free   bool // the operation never blocks
+	// What the operation did to a lock that one thread can hold, or to a thread.
+	releases, acquires, finishes, joins bool
 }
 
 // recorded is a recorded execution.
@@ -55,6 +57,12 @@ type recorded struct {
 	missing   []string          // why the search cannot enumerate all executions like this one
 	unfair    bool              // a thread yields or waits in a loop
 	waits     bool              // an operation may have had a time limit
+}
+
+// enables reports whether a later operation on the same object could never have come first: a lock
+// is not free before it is released, and a thread is not joined before it ends.
+func (d *decision) enables(later *decision) bool {
+	return d.releases && later.acquires || d.finishes && later.joins
 }
 
 func (d *decision) thread() int { return int(d.step.Thread) }
@@ -108,6 +116,11 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		s := schedule.Steps(t.Events[i : i+1])[0]
 		s.Thread, s.Wake = of(s.Thread), of(s.Wake)
 		x := decision{step: s, uses: footprintOf(e, last[e.Thread], name), free: spec.Blocks == ops.Never && e.Op < trace.OpGo}
+		lock := (spec.Of == ops.Mutex || spec.Of == ops.RWLock) && e.Op < trace.OpGo
+		x.releases = lock && spec.Does == ops.Release && spec.Done(e) || e.Op == trace.OpCondWait && e.Result == 0
+		x.acquires = lock && spec.Does == ops.Acquire && spec.Blocks == ops.UntilFree && spec.Done(e)
+		x.finishes = spec.Does == ops.Finish
+		x.joins = spec.Does == ops.Join && e.Result == 0
 		for id := range e.Enabled.All() {
 			if n := of(id); n >= 0 {
 				x.enabled = append(x.enabled, int(n))
