@@ -130,7 +130,8 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns; or one of ${searches}, alone."`
+	Strategy    []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns until dpor finishes the search if the program is small; or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
+	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end."`
 	earlyFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
 	MaxSteps        int      `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
@@ -150,7 +151,7 @@ func (f searchFlags) options() (engine.Options, error) {
 	if opts.Ignore, err = ignore.Keys(f.Ignore); err != nil {
 		return opts, err
 	}
-	if opts.Search, err = strategy.ParseSearch(f.Strategy); err != nil {
+	if opts.Search, err = strategy.ParseSearch(f.Strategy, f.Preemptions); err != nil {
 		return opts, usage.Wrap(err)
 	}
 	return opts, nil

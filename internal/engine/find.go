@@ -98,7 +98,8 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	if len(r.Races) > 0 {
 		r.RacesUnconfirmed = s.untold()
 	}
-	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential {
+	r.Coverage = s.coverage()
+	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {
 			r.Unseen.Below = below

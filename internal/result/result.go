@@ -8,6 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -43,6 +44,8 @@ type Find struct {
 	Seed   uint64  `json:"seed"`
 	Newest int     `json:"newest"`
 	Unseen *Unseen `json:"unseen,omitempty"`
+	// Coverage is what an exhaustive search has enumerated.
+	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// Unreproduced counts failures that could not be reproduced.
 	Unreproduced int      `json:"unreproduced,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
@@ -143,6 +146,7 @@ func Of(r *engine.Report) Find {
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, foundOf(&r.Findings[i]))
 	}
+	out.Coverage = r.Coverage
 	if u := r.Unseen; u != nil {
 		out.Unseen = &Unseen{u.Estimate, u.Below}
 	}
