@@ -68,6 +68,9 @@ func completes(stdout io.Writer) bool {
 		"dir":       complete.PredictDirs("*"),
 		"isolation": complete.PredictSet("snapshot", "fork", "process"),
 		"strategy": complete.PredictFunc(func(complete.Args) (names []string) {
+			return strategy.Names()
+		}),
+		"search": complete.PredictFunc(func(complete.Args) (names []string) {
 			return strategy.SearchNames()
 		}),
 		"command": complete.PredictFunc(func(complete.Args) (names []string) {

@@ -104,6 +104,7 @@ func TestDescribe(t *testing.T) {
 		{schedule.Plan{Policy: schedule.Random, Stay: 0.9, Seed: 17}, "random stay=0.9000 seed=17"},
 		{schedule.Plan{Policy: schedule.PCT, Depth: 3, Length: 120, Seed: 1}, "pct depth=3 length=120 seed=1"},
 		{schedule.Plan{Policy: schedule.POS, Seed: 9}, "pos seed=9"},
+		{schedule.Plan{Policy: schedule.POS, Seed: 9, Holds: make([]schedule.Hold, 2)}, "pos holds=2 seed=9"},
 	} {
 		if got := Describe(test.plan); got != test.want {
 			t.Errorf("Describe(%+v) = %q, want %q", test.plan, got, test.want)
