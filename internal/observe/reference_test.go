@@ -291,7 +291,8 @@ static void *one(void *arg) {
     if (i % 5 == 0) bytes[i] = 2;
   }
   unsigned x = 1;
-  for (int i = 0; i < 30000; i++) {
+  for (int i = 0; i < 6000; i++) {
+    __atomic_store_n(&flags[0], 1, __ATOMIC_RELEASE); // a new epoch
     x = x * 1103515245 + 12345;
     volatile short *h = &halves[x >> 20 & 3];
     switch (x >> 28 & 7) {
