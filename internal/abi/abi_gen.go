@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 7
+	AbiVersion      = 8
 	PointsVersion   = 5
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -865,6 +865,7 @@ const (
 	OptNoLeaks    = 4
 	OptFork       = 8
 	OptThreads    = 16
+	OptBeside     = 32
 )
 
 // Magic starts the shared memory.

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 7
+	hdAbiVersion      = 8
 	hdPointsVersion   = 5
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -867,6 +867,7 @@ const (
 	hdOptNoLeaks    = 4
 	hdOptFork       = 8
 	hdOptThreads    = 16
+	hdOptBeside     = 32
 )
 
 // hdMagic starts the shared memory.
