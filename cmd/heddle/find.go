@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -98,6 +99,7 @@ func (c *findCommand) Run(a *app) error {
 	names := report.NewRunning(t.Modules)
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
+	opts.Untold = toolchain.Untold
 
 	p := a.progress()
 	found, err := engine.Find(a.ctx, t, opts, p.find)

@@ -130,7 +130,7 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${strategies}. Otherwise they take turns."`
+	Strategy []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns; or one of ${searches}, alone."`
 	earlyFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
 	MaxSteps        int      `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`

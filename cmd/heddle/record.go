@@ -14,7 +14,7 @@ import (
 type recordCommand struct {
 	programFlags
 	seedFlag
-	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${strategies}; otherwise no thread is preempted."`
+	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${policies}; otherwise no thread is preempted."`
 	earlyFlag
 	spuriousFlag
 	expectFlag
@@ -30,14 +30,14 @@ func (c *recordCommand) Help() string {
 }
 
 type recordJSON struct {
-	Outcome string          `json:"outcome"` // found, clean
-	Trace   string          `json:"trace"`
-	Status  int32           `json:"status"`
-	Events  int             `json:"events"` // in the trace
-	Cost    trace.Cost      `json:"cost"`
+	Outcome string     `json:"outcome"` // found, clean
+	Trace   string     `json:"trace"`
+	Status  int32      `json:"status"`
+	Events  int        `json:"events"` // in the trace
+	Cost    trace.Cost `json:"cost"`
 	// Accesses is the number of accesses recorded, if the execution made more.
-	Accesses int `json:"accesses,omitempty"`
-	Finding *result.Finding `json:"finding,omitempty"`
+	Accesses int             `json:"accesses,omitempty"`
+	Finding  *result.Finding `json:"finding,omitempty"`
 }
 
 func (c *recordCommand) Run(a *app) error {

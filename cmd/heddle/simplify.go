@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -162,7 +163,7 @@ func (c *simplifyCommand) runStatic(a *app) error {
 	began := time.Now()
 	var out staticJSON
 	if c.Derivation != "" {
-		d, err := c.derive()
+		d, err := c.derive(a.ctx)
 		if err != nil {
 			return err
 		}
@@ -175,14 +176,20 @@ func (c *simplifyCommand) runStatic(a *app) error {
 			return err
 		}
 		g = stmt.Graph(t)
-		r := static.Simplify(g, static.DefaultEffort)
+		r, err := static.Simplify(a.ctx, g, static.DefaultEffort)
+		if err != nil {
+			return err
+		}
 		out.Events, out.Before, out.After = g.Len(), r.Before, r.After
 	} else {
 		in, err := tracefile.ReadAny(c.Trace)
 		if err != nil {
 			return err
 		}
-		reordered, r := static.Reordered(in.Trace)
+		reordered, r, err := static.Reordered(a.ctx, in.Trace)
+		if err != nil {
+			return err
+		}
 		out.Events, out.Before, out.After = len(in.Trace.Events), r.Before, r.After
 		if c.Output == "" {
 			c.Output = tracefile.Derived(c.Trace, "static")
@@ -198,7 +205,11 @@ func (c *simplifyCommand) runStatic(a *app) error {
 		}
 	}
 	if c.Gap {
-		gap := static.GapOf(out.After, static.Optimum(g, nil, static.DefaultLimits))
+		best, err := static.Optimum(a.ctx, g, nil, static.DefaultLimits)
+		if err != nil {
+			return err
+		}
+		gap := static.GapOf(out.After, best)
 		out.Gap = &gap
 	}
 	out.Seconds = time.Since(began).Seconds()
@@ -224,12 +235,12 @@ func (c *simplifyCommand) runStatic(a *app) error {
 }
 
 // derive runs BinTrcRed and writes its derivation.
-func (c *simplifyCommand) derive() (*derivationJSON, error) {
+func (c *simplifyCommand) derive(ctx context.Context) (*derivationJSON, error) {
 	t, err := tracefile.ReadStatements(c.Trace)
 	if err != nil {
 		return nil, err
 	}
-	r, err := bintrcred.Run(t)
+	r, err := bintrcred.Run(ctx, t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Trace, err)
 	}

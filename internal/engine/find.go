@@ -95,6 +95,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	}
 	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = s.stage.Round, s.behaviours.len(), s.stage.Points, s.expect
 	r.Races = s.named()
+	if len(r.Races) > 0 {
+		r.RacesUnconfirmed = s.untold()
+	}
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
@@ -114,6 +115,20 @@ func (s *search) named() []Race {
 		}
 	}
 	return out
+}
+
+// untold returns the names of the loaded libraries that order threads in a way that is not known,
+// including those that dlopen has loaded so far.
+func (s *search) untold() (names []string) {
+	if s.opts.Untold == nil {
+		return nil
+	}
+	for _, m := range s.target.Modules() {
+		if name := filepath.Base(m.Path); !m.Program && s.opts.Untold(m.Path) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // object names an object with Options.Objects, or as region and offset if that is nil.

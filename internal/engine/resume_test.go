@@ -86,8 +86,10 @@ func TestResume(t *testing.T) {
 		"two": func(s strategy.Setting) strategy.Strategy {
 			return strategy.NewPortfolio(s, strategy.PCT{}, strategy.Stay{})
 		},
-		"chess":    func(s strategy.Setting) strategy.Strategy { return newChess(s, true) },
-		"feedback": func(s strategy.Setting) strategy.Strategy { return newFeedback(s) },
+		"chess":         func(s strategy.Setting) strategy.Strategy { return newChess(s, true) },
+		"feedback":      func(s strategy.Setting) strategy.Strategy { return newFeedback(s) },
+		"reads-from":    func(s strategy.Setting) strategy.Strategy { return strategy.NewFeedback(s) },
+		"race-directed": func(s strategy.Setting) strategy.Strategy { return strategy.NewRaceDirected(s) },
 	} {
 		for _, program := range []simprog.Program{simprog.TwoStage(), simprog.LostUpdate(3), crossing(3)} {
 			if name == "chess" && program.Name != "crossing-3" {

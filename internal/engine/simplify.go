@@ -185,7 +185,10 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 // does not fail in the same way, which the dependences rule out unless external nondeterminism is
 // involved. A timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
-	reordered, r := static.Reordered(recorded)
+	reordered, r, err := static.Reordered(ctx, recorded)
+	if err != nil {
+		return nil, 0, err
+	}
 	if r.After >= r.Before {
 		return recorded, 0, nil
 	}

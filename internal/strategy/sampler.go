@@ -2,7 +2,9 @@ package strategy
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/schedule"
@@ -56,14 +58,31 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
+// searches are the strategies that are not samplers, by name.
+var searches = map[string]func(Setting) Strategy{
+	"feedback":      func(s Setting) Strategy { return NewFeedback(s) },
+	"race-directed": func(s Setting) Strategy { return NewRaceDirected(s) },
+}
+
+// SearchNames returns the names that ParseSearch accepts.
+func SearchNames() []string { return append(Names(), slices.Sorted(maps.Keys(searches))...) }
+
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
-// samplers, or of all without a name. A Strategy that is not a sampler gets its name here.
+// samplers, or of all without a name; or the one strategy of that name that is not a sampler.
 func ParseSearch(names []string) (func(Setting) Strategy, error) {
+	for _, name := range names {
+		if search := searches[name]; search != nil {
+			if len(names) > 1 {
+				return nil, fmt.Errorf("strategy %q does not take turns with others: name it alone", name)
+			}
+			return search, nil
+		}
+	}
 	var samplers []Sampler
 	for _, name := range names {
 		s, err := Parse(name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(SearchNames(), ", "))
 		}
 		samplers = append(samplers, s)
 	}

@@ -127,7 +127,7 @@ func TestParseSearch(t *testing.T) {
 	for _, test := range []struct {
 		names []string
 		want  string
-	}{{nil, "portfolio random pct stay pos"}, {[]string{"pos", "random"}, "portfolio pos random"}} {
+	}{{nil, "portfolio random pct stay pos"}, {[]string{"pos", "random"}, "portfolio pos random"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"}} {
 		search, err := ParseSearch(test.names)
 		if err != nil {
 			t.Fatal(err)
@@ -138,5 +138,8 @@ func TestParseSearch(t *testing.T) {
 	}
 	if _, err := ParseSearch([]string{"pos", "chess"}); err == nil {
 		t.Error("no error for an unknown name")
+	}
+	if _, err := ParseSearch([]string{"pos", "feedback"}); err == nil {
+		t.Error("no error for a search that does not take turns")
 	}
 }

@@ -107,7 +107,9 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 			told = o.running(trace.ThreadID(obj.Index()), at)
 		}
 		switch {
-		case at == local.Event || told == local.Event:
+		case at == local.Event, told == local.Event,
+			// The thread has been in one call since.
+			told > at && at > local.Event && trace.Running(o.events[:told+1], trace.ThreadID(obj.Index()), local.Event) == told:
 			told, key.site = exactly, local.Site
 		case told >= 0:
 			key.site, key.stack = o.events[told].Site, o.events[told].Stack

@@ -258,7 +258,7 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 			Descriptor: r.prog.Site(y.Type), Site: r.prog.Site(y.Pc), Channel: y.Flags&abi.TypeChannel != 0,
 		})
 	}
-	tr.Header.Points = p.Points
+	tr.Header.Points = p.Sites()
 	tr.Header.ExpectStatus = p.ExpectStatus
 	if r.cut {
 		tr.Header.MaxAccesses = int(r.most)

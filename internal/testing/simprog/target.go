@@ -82,6 +82,9 @@ func (t *Target) execute(ctx context.Context, p schedule.Plan, index int) (sched
 	if err := ctx.Err(); err != nil {
 		return schedule.Outcome{}, err
 	}
+	if err := p.CheckHolds(); err != nil {
+		return schedule.Outcome{}, err
+	}
 	t.executions++
 	p.Seed += uint64(index)
 	if p.MaxSteps == 0 {

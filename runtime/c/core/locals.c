@@ -25,7 +25,7 @@ void hd_locals_begin(void) {
 
 // Reports whether h, an object in a frame, has not been seen in this execution while the frame's
 // function was at this position: blocks of a function may have different variables at one place.
-// positions is a set of hashes, and a new position can collide with an old one. If the
+// positions is a set of hashes, and a new position with the hash of another passes for an old one. If the
 // table is full, fresh returns false, and the object has no name.
 static bool fresh(uint64_t h, uint64_t position) {
   uint64_t bit = 1ull << (hd_mix(position, 0) >> 58);

@@ -19,7 +19,8 @@ enum { FILTER = 1 << 12 };
 struct hd_exempt hd_exempt[HD_EXEMPT];
 uint32_t hd_nexempt;
 struct hd_exempt hd_callbacks;
-void (*hd_callback)(void);
+void (*hd_callback)(void), (*hd_callback_return)(void);
+bool hd_callback_returns;
 void hd_access_exempt(uint64_t lo, uint64_t size) {
   if (hd_nexempt < HD_EXEMPT) hd_exempt[hd_nexempt++] = (struct hd_exempt){ lo, size };
 }
@@ -212,6 +213,8 @@ HD_EXPORT void __tsan_func_exit(void) {
     hd_event_settle(); // the function's variables no longer exist at the next event
     hd_stack_left(t);
   }
+  if (HD_UNLIKELY(hd_callback_returns) && t->calls.depth < HD_SHADOW_MAX &&
+      t->calls.frames[t->calls.depth].pc - hd_callbacks.lo < hd_callbacks.size) hd_callback_return();
 }
 
 HD_EXPORT void __tsan_init(void) {

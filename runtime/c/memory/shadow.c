@@ -574,7 +574,10 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
       // Most granules of a range have had the same accesses.
       if (*cell == hd_split) {
         access_split(&a, cell, addr & ~7ull, mask, remembered);
-      } else if (mask != last_mask || *cell != last_from) {
+        addr += n;
+        continue;
+      }
+      if (mask != last_mask || *cell != last_from) {
         uint64_t key = remembered ? hd_access_key(pc, addr, op) ^ (whole ? 0 : HD_KEY_PART | (n - 1) << 50) : 0;
         uint32_t to = part(&a, cell, addr & ~7ull, mask, key);
         if (full) return;

@@ -11,6 +11,7 @@
 //	heddle_left.go    goroutines left at the end of a test
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
+//	heddle_holds.go   keeping threads before instructions
 //	heddle_event.go   recording: events, stacks, names of objects
 //	heddle_types.go   types of objects
 //	heddle_where.go   the program's instruction to which an operation belongs
@@ -101,6 +102,9 @@ type hdThread struct {
 	forced    bool   // its pending operation is a yield that heddle put in
 	looks     uint32 // at the clock, since its last scheduling point or quiet stretch
 	ran       uint64 // hd.points when it last performed an operation or became enabled
+	holds     uint64 // set of the plan's holds for its pending operation
+	felt      uint64 // those that were in force at a decision
+	heldAt    uint64 // hd.points when it reached the operation
 
 	// Its progress (heddle_progress.go).
 	stale        uint32 // consecutive observations that returned nothing new
@@ -363,6 +367,7 @@ func hdStart(gp *g) {
 	hdSlotBegin()
 	hdScriptBegin()
 	hdPolicyBegin()
+	hdHoldsBegin()
 	hdEventBegin()
 	hdWatchBegin()
 	// The same time in every process; later executions of a process are an hour apart.
@@ -540,6 +545,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if hd.warm {
 		return
 	}
+	hdHoldsReport()
 	hdOut(hdRecResult, unsafe.Pointer(r), hdSizeofResult)
 	atomic.Xadd64(&hd.shm.Heartbeat, 1)
 	atomic.Xadd64(&hd.shm.Executions, 1)

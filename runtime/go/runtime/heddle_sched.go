@@ -48,6 +48,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	}
 	t.prio = hdFresh()
 	hdScriptThread(t)
+	if hd.plan.Nholds != 0 {
+		hdHoldsThread(t)
+	}
 	if hd.record {
 		hdRecordSlot(t)
 	}
@@ -195,6 +198,9 @@ func hdArrive(t *hdThread) {
 	}
 	t.forced, hd.forced = hd.forced, false
 	hdPolicyArrive(t)
+	if hd.plan.Nholds != 0 {
+		hdHoldsArrive(t)
+	}
 }
 
 // hdBudget ends the execution, at t's operation, if its step budget is used up.
@@ -265,9 +271,13 @@ func hdChoose() *hdThread {
 	for w := range hd.nwords {
 		hd.decision[w] = hd.enabled[w]
 	}
-	i := int32(-1)
+	if hd.plan.Nholds != 0 {
+		hdHoldsLook(lingers)
+	}
+	i, script := int32(-1), false
 	if !lingers && hd.pos < hd.plan.Nsteps {
 		i = hdScriptChoose()
+		script = i >= 0
 	}
 	switch {
 	case i >= 0:
@@ -282,6 +292,9 @@ func hdChoose() *hdThread {
 		hdDel(&hd.enabled, hd.clock.index)
 	}
 	t := &hd.threads[i]
+	if hd.plan.Nholds != 0 {
+		hdHoldsChosen(t, script)
+	}
 	hdCommit(t)
 	return t
 }
@@ -341,6 +354,9 @@ func hdCommit(t *hdThread) {
 		hdRecord(t, p, flags)
 	}
 	hdDone(t)
+	if hd.plan.Nholds != 0 {
+		hdHoldsDone(t, flags)
+	}
 	t.state = hdRunning
 	if hd.cur = t; t != hd.clock {
 		hd.turn = t
