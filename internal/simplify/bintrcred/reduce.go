@@ -13,7 +13,7 @@ const (
 	enough    = 1000
 )
 
-// Reduce reduces a trace by a sound form of the rules of Figure 4; see stmt.Rule. The order that it
+// reduce reduces a trace by a sound form of the rules of Figure 4; see stmt.Rule. The order that it
 // returns keeps every dependence and has no more context switches than the trace or the result of
 // static.SimTrace. The derivation proves the first two properties.
 //
@@ -21,10 +21,8 @@ const (
 // one, and only past units that are not connected with those that move. (S) does not swap its
 // halves, which are rarely unconnected, but joins each thread's last TEI in the first half with its
 // first in the second, by moving either past everything in between. When halving gains nothing
-// more, Reduce divides the trace at one end instead of in the middle (stmt.Forward, stmt.Backward),
+// more, reduce divides the trace at one end instead of in the middle (stmt.Forward, stmt.Backward),
 // which also lets a part of a TEI move. It repeats all this until the gain is negligible.
-func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) { return reduce(nil, t, quads) }
-
 func reduce(stop *static.Stop, t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
 	g := stmt.Graph(t)
 	r := newReducer(t, g, quads)
