@@ -61,6 +61,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_fill(&hd.result, 0, sizeof hd.result);
   hd_slots_begin();
   HD_CALL_MODULES(begin);
+  hd_accesses_changed();
   hd_signature_reset();
   hd_policy_begin();
   hd_script_begin();

@@ -15,6 +15,8 @@ struct hd_run {
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
   // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
   void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
+  // HD_QUIET, or 0 if each access is watched or recorded; set by hd_accesses_changed
+  uint32_t unobserved;
   // ---- threads (slots.c, threads.c)
   struct hd_thread *cur;    // the running thread (sched.c)
   uint32_t nthreads, nwords, nlive; // slots used so far, words those take in a set, threads that have not ended
@@ -63,4 +65,7 @@ struct hd_run {
   struct hd_result result;  // outcome.c, carrier.c
 };
 extern HD_OWN struct hd_run hd;
+
+// Called after watcher or accesses has changed.
+static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses ? 0 : HD_QUIET; }
 #endif

@@ -58,6 +58,7 @@ HD_COLD bool hd_profiles(void) {
     return true;
   } else {
     hd.accesses = false; // the rest of the execution runs at full speed
+    hd_accesses_changed();
     hd.result.notes |= HD_NOTE_ACCESSES;
   }
   return false;
@@ -139,13 +140,17 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   struct hd_thread *t = hd.cur;
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
   uint32_t quiet = ++t->progress.quiet;
+  if (HD_LIKELY(quiet <= hd.unobserved)) {
+    if (HD_UNLIKELY(freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
+    return;
+  }
   if (hd.watcher) {
     bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
     if (HD_LIKELY(!range && quiet <= HD_QUIET && hd_shadow_hit(t, addr, size, op, pc))) return;
     watched(addr, size, op, pc);
     return;
   }
-  if (HD_UNLIKELY(quiet > HD_QUIET || hd.accesses || freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
+  asked(addr, size, op, pc);
 }
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).

@@ -11,6 +11,7 @@
 
 static void stop(void) {
   hd.watcher = NULL;
+  hd_accesses_changed();
   hd.result.notes |= HD_NOTE_UNWATCHED;
 }
 
