@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 8
-	PointsVersion   = 5
+	PointsVersion   = 6
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
@@ -260,9 +261,39 @@ func (s *search) more() bool {
 			s.report.Ended = ByRuns
 		default:
 			s.report.Ended = Complete
+			if c := s.coverage(); c != nil && !c.Complete {
+				s.report.Ended = Exhausted
+			}
 		}
 	}
 	return false
+}
+
+// coverage returns what the strategy has enumerated, nil if that is not known.
+func (s *search) coverage() *strategy.Coverage {
+	e, ok := s.strategy.(strategy.Exhaustive)
+	if !ok {
+		return nil
+	}
+	c, ok := e.Coverage()
+	if !ok {
+		return nil
+	}
+	c.Missing = slices.Clone(c.Missing)
+	if !s.report.Instrumented {
+		c.Missing = append(c.Missing, "accesses to memory are not seen")
+	}
+	if s.opts.Spurious {
+		c.Missing = append(c.Missing, "spurious wake-ups are not enumerated")
+	}
+	if s.external {
+		c.Missing = append(c.Missing, "an execution depended on external nondeterminism")
+	}
+	if s.report.NotReproduced > 0 {
+		c.Missing = append(c.Missing, "an execution failed and did not fail again")
+	}
+	c.Complete = c.Complete && len(c.Missing) == 0
+	return &c
 }
 
 // stale reports whether Options.Stale ends the exploration. It does not while instructions that

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -25,7 +26,8 @@ const (
 	ByFailure   End = "failure"     // an execution failed
 	Sequential  End = "sequential"  // no execution can differ from the first: Options.StopWhenSequential
 	Stale       End = "stale"       // no new behaviour for long: Options.Stale
-	Complete    End = "complete"    // the strategy has no more plans
+	Complete    End = "complete"    // the strategy has no more plans; an exhaustive one has executed all it promises (Report.Coverage)
+	Exhausted   End = "exhausted"   // an exhaustive strategy has no more plans, and Report.Coverage says what may be missing
 	ByTime      End = "time"        // Options.Time
 	ByRuns      End = "runs"        // Options.Runs
 	ByInterrupt End = "interrupted" // the context ended
@@ -44,6 +46,8 @@ type Report struct {
 	// Behaviours is the number of distinct orders of conflicting operations seen. It
 	// stops at MaxBehaviours.
 	Behaviours int `json:"behaviours"`
+	// Coverage is what an exhaustive search has enumerated; nil if the search was not exhaustive.
+	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// Newest is the number, from 1, of the last execution that showed a new behaviour; 0 if none
 	// did.
 	Newest int `json:"newest"`
@@ -57,6 +61,8 @@ type Report struct {
 	// RacesIncomplete says why Races may lack races of recorded executions; empty if all accesses
 	// of those were checked.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
+	// RacesUnconfirmed are the libraries that may order the accesses of Races (Options.Untold).
+	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	// Sequential means that the first execution is the only possible one, so no other was run; see
 	// Options.StopWhenSequential.
 	Sequential bool `json:"sequential,omitempty"`

@@ -44,7 +44,7 @@ func (p *Printer) findings(r *engine.Report) error {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
 	printCovered(w, r)
-	printRaces(w, racesSeen(r))
+	printRaces(w, r)
 	printIgnored(w, r.Ignored)
 	return nil
 }
@@ -83,7 +83,7 @@ func printNothing(w io.Writer, r *engine.Report) {
 	if r.Ended != engine.Sequential {
 		printCovered(w, r)
 	}
-	printRaces(w, racesSeen(r))
+	printRaces(w, r)
 }
 
 // ended returns why a search ended before its limits, for the end of a sentence.
@@ -101,6 +101,7 @@ func ended(r *engine.Report) string {
 func printCovered(w io.Writer, r *engine.Report) {
 	fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n",
 		wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest), wording.Count(r.Points, "memory scheduling point"))
+	printCoverage(w, r.Coverage)
 	if r.Unseen == nil {
 		return
 	}
@@ -112,6 +113,39 @@ func printCovered(w io.Writer, r *engine.Report) {
 		return // too few executions for an estimate
 	}
 	fmt.Fprintf(w, "unseen:  the next execution shows a new behaviour with a probability of %s %s (an estimate)\n", how, wording.Percent(p))
+}
+
+// printCoverage prints what an exhaustive search has enumerated, and relative to what.
+func printCoverage(w io.Writer, c *strategy.Coverage) {
+	if c == nil {
+		return
+	}
+	bounded := ""
+	if c.Preemptions >= 0 {
+		bounded = " with at most " + wording.Count(c.Preemptions, "preemption")
+	}
+	switch {
+	case !c.Complete && len(c.Missing) == 0 && !c.Fair:
+		fmt.Fprintf(w, "partly:  %s enumerated, and more are left\n", wording.Count(c.Executions, "execution"))
+		return
+	case !c.Complete:
+		fmt.Fprintf(w, "partly:  %s enumerated%s; there may be others\n", wording.Count(c.Executions, "execution"), bounded)
+		for _, why := range c.Missing {
+			fmt.Fprintf(w, "  %s\n", why)
+		}
+		if c.Fair && c.Reduced {
+			fmt.Fprintf(w, "  a thread yields, and dpor does not enumerate all fair schedules\n")
+		}
+		return
+	case c.Reduced:
+		n := wording.Thousands(c.Behaviours)
+		fmt.Fprintf(w, "complete: %s of %s executed", n, wording.Count(c.Behaviours, "behaviour"))
+	case c.Fair:
+		fmt.Fprintf(w, "complete: all fair schedules%s executed: %s", bounded, wording.Thousands(c.Executions))
+	default:
+		fmt.Fprintf(w, "complete: all schedules%s executed: %s", bounded, wording.Thousands(c.Executions))
+	}
+	fmt.Fprintln(w, "; for this input, without early time-outs, and sequentially consistent")
 }
 
 // maxDrawn is how many events find draws without being asked: more would take seconds, and pages.
@@ -166,7 +200,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		}
 	}
 	if only && (f.Race == nil || len(r.Races) > 1) { // otherwise it is the one above
-		printRaces(w, racesSeen(r))
+		printRaces(w, r)
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is reported elsewhere

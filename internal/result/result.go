@@ -8,6 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -43,10 +44,14 @@ type Find struct {
 	Seed   uint64  `json:"seed"`
 	Newest int     `json:"newest"`
 	Unseen *Unseen `json:"unseen,omitempty"`
+	// Coverage is what an exhaustive search has enumerated.
+	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// Unreproduced counts failures that could not be reproduced.
 	Unreproduced int      `json:"unreproduced,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
 	Races        []Race   `json:"races"`
+	// RacesUnconfirmed are libraries that may order the accesses of Races.
+	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
 	Trace      string      `json:"trace,omitempty"`
@@ -125,7 +130,7 @@ type Simplified struct {
 func Of(r *engine.Report) Find {
 	out := Find{
 		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, RacesIncomplete: r.RacesIncomplete},
-		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r),
+		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
 	case r.Finding != nil:
@@ -141,6 +146,7 @@ func Of(r *engine.Report) Find {
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, foundOf(&r.Findings[i]))
 	}
+	out.Coverage = r.Coverage
 	if u := r.Unseen; u != nil {
 		out.Unseen = &Unseen{u.Estimate, u.Below}
 	}

@@ -14,6 +14,9 @@ import (
 // Describe returns how a plan schedules, for a trace's header: "pct depth=3 length=120 seed=17".
 func Describe(p schedule.Plan) string {
 	s := p.DescribePolicy()
+	if p.Mode == schedule.Strict {
+		s = fmt.Sprintf("%s after %d decisions", s, len(p.Script))
+	}
 	if p.Delays == schedule.AnyDelays {
 		s += " " + anyDelays
 	}

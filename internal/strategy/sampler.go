@@ -58,24 +58,43 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// searches are the strategies that are not samplers, by name.
-var searches = map[string]func(Setting) Strategy{
-	"feedback":      func(s Setting) Strategy { return NewFeedback(s) },
-	"race-directed": func(s Setting) Strategy { return NewRaceDirected(s) },
+// searches are the strategies that are not samplers, by name. preemptions is CHESS's bound, negative
+// for none.
+var searches = map[string]func(s Setting, preemptions int) Strategy{
+	"chess":         func(s Setting, preemptions int) Strategy { return NewCHESS(s, preemptions) },
+	"dpor":          func(s Setting, _ int) Strategy { return NewDPOR(s) },
+	"feedback":      func(s Setting, _ int) Strategy { return NewFeedback(s) },
+	"race-directed": func(s Setting, _ int) Strategy { return NewRaceDirected(s) },
 }
 
-// SearchNames returns the names that ParseSearch accepts.
+// SearchNames returns the names that ParseSearch accepts: those of the samplers first.
 func SearchNames() []string { return append(Names(), slices.Sorted(maps.Keys(searches))...) }
 
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
-// samplers, or of all without a name; or the one strategy of that name that is not a sampler.
-func ParseSearch(names []string) (func(Setting) Strategy, error) {
+// samplers; the one strategy of that name that is not a sampler; or, without a name, a Finishing with
+// a Portfolio of all samplers. preemptions is CHESS's bound, and selects CHESS; nil means no bound.
+func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, error) {
+	bound := -1
+	if preemptions != nil {
+		bound = *preemptions
+		switch {
+		case bound < 0:
+			return nil, fmt.Errorf("invalid --preemptions %d: want 0 or more", bound)
+		case len(names) == 0:
+			names = []string{"chess"}
+		case len(names) != 1 || names[0] != "chess":
+			return nil, fmt.Errorf("--preemptions bounds the strategy chess, and not %s", strings.Join(names, ", "))
+		}
+	}
+	if len(names) == 0 {
+		return func(s Setting) Strategy { return NewFinishing(s, NewPortfolio(s)) }, nil
+	}
 	for _, name := range names {
 		if search := searches[name]; search != nil {
 			if len(names) > 1 {
 				return nil, fmt.Errorf("strategy %q does not take turns with others: name it alone", name)
 			}
-			return search, nil
+			return func(s Setting) Strategy { return search(s, bound) }, nil
 		}
 	}
 	var samplers []Sampler

@@ -128,8 +128,11 @@ func TestParseSearch(t *testing.T) {
 	for _, test := range []struct {
 		names []string
 		want  string
-	}{{nil, "portfolio random pct stay pos"}, {[]string{"pos", "random"}, "portfolio pos random"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"}} {
-		search, err := ParseSearch(test.names)
+	}{
+		{nil, "portfolio random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
+		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"},
+	} {
+		search, err := ParseSearch(test.names, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,10 +140,10 @@ func TestParseSearch(t *testing.T) {
 			t.Errorf("%v: %q, want %q", test.names, got, test.want)
 		}
 	}
-	if _, err := ParseSearch([]string{"pos", "chess"}); err == nil {
+	if _, err := ParseSearch([]string{"pos", "chess"}, nil); err == nil {
 		t.Error("no error for an unknown name")
 	}
-	if _, err := ParseSearch([]string{"pos", "feedback"}); err == nil {
+	if _, err := ParseSearch([]string{"pos", "feedback"}, nil); err == nil {
 		t.Error("no error for a search that does not take turns")
 	}
 }

@@ -18,7 +18,7 @@
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
   HD_ABI_VERSION = 8,
-  HD_POINTS_VERSION = 5,
+  HD_POINTS_VERSION = 6,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
   HD_MAX_MODULES = 256,
@@ -431,7 +431,8 @@ enum hd_record {
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that has not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan have ended
-  HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
+  HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame, and at times again
+                       // when the frame's function is elsewhere
   HD_REC_TYPE = 13,    // struct hd_type, then the type's name, zero-terminated; before the first event on that object
   HD_REC_RACE = 14,    // struct hd_race, with WATCH: once for each pair of instructions
   HD_REC_PROFILE = 15, // struct hd_profile[], with WATCH: each instruction once, in several records

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -59,6 +60,7 @@ type Target struct {
 	loop    ipc.Loop
 	header  trace.Header
 	modules []trace.Module
+	listing sync.Mutex // held to change modules, and to read them outside of Run and Stream
 	loaded  []loaded
 	early   int          // number of modules loaded at main
 	late    []abi.Module // those that any process has loaded later
@@ -77,6 +79,7 @@ var (
 	_ target.Stillness  = (*Target)(nil)
 	_ target.Omitter    = (*Target)(nil)
 	_ target.Debuggable = (*Target)(nil)
+	_ target.Replicator = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -159,7 +162,11 @@ func (t *Target) sign() {
 func (t *Target) Header() trace.Header { return t.header }
 
 // Modules returns the modules loaded at main, followed by those that executions have loaded.
-func (t *Target) Modules() []trace.Module { return slices.Clone(t.modules) }
+func (t *Target) Modules() []trace.Module {
+	t.listing.Lock()
+	defer t.listing.Unlock()
+	return slices.Clone(t.modules)
+}
 
 // SnapshotPages returns the number of memory pages restored after each execution.
 func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPages) }
@@ -188,3 +195,14 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 
 // WatchesRaces implements target.RaceWatcher.
 func (t *Target) WatchesRaces() bool { return true }
+
+// Replica implements target.Replicator. A program that needs more than Snapshot may share memory or
+// processes with what runs beside it.
+func (t *Target) Replica() func(context.Context) (target.Target, error) {
+	if t.isolation != Snapshot {
+		return nil
+	}
+	cfg := t.cfg
+	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.Sign = t.Modules(), Automatic, nil, nil
+	return func(ctx context.Context) (target.Target, error) { return Start(ctx, cfg) }
+}

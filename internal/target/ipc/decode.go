@@ -220,6 +220,8 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	if p.Record {
 		if r.Notes&abi.NoteAccesses != 0 {
 			x.recording.unseen()
+			// The runtime sends no access beyond the limit, so that the recording cannot count them.
+			x.recording.cut = x.recording.cut || p.Accesses
 		}
 		o.Trace = x.recording.trace(p, e)
 		o.Trace.Header.Surroundings = append(slices.Clip(o.Trace.Header.Surroundings), inputs(x.inputs)...)

@@ -41,7 +41,7 @@ import (
 )
 
 const (
-	hdWords     = hdMaxThreads / 64
+	hdWords     = hdSlotsMax / 64
 	hdMapShared = 1
 	hdFutexWait = 0
 	hdFutexWake = 1
@@ -151,11 +151,10 @@ var hd struct {
 	points_ [hdPointSlots]uintptr // memory instructions that are scheduling points, a hash table
 	npoints uint32
 
-	threads  *[hdMaxThreads]hdThread
+	threads  *[hdSlotsMax]hdThread
 	nthreads uint32 // slots in use so far
 	nwords   uint32 // words of a set of that many slots
 	born     uint32 // threads created: the number of the next
-	olds     uint32 // threads that existed before the execution
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
 	cur      *hdThread  // the thread that holds the token, or held it last
@@ -207,6 +206,7 @@ var hd struct {
 	vbase int64 // virtual time at vreal
 	vreal int64
 	vnow  int64 // while an execution is active
+	began int64 // virtual time at which the execution began: recorded times count from it
 	vfire int64 // timers due by then may run
 
 	leakIgnore string
@@ -251,7 +251,7 @@ func hdAttach() {
 	if err != 0 {
 		hdLeave(hdStateFatal, "no memory for threads")
 	}
-	hd.threads = (*[hdMaxThreads]hdThread)(p)
+	hd.threads = (*[hdSlotsMax]hdThread)(p)
 	hdSlotInit()
 	hdEventInit()
 	hd.test = mode == "test"
@@ -353,8 +353,8 @@ func hdStart(gp *g) {
 	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
-	hd.nthreads, hd.nwords, hd.born, hd.olds = 0, 1, 0, 0
-	hd.enabled = [hdWords]uint64{}
+	hd.nthreads, hd.nwords, hd.born = 0, 1, 0
+	hd.enabled[0] = 0
 	hd.next, hd.clock = nil, nil
 	hd.ports, hd.allocated, hd.collectAt = 0, 0, hdCollectEvery
 	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
@@ -374,7 +374,7 @@ func hdStart(gp *g) {
 	now := hdNanotime()
 	const hour = 3600e9
 	hd.vnow = (now/hour + 1) * hour
-	hd.vfire, hd.progressAt = hd.vnow, hd.vnow
+	hd.began, hd.vfire, hd.progressAt = hd.vnow, hd.vnow, hd.vnow
 	lock(&allglock)
 	for _, old := range allgs {
 		old.hd = nil

@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 8
-	hdPointsVersion   = 5
+	hdPointsVersion   = 6
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256

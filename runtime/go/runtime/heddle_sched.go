@@ -75,14 +75,32 @@ func hdClock() *hdThread {
 	return hd.clock
 }
 
-// hdOldThread adds a goroutine that existed before the execution began and becomes active now. It
-// has no parent.
+// hdOldThread adds a goroutine that existed before the execution began and becomes active now. In
+// traces the clock creates and starts it: no go statement of the execution did.
 func hdOldThread(gp *g) *hdThread {
-	hd.olds++
-	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)
+	by := hdClock()
+	hdRecordGo(by, gp)
+	t := hdChild(gp, by)
 	t.old = true
 	t.finalizes = hdFinalizes(gp)
+	hdRecordStart(t)
 	return t
+}
+
+// hdRecordGo records that by creates the next goroutine, gp, without a recorded go statement.
+func hdRecordGo(by *hdThread, gp *g) {
+	if hd.settle.recorded || hd.record {
+		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
+		hdRecord(by, &p, hdEvNodecision)
+	}
+}
+
+// hdRecordStart records that t starts without a scheduling decision.
+func hdRecordStart(t *hdThread) {
+	if hd.record {
+		p := hdPend{op: hdOpThreadStart, pc: t.entry, obj: t.entry}
+		hdRecord(t, &p, hdEvNodecision)
+	}
 }
 
 // hdFinalizes reports whether gp is one of the runtime's goroutines that run finalizers and
@@ -315,7 +333,7 @@ func hdCommit(t *hdThread) {
 		p.aux = uintptr(t.choice)
 	case hdOpTimerFire:
 		when := hdTimer()
-		p.value = uint64(when)
+		p.value = uint64(max(when-hd.began, 0))
 		if hdOvertakes(when) {
 			flags |= hdEvTimeout
 			hdDel(&hd.decision, t.index)
