@@ -132,7 +132,7 @@ func TestSystemCallInstruction(t *testing.T) {
 }
 
 // A library without access hooks guards a counter with a lock of its own. The race that heddle sees is
-// listed as unconfirmed and is no failure, whether the library is known by name or by the function it
+// listed as unconfirmed, not as a failure, whether the library is known by name or by the function it
 // waits with. The race is not seen at all if the program's annotations state the order.
 func TestUntoldLibrary(t *testing.T) {
 	need.Tool(t, "gcc")

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 8
+	AbiVersion      = 9
 	PointsVersion   = 6
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -924,6 +924,7 @@ const (
 	OptNoLeaks    = 4
 	OptFork       = 8
 	OptThreads    = 16
+	OptBeside     = 32
 )
 
 // Magic starts the shared memory.

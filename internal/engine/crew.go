@@ -272,7 +272,7 @@ func (c *crew) foreign(o *schedule.Outcome) bool {
 // outside reports whether an execution may have used something that executions of other processes
 // can change, or changed something that they use.
 func outside(o *schedule.Outcome) bool {
-	if o.External || o.Shared || o.Trace == nil || o.Trace.Header.Isolation != "" {
+	if o.External || o.Shared || o.Ending.Kind == trace.Unsupported || o.Trace == nil || o.Trace.Header.Isolation != "" {
 		return true
 	}
 	return slices.ContainsFunc(o.Trace.Events, func(e trace.Event) bool {

@@ -66,7 +66,7 @@ type Options struct {
 	RacesFail bool
 	// Untold reports whether the library at path orders threads in a way that nothing tells the
 	// analyses. While one is loaded, a race may be ordered after all: it is listed, with
-	// Report.RacesUnconfirmed, and is no finding. Nil means that no library does.
+	// Report.RacesUnconfirmed, but is not a finding. Nil means that no library does.
 	Untold func(path string) bool
 	// LeakFails reports whether a leaked goroutine is a failure, which it then is if nothing worse
 	// is found. If nil, leaks are only listed in Report.Leaks.

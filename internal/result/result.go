@@ -33,6 +33,8 @@ type Search struct {
 	Seconds    float64 `json:"seconds"`
 	Behaviours int     `json:"behaviours"`
 	Points     int     `json:"points"`
+	// Coverage is what an exhaustive search has enumerated.
+	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// RacesIncomplete says why races may have been missed.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
 }
@@ -44,8 +46,6 @@ type Find struct {
 	Seed   uint64  `json:"seed"`
 	Newest int     `json:"newest"`
 	Unseen *Unseen `json:"unseen,omitempty"`
-	// Coverage is what an exhaustive search has enumerated.
-	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// Unreproduced counts failures that could not be reproduced.
 	Unreproduced int      `json:"unreproduced,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
@@ -129,7 +129,7 @@ type Simplified struct {
 // Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
-		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, RacesIncomplete: r.RacesIncomplete},
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, RacesIncomplete: r.RacesIncomplete},
 		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
@@ -146,7 +146,6 @@ func Of(r *engine.Report) Find {
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, foundOf(&r.Findings[i]))
 	}
-	out.Coverage = r.Coverage
 	if u := r.Unseen; u != nil {
 		out.Unseen = &Unseen{u.Estimate, u.Below}
 	}

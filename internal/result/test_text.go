@@ -112,6 +112,13 @@ func (out *Test) sums() string {
 		parts = append(parts, "one goroutine only")
 	default:
 		parts = append(parts, wording.Count(out.Executions, "execution"), wording.Count(out.Behaviours, "behaviour"))
+		switch c := out.Coverage; {
+		case c == nil || !c.Complete:
+		case c.Preemptions >= 0:
+			parts = append(parts, "complete up to "+wording.Count(c.Preemptions, "preemption"))
+		default:
+			parts = append(parts, "complete")
+		}
 	}
 	return strings.Join(parts, ", ")
 }

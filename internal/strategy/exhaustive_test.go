@@ -393,3 +393,26 @@ func (s *saving) Observe(o *strategy.Observation) {
 	s.Strategy.Observe(o)
 	s.renew(nil)
 }
+
+// BenchmarkReduction counts the executions of both searches for threads that update a counter under
+// a lock: `go test ./internal/strategy -run - -bench Reduction -benchtime 1x`.
+func BenchmarkReduction(b *testing.B) {
+	for threads := 1; threads <= 3; threads++ {
+		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
+			for b.Loop() {
+				program := simprog.LockedUpdate(threads)
+				reduced := execute(b, strategy.NewDPOR(strategy.Setting{Seed: 1}), program, 1<<20)
+				b.ReportMetric(float64(reduced.coverage.Executions), "behaviours")
+				b.ReportMetric(float64(reduced.executions), "dpor")
+				all := execute(b, strategy.NewCHESS(strategy.Setting{Seed: 1}, -1), program, 200_000)
+				if all.done {
+					b.ReportMetric(float64(all.executions), "chess")
+				}
+				two := execute(b, strategy.NewCHESS(strategy.Setting{Seed: 1}, 2), program, 200_000)
+				if two.done {
+					b.ReportMetric(float64(two.executions), "chess-2")
+				}
+			}
+		})
+	}
+}

@@ -56,8 +56,8 @@ func Watches(t Target) bool {
 // Replicator is the ability to run one program in several targets at once.
 type Replicator interface {
 	// Replica returns a function that starts another target of the same program, configured as this
-	// one is now. A plan gives the same outcome on both, unless executions use something outside of
-	// the program, such as files, at the same time. The function may be called from any goroutine,
+	// one is now. A plan gives the same outcome on both, unless the execution uses something outside
+	// of the program, such as files: it may then end as trace.Unsupported. The function may be called from any goroutine,
 	// any number of times. It is nil if executions of the program are known to share something.
 	Replica() func(context.Context) (Target, error)
 }

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 8,
+  HD_ABI_VERSION = 9,
   HD_POINTS_VERSION = 6,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -689,6 +689,7 @@ enum hd_options {
   HD_OPT_NO_LEAKS = 1u << 2,    // Go: goroutines that remain at the end are not a failure
   HD_OPT_FORK = 1u << 3,        // C: HD_ISOLATION_FORK
   HD_OPT_THREADS = 1u << 4,     // C: each thread on a kernel thread of its own; with NO_SNAPSHOT
+  HD_OPT_BESIDE = 1u << 5,      // C: other processes of the program run at the same time, so an execution that would change a file ends as UNSUPPORTED
 };
 
 #endif

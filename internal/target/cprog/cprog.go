@@ -52,6 +52,8 @@ type Config struct {
 	// Modules are those of a recording to replay. Modules that the program loads while it runs get
 	// their numbers from there.
 	Modules []trace.Module
+
+	beside bool // other targets of the program run at the same time
 }
 
 // Target is a C or C++ program, stopped at main. It implements target.Target.
@@ -196,13 +198,14 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 // WatchesRaces implements target.RaceWatcher.
 func (t *Target) WatchesRaces() bool { return true }
 
-// Replica implements target.Replicator. A program that needs more than Snapshot may share memory or
+// Replica implements target.Replicator. An execution of a replica that needs more isolation, or would
+// change a file, is unsupported. A program that needs more than Snapshot may share memory or
 // processes with what runs beside it.
 func (t *Target) Replica() func(context.Context) (target.Target, error) {
 	if t.isolation != Snapshot {
 		return nil
 	}
 	cfg := t.cfg
-	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.Sign = t.Modules(), Automatic, nil, nil
+	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.Sign, cfg.beside = t.Modules(), Snapshot, nil, nil, true
 	return func(ctx context.Context) (target.Target, error) { return Start(ctx, cfg) }
 }

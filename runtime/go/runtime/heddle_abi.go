@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 8
+	hdAbiVersion      = 9
 	hdPointsVersion   = 6
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -926,6 +926,7 @@ const (
 	hdOptNoLeaks    = 4
 	hdOptFork       = 8
 	hdOptThreads    = 16
+	hdOptBeside     = 32
 )
 
 // hdMagic starts the shared memory.
