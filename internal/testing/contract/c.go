@@ -102,6 +102,8 @@ func cOp(id string, o Op) string {
 		return fmt.Sprintf("__atomic_store_n(&%s, %d, __ATOMIC_SEQ_CST);", v(0), o.number(1))
 	case "add":
 		return fmt.Sprintf("__atomic_fetch_add(&%s, %d, __ATOMIC_SEQ_CST);", v(0), o.number(1))
+	case "each":
+		return fmt.Sprintf("{ int *vars[] = { &%s, &%s }; static volatile int two = 2; for (int i = 0; i < two; i++) { __atomic_store_n(vars[i], %d, __ATOMIC_SEQ_CST); sched_yield(); } }", v(0), v(1), o.number(2))
 	case "spin":
 		return fmt.Sprintf("while (LOAD(%s) != %d) ;", v(0), o.number(1))
 	case "poll":

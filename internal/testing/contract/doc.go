@@ -30,6 +30,7 @@
 //	wait c m           timedwait c m NS     signal c    broadcast c
 //	read x  write x N  plain accesses; scheduling points if the plan says points
 //	load x  store x N  add x N              atomic
+//	each x y N         store N to x, then to y, with one instruction; yield after each
 //	spin x N           load until x is N
 //	poll x N           load until x is N, and yield in between
 //	await x N          read until x is N, which is not a scheduling point

@@ -83,6 +83,8 @@ func goOp(id string, o Op) string {
 		return fmt.Sprintf("atomic.StoreInt32(&%s, %d)", v(0), o.number(1))
 	case "add":
 		return fmt.Sprintf("atomic.AddInt32(&%s, %d)", v(0), o.number(1))
+	case "each":
+		return fmt.Sprintf("for _, v := range []*int32{&%s, &%s} { atomic.StoreInt32(v, %d); runtime.Gosched() }", v(0), v(1), o.number(2))
 	case "spin":
 		return fmt.Sprintf("for atomic.LoadInt32(&%s) != %d { }", v(0), o.number(1))
 	case "poll":

@@ -92,7 +92,7 @@ var languages = []string{"c", "go", "sim"}
 // arguments of each operation.
 var arguments = map[string]int{
 	"go": 1, "join": 1, "lock": 1, "unlock": 1, "trylock": 1, "wait": 2, "timedwait": 3, "signal": 1, "broadcast": 1,
-	"read": 1, "write": 2, "load": 1, "store": 2, "add": 2, "spin": 2, "poll": 2, "await": 2, "compute": 1, "yield": 0, "sleep": 1, "timer": 1,
+	"read": 1, "write": 2, "load": 1, "store": 2, "add": 2, "each": 3, "spin": 2, "poll": 2, "await": 2, "compute": 1, "yield": 0, "sleep": 1, "timer": 1,
 	"handle": 1, "kill": 1, "loop": 1, "end": 0,
 }
 

@@ -107,6 +107,11 @@ func (s *interpreter) do(t *simprog.Thread, o Op) {
 		t.Store(s.vars[o.Args[0]], o.number(1))
 	case "add":
 		t.Add(s.vars[o.Args[0]], o.number(1))
+	case "each":
+		for _, v := range o.Args[:2] {
+			t.At(at).Store(s.vars[v], o.number(2))
+			t.At(at).Yield()
+		}
 	case "spin":
 		for t.At(at).Load(s.vars[o.Args[0]]) != o.number(1) {
 		}
