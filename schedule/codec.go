@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 2
+const CodecVersion = 3
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -51,6 +51,10 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 	for _, s := range p.Points {
 		m.Points = append(m.Points, uint64(s))
 	}
+	if err := p.CheckHolds(); err != nil {
+		return nil, fmt.Errorf("a plan cannot leave its process: %w: a bug in heddle", err)
+	}
+	m.Holds = encodeHolds(p.Holds)
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
@@ -108,7 +112,10 @@ func decodePlan(data []byte) (p Plan, err error) {
 	for _, s := range m.Points {
 		p.Points = append(p.Points, trace.Site(s))
 	}
-	return p, nil
+	if p.Holds, err = decodeHolds(m.Holds); err != nil {
+		return p, err
+	}
+	return p, p.CheckHolds()
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler. A recording is in it as a trace file is.
@@ -129,6 +136,9 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 	}
 	var err error
 	if m.Watched, err = encodeWatched(o.Watched); err != nil {
+		return nil, err
+	}
+	if m.Holds, err = encodeHoldCounts(o.Holds); err != nil {
 		return nil, err
 	}
 	if o.Trace != nil {
@@ -188,6 +198,9 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 		}
 	}
 	if o.Watched, err = decodeWatched(m.Watched); err != nil {
+		return o, err
+	}
+	if o.Holds, err = decodeHoldCounts(m.Holds); err != nil {
 		return o, err
 	}
 	if len(m.Trace) > 0 {

@@ -33,6 +33,14 @@ func drawPlan(t *rapid.T) Plan {
 	for _, s := range rapid.SliceOf(rapid.Uint64()).Draw(t, "points") {
 		p.Points = append(p.Points, trace.Site(s))
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "holds") {
+		site := rapid.Uint64Min(1)
+		p.Holds = append(p.Holds, Hold{
+			Site: trace.Site(site.Draw(t, "site")), Arrival: count.Draw(t, "arrival"), Thread: trace.ThreadID(rapid.IntRange(-1, len(p.Threads)-1).Draw(t, "thread")),
+			Until: trace.Site(rapid.Uint64().Draw(t, "until")), When: Moment(rapid.IntRange(0, int(Reached)).Draw(t, "when")), Same: rapid.Bool().Draw(t, "same"),
+			Last: trace.Site(site.Draw(t, "last")), Not: rapid.Bool().Draw(t, "not"), Steps: count.Draw(t, "steps"),
+		})
+	}
 	return p
 }
 
@@ -69,6 +77,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Timeouts: true, Delays: AnyDelays,
 		Spurious: true, Haste: true, Record: true, Accesses: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12,
+		Holds: []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17}},
 	}
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
@@ -81,10 +90,11 @@ func TestCodecHasEveryField(t *testing.T) {
 			}},
 			Counts: map[trace.Site]int{10: 11, 12: 13}, Accesses: 14, Full: true,
 		},
+		Holds: []HoldCount{{Arrived: 1, Held: 2, Done: 3, Nobody: 4, Steps: 5, Script: 6}},
 		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
 			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
 	}
-	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0])} {
+	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0]), reflect.ValueOf(p.Holds[0]), reflect.ValueOf(o.Holds[0])} {
 		for i := range v.NumField() {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Watcher" {
 				t.Errorf("the test sets no %s", name)
@@ -203,7 +213,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 2", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 3", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {

@@ -65,13 +65,17 @@ func (p *Plan) Parameters() (uint32, uint32) {
 	return 0, 0
 }
 
-// DescribePolicy returns the policy's name and its parameters: "pct depth=3 length=120".
+// DescribePolicy returns the policy's name, its parameters and the number of the plan's holds:
+// "pct depth=3 length=120", "pos holds=2".
 func (p *Plan) DescribePolicy() string {
 	s := p.Policy.String()
 	if f := policies[p.Policy].describe; f != nil {
 		if words := f(p); words != "" {
 			s += " " + words
 		}
+	}
+	if n := len(p.Holds); n > 0 {
+		s += fmt.Sprintf(" holds=%d", n)
 	}
 	return s
 }

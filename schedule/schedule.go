@@ -73,7 +73,8 @@ type Plan struct {
 	Depth  int     // PCT: bug depth d, d-1 change points, abi.ChangePoints of them at most
 	Length int     // PCT: estimated number of points k
 
-	Points   []trace.Site // memory instructions that are scheduling points
+	Points   []trace.Site // memory instructions that are scheduling points; Sites has those of holds, too
+	Holds    []Hold       // at most MaxHolds
 	MaxSteps int          // step budget, 0 for the target's own; fair from half of it on
 	Timeouts bool         // explore early time-outs of timed waits, and early timers, within Delays
 	Delays   Delays
@@ -136,6 +137,7 @@ type Outcome struct {
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
 	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed
+	Holds       []HoldCount  // of each of Plan.Holds; nil if the program had to be killed
 	// External says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
 	External bool

@@ -94,9 +94,16 @@ func (o Object) Channel() (kind string, fd int, ok bool) {
 	return channelKinds[k], int(o >> abi.FdShift & 0xfff), true
 }
 
+// Kinds of channels that do not belong to the program alone: what Object.Channel returns for regular
+// files and directories, and for descriptors whose other end is in another process.
+const (
+	ChannelFile     = "file"
+	ChannelExternal = "descriptor"
+)
+
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
-	abi.FdFile: "file", abi.FdExternal: "descriptor", abi.FdLoader: "loader",
+	abi.FdFile: ChannelFile, abi.FdExternal: ChannelExternal, abi.FdLoader: "loader",
 }
 
 // Flags qualify an event; the values are part of the trace format.

@@ -187,7 +187,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Exit(exit),
 		kong.Vars{
 			"stale": staleFind, "where": "", "steps": wording.Thousands(abi.MaxSteps),
-			"parallel": strconv.Itoa(launch.DefaultParallel), "strategies": strings.Join(strategy.Names(), ", "), "searches": strings.Join(strategy.Searches(), " and "),
+			"parallel": strconv.Itoa(launch.DefaultParallel), "searches": strings.Join(strategy.SearchNames()[len(strategy.Names()):], ", "), "policies": strings.Join(strategy.Names(), ", "),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),

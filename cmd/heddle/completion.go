@@ -68,10 +68,10 @@ func completes(stdout io.Writer) bool {
 		"dir":       complete.PredictDirs("*"),
 		"isolation": complete.PredictSet("snapshot", "fork", "process"),
 		"strategy": complete.PredictFunc(func(complete.Args) (names []string) {
-			for _, s := range strategy.Samplers() {
-				names = append(names, s.String())
-			}
-			return names
+			return strategy.Names()
+		}),
+		"search": complete.PredictFunc(func(complete.Args) (names []string) {
+			return strategy.SearchNames()
 		}),
 		"command": complete.PredictFunc(func(complete.Args) (names []string) {
 			for _, child := range parser.Model.Children {

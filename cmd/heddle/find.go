@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -22,6 +23,7 @@ type findCommand struct {
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
 	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	jobsFlag
 	expectFlag
 	racesFlag
 	spuriousFlag
@@ -34,7 +36,7 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, another exit status; with --races-fail a data race as well. Writes the
+uncaught exception, an exit status other than 0; with --races-fail a data race as well. Writes the
 trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
 was found, 0 if none was, and 3 if the search was interrupted, or if no execution ended, so
 nothing is known.`
@@ -50,9 +52,14 @@ func (c *findCommand) options() (engine.Options, error) {
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
 	}
+	processes, err := c.processes()
+	if err != nil {
+		return engine.Options{}, err
+	}
 	opts, err := c.searchFlags.options()
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
 	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
+	opts.Simplify.Processes = processes
 	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
 		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
 		// who asks for a number of executions gets it.
@@ -95,7 +102,9 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	names := report.NewRunning(t.Modules)
+	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
+	opts.Untold = toolchain.Untold
 
 	p := a.progress()
 	found, err := engine.Find(a.ctx, t, opts, p.find)

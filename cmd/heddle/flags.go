@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -25,6 +27,19 @@ type watchdogFlag struct {
 type isolationFlags struct {
 	Isolation string `predictor:"isolation" placeholder:"HOW" help:"How to isolate executions: restore memory (snapshot), run each in a child process (fork), or launch a process for each (process). Otherwise whatever the program turns out to need."`
 	Threads   bool   `help:"Give each of the program's threads a kernel thread; every execution then runs in its own process."`
+}
+
+// jobsFlag says how many processes of a program run at once.
+type jobsFlag struct {
+	Jobs int `short:"j" placeholder:"N" help:"Simplify with up to N processes of the program at once (otherwise one for each core). The result is the same for every N. Programs that use files or start processes have one, and so do Go programs."`
+}
+
+// processes returns the number of processes to simplify with.
+func (f jobsFlag) processes() (int, error) {
+	if f.Jobs < 0 {
+		return 0, usage.Errorf("--jobs cannot be negative")
+	}
+	return cmp.Or(f.Jobs, runtime.GOMAXPROCS(0)), nil
 }
 
 // runFlags say how a program is run, for commands that take one or its trace.
@@ -94,7 +109,15 @@ type racesFlag struct {
 }
 
 type expectFlag struct {
-	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status other than the first execution's)."`
+	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status but 0)."`
+}
+
+// status returns the exit status of a good execution.
+func (f expectFlag) status() int32 {
+	if f.ExpectExit == nil {
+		return 0
+	}
+	return *f.ExpectExit
 }
 
 func (f expectFlag) checkExit() error {
@@ -107,7 +130,7 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy    []string `predictor:"strategy" placeholder:"NAME" help:"Use only these strategies: ${strategies}; or one of ${searches}, which execute all schedules (chess, those with few preemptions first) or all behaviours (dpor) of a program whose threads neither sleep nor use signals. Otherwise samplers take turns, and dpor finishes the search if the program is small."`
+	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns until dpor finishes the search if the program is small; or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
 	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end."`
 	earlyFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`

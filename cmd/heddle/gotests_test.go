@@ -137,3 +137,69 @@ func TestGoReplaysAnywhere(t *testing.T) {
 		t.Errorf("%d tests failed, want at least 4", found)
 	}
 }
+
+// Goroutines and timers from before an execution, and coroutines of iter.Pull, are in the traces of
+// failures, which replay.
+func TestGoBefore(t *testing.T) {
+	t.Parallel()
+	dir := goTests(t, "before")
+	tests, _ := runTest(t, dir, nil, exitFound, "-count=300", "-timeout=0", "./before")
+	if len(tests) != 6 {
+		t.Errorf("%d tests ran, want 6", len(tests))
+	}
+	for _, test := range tests {
+		if wrong := strings.HasSuffix(test.Test, "Wrong"); (test.Finding != nil) != wrong {
+			t.Errorf("%s: %+v", test.Test, test.Finding)
+		} else if !wrong {
+			continue
+		}
+		if test.Trace == "" {
+			t.Errorf("%s: no trace was kept: %q", test.Test, test.Notes)
+			continue
+		}
+		cmd := heddleCommand(t, dir, nil, "replay", test.Trace)
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != exitFound || !bytes.Contains(out, []byte("identical")) {
+			t.Errorf("%s: %v\n%s", test.Test, err, out)
+		}
+	}
+}
+
+// More goroutines exist at one time than C programs may have threads.
+func TestGoThousands(t *testing.T) {
+	tests, _ := runTest(t, goTests(t, "thousands"), nil, exitFound, "-count=2", "-timeout=0", "--no-simplify", "./thousands")
+	if len(tests) != 2 {
+		t.Fatalf("%d tests ran, want 2", len(tests))
+	}
+	for _, test := range tests {
+		t.Logf("%s: %d executions, %.1f s", test.Test, test.Executions, test.Seconds)
+		if wrong := strings.HasSuffix(test.Test, "Wrong"); (test.Finding != nil) != wrong || !wrong && test.Executions != 2 {
+			t.Errorf("%s: %d executions, %+v, notes %q", test.Test, test.Executions, test.Finding, test.Notes)
+		}
+	}
+}
+
+// The first finding of a test does not depend on the number of processes.
+func TestGoJobs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"lost_update", "abba", "many_goroutines_needle"} {
+		type found struct {
+			key        string
+			executions int
+		}
+		var want found
+		for _, jobs := range []string{"1", "2", "4"} {
+			tests, _ := runTest(t, goModule(t, "fail/"+name), nil, exitFound, "--no-simplify", "--seed=3", "-timeout=0", "-count=200000", "-j="+jobs, "./fail/"+name)
+			if len(tests) != 1 || tests[0].Finding == nil {
+				t.Fatalf("%s, -j %s: %+v", name, jobs, tests)
+			}
+			got := found{tests[0].Finding.Key, tests[0].Executions}
+			if jobs == "1" {
+				want = got
+			}
+			t.Logf("%s, -j %s: execution %d, %.2f s", name, jobs, got.executions, tests[0].Seconds)
+			if got != want {
+				t.Errorf("%s, -j %s: %+v, want %+v", name, jobs, got, want)
+			}
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,5 +128,39 @@ func TestSystemCallInstruction(t *testing.T) {
 		if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", out.Trace); !r.Same {
 			t.Errorf("%s: replay: %+v", isolation, r)
 		}
+	}
+}
+
+// A library without access hooks guards a counter with a lock of its own. The race that heddle sees is
+// listed as unconfirmed, not as a failure, whether the library is known by name or by the function it
+// waits with. The race is not seen at all if the program's annotations state the order.
+func TestUntoldLibrary(t *testing.T) {
+	need.Tool(t, "gcc")
+	own := filepath.Join(repository(t), "testdata/libraries/own")
+	for _, c := range []struct {
+		program, library string
+		races            bool
+		status           int
+		unconfirmed      []string
+	}{
+		{"annotated", "libown.so", false, exitNothing, nil},
+		{"unannotated", "libfolly.so", true, exitNothing, []string{"libfolly.so"}},
+		{"unannotated", "libown.so", true, exitNothing, []string{"libown.so"}},
+	} {
+		t.Run(c.program+"/"+c.library, func(t *testing.T) {
+			dir := t.TempDir()
+			lib := filepath.Join(dir, c.library)
+			if out, err := exec.Command("gcc", "-shared", "-fPIC", "-O1", "-Wl,-soname,"+c.library, "-o", lib, filepath.Join(own, "lock.c")).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			e := readExpectation(t, filepath.Join(own, c.program+".c"))
+			e.flags = append(e.flags, lib, "-Wl,-rpath,"+dir)
+			prog := filepath.Join(dir, c.program)
+			compileProgram(t, e, "gcc", "-O1", prog)
+			out := runJSON[findJSON](t, dir, c.status, e.find(prog, "--races-fail", "--runs", "300", "--time", "0", "--simplify-time", "1s")...)
+			if (len(out.Races) > 0) != c.races || !slices.Equal(out.RacesUnconfirmed, c.unconfirmed) {
+				t.Errorf("races %v, unconfirmed by %v", out.Races, out.RacesUnconfirmed)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,6 +95,39 @@ func TestBoundedMemory(t *testing.T) {
 	}
 	if mbLarge > mb+mb/4 {
 		t.Errorf("four times the accesses take %d MB in place of %d", mbLarge, mb)
+	}
+}
+
+// TestUnwatched: if the memory for watching an execution runs out, heddle says up to where it looked
+// for races and what to do, and finds the race after that with the memory that it asks for.
+func TestUnwatched(t *testing.T) {
+	sharedRuntime(t)
+	for _, test := range []struct {
+		flags, memory string
+		note, races   bool
+	}{
+		{"-DRACY", "16M", true, false},
+		{"-DRACY", "1G", false, true},
+		{"", "16M", true, false},
+		{"", "1G", false, false},
+	} {
+		for _, cc := range []string{"gcc", "clang"} {
+			t.Run(strings.Join([]string{test.flags, test.memory, cc}, ","), func(t *testing.T) {
+				dir := t.TempDir()
+				prog := filepath.Join(dir, "epochs")
+				e := expectation{source: filepath.Join(repository(t), "testdata/programs/bench/many_epochs.c")}
+				e.flags = strings.Fields(test.flags)
+				compileProgram(t, e, cc, "-O1", prog)
+				b, err := heddleCommand(t, dir, nil, "find", "--seed=1", "--runs=3", "--time=0", "--memory="+test.memory, "--", prog).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v: %s", err, b)
+				}
+				looked := regexp.MustCompile(`races may be missed: an execution touches too much memory: the first \d+ accesses were looked at, and races after them are not seen; --memory SIZE allows for more`)
+				if looked.Match(b) != test.note || strings.Contains(string(b), "2 data races seen:") != test.races {
+					t.Errorf("want a note %t, two races %t:\n%s", test.note, test.races, b)
+				}
+			})
+		}
 	}
 }
 

@@ -14,10 +14,11 @@ import (
 type recordCommand struct {
 	programFlags
 	seedFlag
-	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${strategies}; otherwise no thread is preempted."`
+	Strategy string `predictor:"strategy" placeholder:"NAME" help:"Choose the schedule by one of ${policies}; otherwise no thread is preempted."`
 	earlyFlag
 	spuriousFlag
-	Accesses bool   `help:"Record all accesses to memory, not only scheduling points."`
+	expectFlag
+	Accesses bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
@@ -29,15 +30,21 @@ func (c *recordCommand) Help() string {
 }
 
 type recordJSON struct {
-	Outcome string          `json:"outcome"` // found, clean
-	Trace   string          `json:"trace"`
-	Status  int32           `json:"status"`
-	Cost    trace.Cost      `json:"cost"`
-	Finding *result.Finding `json:"finding,omitempty"`
+	Outcome string     `json:"outcome"` // found, clean
+	Trace   string     `json:"trace"`
+	Status  int32      `json:"status"`
+	Events  int        `json:"events"` // in the trace
+	Cost    trace.Cost `json:"cost"`
+	// Accesses is the number of accesses recorded, if the execution made more.
+	Accesses int             `json:"accesses,omitempty"`
+	Finding  *result.Finding `json:"finding,omitempty"`
 }
 
 func (c *recordCommand) Run(a *app) error {
-	opts := engine.RecordOptions{Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
+	if err := c.checkExit(); err != nil {
+		return err
+	}
+	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {
@@ -65,7 +72,7 @@ func (c *recordCommand) Run(a *app) error {
 	if c.Output, err = files.Keep(tr, ""); err != nil {
 		return err
 	}
-	out := recordJSON{Outcome: "clean", Trace: c.Output, Status: tr.Ending.Status, Cost: trace.CostOf(tr.Events)}
+	out := recordJSON{Outcome: "clean", Trace: c.Output, Status: tr.Ending.Status, Events: len(tr.Events), Cost: trace.CostOf(tr.Events), Accesses: tr.Header.MaxAccesses}
 	failed := tr.Ending.Kind.Failed()
 	if failed {
 		out.Outcome = "found"
@@ -84,8 +91,15 @@ func (c *recordCommand) Run(a *app) error {
 		if !failed && tr.Ending.Status != 0 {
 			ended = fmt.Sprintf("exit status %d, ", tr.Ending.Status)
 		}
-		fmt.Fprintf(a.stdout, "recorded: %s (%s%s, %s, %s)\n",
-			c.Output, ended, wording.Count(out.Cost.Events, "event"), wording.Count(out.Cost.Switches, "context switch"), wording.Count(out.Cost.Threads, "thread"))
+		points := ""
+		if out.Events != out.Cost.Events {
+			points = fmt.Sprintf(" (%s of them at scheduling points)", wording.Thousands(out.Cost.Events))
+		}
+		if out.Accesses > 0 {
+			a.note(fmt.Sprintf("only the first %s allocations and accesses to memory were recorded, and all scheduling points: --memory SIZE allows for more", wording.Thousands(out.Accesses)))
+		}
+		fmt.Fprintf(a.stdout, "recorded: %s (%s%s%s, %s, %s)\n",
+			c.Output, ended, wording.Count(out.Events, "event"), points, wording.Count(out.Cost.Switches, "context switch"), wording.Count(out.Cost.Threads, "thread"))
 	}
 	if failed {
 		return errFound

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,8 @@ type replayJSON struct {
 	Interrupted bool            `json:"interrupted,omitempty"`
 	Events      int             `json:"events"`
 	Finding     *result.Finding `json:"finding,omitempty"`
+	// Varies describes text that differed in a replay whose events are all as recorded.
+	Varies string `json:"varies,omitempty"`
 	// Differs is set where the replay was not the recorded execution.
 	Differs *differsJSON `json:"differs,omitempty"`
 }
@@ -112,13 +115,14 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	p := a.progress()
 	var again *trace.Trace
-	done := 0
+	done, varies := 0, ""
 	for done < c.Times {
 		now, rerr := engine.Replay(a.ctx, t, tr)
 		if err = rerr; err != nil {
 			break
 		}
 		again = now
+		varies = cmp.Or(varies, engine.Varies(tr, now))
 		done++
 		p.line(fmt.Sprintf("replay: %d of %d identical", done, c.Times))
 	}
@@ -130,7 +134,7 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
-		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events)}
+		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events), Varies: varies}
 		if interrupted {
 			out.Times, out.Interrupted = done, true
 		}
@@ -153,6 +157,9 @@ func (c *replayCommand) Run(a *app) error {
 		return err
 	}
 	if !a.JSON {
+		if varies != "" {
+			a.note(varies)
+		}
 		if !c.Quiet {
 			if err := a.printer(c.drawFlags, statsFlag{}).Trace(again); err != nil {
 				return err
@@ -197,7 +204,7 @@ func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *
 		return nil, nil, err
 	}
 	names := report.NewRunning(t.Modules)
-	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.ExpectExit, RacesFail: c.RacesFail, Where: names.Place, Locate: names.Locate})
+	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.status(), RacesFail: c.RacesFail, Where: names.Place, Locate: names.Locate})
 	if err != nil {
 		t.Close()
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -26,6 +27,7 @@ type simplifyCommand struct {
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
 	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
+	jobsFlag
 	drawFlags
 	statsFlag
 	runFlags
@@ -70,6 +72,10 @@ func (c *simplifyCommand) Run(a *app) error {
 	case c.Gap, c.Derivation != "":
 		return usage.Errorf("--gap and --derivation go with --static")
 	}
+	processes, err := c.processes()
+	if err != nil {
+		return err
+	}
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
 		return err
@@ -84,7 +90,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	defer t.Close()
 	p := a.progress()
 	names := report.NewRunning(t.Modules)
-	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Processes: processes, Memory: a.memory(), Where: names.Place, Locate: names.Locate}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", wording.Count(s.Executions, "execution"), s.Iteration, wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()
@@ -157,7 +163,7 @@ func (c *simplifyCommand) runStatic(a *app) error {
 	began := time.Now()
 	var out staticJSON
 	if c.Derivation != "" {
-		d, err := c.derive()
+		d, err := c.derive(a.ctx)
 		if err != nil {
 			return err
 		}
@@ -170,14 +176,20 @@ func (c *simplifyCommand) runStatic(a *app) error {
 			return err
 		}
 		g = stmt.Graph(t)
-		r := static.Simplify(g, static.DefaultEffort)
+		r, err := static.Simplify(a.ctx, g, static.DefaultEffort)
+		if err != nil {
+			return err
+		}
 		out.Events, out.Before, out.After = g.Len(), r.Before, r.After
 	} else {
 		in, err := tracefile.ReadAny(c.Trace)
 		if err != nil {
 			return err
 		}
-		reordered, r := static.Reordered(in.Trace)
+		reordered, r, err := static.Reordered(a.ctx, in.Trace)
+		if err != nil {
+			return err
+		}
 		out.Events, out.Before, out.After = len(in.Trace.Events), r.Before, r.After
 		if c.Output == "" {
 			c.Output = tracefile.Derived(c.Trace, "static")
@@ -193,7 +205,11 @@ func (c *simplifyCommand) runStatic(a *app) error {
 		}
 	}
 	if c.Gap {
-		gap := static.GapOf(out.After, static.Optimum(g, nil, static.DefaultLimits))
+		best, err := static.Optimum(a.ctx, g, nil, static.DefaultLimits)
+		if err != nil {
+			return err
+		}
+		gap := static.GapOf(out.After, best)
 		out.Gap = &gap
 	}
 	out.Seconds = time.Since(began).Seconds()
@@ -219,12 +235,12 @@ func (c *simplifyCommand) runStatic(a *app) error {
 }
 
 // derive runs BinTrcRed and writes its derivation.
-func (c *simplifyCommand) derive() (*derivationJSON, error) {
+func (c *simplifyCommand) derive(ctx context.Context) (*derivationJSON, error) {
 	t, err := tracefile.ReadStatements(c.Trace)
 	if err != nil {
 		return nil, err
 	}
-	r, err := bintrcred.Run(t)
+	r, err := bintrcred.Run(ctx, t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Trace, err)
 	}

@@ -24,6 +24,7 @@ type testCommand struct {
 
 	Subtests        bool `help:"Explore every subtest alone, too."`
 	AllowUnfinished bool `help:"Accept tests of which no execution ended in time, or every one ended in a finding of --ignore: exit with 0 though nothing is known about them."`
+	Jobs            int  `short:"j" default:"1" placeholder:"N" help:"Run executions of a test in up to N processes at once. The first finding is the same for every N."`
 	Prune           bool `help:"Remove kept findings that no longer fail."`
 	drawFlags
 	statsFlag
@@ -60,8 +61,8 @@ const staleAfter = 4000
 
 // options are those of each test's search.
 func (c *testCommand) options() (engine.Options, error) {
-	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 {
-		return engine.Options{}, usage.Errorf("-count, -timeout, -parallel and --max-steps cannot be negative")
+	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 || c.Jobs < 0 {
+		return engine.Options{}, usage.Errorf("-count, -timeout, -parallel, --jobs and --max-steps cannot be negative")
 	}
 	opts, err := c.searchFlags.options()
 	opts.Runs, opts.Time, opts.RacesFail = c.Count, c.Timeout, c.Race
@@ -109,7 +110,7 @@ func (c *testCommand) Run(a *app) error {
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Dir: dir,
-		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune,
+		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Processes: c.Jobs,
 	}, &testEvents{app: a, printer: p, begin: c.V})
 	if !a.JSON {
 		err = cmp.Or(err, p.Totals(totals))

@@ -4,8 +4,8 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 7
-	PointsVersion   = 5
+	AbiVersion      = 9
+	PointsVersion   = 6
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256
@@ -308,6 +308,8 @@ const (
 	StretchesMore  = 3
 	StretchesAlive = 5000
 	Cpus           = 4
+	Holds          = 64
+	HoldObjects    = 4096
 )
 
 // enum hd_policy
@@ -363,7 +365,38 @@ const (
 	StepTimeout = 2
 )
 
-// Plan is struct hd_plan, 96 bytes.
+// Hold is struct hd_hold, 40 bytes.
+type Hold struct {
+	Site    uint64 // offset 0
+	Until   uint64 // offset 8
+	Last    uint64 // offset 16
+	Thread  uint32 // offset 24
+	Arrival uint32 // offset 28
+	Steps   uint32 // offset 32
+	Flags   uint32 // offset 36
+}
+
+// Size and offsets of Hold as the C compiler has them.
+const (
+	SizeofHold          = 40
+	OffsetofHoldSite    = 0
+	OffsetofHoldUntil   = 8
+	OffsetofHoldLast    = 16
+	OffsetofHoldThread  = 24
+	OffsetofHoldArrival = 28
+	OffsetofHoldSteps   = 32
+	OffsetofHoldFlags   = 36
+)
+
+// enum hd_hold_flags
+const (
+	HoldSame    = 1
+	HoldEver    = 2
+	HoldReached = 4
+	HoldNot     = 8
+)
+
+// Plan is struct hd_plan, 104 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -383,11 +416,13 @@ type Plan struct {
 	SkipAccesses uint64 // offset 72
 	MaxAccesses  uint64 // offset 80
 	WatchBudget  uint64 // offset 88
+	Nholds       uint32 // offset 96
+	PadHolds     uint32 // offset 100
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 96
+	SizeofPlan               = 104
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -406,6 +441,8 @@ const (
 	OffsetofPlanSkipAccesses = 72
 	OffsetofPlanMaxAccesses  = 80
 	OffsetofPlanWatchBudget  = 88
+	OffsetofPlanNholds       = 96
+	OffsetofPlanPadHolds     = 100
 )
 
 // enum hd_record
@@ -423,6 +460,7 @@ const (
 	RecType      = 13
 	RecRace      = 14
 	RecProfile   = 15
+	RecHolds     = 17
 	RecBlock     = 16
 	RecAgain     = 10
 	RecInput     = 11
@@ -566,6 +604,27 @@ const (
 	SizeofProfile        = 16
 	OffsetofProfilePc    = 0
 	OffsetofProfileCount = 8
+)
+
+// HoldCount is struct hd_hold_count, 24 bytes.
+type HoldCount struct {
+	Arrived uint32 // offset 0
+	Held    uint32 // offset 4
+	Done    uint32 // offset 8
+	Nobody  uint32 // offset 12
+	Steps   uint32 // offset 16
+	Script  uint32 // offset 20
+}
+
+// Size and offsets of HoldCount as the C compiler has them.
+const (
+	SizeofHoldCount          = 24
+	OffsetofHoldCountArrived = 0
+	OffsetofHoldCountHeld    = 4
+	OffsetofHoldCountDone    = 8
+	OffsetofHoldCountNobody  = 12
+	OffsetofHoldCountSteps   = 16
+	OffsetofHoldCountScript  = 20
 )
 
 // ThreadInfo is struct hd_thread_info, 48 bytes.
@@ -865,6 +924,7 @@ const (
 	OptNoLeaks    = 4
 	OptFork       = 8
 	OptThreads    = 16
+	OptBeside     = 32
 )
 
 // Magic starts the shared memory.

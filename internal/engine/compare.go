@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -41,6 +41,10 @@ func (e *DivergedError) Error() string {
 
 // same compares two recordings of what should be the same execution. It returns nil or the first
 // difference.
+//
+// The text that a program prints may contain what heddle does not control, such as a process id or a
+// time. So the text of a failure and the output of a failed execution do not count, provided that
+// all events agree and the failure is at the same place and on the same stack: Varies reports them.
 func same(recorded, met *trace.Trace) *DivergedError {
 	for i := range recorded.Events {
 		a := &recorded.Events[i]
@@ -62,21 +66,71 @@ func same(recorded, met *trace.Trace) *DivergedError {
 	// The watchdog acts on elapsed time: the instruction of the loop at which it stops the program,
 	// and the amount of output by then, differ from run to run.
 	stopped := a.Kind == trace.Hang && strings.HasPrefix(a.Message, "watchdog:")
-	if a.Kind != b.Kind || a.Status != b.Status || a.Message != b.Message || a.Thread != b.Thread || !stopped && (a.Site != b.Site || a.Object != b.Object) || !slices.EqualFunc(a.Accesses, b.Accesses, sameAccess) {
+	switch {
+	case a.Kind != b.Kind, a.Status != b.Status, a.Thread != b.Thread,
+		!stopped && (a.Site != b.Site || a.Object != b.Object),
+		!slices.EqualFunc(a.Accesses, b.Accesses, sameAccess),
+		a.Message != b.Message && !textual(recorded, met):
 		return &DivergedError{Event: n, Field: "ending", RecordedText: endingText(recorded), MetText: endingText(met)}
 	}
-	outputA, outputB := a.Output, b.Output
-	if n := min(len(outputA), len(outputB), ipc.OutputKept/2); stopped {
-		outputA, outputB = outputA[:n], outputB[:n]
+	if a.Kind.Failed() && !stopped {
+		return nil
 	}
-	if !bytes.Equal(outputA, outputB) {
-		at := 0
-		for at < len(a.Output) && at < len(b.Output) && a.Output[at] == b.Output[at] {
-			at++
-		}
+	if at, differ := outputs(a, b, stopped); differ {
 		return &DivergedError{Event: n, Field: "ending", RecordedText: outputText(a.Output, at), MetText: outputText(b.Output, at)}
 	}
 	return nil
+}
+
+// textual reports whether the messages of two failures of one kind are the program's text, which may
+// vary, and the failures agree in all else that tells them apart.
+func textual(recorded, met *trace.Trace) bool {
+	a, b := &recorded.Ending, &met.Ending
+	switch a.Kind {
+	case trace.Assertion:
+		// The compiler may let several assertions of a function share the failing call.
+		if finding.AssertedAt(a.Message) != finding.AssertedAt(b.Message) {
+			return false
+		}
+	case trace.Test, trace.Panic, trace.Fatal:
+	default:
+		return false // heddle's own words, or the type of an exception
+	}
+	if a.Site == 0 && !finding.Of(*a, recorded.Modules).Same(finding.Of(*b, met.Modules)) {
+		return false
+	}
+	return slices.Equal(a.Stack, b.Stack)
+}
+
+// outputs returns the first byte in which the outputs of two executions differ, and whether they do.
+// If the watchdog stopped them, only the part counts that both have printed.
+func outputs(a, b *trace.Ending, stopped bool) (at int, differ bool) {
+	x, y := a.Output, b.Output
+	if n := min(len(x), len(y), ipc.OutputKept/2); stopped {
+		x, y = x[:n], y[:n]
+	}
+	for at < len(x) && at < len(y) && x[at] == y[at] {
+		at++
+	}
+	return at, at < len(x) || at < len(y)
+}
+
+// Varies describes how the text of a failure or the output of its execution differs in a replay that
+// is otherwise identical. It is empty if neither does.
+func Varies(recorded, met *trace.Trace) string {
+	a, b := &recorded.Ending, &met.Ending
+	if a.Message != b.Message {
+		return fmt.Sprintf("the message varies while every event is the same: %q, then %q", firstLine(a.Message), firstLine(b.Message))
+	}
+	if at, differ := outputs(a, b, false); differ && a.Kind.Failed() && a.Kind != trace.Hang {
+		return fmt.Sprintf("the output varies while every event is the same: %s, then %s", outputText(a.Output, at), outputText(b.Output, at))
+	}
+	return ""
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // sameAccess compares two sides of a race. Their stack numbers may differ.

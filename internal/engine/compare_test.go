@@ -36,3 +36,52 @@ func TestWatchdogsPlace(t *testing.T) {
 		t.Error("a hang that the runtime found has a place")
 	}
 }
+
+// TestTextVaries: a failure with other text or output is the recorded one if everything else agrees.
+func TestTextVaries(t *testing.T) {
+	recorded := trace.Ending{
+		Kind: trace.Assertion, Message: "assertion failed: port 4711 is taken at x.c:5 in f", Site: trace.MakeSite(0, 5),
+		Stack: []trace.Site{trace.MakeSite(0, 9)}, Output: []byte("pid 17"),
+	}
+	for _, test := range []struct {
+		name         string
+		change       func(*trace.Ending)
+		same, varies bool
+	}{
+		{"nothing", func(*trace.Ending) {}, true, false},
+		{"number", func(e *trace.Ending) { e.Message = "assertion failed: port 80 is taken at x.c:5 in f" }, true, true},
+		{"words", func(e *trace.Ending) { e.Message = "assertion failed: no route at x.c:5 in f" }, true, true},
+		{"output", func(e *trace.Ending) { e.Output = []byte("pid 18") }, true, true},
+		{"line", func(e *trace.Ending) { e.Message = "assertion failed: port 80 is taken at x.c:6 in f" }, false, true},
+		{"stack", func(e *trace.Ending) {
+			e.Message, e.Stack = "assertion failed: port 80 is taken at x.c:5 in f", []trace.Site{trace.MakeSite(0, 10)}
+		}, false, true},
+		{"site", func(e *trace.Ending) { e.Site++ }, false, false},
+		{"kind", func(e *trace.Ending) { e.Kind = trace.Misuse }, false, false},
+		{"status", func(e *trace.Ending) { e.Status = 2 }, false, false},
+	} {
+		met := recorded
+		test.change(&met)
+		a, b := &trace.Trace{Ending: recorded}, &trace.Trace{Ending: met}
+		if d := same(a, b); (d == nil) != test.same {
+			t.Errorf("%s: %v", test.name, d)
+		}
+		if v := Varies(a, b); (v != "") != test.varies {
+			t.Errorf("%s: Varies = %q", test.name, v)
+		}
+		a.Events, b.Events = []trace.Event{{Op: trace.OpWrite, Value: 1}}, []trace.Event{{Op: trace.OpWrite, Value: 2}}
+		if d := same(a, b); d == nil || d.Field != "value" {
+			t.Errorf("%s, after another event: %v", test.name, d)
+		}
+	}
+	for _, kind := range []trace.Kind{trace.Clean, trace.Misuse, trace.Deadlock} {
+		a, b := &trace.Trace{Ending: trace.Ending{Kind: kind, Message: "x 1"}}, &trace.Trace{Ending: trace.Ending{Kind: kind, Message: "x 2"}}
+		if same(a, b) == nil {
+			t.Errorf("%v: the message is heddle's own", kind)
+		}
+	}
+	a, b := &trace.Trace{Ending: trace.Ending{Output: []byte("1")}}, &trace.Trace{Ending: trace.Ending{Output: []byte("2")}}
+	if same(a, b) == nil {
+		t.Error("a clean execution has nothing but its output to compare")
+	}
+}

@@ -115,7 +115,12 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = strategy.Describe(f.plan), s.expect
 	last, cancel := outlasting(ctx)
 	defer cancel()
-	_, err := Replay(last, s.target, o.Trace)
+	again, err := Replay(last, s.target, o.Trace)
+	if err == nil {
+		if text := Varies(o.Trace, again); text != "" {
+			s.note("%s", text)
+		}
+	}
 	return err
 }
 

@@ -30,7 +30,6 @@ type search struct {
 	flight     flight
 	seen       strategy.Observation // of the current execution
 	expect     int32
-	expectSet  bool
 	roomy      bool // heddle chooses the step budget (budget.go)
 	behaviours behaviours
 	races      map[[2]race.Access]raced
@@ -62,7 +61,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 	s.stage = s.strategy.Stage()
 	s.due.Store(true)
 	if opts.ExpectStatus != nil {
-		s.expect, s.expectSet = *opts.ExpectStatus, true
+		s.expect = *opts.ExpectStatus
 	}
 	return s
 }
@@ -96,6 +95,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	}
 	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = s.stage.Round, s.behaviours.len(), s.stage.Points, s.expect
 	r.Races = s.named()
+	if len(r.Races) > 0 {
+		r.RacesUnconfirmed = s.untold()
+	}
 	r.Coverage = s.coverage()
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
@@ -114,9 +116,6 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		case err != nil:
 			r.Ended = ByError
 		}
-		if r.Finding.Kind == trace.Exit.String() && s.opts.ExpectStatus == nil && s.expect != 0 {
-			s.note("the first execution ended with status %d, which heddle takes for success; --expect-exit=0 makes it a failure", s.expect)
-		}
 	case err == nil && r.Executions == 0:
 		r.Outcome = Unfinished
 	case err == nil && r.Masked == r.Executions:
@@ -125,9 +124,6 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.Outcome = Unreproduced
 	case err == nil:
 		r.Outcome = Nothing
-		if s.opts.ExpectStatus == nil && s.expect != 0 && r.Executions > 0 {
-			s.note("the program's exit status was %d in every execution, and heddle takes it for success; --expect-exit=0 makes it a failure", s.expect)
-		}
 	case ctx.Err() != nil:
 		r.Outcome, r.Ended = Interrupted, ByInterrupt
 	default:

@@ -28,7 +28,7 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate 
 		if !errors.As(err, &other) {
 			return nil, err
 		}
-		now, err := Record(ctx, t, RecordOptions{ExpectStatus: &recorded.Header.ExpectStatus})
+		now, err := Record(ctx, t, RecordOptions{ExpectStatus: recorded.Header.ExpectStatus})
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
 	switch {
 	case !v.races:
 	case o.Watched != nil:
-		v.race(o, observe.InPlace(o, p.Points).Races)
+		v.race(o, observe.InPlace(o, p.Sites()).Races)
 	case ok && o.Trace != nil:
 		v.race(o, seen.Seen().Races)
 	}

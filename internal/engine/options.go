@@ -47,7 +47,7 @@ type Options struct {
 	// except for Time, Runs and Workers; otherwise Find fails with a strategy.ErrState. Findings,
 	// races and leaks seen before are not reported again.
 	Resume []byte
-	// ExpectStatus is the exit status of a good execution; nil means that of the first execution.
+	// ExpectStatus is the exit status of a good execution; nil means 0.
 	ExpectStatus *int32
 	// Points are memory instructions that are scheduling points from the start.
 	Points []trace.Site
@@ -64,6 +64,10 @@ type Options struct {
 	// kind trace.Race. Find checks every recorded execution, and records more of them where that is
 	// cheap.
 	RacesFail bool
+	// Untold reports whether the library at path orders threads in a way that nothing tells the
+	// analyses. While one is loaded, a race may be ordered after all: it is listed, with
+	// Report.RacesUnconfirmed, but is not a finding. Nil means that no library does.
+	Untold func(path string) bool
 	// LeakFails reports whether a leaked goroutine is a failure, which it then is if nothing worse
 	// is found. If nil, leaks are only listed in Report.Leaks.
 	LeakFails func(Leak) bool
@@ -112,6 +116,11 @@ type SimplifyOptions struct {
 	NoExtra   bool
 	Endless   bool
 	MaxSteps  int // step budget of an execution; 0 means the target's default
+	// Processes is how many targets of the program execute candidates at once, if the target is a
+	// target.Replicator and simplification takes long; 0 means 1. The result does not depend on it.
+	Processes int
+	Memory    int64 // bounds what is remembered, as tinertia.Options.Memory
+	eager     bool  // start the targets at once; for tests
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
 	// Where and Locate are like those of Options; a search uses those instead.

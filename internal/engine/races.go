@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
@@ -40,17 +41,32 @@ func (s *search) saw(t *trace.Trace, races []race.Race) {
 }
 
 // witness returns a trace with just enough of t to name an object as of event at: it contains only
-// the block that holds the object.
+// the block that holds the object, or the frame, and the event that tells where its function was.
 func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 	w := &trace.Trace{Modules: t.Modules, Threads: t.Threads, Stacks: [][]trace.Site{nil}}
 	w.Header.Target, w.Header.BuildID = t.Header.Target, t.Header.BuildID
 	if t.Header.MaxAccesses > 0 {
 		return w // the detector counted accesses that the trace omits, so at does not index its events
 	}
+	told := -1
+	if o.Region() == trace.RegionStack {
+		if told = trace.Running(t.Events, trace.ThreadID(o.Index()), at); told >= 0 {
+			e := t.Events[told]
+			if int(e.Stack) < len(t.Stacks) {
+				w.Stacks = append(w.Stacks, t.Stacks[e.Stack])
+				e.Stack = 1
+			}
+			w.Events = []trace.Event{e}
+		}
+	}
 	for _, l := range t.Locals {
 		if l.Object == o && l.Event <= at {
-			l.Event = 0
-			w.Locals = []trace.Local{l}
+			if l.Event == told {
+				l.Event = 0
+			} else {
+				l.Event = -1 // before the event that is left
+			}
+			w.Locals = append(w.Locals, l)
 		}
 	}
 	if o.Region() != trace.RegionHeap {
@@ -99,6 +115,20 @@ func (s *search) named() []Race {
 		}
 	}
 	return out
+}
+
+// untold returns the names of the loaded libraries that order threads in a way that is not known,
+// including those that dlopen has loaded so far.
+func (s *search) untold() (names []string) {
+	if s.opts.Untold == nil {
+		return nil
+	}
+	for _, m := range s.target.Modules() {
+		if name := filepath.Base(m.Path); !m.Program && s.opts.Untold(m.Path) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // object names an object with Options.Objects, or as region and offset if that is nil.

@@ -135,9 +135,8 @@ type RecordOptions struct {
 	Seed     uint64
 	Points   []trace.Site // memory instructions that are scheduling points
 	MaxSteps int
-	// ExpectStatus is the exit status of a good execution. If nil, any status is good, and the
-	// trace expects the one that occurred.
-	ExpectStatus *int32
+	// ExpectStatus is the exit status of a good execution.
+	ExpectStatus int32
 	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
 	// EarlyTimeouts lets any wait, sleep or timer expire early. Otherwise only sleeps do, under a
@@ -166,14 +165,8 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	if err != nil {
 		return nil, err
 	}
-	expect := o.Ending.Status
-	if opts.ExpectStatus != nil {
-		expect = *opts.ExpectStatus
-	} else if o.Ending.Kind != trace.Clean {
-		expect = 0
-	}
-	judge(&o.Trace.Ending, expect)
-	o.Trace.Header.ExpectStatus = expect
+	judge(&o.Trace.Ending, opts.ExpectStatus)
+	o.Trace.Header.ExpectStatus = opts.ExpectStatus
 	o.Trace.Header.Strategy = strategy.Describe(plan)
 	return o.Trace, nil
 }

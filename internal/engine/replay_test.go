@@ -155,14 +155,14 @@ func TestSimplifyAlone(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	three := int32(3)
 	for _, test := range []struct {
 		opts   RecordOptions
 		kind   trace.Kind
 		expect int32
 	}{
-		{RecordOptions{}, trace.Clean, 8},
-		{RecordOptions{ExpectStatus: &three}, trace.Exit, 3},
+		{RecordOptions{}, trace.Exit, 0},
+		{RecordOptions{ExpectStatus: 8}, trace.Clean, 8},
+		{RecordOptions{ExpectStatus: 3}, trace.Exit, 3},
 	} {
 		tr := record(t, simprog.ExitStatus(), test.opts)
 		if tr.Ending.Kind != test.kind || tr.Header.ExpectStatus != test.expect {

@@ -14,7 +14,7 @@ import (
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
 // reader would continue with a different search.
-const resumeVersion = 2
+const resumeVersion = 3
 
 // savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {
@@ -23,8 +23,7 @@ type savedSearch struct {
 	Search  []byte       `json:"search"` // strategy.Save
 	Tag     uint64       `json:"tag"`    // of the first plan in flight
 	Counts  savedCounts  `json:"counts"`
-	Expect  *int32       `json:"expect,omitempty"` // nil while no execution has ended well
-	Steps   int          `json:"maxSteps"`         // step budget, which the first execution may have decided
+	Steps   int          `json:"maxSteps"` // step budget, which the first execution may have decided
 	Seen    []byte       `json:"behaviours"`
 	// Aside are the findings set aside, by key, with their numbers of executions.
 	Aside map[string]int `json:"aside,omitempty"`
@@ -61,9 +60,6 @@ func (s *search) save() ([]byte, error) {
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: s.flight.tag - uint64(len(flight)), Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
 		Aside:  s.aside.executions, Hung: s.aside.hung,
-	}
-	if s.expectSet {
-		out.Expect = &s.expect
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -111,9 +107,6 @@ func (s *search) resume(data []byte) error {
 		s.aside.executions[k] = n
 	}
 	s.aside.hung = in.Hung
-	if in.Expect != nil {
-		s.expect, s.expectSet = *in.Expect, true
-	}
 	return nil
 }
 

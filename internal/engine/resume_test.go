@@ -86,8 +86,10 @@ func TestResume(t *testing.T) {
 		"two": func(s strategy.Setting) strategy.Strategy {
 			return strategy.NewPortfolio(s, strategy.PCT{}, strategy.Stay{})
 		},
-		"chess":    func(s strategy.Setting) strategy.Strategy { return newChess(s, true) },
-		"feedback": func(s strategy.Setting) strategy.Strategy { return newFeedback(s) },
+		"chess":         func(s strategy.Setting) strategy.Strategy { return newChess(s, true) },
+		"feedback":      func(s strategy.Setting) strategy.Strategy { return newFeedback(s) },
+		"reads-from":    func(s strategy.Setting) strategy.Strategy { return strategy.NewFeedback(s) },
+		"race-directed": func(s strategy.Setting) strategy.Strategy { return strategy.NewRaceDirected(s) },
 	} {
 		for _, program := range []simprog.Program{simprog.TwoStage(), simprog.LostUpdate(3), crossing(3)} {
 			if name == "chess" && program.Name != "crossing-3" {
@@ -235,7 +237,7 @@ func TestFindResumes(t *testing.T) {
 				func(o *Options) { o.Spurious = true },
 				func(o *Options) { o.ExpectStatus = &zero },
 				func(o *Options) { o.Seed = 3 },
-				func(o *Options) { o.Resume = bytes.Replace(state, []byte(`"version":2`), []byte(`"version":3`), 1) },
+				func(o *Options) { o.Resume = bytes.Replace(state, []byte(`"version":3`), []byte(`"version":4`), 1) },
 				func(o *Options) { o.Resume = state[:len(state)-10] },
 			} {
 				o := opts

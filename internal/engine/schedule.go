@@ -12,9 +12,8 @@ import (
 
 // ScheduleOptions are the oracle for a schedule that comes without a recording.
 type ScheduleOptions struct {
-	// ExpectStatus is the exit status of a good execution; nil means that of an execution under the
-	// fair policy, as in Find.
-	ExpectStatus *int32
+	// ExpectStatus is the exit status of a good execution.
+	ExpectStatus int32
 	RacesFail    bool // a data race is a failure
 	// Where and Locate are like those of Options.
 	Where  func(s trace.Site, exact bool) string
@@ -36,26 +35,12 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
 		Accesses: opts.RacesFail, // a race is shown with both accesses
 	}
-	v := verdict{races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
+	v := verdict{expect: opts.ExpectStatus, races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
 		return caller(opts.Locate, opts.Where, t.Modules(), s, calls)
 	}}
-	if opts.ExpectStatus != nil {
-		v.expect = *opts.ExpectStatus
-	}
 	o, err := followed(ctx, t, v, plan)
 	if err != nil {
 		return nil, err
-	}
-	if o.Ending.Kind == trace.Exit && opts.ExpectStatus == nil {
-		fair, err := Record(ctx, t, RecordOptions{Sparse: true})
-		if err != nil {
-			return nil, err
-		}
-		if v.expect = fair.Header.ExpectStatus; v.expect != 0 {
-			if o, err = followed(ctx, t, v, plan); err != nil {
-				return nil, err
-			}
-		}
 	}
 	o.Trace.Header.ExpectStatus = v.expect
 	return o.Trace, nil

@@ -65,9 +65,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			return nil, err
 		}
 	}
-	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, exec, tinertia.Options{
+	several := newCrew(t, verdictOf(recorded, opts.Locate, opts.Where), &opts)
+	defer several.close()
+	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
-		Batch: batched(t, verdictOf(recorded, opts.Locate, opts.Where)), Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
+		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime,
 	})
 	if err != nil && outOfTime(bounded) {
@@ -109,26 +111,6 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
-}
-
-// batched returns an executor that queues plans on the target, so that the target executes one
-// while heddle analyses the outcome of another.
-func batched(t target.Target, v verdict) tinertia.Batch {
-	watches := target.Watches(t)
-	return func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error {
-		given, ended := 0, 0
-		return t.Stream(ctx, func() (schedule.Plan, bool) {
-			if given == len(plans) {
-				return schedule.Plan{}, false
-			}
-			given++
-			return v.prepared(plans[given-1], watches), true
-		}, func(p schedule.Plan, o schedule.Outcome) bool {
-			v.judge(p, &o)
-			ended++
-			return done(ended-1, o)
-		})
-	}
 }
 
 // recordedAgain replaces the result by an exact recording of the same execution where the trial that
@@ -203,7 +185,10 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 // does not fail in the same way, which the dependences rule out unless external nondeterminism is
 // involved. A timer that overtook no thread must not do so in its new place.
 func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
-	reordered, r := static.Reordered(recorded)
+	reordered, r, err := static.Reordered(ctx, recorded)
+	if err != nil {
+		return nil, 0, err
+	}
 	if r.After >= r.Before {
 		return recorded, 0, nil
 	}

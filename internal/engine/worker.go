@@ -107,7 +107,7 @@ func (w *localWork) outcome(p schedule.Plan, o schedule.Outcome) bool {
 	w.result = Execution{Tag: p.Tag, Outcome: &w.out, Last: p.Ends(&o)}
 	switch {
 	case o.Watched != nil:
-		w.seen = observe.InPlace(&o, p.Points)
+		w.seen = observe.InPlace(&o, p.Sites())
 		w.result.Seen = &w.seen
 	case p.Watcher != nil && o.Trace != nil:
 		w.seen = w.observer.Seen()

@@ -5,7 +5,7 @@
 // differs between schedules that show the same bug: addresses, thread numbers, the progress of
 // other threads. By kind of failure, two findings are the same when they agree in
 //
-//	assertion   message and place
+//	assertion   message, without what varies, and place
 //	signal      number and place
 //	misuse      message, without addresses and thread numbers, and place; for the unlock of a
 //	            lock that the thread does not hold, also without the owner of the lock
@@ -20,11 +20,15 @@
 //	hang        nothing else
 //	test        place: what the test got and wanted differs between executions. The
 //	            first error counts; others may follow from it. Without a place, the message
-//	            without numbers
-//	panic       message, without numbers, and place; likewise an error that Go's runtime
+//	            without what varies
+//	panic       message, without what varies, and place; likewise an error that Go's runtime
 //	            cannot recover from
 //	leak        the set of operations and sites that goroutines wait at
 //	race        the two sites, in either order
+//
+// What varies is numbers, addresses and hexadecimal identifiers in a text that the program makes while
+// it runs, such as ports, process ids, times and counters: they do not separate findings of one kind
+// and place. The expression of an assertion is a constant and counts as a whole.
 //
 // The place is where the failing thread was in the program's own code: the failing instruction, or
 // the innermost call on its stack from the program into a library.

@@ -50,7 +50,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	f.Exact = e.Kind == trace.Signal && f.Site == e.Site
 	switch e.Kind {
 	case trace.Assertion:
-		f.identity = normal(e.Message)
+		f.identity = asserted(e.Message)
 		f.base = assertedAt.ReplaceAllString(f.identity, "$1")
 		f.Message = cmp.Or(f.Message, "abort")
 	case trace.Signal:
@@ -63,7 +63,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Misuse:
 		f.identity = owner.ReplaceAllString(normal(e.Message), "$1")
 	case trace.Exception:
-		f.identity = normal(e.Message)
+		f.identity = e.Message
 		f.Message = "uncaught exception: " + f.Message
 	case trace.Exit:
 		f.identity = fmt.Sprint(e.Status)
@@ -264,11 +264,33 @@ var owner = regexp.MustCompile(`^(unlock of a [a-z -]+) that (another thread hol
 
 // assertedAt matches the message of a failed assertion. Compilers write the function that follows
 // differently, and the file's name depends on the build.
-var assertedAt = regexp.MustCompile(`(?s)^(assertion .* failed) at .*$`)
+var assertedAt = regexp.MustCompile(`(?s)^(assertion (?:.* failed|failed: .*)) at .*$`)
+
+// made matches the message of a failed assertion whose text the program made while it ran, instead
+// of an expression in its source (runtime/c/loader/abort.c).
+var made = regexp.MustCompile(`^assertion failed: `)
+
+// AssertedAt returns the place in the message of a failed assertion, ` at x.c:5 in f`, or "".
+func AssertedAt(message string) string {
+	if m := assertedAt.FindStringSubmatch(message); m != nil {
+		return message[len(m[1]):]
+	}
+	return ""
+}
+
+// asserted returns the message of a failed assertion without what varies in a text that the program
+// made. Numbers in an expression do not vary.
+func asserted(message string) string {
+	if !made.MatchString(message) {
+		return normal(message)
+	}
+	place := AssertedAt(message)
+	return blank(strings.TrimSuffix(message, place)) + place
+}
 
 var variable = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\bT[0-9]+\b|\bthread [0-9]+\b`)
 
-// normal returns a message without what changes from one execution to the next.
+// normal returns a message of the runtime without addresses and thread numbers.
 func normal(message string) string {
 	return variable.ReplaceAllStringFunc(message, func(s string) string {
 		switch s[0] {
@@ -280,12 +302,26 @@ func normal(message string) string {
 	})
 }
 
-// number matches what differs between messages of one failure in Go programs: indices, lengths,
-// addresses, durations.
-var number = regexp.MustCompile(`\b0[xX][0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
+var (
+	// address matches addresses, and identifiers of eight and more hexadecimal digits: UUIDs, hashes.
+	address = regexp.MustCompile(`\b0[xX][0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b(-[0-9a-fA-F]{4,}\b)*`)
+	// number matches ports, process ids, times, indices, lengths, durations.
+	number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+)
 
-// blank returns a message without its numbers.
-func blank(message string) string { return number.ReplaceAllString(message, "#") }
+// blank returns a text that a program made without what varies between executions that fail alike.
+func blank(text string) string { return number.ReplaceAllString(unaddressed(text), "#") }
+
+// unaddressed returns a message without addresses and hexadecimal identifiers. A word of letters
+// only, such as `deadbeef`, may be text and stays.
+func unaddressed(message string) string {
+	return address.ReplaceAllStringFunc(message, func(s string) string {
+		if strings.ContainsAny(s, "0123456789") {
+			return "#"
+		}
+		return s
+	})
+}
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")

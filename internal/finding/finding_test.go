@@ -66,6 +66,17 @@ func TestSame(t *testing.T) {
 		{"assertion and signal", assertion, segv, false},
 		{"assertion that prints a pointer", failed(trace.Assertion, 0, "bad node 0x7f001234", prog(1)), failed(trace.Assertion, 0, "bad node 0x7fff0010", prog(1)), true},
 
+		{"made text, another port", failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion failed: port 80 is taken at x.c:5 in f", prog(1)), true},
+		{"made text, another UUID", failed(trace.Assertion, 0, "assertion failed: lost 25c5c5a7-10ab-4cde at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion failed: lost f03b9898-ffff-0000 at x.c:5 in f", prog(1)), true},
+		{"made text, other words", failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion failed: port 4711 is closed at x.c:5 in f", prog(1)), false},
+		{"made text, another site", failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(2)), false},
+		{"made text, another line of one call", failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:6 in f", prog(1)), false},
+		{"made text and an expression", failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion `port' failed at x.c:5 in f", prog(1)), false},
+		{"one line, another kind", failed(trace.Assertion, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), failed(trace.Misuse, 0, "assertion failed: port 4711 is taken at x.c:5 in f", prog(1)), false},
+		{"expressions with other numbers", failed(trace.Assertion, 0, "assertion `n == 2' failed at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion `n == 3' failed at x.c:5 in f", prog(1)), false},
+		{"panic with another UUID", failed(trace.Panic, 0, "session 25c5c5a7-10ab is gone", prog(1)), failed(trace.Panic, 0, "session f03b9898-ffff is gone", prog(1)), true},
+		{"panic with another word", failed(trace.Panic, 0, "session deadbeef is gone", prog(1)), failed(trace.Panic, 0, "session cafecafe is gone", prog(1)), false},
+
 		{"signal", segv, segv, true},
 		{"signal at another address", segv, with(segv, func(e *trace.Ending) { e.Object = trace.MakeObject(trace.RegionHeap, 0, 3) }), true},
 		{"other signal", segv, failed(trace.Signal, 7, "", prog(0x10)), false},

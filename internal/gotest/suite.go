@@ -17,6 +17,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/trace"
@@ -31,6 +32,9 @@ type Options struct {
 	Subtests bool   // explore each subtest alone, too
 	Failfast bool   // stop after the first test that fails
 	Prune    bool   // remove kept findings that no longer fail
+	// Processes is how many processes run executions of a test at once; 0 means 1. The first
+	// finding does not depend on it, unless executions depend on earlier ones in their process.
+	Processes int
 }
 
 // Events are notified of progress. An error that one of the methods returns ends the run.
@@ -271,7 +275,10 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 
 // explore replays earlier findings, then searches for new ones.
 func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
-	t, err := s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.How)
+	start := func(ctx context.Context) (target.Target, error) {
+		return s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.How)
+	}
+	t, err := start(ctx)
 	if err != nil {
 		return err
 	}
@@ -295,7 +302,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Statement] == nil }
 	}
 	progress, done := s.events.Exploring(u.name)
-	found, err := engine.Find(ctx, t, opts, progress)
+	found, err := s.find(ctx, t, opts, start, progress)
 	done()
 	take(out, found)
 	again.report(out, t)

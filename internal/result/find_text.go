@@ -44,7 +44,7 @@ func (p *Printer) findings(r *engine.Report) error {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
 	printCovered(w, r)
-	printRaces(w, racesSeen(r))
+	printRaces(w, r)
 	printIgnored(w, r.Ignored)
 	return nil
 }
@@ -83,7 +83,7 @@ func printNothing(w io.Writer, r *engine.Report) {
 	if r.Ended != engine.Sequential {
 		printCovered(w, r)
 	}
-	printRaces(w, racesSeen(r))
+	printRaces(w, r)
 }
 
 // ended returns why a search ended before its limits, for the end of a sentence.
@@ -200,7 +200,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		}
 	}
 	if only && (f.Race == nil || len(r.Races) > 1) { // otherwise it is the one above
-		printRaces(w, racesSeen(r))
+		printRaces(w, r)
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is reported elsewhere

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -27,12 +28,17 @@ func racesSeen(r *engine.Report) []Race {
 // racesShown is how many races are listed; --json lists all of them.
 const racesShown = 10
 
-// printRaces lists races.
-func printRaces(w io.Writer, races []Race) {
+// printRaces lists the races of a report.
+func printRaces(w io.Writer, r *engine.Report) {
+	races := racesSeen(r)
 	if len(races) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s seen:\n", wording.Count(len(races), "data race"))
+	fmt.Fprintf(w, "\n%s seen", wording.Count(len(races), "data race"))
+	if len(r.RacesUnconfirmed) > 0 {
+		fmt.Fprintf(w, ", unconfirmed: %s may order the accesses, in ways that heddle does not know", strings.Join(r.RacesUnconfirmed, ", "))
+	}
+	fmt.Fprintln(w, ":")
 	for i, r := range races {
 		if i == racesShown {
 			fmt.Fprintf(w, "  and %s more (--json lists all)\n", wording.Thousands(len(races)-i))

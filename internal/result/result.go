@@ -50,6 +50,8 @@ type Find struct {
 	Unreproduced int      `json:"unreproduced,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
 	Races        []Race   `json:"races"`
+	// RacesUnconfirmed are libraries that may order the accesses of Races.
+	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
 	Trace      string      `json:"trace,omitempty"`
@@ -128,7 +130,7 @@ type Simplified struct {
 func Of(r *engine.Report) Find {
 	out := Find{
 		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, RacesIncomplete: r.RacesIncomplete},
-		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r),
+		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
 	case r.Finding != nil:

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -57,12 +58,21 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Searches returns the names of the exhaustive searches, which ParseSearch accepts alone.
-func Searches() []string { return []string{"chess", "dpor"} }
+// searches are the strategies that are not samplers, by name. preemptions is CHESS's bound, negative
+// for none.
+var searches = map[string]func(s Setting, preemptions int) Strategy{
+	"chess":         func(s Setting, preemptions int) Strategy { return NewCHESS(s, preemptions) },
+	"dpor":          func(s Setting, _ int) Strategy { return NewDPOR(s) },
+	"feedback":      func(s Setting, _ int) Strategy { return NewFeedback(s) },
+	"race-directed": func(s Setting, _ int) Strategy { return NewRaceDirected(s) },
+}
+
+// SearchNames returns the names that ParseSearch accepts: those of the samplers first.
+func SearchNames() []string { return append(Names(), slices.Sorted(maps.Keys(searches))...) }
 
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
-// samplers, one of Searches, or, without a name, a Finishing with a Portfolio of all samplers.
-// preemptions is CHESS's bound, and selects CHESS; nil means no bound.
+// samplers; the one strategy of that name that is not a sampler; or, without a name, a Finishing with
+// a Portfolio of all samplers. preemptions is CHESS's bound, and selects CHESS; nil means no bound.
 func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, error) {
 	bound := -1
 	if preemptions != nil {
@@ -76,23 +86,22 @@ func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, erro
 			return nil, fmt.Errorf("--preemptions bounds the strategy chess, and not %s", strings.Join(names, ", "))
 		}
 	}
-	if i := slices.IndexFunc(names, func(n string) bool { return slices.Contains(Searches(), n) }); i >= 0 {
-		switch {
-		case len(names) > 1:
-			return nil, fmt.Errorf("strategy %s is exhaustive and cannot take turns with others", names[i])
-		case names[i] == "dpor":
-			return func(s Setting) Strategy { return NewDPOR(s) }, nil
-		}
-		return func(s Setting) Strategy { return NewCHESS(s, bound) }, nil
-	}
 	if len(names) == 0 {
 		return func(s Setting) Strategy { return NewFinishing(s, NewPortfolio(s)) }, nil
+	}
+	for _, name := range names {
+		if search := searches[name]; search != nil {
+			if len(names) > 1 {
+				return nil, fmt.Errorf("strategy %q does not take turns with others: name it alone", name)
+			}
+			return func(s Setting) Strategy { return search(s, bound) }, nil
+		}
 	}
 	var samplers []Sampler
 	for _, name := range names {
 		s, err := Parse(name)
 		if err != nil {
-			return nil, fmt.Errorf("%w, %s", err, strings.Join(Searches(), ", "))
+			return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(SearchNames(), ", "))
 		}
 		samplers = append(samplers, s)
 	}

@@ -104,6 +104,7 @@ func TestDescribe(t *testing.T) {
 		{schedule.Plan{Policy: schedule.Random, Stay: 0.9, Seed: 17}, "random stay=0.9000 seed=17"},
 		{schedule.Plan{Policy: schedule.PCT, Depth: 3, Length: 120, Seed: 1}, "pct depth=3 length=120 seed=1"},
 		{schedule.Plan{Policy: schedule.POS, Seed: 9}, "pos seed=9"},
+		{schedule.Plan{Policy: schedule.POS, Seed: 9, Holds: make([]schedule.Hold, 2)}, "pos holds=2 seed=9"},
 	} {
 		if got := Describe(test.plan); got != test.want {
 			t.Errorf("Describe(%+v) = %q, want %q", test.plan, got, test.want)
@@ -127,7 +128,10 @@ func TestParseSearch(t *testing.T) {
 	for _, test := range []struct {
 		names []string
 		want  string
-	}{{nil, "portfolio random pct stay pos dpor"}, {[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"pos", "random"}, "portfolio pos random"}} {
+	}{
+		{nil, "portfolio random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
+		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"},
+	} {
 		search, err := ParseSearch(test.names, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -138,5 +142,8 @@ func TestParseSearch(t *testing.T) {
 	}
 	if _, err := ParseSearch([]string{"pos", "chess"}, nil); err == nil {
 		t.Error("no error for an unknown name")
+	}
+	if _, err := ParseSearch([]string{"pos", "feedback"}, nil); err == nil {
+		t.Error("no error for a search that does not take turns")
 	}
 }

@@ -23,6 +23,17 @@ func (t *Table) Local(place trace.Local, size uint32) (Name, bool) {
 	return nameOf(v.Name, v, in), true
 }
 
+// sameFunction reports whether two return addresses are in one function.
+func (t *Table) sameFunction(a, b trace.Site) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.module(a.Module())
+	if m == nil || m.debug == nil || a.Module() != b.Module() || a.Offset() == 0 || b.Offset() == 0 {
+		return false
+	}
+	return m.debug.SameFunction(a.Offset()-1, b.Offset()-1)
+}
+
 // nameOf returns the name of a place in the variable base.
 func nameOf(base string, v dwarfinfo.Variable, in dwarfinfo.Place) Name {
 	n := newName(base, in.String())

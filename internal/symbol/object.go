@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"sync"
 
@@ -51,6 +52,7 @@ type Objects struct {
 	t      *Table
 	allocs []trace.Alloc
 	stacks [][]trace.Site
+	events []trace.Event
 	blocks *blockIndex
 	locals map[trace.Object][]trace.Local // by object, in order of Event
 	golang bool
@@ -58,6 +60,7 @@ type Objects struct {
 
 	mu    sync.Mutex
 	cache map[objectKey]Name
+	asked map[trace.ThreadID]asked
 }
 
 // goHeapBits divides the offset of a heap object of a Go program: the low bits are the offset in
@@ -65,11 +68,19 @@ type Objects struct {
 // objects without an event, so there is no list of blocks.)
 const goHeapBits = abi.HeapOffsetBits
 
+// exactly stands for an event that tells where a function was: the local itself tells it.
+const exactly = -2
+
+// asked is an answer of trace.Running, which holds for events number from to event or to.
+type asked struct{ from, to, event int }
+
 type objectKey struct {
 	o     trace.Object
 	size  uint32
 	alloc int
 	local trace.Local // zero if not a local
+	site  trace.Site  // of the event that tells where the local's function was; 0: none
+	stack uint32      // of that event
 }
 
 // Objects returns the names of the objects of tr, which must have the modules that the table was
@@ -79,7 +90,7 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	for _, l := range tr.Locals {
 		locals[l.Object] = append(locals[l.Object], l)
 	}
-	return &Objects{t: t, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
+	return &Objects{t: t, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}, asked: map[trace.ThreadID]asked{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
@@ -87,16 +98,29 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 // different blocks at different times.
 func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 	alloc := o.Block(obj, at)
-	local, _ := o.local(obj, at)
-	key := objectKey{obj, size, alloc, local}
+	local, isLocal := o.local(obj, at)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	key, told := objectKey{o: obj, size: size, alloc: alloc, local: local}, -1
+	if isLocal {
+		if at != local.Event {
+			told = o.running(trace.ThreadID(obj.Index()), at)
+		}
+		switch {
+		case at == local.Event, told == local.Event,
+			// The thread has been in one call since.
+			told > at && at > local.Event && trace.Running(o.events[:told+1], trace.ThreadID(obj.Index()), local.Event) == told:
+			told, key.site = exactly, local.Site
+		case told >= 0:
+			key.site, key.stack = o.events[told].Site, o.events[told].Stack
+		}
+	}
 	if n, ok := o.cache[key]; ok {
 		return n
 	}
 	n, known := Name{}, false
-	if local != (trace.Local{}) {
-		n, known = o.localName(local, size)
+	if isLocal {
+		n, known = o.localName(local, size, told)
 	}
 	if !known {
 		n = o.name(obj, size, alloc)
@@ -119,15 +143,74 @@ func (o *Objects) local(obj trace.Object, at int) (found trace.Local, ok bool) {
 	return found, ok
 }
 
+// running is trace.Running, which it asks once for each thread and event of that thread.
+func (o *Objects) running(t trace.ThreadID, at int) int {
+	last, ok := o.asked[t]
+	if !ok || at < last.from || at > max(last.event, last.to) {
+		last = asked{from: at, to: at, event: trace.Running(o.events, t, at)}
+		if last.event < at {
+			last.to = math.MaxInt // the thread has no later event
+		}
+		o.asked[t] = last
+	}
+	return last.event
+}
+
 // localName names a variable of a frame. Except for main, the name includes the thread, because
 // every thread may have such a variable.
-func (o *Objects) localName(l trace.Local, size uint32) (Name, bool) {
-	n, ok := o.t.Local(l, size)
+//
+// A compiler lets variables of several blocks share a place. Which of them it is depends on where the
+// function was, which event number told says. If it does not, the places where the object was seen in
+// the frame must agree: no name is better than a wrong one.
+func (o *Objects) localName(l trace.Local, size uint32, told int) (Name, bool) {
+	places := o.positions(l, told)
+	var n Name
+	for i, p := range places {
+		l.Site = p
+		found, ok := o.t.Local(l, size)
+		if !ok || i > 0 && (found.Text != n.Text || found.Line != n.Line) {
+			return Name{}, false
+		}
+		n = found
+	}
+	ok := len(places) > 0
 	if t := l.Object.Index(); ok && t > 0 {
 		n.Suffix += fmt.Sprintf(" of T%d", t)
 		n.Text = n.Base + n.Suffix
 	}
 	return n, ok
+}
+
+// positions returns where the function of a frame was: one place unless that is not known, or the
+// function calls itself.
+func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
+	switch {
+	case told == exactly:
+		return []trace.Site{l.Site}
+	case told >= 0:
+		e := &o.events[told]
+		calls := []trace.Site{e.Site}
+		if int(e.Stack) < len(o.stacks) {
+			calls = append(calls, o.stacks[e.Stack]...)
+		}
+		for _, s := range calls {
+			if o.t.sameFunction(s, l.Site) {
+				at = append(at, s)
+			}
+		}
+		if len(at) > 0 {
+			return at
+		}
+	}
+	for _, other := range o.locals[l.Object] {
+		if other.CFA == l.CFA && other.SP == l.SP && o.t.sameFunction(other.Site, l.Site) {
+			at = append(at, other.Site)
+		}
+	}
+	if len(at) == 0 {
+		at = []trace.Site{l.Site} // no debug information, hence no name
+	}
+	return at
 }
 
 // Block returns the index into Trace.Allocs of the heap block, alive or freed, that contained obj

@@ -53,6 +53,15 @@ func Watches(t Target) bool {
 	return ok && w.WatchesRaces()
 }
 
+// Replicator is the ability to run one program in several targets at once.
+type Replicator interface {
+	// Replica returns a function that starts another target of the same program, configured as this
+	// one is now. A plan gives the same outcome on both, unless the execution uses something outside
+	// of the program, such as files: it may then end as trace.Unsupported. The function may be called from any goroutine,
+	// any number of times. It is nil if executions of the program are known to share something.
+	Replica() func(context.Context) (Target, error)
+}
+
 // Omitter is the ability to omit synchronisation calls that were named when the target was started.
 type Omitter interface {
 	// Omitted returns how often each call was omitted, in the order in which the calls were named.

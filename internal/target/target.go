@@ -10,8 +10,8 @@ import (
 )
 
 // Target is a program ready to be executed repeatedly. Its methods may be called from one goroutine
-// at a time. Their errors are heddle's own failures (the target was lost, the program is not
-// supported); the program's bugs are outcomes.
+// at a time, except for Modules. Their errors are heddle's own failures (the target was lost, the
+// program is not supported); the program's bugs are outcomes.
 type Target interface {
 	// Run runs one execution, which starts from the same state whatever ran before. It satisfies
 	// schedule.Executor.
@@ -28,7 +28,8 @@ type Target interface {
 	// Header describes the program for a trace. The caller fills in Strategy, Points and
 	// ExpectStatus.
 	Header() trace.Header
-	// Modules returns the modules that the program has loaded; sites refer to them by index.
+	// Modules returns the modules that the program has loaded; sites refer to them by index. It may
+	// be called from any goroutine.
 	Modules() []trace.Module
 
 	Close() error

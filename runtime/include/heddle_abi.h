@@ -17,8 +17,8 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 7,
-  HD_POINTS_VERSION = 5,
+  HD_ABI_VERSION = 9,
+  HD_POINTS_VERSION = 6,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
   HD_MAX_MODULES = 256,
@@ -328,6 +328,8 @@ enum hd_scheduler {
   HD_STRETCHES_MORE = 3,      // how often that number doubles, once for each such yield of the thread
   HD_STRETCHES_ALIVE = 5000,  // consecutive quiet stretches up to which a computing thread keeps the watchdog quiet
   HD_CPUS = 4,                // processors that a program sees
+  HD_HOLDS = 64,              // maximum number of a plan's holds
+  HD_HOLD_OBJECTS = 4096,     // objects whose last change, and operations done on them, are remembered for holds
 };
 
 // ---------------------------------------------------------------- plans
@@ -372,8 +374,25 @@ enum hd_step_flags {
   HD_STEP_TIMEOUT = 1u << 1, // the thread's wait, sleep or timer ends before its deadline: the thread overtakes others
 };
 
-// A plan record in the plan ring: this header, then steps[nsteps],
-// then uint64 names[nthreads], then uint64 points[npoints] if SET_POINTS. [C]
+// A hold keeps threads before an instruction (docs/scheduler.md).
+struct hd_hold {
+  uint64_t site;       // the instruction before which threads are held
+  uint64_t until;      // the instruction that ends the hold; 0: none
+  uint64_t last;       // the instruction whose change of the object the hold depends on; 0: none
+  uint32_t thread;     // index into the plan's table of thread names; ~0: any thread
+  uint32_t arrival;    // a thread's arrival at site that is held, from 1; 0: each
+  uint32_t steps;      // points after which the hold ends; 0: no bound
+  uint32_t flags;      // enum hd_hold_flags
+};
+enum hd_hold_flags {
+  HD_HOLD_SAME = 1u << 0,    // until counts only on the object that the held thread is about to touch
+  HD_HOLD_EVER = 1u << 1,    // until also counts if it was done before the arrival, by any thread
+  HD_HOLD_REACHED = 1u << 2, // until counts once another thread stands before it
+  HD_HOLD_NOT = 1u << 3,     // in force while last did not make the last change; without: while it did
+};
+
+// A plan record in the plan ring: this header, then steps[nsteps], then uint64 names[nthreads],
+// then uint64 points[npoints] if SET_POINTS, then holds[nholds]. [C]
 struct hd_plan {
   uint64_t id;
   uint64_t seed;       // execution i of the plan uses seed + i
@@ -396,6 +415,8 @@ struct hd_plan {
   uint64_t max_accesses;
   uint64_t watch_budget; // with WATCH: bytes for remembered accesses and clocks, not counting the table that
                          // maps addresses to them, which takes half as much memory as the program touches
+  uint32_t nholds;     // holds that follow, at most HD_HOLDS
+  uint32_t pad_holds;
 };
 
 // ---------------------------------------------------------------- results
@@ -410,10 +431,12 @@ enum hd_record {
   HD_REC_WAITER = 6,   // struct hd_waiter: a thread that has not ended (deadlock, hang)
   HD_REC_OUTPUT = 7,   // uint32 fd (1 or 2), uint32 n, bytes
   HD_REC_PLAN_END = 8, // uint64 plan id: all executions of the plan have ended
-  HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame
+  HD_REC_LOCAL = 12,   // struct hd_local, before the first event on that object in that frame, and at times again
+                       // when the frame's function is elsewhere
   HD_REC_TYPE = 13,    // struct hd_type, then the type's name, zero-terminated; before the first event on that object
   HD_REC_RACE = 14,    // struct hd_race, with WATCH: once for each pair of instructions
   HD_REC_PROFILE = 15, // struct hd_profile[], with WATCH: each instruction once, in several records
+  HD_REC_HOLDS = 17,   // struct hd_hold_count[], one for each hold of a plan that has any
   HD_REC_BLOCK = 16,   // struct hd_block, with EVENTS and WATCH: before a race on a heap block
   HD_REC_AGAIN = 10,   // discards the records of this execution so far: it starts again
   HD_REC_INPUT = 11,   // absolute path of a regular file opened for reading, zero-terminated; with EVENTS
@@ -502,6 +525,17 @@ struct hd_block {
 struct hd_profile {
   uint64_t pc;
   uint64_t count;
+};
+
+// What became of a hold: arrivals at it, and why those that were held ended. Those that neither
+// count were held when the execution ended. [R]
+struct hd_hold_count {
+  uint32_t arrived;    // arrivals that the hold is for
+  uint32_t held;       // those at which it was in force at a decision
+  uint32_t done;       // held ones that ended because until was done, or because last no longer applied
+  uint32_t nobody;     // no other thread could do more than wait
+  uint32_t steps;      // the bound, HD_STARVED points, or the second half of the budget
+  uint32_t script;     // the script chose the thread
 };
 
 struct hd_thread_info {
@@ -655,6 +689,7 @@ enum hd_options {
   HD_OPT_NO_LEAKS = 1u << 2,    // Go: goroutines that remain at the end are not a failure
   HD_OPT_FORK = 1u << 3,        // C: HD_ISOLATION_FORK
   HD_OPT_THREADS = 1u << 4,     // C: each thread on a kernel thread of its own; with NO_SNAPSHOT
+  HD_OPT_BESIDE = 1u << 5,      // C: other processes of the program run at the same time, so an execution that would change a file ends as UNSUPPORTED
 };
 
 #endif

@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 2
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 3
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -51,6 +51,7 @@ type Plan struct {
 	Watch         bool                   `protobuf:"varint,24,opt,name=watch,proto3" json:"watch,omitempty"`
 	Stop          bool                   `protobuf:"varint,22,opt,name=stop,proto3" json:"stop,omitempty"`
 	ExpectStatus  int32                  `protobuf:"zigzag32,23,opt,name=expect_status,json=expectStatus,proto3" json:"expect_status,omitempty"`
+	Holds         []*Hold                `protobuf:"bytes,25,rep,name=holds,proto3" json:"holds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -253,10 +254,211 @@ func (x *Plan) GetExpectStatus() int32 {
 	return 0
 }
 
+func (x *Plan) GetHolds() []*Hold {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
+// Hold is schedule.Hold.
+type Hold struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          uint64                 `protobuf:"varint,1,opt,name=site,proto3" json:"site,omitempty"` // trace.Site
+	Arrival       uint32                 `protobuf:"varint,2,opt,name=arrival,proto3" json:"arrival,omitempty"`
+	Thread        int32                  `protobuf:"zigzag32,3,opt,name=thread,proto3" json:"thread,omitempty"` // index into Plan.script's threads, -1 for any
+	Until         uint64                 `protobuf:"varint,4,opt,name=until,proto3" json:"until,omitempty"`     // trace.Site
+	When          uint32                 `protobuf:"varint,5,opt,name=when,proto3" json:"when,omitempty"`       // schedule.Moment
+	Same          bool                   `protobuf:"varint,6,opt,name=same,proto3" json:"same,omitempty"`
+	Last          uint64                 `protobuf:"varint,7,opt,name=last,proto3" json:"last,omitempty"` // trace.Site
+	Not           bool                   `protobuf:"varint,8,opt,name=not,proto3" json:"not,omitempty"`
+	Steps         uint32                 `protobuf:"varint,9,opt,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hold) Reset() {
+	*x = Hold{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hold) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hold) ProtoMessage() {}
+
+func (x *Hold) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hold.ProtoReflect.Descriptor instead.
+func (*Hold) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Hold) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
+func (x *Hold) GetArrival() uint32 {
+	if x != nil {
+		return x.Arrival
+	}
+	return 0
+}
+
+func (x *Hold) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
+func (x *Hold) GetUntil() uint64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *Hold) GetWhen() uint32 {
+	if x != nil {
+		return x.When
+	}
+	return 0
+}
+
+func (x *Hold) GetSame() bool {
+	if x != nil {
+		return x.Same
+	}
+	return false
+}
+
+func (x *Hold) GetLast() uint64 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *Hold) GetNot() bool {
+	if x != nil {
+		return x.Not
+	}
+	return false
+}
+
+func (x *Hold) GetSteps() uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+// HoldCount is schedule.HoldCount.
+type HoldCount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Arrived       uint32                 `protobuf:"varint,1,opt,name=arrived,proto3" json:"arrived,omitempty"`
+	Held          uint32                 `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
+	Done          uint32                 `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
+	Nobody        uint32                 `protobuf:"varint,4,opt,name=nobody,proto3" json:"nobody,omitempty"`
+	Steps         uint32                 `protobuf:"varint,5,opt,name=steps,proto3" json:"steps,omitempty"`
+	Script        uint32                 `protobuf:"varint,6,opt,name=script,proto3" json:"script,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldCount) Reset() {
+	*x = HoldCount{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldCount) ProtoMessage() {}
+
+func (x *HoldCount) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldCount.ProtoReflect.Descriptor instead.
+func (*HoldCount) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *HoldCount) GetArrived() uint32 {
+	if x != nil {
+		return x.Arrived
+	}
+	return 0
+}
+
+func (x *HoldCount) GetHeld() uint32 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *HoldCount) GetDone() uint32 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+func (x *HoldCount) GetNobody() uint32 {
+	if x != nil {
+		return x.Nobody
+	}
+	return 0
+}
+
+func (x *HoldCount) GetSteps() uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *HoldCount) GetScript() uint32 {
+	if x != nil {
+		return x.Script
+	}
+	return 0
+}
+
 // Outcome is schedule.Outcome.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 2
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 3
 	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Ending        *Ending                `protobuf:"bytes,3,opt,name=ending,proto3" json:"ending,omitempty"`
 	Signature     uint64                 `protobuf:"fixed64,4,opt,name=signature,proto3" json:"signature,omitempty"`
@@ -272,13 +474,14 @@ type Outcome struct {
 	Output        []byte                 `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"` // of the ending
 	Trace         []byte                 `protobuf:"bytes,14,opt,name=trace,proto3" json:"trace,omitempty"`   // a trace file; empty where there is no recording
 	Watched       *Watched               `protobuf:"bytes,16,opt,name=watched,proto3" json:"watched,omitempty"`
+	Holds         []*HoldCount           `protobuf:"bytes,17,rep,name=holds,proto3" json:"holds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[1]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +493,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[1]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +506,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{1}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Outcome) GetVersion() uint32 {
@@ -418,6 +621,13 @@ func (x *Outcome) GetWatched() *Watched {
 	return nil
 }
 
+func (x *Outcome) GetHolds() []*HoldCount {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
 // Watched is schedule.Watched.
 type Watched struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -432,7 +642,7 @@ type Watched struct {
 
 func (x *Watched) Reset() {
 	*x = Watched{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -444,7 +654,7 @@ func (x *Watched) String() string {
 func (*Watched) ProtoMessage() {}
 
 func (x *Watched) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[2]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -457,7 +667,7 @@ func (x *Watched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watched.ProtoReflect.Descriptor instead.
 func (*Watched) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{2}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Watched) GetRaces() []*WatchedRace {
@@ -512,7 +722,7 @@ type WatchedRace struct {
 
 func (x *WatchedRace) Reset() {
 	*x = WatchedRace{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +734,7 @@ func (x *WatchedRace) String() string {
 func (*WatchedRace) ProtoMessage() {}
 
 func (x *WatchedRace) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[3]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +747,7 @@ func (x *WatchedRace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedRace.ProtoReflect.Descriptor instead.
 func (*WatchedRace) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{3}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *WatchedRace) GetFirst() *WatchedAccess {
@@ -608,7 +818,7 @@ type WatchedAccess struct {
 
 func (x *WatchedAccess) Reset() {
 	*x = WatchedAccess{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +830,7 @@ func (x *WatchedAccess) String() string {
 func (*WatchedAccess) ProtoMessage() {}
 
 func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +843,7 @@ func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedAccess.ProtoReflect.Descriptor instead.
 func (*WatchedAccess) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WatchedAccess) GetSite() uint64 {
@@ -669,7 +879,7 @@ type Divergence struct {
 
 func (x *Divergence) Reset() {
 	*x = Divergence{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +891,7 @@ func (x *Divergence) String() string {
 func (*Divergence) ProtoMessage() {}
 
 func (x *Divergence) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +904,7 @@ func (x *Divergence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Divergence.ProtoReflect.Descriptor instead.
 func (*Divergence) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Divergence) GetStep() uint32 {
@@ -733,7 +943,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +955,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +968,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Decision) GetThread() int32 {
@@ -807,7 +1017,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x8c\x05\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xb9\x05\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -833,7 +1043,25 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x14\n" +
 	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x12\n" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
-	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\"\xff\x03\n" +
+	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\x12+\n" +
+	"\x05holds\x18\x19 \x03(\v2\x15.heddle.trace.v1.HoldR\x05holds\"\xc6\x01\n" +
+	"\x04Hold\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x18\n" +
+	"\aarrival\x18\x02 \x01(\rR\aarrival\x12\x16\n" +
+	"\x06thread\x18\x03 \x01(\x11R\x06thread\x12\x14\n" +
+	"\x05until\x18\x04 \x01(\x04R\x05until\x12\x12\n" +
+	"\x04when\x18\x05 \x01(\rR\x04when\x12\x12\n" +
+	"\x04same\x18\x06 \x01(\bR\x04same\x12\x12\n" +
+	"\x04last\x18\a \x01(\x04R\x04last\x12\x10\n" +
+	"\x03not\x18\b \x01(\bR\x03not\x12\x14\n" +
+	"\x05steps\x18\t \x01(\rR\x05steps\"\x93\x01\n" +
+	"\tHoldCount\x12\x18\n" +
+	"\aarrived\x18\x01 \x01(\rR\aarrived\x12\x12\n" +
+	"\x04held\x18\x02 \x01(\rR\x04held\x12\x12\n" +
+	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
+	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
+	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xb1\x04\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -853,7 +1081,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\bdiverged\x18\f \x01(\v2\x1b.heddle.trace.v1.DivergenceR\bdiverged\x12\x16\n" +
 	"\x06output\x18\r \x01(\fR\x06output\x12\x14\n" +
 	"\x05trace\x18\x0e \x01(\fR\x05trace\x122\n" +
-	"\awatched\x18\x10 \x01(\v2\x18.heddle.trace.v1.WatchedR\awatched\"\x9b\x01\n" +
+	"\awatched\x18\x10 \x01(\v2\x18.heddle.trace.v1.WatchedR\awatched\x120\n" +
+	"\x05holds\x18\x11 \x03(\v2\x1a.heddle.trace.v1.HoldCountR\x05holds\"\x9b\x01\n" +
 	"\aWatched\x122\n" +
 	"\x05races\x18\x01 \x03(\v2\x1c.heddle.trace.v1.WatchedRaceR\x05races\x12\x14\n" +
 	"\x05sites\x18\x02 \x03(\x04R\x05sites\x12\x16\n" +
@@ -898,33 +1127,37 @@ func file_trace_tracepb_plan_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_plan_proto_rawDescData
 }
 
-var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_trace_tracepb_plan_proto_goTypes = []any{
 	(*Plan)(nil),          // 0: heddle.trace.v1.Plan
-	(*Outcome)(nil),       // 1: heddle.trace.v1.Outcome
-	(*Watched)(nil),       // 2: heddle.trace.v1.Watched
-	(*WatchedRace)(nil),   // 3: heddle.trace.v1.WatchedRace
-	(*WatchedAccess)(nil), // 4: heddle.trace.v1.WatchedAccess
-	(*Divergence)(nil),    // 5: heddle.trace.v1.Divergence
-	(*Decision)(nil),      // 6: heddle.trace.v1.Decision
-	(*Schedule)(nil),      // 7: heddle.trace.v1.Schedule
-	(*Ending)(nil),        // 8: heddle.trace.v1.Ending
+	(*Hold)(nil),          // 1: heddle.trace.v1.Hold
+	(*HoldCount)(nil),     // 2: heddle.trace.v1.HoldCount
+	(*Outcome)(nil),       // 3: heddle.trace.v1.Outcome
+	(*Watched)(nil),       // 4: heddle.trace.v1.Watched
+	(*WatchedRace)(nil),   // 5: heddle.trace.v1.WatchedRace
+	(*WatchedAccess)(nil), // 6: heddle.trace.v1.WatchedAccess
+	(*Divergence)(nil),    // 7: heddle.trace.v1.Divergence
+	(*Decision)(nil),      // 8: heddle.trace.v1.Decision
+	(*Schedule)(nil),      // 9: heddle.trace.v1.Schedule
+	(*Ending)(nil),        // 10: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
-	7, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	8, // 1: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	5, // 2: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	2, // 3: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
-	3, // 4: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
-	4, // 5: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
-	4, // 6: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
-	6, // 7: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	6, // 8: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	9,  // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
+	1,  // 1: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
+	10, // 2: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	7,  // 3: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	4,  // 4: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	2,  // 5: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
+	5,  // 6: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	6,  // 7: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	6,  // 8: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	8,  // 9: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	8,  // 10: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }
@@ -940,7 +1173,7 @@ func file_trace_tracepb_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_plan_proto_rawDesc), len(file_trace_tracepb_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -122,6 +122,7 @@ func (b *bisection) count(k int32) int32 {
 	n := int32(1)
 	for u := b.blocks[k].first; u != b.blocks[k].last; u = b.follow[u] {
 		n++
+		b.stop.Check()
 	}
 	return n
 }
@@ -140,6 +141,7 @@ func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 	for k := h1; ; k = b.blocks[k].next {
 		b.place[k], b.stretch[k] = n, b.number
 		n++
+		b.stop.Check()
 		th := b.thread(k)
 		if b.lastOf[th] < 0 {
 			b.threads = append(b.threads, th)
@@ -155,6 +157,7 @@ func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 	for k := h2; ; k = b.blocks[k].next {
 		b.place[k], b.stretch[k] = n, b.number
 		n++
+		b.stop.Check()
 		if th := b.thread(k); b.lastOf[th] >= 0 {
 			pairs = append(pairs, [2]int32{b.lastOf[th], k})
 			b.lastOf[th] = -1
@@ -172,6 +175,7 @@ func (b *bisection) join(lo, hi, h1, t1, h2, t2 int32) (int32, int32) {
 	for again := true; again; {
 		again = false
 		for i := range pairs {
+			b.stop.Check()
 			x, y := pairs[i][0], pairs[i][1]
 			if x < 0 {
 				continue

@@ -2,6 +2,8 @@ package bintrcred
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +31,7 @@ func TestTenThousand(t *testing.T) {
 	for seed := range traces {
 		run := tracegen.Random(seed, tracegen.Shape{Threads: 1 + int(seed%6), Length: 3 + int(seed%29), Stay: int(seed % 8 * 12), Big: seed%17 == 0})
 		tr := stmt.FromTrace(run.Trace)
-		res, err := Run(tr)
+		res, err := Run(t.Context(), tr)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -118,7 +120,7 @@ func TestTampered(t *testing.T) {
 	for seed := range uint64(120) {
 		run := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%4), Length: 3 + int(seed%8)})
 		tr := stmt.FromTrace(run.Trace)
-		res, err := Run(tr)
+		res, err := Run(t.Context(), tr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +261,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(uint64(3), []byte("heddle derivation 1\n"))
 	for seed := range uint64(5) {
 		tr := stmt.FromTrace(tracegen.Random(seed, tracegen.Shape{Threads: 3, Length: 6}).Trace)
-		res, err := Run(tr)
+		res, err := Run(context.Background(), tr)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -285,4 +287,14 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("a false derivation was taken: %v", err)
 		}
 	})
+}
+
+// TestRunStops: a reduction ends with its context's error once the context has ended.
+func TestRunStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	tr := stmt.FromTrace(tracegen.Random(1, tracegen.Shape{Threads: 3, Length: 6}).Trace)
+	if _, err := Run(ctx, tr); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
 }

@@ -25,6 +25,7 @@ func (r *reducer) forward() ([]int32, []stmt.Step) {
 	var size []int32
 	var steps []stmt.Step
 	for k := range len(ivs) - 1 {
+		r.stop.Check()
 		units := r.order[ivs[k]:ivs[k+1]]
 		th := r.t.Of[units[0]]
 		b := last[th]
@@ -80,6 +81,7 @@ func (r *reducer) backward() ([]int32, []stmt.Step) {
 	var size []int32
 	var steps []stmt.Step
 	for k := len(ivs) - 2; k >= 0; k-- {
+		r.stop.Check()
 		units := r.order[ivs[k]:ivs[k+1]]
 		th := r.t.Of[units[0]]
 		b := last[th]

@@ -5,6 +5,6 @@
 // returns its derivation, which package proof checks.
 //
 // The rules as printed change the meaning of a trace and can even increase its context switches;
-// docs/static.md has the smallest examples. Reduce uses a sound form of the rules. The tests
+// docs/static.md has the smallest examples. Run uses a sound form of the rules. The tests
 // contain the rules as printed.
 package bintrcred

@@ -1,6 +1,7 @@
 package bintrcred
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,7 +135,7 @@ func TestSoundOnThem(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		res, err := Run(tr)
+		res, err := Run(context.Background(), tr)
 		if err != nil {
 			t.Errorf("%s: %v", f, err)
 		}

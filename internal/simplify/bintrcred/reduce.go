@@ -13,7 +13,7 @@ const (
 	enough    = 1000
 )
 
-// Reduce reduces a trace by a sound form of the rules of Figure 4; see stmt.Rule. The order that it
+// reduce reduces a trace by a sound form of the rules of Figure 4; see stmt.Rule. The order that it
 // returns keeps every dependence and has no more context switches than the trace or the result of
 // static.SimTrace. The derivation proves the first two properties.
 //
@@ -21,15 +21,17 @@ const (
 // one, and only past units that are not connected with those that move. (S) does not swap its
 // halves, which are rarely unconnected, but joins each thread's last TEI in the first half with its
 // first in the second, by moving either past everything in between. When halving gains nothing
-// more, Reduce divides the trace at one end instead of in the middle (stmt.Forward, stmt.Backward),
+// more, reduce divides the trace at one end instead of in the middle (stmt.Forward, stmt.Backward),
 // which also lets a part of a TEI move. It repeats all this until the gain is negligible.
-func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
+func reduce(stop *static.Stop, t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
 	g := stmt.Graph(t)
 	r := newReducer(t, g, quads)
+	r.stop = stop
 	r.improve(t.Recorded())
 	if other := static.SimTrace(g); t.Switches(other) < t.Switches(r.order) {
 		// The other order has fewer switches: derive it and continue from it.
 		s := newReducer(t, g, quads)
+		s.stop = stop
 		s.line(t.Recorded(), other)
 		s.improve(other)
 		r = s
@@ -44,6 +46,7 @@ func Reduce(t *stmt.Trace, quads []Quad) ([]int32, *stmt.Derivation) {
 }
 
 type reducer struct {
+	stop   *static.Stop
 	t      *stmt.Trace
 	g      *depend.Graph
 	succs  *depend.Succs
@@ -122,6 +125,7 @@ func (r *reducer) line(from, to []int32) {
 	var steps []stmt.Step
 	last := n // the last unit already in place
 	for i := 0; i < len(to); {
+		r.stop.Check()
 		first := to[i]
 		if behind[last] == first {
 			last = first

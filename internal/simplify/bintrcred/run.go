@@ -1,9 +1,11 @@
 package bintrcred
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/simplify/static"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 )
 
@@ -26,9 +28,11 @@ type Result struct {
 // Run reduces a trace and checks the paper's theorems on it: it executes the trace before and
 // after, and compares the states (Theorem 2) and the context switches (Theorem 1). It returns an
 // error if the trace cannot be executed or if a theorem does not hold, which would be a bug in
-// heddle.
-func Run(t *stmt.Trace) (*Result, error) {
-	res := &Result{}
+// heddle. If the context ends first, the error is the context's.
+func Run(ctx context.Context, t *stmt.Trace) (res *Result, err error) {
+	defer static.Caught(&err)
+	stop := static.StopWith(ctx)
+	res = &Result{}
 	recorded := t.Recorded()
 	clock := func(d *time.Duration, f func()) {
 		start := time.Now()
@@ -36,7 +40,6 @@ func Run(t *stmt.Trace) (*Result, error) {
 		*d = time.Since(start)
 	}
 	var before, after *stmt.State
-	var err error
 	var quads []Quad
 	clock(&res.Phases.CountBefore, func() { res.Before = t.Switches(recorded) })
 	clock(&res.Phases.Connectivity, func() { quads = Connect(t) })
@@ -44,7 +47,7 @@ func Run(t *stmt.Trace) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the trace is not an execution: %w", err)
 	}
-	clock(&res.Phases.Reduction, func() { res.Order, res.Derivation = Reduce(t, quads) })
+	clock(&res.Phases.Reduction, func() { res.Order, res.Derivation = reduce(stop, t, quads) })
 	clock(&res.Phases.CountAfter, func() { res.After = t.Switches(res.Order) })
 	clock(&res.Phases.SemanticsAfter, func() { after, err = stmt.Run(t, res.Order) })
 	switch {

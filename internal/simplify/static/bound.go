@@ -108,7 +108,7 @@ const window = 1 << 22
 // windowed bounds the intervals of a trace that is too large for more: for each thread, it counts
 // cuts forced by paths through other threads, in one window of the trace after another. Forced cuts
 // of different windows are different cuts.
-func windowed(g *depend.Graph) int {
+func windowed(stop *Stop, g *depend.Graph) int {
 	w := g.Threads()
 	length := max(1, window/w)
 	clocks := make([]int32, min(length, g.Len())*w)
@@ -124,6 +124,7 @@ func windowed(g *depend.Graph) int {
 			count[t] = 0
 		}
 		for n := from; n < min(from+length, g.Len()); n++ {
+			stop.Check()
 			t := g.Thread[n]
 			own := clocks[(n-from)*w : (n-from+1)*w]
 			clear(own)

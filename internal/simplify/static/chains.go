@@ -6,6 +6,7 @@ import "github.com/heddle-dev/heddle/internal/analysis/depend"
 // answer: for each thread a chain of segments that need not be cut, and for each segment what has
 // to come before it.
 type chains struct {
+	stop  *Stop
 	g     *depend.Graph // its nodes are the segments
 	nodes [][]int32     // of the original graph, in each segment
 	of    [][]int32     // of each thread, its segments
@@ -20,8 +21,8 @@ const maxClocks = 1 << 26
 // has to come before a node, it can be moved up to the one before it in its thread without adding
 // an interval; likewise down. Redundant edges only hide that. shrink returns nil if the clocks
 // would take too much memory.
-func shrink(g *depend.Graph) *chains {
-	c := &chains{g: g}
+func shrink(stop *Stop, g *depend.Graph) *chains {
+	c := &chains{g: g, stop: stop}
 	for i := range int32(g.Len()) {
 		c.nodes = append(c.nodes, []int32{i})
 	}
@@ -32,6 +33,7 @@ func shrink(g *depend.Graph) *chains {
 		nodes := make([][]int32, 0, len(parts.first))
 		prev := int32(-1)
 		for _, n := range order {
+			stop.Check()
 			if parts.piece[n] != prev {
 				prev = parts.piece[n]
 				nodes = append(nodes, nil)

@@ -46,6 +46,7 @@ func (c *chains) tabulate(threads []int, cells int) *table {
 	}
 	ready := make([]bool, w)
 	for x := cells - 1; x >= 0; x-- {
+		c.stop.Check()
 		best, rest := uint16(none16), false
 		for i, t := range threads {
 			ready[i] = cut[i] < len(c.of[t]) && c.readyAmong(threads, i, cut)

@@ -10,6 +10,6 @@ import "github.com/heddle-dev/heddle/trace"
 // Thread ids stay those of the trace, so schedule.Steps of the result goes with the
 // trace's thread table; Reordered is a whole trace.
 func Merge(t *trace.Trace) []trace.Event {
-	events, _, _ := merge(t)
+	events, _, _ := merge(nil, t)
 	return events
 }

@@ -23,7 +23,7 @@ var rules = []rule{
 
 // greedy orders the merged nodes: a thread runs for as long as it can, then the one with the best
 // score; ties are broken at random. Time is linear in nodes × threads.
-func greedy(g *depend.Graph, c *collapsed, succs *depend.Succs, score rule, r *rand.Rand) []int32 {
+func greedy(stop *Stop, g *depend.Graph, c *collapsed, succs *depend.Succs, score rule, r *rand.Rand) []int32 {
 	missing := make([]int32, len(c.first))
 	for i := range int32(g.Len()) {
 		missing[c.piece[i]] += int32(len(g.Preds(i)))
@@ -42,6 +42,7 @@ func greedy(g *depend.Graph, c *collapsed, succs *depend.Succs, score rule, r *r
 	value := make([]float64, g.Threads())
 	fresh := make([]bool, g.Threads())
 	for len(order) < g.Len() {
+		stop.Check()
 		best := -1
 		for t := range at {
 			if at[t] < 0 || missing[c.piece[at[t]]] != 0 {

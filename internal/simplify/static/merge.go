@@ -19,6 +19,7 @@ func BackwardForward(g *depend.Graph) []int32 {
 
 // Merger performs the passes and keeps their buffers from one to the next.
 type Merger struct {
+	stop  *Stop
 	g     *depend.Graph
 	succs *depend.Succs
 	block []int32 // of each node, its current interval
@@ -95,6 +96,7 @@ func (m *Merger) start() {
 // place adds a node to its thread's latest interval, unless a node that it has to follow is in a
 // later one; then it starts a new interval at the end.
 func (m *Merger) place(n int32, after []int32) {
+	m.stop.Check()
 	t := m.g.Thread[n]
 	b := m.last[t]
 	for _, p := range after {

@@ -1,6 +1,10 @@
 package static
 
-import "github.com/heddle-dev/heddle/internal/analysis/depend"
+import (
+	"context"
+
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
+)
 
 // Limits bound the search for the optimum.
 type Limits struct {
@@ -38,15 +42,20 @@ type Best struct {
 // whose numbers add up because each interval belongs to one thread (additive pattern databases,
 // Felner, Korf and Hanan 2004). If it reaches its limits, what it knows by then is a lower bound.
 //
-// A known order makes the search shorter; nil if none is known.
-func Optimum(g *depend.Graph, known []int32, l Limits) Best {
+// A known order makes the search shorter; nil if none is known. The error is the context's.
+func Optimum(ctx context.Context, g *depend.Graph, known []int32, l Limits) (b Best, err error) {
+	defer Caught(&err)
+	return optimum(StopWith(ctx), g, known, l), nil
+}
+
+func optimum(stop *Stop, g *depend.Graph, known []int32, l Limits) Best {
 	b := Best{Threads: g.Threads()}
 	if g.Len() == 0 {
 		return Best{Exact: true}
 	}
-	c := shrink(g)
+	c := shrink(stop, g)
 	if c == nil {
-		b.Lower = windowed(g) - 1
+		b.Lower = windowed(stop, g) - 1
 		return b
 	}
 	b.Segments = c.g.Len()

@@ -87,7 +87,7 @@ func TestOptimumIsTheFewest(t *testing.T) {
 		want := exhaustive(g)
 		for name, l := range settings {
 			for _, known := range [][]int32{nil, Recorded(g), BackwardForward(g)} {
-				b := Optimum(g, known, l)
+				b := optimum(nil, g, known, l)
 				if b.Lower > want || b.Exact && b.Lower != want {
 					t.Fatalf("seed %d, %s: %+v, the fewest are %d", seed, name, b, want)
 				}
@@ -104,7 +104,7 @@ func TestOptimumIsTheFewest(t *testing.T) {
 				}
 			}
 		}
-		if w := windowed(g) - 1; w > want {
+		if w := windowed(nil, g) - 1; w > want {
 			t.Fatalf("seed %d: windowed says at least %d, the fewest are %d", seed, w, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestVertexCover(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := depend.Build(tr)
-		b := Optimum(g, BackwardForward(g), l)
+		b := optimum(nil, g, BackwardForward(g), l)
 		want := n + smallestCover(n, edges) - 1
 		if !b.Exact || b.Lower != want {
 			t.Errorf("%s: %+v, want %d", name, b, want)
@@ -177,10 +177,10 @@ func TestPingPong(t *testing.T) {
 		tr.Events = append(tr.Events, trace.Event{Thread: trace.ThreadID(i % 3), Op: trace.OpAtomicRmw, Object: 64, Size: 8})
 	}
 	g := depend.Build(&tr)
-	if b := Optimum(g, Recorded(g), DefaultLimits); !b.Exact || b.Lower != 99999 {
+	if b := optimum(nil, g, Recorded(g), DefaultLimits); !b.Exact || b.Lower != 99999 {
 		t.Errorf("%+v", b)
 	}
-	if w := windowed(g); w < 99999-3*(100000*3/window+1) || w > 100000 {
+	if w := windowed(nil, g); w < 99999-3*(100000*3/window+1) || w > 100000 {
 		t.Errorf("windowed says at least %d", w)
 	}
 }

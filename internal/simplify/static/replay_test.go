@@ -63,7 +63,10 @@ func TestReplays(t *testing.T) {
 				}
 			}
 			tr := run(schedule.Plan{Seed: 7, Policy: schedule.Random, Stay: 0.5, Points: points}).Trace
-			re, res := static.Reordered(tr)
+			re, res, err := static.Reordered(t.Context(), tr)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if res.After*2 > res.Before {
 				t.Errorf("%d switches became %d: it hardly simplifies", res.Before, res.After)
 			}
@@ -95,7 +98,7 @@ func TestReplays(t *testing.T) {
 				t.Errorf("Merge's events: %d switches, %+v", merged.Switches, merged.Diverged)
 			}
 			st := stmt.FromTrace(tr)
-			red, err := bintrcred.Run(st)
+			red, err := bintrcred.Run(t.Context(), st)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -161,6 +161,7 @@ func (s *search) run() (int, []int32) {
 			if s.looked == s.limit {
 				return whole, nil
 			}
+			s.c.stop.Check()
 			s.looked++
 			s.states[i].done = true
 			for t := range s.c.of {

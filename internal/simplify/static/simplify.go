@@ -1,6 +1,7 @@
 package static
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
@@ -37,8 +38,14 @@ const maxTies = 4
 // Simplify finds an order of the graph's nodes with few context switches that keeps every
 // dependence: the best of SimTrace, BackwardForward, greedy orders and, within the limits, the
 // optimum. If nothing is better than the recorded order, that is the result. The same graph gives
-// the same order.
-func Simplify(g *depend.Graph, e Effort) Result {
+// the same order. The error is the context's.
+func Simplify(ctx context.Context, g *depend.Graph, e Effort) (res Result, err error) {
+	defer Caught(&err)
+	stop := StopWith(ctx)
+	return simplify(stop, g, e), nil
+}
+
+func simplify(stop *Stop, g *depend.Graph, e Effort) Result {
 	recorded := Recorded(g)
 	res := Result{Order: recorded, Before: Switches(g, recorded)}
 	res.After = res.Before
@@ -51,11 +58,12 @@ func Simplify(g *depend.Graph, e Effort) Result {
 		}
 	}
 	m := NewMerger(g)
+	m.stop = stop
 	consider(m.Improve(recorded))
 	consider(m.Improve(SimTrace(g)))
 	// Reducing the order to chains takes a clock for each event, with a time for each thread.
 	if e.Limits != (Limits{}) && g.Len()*g.Threads() <= 4*e.Work {
-		res.Best = Optimum(g, res.Order, e.Limits)
+		res.Best = optimum(stop, g, res.Order, e.Limits)
 		if res.Best.Exact {
 			consider(res.Best.Order)
 			return res
@@ -65,25 +73,26 @@ func Simplify(g *depend.Graph, e Effort) Result {
 		c := collapse(g)
 		for i := range e.Starts {
 			r := rand.New(rand.NewPCG(uint64(i), 0x57a7))
-			consider(m.Improve(greedy(g, c, m.succs, rules[i%len(rules)], r)))
+			consider(m.Improve(greedy(stop, g, c, m.succs, rules[i%len(rules)], r)))
 		}
 	}
 	return res
 }
 
 // Reordered returns the whole trace in the order that merge finds, with its threads
-// numbered in their new order of creation, and the figures.
-func Reordered(t *trace.Trace) (*trace.Trace, Result) {
-	_, g, res := merge(t)
+// numbered in their new order of creation, and the figures. The error is the context's.
+func Reordered(ctx context.Context, t *trace.Trace) (reordered *trace.Trace, res Result, err error) {
+	defer Caught(&err)
+	_, g, res := merge(StopWith(ctx), t)
 	if res.After == res.Before {
-		return t, res
+		return t, res, nil
 	}
-	return g.Reorder(t, res.Order), res
+	return g.Reorder(t, res.Order), res, nil
 }
 
-func merge(t *trace.Trace) ([]trace.Event, *depend.Graph, Result) {
+func merge(stop *Stop, t *trace.Trace) ([]trace.Event, *depend.Graph, Result) {
 	g := depend.Build(t)
-	res := Simplify(g, DefaultEffort)
+	res := simplify(stop, g, DefaultEffort)
 	best := t.Events
 	var cost trace.Cost
 	for i, order := range res.ties {

@@ -17,7 +17,7 @@ func TestMerge(t *testing.T) {
 		tr := run.Trace
 		before := trace.CostOf(tr.Events)
 		g := depend.Build(tr)
-		res := Simplify(g, DefaultEffort)
+		res := simplify(nil, g, DefaultEffort)
 		if _, err := run.Replay(res.Order); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -33,7 +33,10 @@ func TestMerge(t *testing.T) {
 			better++
 			preemptions += before.Preemptions - after.Preemptions
 		}
-		whole, _ := Reordered(tr)
+		whole, _, err := Reordered(t.Context(), tr)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := trace.Validate(whole); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -79,7 +82,7 @@ func TestNothing(t *testing.T) {
 				t.Errorf("%s: %v", name, order)
 			}
 		}
-		if b := Optimum(g, nil, DefaultLimits); !b.Exact || b.Lower != 0 {
+		if b := optimum(nil, g, nil, DefaultLimits); !b.Exact || b.Lower != 0 {
 			t.Errorf("%+v", b)
 		}
 	}
@@ -92,7 +95,7 @@ func TestWithoutOptimum(t *testing.T) {
 	for seed := range uint64(300) {
 		run := tracegen.Random(seed, tracegen.Shape{Threads: 3 + int(seed%4), Length: 20, Stay: int(seed % 5 * 12)})
 		g := depend.Build(run.Trace)
-		a, b := Simplify(g, Effort{}), Simplify(g, Effort{Starts: 16, Work: 1 << 20})
+		a, b := simplify(nil, g, Effort{}), simplify(nil, g, Effort{Starts: 16, Work: 1 << 20})
 		linear += a.After
 		all += b.After
 		if b.After > a.After || b.Best.Exact {

@@ -1,6 +1,7 @@
 package staticbench
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -83,7 +84,7 @@ func grow(events iter.Seq[*trace.Event], threads int) (GrowthRow, error) {
 	var err error
 	row.BinTrcRed = cost(func() {
 		var res *bintrcred.Result
-		if res, err = bintrcred.Run(stmt.FromSeq(events)); err == nil {
+		if res, err = bintrcred.Run(context.Background(), stmt.FromSeq(events)); err == nil {
 			row.After[2] = res.After
 		}
 	})

@@ -1,6 +1,7 @@
 package staticbench
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -75,7 +76,7 @@ func Measure(in Input, runs int) (Row, error) {
 	}
 	t := stmt.FromTrace(in.Trace)
 	for range runs {
-		res, err := bintrcred.Run(t)
+		res, err := bintrcred.Run(context.Background(), t)
 		if err != nil {
 			return row, fmt.Errorf("%s: %w", in.Name, err)
 		}
@@ -97,10 +98,10 @@ func Measure(in Input, runs int) (Row, error) {
 	}
 	g := depend.Build(in.Trace)
 	var best static.Result
-	clock(&row.Merge.Time, func() { best = static.Simplify(g, static.DefaultEffort) })
+	clock(&row.Merge.Time, func() { best, _ = static.Simplify(context.Background(), g, static.DefaultEffort) })
 	row.Merge.After = best.After
 	var b static.Best
-	clock(&row.Optimum.Time, func() { b = static.Optimum(g, best.Order, static.DefaultLimits) })
+	clock(&row.Optimum.Time, func() { b, _ = static.Optimum(context.Background(), g, best.Order, static.DefaultLimits) })
 	row.Optimum.Lower, row.Optimum.Exact = b.Lower, b.Exact
 	n := time.Duration(runs)
 	for _, d := range []*time.Duration{&row.Phases.CountBefore, &row.Phases.SemanticsBefore, &row.Phases.Connectivity, &row.Phases.Reduction, &row.Phases.CountAfter, &row.Phases.SemanticsAfter, &row.SimTrace.Time, &row.BackForth.Time} {

@@ -47,7 +47,7 @@ func (s *search) elsewhere() (bool, error) {
 		}
 		starts++
 		better, err := s.from(&search{
-			ctx: s.ctx, exec: s.exec, same: s.same, plan: s.plan, header: s.header, memory: s.memory,
+			ctx: s.ctx, exec: s.exec, same: s.same, plan: s.plan, header: s.header, memory: s.memory, batch: s.batch,
 			visited: map[uint64]bool{}, stats: newStats(), cur: newSequence(v.trace), tried: true,
 		})
 		if better || err != nil {

@@ -27,9 +27,12 @@ type memory struct {
 	room     int                 // bound of events
 }
 
-// remembered is the default of memory.room: the total number of events in the traces kept, at about
-// 100 bytes each.
-const remembered = 1 << 19
+// remembered is the default of memory.room: the total number of events in the traces kept, of
+// rememberedSize bytes each.
+const (
+	remembered     = 1 << 19
+	rememberedSize = 100
+)
 
 func newMemory() *memory {
 	return &memory{scripts: map[uint64]*verdict{}, complete: map[uint64]*verdict{}, room: remembered}

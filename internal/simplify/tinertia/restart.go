@@ -3,6 +3,7 @@ package tinertia
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
@@ -32,23 +33,24 @@ import (
 // The frontier outlives improvements: it keeps the prefixes that have not been executed, and drops
 // those that cost too much compared with a better execution.
 type frontier struct {
-	known   places
-	pending map[uint64]schedule.Step // next operation of a thread with this local state (states.local)
-	seen    map[uint64][]spent       // cheapest ways to a decision in a state
-	refused map[trace.Site]int       // waits that did not end early when scheduled to
-	merges  bool                     // executions that reach one state are continued once
+	places  places // of the execution that the search began with
+	known   known
+	refused map[trace.Site]int // waits that did not end early when scheduled to
+	merges  bool               // executions that reach one state are continued once
 	// stuck means that in the bug no thread can run, so every thread that is certain to be
 	// enabled must run before.
 	stuck   bool
 	open    []*prefix
 	created int
+	held    int64 // bytes of the steps that the prefixes share
+	room    int64 // bound of size
 	// gap is the reason why exhausting the prefixes would not prove that no schedule costs
 	// less; empty if it would.
 	gap string
 }
 
 // spent is the cost of a prefix.
-type spent struct{ switches, preemptions int }
+type spent struct{ switches, preemptions int32 }
 
 // within reports whether a costs no more than b in either respect.
 func (a spent) within(b spent) bool {
@@ -59,6 +61,7 @@ func (a spent) within(b spent) bool {
 // different scheduling decision.
 type prefix struct {
 	base    []schedule.Step
+	origin  *origin // of base
 	choice  schedule.Step
 	length  int            // of the script
 	threads []trace.Thread // names for the steps; nil for the empty prefix
@@ -69,7 +72,13 @@ type prefix struct {
 	variant  bool   // its last decision differs from another prefix's only in the thread woken, or similar
 	stays    int    // how often a thread continued although the fair policy would have switched, times stay
 	number   int    // in order of creation; breaks ties
-	state    uint64 // key of its last decision in frontier.seen
+	state    uint64 // key of its last decision in frontier.known
+}
+
+// origin is the execution that prefixes are the beginnings of.
+type origin struct {
+	prefixes int   // of frontier.open
+	size     int64 // bytes of its steps
 }
 
 func (p *prefix) script() []schedule.Step {
@@ -83,7 +92,7 @@ func (p *prefix) compare(o *prefix) int {
 	return cmp.Or(
 		cmp.Compare(p.preemptions, o.preemptions),
 		cmp.Compare(p.distance, o.distance),
-		cmp.Compare(p.switches+p.owed, o.switches+o.owed),
+		cmp.Compare(int(p.switches)+p.owed, int(o.switches)+o.owed),
 		cmp.Compare(p.number, o.number),
 	)
 }
@@ -107,12 +116,12 @@ const (
 )
 
 // newFrontier returns a frontier guided by the execution q.
-func newFrontier(q *sequence, merges bool) *frontier {
+func newFrontier(q *sequence, merges bool, room int64) *frontier {
 	return &frontier{
-		known: q.switchPlaces(), merges: merges,
+		places: q.switchPlaces(), known: newKnown(), merges: merges, room: room,
 		stuck:   q.trace.Ending.Kind == trace.Deadlock && q.trace.Header.Target != "go",
-		pending: map[uint64]schedule.Step{}, seen: map[uint64][]spent{}, refused: map[trace.Site]int{},
-		open: []*prefix{{}},
+		refused: map[trace.Site]int{},
+		open:    []*prefix{{}},
 	}
 }
 
@@ -120,7 +129,7 @@ func newFrontier(q *sequence, merges bool) *frontier {
 // means that no prefix is left that could be simpler than the current execution.
 func (s *search) restart(limit int) (better, exhausted bool, err error) {
 	if s.frontier == nil {
-		s.frontier = newFrontier(s.cur, s.opts.Accesses)
+		s.frontier = newFrontier(s.cur, s.opts.Accesses, cmp.Or(s.opts.Memory, math.MaxInt64)/2)
 	}
 	f := s.frontier
 	for before := s.made; s.made-before < limit; {
@@ -145,12 +154,15 @@ func (s *search) restart(limit int) (better, exhausted bool, err error) {
 func (s *search) runPrefixes(batch []*prefix) (*verdict, error) {
 	var best *verdict
 	st := s.stats[Restart]
-	err := s.executeAll(batch, func(p *prefix, v *verdict, executed bool) {
+	err := s.executeAll(batch, s.frontier.view, func(p *prefix, v *verdict, seen *view, executed bool) {
 		st.Tried++
 		if executed {
 			st.Executed++
 		}
-		s.frontier.expand(p, v.trace, s.cur.cost, s.opts.Delays)
+		if seen == nil {
+			seen = s.frontier.view(v.trace)
+		}
+		s.frontier.expand(p, seen, s.cur.cost, s.opts.Delays)
 		simpler := v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0)
 		if simpler {
 			kept := *v // memory may drop the trace
@@ -168,6 +180,11 @@ func (f *frontier) take(n int, cost trace.Cost) []*prefix {
 	var out []*prefix
 	for len(out) < n && len(f.open) > 0 {
 		p := heap.Pop(f).(*prefix)
+		if o := p.origin; o != nil {
+			if o.prefixes--; o.prefixes == 0 {
+				f.held -= o.size
+			}
+		}
 		if !useful(p.spent, p.owed, cost) || f.beaten(p) {
 			continue
 		}
@@ -178,14 +195,14 @@ func (f *frontier) take(n int, cost trace.Cost) []*prefix {
 
 // beaten reports whether a cheaper prefix to the state of p has been found since p was pushed.
 func (f *frontier) beaten(p *prefix) bool {
-	return slices.ContainsFunc(f.seen[p.state], func(o spent) bool { return o != p.spent && o.within(p.spent) })
+	return f.known.beaten(p.state, p.spent)
 }
 
 // useful reports whether an execution with a prefix of this cost that must still switch owed times
 // can have fewer switches than cost, or as many and fewer preemptions.
 func useful(p spent, owed int, cost trace.Cost) bool {
-	least := p.switches + owed
-	return least < cost.Switches || least == cost.Switches && p.preemptions < cost.Preemptions
+	least := int(p.switches) + owed
+	return least < cost.Switches || least == cost.Switches && int(p.preemptions) < cost.Preemptions
 }
 
 // Reasons why an exhausted frontier proves nothing.
@@ -197,18 +214,34 @@ const (
 	gapSpontaneous = "signals, timers or child processes may come at any time"
 	gapSelect      = "a select has too many cases"
 	gapWakes       = "a futex call wakes some of several waiters"
-	gapAccesses    = "not every access to memory was recorded"
-	gapOutside     = "executions depend on more than the schedule"
+	gapAccesses    = "an execution makes too many accesses to memory to tell its states apart: a smaller input may show more"
+	gapOutside     = "executions wait for other processes or the network"
+	gapRandom      = "the program draws random numbers"
+	gapShared      = "executions share a process, and one may affect the next"
 )
 
-// expand adds the prefixes that differ from t, the execution of p, in one scheduling decision after
-// p.
-func (f *frontier) expand(p *prefix, t *trace.Trace, cost trace.Cost, delays schedule.Delays) {
-	q := newSequence(t)
+// view is what expand needs of an execution: most of the work, and independent of other executions.
+type view struct {
+	q      *sequence
+	states *states // nil unless merges
+}
+
+// view returns the view of an execution. It may be called from any goroutine.
+func (f *frontier) view(t *trace.Trace) *view {
+	seen := &view{q: newSequence(t)}
+	if f.merges {
+		seen.states = statesOf(seen.q)
+	}
+	return seen
+}
+
+// expand adds the prefixes that differ from the execution of p in one scheduling decision after p.
+func (f *frontier) expand(p *prefix, seen *view, cost trace.Cost, delays schedule.Delays) {
+	q := seen.q
 	if !f.follows(p, q) {
 		return
 	}
-	w := newWalk(f, p, q, delays)
+	w := newWalk(f, p, seen, delays)
 	for i := range q.events {
 		if i == maxWalk {
 			f.gap = cmp.Or(f.gap, gapLong)
@@ -255,17 +288,11 @@ func (f *frontier) follows(p *prefix, q *sequence) bool {
 // note records a prefix's cost at a decision, and reports whether none was known that costs no
 // more.
 func (f *frontier) note(key uint64, c spent) bool {
-	if !f.merges {
-		return true
-	}
-	known := f.seen[key]
-	if slices.ContainsFunc(known, func(o spent) bool { return o.within(c) }) {
-		return false
-	}
-	known = slices.DeleteFunc(known, func(o spent) bool { return c.within(o) })
-	f.seen[key] = append(known, c)
-	return true
+	return !f.merges || f.known.note(key, c, f.size() > f.room)
 }
+
+// size returns about how many bytes the frontier takes.
+func (f *frontier) size() int64 { return f.held + f.known.size() + prefixEntry*int64(len(f.open)) }
 
 // walk iterates over the decisions of an execution.
 type walk struct {
@@ -276,6 +303,7 @@ type walk struct {
 	delays schedule.Delays
 	sync   ops.State
 	queued bool // sync follows the execution
+	origin *origin
 	next   map[trace.ThreadID][]int
 	done   map[trace.ThreadID]int // operations so far
 	knows  map[trace.ThreadID]uint64
@@ -284,19 +312,19 @@ type walk struct {
 	spent
 }
 
-func newWalk(f *frontier, p *prefix, q *sequence, delays schedule.Delays) *walk {
+func newWalk(f *frontier, p *prefix, seen *view, delays schedule.Delays) *walk {
+	q := seen.q
 	w := &walk{
-		f: f, p: p, q: q, delays: delays, next: nextSteps(q), done: map[trace.ThreadID]int{},
+		f: f, p: p, q: q, states: seen.states, origin: &origin{size: stepSize * int64(len(q.steps))}, delays: delays, next: nextSteps(q), done: map[trace.ThreadID]int{},
 		knows: map[trace.ThreadID]uint64{}, ended: map[trace.ThreadID]bool{}, wait: map[trace.ThreadID]trace.Site{},
 		queued: !slices.ContainsFunc(q.trace.Threads, func(t trace.Thread) bool { return t.IsClock() }) && q.trace.Header.Target != "go",
 	}
 	if f.merges {
-		w.states = statesOf(q)
 		knows := map[trace.ThreadID]uint64{}
 		for i := range q.steps {
 			id := q.steps[i].Thread
 			if k := knows[id]; k != 0 {
-				f.pending[k] = q.steps[i]
+				f.known.follow(k, q.steps[i])
 			}
 			knows[id] = w.states.local[i]
 		}
@@ -338,7 +366,7 @@ func (w *walk) owed(i int, to trace.ThreadID) (n int) {
 		op := trace.OpNone
 		if next := w.next[id]; len(next) > 0 {
 			op = w.q.steps[next[0]].Op
-		} else if step, ok := w.f.pending[w.knows[id]]; ok && w.knows[id] != 0 {
+		} else if step, ok := w.f.known.following(w.knows[id]); ok {
 			op = step.Op
 		}
 		if op != trace.OpNone && ops.Of(op).Blocks == ops.Never {
@@ -480,14 +508,17 @@ func (w *walk) push(i int, choice schedule.Step, variant bool, stays int, cost t
 	if !f.note(key, c) {
 		return
 	}
-	if len(f.open) >= maxOpen {
+	if len(f.open) >= maxOpen || f.size() > f.room {
 		f.gap = cmp.Or(f.gap, gapRoom)
 		return
 	}
-	p := &prefix{base: w.q.steps[:i], choice: choice, length: i + 1, threads: w.q.trace.Threads, spent: c, owed: owed, distance: w.p.distance, variant: variant, stays: stays, state: key}
+	p := &prefix{base: w.q.steps[:i], origin: w.origin, choice: choice, length: i + 1, threads: w.q.trace.Threads, spent: c, owed: owed, distance: w.p.distance, variant: variant, stays: stays, state: key}
 	if c.preemptions > w.preemptions {
 		last := w.last(i)
-		p.distance += f.known.distance(p.threads, &w.q.events[i-1], w.done[last], choice.Thread)
+		p.distance += f.places.distance(p.threads, &w.q.events[i-1], w.done[last], choice.Thread)
+	}
+	if w.origin.prefixes++; w.origin.prefixes == 1 {
+		f.held += w.origin.size
 	}
 	f.created++
 	p.number = f.created
@@ -533,7 +564,7 @@ func (w *walk) choice(id trace.ThreadID) schedule.Step {
 		step.Timeout = false // it is enabled
 		return step
 	}
-	if step, ok := w.f.pending[w.knows[id]]; ok && w.knows[id] != 0 {
+	if step, ok := w.f.known.following(w.knows[id]); ok {
 		step.Thread, step.Wake, step.Timeout = id, -1, false
 		return step
 	}

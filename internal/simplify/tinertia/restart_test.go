@@ -2,6 +2,7 @@ package tinertia
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestRestart(t *testing.T) {
 		if len(q.teis) < 2 {
 			continue
 		}
-		f := newFrontier(q, n%2 == 0)
+		f := newFrontier(q, n%2 == 0, math.MaxInt64)
 		last := &prefix{}
 		for made := range 60 {
 			taken := f.take(1, q.cost)
@@ -47,7 +48,7 @@ func TestRestart(t *testing.T) {
 				}
 			}
 			c := trace.CostOf(got.events[:x.length])
-			if c.Switches != x.switches || c.Preemptions != x.preemptions {
+			if c.Switches != int(x.switches) || c.Preemptions != int(x.preemptions) {
 				t.Fatalf("program %d: the prefix has %d switches and %d preemptions, it says %d and %d", n, c.Switches, c.Preemptions, x.switches, x.preemptions)
 			}
 			if c.Switches > q.cost.Switches {
@@ -63,7 +64,7 @@ func TestRestart(t *testing.T) {
 				second++
 			}
 			last = x
-			f.expand(x, out.Trace, q.cost, schedule.NoDelays)
+			f.expand(x, f.view(out.Trace), q.cost, schedule.NoDelays)
 		}
 	}
 	if far == 0 || second == 0 {
@@ -139,20 +140,35 @@ func TestPlaceDistance(t *testing.T) {
 	}
 }
 
-// TestBatchSameResult: the result depends neither on how many prefixes run at a time nor on how
-// many results are kept.
+// figures are those of a result.
+type figures struct {
+	cost             trace.Cost
+	schedule         uint64
+	executions, gain int
+}
+
+func width(n int) func() int { return func() int { return n } }
+
+// TestBatchSameResult: the result depends neither on how many plans run at a time nor on how many
+// results are kept, and neither do the executions that count.
 func TestBatchSameResult(t *testing.T) {
+	ahead := 0
 	for n := range uint64(30) {
 		p := anyProgram(n)
 		in := failing(p, n, 30)
 		if in == nil {
 			continue
 		}
-		var costs []trace.Cost
-		reversed := func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error {
+		var costs []figures
+		reversed := func(ctx context.Context, plans []schedule.Plan, look func(int, *schedule.Outcome), done func(int, schedule.Outcome) bool) error {
 			outs := make([]schedule.Outcome, len(plans))
 			for i := range slices.Backward(plans) {
 				outs[i], _ = p.run(ctx, plans[i])
+				if look != nil {
+					look(i, &outs[i])
+				} else {
+					ahead++
+				}
 			}
 			for i, o := range outs {
 				if !done(i, o) {
@@ -161,16 +177,109 @@ func TestBatchSameResult(t *testing.T) {
 			}
 			return nil
 		}
-		for _, opts := range []Options{{}, {Batch: reversed}, {Batch: reversed, room: 1}, {room: 200}} {
+		for _, opts := range []Options{{}, {Batch: reversed}, {Batch: reversed, room: 1}, {room: 200}, {Batch: reversed, Width: width(2)}, {Batch: reversed, Width: width(5)}} {
 			opts.Extra = 1000
 			r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
-			costs = append(costs, r.After)
+			f := figures{r.After, hashSchedule(schedule.Steps(r.Trace.Events), r.Trace.Threads), r.Table2.Executions, r.LastGain}
+			if opts.room > 0 {
+				f.executions, f.gain = 0, 0 // what was dropped is executed again
+			}
+			costs = append(costs, f)
 		}
-		if costs = slices.Compact(costs); len(costs) > 1 {
-			t.Errorf("program %d: %+v", n, costs)
+		for _, c := range costs {
+			if c.cost != costs[0].cost || c.schedule != costs[0].schedule || c.executions > 0 && c != costs[0] {
+				t.Errorf("program %d: %+v", n, costs)
+				break
+			}
+		}
+	}
+	if ahead == 0 {
+		t.Error("no candidate was executed before its turn")
+	}
+}
+
+// TestFrontierSize: a frontier gives back what its prefixes hold, keeps within its room, says that it ran
+// out of room, and is not believed to show anything then.
+func TestFrontierSize(t *testing.T) {
+	const executions = 200
+	full := 0
+	for n := range uint64(12) {
+		p := anyProgram(n)
+		in := failing(p, n, 30)
+		if in == nil {
+			continue
+		}
+		q := newSequence(in)
+		explored := func(room int64) (f *frontier, most int64) {
+			f = newFrontier(q, true, room)
+			for range executions {
+				batch := f.take(1, q.cost)
+				if len(batch) == 0 {
+					break
+				}
+				out, _ := p.run(context.Background(), schedule.Plan{Mode: schedule.Tolerant, Policy: schedule.Fair, Script: batch[0].script(), Threads: batch[0].threads, Record: true})
+				f.expand(batch[0], f.view(out.Trace), q.cost, schedule.NoDelays)
+				most = max(most, f.size())
+			}
+			return f, most
+		}
+		f, most := explored(math.MaxInt64)
+		f.take(math.MaxInt, q.cost)
+		if f.held != 0 {
+			t.Errorf("program %d: %d bytes are held for no prefix", n, f.held)
+		}
+		room := most / 2
+		f, small := explored(room)
+		if one := stepSize*int64(len(q.steps)) + 2*knownEntry*int64(len(q.steps)) + 2*prefixEntry; small > room+room/16+2*one {
+			t.Errorf("program %d: %d bytes with room for %d", n, small, room)
+		}
+		if f.gap != gapRoom {
+			continue
+		}
+		full++
+		r, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{Extra: 300, Memory: 2 * room})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, err := Simplify(context.Background(), Input{in, sameBug(in.Ending)}, p.run, Options{Extra: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Complete && best.After.Switches < r.After.Switches {
+			t.Errorf("program %d: %+v is called minimal, and %+v was found", n, r.After, best.After)
+		}
+	}
+	if full == 0 {
+		t.Error("no search ran out of room")
+	}
+}
+
+// TestFloor: a data race with one switch and no preemption is minimal whatever is not known of other
+// schedules, and restart executes nothing for it; nothing else with a switch is minimal without search.
+func TestFloor(t *testing.T) {
+	for _, c := range []struct {
+		kind                  trace.Kind
+		switches, preemptions int
+		want                  bool
+	}{
+		{trace.Race, 0, 0, true}, {trace.Race, 1, 0, true}, {trace.Race, 1, 1, false}, {trace.Race, 2, 0, false},
+		{trace.Deadlock, 0, 0, true}, {trace.Deadlock, 1, 0, false}, {trace.Assertion, 1, 0, false},
+	} {
+		s := &search{
+			cur:  &sequence{cost: trace.Cost{Switches: c.switches, Preemptions: c.preemptions}, trace: &trace.Trace{Ending: trace.Ending{Kind: c.kind}}},
+			opts: &Options{Operations: []Operation{Restart}}, gap: gapAccesses, frontier: &frontier{},
+		}
+		if s.atFloor() {
+			if better, err := s.tryRestart(1); better || err != nil || !s.exhausted {
+				t.Errorf("%+v: restart: %t, %v, exhausted %t", c, better, err, s.exhausted)
+			}
+		}
+		s.exhausted = true
+		if got, why := s.shown(nil); got != c.want || got != (why == "") {
+			t.Errorf("%+v: %t, %q", c, got, why)
 		}
 	}
 }

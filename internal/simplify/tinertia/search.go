@@ -40,6 +40,7 @@ type search struct {
 	elsewhereDone bool
 	tried         bool // every operation was tried once without success
 	batch         Batch
+	ahead         map[uint64]schedule.Outcome // of candidates executed before their turn, by hash of the script
 	frontier      *frontier
 	gap           string // as frontier.gap, for reasons outside the frontier
 	exhausted     bool   // the frontier has no prefix left that could cost less than the current execution
@@ -67,15 +68,27 @@ func (s *search) pass(gen generator, start, limit int) (bool, error) {
 // firstAcceptable tries candidates in order and returns the first accepted one, or nil.
 func (s *search) firstAcceptable(candidates iter.Seq[candidate], limit int) (*candidate, error) {
 	before := s.made
-	for c := range candidates {
-		if s.made-before >= limit {
-			break
+	next, stop := iter.Pull(candidates)
+	defer stop()
+	defer func() { s.ahead = nil }()
+	for rejected := 0; ; {
+		window := s.window(next, rejected, limit-(s.made-before))
+		if len(window) == 0 {
+			return nil, nil
 		}
-		if got, err := s.try(&c); got != nil || err != nil {
-			return got, err
+		if err := s.runAhead(window, limit-(s.made-before)); err != nil {
+			return nil, err
 		}
+		for i := range window {
+			if s.made-before >= limit {
+				return nil, nil
+			}
+			if got, err := s.try(&window[i]); got != nil || err != nil {
+				return got, err
+			}
+		}
+		rejected += len(window)
 	}
-	return nil, nil
 }
 
 // unlimited is the limit for the passes of Algorithm 1, which have only as many candidates as TEIs.
@@ -87,10 +100,7 @@ func passLimit(teis int) int { return 300 + 4*teis }
 // try validates a candidate and, if it is rejected, those that its next returns. It returns the
 // accepted one, or nil.
 func (s *search) try(c *candidate) (*candidate, error) {
-	threads := c.threads
-	if threads == nil {
-		threads = s.cur.trace.Threads
-	}
+	threads := s.threadsOf(c)
 	v := s.memory.find(c.script, threads)
 	executed := v == nil
 	if executed {
@@ -178,9 +188,15 @@ func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdi
 	if err := s.mayExecute(); err != nil {
 		return nil, err
 	}
-	out, err := s.exec(s.ctx, s.planOf(script, threads))
-	if err != nil {
-		return nil, err
+	h := hashSchedule(script, threads)
+	out, ok := s.ahead[h]
+	if ok {
+		delete(s.ahead, h)
+	} else {
+		var err error
+		if out, err = s.exec(s.ctx, s.planOf(script, threads)); err != nil {
+			return nil, err
+		}
 	}
 	return s.judge(script, threads, out)
 }
@@ -208,13 +224,24 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	if out.Trace == nil {
 		return nil, errNoTrace
 	}
-	t := *out.Trace
 	switch {
-	case out.External || out.Shared || out.Random:
+	case out.External:
 		s.gap = cmp.Or(s.gap, gapOutside)
-	case t.Header.MaxAccesses != 0 && s.plan.Accesses:
+	case out.Random:
+		s.gap = cmp.Or(s.gap, gapRandom)
+	case out.Shared:
+		s.gap = cmp.Or(s.gap, gapShared)
+	case out.Trace.Header.MaxAccesses != 0 && s.plan.Accesses:
 		s.gap = cmp.Or(s.gap, gapAccesses)
 	}
+	v := s.verdictOf(&out)
+	s.memory.add(script, threads, v)
+	return v, nil
+}
+
+// verdictOf returns the verdict on an outcome that has a trace.
+func (s *search) verdictOf(out *schedule.Outcome) *verdict {
+	t := *out.Trace
 	t.Header = s.header
 	v := &verdict{cost: trace.CostOf(t.Events), trace: &t}
 	// These two endings mean that the plan was not carried out. They never show the bug, even
@@ -222,13 +249,14 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	if k := out.Ending.Kind; k != trace.Unsupported && k != trace.Diverged {
 		v.same = s.same(out.Ending)
 	}
-	s.memory.add(script, threads, v)
-	return v, nil
+	return v
 }
 
 // executeAll executes prefixes, several at a time where the batch executor can, and calls do with
 // their results in order. A result from memory is not executed again unless its trace was dropped.
-func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, executed bool)) error {
+//
+// do also gets the views of executions that look has made, in parallel to the executions.
+func (s *search) executeAll(batch []*prefix, look func(*trace.Trace) *view, do func(p *prefix, v *verdict, seen *view, executed bool)) error {
 	scripts := make([][]schedule.Step, len(batch))
 	known := make([]*verdict, len(batch))
 	var plans []schedule.Plan
@@ -261,14 +289,14 @@ func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, exec
 					return err
 				}
 			}
-			do(p, v, executed)
+			do(p, v, nil, executed)
 		}
 		return nil
 	}
 	next := 0 // number of results already passed to do
 	recall := func(until int) {
 		for ; next < until; next++ {
-			do(batch[next], known[next], false)
+			do(batch[next], known[next], nil, false)
 		}
 	}
 	if err := s.mayExecute(); err != nil {
@@ -276,14 +304,20 @@ func (s *search) executeAll(batch []*prefix, do func(p *prefix, v *verdict, exec
 	}
 	plans = plans[:min(len(plans), s.opts.MaxExecutions-s.made)]
 	var failed error
-	err := s.batch(s.ctx, plans, func(n int, out schedule.Outcome) bool {
+	views := make([]*view, len(plans))
+	err := s.batch(s.ctx, plans, func(n int, out *schedule.Outcome) {
+		if out.Trace != nil {
+			views[n] = look(out.Trace)
+		}
+	}, func(n int, out schedule.Outcome) bool {
 		i := index[n]
 		recall(i)
 		var v *verdict
 		if v, failed = s.judge(scripts[i], threadsOf(batch[i]), out); failed != nil {
 			return false
 		}
-		do(batch[i], v, true)
+		do(batch[i], v, views[n], true)
+		views[n] = nil
 		next++
 		return true
 	})

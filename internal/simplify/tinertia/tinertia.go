@@ -24,8 +24,11 @@ const (
 )
 
 // Batch executes plans, several at a time if it can. It calls done with the number of each plan and
-// its outcome, in the order of the plans, until done returns false. An error is heddle's own failure.
-type Batch func(ctx context.Context, plans []schedule.Plan, done func(int, schedule.Outcome) bool) error
+// its outcome, in the order of the plans, until done returns false. Before that it calls look, if not
+// nil, with each outcome: in any order, and from several goroutines. An outcome that look was called
+// with may be replaced by that of another execution of the same plan; look is called with that one,
+// too. An error is heddle's own failure.
+type Batch func(ctx context.Context, plans []schedule.Plan, look func(int, *schedule.Outcome), done func(int, schedule.Outcome) bool) error
 
 // Input is the trace to simplify and the oracle for its bug.
 type Input struct {
@@ -55,9 +58,15 @@ type Options struct {
 	Extra int
 	// ExtraTime bounds the time of these executions; 0 means no bound.
 	ExtraTime time.Duration
-	// Batch executes the prefixes of Restart, if not nil. The result does not depend on how many
-	// plans it executes at a time.
+	// Batch executes the prefixes of Restart, if not nil, and the candidates of the other
+	// operations while Width is more than 1. The result does not depend on how many plans it
+	// executes at a time: candidates after an accepted one are executed in vain.
 	Batch Batch
+	// Width returns how many plans Batch executes at a time at present; nil means 1.
+	Width func() int
+	// Memory bounds about how many bytes executions and schedules may take that are remembered; 0
+	// means no bound. Beyond it, fewer results are shown to be minimal.
+	Memory int64
 	// Accesses records every access to memory, so that Restart recognises executions that only order
 	// independent operations differently. Executions with far more accesses than scheduling decisions
 	// are recorded without.
@@ -128,6 +137,9 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		extra:   opts.Extra,
 		visited: map[uint64]bool{},
 		stats:   newStats(),
+	}
+	if opts.Memory > 0 {
+		s.memory.room = int(min(remembered, opts.Memory/4/rememberedSize))
 	}
 	if opts.room > 0 {
 		s.memory.room = opts.room
@@ -231,6 +243,10 @@ func (s *search) tryRestart(limit int) (bool, error) {
 	if !s.has(Restart) || s.exhausted || limit <= 0 {
 		return false, nil
 	}
+	if s.atFloor() {
+		s.exhausted = true
+		return false, nil
+	}
 	better, exhausted, err := s.restart(limit)
 	// A simpler execution only removes prefixes from those to be tried.
 	s.exhausted = exhausted
@@ -260,11 +276,18 @@ func (s *search) finish() error {
 	return nil
 }
 
+// atFloor reports whether no execution at all can show the bug with fewer switches, or as many and fewer
+// preemptions: a data race takes two threads, so both must have run.
+func (s *search) atFloor() bool {
+	c := s.cur.cost
+	return c.Switches == 0 || c.Switches == 1 && c.Preemptions == 0 && s.cur.trace.Ending.Kind == trace.Race
+}
+
 // shown reports whether no schedule has fewer context switches than the current execution, or as
 // many and fewer preemptions; if that is not shown, why states the reason.
 func (s *search) shown(err error) (ok bool, why string) {
 	switch gap := s.gap; {
-	case s.cur.cost.Switches == 0:
+	case s.atFloor():
 		return true, ""
 	case !s.exhausted && err != nil && !errors.Is(err, errEnough):
 		return false, "simplification was cut short"

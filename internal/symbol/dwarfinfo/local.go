@@ -59,6 +59,18 @@ func (d *Info) Local(at StackPlace) (v Variable, in Place, ok bool) {
 	return v, v.Type.Locate(f.off, f.size), true
 }
 
+// SameFunction reports whether the code at two addresses belongs to one function, code inlined into it
+// included.
+func (d *Info) SameFunction(a, b uint64) bool {
+	u := d.unitAt(a)
+	if u == nil || u != d.unitAt(b) {
+		return false
+	}
+	u.loadTree()
+	x, y := u.scopesAt(a), u.scopesAt(b)
+	return len(x) > 0 && len(y) > 0 && x[0].off == y[0].off
+}
+
 // frame is a search for the variable of a frame that holds some bytes.
 type frame struct {
 	u       *unit

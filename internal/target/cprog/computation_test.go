@@ -175,3 +175,56 @@ int main(int argc, char **argv) {
 		}
 	}
 }
+
+// Kernel threads change nothing for programs that compute: no thread runs beside the one that computes,
+// so every execution is that of the fibers, with its yields, its values and the end of a sleep at the
+// same event. Each round has several threads that compute for as long as a yield takes, which would
+// show an overlap as another event, a lost update of what they share, or a hang.
+func TestComputationOnKernelThreads(t *testing.T) {
+	prog := compile(t, computing+`
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile int done;
+static long shared; // without a lock: an overlap would lose updates
+static void *worker(void *arg) {
+  for (int i = 0; i < 6; i++) {
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    for (int k = 0; k < 20000; k++) shared = shared + 1;
+  }
+  usleep(1000);
+  __atomic_fetch_add(&done, 1, __ATOMIC_SEQ_CST);
+  return arg;
+}
+int main(void) {
+  pthread_t t[3];
+  for (int i = 0; i < 3; i++) pthread_create(&t[i], NULL, worker, NULL);
+  while (done < 3) COMPUTE(1000);
+  for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
+  return (int)(shared % 251); // updates may be lost where a thread yields for a deadline: in both in the same way
+}`)
+	fibers := startAt(t, prog, Automatic, false)
+	kernel := startAt(t, prog, Automatic, true)
+	yields := 0
+	for i, p := range policies() {
+		for seed := range uint64(2) {
+			p.Seed, p.Record = uint64(i)+10*seed, true
+			want, got := run(t, fibers, p), run(t, kernel, p)
+			if want.Ending.Kind != trace.Clean || got.Ending.Kind != trace.Clean {
+				t.Fatalf("%v: fibers %v: %s; kernel threads %v: %s", p.Policy, want.Ending.Kind, want.Ending.Message, got.Ending.Kind, got.Ending.Message)
+			}
+			yields += forced(want.Trace)
+			if !slices.EqualFunc(want.Trace.Events, got.Trace.Events, func(a, b trace.Event) bool {
+				return a.Thread == b.Thread && a.Op == b.Op && a.Site == b.Site && a.Object == b.Object && a.Value == b.Value &&
+					a.Result == b.Result && a.Flags == b.Flags && a.Enabled.Equal(b.Enabled)
+			}) {
+				t.Errorf("%v, seed %d: %d events on kernel threads, %d on fibers, or others", p.Policy, p.Seed, len(got.Trace.Events), len(want.Trace.Events))
+			}
+			if got.Ending.Status != want.Ending.Status || got.Signature != want.Signature {
+				t.Errorf("%v, seed %d: another execution on kernel threads", p.Policy, p.Seed)
+			}
+		}
+	}
+	if yields == 0 {
+		t.Error("no thread that computes has yielded: the program shows nothing")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -51,6 +52,8 @@ type Config struct {
 	// Modules are those of a recording to replay. Modules that the program loads while it runs get
 	// their numbers from there.
 	Modules []trace.Module
+
+	beside bool // other targets of the program run at the same time
 }
 
 // Target is a C or C++ program, stopped at main. It implements target.Target.
@@ -59,6 +62,7 @@ type Target struct {
 	loop    ipc.Loop
 	header  trace.Header
 	modules []trace.Module
+	listing sync.Mutex // held to change modules, and to read them outside of Run and Stream
 	loaded  []loaded
 	early   int          // number of modules loaded at main
 	late    []abi.Module // those that any process has loaded later
@@ -77,6 +81,7 @@ var (
 	_ target.Stillness  = (*Target)(nil)
 	_ target.Omitter    = (*Target)(nil)
 	_ target.Debuggable = (*Target)(nil)
+	_ target.Replicator = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -159,7 +164,11 @@ func (t *Target) sign() {
 func (t *Target) Header() trace.Header { return t.header }
 
 // Modules returns the modules loaded at main, followed by those that executions have loaded.
-func (t *Target) Modules() []trace.Module { return slices.Clone(t.modules) }
+func (t *Target) Modules() []trace.Module {
+	t.listing.Lock()
+	defer t.listing.Unlock()
+	return slices.Clone(t.modules)
+}
 
 // SnapshotPages returns the number of memory pages restored after each execution.
 func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPages) }
@@ -188,3 +197,15 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 
 // WatchesRaces implements target.RaceWatcher.
 func (t *Target) WatchesRaces() bool { return true }
+
+// Replica implements target.Replicator. An execution of a replica that needs more isolation, or would
+// change a file, is unsupported. A program that needs more than Snapshot may share memory or
+// processes with what runs beside it.
+func (t *Target) Replica() func(context.Context) (target.Target, error) {
+	if t.isolation != Snapshot {
+		return nil
+	}
+	cfg := t.cfg
+	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.Sign, cfg.beside = t.Modules(), Snapshot, nil, nil, true
+	return func(ctx context.Context) (target.Target, error) { return Start(ctx, cfg) }
+}

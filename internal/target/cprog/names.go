@@ -18,6 +18,8 @@ type loaded struct{ base, lo, hi uint64 }
 
 // readModules copies the list that the runtime made at main.
 func (t *Target) readModules(s *abi.Shm) {
+	t.listing.Lock()
+	defer t.listing.Unlock()
 	t.loaded = t.loaded[:0]
 	t.modules = t.modules[:0]
 	for i := 0; i < int(s.Nmodules); i++ {
@@ -45,7 +47,7 @@ func (t *Target) readModules(s *abi.Shm) {
 	copy(s.Late[:], t.late)
 	s.Nlate = uint32(len(t.late)) // read with the first plan
 	t.shm = s
-	t.addLate()
+	t.listLate()
 }
 
 // lateModule is how the runtime recognises a module of a recording. Its build id is that of the
@@ -63,9 +65,16 @@ func lateModule(m trace.Module) (a abi.Module) {
 	return a
 }
 
-// addLate adds what the process has loaded since main. Indices are those of the runtime's own list,
-// which follows the modules loaded at main.
+// addLate adds what the process has loaded since main.
 func (t *Target) addLate() {
+	t.listing.Lock()
+	defer t.listing.Unlock()
+	t.listLate()
+}
+
+// listLate is addLate with listing held. Indices are those of the runtime's own list, which follows the
+// modules loaded at main.
+func (t *Target) listLate() {
 	n := int(atomic.LoadUint32(&t.shm.Nlate))
 	for i := len(t.modules) - t.early; i < n; i++ {
 		m := &t.shm.Late[i]

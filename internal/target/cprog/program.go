@@ -33,6 +33,9 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 	if c.Threads {
 		options |= abi.OptThreads
 	}
+	if c.beside {
+		options |= abi.OptBeside
+	}
 	proc, err := ipc.Launch(ctx, &ipc.Command{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Hosts: c.Hosts, Options: options,
 		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,

@@ -55,10 +55,6 @@ func hardBinary(t *testing.T, pkg string) string {
 // machine not always at the same moment.
 var kernel = map[string]bool{"TestHTTP": true, "TestDeadline": true, "TestExec": true, "TestSignal": true, "TestOSPipe": true}
 
-// refused are tests whose traces are not valid yet: a goroutine from before the execution has no
-// parent, and the goroutine of an iterator acquires before it starts.
-var refused = map[string]bool{"TestServed": true, "TestIterPull": true, "TestIterPullBlocks": true}
-
 // An execution of a test that leans on what is hard to repeat is clean, and the same in
 // every process. Where the system has a part in it, it is clean, and a note names what differs.
 func TestHardSameInEveryProcess(t *testing.T) {
@@ -97,7 +93,7 @@ func same(t *testing.T, path, name string) {
 			if o.Ending.Kind != trace.Clean {
 				t.Fatalf("%v seed %d: %v %s; output %q", p.Policy, p.Seed, o.Ending.Kind, o.Ending.Message, o.Ending.Output)
 			}
-			if err := trace.Validate(o.Trace); err != nil && !refused[name] {
+			if err := trace.Validate(o.Trace); err != nil {
 				t.Errorf("%v seed %d: %v", p.Policy, p.Seed, err)
 			}
 			return o

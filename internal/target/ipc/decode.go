@@ -21,6 +21,7 @@ type execution struct {
 	backtrace  []uint64
 	message    string
 	output     []byte
+	holds      []schedule.HoldCount
 	inputs     []string // paths of files that the program opened for reading
 	begun      bool
 }
@@ -139,6 +140,12 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		if k, err = one[abi.Block](b); err == nil && x.recording != nil {
 			x.recording.block(k)
 		}
+	case abi.RecHolds:
+		for _, c := range cast[abi.HoldCount](b) {
+			x.holds = append(x.holds, schedule.HoldCount{
+				Arrived: int(c.Arrived), Held: int(c.Held), Done: int(c.Done), Nobody: int(c.Nobody), Steps: int(c.Steps), Script: int(c.Script),
+			})
+		}
 	case abi.RecBacktrace:
 		x.backtrace = append([]uint64(nil), cast[uint64](b)...)
 	case abi.RecMessage:
@@ -172,6 +179,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Index: int(r.Index), Signature: r.Signature,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
+		Holds:    x.holds,
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
 	}
 	stacks := &Stacks{}
@@ -212,6 +220,8 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	if p.Record {
 		if r.Notes&abi.NoteAccesses != 0 {
 			x.recording.unseen()
+			// The runtime sends no access beyond the limit, so that the recording cannot count them.
+			x.recording.cut = x.recording.cut || p.Accesses
 		}
 		o.Trace = x.recording.trace(p, e)
 		o.Trace.Header.Surroundings = append(slices.Clip(o.Trace.Header.Surroundings), inputs(x.inputs)...)

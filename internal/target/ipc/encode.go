@@ -61,12 +61,17 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Spurious {
 		h.Flags |= abi.PlanSpurious
 	}
-	setPoints := !sent.any || !slices.Equal(sent.points, p.Points)
+	if err := p.CheckHolds(); err != nil {
+		return nil, err
+	}
+	h.Nholds = uint32(len(p.Holds))
+	points := p.Sites()
+	setPoints := !sent.any || !slices.Equal(sent.points, points)
 	if setPoints {
 		h.SetPoints = 1
-		h.Npoints = uint32(len(p.Points))
+		h.Npoints = uint32(len(points))
 	}
-	b := make([]byte, 0, abi.SizeofPlan+len(p.Script)*abi.SizeofStep+8*(len(p.Threads)+len(p.Points)))
+	b := make([]byte, 0, abi.SizeofPlan+len(p.Script)*abi.SizeofStep+8*(len(p.Threads)+len(points))+len(p.Holds)*abi.SizeofHold)
 	b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&h)), abi.SizeofPlan)...)
 	last := trace.ThreadID(-1)
 	for i := range p.Script {
@@ -94,12 +99,40 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		b = binary.NativeEndian.AppendUint64(b, p.Threads[i].Name)
 	}
 	if setPoints {
-		for _, s := range p.Points {
+		for _, s := range points {
 			b = binary.NativeEndian.AppendUint64(b, prog.PC(s))
 		}
+	}
+	for i := range p.Holds {
+		w := holdOf(prog, &p.Holds[i])
+		b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&w)), abi.SizeofHold)...)
 	}
 	if len(b) > planRingSize/2 {
 		return nil, fmt.Errorf("a schedule of %d steps is too long for heddle (limit %d)", len(p.Script), planRingSize/2/abi.SizeofStep)
 	}
 	return b, nil
+}
+
+// holdOf returns a hold as the runtime reads it.
+func holdOf(prog Program, h *schedule.Hold) abi.Hold {
+	w := abi.Hold{Site: prog.PC(h.Site), Thread: uint32(h.Thread), Arrival: uint32(h.Arrival), Steps: uint32(h.Steps)}
+	if h.Until != 0 {
+		w.Until = prog.PC(h.Until)
+	}
+	if h.Last != 0 {
+		w.Last = prog.PC(h.Last)
+	}
+	if h.Same {
+		w.Flags |= abi.HoldSame
+	}
+	switch h.When {
+	case schedule.Ever:
+		w.Flags |= abi.HoldEver
+	case schedule.Reached:
+		w.Flags |= abi.HoldReached
+	}
+	if h.Not {
+		w.Flags |= abi.HoldNot
+	}
+	return w
 }

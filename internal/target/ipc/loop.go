@@ -230,7 +230,7 @@ func (s *stream) give(j *job) (bool, error) {
 		return false, nil
 	}
 	p.asked += j.given
-	p.sent = sentPoints{true, j.plan.Points}
+	p.sent = sentPoints{true, j.plan.Sites()}
 	j.bytes = nil
 	return true, nil
 }

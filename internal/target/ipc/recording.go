@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -67,7 +68,7 @@ type recording struct {
 	mallocs     bool   // allocations are among the events sent
 	sparse      bool   // only scheduling points are kept
 	kept, most  uint64 // of the events that are not scheduling points: kept, and the limit
-	cut         bool   // there were more than most
+	cut         bool   // there were more than most, which may be known at the end only
 	shown, show uint64 // accesses that the watcher has seen, and the limit
 	hidden      bool   // there were more than show
 }
@@ -196,6 +197,10 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	} else {
 		ev.Enabled = r.who.set(a.Enabled, words)
 	}
+	if len(r.events) == cap(r.events) {
+		// Long recordings grow by doubling: append's quarters would copy each event four times.
+		r.events = slices.Grow(r.events, max(len(r.events), 1<<10))
+	}
 	r.events = append(r.events, *ev)
 }
 
@@ -253,7 +258,7 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 			Descriptor: r.prog.Site(y.Type), Site: r.prog.Site(y.Pc), Channel: y.Flags&abi.TypeChannel != 0,
 		})
 	}
-	tr.Header.Points = p.Points
+	tr.Header.Points = p.Sites()
 	tr.Header.ExpectStatus = p.ExpectStatus
 	if r.cut {
 		tr.Header.MaxAccesses = int(r.most)

@@ -121,7 +121,7 @@ func cOp(id string, o Op) string {
 	case "kill":
 		return fmt.Sprintf("pthread_kill(%s_thread_%s, SIGUSR1);", id, o.Args[0])
 	case "loop":
-		return fmt.Sprintf("for (int i = 0; i < %d; i++) {", o.number(0))
+		return fmt.Sprintf("_Pragma(\"GCC unroll 1\") for (int i = 0; i < %d; i++) {", o.number(0)) // one instruction for each operation
 	case "end":
 		return "}"
 	}

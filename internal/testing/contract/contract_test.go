@@ -1,11 +1,14 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -177,13 +180,13 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 	plan := c.Plan
 	plan.Record = true
 	var seen []*recording
-	if c.Points || c.Script != nil {
+	if c.Points || c.Script != nil || c.Holds != nil {
 		known := map[trace.Site]bool{}
 		for seed := range uint64(12) {
-			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points, MaxSteps: 50000}
+			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points || c.Holds != nil, MaxSteps: 50000}
 			o := execute(t, tg, p)
 			for _, e := range o.Trace.Events {
-				if e.Op.IsAccess() && c.accesses(line(e.Site)) && !known[e.Site] {
+				if c.Points && e.Op.IsAccess() && c.accesses(line(e.Site)) && !known[e.Site] {
 					known[e.Site] = true
 					plan.Points = append(plan.Points, e.Site)
 				}
@@ -195,7 +198,11 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 			seen = append(seen, r)
 		}
 		var err error
-		if plan.Script, plan.Threads, err = c.script(seen); err != nil {
+		var index map[string]int
+		if plan.Script, plan.Threads, index, err = c.script(seen); err == nil {
+			plan.Holds, err = c.holds(seen, index)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -215,6 +222,9 @@ func check(t *testing.T, want Expected, r *recording, o schedule.Outcome) {
 	}
 	if end := fmt.Sprint(o.Ending.Kind, " ", o.Ending.Status); want.End != "" && end != want.End {
 		t.Errorf("ended with %s %q, want %s", end, o.Ending.Message, want.End)
+	}
+	if want.Holds != nil && !slices.Equal(o.Holds, want.Holds) {
+		t.Errorf("holds %+v, want %+v", o.Holds, want.Holds)
 	}
 	for k, n := range stats(o) {
 		if w, ok := want.Stats[k]; ok && n != w {
@@ -344,6 +354,142 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 		t.Errorf("%d of %d executions differ", different, 4*seeds)
 	}
 }
+
+// drawHolds returns holds of instructions that both machines know, the same for each.
+func drawHolds(r *rand.Rand, both []instruction, sites [2]map[instruction]trace.Site) (out [2][]schedule.Hold) {
+	for range 1 + r.IntN(6) {
+		pick := func() instruction { return both[r.IntN(len(both))] }
+		site, until, last := pick(), pick(), pick()
+		about := func(in instruction) bool { return slices.Contains(objects, in.word) }
+		h := schedule.Hold{Thread: schedule.AnyThread, Arrival: max(0, r.IntN(5)-2), When: schedule.Moment(r.IntN(3)), Same: r.IntN(2) == 0, Steps: max(0, r.IntN(20)-12)}
+		if r.IntN(4) == 0 {
+			until = instruction{}
+		}
+		if r.IntN(3) > 0 {
+			last = instruction{}
+		} else {
+			h.Not = r.IntN(2) == 0
+		}
+		if !about(site) || !about(until) || !about(last) { // machines differ in the objects of others
+			h.Same, last, h.Not = false, instruction{}, false
+		}
+		for i := range out {
+			w := h
+			w.Site, w.Until, w.Last = sites[i][site], sites[i][until], sites[i][last]
+			out[i] = append(out[i], w)
+		}
+	}
+	return out
+}
+
+// TestHoldsAgree: the same holds have the same effect in each machine, on programs of the corpus and
+// under every policy; and a recorded execution is repeated by its script without them.
+func TestHoldsAgree(t *testing.T) {
+	all := cases(t)
+	total := schedule.HoldCount{}
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 10
+	}
+	for _, c := range all {
+		if c.Program.uses("compute", "await", "handle", "poll") { // too long, or loops that gcc gives two loads
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Expected["c"].known && c.Expected["sim"].known {
+				agreeOnHolds(t, c, "c", startC(t, c, all), simprog.New(Sim(c, false)), seeds, &total)
+			}
+			if c.Expected["go"].known && !c.Program.blocks() {
+				agreeOnHolds(t, c, "go", startGo(t, c, all), simprog.New(Sim(c, true)), seeds/4, &total)
+			}
+		})
+	}
+	if total.Done < 1000 || total.Nobody < 1000 || total.Steps < 200 {
+		t.Errorf("the holds ended %+v: too few to show anything", total)
+	}
+}
+
+func agreeOnHolds(t *testing.T, c *Case, lang string, real, sim target.Target, seeds uint64, total *schedule.HoldCount) {
+	t.Helper()
+	targets := [2]target.Target{real, sim}
+	sites := [2]map[instruction]trace.Site{{}, {}}
+	line := [2]func(trace.Site) int{lines(c, lang, real.Modules()), lines(c, "sim", nil)}
+	read := func(i int, o schedule.Outcome) *recording {
+		r, err := c.read(o.Trace, line[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for seed := range uint64(8) {
+		for i, tg := range targets {
+			o := execute(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, MaxSteps: 600, Record: true, Accesses: true})
+			for in, s := range read(i, o).sites {
+				if slices.Contains(named, in.word) {
+					sites[i][in] = s
+				}
+			}
+		}
+	}
+	var both []instruction
+	for in := range sites[1] {
+		if sites[0][in] != 0 {
+			both = append(both, in)
+		}
+	}
+	if len(both) == 0 {
+		return
+	}
+	slices.SortFunc(both, func(a, b instruction) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.word, b.word)) })
+	different := 0
+	for policy := range schedule.POS + 1 {
+		for seed := range seeds {
+			r := rand.New(rand.NewPCG(seed, uint64(policy)))
+			holds := drawHolds(r, both, sites)
+			var text [2]string
+			var out [2]schedule.Outcome
+			p := schedule.Plan{
+				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
+				Timeouts: lang != "go" && seed%2 == 1, Spurious: lang != "go" && seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true,
+			}
+			for i, tg := range targets {
+				p.Holds = holds[i]
+				out[i] = execute(t, tg, p)
+				text[i] = fmt.Sprint(Format(read(i, out[i]).turns), out[i].Ending.Kind, stats(out[i]), out[i].Holds)
+			}
+			for _, h := range out[0].Holds {
+				total.Done += h.Done
+				total.Nobody += h.Nobody
+				total.Steps += h.Steps
+			}
+			if text[0] != text[1] {
+				if different++; different < 3 {
+					t.Errorf("%s, %+v:\n%s\nin the simulated machine\n%s", lang, p, text[0], text[1])
+				}
+			}
+			if seed%8 != 0 || out[0].Ending.Kind == trace.Hang {
+				continue
+			}
+			again := execute(t, real, schedule.Plan{
+				Mode: schedule.Strict, Script: schedule.ScriptOf(out[0].Trace), Threads: out[0].Trace.Threads, Points: out[0].Trace.Header.Points, Record: true, Delays: p.Delays,
+			})
+			a, b := out[0].Trace, again.Trace
+			if again.Ending.Kind != out[0].Ending.Kind || !reflect.DeepEqual(a.Events, b.Events) {
+				t.Errorf("%s, %+v: %v with %d events, and without holds %v with %d", lang, p, out[0].Ending.Kind, len(a.Events), again.Ending.Kind, len(b.Events))
+			}
+		}
+	}
+	if different > 0 {
+		t.Errorf("%d of %d executions differ", different, uint64(schedule.POS+1)*seeds)
+	}
+}
+
+// named are the operations that have the same instruction in each machine; objects are those of them
+// that have the same object.
+var (
+	named   = append([]string{"join", "wait", "signal", "broadcast", "yield", "sleep"}, objects...)
+	objects = []string{"lock", "unlock", "trylock", "read", "write", "load", "store", "add"}
+)
 
 // pingPong is two threads that wake each other, so that neither runs for long, and one that
 // they keep waiting.

@@ -39,12 +39,13 @@ type recording struct {
 	places []place // of each decision
 	steps  []schedule.Step
 	names  map[string]trace.Thread
+	sites  map[instruction]trace.Site
 }
 
 // read turns a trace into terms of the program. line finds a site's line.
 func (c *Case) read(t *trace.Trace, line func(trace.Site) int) (*recording, error) {
 	names := map[trace.ThreadID]string{0: "main"}
-	r := &recording{steps: schedule.ScriptOf(t), names: map[string]trace.Thread{}}
+	r := &recording{steps: schedule.ScriptOf(t), names: map[string]trace.Thread{}, sites: map[instruction]trace.Site{}}
 	started := map[int]string{} // function started at a line
 	for _, f := range c.Program.Functions {
 		for _, o := range f.Ops {
@@ -57,6 +58,9 @@ func (c *Case) read(t *trace.Trace, line func(trace.Site) int) (*recording, erro
 		e := &t.Events[i]
 		if child, ok := e.Child(); ok && started[line(e.Site)] != "" {
 			names[child] = started[line(e.Site)]
+		}
+		if in := (instruction{words[e.Op], line(e.Site)}); e.Site != 0 && in.line != 0 {
+			r.sites[in] = e.Site
 		}
 		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
@@ -92,11 +96,40 @@ func (c *Case) read(t *trace.Trace, line func(trace.Site) int) (*recording, erro
 	return r, nil
 }
 
+// holds turns the case's holds into those of a plan, with the sites and the threads that recordings
+// of the program have; index is the place of each thread in the plan's list.
+func (c *Case) holds(seen []*recording, index map[string]int) (out []schedule.Hold, err error) {
+	site := func(in instruction) (s trace.Site) {
+		for _, r := range seen {
+			if in.line != 0 && s == 0 {
+				s = r.sites[in]
+			}
+		}
+		if in.line != 0 && s == 0 {
+			err = fmt.Errorf("hold: no execution has met %s@%d", in.word, in.line)
+		}
+		return s
+	}
+	for _, h := range c.Holds {
+		w := h.Hold
+		w.Site, w.Until, w.Last, w.Thread = site(h.Site), site(h.Until), site(h.Last), schedule.AnyThread
+		if h.Thread != "" {
+			k, ok := index[h.Thread]
+			if !ok {
+				return nil, fmt.Errorf("hold: no execution has met thread %s", h.Thread)
+			}
+			w.Thread = trace.ThreadID(k)
+		}
+		out = append(out, w)
+	}
+	return out, err
+}
+
 // script turns the case's script into steps, with the sites and the threads that recordings
 // of the program have.
-func (c *Case) script(seen []*recording) (steps []schedule.Step, threads []trace.Thread, err error) {
+func (c *Case) script(seen []*recording) (steps []schedule.Step, threads []trace.Thread, index map[string]int, err error) {
 	sites := map[place]schedule.Step{}
-	index := map[string]int{}
+	index = map[string]int{}
 	for _, r := range seen {
 		for i, p := range r.places {
 			if _, ok := sites[p]; !ok {
@@ -131,12 +164,12 @@ func (c *Case) script(seen []*recording) (steps []schedule.Step, threads []trace
 				p.line = before.line
 			}
 			if !ok {
-				return nil, nil, fmt.Errorf("script: no execution has met %+v", p)
+				return nil, nil, nil, fmt.Errorf("script: no execution has met %+v", p)
 			}
 			at[turn.Thread] = p
 			k, ok := index[turn.Thread]
 			if !ok {
-				return nil, nil, fmt.Errorf("script: no execution has met thread %s", turn.Thread)
+				return nil, nil, nil, fmt.Errorf("script: no execution has met thread %s", turn.Thread)
 			}
 			step.Thread, step.Timeout, step.Wake = trace.ThreadID(k), early, -1
 			if to != "" {
@@ -145,7 +178,7 @@ func (c *Case) script(seen []*recording) (steps []schedule.Step, threads []trace
 			steps = append(steps, step)
 		}
 	}
-	return steps, threads, nil
+	return steps, threads, index, nil
 }
 
 // seconds are what a thread does in the middle of an operation of the program.

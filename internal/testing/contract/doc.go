@@ -7,7 +7,9 @@
 //
 //	program        the program, in the language below
 //	plan           a line for each field: policy, seed, stay, depth, length, mode, steps,
-//	               timeouts, spurious, delays, points
+//	               timeouts, spurious, delays, points, and a line for each hold:
+//	               hold load@7 until=store@9 same ever reached last=add@5 not arrival=2
+//	               thread=a steps=10, where load@7 is the load in line 7 of the program
 //	script         the decisions of a script
 //	expect LANG…   the decisions that are expected of these of c, go, sim
 //	none LANG…     why these have no counterpart; the runner prints it
@@ -39,6 +41,6 @@
 //
 // Decisions are written as the thread's name, a colon, and a word for each operation that it
 // does until another thread runs; "load*7" is seven of them, "sleep!" is one that
-// overtakes. In a script a word may name the line of the program it means, as in "load@12";
+// overtakes. Lines after them say how the execution ends, its counts and those of each hold. In a script a word may name the line of the program it means, as in "load@12";
 // otherwise it is the next line with such an operation.
 package contract

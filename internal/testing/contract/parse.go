@@ -20,6 +20,7 @@ type Case struct {
 	Program  Program
 	Plan     schedule.Plan // without script and points
 	Points   bool          // plain accesses are scheduling points
+	Holds    []Hold
 	Script   []Turn
 	Expected map[string]Expected // by language
 	None     map[string]string   // why a language has no counterpart, by language
@@ -31,6 +32,20 @@ type Expected struct {
 	Turns []Turn         // nil if they do not matter
 	End   string         // "clean 0", "hang", …; empty if it does not matter
 	Stats map[string]int // points, switches, preemptions, deviations
+	Holds []schedule.HoldCount
+}
+
+// Hold is a hold of the case's plan in terms of its program.
+type Hold struct {
+	schedule.Hold     // without sites and thread
+	Site, Until, Last instruction
+	Thread            string // empty for any
+}
+
+// instruction is one of the program: a word and its line; line 0 for none.
+type instruction struct {
+	word string
+	line int
 }
 
 // Turn is what a thread does until another one runs.
@@ -221,6 +236,11 @@ func (c *Case) plan(text string) (err error) {
 			p.Spurious = true
 		case "points":
 			c.Points = true
+		case "hold":
+			var h Hold
+			if h, err = hold(value); err == nil {
+				c.Holds = append(c.Holds, h)
+			}
 		default:
 			return fmt.Errorf("plan: %q", line)
 		}
@@ -231,12 +251,57 @@ func (c *Case) plan(text string) (err error) {
 	return nil
 }
 
+// hold reads a line of a plan: the instruction, then fields.
+func hold(text string) (h Hold, err error) {
+	for i, f := range strings.Fields(text) {
+		key, value, _ := strings.Cut(f, "=")
+		if i == 0 {
+			key, value = "site", f
+		}
+		switch key {
+		case "site":
+			h.Site, err = instructionOf(value)
+		case "until":
+			h.Until, err = instructionOf(value)
+		case "last":
+			h.Last, err = instructionOf(value)
+		case "thread":
+			h.Thread = value
+		case "arrival":
+			h.Arrival, err = strconv.Atoi(value)
+		case "steps":
+			h.Steps, err = strconv.Atoi(value)
+		case "ever":
+			h.When = schedule.Ever
+		case "reached":
+			h.When = schedule.Reached
+		case "same":
+			h.Same = true
+		case "not":
+			h.Not = true
+		default:
+			err = fmt.Errorf("hold: %q", f)
+		}
+		if err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+func instructionOf(text string) (in instruction, err error) {
+	word, line, _ := strings.Cut(text, "@")
+	in.word = word
+	in.line, err = strconv.Atoi(line)
+	return in, err
+}
+
 // turns reads lines of decisions, up to the first that is none.
 func turns(text string) (out []Turn, rest string, err error) {
 	for text != "" {
 		line, after, _ := strings.Cut(text, "\n")
 		thread, words, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if thread == "end" || thread == "stats" {
+		if thread == "end" || thread == "stats" || thread == "hold" {
 			return out, text, nil
 		}
 		text = after
@@ -273,6 +338,18 @@ func (e *Expected) parse(text string) error {
 		case "":
 		case "end":
 			e.End = strings.TrimSpace(value)
+		case "hold":
+			var c schedule.HoldCount
+			fields := map[string]*int{"arrived": &c.Arrived, "held": &c.Held, "done": &c.Done, "nobody": &c.Nobody, "steps": &c.Steps, "script": &c.Script}
+			f := strings.Fields(value)
+			for i := 0; i+1 < len(f); i += 2 {
+				n, err := strconv.Atoi(f[i+1])
+				if err != nil || fields[f[i]] == nil {
+					return fmt.Errorf("%q: not counts of a hold", line)
+				}
+				*fields[f[i]] = n
+			}
+			e.Holds = append(e.Holds, c)
 		case "stats":
 			f := strings.Fields(value)
 			for i := 0; i+1 < len(f); i += 2 {

@@ -28,6 +28,7 @@ type Plan struct {
 	Steps  []abi.Step
 	Names  []uint64 // of the threads that steps speak of
 	Points []uint64 // if SetPoints
+	Holds  []abi.Hold
 }
 
 // Open maps the memory that the controller passed, and reports that the runtime is
@@ -70,7 +71,8 @@ func (p *Program) Next() Plan {
 			b = b[abi.SizeofPlan:]
 			plan.Steps, b = take[abi.Step](b, int(plan.Nsteps))
 			plan.Names, b = take[uint64](b, int(plan.Nthreads))
-			plan.Points, _ = take[uint64](b, int(plan.Npoints))
+			plan.Points, b = take[uint64](b, int(plan.Npoints))
+			plan.Holds, _ = take[abi.Hold](b, int(plan.Nholds))
 			p.plans.Release()
 			return plan
 		}

@@ -19,6 +19,7 @@ type execution struct {
 	threads []*Thread           // in order of creation, timers included
 	script  script
 	policy  policy
+	holds   holds
 
 	// programRand is the program's own source of random numbers.
 	programRand *rand.Rand
@@ -60,7 +61,7 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 		record:      p.Record || p.Watch, accesses: (p.Watch || p.Record && (p.Accesses || p.Watcher != nil)) && !t.program.Blind,
 	}
 	if !t.program.Blind {
-		for _, s := range p.Points {
+		for _, s := range p.Sites() {
 			x.sites[s] = true
 		}
 	}
@@ -69,6 +70,7 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 		x.budget = math.MaxInt
 	}
 	x.policy = newPolicy(x)
+	x.holds = newHolds(x)
 	return x
 }
 
@@ -94,6 +96,7 @@ func (x *execution) run() schedule.Outcome {
 	x.ending.Output = x.output
 	o := &x.outcome
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
+	o.Holds = x.holds.counts
 	o.Points, o.Switches, o.Preemptions = x.points, x.switches, x.preempts
 	if x.record {
 		t := x.trace()
@@ -126,7 +129,7 @@ func (x *execution) step() {
 	x.current = t
 	if t.detour != trace.OpNone {
 		if x.doDetour(t); !x.over {
-			x.arrive(t)
+			x.arrive(t, true)
 		}
 		return
 	}
@@ -163,10 +166,17 @@ func (x *execution) choose() *Thread {
 		t.detour = x.detourNeeded(t)
 		return t
 	}
-	if t := x.script.choose(x); t != nil || x.over {
+	x.holds.look()
+	t := x.script.choose(x)
+	if x.over {
 		return t
 	}
-	return x.policy.choose(can)
+	script := t != nil
+	if !script {
+		t = x.policy.choose(can)
+	}
+	x.holds.chosen(t, script)
+	return t
 }
 
 // canRun returns the enabled threads.
@@ -204,7 +214,7 @@ func (x *execution) advance(t *Thread) {
 	t.resume()
 	if !x.over {
 		x.pend(t)
-		x.arrive(t)
+		x.arrive(t, false)
 	}
 }
 
@@ -225,8 +235,9 @@ func (x *execution) pend(t *Thread) {
 	}
 }
 
-// arrive is called when t has reached a scheduling point.
-func (x *execution) arrive(t *Thread) {
+// arrive is called when t has reached a scheduling point: a new operation, or again the one that it
+// has not done yet.
+func (x *execution) arrive(t *Thread, again bool) {
 	t.looked = t.quiet
 	t.quiet = false
 	if !t.next.forced {
@@ -234,6 +245,9 @@ func (x *execution) arrive(t *Thread) {
 	}
 	if x.count(t); !x.over {
 		x.policy.arrive(t)
+		if !again {
+			x.holds.arrive(t)
+		}
 	}
 }
 
@@ -323,7 +337,7 @@ func (x *execution) heap() trace.Object {
 // trace is what was recorded.
 func (x *execution) trace() *trace.Trace {
 	h := x.target.Header()
-	h.Points = slices.Clone(x.plan.Points)
+	h.Points = slices.Clone(x.plan.Sites())
 	h.ExpectStatus = x.plan.ExpectStatus
 	t := &trace.Trace{
 		Header: h, Modules: x.target.Modules(), Stacks: [][]trace.Site{nil},

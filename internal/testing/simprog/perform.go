@@ -236,6 +236,9 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 	}
 	done := *o
 	x.commit(t, &done, &e)
+	if flags&trace.FlagNoDecision == 0 {
+		x.holds.done(t, &e)
+	}
 	if created != nil {
 		x.policy.arrive(created)
 	}

@@ -137,6 +137,7 @@ func (p *policy) choose(can []*Thread) *Thread {
 	if !fair {
 		can, offered = x.offerSleepers(can)
 	}
+	can = x.holds.among(can)
 	var t *Thread
 	switch {
 	case fair:
@@ -174,7 +175,7 @@ func (p *policy) inTurn(can []*Thread) *Thread {
 			return t
 		}
 	}
-	if x.decision.Has(x.current.id) && !x.current.ended && !p.yields(x.current) {
+	if slices.Contains(can, x.current) && !p.yields(x.current) {
 		return x.current
 	}
 	for _, t := range can {
@@ -227,7 +228,7 @@ func (p *policy) chooseEarly() *Thread {
 	var detour trace.Op
 	n := uint64(0)
 	for _, t := range x.threads {
-		if t.ended || x.decision.Has(t.id) {
+		if t.ended || x.decision.Has(t.id) || slices.Contains(x.holds.held, t) {
 			continue
 		}
 		early := timeouts && t.timed && t.next.op != trace.OpSleep && x.mayOvertake(t)

@@ -234,3 +234,62 @@ func join(t *Thread, threads int, body func(*Thread)) {
 		t.Join(other)
 	}
 }
+
+// Reorder has n threads that write two variables, and one that reads both, after Reorder of the
+// public benchmarks. It fails if that one reads the first as written and the second as not.
+func Reorder(n int) Program {
+	return Program{Name: "reorder", Main: func(t *Thread) {
+		a, b := t.Var(0), t.Var(0)
+		var threads []*Thread
+		for range n {
+			threads = append(threads, t.Go(func(t *Thread) {
+				t.Write(a, 1)
+				t.Write(b, -1)
+			}))
+		}
+		threads = append(threads, t.Go(func(t *Thread) {
+			x := t.Read(a)
+			y := t.Read(b)
+			t.Assert(y == -x, "b == -a")
+		}))
+		for _, u := range threads {
+			t.Join(u)
+		}
+	}}
+}
+
+// Stages has n threads that publish a value in two critical sections, and one that reads it in two,
+// after TwoStage of the public benchmarks. It fails if that one comes between the sections of the
+// first to publish.
+func Stages(n int) Program {
+	return Program{Name: "stages", Main: func(t *Thread) {
+		first, second := t.Mutex(), t.Mutex()
+		a, b := t.Var(0), t.Var(0)
+		var threads []*Thread
+		for range n {
+			threads = append(threads, t.Go(func(t *Thread) {
+				t.Lock(first)
+				t.Write(a, 1)
+				t.Unlock(first)
+				t.Lock(second)
+				t.Write(b, t.Read(a)+1)
+				t.Unlock(second)
+			}))
+		}
+		threads = append(threads, t.Go(func(t *Thread) {
+			t.Lock(first)
+			x := t.Read(a)
+			t.Unlock(first)
+			if x == 0 {
+				return
+			}
+			t.Lock(second)
+			y := t.Read(b)
+			t.Unlock(second)
+			t.Assert(y == x+1, "b == a + 1")
+		}))
+		for _, u := range threads {
+			t.Join(u)
+		}
+	}}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -81,6 +82,9 @@ func (t *Target) execute(ctx context.Context, p schedule.Plan, index int) (sched
 	if err := ctx.Err(); err != nil {
 		return schedule.Outcome{}, err
 	}
+	if err := p.CheckHolds(); err != nil {
+		return schedule.Outcome{}, err
+	}
 	t.executions++
 	p.Seed += uint64(index)
 	if p.MaxSteps == 0 {
@@ -89,6 +93,11 @@ func (t *Target) execute(ctx context.Context, p schedule.Plan, index int) (sched
 	o := newExecution(t, p).run()
 	o.Index = index
 	return o, nil
+}
+
+// Replica implements target.Replicator.
+func (t *Target) Replica() func(context.Context) (target.Target, error) {
+	return func(context.Context) (target.Target, error) { return New(t.program), nil }
 }
 
 // Header implements target.Target.

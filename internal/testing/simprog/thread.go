@@ -43,6 +43,8 @@ type Thread struct {
 	priority int64
 	ran      int // points when it last did an operation, or became enabled
 
+	holding holding
+
 	// What it does but wait.
 	seen         map[observation]int64
 	stale        int // fruitless observations in a row

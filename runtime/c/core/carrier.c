@@ -6,6 +6,7 @@
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/fiber.h"
+#include "core/holds.h"
 #include "core/modules.h"
 #include "core/omit.h"
 #include "core/outcome.h"
@@ -63,6 +64,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_signature_reset();
   hd_policy_begin();
   hd_script_begin();
+  if (p->nholds) hd_holds_begin(p);
   hd_omit_begin();
   if (hd.record) hd_event_begin();
 }
@@ -102,6 +104,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   r->deviations = hd.deviations;
   r->last = hd_isolation == HD_ISOLATION_PROCESS;
   HD_CALL_MODULES(report, r);
+  if (p->nholds) hd_holds_report();
   bool again = need_hosts;
   need_hosts = false;
   if (again) hd_out(HD_REC_AGAIN, &index, sizeof index);

@@ -8,24 +8,21 @@
 #include "core/program_memory.h"
 #include "core/rings.h"
 #include "core/run.h"
+#include "core/stacks.h"
 
-enum { BLOCK = 512, STACKS = 1 << 12, DEPTH = 48 };
+enum { BLOCK = 512 };
 static struct hd_event block[BLOCK];
 static uint32_t n;
 static struct hd_event *unsettled; // a write in block whose new value is not known yet
 static uint64_t unsettled_at;      // its address
-static struct { uint64_t hash; uint32_t number, epoch; } *stacks;
-static uint32_t epoch, nstacks;
 static uint64_t nevents; // of this execution
 
 void hd_event_begin(void) {
   n = 0;
   unsettled = NULL;
-  nstacks = 0;
   nevents = 0;
-  epoch++;
   hd_locals_begin();
-  if (!stacks) stacks = hd_map(sizeof *stacks * STACKS, "call stacks");
+  hd_stacks_begin();
 }
 
 static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
@@ -59,31 +56,6 @@ void hd_event_flush(void) {
 }
 
 uint64_t hd_events_sent(void) { return nevents; }
-
-uint32_t hd_stack_number(struct hd_thread *t) {
-  if (!(hd.plan.flags & HD_PLAN_STACKS) || !t->calls.depth) return 0;
-  struct { uint32_t number, n; uint64_t pc[DEPTH]; } rec;
-  uint32_t k = 0;
-  for (uint32_t i = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX; i-- && k < DEPTH;)
-    if (!hd_in_runtime(t->calls.frames[i].pc)) // the runtime calls main, start routines and handlers
-      rec.pc[k++] = t->calls.frames[i].pc;
-  if (!k) return 0;
-  uint64_t h = k;
-  for (uint32_t i = 0; i < k; i++) h = hd_mix(h, rec.pc[i]);
-  for (uint32_t s = 0, i = (uint32_t)(h >> 40) % STACKS; s < 16; s++, i = (i + 1) % STACKS) {
-    if (stacks[i].epoch == epoch && stacks[i].hash == h) return stacks[i].number;
-    if (stacks[i].epoch == epoch) continue;
-    stacks[i].epoch = epoch;
-    stacks[i].hash = h;
-    stacks[i].number = ++nstacks;
-    rec.number = nstacks;
-    rec.n = k;
-    for (uint32_t j = 0; j < k; j++) rec.pc[j] = hd_name(rec.pc[j]);
-    hd_out(HD_REC_STACK, &rec, 8 + k * 8);
-    return nstacks;
-  }
-  return 0;
-}
 
 void hd_event_slot(const struct hd_thread *t) {
   if (n == BLOCK) hd_event_flush();

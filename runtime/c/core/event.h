@@ -8,7 +8,6 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
 void hd_event_slot(const struct hd_thread *t); // t owns its slot from this event on
 void hd_event_flush(void);
 uint64_t hd_events_sent(void); // events of this execution so far
-uint32_t hd_stack_number(struct hd_thread *t);
 void hd_event_settle(void);                   // reads back the value of the last write
 void hd_event_forget(void);                   // drops the last write without reading it back
 void hd_locals_begin(void);

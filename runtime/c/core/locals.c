@@ -15,7 +15,7 @@
 #include "core/run.h"
 
 enum { SEEN = 1 << 12, SLOTS = 4096, OTHERS = 256 /* threads whose stacks are searched */ };
-static struct { uint64_t hash; uint32_t epoch; } *seen;
+static struct { uint64_t hash, positions; uint32_t epoch; } *seen;
 static uint32_t epoch;
 
 void hd_locals_begin(void) {
@@ -23,16 +23,24 @@ void hd_locals_begin(void) {
   if (!seen) seen = hd_map(sizeof *seen * SEEN, "frames");
 }
 
-// Reports whether h is new in this execution. If the table is full, first returns false, and the
-// object has no name.
-static bool first(uint64_t h) {
+// Reports whether h, an object in a frame, has not been seen in this execution while the frame's
+// function was at this position: blocks of a function may have different variables at one place.
+// positions is a set of hashes, and a new position with the hash of another passes for an old one. If the
+// table is full, fresh returns false, and the object has no name.
+static bool fresh(uint64_t h, uint64_t position) {
+  uint64_t bit = 1ull << (hd_mix(position, 0) >> 58);
   for (uint32_t s = 0, i = (uint32_t)(h >> 40) % SEEN; s < 16; s++, i = (i + 1) % SEEN) {
     if (seen[i].epoch != epoch) {
       seen[i].epoch = epoch;
       seen[i].hash = h;
+      seen[i].positions = bit;
       return true;
     }
-    if (seen[i].hash == h) return false;
+    if (seen[i].hash == h) {
+      bool known = seen[i].positions & bit;
+      seen[i].positions |= bit;
+      return !known;
+    }
   }
   return false;
 }
@@ -69,7 +77,7 @@ void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
   }
   const struct hd_frame *f = &u->calls.frames[d];
   uint64_t sp = f->sp + 16; // before the call of the hook, which pushed a return address and a frame pointer
-  if (obj < sp || !first(hd_mix(hd_mix(obj, sp), f->pc))) return;
+  if (obj < sp || !fresh(hd_mix(hd_mix(obj, sp), f->pc), word_at(sp - 8))) return;
   uint64_t slot = return_slot(limit, sp, f->pc);
   if (!slot || obj >= slot) return;
   struct hd_local rec = {

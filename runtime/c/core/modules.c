@@ -21,6 +21,21 @@ bool hd_in_runtime(uint64_t pc) { return pc >= rt_lo && pc < rt_hi; }
 bool hd_in_loader(uint64_t pc) { return pc >= ld_lo && pc < ld_hi; }
 uint64_t hd_runtime_offset(uint64_t pc) { return pc - rt_base; }
 
+// In doubt the answer is true. It reads the module's headers in memory: the loader may be busy.
+bool hd_is_constant(uint64_t address) {
+  for (uint32_t i = 0; i < hd_shm->nmodules; i++) {
+    const struct hd_module *m = &hd_shm->modules[i];
+    if (address < m->lo || address >= m->hi) continue;
+    const ElfW(Ehdr) *e = (const void *)m->lo;
+    if (e->e_ident[0] != ELFMAG0 || e->e_ident[1] != 'E' || e->e_ident[2] != 'L' || e->e_ident[3] != 'F') return true;
+    const ElfW(Phdr) *p = (const void *)(m->lo + e->e_phoff);
+    for (int j = 0; j < e->e_phnum; j++)
+      if (p[j].p_type == PT_LOAD && p[j].p_flags & PF_W && address - m->base - p[j].p_vaddr < p[j].p_memsz) return false;
+    return true;
+  }
+  return hd_late && hd_known(address);
+}
+
 // Reads the loader's record of a module. Returns false if the module has no code.
 bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
   hd_fill(m, 0, sizeof *m);

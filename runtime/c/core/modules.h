@@ -32,6 +32,7 @@ void hd_modules_list(void);
 bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);
 bool hd_path_of_system(const char *path);
 const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in
+bool hd_is_constant(uint64_t address);   // address lies in a part of a module that is never written
 bool hd_in_runtime(uint64_t pc);
 bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address

@@ -10,6 +10,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/stacks.h"
 
 // ---- the failing thread's stack
 struct walk { uint64_t pc[128]; uint32_t n; bool from_found; uint64_t from; };

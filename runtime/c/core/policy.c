@@ -19,6 +19,7 @@
 // recognise. An enabled thread that has waited for HD_STARVED points takes precedence; otherwise
 // two threads that run in turn could keep it waiting.
 // In the second half of the budget all policies are FAIR, with a small quantum.
+#include "core/holds.h"
 #include "core/interrupts.h"
 #include "core/policy.h"
 #include "core/progress.h"
@@ -48,6 +49,7 @@ void hd_policy_begin(void) {
 void hd_policy_thread(struct hd_thread *t) {
   t->prio = fresh();
   t->ran = hd.points;
+  if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_thread(t);
 }
 
 // A loop that polls under a lock makes progress in each round by acquiring and releasing it. It
@@ -194,6 +196,7 @@ static int32_t choose_early(void) {
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = (hd.timers.w[w] | hd.needers.w[w]) & ~hd.enabled.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (HD_UNLIKELY(hd.plan.nholds) && hd_held(u)) continue;
       bool early = timeouts && hd_has(&hd.timers, u->index) && u->pend.op != HD_OP_SLEEP && hd_may_overtake(u);
       if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
       if (random_bits() % ++n) continue;
@@ -235,9 +238,11 @@ uint32_t hd_policy_choose(void) {
   }
   uint32_t i;
   bool offered = !fair && HD_UNLIKELY(hd.next_deadline != ~0ull) && hd_sleepers_offer();
+  bool hidden = HD_UNLIKELY(hd.plan.nholds) && hd_holds_hide();
   if (fair) i = choose_fair();
   else if (hd.plan.policy == HD_POLICY_RANDOM) i = choose_random();
   else i = choose_highest();
+  if (hidden) hd_holds_show();
   struct hd_thread *t = &hd_threads[i];
   if (offered) hd_sleepers_withdraw(t);
   t->detour = 0;

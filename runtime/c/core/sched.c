@@ -6,6 +6,7 @@
 #include "core/cancellation.h"
 #include "core/event.h"
 #include "core/fiber.h"
+#include "core/holds.h"
 #include "core/interrupts.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -53,10 +54,13 @@ static struct hd_thread *choose(void) {
     while (!any(&hd.enabled)) // time passes until a wait ends
       if (!external() && !hd_time_passes(~0ull)) hd_end(HD_OUT_DEADLOCK, 0, hd.cur->pend.pc, hd.cur->pend.obj, hd_waits_described());
     for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+    if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_look();
     int32_t i = -1;
     if (hd.pos < hd.plan.nsteps) i = hd_script_choose();
-    if (i < 0) i = (int32_t)hd_policy_choose();
+    bool script = i >= 0;
+    if (!script) i = (int32_t)hd_policy_choose();
     struct hd_thread *t = &hd_threads[i];
+    if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_chosen(t, script);
     if (HD_LIKELY(!hd.ntimers || !t->fires)) return t;
     t->fires(t); // a pseudo-thread runs no code
     count_point(t);
@@ -72,11 +76,12 @@ static void run(struct hd_thread *next) {
 void hd_point(struct hd_thread *t) {
   t->progress.quiet = t->progress.stretches = 0;
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
-  for (;;) {
+  for (bool again = false;; again = true) { // after a detour t is at the same operation
     count_point(t);
     if (HD_UNLIKELY(hd.npending)) hd_owe(t);
     if (t->wait.on && !hd_enabled(t)) hd_del(&hd.enabled, t->index);
     hd_policy_arrive(t);
+    if (HD_UNLIKELY(hd.plan.nholds) && !again) hd_holds_arrive(t);
     struct hd_thread *next = choose();
     if (next != t) run(next);
     if (HD_UNLIKELY(t->detour)) {
@@ -222,6 +227,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
   bool timeout = t->wait.timed_out && !hd_operations[t->pend.op]->timeout_event && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
   done(t, value, result, timeout ? HD_EV_TIMEOUT : 0);
+  if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_done(t, result);
   if (t->wait.on || t->wait.intr || t->wait.owed) hd_unblock(t);
 }
 

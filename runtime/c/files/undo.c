@@ -162,12 +162,19 @@ static void input(int dir, const char *path) {
   hd_out(HD_REC_INPUT, full, (uint32_t)hd_strlen(full) + 1);
 }
 
+// Called before an execution changes a file. Two processes that did so at the same time could not both
+// put it back as it was.
+static void changing(void) {
+  if (HD_UNLIKELY(hd_shm->options & HD_OPT_BESIDE)) hd_unsupported("a change to a file, beside other processes of the program");
+}
+
 void hd_undo_open(int dir, const char *path, int flags) {
   struct stat st;
   creating = false;
   if (!(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY && !(flags & O_TRUNC)) input(dir, path);
   if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC))) return;
   if ((flags & O_TMPFILE) == O_TMPFILE || flags & O_PATH) return;
+  changing();
   if (look(dir, path, &st, true)) {
     if ((flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC) content(dir, path, true);
     return;
@@ -274,6 +281,7 @@ void hd_undo(void) {
 //
 // All names are one object: creating a name and looking it up are dependent.
 static struct hd_thread *point(uint64_t pc) {
+  changing();
   return hd_io_point(HD_OP_FD_CTL, pc, 1ull << HD_FD_OBJECT_BIT | (uint64_t)HD_FD_FILE << HD_FD_KIND_SHIFT | 0xfffull << HD_FD_SHIFT, -1, 0, NULL);
 }
 static int finish(struct hd_thread *t, long r) {

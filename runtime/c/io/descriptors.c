@@ -29,17 +29,18 @@ static struct { uint64_t dev, ino; int fd; } inodes[MAX_INODES];
 static uint32_t ninodes, nstandard; // the first nstandard exist in every execution
 static int placeholder[3];       // pipe, socket, anything else; opened with O_PATH
 
-const char *hd_fd_path(char *out, int fd) {
-  static const char start[] = "/proc/self/fd/";
-  uint64_t n = sizeof start - 1;
+const char *hd_proc_path(char *out, const char *before, uint32_t number, const char *after) {
   char digits[12];
   int d = 0;
-  hd_copy(out, start, n);
-  do digits[d++] = (char)('0' + fd % 10); while ((fd /= 10));
+  uint64_t n = hd_strlen(before);
+  hd_copy(out, before, n);
+  do digits[d++] = (char)('0' + number % 10); while ((number /= 10));
   while (d) out[n++] = digits[--d];
-  out[n] = 0;
+  hd_copy(out + n, after, hd_strlen(after) + 1);
   return out;
 }
+
+const char *hd_fd_path(char *out, int fd) { return hd_proc_path(out, "/proc/self/fd/", (uint32_t)fd, ""); }
 
 void hd_placeholders_make(void) {
   int pair[2], sock;

@@ -101,6 +101,7 @@ void hd_placeholders_make(void);
 int *hd_placeholders(void);                    // heddle's own, three
 enum { HD_FD_PATH = 28 };
 const char *hd_fd_path(char *out, int fd);     // its name below /proc
+const char *hd_proc_path(char *out, const char *before, uint32_t number, const char *after); // out has room for all three
 long hd_close(int fd, uint64_t pc);            // descriptor_calls.c: close
 void hd_pipes_inherited(void);                 // pipe.c: a child process is about to be started
 extern const struct hd_registration hd_descriptors;

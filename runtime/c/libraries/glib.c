@@ -32,9 +32,62 @@ static void turn(const void *object) { hd_order_turn(object, &turns); }
   }
 ACQUIRE(g_mutex_lock, lock) TRY(g_mutex_trylock) RELEASE(g_mutex_unlock)
 ACQUIRE(g_rec_mutex_lock, lock) TRY(g_rec_mutex_trylock) RELEASE(g_rec_mutex_unlock)
-// A reader is also ordered after other readers, which may hide a race.
-ACQUIRE(g_rw_lock_writer_lock, lock) TRY(g_rw_lock_writer_trylock) RELEASE(g_rw_lock_writer_unlock)
-ACQUIRE(g_rw_lock_reader_lock, lock) TRY(g_rw_lock_reader_trylock) RELEASE(g_rw_lock_reader_unlock)
+// A reader comes after the writers before it, a writer after the readers, too. The address of the
+// lock's second byte is the object that readers release.
+static const char *readers(const void *lock) { return (const char *)lock + 1; }
+HD_LIBRARY(void, g_rw_lock_writer_lock, (void *lock), (lock)) {
+  turn(lock);
+  REAL_LIBRARY(g_rw_lock_writer_lock)(lock);
+  hd_order_acquire(lock);
+  hd_order_acquire(readers(lock));
+}
+HD_LIBRARY(int, g_rw_lock_writer_trylock, (void *lock), (lock)) {
+  turn(lock);
+  int taken = REAL_LIBRARY(g_rw_lock_writer_trylock)(lock);
+  if (taken) {
+    hd_order_acquire(lock);
+    hd_order_acquire(readers(lock));
+  }
+  return taken;
+}
+RELEASE(g_rw_lock_writer_unlock)
+ACQUIRE(g_rw_lock_reader_lock, lock) TRY(g_rw_lock_reader_trylock)
+HD_LIBRARY(void, g_rw_lock_reader_unlock, (void *lock), (lock)) {
+  hd_order_release(readers(lock));
+  REAL_LIBRARY(g_rw_lock_reader_unlock)(lock);
+}
+
+// ---- locks of one bit of an integer or a pointer: the bit's byte is the object
+static const char *bit_of(const volatile void *word, int bit) { return (const char *)word + ((unsigned)bit >> 3 & 7); }
+
+#define BIT_LOCK(kind) \
+  HD_LIBRARY(void, kind##_lock, (volatile void *word, int bit), (word, bit)) { \
+    turn(bit_of(word, bit)); \
+    REAL_LIBRARY(kind##_lock)(word, bit); \
+    hd_order_acquire(bit_of(word, bit)); \
+  } \
+  HD_LIBRARY(int, kind##_trylock, (volatile void *word, int bit), (word, bit)) { \
+    turn(bit_of(word, bit)); \
+    int taken = REAL_LIBRARY(kind##_trylock)(word, bit); \
+    if (taken) hd_order_acquire(bit_of(word, bit)); \
+    return taken; \
+  } \
+  HD_LIBRARY(void, kind##_unlock, (volatile void *word, int bit), (word, bit)) { \
+    hd_order_release(bit_of(word, bit)); \
+    REAL_LIBRARY(kind##_unlock)(word, bit); \
+  }
+BIT_LOCK(g_bit)
+BIT_LOCK(g_pointer_bit)
+// of GLib 2.80: the lock and a read of the pointer, the unlock and a write
+HD_LIBRARY(void, g_pointer_bit_lock_and_get, (void *word, unsigned bit, uint64_t *pointer), (word, bit, pointer)) {
+  turn(bit_of(word, (int)bit));
+  REAL_LIBRARY(g_pointer_bit_lock_and_get)(word, bit, pointer);
+  hd_order_acquire(bit_of(word, (int)bit));
+}
+HD_LIBRARY(void, g_pointer_bit_unlock_and_set, (void *word, unsigned bit, void *pointer, uint64_t preserved), (word, bit, pointer, preserved)) {
+  hd_order_release(bit_of(word, (int)bit));
+  REAL_LIBRARY(g_pointer_bit_unlock_and_set)(word, bit, pointer, preserved);
+}
 
 // ---- conditions: a wait releases its mutex and acquires it again
 HD_LIBRARY(void, g_cond_wait, (void *cond, void *mutex), (cond, mutex)) {

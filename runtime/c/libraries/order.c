@@ -62,13 +62,15 @@ bool hd_library_loaded(uint32_t kinds) {
   return found & kinds;
 }
 
-// Registers the library as code that calls functions of the program: hd_tbb_calls runs at each call.
+// Registers the library as code that calls functions of the program: hd_tbb_calls runs at each call,
+// hd_tbb_returns at each return while that is of use.
 static void called_back(struct dl_phdr_info *info) {
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     if (p->p_type == PT_LOAD && p->p_flags & PF_X) hd_callbacks = (struct hd_exempt){ info->dlpi_addr + p->p_vaddr, p->p_memsz };
   }
   hd_callback = hd_tbb_calls;
+  hd_callback_return = hd_tbb_returns;
 }
 
 static int one(struct dl_phdr_info *info, size_t size, void *arg) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include "core/libc.h"
+#include "core/modules.h"
 #include "core/outcome.h"
 #include "core/rings.h"
 #include "core/sched.h"
@@ -20,7 +21,10 @@ static _Noreturn void failed(uint32_t outcome, const char *msg, uint64_t pc) {
 
 HD_EXPORT void __assert_fail(const char *expr, const char *file, unsigned line, const char *func) {
   if (!hd_active()) REAL(__assert_fail)(expr, file, line, func);
-  failed(HD_OUT_ASSERT, hd_text("assertion `%s' failed at %s:%u in %s", expr, hd_base_name(file), line, func), HD_RA);
+  // The words say whether the text is an expression of the source or was made by the program; the
+  // identity of the failure depends on it (internal/finding).
+  const char *how = hd_is_constant((uint64_t)expr) ? "assertion `%s' failed at %s:%u in %s" : "assertion failed: %s at %s:%u in %s";
+  failed(HD_OUT_ASSERT, hd_text(how, expr, hd_base_name(file), line, func), HD_RA);
 }
 
 HD_EXPORT void __assert_perror_fail(int err, const char *file, unsigned line, const char *func) {

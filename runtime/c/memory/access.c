@@ -9,6 +9,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/stacks.h"
 #include "memory/access.h"
 #include "memory/heap.h"
 #include "memory/shadow.h"
@@ -18,7 +19,8 @@ enum { FILTER = 1 << 12 };
 struct hd_exempt hd_exempt[HD_EXEMPT];
 uint32_t hd_nexempt;
 struct hd_exempt hd_callbacks;
-void (*hd_callback)(void);
+void (*hd_callback)(void), (*hd_callback_return)(void);
+bool hd_callback_returns;
 void hd_access_exempt(uint64_t lo, uint64_t size) {
   if (hd_nexempt < HD_EXEMPT) hd_exempt[hd_nexempt++] = (struct hd_exempt){ lo, size };
 }
@@ -117,6 +119,7 @@ static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) 
 // Handles an access of a watched execution whose step is not remembered (shadow.h).
 static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
+  if (size == 1 && op <= HD_OP_WRITE && t->progress.quiet <= HD_QUIET && hd_shadow_byte_hit(t, addr, op, pc)) return;
   if (freed(addr)) bad(addr, size, op, pc);
   bool point = hd_is_point(pc);
   if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
@@ -190,7 +193,10 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
   uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
   if (HD_UNLIKELY(sp < t->stack.touched_low)) t->stack.touched_low = sp;
   uint32_t d = t->calls.depth;
-  while (d && d <= HD_SHADOW_MAX && HD_UNLIKELY(t->calls.frames[d - 1].sp <= sp)) d--;
+  while (d && d <= HD_SHADOW_MAX && HD_UNLIKELY(t->calls.frames[d - 1].sp <= sp)) {
+    t->calls.depth = --d;
+    hd_stack_left(t);
+  }
   if (HD_LIKELY(d < HD_SHADOW_MAX)) {
     t->calls.frames[d].pc = (uint64_t)call_site;
     t->calls.frames[d].sp = sp;
@@ -202,8 +208,13 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
 HD_EXPORT void __tsan_func_exit(void) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd.record)) hd_event_settle(); // the function's variables no longer exist at the next event
   if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = HD_RA;
+  if (HD_UNLIKELY(hd.record)) {
+    hd_event_settle(); // the function's variables no longer exist at the next event
+    hd_stack_left(t);
+  }
+  if (HD_UNLIKELY(hd_callback_returns) && t->calls.depth < HD_SHADOW_MAX &&
+      t->calls.frames[t->calls.depth].pc - hd_callbacks.lo < hd_callbacks.size) hd_callback_return();
 }
 
 HD_EXPORT void __tsan_init(void) {

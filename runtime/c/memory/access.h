@@ -15,8 +15,10 @@ static inline bool hd_access_exempts(uint64_t pc) {
     if (pc - hd_exempt[i].lo < hd_exempt[i].size) return true;
   return false;
 }
-// Code that calls functions of the program: hd_callback runs at the start of each such call.
+// Code that calls functions of the program: hd_callback runs at the start of each such call, and
+// hd_callback_return at its end while hd_callback_returns is set.
 extern struct hd_exempt hd_callbacks;
-extern void (*hd_callback)(void);
+extern void (*hd_callback)(void), (*hd_callback_return)(void);
+extern bool hd_callback_returns;
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);
 #endif

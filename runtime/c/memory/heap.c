@@ -4,7 +4,6 @@
 // blocks are reused by size class, in the order in which they were freed.
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include "core/event.h"
 #include "core/modules.h"
 #include "core/outcome.h"
 #include "core/own_memory.h"
@@ -12,6 +11,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/stacks.h"
 #include "memory/heap.h"
 
 enum {

@@ -7,15 +7,20 @@
 #include "core/own_memory.h"
 #include "core/program_memory.h"
 #include "core/rings.h"
+#include "core/stacks.h"
 #include "memory/heap.h"
 #include "memory/shadow.h"
 
 // Addresses are an optimisation only; see hd_map_at.
 #define CELLS_BASE 0x2d0000000000ull
+#define BYTE_CELLS_BASE 0x2b0000000000ull
 #define SETS_BASE 0x2ec000000000ull
 #define LEAF_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
+#define BYTE_LEAF_BYTES (sizeof(uint32_t) << HD_LEAF_BITS)
 enum {
   MOST_LEAVES = 1 << 17,
+  MOST_BYTE_LEAVES = 1 << 15,
+  SPLIT_AT = 1 << 12,       // number of sets from which on granules are split
   COMPACT_AT = 3,           // size from which on a set is searched for records that cannot race with later accesses
   CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
   FEWEST_SLOTS = 1 << 10,   // initial size of the table of sets
@@ -34,6 +39,18 @@ static uint32_t *leaf_at(uint64_t addr) {
     leaf_of[nleaves++] = addr >> HD_LEAF_BITS;
   }
   return *leaf;
+}
+
+static uint32_t nbyte_leaves;
+
+// Returns the cells of a granule's bytes, NULL if there is no memory for them.
+static uint32_t *byte_cells(uint64_t granule) {
+  uint32_t **leaf = &hd_byte_leaves[granule >> HD_LEAF_BITS];
+  if (!*leaf) {
+    if (nbyte_leaves == MOST_BYTE_LEAVES) return NULL;
+    if (!(*leaf = hd_map_at(BYTE_CELLS_BASE + nbyte_leaves++ * BYTE_LEAF_BYTES, BYTE_LEAF_BYTES))) return NULL;
+  }
+  return *leaf + (granule & ((1u << HD_LEAF_BITS) - 1));
 }
 
 // ---- instructions
@@ -65,8 +82,9 @@ struct record {
 };
 struct set { uint32_t hash, n; struct record records[]; }; // the earliest access first
 
-static uint32_t first_set = 1;            // of this execution, or since compact
-static uint32_t next_set = 1;          // number of the next set
+enum { EMPTY = 1 }; // not a set's number
+static uint32_t first_set = 2;            // of this execution, or since compact
+static uint32_t next_set = 2;          // number of the next set
 static char *half[2];                  // one holds the sets, which move to the other when it is full
 static uint64_t half_bytes, used;
 static int now;
@@ -95,14 +113,22 @@ static bool reserve(uint64_t budget) {
   half_bytes -= offset_bytes + table_bytes;
   offsets_room = (uint32_t)(offset_bytes / sizeof *offsets);
   for (most_slots = FEWEST_SLOTS; (uint64_t)most_slots * 2 * sizeof *set_table <= table_bytes; most_slots *= 2) {}
-  reserved = hd_map_at(HD_STEPS_TAKEN, HD_STEPS * sizeof *hd_steps_taken) && hd_map_at(HD_LEAVES, (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves);
+  uint64_t table = (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves;
+  reserved = hd_map_at(HD_STEPS_TAKEN, HD_STEPS * sizeof *hd_steps_taken) && hd_map_at(HD_LEAVES, table) && hd_map_at(HD_BYTE_LEAVES, table);
   return reserved;
 }
 
+uint32_t hd_split;
+
+// Continues in half i without sets but the one whose number marks split granules. It is empty, and
+// not in the table.
 static void use_half(int i) {
+  first_set = hd_split = next_set++;
   now = i;
-  used = 0;
+  used = sizeof(struct set);
   offsets = (uint32_t *)(half[i] + half_bytes);
+  *(struct set *)half[i] = (struct set){ 0 };
+  offsets[0] = 0;
   set_table = offsets + offsets_room;
   set_slots = FEWEST_SLOTS;
 }
@@ -126,12 +152,11 @@ bool hd_shadow_begin(uint64_t budget) {
   if (next_set > 1u << 31 || serials > 1u << 31) { // before the numbers overflow
     for (uint32_t i = 0; i < nleaves; i++) hd_sys(SYS_madvise, hd_leaves[leaf_of[i]], LEAF_BYTES, MADV_REMOVE);
     for (int i = 0; i < 2; i++) hd_sys(SYS_madvise, half[i], half_bytes, MADV_REMOVE);
-    next_set = 1;
+    next_set = 2;
     serials = 0;
   }
   nsources = 0;
   forget_steps();
-  first_set = next_set;
   use_half(0);
   full = false;
   sources = NULL;
@@ -193,7 +218,7 @@ static HD_COLD void grow_table(void) {
   set_slots *= 4;
   if (set_slots > most_slots) set_slots = most_slots;
   hd_fill(set_table, 0, set_slots * sizeof *set_table);
-  for (uint32_t number = first_set; number < next_set; number++) {
+  for (uint32_t number = first_set + 1; number < next_set; number++) {
     uint32_t k = set_of(number)->hash & (set_slots - 1);
     while (set_table[k]) k = (k + 1) & (set_slots - 1);
     set_table[k] = number;
@@ -265,6 +290,24 @@ static uint32_t shrink(struct record *r, uint32_t n) {
   return kept;
 }
 
+// The sets that compact moves.
+struct moving { uint32_t first, numbers, *moved; const uint32_t *offsets; const char *sets; };
+
+// Returns what a cell with this number contains after compact.
+static uint32_t move(const struct moving *m, uint32_t number) {
+  if (number < m->first || number >= m->first + m->numbers) return number;
+  uint32_t *moved = &m->moved[number - m->first];
+  if (!*moved) {
+    static struct record r[MOST + 2];
+    const struct set *s = (const struct set *)(m->sets + 8ull * m->offsets[number - m->first]);
+    hd_copy(r, s->records, s->n * sizeof *r);
+    uint32_t n = shrink(r, s->n), to = number_of(r, n);
+    if (n && !to) full = true;
+    *moved = n ? to : EMPTY;
+  }
+  return *moved == EMPTY ? 0 : *moved;
+}
+
 // Moves the sets that cells refer to into the other half, without records that cannot race with
 // later accesses.
 static HD_COLD void compact(void) {
@@ -277,30 +320,23 @@ static HD_COLD void compact(void) {
   }
   known = NULL;
   forget_steps();
-  uint32_t *old_offsets = offsets;
-  char *old = half[now];
+  struct moving m = { .first = first, .numbers = numbers, .moved = moved, .offsets = offsets, .sets = half[now] };
+  uint32_t split = hd_split;
   use_half(!now);
-  first_set = next_set;
-  static struct record r[MOST + 2];
   for (uint32_t l = 0; l < nleaves && !full; l++) {
     uint32_t *cells = hd_leaves[leaf_of[l]];
     if (hd_sys(SYS_mincore, cells, LEAF_BYTES, present)) hd_fill(present, 1, LEAF_BYTES / 4096);
     for (uint32_t page = 0; page < LEAF_BYTES / 4096 && !full; page++) {
       if (!(present[page] & 1)) continue;
       for (uint32_t *c = cells + page * 1024, *end = c + 1024; c < end; c++) {
-        uint32_t number = *c;
-        if (number < first || number >= first + numbers) continue;
-        if (!moved[number - first]) {
-          struct set *s = (struct set *)(old + 8ull * old_offsets[number - first]);
-          hd_copy(r, s->records, s->n * sizeof *r);
-          uint32_t n = shrink(r, s->n), to = number_of(r, n);
-          if (n && !to) {
-            full = true;
-            break;
-          }
-          moved[number - first] = n ? to : 1;
+        if (*c == split) {
+          uint32_t *bytes = byte_cells((leaf_of[l] << HD_LEAF_BITS) + ((uint64_t)(c - cells) << HD_GRANULE_BITS));
+          for (int i = 0; i < 8 && !full; i++) bytes[i] = move(&m, bytes[i]);
+          *c = hd_split;
+        } else {
+          *c = move(&m, *c);
         }
-        *c = moved[number - first] == 1 ? 0 : moved[number - first];
+        if (full) break;
       }
     }
   }
@@ -335,9 +371,31 @@ static bool reported(uint32_t a, uint32_t b, bool handler) {
   return false;
 }
 
+static bool same_source(const struct record *a, const struct record *b) {
+  return a->source == b->source && a->kind == b->kind && a->at >> 32 == b->at >> 32 && a->depth == b->depth;
+}
+
+static bool same_time(const struct record *a, const struct record *b) { return a->at == b->at && same_source(a, b); }
+
+// The split granule that is being accessed: the cells of its bytes, NULL if it is whole, and the
+// bytes that the access has not reached yet.
+static const uint32_t *split_bytes;
+static uint8_t split_mask;
+
+static uint32_t bytes_in_common(const struct record *old, const struct record *r) {
+  if (!split_bytes) return old->mask & r->mask;
+  uint32_t common = 0;
+  for (uint32_t b = 0; b < 8; b++) {
+    struct set *s = split_mask >> b & 1 ? set_of(split_bytes[b]) : NULL;
+    for (uint32_t i = 0; s && i < s->n; i++)
+      if (same_time(&s->records[i], old)) common |= 1u << b;
+  }
+  return common;
+}
+
 static HD_COLD void report(struct hd_thread *t, const struct record *old, const struct record *r, uint64_t granule, bool handler) {
   if (reported(old->source, r->source, handler)) return;
-  uint32_t common = old->mask & r->mask, first = (uint32_t)__builtin_ctz(common);
+  uint32_t common = bytes_in_common(old, r), first = (uint32_t)__builtin_ctz(common);
   const struct record *sides[] = { old, r };
   struct hd_race race = {
     .object = granule + first, .size = (uint32_t)__builtin_ctz(~(common >> first)),
@@ -357,12 +415,6 @@ static HD_COLD void report(struct hd_thread *t, const struct record *old, const 
   race.object = hd_name(race.object);
   hd_out(HD_REC_RACE, &race, sizeof race);
 }
-
-static bool same_source(const struct record *a, const struct record *b) {
-  return a->source == b->source && a->kind == b->kind && a->at >> 32 == b->at >> 32 && a->depth == b->depth;
-}
-
-static bool same_time(const struct record *a, const struct record *b) { return a->at == b->at && same_source(a, b); }
 
 // Performs the step of an access from a set: reports races, and returns the resulting set.
 static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *r, uint64_t granule) {
@@ -465,6 +517,45 @@ static uint32_t part(struct accessing *a, const uint32_t *cell, uint64_t granule
   return to;
 }
 
+// Splits a granule whose set is not empty. Without memory for the bytes' cells or sets, it stays whole.
+static HD_COLD void split(uint32_t *cell, uint64_t granule) {
+  struct set *s = set_of(*cell);
+  uint32_t *bytes = byte_cells(granule), to[8];
+  if (!bytes || s->n > MOST) return;
+  for (uint32_t b = 0; b < 8; b++) {
+    static struct record r[MOST];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+      if (!(s->records[i].mask >> b & 1)) continue;
+      r[n] = s->records[i];
+      r[n++].mask = 0xff;
+    }
+    to[b] = number_of(r, n);
+    if (n && !to[b]) return;
+  }
+  hd_copy(bytes, to, sizeof to);
+  *cell = hd_split;
+}
+
+// Performs the part of an access to the bytes in mask of a split granule.
+static HD_COLD void access_split(struct accessing *a, uint32_t *cell, uint64_t granule, uint8_t mask, bool remembered) {
+  uint32_t *bytes = byte_cells(granule);
+  split_bytes = bytes;
+  for (uint32_t b = 0; b < 8 && !full; b++) {
+    if (!(mask >> b & 1)) continue;
+    split_mask = (uint8_t)(mask >> b << b);
+    uint32_t to = part(a, &bytes[b], granule, 0xff, remembered ? hd_access_key(a->pc, 0, a->op) ^ HD_KEY_BYTE : 0);
+    if (full) break;
+    bytes[b] = to;
+    a->counted = true;
+  }
+  split_bytes = NULL;
+  if (mask != 0xff) return;
+  for (uint32_t b = 1; b < 8; b++)
+    if (bytes[b] != bytes[0]) return;
+  *cell = bytes[0];
+}
+
 static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool remembered) {
   struct accessing a = { .t = t, .pc = pc, .op = op, .kind = kind };
   bool whole = op <= HD_OP_WRITE && size <= 8 - (addr & 7); // within one granule: see hd_shadow_hit
@@ -479,7 +570,13 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
       uint64_t n = 8 - (addr & 7);
       if (n > stop - addr) n = stop - addr;
       uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
+      if (size == 1 && next_set - first_set >= SPLIT_AT && *cell > first_set) split(cell, addr & ~7ull);
       // Most granules of a range have had the same accesses.
+      if (*cell == hd_split) {
+        access_split(&a, cell, addr & ~7ull, mask, remembered);
+        addr += n;
+        continue;
+      }
       if (mask != last_mask || *cell != last_from) {
         uint64_t key = remembered ? hd_access_key(pc, addr, op) ^ (whole ? 0 : HD_KEY_PART | (n - 1) << 50) : 0;
         uint32_t to = part(&a, cell, addr & ~7ull, mask, key);

@@ -12,6 +12,14 @@
 // find every pair of instructions that race in the execution. A remembered step need not be checked for
 // races again, because its thread's clock can only have grown since, and it would find fewer races.
 //
+// Bytes that several instructions access in an order that depends on the data, as in a compressor's
+// output, would multiply sets: one for each combination of instructions, epochs and bytes. So when an
+// execution has many sets, an access to a single byte that takes a new step splits its granule: the
+// cell becomes hd_split, and each of the eight bytes gets a cell of its own. The sets of bytes are
+// ordinary sets whose records cover all bytes, so all bytes with the same accesses share a set, and
+// instructions share the steps. A granule is whole again once its eight bytes have one set after an
+// access to all of them.
+//
 // A process does not reuse numbers of sets, so cells need not be cleared between executions: all
 // earlier numbers denote the empty set.
 #ifndef HD_MEMORY_SHADOW_H
@@ -40,7 +48,9 @@ struct hd_step_taken {
 // At fixed addresses, which saves each access a load. Mapped while executions are watched.
 #define HD_LEAVES 0x2e0000000000ull
 #define HD_STEPS_TAKEN 0x2e1000000000ull
+#define HD_BYTE_LEAVES 0x2e0800000000ull
 #define hd_leaves ((uint32_t **)HD_LEAVES) // by address >> HD_LEAF_BITS; NULL: not mapped yet
+#define hd_byte_leaves ((uint32_t **)HD_BYTE_LEAVES) // the same for the cells of bytes; those of a whole granule have no meaning
 #define hd_steps_taken ((struct hd_step_taken *)HD_STEPS_TAKEN)
 
 // Identifies an access apart from its thread: the instruction, and the offset in its granule. An
@@ -50,6 +60,7 @@ struct hd_step_taken {
 #define HD_KEY_WRITES (1ull << 48)
 #define HD_KEY_PART (1ull << 49) // the 3 bits above hold the number of bytes - 1
 #define HD_KEY_FREES (1ull << 53)
+#define HD_KEY_BYTE (1ull << 54) // the step of a byte's cell, without the offset: it is equal for all bytes
 static inline uint64_t hd_access_key(uint64_t pc, uint64_t addr, uint16_t op) {
   return (pc ^ addr << 61) ^ (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE ? HD_KEY_WRITES : op == HD_OP_FREE ? HD_KEY_FREES : 0);
 }
@@ -76,6 +87,21 @@ static inline __attribute__((always_inline)) bool hd_shadow_hit(struct hd_thread
   s->times++;
   if (two) cell[1] = s->to;
   if (s->to != (uint32_t)(from >> 32)) *cell = s->to; // without the check, the next access to the granule would depend on this store
+  return true;
+}
+
+extern uint32_t hd_split; // what the cells of split granules contain
+
+// The same for an access to one byte of a split granule.
+static inline bool hd_shadow_byte_hit(struct hd_thread *t, uint64_t addr, uint16_t op, uint64_t pc) {
+  uint32_t *leaf = hd_leaves[addr >> HD_LEAF_BITS & ((1u << (HD_ADDRESS_BITS - HD_LEAF_BITS)) - 1)];
+  if (!leaf || leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)] != hd_split) return false;
+  uint32_t *cell = &hd_byte_leaves[addr >> HD_LEAF_BITS][addr & ((1u << HD_LEAF_BITS) - 1)];
+  uint64_t from = (uint64_t)*cell << 32 | t->serial, access = hd_access_key(pc, 0, op) ^ HD_KEY_BYTE;
+  struct hd_step_taken *s = hd_step_at(from, access);
+  if (HD_UNLIKELY(s->from != from || s->access != access)) return false;
+  s->times++;
+  if (s->to != (uint32_t)(from >> 32)) *cell = s->to;
   return true;
 }
 

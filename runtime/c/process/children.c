@@ -173,23 +173,37 @@ static int wanted(pid_t which, bool any_ended) {
   return first;
 }
 
-// Sleeps between two checks of the children, longer each time.
-struct patience { long passed, told, slice; };
-static void rest(struct patience *p) {
+// Reports whether a process runs, or would if it had a processor.
+static bool runs(long pid) {
+  char path[40], text[256];
+  long fd = hd_sys(SYS_open, hd_proc_path(path, "/proc/", (uint32_t)pid, "/stat"), O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return false;
+  long n = hd_sys(SYS_read, fd, text, sizeof text);
+  hd_sys(SYS_close, fd, 0, 0);
+  while (n > 0 && text[n - 1] != ')') n--; // the state follows the name, which may hold any character
+  return n > 0 && n + 1 < (long)sizeof text && (text[n + 1] == 'R' || text[n + 1] == 'D');
+}
+
+// Sleeps between two checks of the children, longer each time. Time in which the child pid runs
+// counts little: it will get on, and how fast depends on the machine's load.
+struct patience { long passed, total, told, slice; };
+static void rest(struct patience *p, long pid) {
+  enum { RUNNING = 20 };
   if (!p->slice) p->slice = 20000;
   struct { long s, ns; } t = { 0, p->slice };
   hd_sys(SYS_nanosleep, &t, NULL, 0);
-  p->passed += p->slice;
+  p->passed += runs(pid) ? p->slice / RUNNING : p->slice;
+  p->total += p->slice;
   if (p->slice < 2 * MS) p->slice *= 2;
-  if (p->passed - p->told < 50 * MS) return;
-  p->told = p->passed; // raises the heartbeat, because waiting for a child is not a hang
+  if (p->total - p->told < 50 * MS) return;
+  p->told = p->total; // raises the heartbeat, because waiting for a child is not a hang
   __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
   if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
 }
 
 // Waits at most most ns for the child's end, indefinitely if most < 0. Reports whether it has ended.
 static bool wait_really(long pid, long most) {
-  for (struct patience p = { 0 }; !ended(pid); rest(&p))
+  for (struct patience p = { 0 }; !ended(pid); rest(&p, pid))
     if (most >= 0 && p.passed >= most) return false;
   return true;
 }
@@ -236,7 +250,8 @@ static bool unwatched(void) {
 // if no thread waits for a child, or if the wait takes longer than PATIENCE and another thread has a
 // deadline.
 static bool external(void) {
-  for (struct patience p = { 0 };; rest(&p)) {
+  long pid = 0; // of a child that is waited for
+  for (struct patience p = { 0 };; rest(&p, pid)) {
     bool any = false;
     for (uint32_t i = 0; i < hd.nthreads; i++) {
       struct hd_thread *u = &hd_threads[i];
@@ -245,7 +260,10 @@ static bool external(void) {
         hd_unsupported("a wait for the signal of a child's end (SIGCHLD) that was not blocked when the child was started: block it before");
       if (u->wait.on != (uint64_t)&waiting) continue;
       any = true;
-      if (!wait_enabled(u)) continue;
+      if (!wait_enabled(u)) {
+        pid = child[wanted((pid_t)u->pend.aux, true)].pid;
+        continue;
+      }
       hd_update((uint64_t)&waiting);
       return true;
     }
@@ -381,7 +399,7 @@ static void answer(int fd, bool write) {
 static void print(int number, int fd, uint64_t n) {
   uint32_t i = (uint32_t)number - FIRST;
   int there = 0;
-  for (struct patience p = { 0 }; !child[i].waited && !ended(child[i].pid) && p.passed < PATIENCE; rest(&p))
+  for (struct patience p = { 0 }; !child[i].waited && !ended(child[i].pid) && p.passed < PATIENCE; rest(&p, child[i].pid))
     if (hd_sys(SYS_ioctl, fd, FIONREAD, &there) || (uint64_t)there >= n) return;
 }
 

@@ -17,6 +17,7 @@
 #include "core/registration.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/stacks.h"
 #include "signals/signals.h"
 
 // ---- when
@@ -70,6 +71,7 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
   pop(t);
   s->sig = 0;
   t->calls.depth = s->depth;
+  hd_stack_left(t);
   if (other_stack) t->stack.touched_low = s->touched_low;
   if (s->wait.on) hd_block_on(t, s->wait.on, s->wait.on2);
   t->wait = s->wait;

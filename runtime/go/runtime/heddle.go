@@ -11,6 +11,7 @@
 //	heddle_left.go    goroutines left at the end of a test
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
+//	heddle_holds.go   keeping threads before instructions
 //	heddle_event.go   recording: events, stacks, names of objects
 //	heddle_types.go   types of objects
 //	heddle_where.go   the program's instruction to which an operation belongs
@@ -40,7 +41,7 @@ import (
 )
 
 const (
-	hdWords     = hdMaxThreads / 64
+	hdWords     = hdSlotsMax / 64
 	hdMapShared = 1
 	hdFutexWait = 0
 	hdFutexWake = 1
@@ -101,6 +102,9 @@ type hdThread struct {
 	forced    bool   // its pending operation is a yield that heddle put in
 	looks     uint32 // at the clock, since its last scheduling point or quiet stretch
 	ran       uint64 // hd.points when it last performed an operation or became enabled
+	holds     uint64 // set of the plan's holds for its pending operation
+	felt      uint64 // those that were in force at a decision
+	heldAt    uint64 // hd.points when it reached the operation
 
 	// Its progress (heddle_progress.go).
 	stale        uint32 // consecutive observations that returned nothing new
@@ -147,11 +151,10 @@ var hd struct {
 	points_ [hdPointSlots]uintptr // memory instructions that are scheduling points, a hash table
 	npoints uint32
 
-	threads  *[hdMaxThreads]hdThread
+	threads  *[hdSlotsMax]hdThread
 	nthreads uint32 // slots in use so far
 	nwords   uint32 // words of a set of that many slots
 	born     uint32 // threads created: the number of the next
-	olds     uint32 // threads that existed before the execution
 	enabled  [hdWords]uint64
 	decision [hdWords]uint64
 	cur      *hdThread  // the thread that holds the token, or held it last
@@ -203,6 +206,7 @@ var hd struct {
 	vbase int64 // virtual time at vreal
 	vreal int64
 	vnow  int64 // while an execution is active
+	began int64 // virtual time at which the execution began: recorded times count from it
 	vfire int64 // timers due by then may run
 
 	leakIgnore string
@@ -247,7 +251,7 @@ func hdAttach() {
 	if err != 0 {
 		hdLeave(hdStateFatal, "no memory for threads")
 	}
-	hd.threads = (*[hdMaxThreads]hdThread)(p)
+	hd.threads = (*[hdSlotsMax]hdThread)(p)
 	hdSlotInit()
 	hdEventInit()
 	hd.test = mode == "test"
@@ -349,8 +353,8 @@ func hdStart(gp *g) {
 	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
-	hd.nthreads, hd.nwords, hd.born, hd.olds = 0, 1, 0, 0
-	hd.enabled = [hdWords]uint64{}
+	hd.nthreads, hd.nwords, hd.born = 0, 1, 0
+	hd.enabled[0] = 0
 	hd.next, hd.clock = nil, nil
 	hd.ports, hd.allocated, hd.collectAt = 0, 0, hdCollectEvery
 	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
@@ -363,13 +367,14 @@ func hdStart(gp *g) {
 	hdSlotBegin()
 	hdScriptBegin()
 	hdPolicyBegin()
+	hdHoldsBegin()
 	hdEventBegin()
 	hdWatchBegin()
 	// The same time in every process; later executions of a process are an hour apart.
 	now := hdNanotime()
 	const hour = 3600e9
 	hd.vnow = (now/hour + 1) * hour
-	hd.vfire, hd.progressAt = hd.vnow, hd.vnow
+	hd.began, hd.vfire, hd.progressAt = hd.vnow, hd.vnow, hd.vnow
 	lock(&allglock)
 	for _, old := range allgs {
 		old.hd = nil
@@ -540,6 +545,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	if hd.warm {
 		return
 	}
+	hdHoldsReport()
 	hdOut(hdRecResult, unsafe.Pointer(r), hdSizeofResult)
 	atomic.Xadd64(&hd.shm.Heartbeat, 1)
 	atomic.Xadd64(&hd.shm.Executions, 1)

@@ -6,8 +6,8 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 7
-	hdPointsVersion   = 5
+	hdAbiVersion      = 9
+	hdPointsVersion   = 6
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
@@ -310,6 +310,8 @@ const (
 	hdStretchesMore  = 3
 	hdStretchesAlive = 5000
 	hdCpus           = 4
+	hdHolds          = 64
+	hdHoldObjects    = 4096
 )
 
 // enum hd_policy
@@ -365,7 +367,38 @@ const (
 	hdStepTimeout = 2
 )
 
-// hdPlan is struct hd_plan, 96 bytes.
+// hdHold is struct hd_hold, 40 bytes.
+type hdHold struct {
+	Site    uint64 // offset 0
+	Until   uint64 // offset 8
+	Last    uint64 // offset 16
+	Thread  uint32 // offset 24
+	Arrival uint32 // offset 28
+	Steps   uint32 // offset 32
+	Flags   uint32 // offset 36
+}
+
+// Size and offsets of hdHold as the C compiler has them.
+const (
+	hdSizeofHold          = 40
+	hdOffsetofHoldSite    = 0
+	hdOffsetofHoldUntil   = 8
+	hdOffsetofHoldLast    = 16
+	hdOffsetofHoldThread  = 24
+	hdOffsetofHoldArrival = 28
+	hdOffsetofHoldSteps   = 32
+	hdOffsetofHoldFlags   = 36
+)
+
+// enum hd_hold_flags
+const (
+	hdHoldSame    = 1
+	hdHoldEver    = 2
+	hdHoldReached = 4
+	hdHoldNot     = 8
+)
+
+// hdPlan is struct hd_plan, 104 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -385,11 +418,13 @@ type hdPlan struct {
 	SkipAccesses uint64 // offset 72
 	MaxAccesses  uint64 // offset 80
 	WatchBudget  uint64 // offset 88
+	Nholds       uint32 // offset 96
+	PadHolds     uint32 // offset 100
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 96
+	hdSizeofPlan               = 104
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -408,6 +443,8 @@ const (
 	hdOffsetofPlanSkipAccesses = 72
 	hdOffsetofPlanMaxAccesses  = 80
 	hdOffsetofPlanWatchBudget  = 88
+	hdOffsetofPlanNholds       = 96
+	hdOffsetofPlanPadHolds     = 100
 )
 
 // enum hd_record
@@ -425,6 +462,7 @@ const (
 	hdRecType      = 13
 	hdRecRace      = 14
 	hdRecProfile   = 15
+	hdRecHolds     = 17
 	hdRecBlock     = 16
 	hdRecAgain     = 10
 	hdRecInput     = 11
@@ -568,6 +606,27 @@ const (
 	hdSizeofProfile        = 16
 	hdOffsetofProfilePc    = 0
 	hdOffsetofProfileCount = 8
+)
+
+// hdHoldCount is struct hd_hold_count, 24 bytes.
+type hdHoldCount struct {
+	Arrived uint32 // offset 0
+	Held    uint32 // offset 4
+	Done    uint32 // offset 8
+	Nobody  uint32 // offset 12
+	Steps   uint32 // offset 16
+	Script  uint32 // offset 20
+}
+
+// Size and offsets of hdHoldCount as the C compiler has them.
+const (
+	hdSizeofHoldCount          = 24
+	hdOffsetofHoldCountArrived = 0
+	hdOffsetofHoldCountHeld    = 4
+	hdOffsetofHoldCountDone    = 8
+	hdOffsetofHoldCountNobody  = 12
+	hdOffsetofHoldCountSteps   = 16
+	hdOffsetofHoldCountScript  = 20
 )
 
 // hdThreadInfo is struct hd_thread_info, 48 bytes.
@@ -867,6 +926,7 @@ const (
 	hdOptNoLeaks    = 4
 	hdOptFork       = 8
 	hdOptThreads    = 16
+	hdOptBeside     = 32
 )
 
 // hdMagic starts the shared memory.

@@ -41,10 +41,8 @@ func hdBorn(gp, parent *g) {
 		// parent for goroutines created by uncontrolled ones.
 		by = hdClock()
 	}
-	if hd.settle.recorded || hd.record && !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) {
-		// No recorded go statement: a timer, a coroutine, a bubble of testing/synctest.
-		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
-		hdRecord(by, &p, hdEvNodecision)
+	if !(by.pend.op == hdOpGo && by.pend.value == uint64(hd.born)) || hd.settle.recorded {
+		hdRecordGo(by, gp) // for a timer, as a coroutine, in a bubble of testing/synctest
 	}
 	t := hdChild(gp, by)
 	t.pend = hdPend{op: hdOpThreadStart, pc: gp.startpc, obj: gp.startpc}
@@ -212,6 +210,14 @@ func hdCoro(to *g) {
 	if hd.record {
 		p := hdPend{op: hdOpCoroSwitch, pc: from.pend.pc, value: uint64(t.number)}
 		hdRecord(from, &p, hdEvNodecision)
+		if from.state == hdEnded {
+			p = hdPend{op: hdOpThreadEnd, pc: from.entry, obj: from.entry}
+			hdRecord(from, &p, hdEvNodecision)
+		}
+	}
+	if t.pend.op == hdOpThreadStart && t.ran == 0 { // a coroutine that runs for the first time
+		hdRecordStart(t)
+		t.pend = hdPend{op: hdOpCoroSwitch, pc: t.pend.pc}
 	}
 	t.state = hdRunning
 	hdAdd(&hd.enabled, t.index)

@@ -103,7 +103,7 @@ func hdSettled() bool {
 	if s.phase == hdSettleNone {
 		return false
 	}
-	if s.fires >= s.maxFires || hd.points >= s.points || hd.nthreads >= hdMaxThreads-1 {
+	if s.fires >= s.maxFires || hd.points >= s.points || hd.nthreads >= hdSlotsMax-1 {
 		return true
 	}
 	if hd.vnow > s.time {

@@ -214,13 +214,24 @@ func hdStarving() *hdThread {
 }
 
 func hdPolicyChoose() uint32 {
-	if hd.plan.Policy == hdPolicyFair || hdLate() {
-		return hdChooseFair()
-	}
-	if hd.points%hdStarvedEvery == 0 {
+	fair := hd.plan.Policy == hdPolicyFair || hdLate()
+	if !fair && hd.points%hdStarvedEvery == 0 {
 		if t := hdStarving(); t != nil {
 			return t.index
 		}
+	}
+	hidden := hd.plan.Nholds != 0 && hdHoldsHide()
+	i := hdPolicyPick(fair)
+	if hidden {
+		hdHoldsShow()
+	}
+	return i
+}
+
+// hdPolicyPick returns one of the enabled threads, as the policy has it.
+func hdPolicyPick(fair bool) uint32 {
+	if fair {
+		return hdChooseFair()
 	}
 	switch hd.plan.Policy {
 	case hdPolicyRandom:

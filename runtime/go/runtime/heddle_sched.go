@@ -48,6 +48,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	}
 	t.prio = hdFresh()
 	hdScriptThread(t)
+	if hd.plan.Nholds != 0 {
+		hdHoldsThread(t)
+	}
 	if hd.record {
 		hdRecordSlot(t)
 	}
@@ -72,14 +75,32 @@ func hdClock() *hdThread {
 	return hd.clock
 }
 
-// hdOldThread adds a goroutine that existed before the execution began and becomes active now. It
-// has no parent.
+// hdOldThread adds a goroutine that existed before the execution began and becomes active now. In
+// traces the clock creates and starts it: no go statement of the execution did.
 func hdOldThread(gp *g) *hdThread {
-	hd.olds++
-	t := hdAddThread(gp, 0, 0, hdMix(hdNameMain^0x6f6c64, uint64(hd.olds)), gp.startpc, gp.gopc)
+	by := hdClock()
+	hdRecordGo(by, gp)
+	t := hdChild(gp, by)
 	t.old = true
 	t.finalizes = hdFinalizes(gp)
+	hdRecordStart(t)
 	return t
+}
+
+// hdRecordGo records that by creates the next goroutine, gp, without a recorded go statement.
+func hdRecordGo(by *hdThread, gp *g) {
+	if hd.settle.recorded || hd.record {
+		p := hdPend{op: hdOpGo, pc: gp.gopc, obj: gp.startpc, value: uint64(hd.born)}
+		hdRecord(by, &p, hdEvNodecision)
+	}
+}
+
+// hdRecordStart records that t starts without a scheduling decision.
+func hdRecordStart(t *hdThread) {
+	if hd.record {
+		p := hdPend{op: hdOpThreadStart, pc: t.entry, obj: t.entry}
+		hdRecord(t, &p, hdEvNodecision)
+	}
 }
 
 // hdFinalizes reports whether gp is one of the runtime's goroutines that run finalizers and
@@ -177,6 +198,9 @@ func hdArrive(t *hdThread) {
 	}
 	t.forced, hd.forced = hd.forced, false
 	hdPolicyArrive(t)
+	if hd.plan.Nholds != 0 {
+		hdHoldsArrive(t)
+	}
 }
 
 // hdBudget ends the execution, at t's operation, if its step budget is used up.
@@ -247,9 +271,13 @@ func hdChoose() *hdThread {
 	for w := range hd.nwords {
 		hd.decision[w] = hd.enabled[w]
 	}
-	i := int32(-1)
+	if hd.plan.Nholds != 0 {
+		hdHoldsLook(lingers)
+	}
+	i, script := int32(-1), false
 	if !lingers && hd.pos < hd.plan.Nsteps {
 		i = hdScriptChoose()
+		script = i >= 0
 	}
 	switch {
 	case i >= 0:
@@ -264,6 +292,9 @@ func hdChoose() *hdThread {
 		hdDel(&hd.enabled, hd.clock.index)
 	}
 	t := &hd.threads[i]
+	if hd.plan.Nholds != 0 {
+		hdHoldsChosen(t, script)
+	}
 	hdCommit(t)
 	return t
 }
@@ -302,7 +333,7 @@ func hdCommit(t *hdThread) {
 		p.aux = uintptr(t.choice)
 	case hdOpTimerFire:
 		when := hdTimer()
-		p.value = uint64(when)
+		p.value = uint64(max(when-hd.began, 0))
 		if hdOvertakes(when) {
 			flags |= hdEvTimeout
 			hdDel(&hd.decision, t.index)
@@ -323,6 +354,9 @@ func hdCommit(t *hdThread) {
 		hdRecord(t, p, flags)
 	}
 	hdDone(t)
+	if hd.plan.Nholds != 0 {
+		hdHoldsDone(t, flags)
+	}
 	t.state = hdRunning
 	if hd.cur = t; t != hd.clock {
 		hd.turn = t

@@ -8,14 +8,17 @@ package runtime
 import "unsafe"
 
 const (
+	// hdSlotsMax is how many goroutines can exist at one time. The enabled set of an event
+	// that many goroutines share fills at most half a block of events (heddle_event.go).
+	hdSlotsMax    = 1 << 17
 	hdPlanThreads = 1 << 20 // entries of a plan's table: trace.MaxThreads
 	hdNameSlots   = 2 * hdPlanThreads
 )
 
-// hdTooMany states hdMaxThreads in words: its users must not allocate.
-const hdTooMany = "more than 16384 goroutines at one time"
+// hdTooMany states hdSlotsMax in words: its users must not allocate.
+const hdTooMany = "more than 131072 goroutines at one time"
 
-var _ [0]struct{} = [hdMaxThreads - 16384]struct{}{}
+var _ [0]struct{} = [hdSlotsMax - 131072]struct{}{}
 
 // hdSlots is in memory of its own; executions touch only the parts that they need.
 var hdSlots struct {
@@ -27,7 +30,7 @@ var hdSlots struct {
 }
 
 type hdSlotTables struct {
-	free    [hdMaxThreads]uint16
+	free    [hdSlotsMax]uint32
 	planned [hdPlanThreads]uint32 // plan index to slot + 1; the slot may hold another thread by now
 	byName  [hdNameSlots]uint32   // plan index + 1, by hash
 }
@@ -44,7 +47,7 @@ func hdSlotBegin() { hdSlots.first, hdSlots.n = 0, 0 }
 
 // hdSlotRetire is called when t has ended.
 func hdSlotRetire(t *hdThread) {
-	hdSlots.free[(hdSlots.first+hdSlots.n)%hdMaxThreads] = uint16(t.index)
+	hdSlots.free[(hdSlots.first+hdSlots.n)%hdSlotsMax] = t.index
 	hdSlots.n++
 }
 
@@ -52,8 +55,8 @@ func hdSlotRetire(t *hdThread) {
 // thread that ran last, whose data may still be needed.
 func hdSlotGet() uint32 {
 	for range hdSlots.n {
-		i := uint32(hdSlots.free[hdSlots.first])
-		hdSlots.first = (hdSlots.first + 1) % hdMaxThreads
+		i := hdSlots.free[hdSlots.first]
+		hdSlots.first = (hdSlots.first + 1) % hdSlotsMax
 		hdSlots.n--
 		t := &hd.threads[i]
 		if t != hd.cur && t != hd.turn && i != hd.lastRan {
@@ -65,7 +68,7 @@ func hdSlotGet() uint32 {
 		hdSlotRetire(t)
 	}
 	i := hd.nthreads
-	if i >= hdMaxThreads {
+	if i >= hdSlotsMax {
 		return ^uint32(0)
 	}
 	hd.nthreads++

@@ -1,0 +1,206 @@
+package strategy
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// RaceDirected is race-directed search: RaceFuzzer (Sen, PLDI 2008, §3.2), and the same for the
+// contention of locks. For each pair of instructions that raced in some execution seen, or that
+// acquired one lock in different threads, it holds a thread before one of them until another stands
+// before the other on the same object, and leaves to chance which goes first. A race that only a
+// reordering shows thus becomes a pair in its turn.
+//
+// The paper holds threads by object and resolves a pair at once. Here the policy, a uniform random
+// walk, resolves it, so a third thread may run in between. Every turn of a pair has a new seed.
+type RaceDirected struct {
+	setting Setting
+	source  *rand.PCG
+	rand    *rand.Rand
+	state   raceState
+	known   map[trace.Site]bool
+	index   map[[2]trace.Site]int // into Pairs
+}
+
+// raceState is saved.
+type raceState struct {
+	Random []byte       `json:"random,omitempty"`
+	Made   uint64       `json:"made"`
+	Points []trace.Site `json:"points,omitempty"`
+	Pairs  []racePair   `json:"pairs,omitempty"` // in the order in which they were seen
+	Turn   int          `json:"turn"`            // index into Pairs
+	Flying int          `json:"flying"`
+	Batch  int          `json:"batch"` // plans that the present batch has left
+}
+
+// racePair is two instructions that may be about one object at the same time.
+type racePair struct {
+	Sites [2]trace.Site `json:"sites"`
+	Tried int           `json:"tried"`
+	Met   int           `json:"met"` // executions in which threads stood before both
+}
+
+const (
+	// A pair that did not meet in patience executions gets one turn in rareTurn.
+	patience, rareTurn = 4, 8
+	// Of later executions one in observeEvery is watched for further races.
+	observeAll, observeEvery = 64, 8
+)
+
+// NewRaceDirected returns a race-directed search.
+func NewRaceDirected(s Setting) *RaceDirected {
+	d := &RaceDirected{setting: s, source: rand.NewPCG(s.Seed, 0x72616365), known: map[trace.Site]bool{}, index: map[[2]trace.Site]int{}}
+	d.rand = rand.New(d.source)
+	d.grow(s.Points)
+	return d
+}
+
+// String implements Strategy.
+func (d *RaceDirected) String() string { return "race-directed" }
+
+// Stage implements Strategy.
+func (d *RaceDirected) Stage() Stage { return Stage{Points: len(d.state.Points)} }
+
+// MarshalBinary implements Strategy.
+func (d *RaceDirected) MarshalBinary() (b []byte, err error) {
+	if d.state.Random, err = d.source.MarshalBinary(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(&d.state)
+}
+
+// UnmarshalBinary implements Strategy.
+func (d *RaceDirected) UnmarshalBinary(data []byte) error {
+	var s raceState
+	if err := strict(data, &s); err != nil {
+		return err
+	}
+	d.state, d.known, d.index = s, map[trace.Site]bool{}, map[[2]trace.Site]int{}
+	for _, p := range s.Points {
+		d.known[p] = true
+	}
+	for i := range s.Pairs {
+		d.index[s.Pairs[i].Sites] = i
+	}
+	return d.source.UnmarshalBinary(s.Random)
+}
+
+// Next implements Strategy. A plan's key is the number of its pair + 1; 0: without a pair.
+func (d *RaceDirected) Next(left int) (Request, bool) {
+	s := &d.state
+	if left == 0 || s.Batch == 0 && s.Flying > 0 {
+		return Request{}, false
+	}
+	if s.Batch == 0 {
+		s.Batch = batch(s.Made)
+	}
+	s.Batch--
+	s.Flying++
+	s.Made++
+	r := Request{Observe: s.Made <= observeAll || s.Made%observeEvery == 0}
+	r.Plan = schedule.Plan{
+		Policy: schedule.Random, Seed: d.setting.FirstSeed() + s.Made, Repeat: 1, Record: r.Observe, Points: s.Points,
+		Timeouts: s.Made%2 == 0 && !d.setting.NoEarlyTimeouts,
+	}
+	if i := d.turn(); i >= 0 {
+		p := &s.Pairs[i]
+		p.Tried++
+		r.Key = i + 1
+		r.Plan.Holds = []schedule.Hold{meets(p.Sites[0], p.Sites[1])}
+		if p.Sites[0] != p.Sites[1] {
+			r.Plan.Holds = append(r.Plan.Holds, meets(p.Sites[1], p.Sites[0]))
+		}
+	}
+	return r, true
+}
+
+// meets returns the hold of threads before one instruction until another stands before the other.
+func meets(site, other trace.Site) schedule.Hold {
+	return schedule.Hold{Site: site, Thread: schedule.AnyThread, Until: other, When: schedule.Reached, Same: true}
+}
+
+// turn returns the pair whose turn it is, -1 for none.
+func (d *RaceDirected) turn() int {
+	s := &d.state
+	for range s.Pairs {
+		s.Turn = (s.Turn + 1) % len(s.Pairs)
+		if p := &s.Pairs[s.Turn]; p.Met > 0 || p.Tried < patience || d.rand.IntN(rareTurn) == 0 {
+			return s.Turn
+		}
+	}
+	return -1
+}
+
+// Observe implements Strategy.
+func (d *RaceDirected) Observe(o *Observation) {
+	if o.Last && o.Request.Key != First {
+		d.state.Flying--
+	}
+	if o.Outcome != nil && o.Request.Key > 0 {
+		for _, h := range o.Outcome.Holds {
+			if h.Done > 0 {
+				d.state.Pairs[o.Request.Key-1].Met++
+				break
+			}
+		}
+	}
+	if o.Seen != nil {
+		d.grow(slices.Concat(race.Sites(o.Seen.Races), o.Seen.Handlers))
+		for i := range o.Seen.Races {
+			p := &o.Seen.Races[i].Pair
+			d.pair(p[0].Site, p[1].Site)
+		}
+	}
+	if o.Outcome != nil && o.Outcome.Trace != nil {
+		d.contention(o.Outcome.Trace.Events)
+	}
+}
+
+// contention adds pairs of instructions that acquire one lock in different threads.
+func (d *RaceDirected) contention(events []trace.Event) {
+	type acquire struct {
+		site   trace.Site
+		thread trace.ThreadID
+	}
+	seen := map[trace.Object][]acquire{}
+	for i := range events {
+		e := &events[i]
+		if e.Op.Class() != trace.ClassAcq || e.Object == 0 || e.Site == 0 || e.Flags&trace.FlagNoDecision != 0 {
+			continue
+		}
+		a := acquire{e.Site, e.Thread}
+		if slices.Contains(seen[e.Object], a) {
+			continue
+		}
+		for _, b := range seen[e.Object] {
+			if b.thread != a.thread {
+				d.pair(b.site, a.site)
+			}
+		}
+		seen[e.Object] = append(seen[e.Object], a)
+	}
+}
+
+// pair adds a pair.
+func (d *RaceDirected) pair(a, b trace.Site) {
+	sites := [2]trace.Site{min(a, b), max(a, b)}
+	if _, ok := d.index[sites]; !ok {
+		d.index[sites] = len(d.state.Pairs)
+		d.state.Pairs = append(d.state.Pairs, racePair{Sites: sites})
+	}
+}
+
+// grow adds scheduling points.
+func (d *RaceDirected) grow(sites []trace.Site) {
+	for _, p := range sites {
+		if !d.known[p] {
+			d.known[p] = true
+			d.state.Points = append(slices.Clip(d.state.Points), p) // plans in flight keep theirs
+		}
+	}
+}
