@@ -60,8 +60,10 @@ func (c *findCommand) options() (engine.Options, error) {
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
 	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
 	opts.Simplify.Processes = processes
-	if c.Spurious && len(c.Strategy) == 0 && c.Preemptions == nil {
-		opts.Search = nil // spurious wake-ups are not enumerated, so no search with them is complete
+	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
+		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
+		// who asks for a number of executions gets it.
+		opts.Search = nil
 	}
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = c.Stale

@@ -251,6 +251,7 @@ func reached(endings map[string]int) []string {
 // TestDPOR: on random programs the reduced search reaches every ending and every behaviour that
 // enumerating all schedules reaches, and executes no behaviour twice but those that it counts.
 func TestDPOR(t *testing.T) {
+	t.Parallel()
 	const most = 1000
 	programs, all, reduced, redundant, signatures := 0, 0, 0, 0, 0
 	for seed := uint64(0); programs < 150 && seed < 3000; seed++ {
@@ -295,6 +296,7 @@ func points(s strategy.Strategy) []trace.Site {
 // TestCHESS: with a bound on preemptions the search executes exactly the schedules that brute force
 // finds, each once, and without a bound all of them.
 func TestCHESS(t *testing.T) {
+	t.Parallel()
 	const most = 3000
 	programs, executions := 0, [4]int{}
 	for seed := uint64(0); programs < 40 && seed < 1000; seed++ {

@@ -100,10 +100,10 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		e := &t.Events[i]
 		spec := ops.Of(e.Op)
 		switch {
-		case spec.Does == ops.Opaque && spec.Of != ops.Semaphore:
-			r.miss("a thread used a signal, a timer, a child process or an operation that heddle does not know")
+		case spec.Does == ops.Opaque && spec.Of != ops.Semaphore && e.Op != trace.OpTestEnd:
+			r.miss("a thread performed \"" + e.Op.String() + "\", which is not enumerated")
 		case spec.Spontaneous && e.Op != trace.OpSpuriousWake:
-			r.miss("a thread used a signal, a timer or a child process, whose times are not enumerated")
+			r.miss("a thread performed \"" + e.Op.String() + "\", whose time is not enumerated")
 		case e.Op == trace.OpSpuriousWake:
 			r.miss("spurious wake-ups are not enumerated")
 		case e.Early() || spec.Blocks == ops.UntilTime || spec.Does == ops.Sleep:
@@ -210,6 +210,21 @@ func (r *recorded) probe() (prefix []schedule.Step, last schedule.Step) {
 		prefix = append(prefix, r.decisions[i].step)
 	}
 	return prefix, schedule.Step{Thread: r.decisions[n].step.Thread, Op: trace.OpNone, Wake: -1}
+}
+
+// left returns the threads that could have gone on when the execution ended, or else the one that
+// performed its last operation.
+func (r *recorded) left() (out []int) {
+	last := &r.decisions[len(r.decisions)-1]
+	for _, t := range last.enabled {
+		if t != last.thread() && !r.ended[t] {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, last.thread())
+	}
+	return out
 }
 
 // kills reports whether a thread had not ended when the execution did.
