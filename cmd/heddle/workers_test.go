@@ -12,7 +12,12 @@ import (
 // TestWorkersInProcesses: several processes of one program find what one finds, in the same
 // execution, and the finding replays in another one.
 func TestWorkersInProcesses(t *testing.T) {
-	for _, name := range []string{"abba_deadlock", "lost_update", "least_sum", "needs_three_preemptions"} {
+	for _, name := range []string{
+		"abba_deadlock", "lost_update", "least_sum", "needs_three_preemptions", "aba_stack", "barrier_wrong_count",
+		"bounded_buffer", "c11_slot", "channel_handoff", "check_then_act", "cleared_callback", "cond_wait_without_loop",
+		"counting_barrier", "destroyed_mutex", "dining_philosophers", "double_checked_locking", "dropped_lock",
+		"exit_status_race", "figure1", "flag_spin", "lost_wakeup", "main_outruns_worker",
+	} {
 		dir := t.TempDir()
 		prog := filepath.Join(dir, name)
 		compileProgram(t, readExpectation(t, filepath.Join(repository(t), "testdata/programs/fail", name+".c")), "gcc", "-O1", prog)
@@ -25,7 +30,7 @@ func TestWorkersInProcesses(t *testing.T) {
 			return tg
 		}
 		var want *engine.Report
-		for _, processes := range []int{0, 1, 2, 3} {
+		for _, processes := range []int{0, 1, 2, 3, 4} {
 			opts := engine.Options{Seed: 3, Runs: 20_000, NoSimplify: true}
 			for range processes {
 				opts.Workers = append(opts.Workers, engine.Local(start()))
