@@ -14,11 +14,12 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Feedback is a search by reads-from feedback: RFF (Wolff, Shi, Duck, Mathur, Roychoudhury, ASPLOS
-// 2024, §3 and §4). An abstract schedule is a set of constraints on which write a read reads from. The search
-// mutates abstract schedules, executes them under POS with holds that bring their constraints about,
+// Feedback is a search by reads-from feedback: RFF (Wolff, Shi, Duck, Mathur, Roychoudhury, "Greybox
+// Fuzzing for Concurrency Testing", ASPLOS 2024; written from its abstract and descriptions by others).
+// An abstract schedule is a set of constraints on which write a read reads from. The search mutates
+// abstract schedules, executes them under POS with holds that bring their constraints about,
 // and keeps those that showed a new reads-from pair. A schedule's executions are rarer the more
-// often the combinations of pairs that it shows have been seen (§4.2's power schedule).
+// often the combinations of pairs that it shows have been seen (the paper's power schedule).
 //
 // It differs from the paper in three ways. An acquisition of a lock reads from the release before it,
 // so constraints order critical sections, too. The memory instructions that take part are those that
@@ -177,7 +178,7 @@ func (f *Feedback) energy(c *abstractSchedule) int {
 	return max(1, min(maxEnergy, 1<<min(c.Chosen, 10)/max(1, seen)))
 }
 
-// mutate inserts, replaces, negates or removes a constraint (§4.1).
+// mutate inserts, replaces, negates or removes a constraint.
 func (f *Feedback) mutate(a abstract) abstract {
 	if len(f.state.Reads) == 0 {
 		return a
