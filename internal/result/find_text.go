@@ -100,10 +100,11 @@ func ended(r *engine.Report) string {
 // printCovered prints what the search has covered, and how likely it has missed something.
 func printCovered(w io.Writer, r *engine.Report) {
 	points := wording.Count(r.Points, "memory scheduling point")
-	if r.Ended != engine.Complete || r.Coverage == nil || !r.Coverage.Complete {
+	whole := r.Ended == engine.Complete && r.Coverage != nil && r.Coverage.Complete
+	if !whole {
 		fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n", wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest), points)
 	}
-	printCoverage(w, r.Coverage, points)
+	printCoverage(w, r.Coverage, whole, points)
 	if r.Unseen == nil {
 		return
 	}
@@ -117,8 +118,9 @@ func printCovered(w io.Writer, r *engine.Report) {
 	fmt.Fprintf(w, "unseen:  the next execution shows a new behaviour with a probability of %s %s (an estimate)\n", how, wording.Percent(p))
 }
 
-// printCoverage prints what an exhaustive search has enumerated, and relative to what.
-func printCoverage(w io.Writer, c *strategy.Coverage, points string) {
+// printCoverage prints what an exhaustive search has enumerated, and relative to what. whole says that
+// the search has ended with that.
+func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string) {
 	if c == nil {
 		return
 	}
@@ -139,15 +141,20 @@ func printCoverage(w io.Writer, c *strategy.Coverage, points string) {
 			fmt.Fprintf(w, "  a thread yields, and dpor does not enumerate all fair schedules\n")
 		}
 		return
-	case c.Reduced:
-		n := wording.Thousands(c.Behaviours)
-		fmt.Fprintf(w, "complete: %s of %s executed", n, wording.Count(c.Behaviours, "behaviour"))
-	case c.Fair:
-		fmt.Fprintf(w, "complete: all fair schedules%s executed: %s", bounded, wording.Thousands(c.Executions))
-	default:
-		fmt.Fprintf(w, "complete: all schedules%s executed: %s", bounded, wording.Thousands(c.Executions))
 	}
-	fmt.Fprintf(w, " (%s)\n  for this input, sequentially consistent memory, the accesses that heddle sees, and no early time-outs\n", points)
+	head, limits := "complete:", "for this input, sequentially consistent memory, the accesses that heddle sees, and no early time-outs"
+	if !whole { // samples with early time-outs went on
+		head, limits = "without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees"
+	}
+	switch {
+	case c.Reduced:
+		fmt.Fprintf(w, "%s %s of %s executed", head, wording.Thousands(c.Behaviours), wording.Count(c.Behaviours, "behaviour"))
+	case c.Fair:
+		fmt.Fprintf(w, "%s all fair schedules%s executed: %s", head, bounded, wording.Thousands(c.Executions))
+	default:
+		fmt.Fprintf(w, "%s all schedules%s executed: %s", head, bounded, wording.Thousands(c.Executions))
+	}
+	fmt.Fprintf(w, " (%s)\n  %s\n", points, limits)
 }
 
 // maxDrawn is how many events find draws without being asked: more would take seconds, and pages.

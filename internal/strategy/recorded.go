@@ -109,7 +109,7 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		case e.Early() || spec.Blocks == ops.UntilTime || spec.Does == ops.Sleep:
 			r.miss("a thread slept, or a wait timed out, and times are not enumerated")
 		}
-		r.waits = r.waits || spec.Deadline || spec.Does == ops.Resume || spec.Of == ops.Descriptor
+		r.waits = r.waits || spec.Deadline || spec.Does == ops.Resume || spec.Of == ops.Descriptor && spec.Blocks != ops.Never
 		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
