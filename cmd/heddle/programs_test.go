@@ -33,6 +33,7 @@ type expectation struct {
 	isolation   string   // the trace's, empty for a snapshot
 	few         bool     // executions take long
 	plugin      string   // the library that is made of the same source and lies beside the program
+	note        string   // that heddle find prints, in part
 	partly      bool     // to simplify it to the end takes longer than a test may
 }
 
@@ -46,7 +47,7 @@ func readExpectation(t testing.TB, file string) expectation {
 		name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), source: file,
 		kind: trace.Clean.String(), finding: p.Finding,
 		minimum: p.Switches >= 0, switches: p.Switches, preemptions: p.Preemptions,
-		flags: p.Flags, args: p.Args, options: p.Options, isolation: p.Isolation, plugin: p.PlugIn, partly: p.Partly, few: p.Few,
+		flags: p.Flags, args: p.Args, options: p.Options, isolation: p.Isolation, plugin: p.PlugIn, note: p.Note, partly: p.Partly, few: p.Few,
 	}
 	if !p.Clean() {
 		e.kind = p.Kinds[0].String()
@@ -199,8 +200,16 @@ func TestFailingPrograms(t *testing.T) {
 				if e.finding != "" && !strings.Contains(f.Message+" "+f.Where, e.finding) {
 					t.Errorf("finding %q at %q does not mention %q", f.Message, f.Where, e.finding)
 				}
+				noted := e.note == ""
 				for _, n := range out.Notes {
+					if e.note != "" && strings.Contains(n, e.note) {
+						noted = true
+						continue
+					}
 					t.Errorf("note: %s", n)
+				}
+				if !noted {
+					t.Errorf("no note says %q", e.note)
 				}
 				s := out.Simplified
 				found, err := trace.ReadFile(filepath.Join(dir, out.Trace))

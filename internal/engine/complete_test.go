@@ -14,7 +14,7 @@ func finishing(s strategy.Setting) strategy.Strategy {
 	return strategy.NewFinishing(s, strategy.NewPortfolio(s))
 }
 
-// TestComplete: a small correct program is searched to its end with few executions, whatever the
+// TestComplete: a small correct program is searched to its end with a thousand samples, whatever the
 // number of workers.
 func TestComplete(t *testing.T) {
 	for workers := 1; workers <= 3; workers += 2 {
@@ -24,7 +24,7 @@ func TestComplete(t *testing.T) {
 		}
 		r := find(t, simprog.NewWatching(simprog.LockedUpdate(3)), opts)
 		c := r.Coverage
-		if r.Outcome != Nothing || r.Ended != Complete || c == nil || !c.Complete || c.Behaviours != 6 || c.Executions != 6 || r.Executions > 200 || r.Unseen != nil {
+		if r.Outcome != Nothing || r.Ended != Complete || c == nil || !c.Complete || c.Behaviours != 6 || c.Executions != 6 || r.Executions < 1000 || r.Executions > 2000 || r.Unseen != nil {
 			t.Errorf("%d workers: %+v %+v", workers, r, c)
 		}
 	}

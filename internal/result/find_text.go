@@ -99,9 +99,11 @@ func ended(r *engine.Report) string {
 
 // printCovered prints what the search has covered, and how likely it has missed something.
 func printCovered(w io.Writer, r *engine.Report) {
-	fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n",
-		wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest), wording.Count(r.Points, "memory scheduling point"))
-	printCoverage(w, r.Coverage)
+	points := wording.Count(r.Points, "memory scheduling point")
+	if r.Ended != engine.Complete || r.Coverage == nil || !r.Coverage.Complete {
+		fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n", wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest), points)
+	}
+	printCoverage(w, r.Coverage, points)
 	if r.Unseen == nil {
 		return
 	}
@@ -116,7 +118,7 @@ func printCovered(w io.Writer, r *engine.Report) {
 }
 
 // printCoverage prints what an exhaustive search has enumerated, and relative to what.
-func printCoverage(w io.Writer, c *strategy.Coverage) {
+func printCoverage(w io.Writer, c *strategy.Coverage, points string) {
 	if c == nil {
 		return
 	}
@@ -145,7 +147,7 @@ func printCoverage(w io.Writer, c *strategy.Coverage) {
 	default:
 		fmt.Fprintf(w, "complete: all schedules%s executed: %s", bounded, wording.Thousands(c.Executions))
 	}
-	fmt.Fprintln(w, "; for this input, without early time-outs, and sequentially consistent")
+	fmt.Fprintf(w, " (%s)\n  for this input, sequentially consistent memory, the accesses that heddle sees, and no early time-outs\n", points)
 }
 
 // maxDrawn is how many events find draws without being asked: more would take seconds, and pages.

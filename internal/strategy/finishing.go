@@ -7,8 +7,10 @@ import (
 
 // Finishing is find's default search: a sampling search, and beside it a DPOR, which gets a share of
 // the executions. If the program is small, DPOR executes all of its behaviours, and the search is
-// complete. DPOR is given up when it meets something that it does not enumerate, or when its tree is
-// estimated to be large.
+// complete once the sampling search has made a number of executions, too: DPOR reverses what it sees
+// to be dependent, and does not see accesses in code without access hooks, or that unloading a library
+// depends on its threads. DPOR is given up when it meets something that it does not enumerate, or when
+// its tree is estimated to be large.
 //
 // Turns alternate at the ends of the sampling search's rounds, so plans of the two are never in
 // flight together: DPOR's next plan depends on its last outcome, and would wait for a whole window
@@ -28,7 +30,7 @@ type finishingState struct {
 	Flying     int    `json:"flying"`
 	Waits      bool   `json:"waits"`
 	GivenUp    string `json:"givenUp,omitempty"`
-	Complete   bool   `json:"complete"`
+	Enumerated bool   `json:"enumerated"` // DPOR has executed all behaviours, and nothing speaks against ending
 }
 
 const (
@@ -44,6 +46,8 @@ const (
 	// longExecution is the number of decisions from which an execution is too long: a tree of such
 	// executions is not small unless hardly any of them depend on one another.
 	longExecution = 500
+	// sampled is how many executions the sampling search makes before the search is complete.
+	sampled = 1000
 	// exhaustiveKey is the Request.Key of DPOR's plans. The sampling search uses smaller ones.
 	exhaustiveKey = 1 << 30
 )
@@ -67,13 +71,13 @@ func (f *Finishing) Coverage() (Coverage, bool) {
 // Next implements Strategy.
 func (f *Finishing) Next(left int) (Request, bool) {
 	s := &f.state
-	if s.Complete {
+	if s.Enumerated && s.Sampling >= sampled {
 		return Request{}, false
 	}
 	if f.dpor.flying {
 		return Request{}, false
 	}
-	if s.GivenUp == "" && s.Flying == 0 && s.Waits && s.Exhaustive < max(firstTurn, s.Sampling/exhaustiveShare) {
+	if s.GivenUp == "" && !s.Enumerated && s.Flying == 0 && s.Waits && s.Exhaustive < max(firstTurn, s.Sampling/exhaustiveShare) {
 		if r, ok := f.dpor.Next(left); ok {
 			r.Key = exhaustiveKey
 			return r, true
@@ -115,7 +119,7 @@ func (f *Finishing) Observe(o *Observation) {
 	}
 }
 
-// judge decides whether the search is complete, or DPOR is to be given up.
+// judge decides whether DPOR has executed all behaviours, or is to be given up.
 func (f *Finishing) judge() {
 	s, d := &f.state, &f.dpor.state
 	c, _ := f.dpor.Coverage()
@@ -124,7 +128,7 @@ func (f *Finishing) judge() {
 	case d.Done && c.Complete:
 		// A wait may have a time limit that no execution has reached; the sampling search lets it
 		// pass early.
-		s.Complete = !d.Waits || f.setting.NoEarlyTimeouts
+		s.Enumerated = !d.Waits || f.setting.NoEarlyTimeouts
 	case len(d.Missing) > 0:
 		s.GivenUp = d.Missing[0]
 	case d.Unfair:

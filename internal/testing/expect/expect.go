@@ -27,6 +27,7 @@ type Program struct {
 	Timeouts              bool     // the failure, or a right run, needs waits that time out early
 	Isolation             string   // that executions need, as in the trace's header; empty for a snapshot
 	PlugIn                string   // file name of the library made of the same source
+	Note                  string   // part of a note that heddle find prints
 	Flags                 []string // of the compiler
 	Args                  []string // of the program
 	Options               []string // of heddle find
@@ -126,6 +127,8 @@ func (p *Program) set(key, value string) (err error) {
 		p.Isolation = value
 	case "plug-in":
 		p.PlugIn = value
+	case "note":
+		p.Note = value
 	case "flags":
 		p.Flags = strings.Fields(value)
 	case "args":

@@ -1,6 +1,7 @@
 // heddle: The text of the failure contains a number that is different in every execution, a request's
 //   UUID. It is one bug all the same.
 // kind: assertion
+// note: the message varies while every event is the same
 // finding: was lost
 // minimum: switches=4 preemptions=1
 // why: As in lost_update: main runs before and after the workers, one of which is left between its
