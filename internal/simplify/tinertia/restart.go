@@ -217,7 +217,7 @@ const (
 	gapAccesses    = "an execution makes too many accesses to memory to tell its states apart: a smaller input may show more"
 	gapOutside     = "executions wait for other processes or the network"
 	gapRandom      = "the program draws random numbers"
-	gapShared      = "executions share a process, and one may affect the next"
+	gapShared      = "executions share a process, where one may affect the next, and there are too many to repeat each in its own"
 )
 
 // view is what expand needs of an execution: most of the work, and independent of other executions.
@@ -243,6 +243,9 @@ func (f *frontier) expand(p *prefix, seen *view, cost trace.Cost, delays schedul
 	}
 	w := newWalk(f, p, seen, delays)
 	for i := range q.events {
+		if q.trace.Header.Target == "go" && q.trace.Threads[q.events[i].Thread].IsClock() {
+			f.gap = cmp.Or(f.gap, gapSpontaneous) // when a timer may fire depends on virtual time
+		}
 		if i == maxWalk {
 			f.gap = cmp.Or(f.gap, gapLong)
 			return

@@ -43,6 +43,8 @@ type search struct {
 	ahead         map[uint64]schedule.Outcome // of candidates executed before their turn, by hash of the script
 	frontier      *frontier
 	gap           string // as frontier.gap, for reasons outside the frontier
+	shared        bool   // an execution had a process that had done other executions
+	apart         *apart // nil until needed
 	exhausted     bool   // the frontier has no prefix left that could cost less than the current execution
 }
 
@@ -224,13 +226,12 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	if out.Trace == nil {
 		return nil, errNoTrace
 	}
+	s.shared = s.shared || out.Shared
 	switch {
 	case out.External:
 		s.gap = cmp.Or(s.gap, gapOutside)
 	case out.Random:
 		s.gap = cmp.Or(s.gap, gapRandom)
-	case out.Shared:
-		s.gap = cmp.Or(s.gap, gapShared)
 	case out.Trace.Header.MaxAccesses != 0 && s.plan.Accesses:
 		s.gap = cmp.Or(s.gap, gapAccesses)
 	}

@@ -293,8 +293,14 @@ func (s *search) shown(err error) (ok bool, why string) {
 		return false, "simplification was cut short"
 	case !s.exhausted:
 		return false, "there are too many schedules with a lower cost to try them all"
+	case s.apart != nil && s.apart.exhausted:
+		gap = cmp.Or(gap, s.apart.frontier.gap)
+		return gap == "", gap
 	default:
 		gap = cmp.Or(gap, s.frontier.gap)
+		if gap == "" && s.shared {
+			gap = gapShared
+		}
 		return gap == "", gap
 	}
 }
@@ -370,7 +376,7 @@ func (s *search) beyond() (bool, error) {
 		s.extraEnd = time.Now().Add(s.opts.ExtraTime)
 	}
 	if s.exhausted {
-		return false, nil
+		return s.restartApart()
 	}
 	if better, err := s.elsewhere(); better || err != nil {
 		return better, err
@@ -385,6 +391,9 @@ func (s *search) beyond() (bool, error) {
 		if s.made == before {
 			break
 		}
+	}
+	if s.exhausted {
+		return s.restartApart()
 	}
 	return false, nil
 }
