@@ -23,7 +23,7 @@ func TEIs(events []Event) []TEI {
 // Preemptive reports whether the context switch between events i-1 and i descheduled a
 // thread that could have continued. False if there is no switch there.
 func Preemptive(events []Event, i int) bool {
-	return i > 0 && events[i].Thread != events[i-1].Thread && events[i].Enabled.Has(events[i-1].Thread)
+	return i > 0 && events[i].Thread != events[i-1].Thread && events[i].Preempts(events[i-1].Thread)
 }
 
 // Cost measures how hard a trace is to follow. Compare orders costs as heddle's
@@ -53,7 +53,7 @@ func CostOf(events []Event) Cost {
 		}
 		if last >= 0 && last != e.Thread {
 			c.Switches++
-			if e.Enabled.Has(last) {
+			if e.Preempts(last) {
 				c.Preemptions++
 			}
 		}

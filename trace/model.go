@@ -116,6 +116,11 @@ const (
 	FlagAtomic     Flags = abi.EvAtomic
 	// FlagOrder holds an atomic's memory order, the compiler's __ATOMIC_* number << 4.
 	FlagOrder Flags = abi.EvOrderMask
+	// FlagLibrary marks a yield by which a library such as libomp waits.
+	FlagLibrary Flags = abi.EvLibrary
+	// FlagOffered marks the first event after a context switch away from a thread that was enabled
+	// and whose next operation was a yield with FlagLibrary: the switch is not a preemption.
+	FlagOffered Flags = abi.EvOffered
 )
 
 // Event is one operation of a thread as recorded. See the operation table (Op) for what
@@ -154,6 +159,17 @@ const TimerLabel = "timer"
 // Early reports whether the thread was chosen although it was blocked: its wait was made to time
 // out, or it woke up spuriously. It need not be in Enabled.
 func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
+
+// Preempts reports whether switching away from thread last at e's scheduling decision is a
+// preemption, to e's thread or, if e is last's, to another. last did the event before e. A thread is
+// not preempted before a yield by which a library waits.
+func (e *Event) Preempts(last ThreadID) bool {
+	offers := FlagOffered
+	if e.Thread == last {
+		offers = FlagLibrary
+	}
+	return e.Enabled.Has(last) && e.Flags&offers == 0
+}
 
 // Overtakes reports whether the event ended a wait, a sleep or a timer before its time, although
 // the threads in Enabled could have run: they were delayed until then.

@@ -187,9 +187,10 @@ var flagNames = []struct {
 	name string
 }{
 	{FlagForced, "forced"}, {FlagTimeout, "timeout"}, {FlagNoDecision, "nochoice"}, {FlagAtomic, "atomic"},
+	{FlagLibrary, "library"}, {FlagOffered, "offered"},
 }
 
-const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder
+const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder | FlagLibrary | FlagOffered
 
 // orderNames are the compiler's memory orders; the first, relaxed, is not printed.
 var orderNames = [8]string{"", "consume", "acquire", "release", "acq_rel", "seq_cst", "order6", "order7"}

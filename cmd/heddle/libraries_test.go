@@ -88,6 +88,45 @@ func TestLibrariesFail(t *testing.T) {
 	}
 }
 
+// libomp's threads wait in loops that yield, libgomp's in the kernel. The simplified failure has no
+// more preemptions with libomp than with libgomp, because switches away from such a loop are none.
+func TestLibraryYieldsAreNoPreemptions(t *testing.T) {
+	for _, name := range []string{"sort", "clustering"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := readExpectation(t, filepath.Join(repository(t), "testdata/programs/compute/openmp/fail", name+".c"))
+			var preemptions []int
+			offered := 0
+			for _, compiler := range []string{"gcc", "clang"} {
+				need.Library(t, strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(compiler), "libgomp1 libomp-dev", "omp.h", "-fopenmp")
+				dir := t.TempDir()
+				prog := filepath.Join(dir, name)
+				compileProgram(t, e, compiler, "-O1", prog)
+				out := runJSON[findJSON](t, dir, exitFound, e.find(prog, "--time", "60s", "--simplify-time", "5s", "--seed", "1")...)
+				if out.Simplified == nil {
+					t.Fatalf("incomplete result: %+v", out)
+				}
+				tr, err := trace.ReadFile(filepath.Join(dir, out.Simplified.Trace))
+				if err != nil {
+					t.Fatal(err)
+				}
+				preemptions = append(preemptions, trace.CostOf(tr.Events).Preemptions)
+				for i := range tr.Events {
+					if tr.Events[i].Flags&trace.FlagOffered != 0 {
+						offered++
+					}
+				}
+				if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", "--times", "100", out.Simplified.Trace); !r.Same || r.Outcome != "found" {
+					t.Errorf("%s: replay: %+v", compiler, r)
+				}
+			}
+			if preemptions[1] > preemptions[0] || offered == 0 {
+				t.Errorf("%d preemptions with libgomp, %d with libomp; %d switches away from a library's yield", preemptions[0], preemptions[1], offered)
+			}
+		})
+	}
+}
+
 // Every correct twin is clean: no failure, no data race, no remark.
 func TestLibrariesPass(t *testing.T) {
 	for _, c := range compilers {

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 9
+	AbiVersion      = 10
 	PointsVersion   = 6
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -237,6 +237,8 @@ const (
 	EvNodecision = 4
 	EvAtomic     = 8
 	EvOrderMask  = 112
+	EvLibrary    = 128
+	EvOffered    = 256
 )
 
 // Event is struct hd_event, 64 bytes.

@@ -69,7 +69,7 @@ type pending struct {
 func (b *builder) explain(last, next, i int) *Switch {
 	from := &b.tr.Events[last]
 	e := &b.tr.Events[i]
-	s := &Switch{From: from.Thread, To: e.Thread, Preemptive: e.Enabled.Has(from.Thread)}
+	s := &Switch{From: from.Thread, To: e.Thread, Preemptive: e.Preempts(from.Thread)}
 	who := threadText(s.From)
 	p, known := b.pendingAt(from.Thread, next)
 	if known {
@@ -83,6 +83,11 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Reason, s.Text = Yielded, who+" is the clock"
 	case b.switched(last, i):
 		s.Reason, s.Text = Blocked, who+" switches to another coroutine"
+	case e.Flags&trace.FlagOffered != 0:
+		s.Reason, s.Text = Yielded, who+" waits in a library"
+		if known {
+			s.Text += ", before " + p.brief
+		}
 	case s.Preemptive && (from.Op == trace.OpYield || from.Op == trace.OpGosched):
 		s.Reason, s.Text = Yielded, fmt.Sprintf("%s PREEMPTED at its %s", who, from.Op)
 	case s.Preemptive:

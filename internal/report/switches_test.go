@@ -21,6 +21,8 @@ func TestReasons(t *testing.T) {
 			"T2 waits for m held by T1"},
 		{"failed trylock holds nothing", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 lock m\nfail deadlock",
 			"T1 PREEMPTED before lock m"},
+		{"a library's yield", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 yield library\nT0 7 yield offered\nwait T1 6 yield ready\nfail hang",
+			"T1 waits in a library, before yield"},
 		{"a thread that never goes on is about to create one", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 create ready\nfail hang",
 			"T1 PREEMPTED before create a thread"},
 		{"and to test for cancellation", "T1 3 lock m\nT2 4 trylock m result=16\nT2 5 yield\nT1 6 unlock m\nT0 7 yield\nwait T1 8 pthread_testcancel ready\nfail hang",

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 9,
+  HD_ABI_VERSION = 10,
   HD_POINTS_VERSION = 6,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -270,6 +270,8 @@ enum hd_event_flags {
   HD_EV_NODECISION  = 1u << 2, // recorded, but not a scheduling point (MALLOC, SIGNAL, SIGNAL_RETURN, a timer's START, profiled accesses)
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
+  HD_EV_LIBRARY   = 1u << 7, // YIELD by which a library such as libomp waits; its text called it, or the program's call of it is in progress
+  HD_EV_OFFERED   = 1u << 8, // the thread of the previous event was enabled and stood before a YIELD with LIBRARY: the switch is no preemption
 };
 
 struct hd_event {

@@ -348,7 +348,7 @@ func (w *walk) after(i int, to trace.ThreadID) spent {
 	c, last := w.spent, w.last(i)
 	if last >= 0 && last != to {
 		c.switches++
-		if w.q.events[i].Enabled.Has(last) {
+		if w.q.events[i].Preempts(last) {
 			c.preemptions++
 		}
 	}

@@ -337,6 +337,11 @@ func (s *search) extraOver() bool { return !s.extraEnd.IsZero() && time.Now().Af
 // extraRound is the number of executions after which ExtraTime is checked.
 const extraRound = 8 * restartBatch
 
+// hopeless is the number of open prefixes per execution left from which Restart is taken to prove
+// nothing within Options.Extra. It is more than one because an open prefix needs no execution if a
+// cheaper one to the same state is found first.
+const hopeless = 3
+
 // beyond tries the operations beyond the paper, in order, until one succeeds. Restart comes first,
 // because for most executions it shows that no schedule has fewer switches and preemptions. The
 // others then only remove threads and events. If there are too many schedules for that, Restart
@@ -382,6 +387,9 @@ func (s *search) beyond() (bool, error) {
 		return better, err
 	}
 	for s.extra > 0 && !s.exhausted && !s.extraOver() {
+		if s.frontier != nil && len(s.frontier.open) > hopeless*s.extra {
+			s.extra = min(s.extra, s.opts.Extra/10)
+		}
 		before := s.made
 		better, err := s.tryRestart(min(s.extra, extraRound))
 		s.extra -= s.made - before

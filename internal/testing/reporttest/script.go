@@ -335,6 +335,10 @@ func (p *parser) event(f []string) error {
 			e.Flags |= trace.FlagNoDecision
 		case a == "forced":
 			e.Flags |= trace.FlagForced
+		case a == "library":
+			e.Flags |= trace.FlagLibrary
+		case a == "offered":
+			e.Flags |= trace.FlagOffered
 		case a == "relaxed":
 			e.Flags |= trace.FlagAtomic
 		case numErr == nil:

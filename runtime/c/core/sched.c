@@ -212,7 +212,10 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
   if (hd.last != t->index) {
     if (hd.last != ~0u) {
       hd.switches++;
-      if (hd_has(&hd.decision, hd.last)) hd.preemptions++;
+      if (hd_has(&hd.decision, hd.last)) {
+        if (HD_UNLIKELY(hd_threads[hd.last].pend.flags & HD_EV_LIBRARY)) flags |= HD_EV_OFFERED;
+        else hd.preemptions++;
+      }
     }
     hd.last = t->index;
     hd.since = hd.points;

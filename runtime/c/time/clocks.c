@@ -19,6 +19,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/virtual_time.h"
+#include "memory/access.h"
 #include "signals/signals.h"
 #include "time/time.h"
 
@@ -191,7 +192,9 @@ HD_INTERPOSE(int, usleep, (__useconds_t us), (us)) {
 void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd.cur;
   bool looked = t->progress.quiet || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
-  hd_op(HD_OP_YIELD, pc, 0);
+  hd_pend(t, HD_OP_YIELD, pc, 0);
+  if (HD_UNLIKELY(t->library_pc || hd_access_exempts(pc))) t->pend.flags = HD_EV_LIBRARY;
+  hd_point(t);
   hd_commit(t, 0, 0);
   if (!hd_tells_nothing(t, pc, 0)) hd_progress(t);
   else if (hd_shm->instrumented == HD_INSTR_TSAN) hd_waste(t, pc, 1, looked);

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 9
+	hdAbiVersion      = 10
 	hdPointsVersion   = 6
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -239,6 +239,8 @@ const (
 	hdEvNodecision = 4
 	hdEvAtomic     = 8
 	hdEvOrderMask  = 112
+	hdEvLibrary    = 128
+	hdEvOffered    = 256
 )
 
 // hdEvent is struct hd_event, 64 bytes.
