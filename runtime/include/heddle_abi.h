@@ -271,7 +271,7 @@ enum hd_event_flags {
   HD_EV_ATOMIC    = 1u << 3,
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
   HD_EV_LIBRARY   = 1u << 7, // YIELD by which a library such as libomp waits; its text called it, or the program's call of it is in progress
-  HD_EV_OFFERED   = 1u << 8, // the thread of the previous event was enabled and stood before a YIELD with LIBRARY: the switch is no preemption
+  HD_EV_OFFERED   = 1u << 8, // the thread of the previous event was enabled and stood before a YIELD with LIBRARY: the switch is not a preemption
 };
 
 struct hd_event {
