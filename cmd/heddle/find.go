@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
@@ -135,6 +136,8 @@ func (c *findCommand) Run(a *app) error {
 		return errors.New("interrupted")
 	case found.Outcome == engine.Unreproduced:
 		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
+	case found.Outcome == engine.Unconfirmed:
+		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races-fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
 	case found.Outcome == engine.OnlyIgnored:
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}

@@ -122,6 +122,8 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.Outcome = OnlyIgnored
 	case err == nil && r.NotReproduced > 0:
 		r.Outcome = Unreproduced
+	case err == nil && s.opts.RacesFail && len(r.RacesUnconfirmed) > 0:
+		r.Outcome = Unconfirmed
 	case err == nil:
 		r.Outcome = Nothing
 	case ctx.Err() != nil:

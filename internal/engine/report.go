@@ -14,6 +14,7 @@ const (
 	Nothing      Result = "none"         // no failure was found within the bounds
 	OnlyIgnored  Result = "ignored"      // every execution ended in an ignored finding, so nothing else is known
 	Unreproduced Result = "unreproduced" // executions failed, and none failed again when run again
+	Unconfirmed  Result = "unconfirmed"  // races are failures, and were seen, but a library may order them (Report.RacesUnconfirmed)
 	Unfinished   Result = "unfinished"   // no execution ended within the bounds, so the program was not checked
 	Interrupted  Result = "interrupted"  // the context ended first
 	Failed       Result = "error"        // heddle failed; the error says why

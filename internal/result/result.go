@@ -135,7 +135,7 @@ func Of(r *engine.Report) Find {
 	switch {
 	case r.Finding != nil:
 		out.Outcome = Found
-	case r.Executions == 0, r.Outcome == engine.Unreproduced:
+	case r.Executions == 0, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed:
 		out.Outcome = Unfinished
 	case r.Outcome == engine.Interrupted:
 		out.Outcome = Interrupted

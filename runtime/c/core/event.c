@@ -83,7 +83,9 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->result = result;
   e->stack = stack;
   e->mask = ext;
-  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size) {
+  // gcc calls the hook of a struct's copy for the write before that for the read, so at the next event
+  // the write has not happened. A value of more than 8 bytes has no room in the event in any case.
+  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size && e->size <= 8) {
     unsettled = e;
     unsettled_at = t->pend.obj;
   }
