@@ -183,7 +183,7 @@ func TestWorkers(t *testing.T) {
 				continue // its threads do not all end
 			}
 			for seed := range uint64(2) {
-				opts := Options{Seed: seed, Runs: 700, RacesFail: seed == 1, Search: search}
+				opts := Options{Seed: seed, Runs: 700, Races: racesFail(seed == 1), Search: search}
 				want := find(t, simprog.New(program), opts)
 				for kind, workers := range map[string][]Worker{
 					"two":       {local(), local()},
