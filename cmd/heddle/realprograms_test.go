@@ -66,7 +66,7 @@ var realPrograms = []realProgram{
 		runs: 1000, behaviours: 50, threads: 4, events: 100, shows: []string{"coder_mt.c:", "cond wait"},
 		bugs: []seededBug{{
 			"a finished worker enters the free list without the lock", "pthread_mutex_lock@stream_encoder_mt.c:409",
-			"data race", []string{"--races-fail"},
+			"data race", []string{"--races=fail"},
 		}, {
 			"a worker is given a block without the lock", "pthread_mutex_lock@stream_encoder_mt.c:579",
 			"exit,hang,deadlock", nil,
