@@ -105,7 +105,7 @@ type spuriousFlag struct {
 }
 
 type racesFlag struct {
-	Races     string `enum:",report,fail,ignore" default:"" placeholder:"HOW" help:"${where}Treat a data race as the finding if the search finds nothing worse (report, the default), as a failure that ends the search (fail), or only list it (ignore)."`
+	Races     string `placeholder:"HOW" help:"${where}Treat a data race as the finding if the search finds nothing worse (report, the default), as a failure that ends the search (fail), or only list it (ignore)."`
 	RacesFail bool   `hidden:"" help:"The same as --races=fail."`
 }
 
@@ -121,8 +121,10 @@ func (f racesFlag) races() (engine.Races, error) {
 		return engine.RacesFail, nil
 	case f.Races == "ignore":
 		return engine.RacesIgnored, nil
+	case f.Races == "" || f.Races == "report":
+		return engine.RacesReported, nil
 	}
-	return engine.RacesReported, nil
+	return 0, usage.Errorf("invalid --races %q: want report, fail or ignore", f.Races)
 }
 
 type expectFlag struct {

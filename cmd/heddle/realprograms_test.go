@@ -209,14 +209,14 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	program := append([]string{"--", "source/" + p.args[0]}, p.args[1:]...)
 	for _, args := range p.also {
-		out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
+		out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--races=ignore", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
 		if out.Outcome != "clean" || out.Executions != p.runs || len(out.Notes) > 0 || out.Behaviours < p.behaviours {
 			t.Errorf("%q: %+v", args, out)
 		}
 		t.Logf("%q: %.0f executions/s, %d behaviours, %d MB", args, float64(out.Executions)/out.Seconds, out.Behaviours, mb)
 	}
 
-	out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
+	out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--races=ignore", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
 	if out.Outcome != "clean" || out.Executions != p.runs {
 		t.Errorf("%+v", out)
 	}
