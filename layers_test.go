@@ -19,7 +19,7 @@ const module = "github.com/heddle-dev/heddle"
 // package without a place and for a place without a package.
 var layers = [][]string{
 	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
-	{"trace"},
+	{"trace", "internal/suppress"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
 	{"internal/symbol/elffile"},
@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"internal/analysis/race"},
 	{"internal/finding", "internal/observe", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
-	{"internal/report/term", "internal/simplify/stmt"},
+	{"internal/report/term", "internal/report/sarif", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},

@@ -34,7 +34,9 @@ type search struct {
 	behaviours behaviours
 	races      map[[2]race.Access]raced
 	held       heldRace
-	cut        bool // the output of some execution was truncated
+	turnBefore time.Duration // FindRaces: from the beginning, after which no more races are turned
+	turns      bool          // FindRaces
+	cut        bool          // the output of some execution was truncated
 	leaks      leaks
 	aside      aside
 	external   bool // some execution depended on external nondeterminism
@@ -80,13 +82,20 @@ const maxNotes = 10
 // is the context's if that ended first, an *UnsupportedError if heddle does not support the
 // program, and otherwise the error of the target or of writing a trace.
 func Find(ctx context.Context, t target.Target, opts Options, progress func(Progress)) (*Report, error) {
-	s := newSearch(t, opts, progress)
+	return newSearch(t, opts, progress).run(ctx)
+}
+
+// run is Find.
+func (s *search) run(ctx context.Context) (*Report, error) {
 	if !s.report.Instrumented {
 		s.note("accesses to memory are not seen: only synchronisation can be controlled; compile with heddle cc to see data races")
 	}
 	err := s.find(ctx)
 	if rerr := s.reportRace(ctx); err == nil {
 		err = rerr
+	}
+	if err == nil && s.turns {
+		err = s.turn(ctx)
 	}
 	if err == nil {
 		err = s.reportLeaks(ctx)

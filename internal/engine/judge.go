@@ -85,14 +85,21 @@ func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
 	if o.Trace != nil {
 		judge(&o.Trace.Ending, v.expect)
 	}
+	if v.races {
+		v.race(o, shown(p, o))
+	}
+}
+
+// shown returns the races of the outcome of a plan that was prepared for races, ordered by Pair.
+func shown(p schedule.Plan, o *schedule.Outcome) []race.Race {
 	seen, ok := p.Watcher.(*observe.Observer)
 	switch {
-	case !v.races:
 	case o.Watched != nil:
-		v.race(o, observe.InPlace(o, p.Sites()).Races)
+		return observe.InPlace(o, p.Sites()).Races
 	case ok && o.Trace != nil:
-		v.race(o, seen.Seen().Races)
+		return seen.Seen().Races
 	}
+	return nil
 }
 
 // race turns an execution that has races into a failed one if it ended cleanly, or if anyEnding is set.
@@ -138,9 +145,17 @@ func (v *verdict) raceMessage(e *trace.Ending, t *trace.Trace) string {
 }
 
 // stackBefore returns the call stack of a race's earlier access, which a target that watches does not
-// report, if the trace has the access: the last one of its instruction, thread and memory before the
-// later access. Otherwise it returns 0.
+// report, if the trace has the access, and otherwise 0.
 func stackBefore(t *trace.Trace, r *race.Race) uint32 {
+	if i := earlier(t, r); i >= 0 {
+		return t.Events[i].Stack
+	}
+	return 0
+}
+
+// earlier returns the event of a race's earlier access: the last one of its instruction, thread and
+// memory before the later access. It returns -1 if the trace lacks it.
+func earlier(t *trace.Trace, r *race.Race) int {
 	w := &r.Witness[0]
 	for i := min(r.Event, len(t.Events)) - 1; i >= 0; i-- {
 		e := &t.Events[i]
@@ -153,10 +168,10 @@ func stackBefore(t *trace.Trace, r *race.Race) uint32 {
 			from, to = to, from
 		}
 		if to >= from && uint64(to-from) < uint64(max(e.Size, 1)) {
-			return e.Stack
+			return i
 		}
 	}
-	return 0
+	return -1
 }
 
 // chosen returns the race to report: the preferred one if present, else the earliest.

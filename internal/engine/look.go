@@ -94,7 +94,7 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 		s.report.RacesIncomplete = seen.Incomplete
 		s.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
 	}
-	s.saw(o.Trace, seen.Races)
+	s.saw(p, o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every watched execution shows it.
 	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 && len(s.untold()) == 0 {

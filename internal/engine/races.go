@@ -4,8 +4,10 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -17,16 +19,29 @@ type raced struct {
 	calls    [2][]trace.Site // their callers, where known
 	witness  *trace.Trace
 	recorded bool // witness is of a trace, and not bare
+	// plan is of an execution that showed the race, preferably one that skipped no accesses; number is
+	// that execution's.
+	plan   schedule.Plan
+	number int
+	// orders counts the watched executions by which of Pair came first, in the first instance of the
+	// race; of two threads at one instruction, the one with the lower number counts as the first.
+	orders [2]int
 }
 
 // saw adds the races of a watched execution that are not known yet. Without a trace, objects are
 // named only if a later execution that is recorded shows the same race.
-func (s *search) saw(t *trace.Trace, races []race.Race) {
+func (s *search) saw(p *flying, t *trace.Trace, races []race.Race) {
 	for _, r := range races {
-		if x, ok := s.races[r.Pair]; ok && (x.recorded || t == nil) {
+		known, ok := s.races[r.Pair]
+		if !ok || known.plan.SkipAccesses != 0 && p.request.Plan.SkipAccesses == 0 {
+			known.plan, known.number = p.alone(p.observed-1), s.report.Executions
+		}
+		known.orders[order(&r)]++
+		if ok && (known.recorded || t == nil) {
+			s.races[r.Pair] = known
 			continue
 		}
-		x := raced{Race: r, recorded: t != nil}
+		x := raced{Race: r, recorded: t != nil, plan: known.plan, number: known.number, orders: known.orders}
 		if x.recorded {
 			x.witness = witness(t, r.Object, r.Event)
 		} else {
@@ -38,6 +53,15 @@ func (s *search) saw(t *trace.Trace, races []race.Race) {
 		}
 		s.races[r.Pair] = x
 	}
+}
+
+// order returns the index in orders of a race's instance.
+func order(r *race.Race) int {
+	first, second := r.Witness[0], r.Witness[1]
+	if r.Pair[0] == r.Pair[1] && first.Thread > second.Thread || r.Pair[0] != r.Pair[1] && (race.Access{Site: first.Site, Op: first.Op}) != r.Pair[0] {
+		return 1
+	}
+	return 0
 }
 
 // witness returns a trace with just enough of t to name an object as of event at: it contains only
@@ -129,6 +153,11 @@ func untold(modules []trace.Module, is func(path string) bool) (names []string) 
 		}
 	}
 	return names
+}
+
+// untoldText says why such libraries make races unconfirmed.
+func untoldText(libraries []string) string {
+	return strings.Join(libraries, ", ") + " may order the accesses in ways that heddle does not know"
 }
 
 // untold returns those of the loaded libraries, including the ones that dlopen has loaded so far.

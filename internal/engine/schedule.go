@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -61,7 +60,7 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 type UnconfirmedError struct{ Libraries []string }
 
 func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("the execution has a data race, but %s may order the accesses in ways that heddle does not know, so this is neither a finding nor a clean result: --races=ignore passes over races", strings.Join(e.Libraries, ", "))
+	return fmt.Sprintf("the execution has a data race, but %s, so this is neither a finding nor a clean result: --races=ignore passes over races", untoldText(e.Libraries))
 }
 
 // followed runs a strict plan and returns its judged outcome, which has a trace.

@@ -1,0 +1,388 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Verdict is what is known about a data race.
+type Verdict string
+
+const (
+	// Harmful: a failing execution is known that does not fail when the two accesses are turned and
+	// everything else happens as before, as far as possible. See harm.
+	Harmful Verdict = "harmful"
+	// NoFailure: no failure was seen to depend on the race. RaceFound.Orders says how many executions
+	// had the accesses in which order.
+	NoFailure Verdict = "no failure seen"
+	// RaceUnconfirmed: RaceFound.Why says why the race may be none.
+	RaceUnconfirmed Verdict = "unconfirmed"
+)
+
+// RaceFound is a pair of instructions that raced.
+type RaceFound struct {
+	Sides   [2]RaceSide // in ascending order of instructions
+	Object  uint64      // of the witness, as a trace.Object
+	Name    string      // of the object
+	Size    uint32      // bytes that both accessed
+	Verdict Verdict
+	Why     string // with RaceUnconfirmed
+	// Orders counts the watched executions in which the first instance of the race had Sides in this
+	// order, and in the other. If both sides are one instruction, the order is that of the threads'
+	// numbers.
+	Orders [2]int
+	// Failure is the finding of a harmful race, an index into Report.Findings; otherwise -1.
+	Failure int
+	// Turned counts the executions with the accesses turned that did not fail.
+	Turned int
+}
+
+// RaceSide is one access of a race, in an execution that was recorded.
+type RaceSide struct {
+	Op     trace.Op
+	Site   trace.Site
+	Thread trace.ThreadID
+	Stack  []trace.Site // callers, innermost first; nil if unknown
+	Locks  []string     // that the thread held, in the order in which it acquired them
+	Order  string       // memory order of an atomic; otherwise empty
+	Where  string
+}
+
+const (
+	// exploreShare is the part of Options.Time for exploration; turnShare, that after which no more
+	// races are turned.
+	exploreShare, turnShare = 0.6, 0.8
+	// turnRuns is how many executions try to bring about an order of a race that none has had.
+	turnRuns = 20
+)
+
+// FindRaces explores like Find with Options.All, watches as many executions as it can, and returns the
+// races that they showed, ordered by instruction, with a verdict for each. For a race that was seen in
+// one order only it makes executions that hold the earlier access until the other has happened. The
+// failures that it meets are in Report.Findings. Options.Races and Options.All have no effect.
+func FindRaces(ctx context.Context, t target.Target, opts Options, progress func(Progress)) ([]RaceFound, *Report, error) {
+	limit := opts.Time
+	opts.Time = time.Duration(exploreShare * float64(limit))
+	opts.All, opts.Races, opts.WatchMore = true, RacesIgnored, true
+	s := newSearch(t, opts, progress)
+	s.turns, s.turnBefore = true, time.Duration(turnShare*float64(limit))
+	r, err := s.run(ctx)
+	if err != nil {
+		return nil, r, err
+	}
+	left := time.Duration(0)
+	if limit > 0 {
+		left = max(limit-time.Since(s.began), Grace)
+	}
+	bounded, cancel := limited(ctx, left)
+	defer cancel()
+	found, err := s.examine(bounded)
+	r.Seconds = time.Since(s.began).Seconds()
+	return found, r, s.unlessTime(bounded, err)
+}
+
+// watched runs a plan of one execution, recorded and watched, and returns the races that it showed.
+func (s *search) watched(ctx context.Context, p schedule.Plan, accesses bool) (schedule.Outcome, []race.Race, error) {
+	v := verdict{expect: s.expect, races: true}
+	p = v.prepared(p, target.Watches(s.target))
+	p.Record, p.Accesses, p.SkipAccesses = true, p.Accesses || accesses, 0
+	o, err := s.target.Run(ctx, p)
+	if err != nil {
+		return o, nil, err
+	}
+	v.races = false
+	v.judge(p, &o)
+	return o, shown(p, &o), nil
+}
+
+// racingSites returns the memory instructions of all races seen.
+func (s *search) racingSites() []trace.Site {
+	var all []race.Race
+	for _, x := range s.races {
+		all = append(all, x.Race)
+	}
+	return race.Sites(all)
+}
+
+// turn tries to bring about the order of each race that no execution had: it holds threads before the
+// access that came first until another thread has done the other (Sen, PLDI 2008, resolves a race in
+// either order at random). Failures of these executions are findings like others.
+func (s *search) turn(ctx context.Context) error {
+	points := s.racingSites()
+	source := rand.New(rand.NewPCG(s.opts.Seed, 0x7475726e))
+	for _, pair := range slices.SortedFunc(maps.Keys(s.races), func(a, b [2]race.Access) int { return race.Race{Pair: a}.Compare(race.Race{Pair: b}) }) {
+		for range turnRuns {
+			x := s.races[pair]
+			if x.orders[0] > 0 && x.orders[1] > 0 {
+				break
+			}
+			if s.turnBefore > 0 && time.Since(s.began) > s.turnBefore || ctx.Err() != nil {
+				return nil
+			}
+			first := 0
+			if x.orders[1] > 0 {
+				first = 1
+			}
+			p := schedule.Plan{Policy: schedule.Random, Seed: source.Uint64(), Repeat: 1, Points: points}
+			if pair[0] != pair[1] {
+				p.Holds = []schedule.Hold{{Site: pair[first].Site, Thread: schedule.AnyThread, Until: pair[1-first].Site, When: schedule.Done, Same: true}}
+			}
+			s.complete(&p)
+			o, races, err := s.watched(ctx, p, false)
+			if err != nil {
+				return err
+			}
+			s.report.Executions++
+			for i := range races {
+				if y, ok := s.races[races[i].Pair]; ok {
+					y.orders[order(&races[i])]++
+					s.races[races[i].Pair] = y
+				}
+			}
+			if k := o.Ending.Kind; !k.Failed() || k == trace.Unsupported || k == trace.Diverged || k == trace.Leak || s.setAside(&o) {
+				continue
+			}
+			if found, err := s.confirm(ctx, &failure{plan: p, outcome: o, number: s.report.Executions}); err != nil {
+				return err
+			} else if found {
+				s.collect()
+			}
+		}
+	}
+	return nil
+}
+
+// examine returns the races seen with their verdicts. When ctx ends, those left are unconfirmed.
+func (s *search) examine(ctx context.Context) ([]RaceFound, error) {
+	harmful := map[[2]race.Access]RaceFound{}
+	for i := range s.report.Findings {
+		if err := s.harm(ctx, i, harmful); err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+	}
+	libraries := s.untold()
+	found := []RaceFound{}
+	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
+		f := RaceFound{Object: uint64(x.Object), Size: x.Size, Verdict: NoFailure, Orders: x.orders, Failure: -1}
+		for i, a := range x.Pair {
+			f.Sides[i] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Where: s.caller(a.Site, nil)}
+		}
+		shows := false
+		if ctx.Err() == nil {
+			o, races, err := s.watched(ctx, x.plan, true)
+			if err != nil && ctx.Err() == nil {
+				return nil, err
+			}
+			if i := slices.IndexFunc(races, func(r race.Race) bool { return r.Pair == x.Pair }); err == nil && i >= 0 {
+				shows = true
+				if o.Trace != nil {
+					s.detail(&f, o.Trace, &races[i])
+				}
+			}
+		}
+		if f.Name == "" {
+			f.Name = s.object(x.witness, x.Object, x.Size)
+		}
+		h, harms := harmful[x.Pair]
+		switch {
+		case len(libraries) > 0:
+			f.Verdict, f.Why = RaceUnconfirmed, untoldText(libraries)
+		case !shows && ctx.Err() != nil:
+			f.Verdict, f.Why = RaceUnconfirmed, "the time was over before the execution that showed it could be repeated"
+		case !shows:
+			f.Verdict, f.Why = RaceUnconfirmed, "the execution that showed it did not show it again"
+		case harms:
+			f.Verdict, f.Failure, f.Turned = Harmful, h.Failure, h.Turned
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// detail fills in what a recorded execution shows of a race.
+func (s *search) detail(f *RaceFound, t *trace.Trace, r *race.Race) {
+	f.Object, f.Size, f.Name = uint64(r.Object), r.Size, s.object(witness(t, r.Object, r.Event), r.Object, r.Size)
+	events := [2]int{earlier(t, r), r.Event}
+	if later := r.Event; t.Header.MaxAccesses > 0 || later >= len(t.Events) || t.Events[later].Site != r.Witness[1].Site || t.Events[later].Thread != r.Witness[1].Thread {
+		return // not all accesses could be recorded
+	}
+	for n, at := range events {
+		if at < 0 {
+			continue
+		}
+		e := &t.Events[at]
+		side := n
+		if order(r) == 1 && r.Pair[0] != r.Pair[1] {
+			side = 1 - n
+		}
+		x := &f.Sides[side]
+		x.Thread, x.Locks, x.Order = e.Thread, s.locksHeld(t, at), memoryOrder(e)
+		if int(e.Stack) < len(t.Stacks) {
+			x.Stack = t.Stacks[e.Stack]
+		}
+		x.Where = s.caller(e.Site, x.Stack)
+	}
+}
+
+// locksHeld returns the names of the locks that the thread of an event holds before it.
+func (s *search) locksHeld(t *trace.Trace, at int) []string {
+	var state ops.State
+	var locks []trace.Object
+	for i := range t.Events[:at] {
+		e := &t.Events[i]
+		if e.Op.Class() == trace.ClassAcq && e.Thread == t.Events[at].Thread && e.Object != 0 && !slices.Contains(locks, e.Object) {
+			locks = append(locks, e.Object)
+		}
+		state.Apply(e)
+	}
+	type held struct {
+		object trace.Object
+		since  int
+	}
+	var all []held
+	for _, l := range locks {
+		if h, ok := state.HoldOf(t.Events[at].Thread, l); ok {
+			all = append(all, held{l, h.Event})
+		}
+	}
+	slices.SortFunc(all, func(a, b held) int { return a.since - b.since })
+	names := []string{}
+	for _, h := range all {
+		names = append(names, s.object(witness(t, h.object, at), h.object, 0))
+	}
+	return names
+}
+
+// memoryOrder returns the memory order of an atomic access as C names it, or "".
+func memoryOrder(e *trace.Event) string {
+	if e.Op.IsAccess() {
+		return ""
+	}
+	names := []string{"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"}
+	if n := int(e.Flags & trace.FlagOrder >> 4); n < len(names) {
+		return names[n]
+	}
+	return ""
+}
+
+// harm looks for races that finding i depends on. It repeats the failing execution with the
+// instructions of all races as scheduling points; then, for each race that it shows, it makes two
+// executions with the accesses turned: in one the earlier access's thread waits until the other access
+// is done, in the other the later access's thread runs before the earlier access. The rest of the
+// schedule is followed as closely as possible. The race is harmful if at least one of these did turn the
+// accesses, and each that did ended cleanly.
+func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]RaceFound) error {
+	found := &s.report.Findings[i]
+	recorded := found.Finding.Recorded
+	if found.Simplified != nil {
+		recorded = found.Simplified.Recorded
+	}
+	if recorded == nil || recorded.Ending.Kind == trace.Hang {
+		return nil
+	}
+	plan := replayPlan(recorded)
+	plan.Mode, plan.MaxSteps = schedule.Tolerant, s.opts.MaxSteps
+	plan.Points = slices.Compact(slices.Sorted(slices.Values(slices.Concat(plan.Points, s.racingSites()))))
+	o, races, err := s.watched(ctx, plan, true)
+	if err != nil {
+		return err
+	}
+	goal := finding.Of(recorded.Ending, s.target.Modules())
+	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, s.target.Modules())) }
+	if o.Trace == nil || !same(o.Ending) || o.Trace.Header.MaxAccesses > 0 {
+		return nil
+	}
+	base := o.Trace
+	for k := range races {
+		r := &races[k]
+		if _, known := harmful[r.Pair]; known {
+			continue
+		}
+		first, second := earlier(base, r), r.Event
+		if first < 0 || second >= len(base.Events) || base.Events[second].Site != r.Witness[1].Site {
+			continue
+		}
+		turned, failed := 0, false
+		for _, script := range turns(base, first, second) {
+			p := plan
+			p.Script, p.Threads = script, base.Threads
+			o, err := judged(s.target, verdict{expect: s.expect})(ctx, p)
+			if err != nil {
+				return err
+			}
+			if o.Trace == nil || !isTurned(base, o.Trace, first, second) {
+				continue
+			}
+			turned++
+			failed = failed || o.Ending.Kind != trace.Clean
+		}
+		if turned > 0 && !failed {
+			harmful[r.Pair] = RaceFound{Failure: i, Turned: turned}
+		}
+	}
+	return nil
+}
+
+// turns returns two schedules in which event second of an execution comes before event first, if both
+// are scheduling decisions: one with the operations of first's thread between them moved behind
+// second, and one with those of second's thread moved before first.
+func turns(t *trace.Trace, first, second int) [][]schedule.Step {
+	const decision = trace.FlagNoDecision
+	if t.Events[first].Flags&decision != 0 || t.Events[second].Flags&decision != 0 {
+		return nil
+	}
+	mine, theirs := t.Events[first].Thread, t.Events[second].Thread
+	between := t.Events[first : second+1]
+	of := func(want func(trace.ThreadID) bool) (events []trace.Event) {
+		for i := range between {
+			if want(between[i].Thread) {
+				events = append(events, between[i])
+			}
+		}
+		return events
+	}
+	rest := t.Events[second+1:]
+	return [][]schedule.Step{
+		schedule.Steps(slices.Concat(t.Events[:first], of(func(id trace.ThreadID) bool { return id != mine }), of(func(id trace.ThreadID) bool { return id == mine }), rest)),
+		schedule.Steps(slices.Concat(t.Events[:first], of(func(id trace.ThreadID) bool { return id == theirs }), of(func(id trace.ThreadID) bool { return id != theirs }), rest)),
+	}
+}
+
+// isTurned reports whether another execution has the access of event second of base and has not had
+// that of event first before it: accesses are the same if their threads have one name and have
+// performed the instruction as often before.
+func isTurned(base, other *trace.Trace, first, second int) bool {
+	a, b := occurrence(base, first, other), occurrence(base, second, other)
+	return b >= 0 && (a < 0 || b < a)
+}
+
+// occurrence returns the event of other that corresponds to an event of base, -1 if other lacks it.
+func occurrence(base *trace.Trace, event int, other *trace.Trace) int {
+	e := &base.Events[event]
+	before := 0
+	for i := range base.Events[:event] {
+		if x := &base.Events[i]; x.Thread == e.Thread && x.Site == e.Site && x.Op == e.Op {
+			before++
+		}
+	}
+	name := base.Threads[e.Thread].Name
+	for i := range other.Events {
+		if x := &other.Events[i]; x.Site == e.Site && x.Op == e.Op && other.Threads[x.Thread].Name == name {
+			if before == 0 {
+				return i
+			}
+			before--
+		}
+	}
+	return -1
+}

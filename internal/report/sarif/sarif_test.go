@@ -1,0 +1,118 @@
+package sarif
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// required are the properties that the schema of SARIF 2.1.0 requires of each object, by the property
+// that holds the object, and allowed all that it has. The schema allows no others.
+var required = map[string][]string{
+	"": {"version", "runs"}, "runs": {"tool"}, "tool": {"driver"}, "driver": {"name"}, "rules": {"id"},
+	"results": {"message"}, "suppressions": {"kind"}, "stacks": {"frames"},
+}
+
+var allowed = map[string][]string{
+	"":     {"$schema", "version", "runs"},
+	"runs": {"tool", "results", "columnKind", "originalUriBaseIds"},
+	"tool": {"driver"}, "driver": {"name", "version", "informationUri", "rules"},
+	"rules":   {"id", "shortDescription"},
+	"results": {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations", "stacks", "partialFingerprints", "suppressions"},
+	"message": {"text"}, "shortDescription": {"text"},
+	"locations": {"id", "physicalLocation", "logicalLocations", "message"}, "relatedLocations": {"id", "physicalLocation", "logicalLocations", "message"},
+	"location":         {"id", "physicalLocation", "logicalLocations", "message"},
+	"physicalLocation": {"artifactLocation", "region"}, "artifactLocation": {"uri", "uriBaseId"}, "region": {"startLine"},
+	"logicalLocations": {"fullyQualifiedName", "kind"},
+	"stacks":           {"message", "frames"}, "frames": {"location"},
+	"suppressions": {"kind", "justification"}, "SRCROOT": {"uri"},
+}
+
+// maps are objects whose property names are free.
+var maps = []string{"partialFingerprints", "originalUriBaseIds"}
+
+// valid checks an object and everything in it.
+func valid(v any, name string) error {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			if err := valid(x, name); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, p := range required[name] {
+			if v[p] == nil {
+				return fmt.Errorf("%s lacks %s", name, p)
+			}
+		}
+		if (name == "message" || name == "shortDescription") && v["text"] == "" {
+			return fmt.Errorf("%s has no text", name)
+		}
+		for p, x := range v {
+			if !slices.Contains(maps, name) && !slices.Contains(allowed[name], p) {
+				return fmt.Errorf("%s has %s", name, p)
+			}
+			if err := valid(x, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func written(t *testing.T, root string, results []Result) map[string]any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, Tool{Name: "heddle", Version: "1", URL: "https://example.org", Rules: map[string]string{"data-race": "a race", "deadlock": "a deadlock"}}, root, results); err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	if err := valid(out, ""); err != nil {
+		t.Errorf("%v in\n%s", err, b.String())
+	}
+	return out
+}
+
+func TestWrite(t *testing.T) {
+	out := written(t, "/src", []Result{
+		{
+			Rule: "data-race", Level: Error, Message: "race", Notes: []string{"more"}, Key: "k", Where: Place{Func: "f", File: "/src/a b.c", Line: 3},
+			Related: []Place{{File: "/usr/x.c", Line: 4, Message: "read"}}, Stacks: []Stack{{"write", []Place{{Func: "f", File: "/src/a b.c", Line: 3}, {Func: "main"}}}},
+		},
+		{Rule: "other", Level: Note, Message: "n", Suppressed: "known"},
+	})
+	text, _ := json.Marshal(out)
+	for _, want := range []string{
+		`"uri":"a%20b.c","uriBaseId":"SRCROOT"`, `"uri":"file:///usr/x.c"`, `"startLine":3`, `"text":"race\nmore"`, `"ruleIndex":0`,
+		`"suppressions":[{"justification":"known","kind":"external"}]`, `"SRCROOT":{"uri":"file:///src/"}`, `"version":"2.1.0"`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	results := out["runs"].([]any)[0].(map[string]any)["results"].([]any)
+	if _, ok := results[1].(map[string]any)["ruleIndex"]; ok || len(results) != 2 {
+		t.Errorf("results %v", results)
+	}
+	// No results is an empty list, which says that the tool ran.
+	if empty, _ := json.Marshal(written(t, "", nil)); !strings.Contains(string(empty), `"results":[]`) {
+		t.Errorf("%s", empty)
+	}
+}
+
+// The check rejects what the schema does.
+func TestValid(t *testing.T) {
+	for _, text := range []string{`{"runs": []}`, `{"version": "2.1.0", "runs": [{"results": []}]}`, `{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "x"}}, "more": 1}]}`} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil || valid(v, "") == nil {
+			t.Errorf("%s is valid (%v)", text, err)
+		}
+	}
+}
