@@ -64,6 +64,9 @@ const (
 	exploreShare, turnShare = 0.6, 0.8
 	// turnRuns is how many executions try to bring about an order of a race that none has had.
 	turnRuns = 20
+	// forestallRuns is how many executions with either order show that a failure depends on an access that
+	// came too early.
+	forestallRuns = 5
 )
 
 // FindRaces explores like Find with Options.All, watches as many executions as it can, and returns the
@@ -114,13 +117,18 @@ func (s *search) racingSites() []trace.Site {
 	return race.Sites(all)
 }
 
+// sortedPairs returns the pairs of instructions that raced, in ascending order.
+func (s *search) sortedPairs() [][2]race.Access {
+	return slices.SortedFunc(maps.Keys(s.races), func(a, b [2]race.Access) int { return race.Race{Pair: a}.Compare(race.Race{Pair: b}) })
+}
+
 // turn tries to bring about the order of each race that no execution had: it holds threads before the
 // access that came first until another thread has done the other (Sen, PLDI 2008, resolves a race in
 // either order at random). Failures of these executions are findings like others.
 func (s *search) turn(ctx context.Context) error {
 	points := s.racingSites()
 	source := rand.New(rand.NewPCG(s.opts.Seed, 0x7475726e))
-	for _, pair := range slices.SortedFunc(maps.Keys(s.races), func(a, b [2]race.Access) int { return race.Race{Pair: a}.Compare(race.Race{Pair: b}) }) {
+	for _, pair := range s.sortedPairs() {
 		for range turnRuns {
 			x := s.races[pair]
 			if x.orders[0] > 0 && x.orders[1] > 0 {
@@ -276,11 +284,15 @@ func memoryOrder(e *trace.Event) string {
 }
 
 // harm looks for races that finding i depends on. It repeats the failing execution with the
-// instructions of all races as scheduling points; then, for each race that it shows, it makes two
+// instructions of all races as scheduling points. Then, for each instance of a race that it shows, it makes two
 // executions with the accesses turned: in one the earlier access's thread waits until the other access
 // is done, in the other the later access's thread runs before the earlier access. The rest of the
-// schedule is followed as closely as possible. The race is harmful if at least one of these did turn the
-// accesses, and each that did ended cleanly.
+// schedule is followed as closely as possible. The failure depends on the instance if at least one of
+// these did turn the accesses, and each that did ended cleanly.
+//
+// Turning one instance may turn others as well. So a race is harmful only if no instance of another
+// race on which the failure depends turns a proper subset of what this one turns. For races that the execution does not
+// show, see forestalled.
 func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]RaceFound) error {
 	found := &s.report.Findings[i]
 	recorded := found.Finding.Recorded
@@ -303,34 +315,98 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 		return nil
 	}
 	base := o.Trace
-	for k := range races {
-		r := &races[k]
-		if _, known := harmful[r.Pair]; known {
-			continue
-		}
-		first, second := earlier(base, r), r.Event
-		if first < 0 || second >= len(base.Events) || base.Events[second].Site != r.Witness[1].Site {
-			continue
-		}
-		turned, failed := 0, false
-		for _, script := range turns(base, first, second) {
+	all := instancesOf(base, races)
+	var dependent []dependence
+	for k := range all {
+		x := dependence{pair: all[k].pair}
+		failed := false
+		for _, script := range turns(base, all[k].first, all[k].second) {
 			p := plan
 			p.Script, p.Threads = script, base.Threads
 			o, err := judged(s.target, verdict{expect: s.expect})(ctx, p)
 			if err != nil {
 				return err
 			}
-			if o.Trace == nil || !isTurned(base, o.Trace, first, second) {
+			if o.Trace == nil || !isTurned(base, o.Trace, &all[k]) {
 				continue
 			}
-			turned++
 			failed = failed || o.Ending.Kind != trace.Clean
+			var others []int
+			for n := range all {
+				if isTurned(base, o.Trace, &all[n]) {
+					others = append(others, n)
+				}
+			}
+			if x.runs++; x.runs == 1 || len(others) < len(x.turned) {
+				x.turned = others
+			}
 		}
-		if turned > 0 && !failed {
-			harmful[r.Pair] = RaceFound{Failure: i, Turned: turned}
+		if x.runs > 0 && !failed {
+			dependent = append(dependent, x)
+		}
+	}
+	for k := range dependent {
+		x := &dependent[k]
+		if _, known := harmful[x.pair]; !known && !slices.ContainsFunc(dependent, func(y dependence) bool { return y.pair != x.pair && y.within(x) }) {
+			harmful[x.pair] = RaceFound{Failure: i, Turned: x.runs}
+		}
+	}
+	for _, pair := range s.sortedPairs() {
+		if _, known := harmful[pair]; known || slices.ContainsFunc(races, func(r race.Race) bool { return r.Pair == pair }) {
+			continue
+		}
+		for k := range pair {
+			turned, err := s.forestalled(ctx, plan, base, pair[k], pair[1-k], same)
+			if err != nil {
+				return err
+			}
+			if turned > 0 {
+				harmful[pair] = RaceFound{Failure: i, Turned: turned}
+				break
+			}
 		}
 	}
 	return nil
+}
+
+// forestalled reports whether a failing execution ended before it could show a race because one access
+// came before the other, as a read of a pointer that is not set yet. It follows the execution until
+// before the last done access, and then continues at random, forestallRuns times with that access next,
+// and as often with its thread held until the other access has happened on the same object. It returns
+// how many of the latter there were if each did what it was to, each of the former failed in the same
+// way and none of the latter did, and otherwise 0.
+func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trace.Trace, done, other race.Access, same func(trace.Ending) bool) (int, error) {
+	at := -1
+	for i := range base.Events {
+		e := &base.Events[i]
+		if e.Flags&trace.FlagNoDecision == 0 && e.Site == done.Site && e.Op == done.Op {
+			at = i
+		}
+	}
+	if at < 0 || done == other {
+		return 0, nil
+	}
+	for i := range base.Events[at:] {
+		if e := &base.Events[at+i]; e.Site == other.Site && e.Op == other.Op {
+			return 0, nil
+		}
+	}
+	for n := range forestallRuns {
+		p := plan
+		p.Threads, p.Policy, p.Seed = base.Threads, schedule.Random, s.opts.Seed+uint64(n)
+		p.Script = schedule.Steps(base.Events[:at+1])
+		o, err := judged(s.target, verdict{expect: s.expect})(ctx, p)
+		if err != nil || !same(o.Ending) {
+			return 0, err
+		}
+		p.Script = schedule.Steps(base.Events[:at])
+		p.Holds = []schedule.Hold{{Site: done.Site, Thread: base.Events[at].Thread, Until: other.Site, When: schedule.Done, Same: true}}
+		o, err = judged(s.target, verdict{expect: s.expect})(ctx, p)
+		if err != nil || o.Ending.Kind != trace.Clean || len(o.Holds) == 0 || o.Holds[0].Done == 0 {
+			return 0, err
+		}
+	}
+	return forestallRuns, nil
 }
 
 // turns returns two schedules in which event second of an execution comes before event first, if both
@@ -358,11 +434,74 @@ func turns(t *trace.Trace, first, second int) [][]schedule.Step {
 	}
 }
 
-// isTurned reports whether another execution has the access of event second of base and has not had
-// that of event first before it: accesses are the same if their threads have one name and have
+// instance is an instance of a race: two events in the order in which they happened.
+type instance struct {
+	pair          [2]race.Access
+	first, second int
+}
+
+// maxInstances bounds the instances that harm turns, and maxPerRace those of one race.
+const maxInstances, maxPerRace = 128, 16
+
+// instancesOf returns the first instances of races in an execution, as far as both events are scheduling
+// decisions.
+func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
+	var accesses []int
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Flags&trace.FlagNoDecision == 0 && slices.ContainsFunc(races, func(r race.Race) bool {
+			a := race.Access{Site: e.Site, Op: e.Op}
+			return a == r.Pair[0] || a == r.Pair[1]
+		}) {
+			accesses = append(accesses, i)
+		}
+	}
+	for k := range races {
+		pair, n := races[k].Pair, 0
+		for j, second := range accesses {
+			b := &t.Events[second]
+			for _, first := range accesses[:j] {
+				a := &t.Events[first]
+				x, y := race.Access{Site: a.Site, Op: a.Op}, race.Access{Site: b.Site, Op: b.Op}
+				if a.Thread == b.Thread || (x != pair[0] || y != pair[1]) && (x != pair[1] || y != pair[0]) || !overlap(a, b) {
+					continue
+				}
+				if n++; n > maxPerRace || len(all) == maxInstances {
+					break
+				}
+				all = append(all, instance{pair, first, second})
+			}
+		}
+	}
+	return all
+}
+
+// overlap reports whether two accesses have a byte in common.
+func overlap(a, b *trace.Event) bool {
+	x, y := a.Object, b.Object
+	if x.Region() == trace.RegionStack {
+		x, y = y, x // offsets into a stack descend as addresses ascend
+		a, b = b, a
+	}
+	return x <= y && uint64(y-x) < uint64(max(a.Size, 1)) || y <= x && uint64(x-y) < uint64(max(b.Size, 1))
+}
+
+// dependence is an instance on which a failure depends.
+type dependence struct {
+	pair   [2]race.Access
+	turned []int // what was turned with it, itself included: indices of instances, in ascending order
+	runs   int   // executions that turned it
+}
+
+// within reports whether x turned everything that d turned, and more.
+func (d *dependence) within(x *dependence) bool {
+	return len(d.turned) < len(x.turned) && !slices.ContainsFunc(d.turned, func(n int) bool { return !slices.Contains(x.turned, n) })
+}
+
+// isTurned reports whether another execution has the later access of an instance in base and has not
+// had the earlier one before it: accesses are the same if their threads have one name and have
 // performed the instruction as often before.
-func isTurned(base, other *trace.Trace, first, second int) bool {
-	a, b := occurrence(base, first, other), occurrence(base, second, other)
+func isTurned(base, other *trace.Trace, x *instance) bool {
+	a, b := occurrence(base, x.first, other), occurrence(base, x.second, other)
 	return b >= 0 && (a < 0 || b < a)
 }
 
