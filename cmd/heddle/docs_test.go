@@ -16,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
 )
 
 // The documentation's commands are checked: in every block that starts with ```sh, each
@@ -284,6 +285,10 @@ func TestJSONIsDocumented(t *testing.T) {
 			Test    testJSON    `json:"test"`
 			Package packageJSON `json:"package"`
 		}{},
+		"races": struct {
+			Races result.Races    `json:"races"`
+			Sides result.RaceSide `json:"sides"`
+		}{},
 		"record": recordJSON{},
 		"replay": struct {
 			Replay replayJSON     `json:"outcome"`
@@ -299,7 +304,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"man":      manJSON{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
+	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "races": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

@@ -53,7 +53,7 @@ type RaceSide struct {
 	Site   trace.Site
 	Thread trace.ThreadID
 	Stack  []trace.Site // callers, innermost first; nil if unknown
-	Locks  []string     // that the thread held, in the order in which it acquired them
+	Locks  []string     // that the thread held, in the order in which it acquired them; nil if unknown, as in Go
 	Order  string       // memory order of an atomic; otherwise empty
 	Where  string
 }
@@ -234,7 +234,10 @@ func (s *search) detail(f *RaceFound, t *trace.Trace, r *race.Race) {
 			side = 1 - n
 		}
 		x := &f.Sides[side]
-		x.Thread, x.Locks, x.Order = e.Thread, s.locksHeld(t, at), memoryOrder(e)
+		x.Thread, x.Order = e.Thread, memoryOrder(e)
+		if t.Header.Target != "go" {
+			x.Locks = s.locksHeld(t, at)
+		}
 		if int(e.Stack) < len(t.Stacks) {
 			x.Stack = t.Stacks[e.Stack]
 		}

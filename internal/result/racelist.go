@@ -122,6 +122,8 @@ func raceFound(f *engine.RaceFound, r *engine.Report, names *report.Running) Rac
 		if s.Thread >= 0 {
 			id := int(s.Thread)
 			x.Thread = &id
+		}
+		if s.Locks != nil {
 			x.Locks = &s.Locks
 		}
 		out.Sides[i] = x
