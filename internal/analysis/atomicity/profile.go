@@ -1,6 +1,7 @@
 package atomicity
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/heddle-dev/heddle/trace"
@@ -121,4 +122,46 @@ func Exercised(t *trace.Trace, want Triple) bool {
 	p.Add(t, nil)
 	e := p.triples[triple{p.number(want.P), p.number(want.C), p.number(want.R)}]
 	return e != nil && e.Exercised > 0
+}
+
+// savedProfile is a Profile as JSON.
+type savedProfile struct {
+	Runs          int            `json:"runs"`
+	Shared        []Statement    `json:"shared"`
+	Interleavings []Interleaving `json:"interleavings"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p *Profile) MarshalJSON() ([]byte, error) {
+	s := savedProfile{Runs: p.runs}
+	for n := range p.accesses {
+		s.Shared = append(s.Shared, p.statements[n])
+	}
+	slices.SortFunc(s.Shared, Statement.compare)
+	for _, e := range p.triples {
+		if e != nil {
+			s.Interleavings = append(s.Interleavings, e.Interleaving)
+		}
+	}
+	slices.SortFunc(s.Interleavings, func(a, b Interleaving) int { return a.First - b.First })
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Profile) UnmarshalJSON(data []byte) error {
+	var s savedProfile
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	*p = *NewProfile()
+	p.runs = s.Runs
+	for _, a := range s.Shared {
+		p.accesses[p.number(a)] = true
+	}
+	for i := range s.Interleavings {
+		x := &s.Interleavings[i]
+		p.triples[triple{p.number(x.P), p.number(x.C), p.number(x.R)}] = &entry{Interleaving: *x}
+		p.seen = max(p.seen, x.First+1)
+	}
+	return nil
 }
