@@ -1,12 +1,14 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -21,15 +23,26 @@ const (
 
 // Interleaving is an unserializable interleaving that heddle atomicity tried to force.
 type Interleaving struct {
-	Rank    int             `json:"rank"` // from 1
-	Verdict string          `json:"verdict"`
-	Pattern string          `json:"pattern"`
-	Object  string          `json:"object"`
-	P       Statement       `json:"p"`
-	R       Statement       `json:"r"`
-	C       Statement       `json:"c"`
-	Why     string          `json:"why"`
-	Target  strategy.Target `json:"target"`
+	Rank    int       `json:"rank"` // from 1
+	Verdict string    `json:"verdict"`
+	Pattern string    `json:"pattern"`
+	Object  string    `json:"object"`
+	P       Statement `json:"p"`
+	R       Statement `json:"r"`
+	C       Statement `json:"c"`
+	Why     string    `json:"why"`
+	// Gap, Instances and Distance are what the rank follows from (atomicity.Interleaving).
+	Gap       uint64 `json:"gap"`
+	Instances int    `json:"instances"`
+	Distance  uint64 `json:"distance"`
+	// The executions that were made for it (strategy.Target).
+	Tried     int `json:"tried"`
+	Held      int `json:"held"`
+	Met       int `json:"met"`
+	Forced    int `json:"forced"`
+	Failures  int `json:"failures"`
+	Others    int `json:"others"`
+	Execution int `json:"execution,omitempty"`
 }
 
 // Statement is one of its accesses.
@@ -86,7 +99,9 @@ func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) 
 	}
 	out.Profile.Currents, out.Profile.FeasibleCurrents = p.Currents()
 	for n, t := range c.Targets() {
-		i := Interleaving{Rank: n + 1, Pattern: t.Pattern.String(), Target: t, P: statementOf(t.P, names), R: statementOf(t.R, names), C: statementOf(t.C, names)}
+		i := Interleaving{Rank: n + 1, Pattern: t.Pattern.String(), P: statementOf(t.P, names), R: statementOf(t.R, names), C: statementOf(t.C, names),
+			Gap: t.Gap, Instances: t.Instances, Distance: t.Distance,
+			Tried: t.Tried, Held: t.Held, Met: t.Met, Forced: t.Forced, Failures: t.Failures, Others: t.Others, Execution: t.Execution}
 		if tr := c.Recorded(); tr != nil {
 			w := &t.Witness[1]
 			i.Object = names.Object(tr, w.Object, w.Size, len(tr.Events)-1)
@@ -103,32 +118,45 @@ func statementOf(s atomicity.Statement, names *report.Running) Statement {
 
 // verdict returns what forcing a target has shown, and why.
 func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
-	tried := fmt.Sprintf("%s of %s", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
+	failed := t.Message
+	if failed == "" {
+		failed = t.Kind
+	}
 	switch {
 	case t.Failures > 0:
-		why = fmt.Sprintf("execution %s failed: %s", wording.Thousands(t.Execution), t.Message)
-		if t.Message == "" {
-			why = fmt.Sprintf("execution %s failed: %s", wording.Thousands(t.Execution), t.Kind)
-		}
-		return VerdictBug, why
+		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
 	case t.Forced > 0:
-		return VerdictBenign, fmt.Sprintf("it occurred in %s, and none failed", tried)
+		why = fmt.Sprintf("%s of %s had it, and did not fail", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
+		verdict = VerdictBenign
 	case t.Tried == 0:
 		return VerdictNotForced, "the search ended before its turn"
+	default:
+		verdict, why = VerdictNotForced, missed(t, names)
+	}
+	if t.Others > 0 {
+		why += fmt.Sprintf("; %s without it failed, first execution %s: %s", wording.Thousands(t.Others), wording.Thousands(t.Execution), failed)
+	}
+	return verdict, why
+}
+
+// missed returns why an interleaving did not occur.
+func missed(t *strategy.Target, names *report.Running) string {
+	switch {
 	case t.Held == 0:
-		return VerdictNotForced, fmt.Sprintf("no thread came to c before r in %s", wording.Count(t.Tried, "execution"))
+		return fmt.Sprintf("no thread came to c before r in %s", wording.Count(t.Tried, "execution"))
 	case t.Met > 0:
-		return VerdictNotForced, fmt.Sprintf("another thread did r while one waited before c, but p had not been the thread's last access, in %s", wording.Count(t.Tried, "execution"))
+		return fmt.Sprintf("another thread did r while one waited before c, but p had not been the thread's last access, in %s", wording.Count(t.Met, "execution"))
 	}
-	why = fmt.Sprintf("no thread came to r while another waited before c, in %s", wording.Count(t.Held, "execution"))
-	if w := t.Waits; w.Site != 0 {
-		where := names.Place(w.Site, true)
-		if t.Spins {
-			return VerdictNotForced, why + "; the thread of r polls memory at " + where + ", perhaps a synchronisation of the program's own"
-		}
-		return VerdictNotForced, fmt.Sprintf("%s; the thread of r waited: %s at %s", why, w.Op, where)
+	why := fmt.Sprintf("no thread came to r while another waited before c, in %s", wording.Count(t.Held, "execution"))
+	w := t.Waits
+	if w.Site == 0 {
+		return why
 	}
-	return VerdictNotForced, why
+	where := names.Place(w.Site, true)
+	if t.Spins {
+		return why + ": the thread of r polls memory at " + where + ", perhaps a synchronisation of the program's own"
+	}
+	return fmt.Sprintf("%s: the thread of r was in %s at %s", why, cmp.Or(ops.Of(w.Op).Words.Call, w.Op.String()), where)
 }
 
 // interleavingsShown is how many benign interleavings, and how many that were not forced, are listed;

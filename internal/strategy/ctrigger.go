@@ -35,10 +35,10 @@ type ctriggerState struct {
 	Events  int                `json:"events"`
 	Missing []string           `json:"missing,omitempty"`
 	Racing  []trace.Site       `json:"racing,omitempty"`
-	// Targets is nil in phase one.
-	Targets []Target `json:"targets,omitempty"`
-	Turn    int      `json:"turn"` // index into the ways of forcing
-	At      int      `json:"at"`   // index into Targets
+	Forcing bool               `json:"forcing,omitempty"` // phase two
+	Targets []Target           `json:"targets,omitempty"`
+	Turn    int                `json:"turn"` // index into the ways of forcing
+	At      int                `json:"at"`   // index into Targets
 	// Verify are the forcings that an execution with all accesses has to confirm.
 	Verify []forcing `json:"verify,omitempty"`
 	// Trying are the forcings in flight, by the plan's key.
@@ -53,12 +53,15 @@ type Target struct {
 	Tried int `json:"tried"`
 	Held  int `json:"held"`
 	Met   int `json:"met"`
-	// Forced executions had the interleaving, as one that recorded all accesses showed. Failures of
-	// the executions tried failed, the first of them was execution Execution of the search.
-	Forced    int    `json:"forced"`
-	Failures  int    `json:"failures"`
+	// Forced executions had the interleaving, as a repetition that recorded all accesses showed;
+	// Failures of them failed. Others failed without it.
+	Forced   int `json:"forced"`
+	Failures int `json:"failures"`
+	Others   int `json:"others"`
+	// Execution is the number in the search of the first execution that failed: with the interleaving
+	// if there is one, else without. Kind and Message are that failure's.
 	Execution int    `json:"execution,omitempty"`
-	Kind      string `json:"kind,omitempty"` // of that failure
+	Kind      string `json:"kind,omitempty"`
 	Message   string `json:"message,omitempty"`
 	// Waits is set if the thread before c had to go on because no other could, and another did r
 	// later: the operation in which that one waited meanwhile. Spins: it polled memory there, so that
@@ -72,7 +75,8 @@ type forcing struct {
 	Target int    `json:"target"`
 	Way    int    `json:"way"`
 	Seed   uint64 `json:"seed"`
-	Verify bool   `json:"verify,omitempty"`
+	// Verify: it repeats the execution of that number, to record all accesses.
+	Verify int `json:"verify,omitempty"`
 }
 
 const (
@@ -95,7 +99,7 @@ func (c *CTrigger) String() string { return "ctrigger" }
 // Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
 func (c *CTrigger) Stage() Stage {
 	s := Stage{Round: 1, Points: len(c.setting.Points), Waiting: len(c.state.Targets)}
-	if c.state.Targets != nil {
+	if c.state.Forcing {
 		s.Round = 2
 	}
 	return s
@@ -107,11 +111,17 @@ func (c *CTrigger) Profile() *atomicity.Profile { return c.state.Profile }
 // Targets returns the interleavings of phase two, ranked.
 func (c *CTrigger) Targets() []Target { return c.state.Targets }
 
-// Recorded returns the last recording of phase one, to name objects; nil if there is none.
+// Recorded returns the last recording of phase one, to name objects; nil before the first.
 func (c *CTrigger) Recorded() *trace.Trace { return c.recorded }
 
 // Missing says what keeps the profile from being whole.
 func (c *CTrigger) Missing() []string { return c.state.Missing }
+
+// Coverage implements Exhaustive. The search ends, and has not executed everything.
+func (c *CTrigger) Coverage() (Coverage, bool) {
+	missing := append([]string{"only unserializable interleavings were forced"}, c.state.Missing...)
+	return Coverage{Preemptions: -1, Executions: c.state.Seen, Missing: missing}, true
+}
 
 // MarshalBinary implements Strategy.
 func (c *CTrigger) MarshalBinary() ([]byte, error) { return json.Marshal(&c.state) }
@@ -132,7 +142,7 @@ func (c *CTrigger) Next(left int) (Request, bool) {
 	switch {
 	case left == 0:
 		return Request{}, false
-	case s.Targets == nil:
+	case !s.Forcing:
 		if s.Flying > 0 {
 			return Request{}, false
 		}
@@ -211,9 +221,9 @@ func (c *CTrigger) force(f forcing) Request {
 	w := ways[f.Way]
 	plan := schedule.Plan{
 		Policy: w.policy, Stay: w.stay, Seed: f.Seed, Repeat: 1, Points: c.points(&t.Triple), Holds: w.holds(&t.Interleaving),
-		Record: true, Accesses: f.Verify, MaxAccesses: mostRecorded, Timeouts: f.Way%2 == 1 && !c.setting.NoEarlyTimeouts,
+		Record: true, Accesses: f.Verify > 0, MaxAccesses: mostRecorded, Timeouts: f.Way%2 == 1 && !c.setting.NoEarlyTimeouts,
 	}
-	if !f.Verify {
+	if f.Verify == 0 {
 		plan.MaxAccesses = 0
 	}
 	key := 1
@@ -222,7 +232,7 @@ func (c *CTrigger) force(f forcing) Request {
 	}
 	s.Trying[key] = f
 	s.Flying++
-	return Request{Key: key, Plan: plan, Observe: !f.Verify && f.Way == 0}
+	return Request{Key: key, Plan: plan, Observe: f.Verify == 0 && f.Way == 0}
 }
 
 // points returns the scheduling points for a triple.
@@ -270,7 +280,7 @@ func (c *CTrigger) Observe(o *Observation) {
 		return
 	}
 	s.Flying--
-	if s.Targets == nil {
+	if !s.Forcing {
 		c.profiled(o)
 		return
 	}
@@ -280,10 +290,8 @@ func (c *CTrigger) Observe(o *Observation) {
 		return
 	}
 	t := &s.Targets[f.Target]
-	if f.Verify {
-		if tr := o.Outcome.Trace; tr != nil && atomicity.Exercised(tr, t.Triple) {
-			t.Forced++
-		}
+	if f.Verify > 0 {
+		t.verified(o.Outcome, f.Verify)
 		return
 	}
 	t.Tried++
@@ -296,15 +304,29 @@ func (c *CTrigger) Observe(o *Observation) {
 	}
 	if met {
 		t.Met++
-		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, true})
 	}
-	if e := &o.Outcome.Ending; e.Kind.Failed() {
-		if t.Failures++; t.Failures == 1 {
-			t.Execution, t.Kind, t.Message = s.Seen, e.Kind.String(), e.Message
-		}
+	if met || o.Outcome.Ending.Kind.Failed() {
+		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, s.Seen})
 	}
 	if t.Held > 0 && t.Met == 0 && o.Outcome.Trace != nil {
 		t.wait(o.Outcome.Trace, o.Request.Plan.Holds[0].Site)
+	}
+}
+
+// verified takes the repetition, with all accesses, of an execution of the search.
+func (t *Target) verified(o *schedule.Outcome, execution int) {
+	if o.Trace == nil {
+		return
+	}
+	count := &t.Others
+	if atomicity.Exercised(o.Trace, t.Triple) {
+		t.Forced++
+		count = &t.Failures
+	}
+	if e := &o.Ending; e.Kind.Failed() {
+		if *count++; *count == 1 && t.Failures <= 1 {
+			t.Execution, t.Kind, t.Message = execution, e.Kind.String(), e.Message
+		}
 	}
 }
 
@@ -362,7 +384,7 @@ func (c *CTrigger) profiled(o *Observation) {
 		s.Quiet = 0
 	}
 	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile {
-		s.Targets = []Target{}
+		s.Forcing = true
 		for _, i := range s.Profile.Targets() {
 			s.Targets = append(s.Targets, Target{Interleaving: i})
 		}

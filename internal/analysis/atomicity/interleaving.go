@@ -15,7 +15,7 @@ const (
 	Writes
 )
 
-// effectOf returns what an event does to memory, 0 if it is no access.
+// effectOf returns what an event does to memory, 0 if it does not access memory.
 func effectOf(e *trace.Event) Effect {
 	switch e.Op.Class() {
 	case trace.ClassRead, trace.ClassALoad:
@@ -74,14 +74,14 @@ func (p Pattern) String() string {
 	return patternNames[p]
 }
 
-// patternOf returns the pattern of three accesses, 0 if they are serializable. Of the patterns that
-// read-modify-writes have it returns the first.
+// patternOf returns the pattern of three accesses, 0 if they are serializable; for read-modify-writes,
+// which may have several, one of them.
 func patternOf(p, c, r Effect) Pattern {
 	switch {
-	case r&Writes != 0 && p&Reads != 0 && c&Reads != 0:
-		return ReadWriteRead
 	case r&Writes != 0 && p&Writes != 0 && c&Reads != 0:
 		return WriteWriteRead
+	case r&Writes != 0 && p&Reads != 0 && c&Reads != 0:
+		return ReadWriteRead
 	case r&Writes != 0 && p&Reads != 0 && c&Writes != 0:
 		return ReadWriteWrite
 	case r&Reads != 0 && p&Writes != 0 && c&Writes != 0:
@@ -122,7 +122,7 @@ type Interleaving struct {
 	// Witness are p, c and r as some recording showed them.
 	Witness [3]trace.Access `json:"witness"`
 	// Outer are the acquisitions that begin the outermost critical sections of c and r; c's began
-	// after p. 0 if there is none.
+	// after p. 0 without such a section.
 	Outer [2]trace.Site `json:"outer"`
 }
 

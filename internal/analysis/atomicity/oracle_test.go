@@ -246,7 +246,7 @@ func TestAgainstDefinitions(t *testing.T) {
 			got[i.Triple] = i
 			v, ok := want[i.Triple]
 			if !ok {
-				t.Fatalf("seed %d: %+v is no potential interleaving", seed, i.Triple)
+				t.Fatalf("seed %d: %+v should not be an interleaving", seed, i.Triple)
 			}
 			if i.Feasible != v.feasible || i.Exercised > 0 != v.exercised || !v.feasible && i.Pruned != v.pruned {
 				t.Fatalf("seed %d: %+v, want %+v", seed, i, v)

@@ -116,10 +116,17 @@ func (p *Profile) potential(t triple) *entry {
 }
 
 // Exercised reports whether the triple occurs in a recorded execution, among the accesses that were
-// recorded.
+// recorded. If the execution failed while a thread stood before c, that thread counts as having done
+// c: r has changed what c was about to touch.
 func Exercised(t *trace.Trace, want Triple) bool {
+	all := *t
+	for i := range t.Ending.Waiters {
+		if w := &t.Ending.Waiters[i]; w.Ready && w.Site == want.C.Site && w.Op == want.C.Op {
+			all.Events = append(slices.Clip(all.Events), trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Object: w.Object, Size: 1})
+		}
+	}
 	p := NewProfile()
-	p.Add(t, nil)
+	p.Add(&all, nil)
 	e := p.triples[triple{p.number(want.P), p.number(want.C), p.number(want.R)}]
 	return e != nil && e.Exercised > 0
 }

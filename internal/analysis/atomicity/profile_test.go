@@ -116,7 +116,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestExercisedDropsOut: what a recording has shown is no target, and counts once for a recording.
+// TestExercisedDropsOut: what a recording has shown drops out, and counts once for a recording.
 func TestExercisedDropsOut(t *testing.T) {
 	t.Parallel()
 	events := []trace.Event{access(1, 11, trace.OpRead), access(2, 21, trace.OpWrite), access(1, 12, trace.OpWrite)}
@@ -142,5 +142,13 @@ func TestExercisedDropsOut(t *testing.T) {
 	}
 	if atomicity.Exercised(recording(events[0], events[2], events[1]), want) {
 		t.Error("Exercised sees what did not occur")
+	}
+	failed := recording(events[:2]...)
+	if atomicity.Exercised(failed, want) {
+		t.Error("Exercised sees a thread before c where none is")
+	}
+	failed.Ending = trace.Ending{Kind: trace.Signal, Waiters: []trace.Waiter{{Thread: 1, Op: trace.OpWrite, Site: at(12), Object: x, Ready: true, Holder: -1}}}
+	if !atomicity.Exercised(failed, want) {
+		t.Error("Exercised misses the thread before c when the execution failed")
 	}
 }
