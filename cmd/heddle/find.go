@@ -37,10 +37,10 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, an exit status other than 0; with --races-fail a data race as well. Writes the
-trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
-was found, 0 if none was, and 3 if the search was interrupted, or if no execution ended, so
-nothing is known.`
+uncaught exception, an exit status other than 0. A data race does not end the search; it is
+the finding if nothing worse is found. Writes the trace, simplifies it, shows it, and prints
+the command that replays it. Ends with 1 if a bug was found, 0 if none was, and 3 if the
+search was interrupted, or if no execution ended, so nothing is known.`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
@@ -58,8 +58,12 @@ func (c *findCommand) options() (engine.Options, error) {
 		return engine.Options{}, err
 	}
 	opts, err := c.searchFlags.options()
+	if err != nil {
+		return opts, err
+	}
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
-	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
+	opts.Spurious, opts.Simplify = c.Spurious, c.simplify()
+	opts.Races, err = c.races()
 	opts.Simplify.Processes = processes
 	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
 		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
@@ -143,7 +147,7 @@ func (a *app) ended(found *engine.Report, err error) error {
 	case found.Outcome == engine.Unreproduced:
 		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
 	case found.Outcome == engine.Unconfirmed:
-		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races-fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
+		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races=fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
 	case found.Outcome == engine.OnlyIgnored:
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}

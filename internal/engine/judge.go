@@ -31,8 +31,11 @@ type verdict struct {
 	races bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
-	like  *trace.Ending
-	where func(s trace.Site, calls []trace.Site) string // for the message
+	like *trace.Ending
+	// anyEnding makes an execution that failed in another way a race, too, if its accesses race. It
+	// is for executions whose failure was set aside, and for repeating them.
+	anyEnding bool
+	where     func(s trace.Site, calls []trace.Site) string // for the message
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
@@ -92,7 +95,7 @@ func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
 	}
 }
 
-// race turns an execution that ended cleanly but has races into a failed one.
+// race turns an execution that has races into a failed one if it ended cleanly, or if anyEnding is set.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	e := &o.Ending
 	if len(races) == 0 {
@@ -100,7 +103,10 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	}
 	// A race takes precedence over a leak.
 	if withoutLeak(e); e.Kind != trace.Clean {
-		return
+		if !v.anyEnding || e.Kind == trace.Diverged || e.Kind == trace.Unsupported {
+			return
+		}
+		e.Waiters, e.Cycle = nil, nil
 	}
 	r := v.chosen(races)
 	second := &r.Witness[1]

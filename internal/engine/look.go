@@ -97,9 +97,11 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	s.saw(o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every watched execution shows it.
-	if s.opts.RacesFail && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
-		v := verdict{expect: s.expect, where: s.caller}
-		v.race(o, s.unset(o, seen.Races))
+	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
+		if races := s.unset(o, seen.Races); s.wantsRace() {
+			v := verdict{expect: s.expect, where: s.caller, anyEnding: s.knows(o)}
+			v.race(o, races)
+		}
 	}
 	return fresh, nil
 }
