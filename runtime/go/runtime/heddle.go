@@ -175,6 +175,7 @@ var hd struct {
 	watch      bool   // accesses are of interest: recorded, watched, or some are points
 	watching   bool   // the execution is watched for data races (heddle_watch.go)
 	watched    bool   // the execution has been watched from its beginning
+	alone      bool   // the first thread has been the only one, and no timer has been set
 	points     uint64
 	budget     uint64 // points after which the execution is a hang
 	switches   uint32
@@ -370,7 +371,6 @@ func hdStart(gp *g) {
 	hdPolicyBegin()
 	hdHoldsBegin()
 	hdEventBegin()
-	hdWatchBegin()
 	// The same time in every process; later executions of a process are an hour apart.
 	now := hdNanotime()
 	const hour = 3600e9
@@ -385,6 +385,8 @@ func hdStart(gp *g) {
 	if hd.test && gp.goid != 1 { // goroutine 1 runs examples itself
 		hd.runner = hdMainG()
 	}
+	hd.alone = hdBeginsAlone(gp)
+	hdWatchBegin()
 	t := hdAddThread(gp, ^uint32(0), 0, hdNameMain, hd.entry, 0)
 	t.state = hdRunning
 	hd.enabled[0] = 1

@@ -213,6 +213,14 @@ func hdClassOfNosplit(pc uintptr) uint8 {
 	return class
 }
 
+// hdGroupOfNosplit is hdGroupOf for callers that must not grow the stack.
+//
+//go:nosplit
+func hdGroupOfNosplit(pc uintptr) uint8 {
+	hdClassOfNosplit(pc)
+	return hdClasses[(pc^pc>>13)%hdClassSlots].group
+}
+
 // hdAccessPC handles an access that the runtime performs for an instruction of the program; the
 // call returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
