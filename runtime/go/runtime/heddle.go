@@ -119,7 +119,10 @@ type hdThread struct {
 		key, value, trail uint64
 	}
 	access hdAccessing
-	last   struct { // the access it recorded last
+	writes struct { // the map it is about to write, and its instruction
+		addr, pc uintptr
+	}
+	last struct { // the access it recorded last
 		pc, addr, size uintptr
 	}
 	order hdOrder // in a watched execution
