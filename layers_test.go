@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
 	{"internal/target/cprog", "internal/target/goprog"},
 	{"internal/analysis/hb", "internal/analysis/depend"},
-	{"internal/analysis/race"},
+	{"internal/analysis/race", "internal/analysis/atomicity"},
 	{"internal/finding", "internal/observe", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
 	{"internal/report/term", "internal/simplify/stmt"},

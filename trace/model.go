@@ -80,6 +80,28 @@ func (o Object) OffsetBits() uint {
 	return abi.OffsetBits
 }
 
+// Bytes returns numbers of the bytes of an access to o: [first, first+n). They ascend with memory, are
+// aligned as the program's, and differ between regions. (Offsets into a stack count down from its top,
+// whose offset is 0.)
+func (o Object) Bytes(size uint64) (first, n uint64) {
+	if o.Region() != RegionStack {
+		return uint64(o), size
+	}
+	return uint64(o) ^ o.offsets() + 1, min(size, o.Offset()+1)
+}
+
+// ObjectAt is the inverse of Bytes: the object at a byte.
+func ObjectAt(b uint64) Object {
+	o := Object(b - 1)
+	if o.Region() != RegionStack {
+		return Object(b)
+	}
+	return o ^ Object(o.offsets())
+}
+
+// offsets masks the bits of o's offset.
+func (o Object) offsets() uint64 { return 1<<o.OffsetBits() - 1 }
+
 // Channel returns what kind of descriptor the object names ("pipe", "socket", …) and the
 // descriptor that reads from it. ok is false for objects in memory.
 func (o Object) Channel() (kind string, fd int, ok bool) {

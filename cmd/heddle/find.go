@@ -122,6 +122,12 @@ func (c *findCommand) Run(a *app) error {
 	if perr := c.print(a, found); perr != nil {
 		return perr
 	}
+	return a.ended(found, err)
+}
+
+// ended returns the error with which a command ends after a search, nil for a clean one; err is the
+// search's.
+func (a *app) ended(found *engine.Report, err error) error {
 	switch {
 	case found.Finding != nil:
 		if err != nil && a.ctx.Err() == nil && found.Finding.Confirmed {
