@@ -81,7 +81,7 @@ func (c *testCommand) options() (engine.Options, error) {
 	return opts, err
 }
 
-// racesAllowed reports whether races are no failures.
+// racesAllowed reports whether a race is not a failure.
 func (c *testCommand) racesAllowed() bool { return !c.Race || c.Races == "ignore" }
 
 // recipe is how all tests are built and run.
