@@ -30,7 +30,7 @@ const (
 	pairReward = 8
 
 	// The cost of an execution, in scheduling points: restoring the program's memory and handing over
-	// the outcome cost executionCost, and each event that is sent to heddle, eventCost more.
+	// the outcome cost executionCost, and each point of a recorded one costs eventCost more.
 	executionCost, eventCost = 100, 6
 )
 
@@ -72,11 +72,10 @@ func (t *tally) discount() {
 
 // cost estimates the time of an execution, in scheduling points.
 func cost(o *schedule.Outcome) float64 {
-	c := executionCost + float64(o.Points)
 	if o.Trace != nil {
-		c += eventCost * float64(len(o.Trace.Events))
+		return executionCost + (1+eventCost)*float64(o.Points)
 	}
-	return c
+	return executionCost + float64(o.Points)
 }
 
 // shares divides n executions among arms, at least one for each.

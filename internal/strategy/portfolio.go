@@ -175,15 +175,19 @@ func (p *Portfolio) Next(left int) (Request, bool) {
 			}
 		}
 		r := p.queue[0]
+		ok := true
 		if a := p.arms[r.Key]; a.guide == nil {
 			p.queue = p.queue[1:]
-			p.flying++
-			return r, true
+		} else {
+			if p.queue[0].Plan.Repeat--; p.queue[0].Plan.Repeat == 0 {
+				p.queue = p.queue[1:]
+			}
+			r, ok = p.guided(r.Key, left)
 		}
-		if p.queue[0].Plan.Repeat--; p.queue[0].Plan.Repeat == 0 {
-			p.queue = p.queue[1:]
-		}
-		if r, ok := p.guided(r.Key, left); ok {
+		if ok {
+			// Seeds of executions are consecutive, so that no two executions of a search share one.
+			r.Plan.Seed = p.setting.FirstSeed() + p.next
+			p.next += uint64(r.Plan.Repeat)
 			p.flying++
 			return r, true
 		}
@@ -198,8 +202,6 @@ func promise(arm, n int) Request { return Request{Key: arm, Plan: schedule.Plan{
 func (p *Portfolio) guided(arm, left int) (Request, bool) {
 	r, ok := p.arms[arm].guide.Next(left)
 	r.Key = r.Key*len(p.arms) + arm
-	r.Plan.Seed = p.setting.FirstSeed() + p.next
-	p.next++
 	p.plans++
 	return r, ok
 }
@@ -288,11 +290,8 @@ func (p *Portfolio) guide(o *Observation, mine *arm) (pair bool) {
 	return pair
 }
 
-// plan fills in what all plans of the portfolio share. Seeds of executions are consecutive, so that
-// no two executions of a search share one.
+// plan fills in what all plans of the portfolio's samplers share.
 func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
-	plan.Seed = p.setting.FirstSeed() + p.next
-	p.next += uint64(repeat)
 	plan.Repeat = repeat
 	// Every second plan may let timed waits time out early: early time-outs must not hide what
 	// happens without them. Programs without timed waits are not affected. Turns alternate
