@@ -23,7 +23,8 @@ type findCommand struct {
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
-	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`
 	jobsFlag
 	expectFlag
 	racesFlag
@@ -59,6 +60,7 @@ func (c *findCommand) options() (engine.Options, error) {
 	}
 	opts, err := c.searchFlags.options()
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
+	opts.Explain = c.ExplainSearch
 	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
 	opts.Simplify.Processes = processes
 	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
@@ -155,5 +157,8 @@ func (c *findCommand) print(a *app, r *engine.Report) error {
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
 	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
-	return p.Find(r)
+	if err := p.Find(r); err != nil {
+		return err
+	}
+	return p.Strategies(r.Search)
 }

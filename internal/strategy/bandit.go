@@ -1,10 +1,6 @@
 package strategy
 
-import (
-	"slices"
-
-	"github.com/heddle-dev/heddle/schedule"
-)
+import "github.com/heddle-dev/heddle/schedule"
 
 // A portfolio's arms share its executions by probability matching (Goldberg, "Probability Matching, the
 // Magnitude of Reinforcement, and Classifier System Bidding", Machine Learning 1990), with the
@@ -30,8 +26,9 @@ const (
 	pairReward = 8
 
 	// The cost of an execution, in scheduling points: restoring the program's memory and handing over
-	// the outcome cost executionCost, and each point of a recorded one costs eventCost more.
-	executionCost, eventCost = 100, 6
+	// the outcome cost executionCost, a plan costs planCost, and each point of a recorded execution
+	// costs eventCost more.
+	executionCost, planCost, eventCost = 100, 250, 5
 )
 
 // tally is what an arm has yielded.
@@ -50,7 +47,7 @@ type tally struct {
 // saw adds an execution. pair says that it showed a new reads-from pair.
 func (t *tally) saw(o *Observation, pair bool) {
 	t.Executions++
-	t.Cost += cost(o.Outcome)
+	t.Cost += cost(&o.Request.Plan, o.Outcome)
 	if o.Outcome.Ending.Kind.Failed() {
 		t.Failures++
 	}
@@ -71,33 +68,38 @@ func (t *tally) discount() {
 }
 
 // cost estimates the time of an execution, in scheduling points.
-func cost(o *schedule.Outcome) float64 {
+func cost(p *schedule.Plan, o *schedule.Outcome) float64 {
+	c := executionCost + float64(o.Points) + planCost/float64(max(1, p.Repeat))
 	if o.Trace != nil {
-		return executionCost + (1+eventCost)*float64(o.Points)
+		c += eventCost * float64(o.Points)
 	}
-	return executionCost + float64(o.Points)
+	return c
 }
+
+// averageYield returns the reward per unit of cost of all arms together.
+func averageYield(tallies []*tally) float64 {
+	reward, cost := 0.0, 0.0
+	for _, t := range tallies {
+		reward, cost = reward+t.Reward, cost+t.Cost
+	}
+	if reward == 0 {
+		return 0
+	}
+	return reward / cost
+}
+
+// yield estimates an arm's reward per unit of cost, relative to the average: it is the mean of the rate's
+// posterior distribution if rewards come by chance and its prior distribution is that of one reward at the
+// average rate. Few rewards thus say little, and an arm without a past is an average one.
+func (t *tally) yield(average float64) float64 { return (t.Reward + 1) / (t.Cost*average + 1) }
 
 // shares divides n executions among arms, at least one for each.
 func shares(tallies []*tally, n int) []int {
-	rates := make([]float64, len(tallies))
-	best, sum := 0.0, 0.0
+	rates, sum := make([]float64, len(tallies)), 0.0
+	average := averageYield(tallies)
 	for i, t := range tallies {
-		if t.Cost > 0 {
-			rates[i] = t.Reward / t.Cost
-		}
-		best = max(best, rates[i])
-	}
-	for i, t := range tallies {
-		// An arm without a past counts as the best one: nothing speaks against it.
-		if t.Cost == 0 {
-			rates[i] = best
-		}
+		rates[i] = t.yield(average)
 		sum += rates[i]
-	}
-	if sum == 0 {
-		rates = slices.Repeat([]float64{1}, len(tallies))
-		sum = float64(len(tallies))
 	}
 	out := make([]int, len(tallies))
 	for i, rate := range rates {

@@ -22,10 +22,11 @@ type Arm struct {
 
 // Arms implements Explainer.
 func (p *Portfolio) Arms() (arms []Arm) {
-	reward, spent := 0.0, 0.0
+	var tallies []*tally
 	for _, a := range p.arms {
-		reward, spent = reward+a.tally.Reward, spent+a.tally.Cost
+		tallies = append(tallies, &a.tally)
 	}
+	average := averageYield(tallies)
 	for _, a := range p.arms {
 		t := &a.tally
 		why := ""
@@ -36,12 +37,8 @@ func (p *Portfolio) Arms() (arms []Arm) {
 			why = "its turn did not come"
 		case p.turn <= p.openings():
 			why = "the search ended in the opening"
-		case t.Reward == 0 && reward > 0:
-			why = "showed nothing new of late"
-		case reward == 0:
-			why = "no strategy showed anything new of late"
 		default:
-			why = fmt.Sprintf("%.1f times the average yield for its cost, of late", t.Reward/t.Cost/(reward/spent))
+			why = fmt.Sprintf("yield for its cost, of late: %.1f times the average", t.yield(average))
 		}
 		arms = append(arms, Arm{Name: a.String(), Pairs: t.Pairs, Why: why})
 	}

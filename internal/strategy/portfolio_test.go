@@ -161,7 +161,7 @@ func TestTurnsEnd(t *testing.T) {
 }
 
 // TestShares: arms get executions in proportion to what they have yielded for their cost, an arm without a
-// past as many as the best, and none gets nothing.
+// past as many as the average, and none gets nothing; a single reward makes little difference.
 func TestShares(t *testing.T) {
 	plain := func(reward, cost float64) *tally { return &tally{Reward: reward, Cost: cost} }
 	for _, test := range []struct {
@@ -169,10 +169,11 @@ func TestShares(t *testing.T) {
 		n       int
 		want    []int
 	}{
-		{[]*tally{plain(90, 100), plain(45, 100), plain(0, 100)}, 1200, []int{100 + 600, 100 + 300, 100}},
-		{[]*tally{plain(90, 100), plain(90, 200), plain(0, 100)}, 1200, []int{100 + 600, 100 + 300, 100}},
-		{[]*tally{plain(90, 100), plain(0, 100), {}}, 1200, []int{100 + 450, 100, 100 + 450}},
+		{[]*tally{plain(9e9, 1e6), plain(4.5e9, 1e6), plain(0, 1e6)}, 1200, []int{99 + 600, 100 + 300, 100}},
+		{[]*tally{plain(9e9, 1e6), plain(9e9, 2e6), plain(0, 1e6)}, 1200, []int{99 + 600, 100 + 300, 100}},
 		{[]*tally{plain(0, 100), plain(0, 7), {}}, 1200, []int{400, 400, 400}},
+		{[]*tally{plain(1, 1000), plain(0, 1000), plain(0, 1000)}, 1200, []int{550, 325, 325}},
+		{[]*tally{plain(5000, 1000), plain(5000, 1000), {}}, 1200, []int{400, 400, 400}},
 		{[]*tally{plain(90, 100), plain(0, 100)}, 2, []int{1, 1}},
 	} {
 		if got := shares(test.tallies, test.n); !slices.Equal(got, test.want) {
