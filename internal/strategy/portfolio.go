@@ -66,12 +66,11 @@ const (
 	inPlace = 64
 )
 
-// The opening is openingTurns turns in which each arm of opening, which has those of a default search,
-// gets one execution, in this order, with the memory instructions known by then as scheduling points. The
-// turns are short so that each uses what the one before has shown.
-const openingTurns = 8
-
-var opening = []string{"feedback", "race-directed", "pct", "stay"}
+// The opening, of a search that has guides, is openingTurns turns in which each guide and one of the
+// samplers gets one execution, with the memory instructions known by then as scheduling points. The turns
+// are short so that each uses what the one before has shown. docs/exploration.md has the figures behind
+// their number and their order.
+const openingTurns = 16
 
 // arm is a sampler with one of the two sets of scheduling points, or a search that makes its own plans.
 type arm struct {
@@ -179,10 +178,11 @@ func (p *Portfolio) Next(left int) (Request, bool) {
 		if a := p.arms[r.Key]; a.guide == nil {
 			p.queue = p.queue[1:]
 		} else {
-			if p.queue[0].Plan.Repeat--; p.queue[0].Plan.Repeat == 0 {
+			promised := r.Plan.Repeat
+			r, ok = p.guided(r.Key, promised)
+			if p.queue[0].Plan.Repeat -= r.Plan.Repeat; !ok || p.queue[0].Plan.Repeat <= 0 {
 				p.queue = p.queue[1:]
 			}
-			r, ok = p.guided(r.Key, left)
 		}
 		if ok {
 			// Seeds of executions are consecutive, so that no two executions of a search share one.
@@ -203,6 +203,11 @@ func (p *Portfolio) guided(arm, left int) (Request, bool) {
 	r, ok := p.arms[arm].guide.Next(left)
 	r.Key = r.Key*len(p.arms) + arm
 	p.plans++
+	if ok && len(r.Plan.Holds) == 0 {
+		// A plan that directs nothing: any sampler will do, and another one shows more.
+		free := p.samplers[p.rand.IntN(len(p.samplers))].Plan(p.rand, p.seen[set(len(r.Plan.Points) > 0)])
+		r.Plan.Policy, r.Plan.Stay, r.Plan.Depth, r.Plan.Length = free.Policy, free.Stay, free.Depth, free.Length
+	}
 	return r, ok
 }
 
@@ -354,21 +359,19 @@ func (p *Portfolio) nextTurn() []Request {
 
 // open returns a turn of the opening. Where watching is cheap, all of it is watched.
 func (p *Portfolio) open() (plans []Request) {
-	for i, name := range opening {
-		k := slices.IndexFunc(p.arms, func(a *arm) bool {
-			return a.guide != nil && a.guide.String() == name || a.guide == nil && a.sampler.String() == name && a.memory == (len(p.points) > 0)
-		})
-		switch {
-		case k < 0:
-		case p.arms[k].guide != nil:
-			plans = append(plans, promise(k, 1))
-		case p.longest() < cheapCost || i == p.turn%len(opening):
-			plans = append(plans, p.recorded1(k))
-		default:
-			plans = append(plans, p.plan(p.draw(k), k, 1))
-		}
+	guides := len(p.arms) - 2*len(p.samplers)
+	for k := range guides {
+		plans = append(plans, promise(k, 1))
 	}
-	return plans
+	// The last sampler first: POS and Stay have the shallow bugs soonest.
+	k := len(p.arms) - 1 - (p.turn-1)%len(p.samplers)
+	if len(p.points) == 0 {
+		k -= len(p.samplers)
+	}
+	if p.longest() < cheapCost || p.turn%4 == 0 {
+		return append(plans, p.recorded1(k))
+	}
+	return append(plans, p.plan(p.draw(k), k, 1))
 }
 
 // recorded1 returns a watched execution of an arm.

@@ -112,6 +112,12 @@ func (d *RaceDirected) Next(left int) (Request, bool) {
 		Policy: schedule.Random, Seed: d.setting.FirstSeed() + s.Made, Repeat: 1, Record: r.Observe, Points: s.Points,
 		Timeouts: s.Made%2 == 0 && !d.setting.NoEarlyTimeouts,
 	}
+	if !r.Observe && !d.waits {
+		r.Plan.Repeat = sameParameters
+		if left > 0 {
+			r.Plan.Repeat = min(left, sameParameters)
+		}
+	}
 	if i := d.turn(); i >= 0 {
 		p := &s.Pairs[i]
 		p.Tried++
