@@ -31,8 +31,6 @@ func (p *Portfolio) Arms() (arms []Arm) {
 		t := &a.tally
 		why := ""
 		switch {
-		case t.Executions == 0 && a.memory:
-			why = "no memory instruction has raced"
 		case t.Executions == 0:
 			why = "its turn did not come"
 		case p.turn <= p.openings():

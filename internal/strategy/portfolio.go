@@ -55,6 +55,9 @@ const (
 	lastBatch  = 256
 	// sameParameters is how many executions share one draw of a sampler's parameters.
 	sameParameters = 16
+	// Of a sampler's plans, one in syncAlone has synchronisation alone as scheduling points, since
+	// instructions that race may be many and not matter.
+	syncAlone = 4
 	// Watched executions per turn, and what they may cost in total (recording.Cost): programs with
 	// millions of accesses are watched less often.
 	recordings   = 4
@@ -66,27 +69,22 @@ const (
 	inPlace = 64
 )
 
-// The opening, of a search that has guides, is openingTurns turns in which each guide and one of the
-// samplers gets one execution, with the memory instructions known by then as scheduling points. The turns
-// are short so that each uses what the one before has shown. docs/exploration.md has the figures behind
-// their number and their order.
-const openingTurns = 16
+// The opening, of a search that has guides, is openingTurns turns in which each guide gets one execution:
+// their executions without holds are any sampler's. The turns are short so that each uses what the one
+// before has shown. docs/exploration.md has the figures behind their number.
+const openingTurns = 24
 
-// arm is a sampler with one of the two sets of scheduling points, or a search that makes its own plans.
+// arm is a sampler, or a search that makes its own plans.
 type arm struct {
 	sampler Sampler
-	memory  bool
 	guide   guide // nil for a sampler
 	tally   tally
 }
 
 // String returns the arm's name.
 func (a *arm) String() string {
-	switch {
-	case a.guide != nil:
+	if a.guide != nil {
 		return a.guide.String()
-	case a.memory:
-		return a.sampler.String() + " memory"
 	}
 	return a.sampler.String()
 }
@@ -123,10 +121,8 @@ func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
 		g.eager()
 		p.arms = append(p.arms, &arm{guide: g})
 	}
-	for _, memory := range []bool{false, true} {
-		for _, s := range samplers {
-			p.arms = append(p.arms, &arm{sampler: s, memory: memory})
-		}
+	for _, s := range samplers {
+		p.arms = append(p.arms, &arm{sampler: s})
 	}
 	p.grow(s.Points)
 	return p
@@ -136,9 +132,7 @@ func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
 func (p *Portfolio) String() string {
 	words := []string{"portfolio"}
 	for _, a := range p.arms {
-		if !a.memory {
-			words = append(words, a.String())
-		}
+		words = append(words, a.String())
 	}
 	return strings.Join(words, " ")
 }
@@ -202,7 +196,6 @@ func promise(arm, n int) Request { return Request{Key: arm, Plan: schedule.Plan{
 func (p *Portfolio) guided(arm, left int) (Request, bool) {
 	r, ok := p.arms[arm].guide.Next(left)
 	r.Key = r.Key*len(p.arms) + arm
-	p.plans++
 	if ok && len(r.Plan.Holds) == 0 {
 		// A plan that directs nothing: any sampler will do, and another one shows more.
 		free := p.samplers[p.rand.IntN(len(p.samplers))].Plan(p.rand, p.seen[set(len(r.Plan.Points) > 0)])
@@ -295,17 +288,18 @@ func (p *Portfolio) guide(o *Observation, mine *arm) (pair bool) {
 	return pair
 }
 
-// plan fills in what all plans of the portfolio's samplers share.
-func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
+// plan returns the next plan of a sampler.
+func (p *Portfolio) plan(arm, repeat int) Request {
+	memory := len(p.points) > 0 && p.rand.IntN(syncAlone) > 0
+	plan := p.arms[arm].sampler.Plan(p.rand, p.seen[set(memory)])
 	plan.Repeat = repeat
-	// Every second plan may let timed waits time out early: early time-outs must not hide what
-	// happens without them. Programs without timed waits are not affected. Turns alternate
-	// too, since in the early ones every arm has one plan.
-	p.plans++
-	plan.Timeouts = (p.plans+p.turn)%2 == 0 && !p.setting.NoEarlyTimeouts
-	if p.arms[arm].memory {
+	if memory {
 		plan.Points = p.points
 	}
+	// Half of the plans may let timed waits time out early: early time-outs must not hide what
+	// happens without them. Programs without timed waits are not affected.
+	plan.Timeouts = p.rand.IntN(2) == 0 && !p.setting.NoEarlyTimeouts
+	p.plans++
 	return Request{Plan: plan, Key: arm}
 }
 
@@ -317,37 +311,31 @@ func (p *Portfolio) nextTurn() []Request {
 	if after < 0 {
 		return p.open()
 	}
-	usable := p.arms
-	if len(p.points) == 0 {
-		usable = p.arms[:len(p.arms)-len(p.samplers)]
-	}
 	n := lastBatch
 	if after < 6 {
 		n = firstBatch << after
 	}
+	guides := len(p.arms) - len(p.samplers)
 	recorded := p.recordings()
-	plans := make([]Request, 0, recorded+len(usable)*(n+sameParameters-1)/sameParameters)
+	plans := make([]Request, 0, recorded+len(p.arms)*(n+sameParameters-1)/sameParameters)
 	for i := range recorded {
-		// Every sampler gets its turn over the turns, those with memory instructions first:
-		// they are more likely to show new behaviours.
-		guides := len(p.arms) - 2*len(p.samplers)
-		k := len(usable) - 1 - (after*recordings+i)%(len(usable)-guides)
-		plans = append(plans, p.recorded1(k))
+		r := p.plan(guides+(after*recordings+i)%len(p.samplers), 1)
+		r.Plan.Record, r.Observe, r.Plan.SkipAccesses = true, true, p.skip
+		plans = append(plans, r)
 	}
 	cheap := p.setting.RacesFail && p.longest() < cheapCost
-	tallies := make([]*tally, len(usable))
-	for i, a := range usable {
+	tallies := make([]*tally, len(p.arms))
+	for i, a := range p.arms {
 		tallies[i] = &a.tally
 	}
-	for k, left := range shares(tallies, n*len(usable)) {
-		if usable[k].guide != nil {
+	for k, left := range shares(tallies, n*len(p.arms)) {
+		if p.arms[k].guide != nil {
 			plans = append(plans, promise(k, left))
 			continue
 		}
 		for ; left > 0; left -= sameParameters {
-			r := p.plan(p.draw(k), k, min(left, sameParameters))
-			// Early time-outs alternate with every plan, so this makes all four combinations occur.
-			r.Observe = cheap && p.plans/2%2 == 0
+			r := p.plan(k, min(left, sameParameters))
+			r.Observe = cheap && p.plans%2 == 0
 			plans = append(plans, r)
 		}
 	}
@@ -357,34 +345,14 @@ func (p *Portfolio) nextTurn() []Request {
 	return plans
 }
 
-// open returns a turn of the opening. Where watching is cheap, all of it is watched.
+// open returns a turn of the opening.
 func (p *Portfolio) open() (plans []Request) {
-	guides := len(p.arms) - 2*len(p.samplers)
-	for k := range guides {
-		plans = append(plans, promise(k, 1))
+	for k, a := range p.arms {
+		if a.guide != nil {
+			plans = append(plans, promise(k, 1))
+		}
 	}
-	// The last sampler first: POS and Stay have the shallow bugs soonest.
-	k := len(p.arms) - 1 - (p.turn-1)%len(p.samplers)
-	if len(p.points) == 0 {
-		k -= len(p.samplers)
-	}
-	if p.longest() < cheapCost || p.turn%4 == 0 {
-		return append(plans, p.recorded1(k))
-	}
-	return append(plans, p.plan(p.draw(k), k, 1))
-}
-
-// recorded1 returns a watched execution of an arm.
-func (p *Portfolio) recorded1(arm int) Request {
-	r := p.plan(p.draw(arm), arm, 1)
-	r.Plan.Record, r.Observe, r.Plan.SkipAccesses = true, true, p.skip
-	return r
-}
-
-// draw draws the parameters of an arm's next plan.
-func (p *Portfolio) draw(arm int) schedule.Plan {
-	a := p.arms[arm]
-	return a.sampler.Plan(p.rand, p.seen[set(a.memory)])
+	return plans
 }
 
 // recordings returns how many executions of the next turn are watched.

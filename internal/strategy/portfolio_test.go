@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -72,24 +71,21 @@ func TestTurns(t *testing.T) {
 				if plan.Repeat < 1 || plan.Repeat > sameParameters || plan.Accesses {
 					t.Fatalf("turn %d: plan %+v", turn, plan)
 				}
-				if has := len(plan.Points) > 0; arm.guide == nil && has != arm.memory || has && !memory {
+				if has := len(plan.Points) > 0; has && !memory {
 					t.Fatalf("turn %d: %d points where there are %d", turn, len(plan.Points), len(p.points))
 				}
 				all += plan.Repeat
 				executions[arm.String()] += plan.Repeat
-				timeouts[plan.Timeouts][strings.TrimSuffix(arm.String(), " memory")] = true
+				timeouts[plan.Timeouts][arm.String()] = true
 			}
 			p.showTurn(plans, func(r *Request) int { return rapid.IntRange(0, r.Plan.Repeat).Draw(t, "fresh") })
 			if turn < openingTurns {
-				if all != 3 {
+				if all != 2 {
 					t.Fatalf("turn %d of the opening: executions %v", turn, executions)
 				}
 				continue
 			}
 			arms := 2 + len(Samplers())
-			if memory {
-				arms += len(Samplers())
-			}
 			full := arms * min(lastBatch, firstBatch<<(turn-openingTurns))
 			if len(executions) != arms || all < full-arms || all > full+recordings+arms {
 				t.Fatalf("turn %d: %d executions of %d, %v", turn, all, full, executions)
@@ -101,7 +97,7 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		for _, a := range p.arms {
-			if name := a.String(); !a.memory && (!timeouts[true][name] || !timeouts[false][name]) {
+			if name := a.String(); !timeouts[true][name] || !timeouts[false][name] {
 				t.Fatalf("%s has early time-outs always or never", name)
 			}
 		}
