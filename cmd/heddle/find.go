@@ -23,7 +23,8 @@ type findCommand struct {
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
-	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`
 	jobsFlag
 	expectFlag
 	racesFlag
@@ -62,8 +63,10 @@ func (c *findCommand) options() (engine.Options, error) {
 		return opts, err
 	}
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
-	opts.Spurious, opts.Simplify = c.Spurious, c.simplify()
-	opts.Races, err = c.races()
+	opts.Spurious, opts.Simplify, opts.Explain = c.Spurious, c.simplify(), c.ExplainSearch
+	if opts.Races, err = c.races(); err != nil {
+		return opts, err
+	}
 	opts.Simplify.Processes = processes
 	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
 		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
@@ -165,5 +168,8 @@ func (c *findCommand) print(a *app, r *engine.Report) error {
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
 	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
-	return p.Find(r)
+	if err := p.Find(r); err != nil {
+		return err
+	}
+	return p.Strategies(r.Search)
 }

@@ -23,21 +23,22 @@ type search struct {
 	began    time.Time
 	due      atomic.Bool // progress may be reported again
 
-	setting    strategy.Setting
-	shaping    savedOptions // the options as given
-	strategy   strategy.Strategy
-	stage      strategy.Stage
-	flight     flight
-	seen       strategy.Observation // of the current execution
-	expect     int32
-	roomy      bool // heddle chooses the step budget (budget.go)
-	behaviours behaviours
-	races      map[[2]race.Access]raced
-	held       heldRace
-	cut        bool // the output of some execution was truncated
-	leaks      leaks
-	aside      aside
-	external   bool // some execution depended on external nondeterminism
+	setting     strategy.Setting
+	shaping     savedOptions // the options as given
+	strategy    strategy.Strategy
+	stage       strategy.Stage
+	flight      flight
+	seen        strategy.Observation // of the current execution
+	expect      int32
+	roomy       bool // heddle chooses the step budget (budget.go)
+	behaviours  behaviours
+	explanation *explanation // nil unless Options.Explain
+	races       map[[2]race.Access]raced
+	held        heldRace
+	cut         bool // the output of some execution was truncated
+	leaks       leaks
+	aside       aside
+	external    bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
@@ -53,6 +54,9 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 	}
 	if len(s.workers) == 0 {
 		s.workers = []Worker{Local(t)}
+	}
+	if opts.Explain {
+		s.explanation = &explanation{}
 	}
 	if opts.Search != nil {
 		s.strategy = opts.Search(s.setting)
@@ -103,6 +107,7 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.RacesUnconfirmed = s.untold()
 	}
 	r.Coverage = s.coverage()
+	r.Search = s.explanation.all(s.strategy)
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {

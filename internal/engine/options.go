@@ -77,6 +77,9 @@ type Options struct {
 	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
 
+	// Explain fills in Report.Search. Measuring the time of each execution makes a search slower.
+	Explain bool
+
 	// Keep writes a trace as soon as it is available and returns the file name. original is empty
 	// for the execution as found, and the name of that execution's file for the simplified one. If
 	// nil, traces are not written.
