@@ -26,6 +26,7 @@ type findCommand struct {
 	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	jobsFlag
 	expectFlag
+	outputFlags
 	racesFlag
 	spuriousFlag
 	drawFlags
@@ -61,9 +62,9 @@ func (c *findCommand) options() (engine.Options, error) {
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
 	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
 	opts.Simplify.Processes = processes
-	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
-		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
-		// who asks for a number of executions gets it.
+	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.Preemptions == nil {
+		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
+		// of output, so no search with them is complete, and who asks for a number of executions gets it.
 		opts.Search = nil
 	}
 	if c.Runs == 0 && c.Time > 0 {
@@ -90,6 +91,9 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	program, err := c.program(c.Program.words())
+	if err == nil {
+		err = c.outputFlags.set(&program)
+	}
 	if err != nil {
 		return err
 	}

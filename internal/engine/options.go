@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -94,6 +95,9 @@ type Options struct {
 	// Objects names an object of a trace as of an event. Nil means region and offset.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
+
+// MaxOutput is how many bytes of an execution's output are kept; of more, the beginning and the end.
+const MaxOutput = ipc.OutputKept
 
 func (o *Options) delays() schedule.Delays {
 	switch {
