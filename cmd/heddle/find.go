@@ -27,6 +27,7 @@ type findCommand struct {
 	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`
 	jobsFlag
 	expectFlag
+	outputFlags
 	racesFlag
 	spuriousFlag
 	drawFlags
@@ -68,9 +69,9 @@ func (c *findCommand) options() (engine.Options, error) {
 		return opts, err
 	}
 	opts.Simplify.Processes = processes
-	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
-		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
-		// who asks for a number of executions gets it.
+	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.Preemptions == nil {
+		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
+		// of output, so no search with them is complete, and who asks for a number of executions gets it.
 		opts.Search = nil
 	}
 	if c.Runs == 0 && c.Time > 0 {
@@ -97,6 +98,9 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	program, err := c.program(c.Program.words())
+	if err == nil {
+		err = c.outputFlags.set(&program)
+	}
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/oracle"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
@@ -30,6 +31,7 @@ type search struct {
 	flight      flight
 	seen        strategy.Observation // of the current execution
 	expect      int32
+	outputs     *oracle.Oracle
 	roomy       bool // heddle chooses the step budget (budget.go)
 	behaviours  behaviours
 	explanation *explanation // nil unless Options.Explain
@@ -52,6 +54,8 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 		shaping:    opts.shaping(),
 		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, aside: newAside(&opts),
 	}
+	h := t.Header()
+	s.outputs = outputsOf(&h)
 	if len(s.workers) == 0 {
 		s.workers = []Worker{Local(t)}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -114,6 +115,9 @@ const (
 
 // raceShare is the part of Options.Time after which a search for the consequences of a race ends.
 const raceShare = 0.75
+
+// MaxOutput is how many bytes of an execution's output are kept; of more, the beginning and the end.
+const MaxOutput = ipc.OutputKept
 
 func (o *Options) delays() schedule.Delays {
 	switch {
