@@ -294,17 +294,18 @@ func TestJSONIsDocumented(t *testing.T) {
 			Replay replayJSON     `json:"outcome"`
 			Report raceReportJSON `json:"reports"`
 		}{},
-		"simplify": simplifyJSON{},
-		"check":    checkJSON{},
-		"convert":  convertJSON{},
-		"bench":    benchJSON{},
-		"show":     report.View{},
-		"doctor":   diagnosis{},
-		"version":  versionInfo{},
-		"man":      manJSON{},
+		"atomicity": result.Atomicity{},
+		"simplify":  simplifyJSON{},
+		"check":     checkJSON{},
+		"convert":   convertJSON{},
+		"bench":     benchJSON{},
+		"show":      report.View{},
+		"doctor":    diagnosis{},
+		"version":   versionInfo{},
+		"man":       manJSON{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "races": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
+	elsewhere := map[string]string{"atomicity": sections["heddle find"], "doctor": sections["heddle version"], "replay": sections["heddle find"], "races": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

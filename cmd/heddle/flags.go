@@ -131,6 +131,34 @@ type expectFlag struct {
 	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status but 0)."`
 }
 
+// outputFlags say what a good execution prints.
+type outputFlags struct {
+	Expect string `placeholder:"FILE" predictor:"file" help:"${where}Call an execution a failure if what it writes to standard output and standard error, in the order written, is not what FILE holds. For C and C++ programs."`
+	Oracle string `placeholder:"CMD" help:"${where}Call an execution a failure if CMD, a command of sh, ends with a status other than 0 when it reads the execution's output from its standard input; HEDDLE_STATUS is the exit status. CMD runs once for each different output. For C and C++ programs."`
+}
+
+// set adds what the flags say to a program.
+func (f outputFlags) set(p *launch.Program) error {
+	p.Oracle = f.Oracle
+	if f.Expect == "" {
+		return nil
+	}
+	in, err := os.Open(f.Expect)
+	if err != nil {
+		return fmt.Errorf("cannot read the expected output: %w", err)
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, engine.MaxOutput+1))
+	if err != nil {
+		return fmt.Errorf("cannot read the expected output: %w", err)
+	}
+	if len(b) > engine.MaxOutput {
+		return fmt.Errorf("%s is larger than %d kB, and heddle keeps no more of an output: let the program print less, or use --oracle", f.Expect, engine.MaxOutput>>10)
+	}
+	p.ExpectOutput = append([]byte{}, b...)
+	return nil
+}
+
 // status returns the exit status of a good execution.
 func (f expectFlag) status() int32 {
 	if f.ExpectExit == nil {

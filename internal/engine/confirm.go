@@ -92,7 +92,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
 	p.Record, p.Accesses = true, raced
-	v := verdict{expect: s.expect, where: s.caller, races: raced, anyEnding: raced}
+	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller, races: raced, anyEnding: raced}
 	if raced {
 		v.like = &f.outcome.Ending
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/oracle"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
@@ -23,23 +24,25 @@ type search struct {
 	began    time.Time
 	due      atomic.Bool // progress may be reported again
 
-	setting    strategy.Setting
-	shaping    savedOptions // the options as given
-	strategy   strategy.Strategy
-	stage      strategy.Stage
-	flight     flight
-	seen       strategy.Observation // of the current execution
-	expect     int32
-	roomy      bool // heddle chooses the step budget (budget.go)
-	behaviours behaviours
-	races      map[[2]race.Access]raced
-	held       heldRace
-	turnBefore time.Duration // FindRaces: from the beginning, after which no more races are turned
-	turns      bool          // FindRaces
-	cut        bool          // the output of some execution was truncated
-	leaks      leaks
-	aside      aside
-	external   bool // some execution depended on external nondeterminism
+	setting     strategy.Setting
+	shaping     savedOptions // the options as given
+	strategy    strategy.Strategy
+	stage       strategy.Stage
+	flight      flight
+	seen        strategy.Observation // of the current execution
+	expect      int32
+	outputs     *oracle.Oracle
+	roomy       bool // heddle chooses the step budget (budget.go)
+	behaviours  behaviours
+	explanation *explanation // nil unless Options.Explain
+	races       map[[2]race.Access]raced
+	held        heldRace
+	turnBefore  time.Duration // FindRaces: from the beginning, after which no more races are turned
+	turns       bool          // FindRaces
+	cut         bool          // the output of some execution was truncated
+	leaks       leaks
+	aside       aside
+	external    bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
@@ -53,8 +56,13 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 		shaping:    opts.shaping(),
 		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, aside: newAside(&opts),
 	}
+	h := t.Header()
+	s.outputs = outputsOf(&h)
 	if len(s.workers) == 0 {
 		s.workers = []Worker{Local(t)}
+	}
+	if opts.Explain {
+		s.explanation = &explanation{}
 	}
 	if opts.Search != nil {
 		s.strategy = opts.Search(s.setting)
@@ -112,6 +120,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.RacesUnconfirmed = s.untold()
 	}
 	r.Coverage = s.coverage()
+	r.Search = s.explanation.all(s.strategy)
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -77,6 +78,9 @@ type Options struct {
 	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
 
+	// Explain fills in Report.Search. Measuring the time of each execution makes a search slower.
+	Explain bool
+
 	// Keep writes a trace as soon as it is available and returns the file name. original is empty
 	// for the execution as found, and the name of that execution's file for the simplified one. If
 	// nil, traces are not written.
@@ -111,6 +115,9 @@ const (
 
 // raceShare is the part of Options.Time after which a search for the consequences of a race ends.
 const raceShare = 0.75
+
+// MaxOutput is how many bytes of an execution's output are kept; of more, the beginning and the end.
+const MaxOutput = ipc.OutputKept
 
 func (o *Options) delays() schedule.Delays {
 	switch {

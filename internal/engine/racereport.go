@@ -96,16 +96,16 @@ func FindRaces(ctx context.Context, t target.Target, opts Options, progress func
 
 // watched runs a plan of one execution, recorded and watched, and returns the races that it showed.
 func (s *search) watched(ctx context.Context, p schedule.Plan, accesses bool) (schedule.Outcome, []race.Race, error) {
-	v := verdict{expect: s.expect, races: true}
+	v := verdict{expect: s.expect, outputs: s.outputs, races: true}
 	p = v.prepared(p, target.Watches(s.target))
 	p.Record, p.Accesses, p.SkipAccesses = true, p.Accesses || accesses, 0
 	o, err := s.target.Run(ctx, p)
 	if err != nil {
 		return o, nil, err
 	}
+	races := shown(p, &o)
 	v.races = false
-	v.judge(p, &o)
-	return o, shown(p, &o), nil
+	return o, races, v.judge(ctx, p, &o)
 }
 
 // racingSites returns the memory instructions of all races seen.
@@ -326,7 +326,7 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 		for _, script := range turns(base, all[k].first, all[k].second) {
 			p := plan
 			p.Script, p.Threads = script, base.Threads
-			o, err := judged(s.target, verdict{expect: s.expect})(ctx, p)
+			o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -398,13 +398,13 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 		p := plan
 		p.Threads, p.Policy, p.Seed = base.Threads, schedule.Random, s.opts.Seed+uint64(n)
 		p.Script = schedule.Steps(base.Events[:at+1])
-		o, err := judged(s.target, verdict{expect: s.expect})(ctx, p)
+		o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
 		if err != nil || !same(o.Ending) {
 			return 0, err
 		}
 		p.Script = schedule.Steps(base.Events[:at])
 		p.Holds = []schedule.Hold{{Site: done.Site, Thread: base.Events[at].Thread, Until: other.Site, When: schedule.Done, Same: true}}
-		o, err = judged(s.target, verdict{expect: s.expect})(ctx, p)
+		o, err = judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
 		if err != nil || o.Ending.Kind != trace.Clean || len(o.Holds) == 0 || o.Holds[0].Done == 0 {
 			return 0, err
 		}

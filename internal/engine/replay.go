@@ -167,7 +167,9 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	if err != nil {
 		return nil, err
 	}
-	judge(&o.Trace.Ending, opts.ExpectStatus)
+	if err := judge(ctx, &o.Trace.Ending, opts.ExpectStatus, outputsOf(&o.Trace.Header)); err != nil {
+		return nil, err
+	}
 	o.Trace.Header.ExpectStatus = opts.ExpectStatus
 	o.Trace.Header.Strategy = strategy.Describe(plan)
 	return o.Trace, nil

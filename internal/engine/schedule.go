@@ -36,7 +36,8 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 		Repeat: 1, Mode: schedule.Strict, Script: script, Threads: threads,
 		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
 	}
-	v := verdict{expect: opts.ExpectStatus, races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
+	h := t.Header()
+	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&h), races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
 		return caller(opts.Locate, opts.Where, t.Modules(), s, calls)
 	}}
 	o, err := followed(ctx, t, v, plan)
