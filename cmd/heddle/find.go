@@ -10,6 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/suppress"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -29,6 +30,7 @@ type findCommand struct {
 	expectFlag
 	outputFlags
 	racesFlag
+	suppressFlag
 	spuriousFlag
 	drawFlags
 	statsFlag
@@ -97,6 +99,10 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	known, err := suppress.Read(c.Suppressions)
+	if err != nil {
+		return err
+	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
 		err = c.outputFlags.set(&program)
@@ -117,6 +123,9 @@ func (c *findCommand) Run(a *app) error {
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 	opts.Untold = toolchain.Untold
+	if len(c.Suppressions) > 0 {
+		opts.Suppressed = result.Suppressed(known, names)
+	}
 
 	p := a.progress()
 	found, err := engine.Find(a.ctx, t, opts, p.find)

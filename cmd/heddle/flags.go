@@ -131,6 +131,10 @@ type expectFlag struct {
 	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status but 0)."`
 }
 
+type suppressFlag struct {
+	Suppressions []string `placeholder:"FILE" predictor:"file" sep:"none" help:"Do not report what a line of FILE covers, in the syntax of ThreadSanitizer: race:PATTERN, race_top:PATTERN, mutex:PATTERN or deadlock:PATTERN, matched against functions, files and modules. Can be repeated."`
+}
+
 // outputFlags say what a good execution prints.
 type outputFlags struct {
 	Expect string `placeholder:"FILE" predictor:"file" help:"${where}Call an execution a failure if what it writes to standard output and standard error, in the order written, is not what FILE holds. For C and C++ programs."`

@@ -24,10 +24,11 @@ type racesCommand struct {
 	Runs int           `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	earlyFlag
 	expectFlag
+	outputFlags
 	spuriousFlag
-	Suppressions []string `placeholder:"FILE" predictor:"file" sep:"none" help:"Do not report what a line of FILE covers, in the syntax of ThreadSanitizer: race:PATTERN, race_top:PATTERN, mutex:PATTERN or deadlock:PATTERN, matched against functions, files and modules. Can be repeated."`
-	SARIF        string   `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the races and failures to FILE in SARIF, too."`
-	Full         bool     `help:"Show all frames of each stack."`
+	suppressFlag
+	SARIF string `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the races and failures to FILE in SARIF, too."`
+	Full  bool   `help:"Show all frames of each stack."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -52,6 +53,9 @@ func (c *racesCommand) Run(a *app) error {
 		return err
 	}
 	program, err := c.program(c.Program.words())
+	if err == nil {
+		err = c.outputFlags.set(&program)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,6 +76,9 @@ func (c *racesCommand) Run(a *app) error {
 	opts := engine.Options{
 		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts, StopWhenSequential: true,
 		Keep: files.Keep, Where: names.Place, Locate: names.Locate, Objects: names.Object, Untold: toolchain.Untold,
+	}
+	if len(c.Suppressions) > 0 {
+		opts.Suppressed = result.Suppressed(known, names)
 	}
 	if c.Runs == 0 && c.Time > 0 {
 		opts.Stale = staleRaces
@@ -96,6 +103,8 @@ func (c *racesCommand) Run(a *app) error {
 		return errors.New("interrupted")
 	case r.Executions == 0:
 		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", r.Seconds)
+	case out.Outcome == result.Ignored:
+		return errors.New("every execution ended in a suppressed finding: nothing else is known about the program")
 	case out.Outcome == result.Unfinished:
 		return errors.New("no race could be confirmed, so this is neither a finding nor a clean result")
 	}

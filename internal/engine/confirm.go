@@ -72,6 +72,7 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 	}
 	key, _ := s.key(&o.Ending, o.Trace)
 	s.aside.resolve(key, &o.Ending)
+	s.suppress(key, &o.Ending, o.Trace)
 	if !s.count(key) {
 		return false
 	}

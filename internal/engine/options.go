@@ -69,6 +69,10 @@ type Options struct {
 	// analyses. While one is loaded, a race may be ordered after all: it is listed, with
 	// Report.RacesUnconfirmed, but is not a finding. Nil means that no library does.
 	Untold func(path string) bool
+	// Suppressed reports whether a race, a deadlock or a misuse is not to be reported, by the name of a
+	// race's object and the call stacks of those involved, innermost site first. Such findings are set
+	// aside like those in Ignore, and such races are not in Report.Races. It may be nil.
+	Suppressed func(kind trace.Kind, object string, stacks [][]trace.Site) bool
 	// LeakFails reports whether a leaked goroutine is a failure, which it then is if nothing worse
 	// is found. If nil, leaks are only listed in Report.Leaks.
 	LeakFails func(Leak) bool

@@ -129,6 +129,9 @@ func (s *search) named() []Race {
 			return Access{a.Op.String(), a.Site, s.caller(a.Site, x.calls[i])}
 		}
 		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
+		if s.opts.Suppressed != nil && s.opts.Suppressed(trace.Race, r.Name, [][]trace.Site{append([]trace.Site{r.First.Site}, x.calls[0]...), append([]trace.Site{r.Second.Site}, x.calls[1]...)}) {
+			continue
+		}
 		key := text{r.First.Op, r.First.Where, r.Second.Op, r.Second.Where, r.Name}
 		if key.a+key.whereA > key.b+key.whereB {
 			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA

@@ -80,13 +80,7 @@ type Frame struct {
 func RacesOf(found []engine.RaceFound, r *engine.Report, names *report.Running, known suppress.List) Races {
 	whole := Of(r)
 	out := Races{Search: whole.Search, Ended: whole.Ended, Notes: whole.Notes, Races: []RaceFound{}}
-	for _, d := range whole.Findings {
-		if covered(d.Report.Finding.Recorded, names, known) {
-			out.Suppressed++
-			continue
-		}
-		out.Findings = append(out.Findings, d)
-	}
+	out.Suppressed, out.Findings = len(r.Ignored), whole.Findings
 	for i := range found {
 		x := raceFound(&found[i], r, names)
 		if known.Race(x.Object, x.Sides[0].frames(), x.Sides[1].frames()) {
@@ -163,26 +157,27 @@ func (f *Frame) suppressible() suppress.Frame {
 	return suppress.Frame{Funcs: []string{f.Func, f.linkage}, File: f.File, Module: f.Module}
 }
 
-// covered reports whether a failure is a deadlock or a misuse of a lock that is suppressed.
-func covered(t *trace.Trace, names *report.Running, known suppress.List) bool {
-	if t == nil {
+// Suppressed returns the function that engine.Options.Suppressed is, for a list of suppressions.
+func Suppressed(known suppress.List, names *report.Running) func(trace.Kind, string, [][]trace.Site) bool {
+	return func(kind trace.Kind, object string, stacks [][]trace.Site) bool {
+		var all [][]suppress.Frame
+		for _, sites := range stacks {
+			var frames []suppress.Frame
+			for _, f := range framesOf(sites, names) {
+				frames = append(frames, f.suppressible())
+			}
+			all = append(all, frames)
+		}
+		switch kind {
+		case trace.Race:
+			return known.Race(object, all...)
+		case trace.Deadlock:
+			return slices.ContainsFunc(all, func(f []suppress.Frame) bool { return known.Covers(suppress.Deadlock, f) })
+		case trace.Misuse:
+			return slices.ContainsFunc(all, func(f []suppress.Frame) bool { return known.Covers(suppress.Mutex, f) })
+		}
 		return false
 	}
-	kind := map[trace.Kind]suppress.Kind{trace.Deadlock: suppress.Deadlock, trace.Misuse: suppress.Mutex}[t.Ending.Kind]
-	stacks := [][]trace.Site{t.Ending.Stack}
-	for _, w := range t.Ending.Waiters {
-		stacks = append(stacks, append([]trace.Site{w.Site}, t.Stacks[w.Stack]...))
-	}
-	for _, sites := range stacks {
-		var frames []suppress.Frame
-		for _, f := range framesOf(sites, names) {
-			frames = append(frames, f.suppressible())
-		}
-		if kind != "" && known.Covers(kind, frames) {
-			return true
-		}
-	}
-	return false
 }
 
 // text describes an access in one line.
