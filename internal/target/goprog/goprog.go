@@ -56,6 +56,7 @@ var (
 	_ target.Target          = (*Target)(nil)
 	_ target.DebugLaunchable = (*Target)(nil)
 	_ target.RaceWatcher     = (*Target)(nil)
+	_ target.Sharer          = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -102,6 +103,9 @@ func (t *Target) Header() trace.Header { return t.header }
 
 // WatchesRaces implements target.RaceWatcher.
 func (t *Target) WatchesRaces() bool { return true }
+
+// Shares implements target.Sharer.
+func (t *Target) Shares() bool { return !t.cold }
 
 // Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {
