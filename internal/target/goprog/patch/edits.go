@@ -30,6 +30,7 @@ var edits = slices.Concat([]edit{
 	{"runtime/proc.go", "park_m", last, "schedule()", "hdParked(gp)"},
 	{"runtime/proc.go", "findRunnable", before, "if netpollinited() && netpollAnyWaiters() && sched.lastpoll", "if gp, again := hdFind(); gp != nil { return gp, false, false } else if again { goto top }"},
 	{"runtime/proc.go", "Gosched", entry, "", "if hdYield() { return }"},
+	{"runtime/debug.go", "NumGoroutine", entry, "", "hdNumGoroutine()"},
 	{"runtime/proc.go", "goyield", entry, "", "if hdYield() { return }"},
 	{"runtime/coro.go", "coroswitch_m", last, "gogo(&gnext.sched)", "hdCoro(gnext)"},
 
