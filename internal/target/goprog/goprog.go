@@ -28,7 +28,7 @@ type Config struct {
 	// goroutines may, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
-	// PerProcess is how many executions Stream runs in one process, 0 for 2,000. Changes that a test
+	// PerProcess is how many executions Stream runs in one process, 0 for 5,000. Changes that a test
 	// makes to global variables and timers accumulate over them.
 	PerProcess int
 	// Watchdog is how long the program may go without reaching a scheduling point or ending an
@@ -72,7 +72,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		cfg.Watchdog = 10 * time.Second
 	}
 	if cfg.PerProcess == 0 {
-		cfg.PerProcess = 2000
+		cfg.PerProcess = 5000
 	}
 	exe, err := inspect(cfg.Path)
 	if err != nil {
