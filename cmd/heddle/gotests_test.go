@@ -50,7 +50,7 @@ func TestGoWaits(t *testing.T) {
 	if os.Getenv("HEDDLE_WHOLE") != "" {
 		count = "-count=100000"
 	}
-	cleanGoTests(t, "waits", 26, count)
+	cleanGoTests(t, "waits", 27, count)
 }
 
 // One execution is enough only for a test in which no second goroutine was enabled and no

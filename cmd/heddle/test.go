@@ -60,6 +60,11 @@ if some package or test could not be run, or no execution of a test ended in tim
 // in a row, and half of all.
 const staleAfter = 4000
 
+// testPatience ends the simplification of a finding whose executions are long and gain nothing:
+// other tests wait, and heddle simplify can continue. It counts events, so that the result does not
+// depend on the machine.
+const testPatience = 4_000_000
+
 // options are those of each test's search.
 func (c *testCommand) options() (engine.Options, error) {
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 || c.Jobs < 0 {
@@ -75,6 +80,9 @@ func (c *testCommand) options() (engine.Options, error) {
 		opts.Races = engine.RacesIgnored
 	}
 	opts.Simplify = engine.SimplifyOptions{Time: c.Timeout, ExtraTime: c.Timeout / 6}
+	if c.Timeout > 0 {
+		opts.Simplify.Patience = testPatience
+	}
 	if c.Count == 0 {
 		opts.Stale = staleAfter
 	}

@@ -143,7 +143,9 @@ type SimplifyOptions struct {
 	ExtraTime time.Duration
 	NoExtra   bool
 	Endless   bool
-	MaxSteps  int // step budget of an execution; 0 means the target's default
+	// Patience ends the search when long executions gain nothing, as tinertia.Options.Patience.
+	Patience int
+	MaxSteps int // step budget of an execution; 0 means the target's default
 	// Processes is how many targets of the program execute candidates at once, if the target is a
 	// target.Replicator and simplification takes long; 0 means 1. The result does not depend on it.
 	Processes int

@@ -74,7 +74,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
-		Extra: opts.extra(), ExtraTime: opts.ExtraTime,
+		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
 	if err != nil && outOfTime(bounded) {
 		err = nil
@@ -257,6 +257,10 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		return nil
 	}
 	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && simple.Cut {
+		if err == nil && simple.Details.GaveUp {
+			s.note("not simplified: %d executions were not simpler; heddle simplify tries more", simple.Executions)
+			return nil
+		}
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}

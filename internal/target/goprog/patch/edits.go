@@ -30,6 +30,7 @@ var edits = slices.Concat([]edit{
 	{"runtime/proc.go", "park_m", last, "schedule()", "hdParked(gp)"},
 	{"runtime/proc.go", "findRunnable", before, "if netpollinited() && netpollAnyWaiters() && sched.lastpoll", "if gp, again := hdFind(); gp != nil { return gp, false, false } else if again { goto top }"},
 	{"runtime/proc.go", "Gosched", entry, "", "if hdYield() { return }"},
+	{"runtime/debug.go", "NumGoroutine", entry, "", "hdNumGoroutine()"},
 	{"runtime/proc.go", "goyield", entry, "", "if hdYield() { return }"},
 	{"runtime/coro.go", "coroswitch_m", last, "gogo(&gnext.sched)", "hdCoro(gnext)"},
 
@@ -127,7 +128,8 @@ var edits = slices.Concat([]edit{
 	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},
 	{"testing/testing.go", "tRunner", before, "fn(t)", "heddleBegin(t.level, fn)"},
 	{"testing/testing.go", "tRunner", before, "t.signal <- signal", "heddleEnd(t.level, t.isParallel)"},
-	{"testing/testing.go", "runTests", after, "t.Run(test.Name, test.F)", "for heddleRepeats(t) { t.Run(test.Name, test.F) }"},
+	{"testing/testing.go", "runTests", after, "t.Run(test.Name, test.F)", "for heddleRepeats(t, test.Name) { t.Run(test.Name, test.F) }"},
+	{"testing/match.go", "(*matcher).fullName", entry, "", "if heddleRepeated(c, subname) { return subname, true, false }"},
 	{"testing/testing.go", "(*T).report", before, "dstr :=", "if !heddleReports(&t.common) { return }"},
 	{"testing/fuzz.go", "fRunner", before, "fn(f)", "heddleBegin(f.level, fn)"},
 	{"testing/fuzz.go", "fRunner", before, "f.signal <- true", "heddleEnd(f.level, true)"},
