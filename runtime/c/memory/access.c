@@ -70,13 +70,19 @@ static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, u
   // because only the analysis can tell whether the address escapes.
   uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
   uint64_t epoch = (hd_shm->executions + 1) << 32 | hd.points;
-  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->number && filter[i].op == op) return;
+  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->number && filter[i].op == op) {
+    if (HD_UNLIKELY(hd_event_copying)) hd_event_settle();
+    return;
+  }
   filter[i].pc = pc;
   filter[i].addr = addr;
   filter[i].epoch = epoch;
   filter[i].thread = t->number;
   filter[i].op = op;
-  if (!hd_profiles()) return;
+  if (!hd_profiles()) {
+    hd_event_settle();
+    return;
+  }
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
