@@ -8,7 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-// Strategies prints what each strategy of a search did; nothing if there is none.
+// Strategies prints what each strategy of a search did, if there are rows.
 func (p *Printer) Strategies(rows []engine.Explained) error {
 	if len(rows) == 0 {
 		return nil

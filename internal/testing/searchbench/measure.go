@@ -77,7 +77,7 @@ func isExpected(p *program, kind string) bool {
 	return false
 }
 
-// search makes one search. A search that finds nothing is no error.
+// search makes one search. A search that finds nothing returns no error.
 func search(ctx context.Context, s settings, p *program, binary, strategy string, seed int) (r searched, err error) {
 	dir := filepath.Dir(binary)
 	args := slices.Concat([]string{"find", "--json", "--no-simplify", "--stale", "0", "--time", s.Time.String(), "--seed", strconv.Itoa(seed), "-o", filepath.Join(dir, "trace.hdl")}, p.Expect.Options)
