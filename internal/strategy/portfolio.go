@@ -197,6 +197,9 @@ func promise(arm, n int) Request { return Request{Key: arm, Plan: schedule.Plan{
 // guided returns a guide's next plan. The portfolio's key tells the arm and the guide's own key.
 func (p *Portfolio) guided(arm, left int) (Request, bool) {
 	r, ok := p.arms[arm].guide.Next(left)
+	if p.longest() >= cheapCost && p.next%observeEvery != 0 {
+		r.Observe = false
+	}
 	r.Key = r.Key*len(p.arms) + arm
 	return r, ok
 }

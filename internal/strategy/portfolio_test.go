@@ -263,6 +263,27 @@ func TestLongRecordings(t *testing.T) {
 	}
 }
 
+// TestLongOpening: the opening watches programs with many accesses less often.
+func TestLongOpening(t *testing.T) {
+	watched := func(events int) (n int) {
+		p := NewPortfolio(Setting{})
+		for p.inOpening() {
+			p.recorded(&observe.Observation{Events: events, Sent: events}, 1)
+			plans := p.takeTurn()
+			for _, q := range plans {
+				if q.Observe {
+					n += q.Plan.Repeat
+				}
+			}
+			p.showTurn(plans, func(*Request) int { return 0 })
+		}
+		return n
+	}
+	if short, long := watched(10), watched(2*cheapCost); long == 0 || 5*long > short {
+		t.Errorf("of a long program's executions %d are watched, of a short one's %d", long, short)
+	}
+}
+
 // TestWatchedShare: if races are failures and watching is cheap, half of the executions are
 // watched; otherwise a few per round.
 func TestWatchedShare(t *testing.T) {
