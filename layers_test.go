@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"internal/engine"},
 	{"internal/result", "internal/tracefile"},
 	{"internal/launch", "internal/kept", "internal/ignore"},
-	{"internal/debugger", "internal/doctor", "internal/gotest"},
+	{"internal/corpus", "internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/programbench"},
 	{"internal/testing/contract", "internal/testing/goprograms"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/corpus"
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
@@ -29,6 +30,7 @@ type findCommand struct {
 	outputFlags
 	racesFlag
 	spuriousFlag
+	corpusFlags
 	drawFlags
 	statsFlag
 
@@ -50,6 +52,9 @@ const staleFind = "100000"
 func (c *findCommand) options() (engine.Options, error) {
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime != nil && *c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
 		return engine.Options{}, usage.Errorf("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative")
+	}
+	if c.Prune && c.Corpus == "" {
+		return engine.Options{}, usage.Errorf("--prune removes findings of a corpus: it goes with --corpus")
 	}
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
@@ -112,7 +117,7 @@ func (c *findCommand) Run(a *app) error {
 	opts.Untold = toolchain.Untold
 
 	p := a.progress()
-	found, err := engine.Find(a.ctx, t, opts, p.find)
+	kept, found, err := corpus.Find(a.ctx, t, opts, corpus.Options{Dir: c.Corpus, Program: c.Program.name(), Prune: c.Prune}, p.find)
 	p.done()
 	if found.Finding == nil {
 		found.Notes = append(found.Notes, launch.OmittedNotes(t)...)
@@ -123,7 +128,7 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil && found.Finding == nil && found.Outcome != engine.Interrupted {
 		return err
 	}
-	if perr := c.print(a, found); perr != nil {
+	if perr := c.print(a, found, kept); perr != nil {
 		return perr
 	}
 	return a.ended(found, err)
@@ -154,16 +159,23 @@ func (a *app) ended(found *engine.Report, err error) error {
 	return nil
 }
 
-func (c *findCommand) print(a *app, r *engine.Report) error {
+func (c *findCommand) print(a *app, r *engine.Report, kept *result.Kept) error {
+	if kept != nil {
+		r.Notes = append(kept.Notes, r.Notes...)
+	}
 	if a.JSON {
 		out := result.Of(r)
-		out.Seed = c.Seed
+		out.Seed, out.Corpus = c.Seed, kept
 		return a.printJSON(out)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
-	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
-	return p.Find(r)
+	p.Seed, p.EarlyTimeouts, p.Prune = c.Seed, c.EarlyTimeouts, c.Prune
+	if err := p.Find(r); err != nil {
+		return err
+	}
+	p.Kept(kept)
+	return nil
 }

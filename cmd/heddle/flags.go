@@ -140,6 +140,12 @@ func (f outputFlags) set(p *launch.Program) error {
 	return nil
 }
 
+// corpusFlags say where findings are kept from one search to the next.
+type corpusFlags struct {
+	Corpus string `placeholder:"DIR" predictor:"dir" help:"${corpus}"`
+	Prune  bool   `help:"Remove kept findings that no longer fail."`
+}
+
 // status returns the exit status of a good execution.
 func (f expectFlag) status() int32 {
 	if f.ExpectExit == nil {

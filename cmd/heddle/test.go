@@ -25,7 +25,7 @@ type testCommand struct {
 	Subtests        bool `help:"Explore every subtest alone, too."`
 	AllowUnfinished bool `help:"Accept tests of which no execution ended in time, or every one ended in a finding of --ignore: exit with 0 though nothing is known about them."`
 	Jobs            int  `short:"j" default:"1" placeholder:"N" help:"Run executions of a test in up to N processes at once. The first finding is the same for every N."`
-	Prune           bool `help:"Remove kept findings that no longer fail."`
+	corpusFlags
 	drawFlags
 	statsFlag
 	watchdogFlag
@@ -110,7 +110,7 @@ func (c *testCommand) Run(a *app) error {
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Dir: dir,
-		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Processes: c.Jobs,
+		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs,
 	}, &testEvents{app: a, printer: p, begin: c.V})
 	if !a.JSON {
 		err = cmp.Or(err, p.Totals(totals))

@@ -182,7 +182,11 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	if only {
 		spent = fmt.Sprintf("%.2f s in all; ", r.Seconds)
 	}
-	fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
+	if f.Known {
+		fmt.Fprintln(w, "  found before, and not fixed")
+	} else {
+		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
+	}
 	printKey(w, f.Key)
 	if !f.Confirmed {
 		fmt.Fprintln(w, "  not confirmed: it was seen once, and no replay has shown it again")
@@ -213,6 +217,10 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is reported elsewhere
+	}
+	if f.Known {
+		printKnown(w, f.Trace)
+		return nil
 	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
 	if s := found.Simplified; s != nil && s.Trace != "" {
