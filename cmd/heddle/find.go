@@ -31,6 +31,7 @@ type findCommand struct {
 	racesFlag
 	spuriousFlag
 	corpusFlags
+	ciFlags
 	drawFlags
 	statsFlag
 
@@ -95,21 +96,50 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	files, err := c.files(c.Program.name())
+	if err != nil {
+		return err
+	}
+	found, err := c.search(a, opts)
+	var problem error
+	if err != nil && !errors.Is(err, errFound) {
+		problem = errors.New(sentence(err))
+	}
+	files.Find(c.Program.name(), wording.QuotedWords(c.Program.words()), found, problem)
+	return a.withFiles(files, err)
+}
+
+// withFiles writes result files and returns the error with which the command ends, err if they could
+// be written.
+func (a *app) withFiles(files *result.Files, err error) error {
+	werr := files.Write()
+	switch {
+	case werr == nil:
+		return err
+	case err != nil:
+		a.say(sentence(werr))
+		return err
+	}
+	return werr
+}
+
+// search searches and prints the result. The report is nil if the search could not begin or failed.
+func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error) {
 	program, err := c.program(c.Program.words())
 	if err == nil {
 		err = c.outputFlags.set(&program)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, err := a.launcher().Start(a.ctx, program, c.how())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer t.Close()
 	files, err := a.traceWriter(c.Output, c.Program.name()+".hdl", tracefile.Derived(c.Output, "min"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := report.NewRunning(t.Modules)
 	opts.Simplify.Memory = a.memory()
@@ -126,12 +156,12 @@ func (c *findCommand) Run(a *app) error {
 		found.Notes = append(found.Notes, "--strategy has no effect with --runs 1: the first execution is one without preemptions")
 	}
 	if err != nil && found.Finding == nil && found.Outcome != engine.Interrupted {
-		return err
+		return nil, err
 	}
 	if perr := c.print(a, found, kept); perr != nil {
-		return perr
+		return nil, perr
 	}
-	return a.ended(found, err)
+	return found, a.ended(found, err)
 }
 
 // ended returns the error with which a command ends after a search, nil for a clean one; err is the
