@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/tracefile"
@@ -88,10 +89,26 @@ func (k Findings) Files() (names []string) {
 	return names
 }
 
-// Keep writes a finding and returns its file. The same schedule has the same name. Findings that
-// earlier versions stored elsewhere in the package are moved too; note says so.
+// given returns what tells the executions of a program apart: its arguments, input and omitted calls.
+// It is empty for tests, which have directories of their own.
+func given(h *trace.Header) string {
+	var words []string
+	switch {
+	case h.Recipe != nil && h.Recipe.Kind == trace.RecipeProgram:
+		words = slices.Concat(h.Recipe.Packages, h.Recipe.Args)
+	case h.Recipe == nil && len(h.Command) > 1:
+		words = h.Command[1:]
+	}
+	if len(words) == 0 && len(h.Stdin) == 0 && len(h.Omit) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q %q %q", words, h.Stdin, h.Omit)
+}
+
+// Keep writes a finding and returns its file. The same schedule of a program with the same arguments
+// and input has the same name. Findings that earlier versions stored elsewhere in the package are moved too; note says so.
 func (k Findings) Keep(tr *trace.Trace) (name, note string, err error) {
-	sum := sha256.Sum256([]byte(tr.Ending.Kind.String() + schedule.Format(schedule.ScriptOf(tr), tr.Threads)))
+	sum := sha256.Sum256([]byte(tr.Ending.Kind.String() + schedule.Format(schedule.ScriptOf(tr), tr.Threads) + given(&tr.Header)))
 	base := hex.EncodeToString(sum[:8]) + ".hdl"
 	var first error
 	for _, dir := range []string{k.dir, k.fallback} {
