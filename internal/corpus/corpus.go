@@ -164,7 +164,7 @@ func (c *corpus) follow(ctx context.Context, name string, tr *trace.Trace) (*eng
 	}
 	if changed {
 		if _, err := engine.Replay(ctx, c.target, met); err != nil {
-			// Left to the search: what does not replay is no finding.
+			// Left to the search: a finding has to replay.
 			c.note("%s: it failed again, but its replay did not: %v", name, err)
 			return nil, nil
 		}

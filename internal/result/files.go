@@ -26,7 +26,7 @@ type Files struct {
 	log    sarif.Log
 }
 
-// Begin checks that the files can be written, and says in them that there is no result yet. name is
+// Begin checks that the files can be written, and says in them that no result exists yet. name is
 // of the program or tests.
 func (f *Files) Begin(name string) error {
 	for _, file := range []string{f.JUnit, f.SARIF} {
