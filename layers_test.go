@@ -19,7 +19,7 @@ const module = "github.com/heddle-dev/heddle"
 // package without a place and for a place without a package.
 var layers = [][]string{
 	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
-	{"trace"},
+	{"trace", "internal/suppress"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
 	{"internal/symbol/elffile"},
@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"internal/launch", "internal/kept", "internal/ignore"},
 	{"internal/corpus", "internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
-	{"internal/testing/programbench"},
+	{"internal/testing/programbench", "internal/testing/searchbench"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen", "internal/ops/gen"}, // commands: no package can import them
 }
@@ -50,7 +50,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/oracle", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/programbench"}
+var startsProcesses = []string{"internal/oracle", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/programbench", "internal/testing/searchbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

@@ -51,6 +51,7 @@ type commandLine struct {
 	CXX       cxxCommand       `cmd:"" name:"c++" passthrough:"" help:"Compile and link C++ as c++ would, with access hooks and heddle's runtime."`
 	Find      findCommand      `cmd:"" set:"corpus=Keep findings in DIR, in a directory for each program, and try those that are there first, as far as their schedules go in this build." help:"Explore schedules until something breaks; write, simplify and show the trace."`
 	Test      testCommand      `cmd:"" set:"corpus=Keep findings in DIR in place of the packages' _heddle directories, and try those that are there first." help:"Explore schedules of a Go package's tests."`
+	Races     racesCommand     `cmd:"" help:"List the data races of a program, each with what is known about its consequences."`
 	Record    recordCommand    `cmd:"" help:"Run once and write the trace."`
 	Replay    replayCommand    `cmd:"" set:"where=With --schedule: " help:"Run a recorded execution again, and check that it is the same."`
 	Atomicity atomicityCommand `cmd:"" help:"Force the interleavings that break up what a thread does in several steps."`
@@ -220,7 +221,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		fmt.Fprintf(stderr, "heddle: %s\n", parseError(err))
 		return exitUsage
 	}
-	programs := []program{c.Find.Program, c.Record.Program}
+	programs := []program{c.Find.Program, c.Races.Program, c.Record.Program}
 	if !slices.Contains(args, "--") { // which is not among the words of replay
 		programs = append(programs, append(program{c.Replay.Trace}, c.Replay.Args...))
 	}

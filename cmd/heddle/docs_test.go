@@ -285,6 +285,10 @@ func TestJSONIsDocumented(t *testing.T) {
 			Test    testJSON    `json:"test"`
 			Package packageJSON `json:"package"`
 		}{},
+		"races": struct {
+			Races result.Races    `json:"races"`
+			Sides result.RaceSide `json:"sides"`
+		}{},
 		"record": recordJSON{},
 		"replay": struct {
 			Replay replayJSON     `json:"outcome"`
@@ -301,7 +305,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"man":       manJSON{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"atomicity": sections["heddle find"], "doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
+	elsewhere := map[string]string{"atomicity": sections["heddle find"], "doctor": sections["heddle version"], "replay": sections["heddle find"], "races": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

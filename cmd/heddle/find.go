@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/suppress"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -24,11 +25,13 @@ type findCommand struct {
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
-	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`
 	jobsFlag
 	expectFlag
 	outputFlags
 	racesFlag
+	suppressFlag
 	spuriousFlag
 	corpusFlags
 	ciFlags
@@ -41,10 +44,10 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, an exit status other than 0; with --races-fail a data race as well. Writes the
-trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
-was found, 0 if none was, and 3 if the search was interrupted, or if no execution ended, so
-nothing is known.`
+uncaught exception, an exit status other than 0. A data race does not end the search; it is
+the finding if nothing worse is found. Writes the trace, simplifies it, shows it, and prints
+the command that replays it. Ends with 1 if a bug was found, 0 if none was, and 3 if the
+search was interrupted, or if no execution ended, so nothing is known.`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
@@ -65,8 +68,14 @@ func (c *findCommand) options() (engine.Options, error) {
 		return engine.Options{}, err
 	}
 	opts, err := c.searchFlags.options()
+	if err != nil {
+		return opts, err
+	}
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
-	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
+	opts.Spurious, opts.Simplify, opts.Explain = c.Spurious, c.simplify(), c.ExplainSearch
+	if opts.Races, err = c.races(); err != nil {
+		return opts, err
+	}
 	opts.Simplify.Processes = processes
 	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.Preemptions == nil {
 		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
@@ -125,6 +134,10 @@ func (a *app) withFiles(files *result.Files, err error) error {
 
 // search searches and prints the result. The report is nil if the search could not begin or failed.
 func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error) {
+	known, err := suppress.Read(c.Suppressions)
+	if err != nil {
+		return nil, err
+	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
 		err = c.outputFlags.set(&program)
@@ -145,6 +158,9 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 	opts.Untold = toolchain.Untold
+	if len(c.Suppressions) > 0 {
+		opts.Suppressed = result.Suppressed(known, names)
+	}
 
 	p := a.progress()
 	kept, found, err := corpus.Find(a.ctx, t, opts, corpus.Options{Dir: c.Corpus, Program: c.Program.name(), Prune: c.Prune}, p.find)
@@ -182,7 +198,7 @@ func (a *app) ended(found *engine.Report, err error) error {
 	case found.Outcome == engine.Unreproduced:
 		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
 	case found.Outcome == engine.Unconfirmed:
-		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races-fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
+		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races=fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
 	case found.Outcome == engine.OnlyIgnored:
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}
@@ -208,4 +224,9 @@ func (c *findCommand) print(a *app, r *engine.Report, kept *result.Kept) error {
 	}
 	p.Kept(kept)
 	return nil
+	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
+	if err := p.Find(r); err != nil {
+		return nil, err
+	}
+	return p.Strategies(r.Search)
 }

@@ -106,11 +106,34 @@ type spuriousFlag struct {
 }
 
 type racesFlag struct {
-	RacesFail bool `help:"${where}Treat a data race as a failure, even if the program succeeds."`
+	Races     string `placeholder:"HOW" help:"${where}Treat a data race as the finding if the search finds nothing worse (report, the default), as a failure that ends the search (fail), or only list it (ignore)."`
+	RacesFail bool   `hidden:"" help:"The same as --races=fail."`
+}
+
+// given reports whether the user said how to treat races.
+func (f racesFlag) given() bool { return f.Races != "" || f.RacesFail }
+
+// races returns how a search treats races.
+func (f racesFlag) races() (engine.Races, error) {
+	switch {
+	case f.RacesFail && f.Races != "" && f.Races != "fail":
+		return 0, usage.Errorf("--races-fail is the same as --races=fail: it cannot be combined with --races=%s", f.Races)
+	case f.RacesFail || f.Races == "fail":
+		return engine.RacesFail, nil
+	case f.Races == "ignore":
+		return engine.RacesIgnored, nil
+	case f.Races == "" || f.Races == "report":
+		return engine.RacesReported, nil
+	}
+	return 0, usage.Errorf("invalid --races %q: want report, fail or ignore", f.Races)
 }
 
 type expectFlag struct {
 	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status but 0)."`
+}
+
+type suppressFlag struct {
+	Suppressions []string `placeholder:"FILE" predictor:"file" sep:"none" help:"Do not report what a line of FILE covers, in the syntax of ThreadSanitizer: race:PATTERN, race_top:PATTERN, mutex:PATTERN or deadlock:PATTERN, matched against functions, files and modules. Can be repeated."`
 }
 
 // outputFlags say what a good execution prints.

@@ -3,10 +3,13 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/testing/goprograms"
 	"github.com/heddle-dev/heddle/schedule"
@@ -73,6 +76,34 @@ func BenchmarkGoBuilds(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkGoRates is executions per second of heddle test's search on the passing test programs,
+// divided by those of plain go test -race -count, one program after the other. Only the ratios mean
+// something: the two take turns on the same machine.
+func BenchmarkGoRates(b *testing.B) {
+	needRaceDetector(b)
+	built := buildGo(b, "", patch.Options{}, func(p goprograms.Program) bool { return !p.Main && p.Clean() })
+	var ratios []float64
+	for range b.N {
+		for _, name := range built.names("pass") {
+			g := built.start(b, name)
+			opts := goOptions(b, symbol.New(g.Modules(), symbol.Options{}))
+			opts.Time, opts.Stale = time.Second, 0
+			began := time.Now()
+			r, err := engine.Find(b.Context(), g, opts, nil)
+			ours := float64(r.Executions) / time.Since(began).Seconds()
+			g.Close()
+			if err != nil || r.Finding != nil {
+				b.Fatalf("%s: %v %+v", name, err, r.Finding)
+			}
+			theirs := goTestRace(b, name)
+			ratios = append(ratios, ours/theirs)
+			b.Logf("%s: %.0f/s, go test -race %.0f/s: %.2f", name, ours, theirs, ours/theirs)
+		}
+	}
+	b.ReportMetric(slices.Min(ratios), "vs-go-test-race(min)")
+	b.ReportMetric(median(ratios), "vs-go-test-race(median)")
 }
 
 // perSecond does something for two seconds, as often as f says.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -197,6 +198,19 @@ func TestUntoldLibrary(t *testing.T) {
 			prog := filepath.Join(dir, c.program)
 			compileProgram(t, e, "gcc", "-O1", prog)
 			out := runJSON[findJSON](t, dir, c.status, e.find(prog, "--races-fail", "--runs", "300", "--time", "0", "--simplify-time", "1s")...)
+			plain := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--runs", "300", "--time", "0", "-o", "plain.hdl")...)
+			if plain.Outcome != "clean" || !slices.Equal(plain.RacesUnconfirmed, c.unconfirmed) {
+				t.Errorf("by default: %+v", plain)
+			}
+			listed := runJSON[result.Races](t, dir, c.status, "races", "--json", "--runs", "300", "--time", "0", "--", prog)
+			for _, r := range listed.Races {
+				if r.Verdict != "unconfirmed" || !strings.Contains(r.Why, c.library+" may order") {
+					t.Errorf("%+v", r)
+				}
+			}
+			if (len(listed.Races) > 0) != c.races {
+				t.Errorf("races lists %+v", listed.Races)
+			}
 			if (len(out.Races) > 0) != c.races || !slices.Equal(out.RacesUnconfirmed, c.unconfirmed) {
 				t.Errorf("races %v, unconfirmed by %v", out.Races, out.RacesUnconfirmed)
 			}

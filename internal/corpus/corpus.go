@@ -118,7 +118,7 @@ func (c *corpus) concerns(tr *trace.Trace) bool {
 	a, b := tr.Header, c.target.Header()
 	switch tr.Ending.Kind {
 	case trace.Race:
-		if !c.opts.RacesFail {
+		if c.opts.Races == engine.RacesIgnored {
 			return false
 		}
 	case trace.WrongOutput:

@@ -31,7 +31,8 @@ type Found struct {
 type aside struct {
 	executions map[string]int
 	races      []resolvedRace
-	hung       bool // a hang lasted beyond the largest step budget, so later ones count as hangs
+	suppressed []string // keys of findings that Options.Suppressed covers
+	hung       bool     // a hang lasted beyond the largest step budget, so later ones count as hangs
 }
 
 // resolvedRace is the key of a race of two instructions in library functions, whose callers only a
@@ -53,7 +54,27 @@ func (a *aside) resolve(key string, e *trace.Ending) {
 const simplifyShare = 4
 
 // setsAside reports whether some findings do not end the search.
-func (o *Options) setsAside() bool { return o.All || len(o.Ignore) > 0 }
+func (o *Options) setsAside() bool { return o.All || len(o.Ignore) > 0 || o.Suppressed != nil }
+
+// suppress sets a recorded finding aside if Options.Suppressed covers it.
+func (s *search) suppress(key string, e *trace.Ending, t *trace.Trace) {
+	if _, known := s.aside.executions[key]; known || s.opts.Suppressed == nil || t == nil {
+		return
+	}
+	object, stacks := "", [][]trace.Site{e.Stack}
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		object = s.object(witness(t, a.Object, len(t.Events)), a.Object, a.Size)
+		stacks = append(stacks, append([]trace.Site{a.Site}, callsOf(t, a)...))
+	}
+	for _, w := range e.Waiters {
+		stacks = append(stacks, append([]trace.Site{w.Site}, t.Stacks[w.Stack]...))
+	}
+	if s.opts.Suppressed(e.Kind, object, stacks) {
+		s.aside.executions[key] = 0
+		s.aside.suppressed = append(s.aside.suppressed, key)
+	}
+}
 
 func newAside(o *Options) aside {
 	a := aside{executions: map[string]int{}}
@@ -95,6 +116,17 @@ func (s *search) setAside(o *schedule.Outcome) bool {
 		return false
 	}
 	return s.count(key)
+}
+
+// knows reports whether a failed execution shows a finding that was set aside, like setAside, but
+// does not count it.
+func (s *search) knows(o *schedule.Outcome) bool {
+	if !s.opts.setsAside() || !o.Ending.Kind.Failed() || o.Ending.Kind == trace.Hang && s.roomy && !s.aside.hung {
+		return false
+	}
+	key, certain := s.key(&o.Ending, o.Trace)
+	_, ok := s.aside.executions[key]
+	return certain && ok
 }
 
 // count counts an execution with this finding, and reports whether the finding was set aside.
@@ -156,7 +188,7 @@ func (s *search) share(opts *SimplifyOptions) {
 // totals adds the findings set aside to the report.
 func (s *search) totals() {
 	r := s.report
-	for _, k := range slices.Compact(slices.Sorted(slices.Values(s.opts.Ignore))) {
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.opts.Ignore, s.aside.suppressed)))) {
 		r.Ignored = append(r.Ignored, Ignored{k, s.aside.executions[k]})
 	}
 	for i := range r.Findings {

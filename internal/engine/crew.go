@@ -18,6 +18,10 @@ const (
 	crewAfter = 100 * time.Millisecond
 	// crewQueue is how many plans a target has at a time, so that none waits for another target's.
 	crewQueue = 2
+	// sharers is the least number of plans that are executed in a process before the first is judged,
+	// on a target whose executions can share one. A process takes much longer to start than to execute
+	// a few plans, and too many would be executed in vain if the first is accepted.
+	sharers = 6
 )
 
 // crew executes the plans of a simplification on several targets of one program at once. A plan gives
@@ -40,6 +44,7 @@ type crew struct {
 	pending  int             // of starting
 	others   []target.Target // beside target
 	alone    bool            // executions may disturb one another
+	shares   bool            // they share a process nevertheless, which is cheap
 	cancel   context.CancelFunc
 }
 
@@ -48,13 +53,16 @@ type crew struct {
 func newCrew(t target.Target, oracle verdict, opts *SimplifyOptions) *crew {
 	c := &crew{target: t, oracle: oracle, size: opts.Processes, began: time.Now(), eager: opts.eager}
 	if _, ok := target.As[target.Replicator](t); !ok {
-		c.alone = true
+		c.alone, c.shares = true, target.Shares(t)
 	}
 	return c
 }
 
-// width returns how many plans execute at a time at present.
+// width returns how many plans execute at a time at present, or share a process.
 func (c *crew) width() int {
+	if c.shares && target.Shares(c.target) {
+		return sharers
+	}
 	if c.alone || c.size < 2 || !c.eager && time.Since(c.began) < crewAfter {
 		return 1
 	}
@@ -116,7 +124,7 @@ func (c *crew) batch(ctx context.Context, plans []schedule.Plan, look func(int, 
 		look = func(int, *schedule.Outcome) {}
 	}
 	first := 0
-	if len(plans) > 1 && c.width() > 1 {
+	if len(plans) > 1 && !c.alone && c.width() > 1 {
 		n, err := c.together(ctx, plans, look, done)
 		if err != nil || n == len(plans) {
 			return err
@@ -141,6 +149,7 @@ func (c *crew) batch(ctx context.Context, plans []schedule.Plan, look func(int, 
 		if outside(&o) {
 			c.alone = true
 		}
+		c.shares = c.shares && !o.External
 		ended++
 		return done(ended-1, o)
 	})
@@ -152,6 +161,7 @@ func (c *crew) watched(exec schedule.Executor) schedule.Executor {
 	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 		o, err := exec(ctx, p)
 		c.alone = c.alone || err == nil && outside(&o)
+		c.shares = c.shares && !o.External
 		return o, err
 	}
 }

@@ -35,6 +35,7 @@ type exploration struct {
 // in flight.
 func (s *search) explore(ctx context.Context) (*failure, error) {
 	s.flight.rewind()
+	s.explanation.begin()
 	x := &exploration{search: s, ctx: ctx, mu: alone{}}
 	if len(s.workers) > 1 {
 		x.mu = new(sync.Mutex)

@@ -38,8 +38,11 @@ type verdict struct {
 	races bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
-	like  *trace.Ending
-	where func(s trace.Site, calls []trace.Site) string // for the message
+	like *trace.Ending
+	// anyEnding makes an execution that failed in another way a race, too, if its accesses race. It
+	// is for executions whose failure was set aside, and for repeating them.
+	anyEnding bool
+	where     func(s trace.Site, calls []trace.Site) string // for the message
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
@@ -87,13 +90,20 @@ func (v *verdict) judge(ctx context.Context, p schedule.Plan, o *schedule.Outcom
 	if err := judgeBoth(ctx, o, v.expect, v.outputs); err != nil {
 		return err
 	}
+	if v.races {
+		v.race(o, shown(p, o))
+	}
+	return nil
+}
+
+// shown returns the races of the outcome of a plan that was prepared for races, ordered by Pair.
+func shown(p schedule.Plan, o *schedule.Outcome) []race.Race {
 	seen, ok := p.Watcher.(*observe.Observer)
 	switch {
-	case !v.races:
 	case o.Watched != nil:
-		v.race(o, observe.InPlace(o, p.Sites()).Races)
+		return observe.InPlace(o, p.Sites()).Races
 	case ok && o.Trace != nil:
-		v.race(o, seen.Seen().Races)
+		return seen.Seen().Races
 	}
 	return nil
 }
@@ -107,7 +117,7 @@ func judgeBoth(ctx context.Context, o *schedule.Outcome, expect int32, outputs *
 	return err
 }
 
-// race turns an execution that ended cleanly but has races into a failed one.
+// race turns an execution that has races into a failed one if it ended cleanly, or if anyEnding is set.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	e := &o.Ending
 	if len(races) == 0 {
@@ -115,7 +125,10 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	}
 	// A race takes precedence over a leak.
 	if withoutLeak(e); e.Kind != trace.Clean {
-		return
+		if !v.anyEnding || e.Kind == trace.Diverged || e.Kind == trace.Unsupported {
+			return
+		}
+		e.Waiters, e.Cycle = nil, nil
 	}
 	r := v.chosen(races)
 	second := &r.Witness[1]
@@ -147,9 +160,17 @@ func (v *verdict) raceMessage(e *trace.Ending, t *trace.Trace) string {
 }
 
 // stackBefore returns the call stack of a race's earlier access, which a target that watches does not
-// report, if the trace has the access: the last one of its instruction, thread and memory before the
-// later access. Otherwise it returns 0.
+// report, if the trace has the access, and otherwise 0.
 func stackBefore(t *trace.Trace, r *race.Race) uint32 {
+	if i := earlier(t, r); i >= 0 {
+		return t.Events[i].Stack
+	}
+	return 0
+}
+
+// earlier returns the event of a race's earlier access: the last one of its instruction, thread and
+// memory before the later access. It returns -1 if the trace lacks it.
+func earlier(t *trace.Trace, r *race.Race) int {
 	w := &r.Witness[0]
 	for i := min(r.Event, len(t.Events)) - 1; i >= 0; i-- {
 		e := &t.Events[i]
@@ -162,10 +183,10 @@ func stackBefore(t *trace.Trace, r *race.Race) uint32 {
 			from, to = to, from
 		}
 		if to >= from && uint64(to-from) < uint64(max(e.Size, 1)) {
-			return e.Stack
+			return i
 		}
 	}
-	return 0
+	return -1
 }
 
 // chosen returns the race to report: the preferred one if present, else the earliest.

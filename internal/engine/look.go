@@ -42,6 +42,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		// failure, the remaining executions must still run.
 		last = p.observed == p.request.Plan.Repeat
 	}
+	x.explanation.saw(x.strategy, &p.request, fresh, o.Ending.Kind.Failed())
 	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}
 	x.strategy.Observe(&x.seen)
 	switch {
@@ -100,12 +101,14 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		s.report.RacesIncomplete = seen.Incomplete
 		s.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
 	}
-	s.saw(o.Trace, seen.Races)
+	s.saw(p, o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every watched execution shows it.
-	if s.opts.RacesFail && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
-		v := verdict{expect: s.expect, where: s.caller}
-		v.race(o, s.unset(o, seen.Races))
+	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
+		if races := s.unset(o, seen.Races); s.wantsRace() {
+			v := verdict{expect: s.expect, where: s.caller, anyEnding: s.knows(o)}
+			v.race(o, races)
+		}
 	}
 	return fresh, nil
 }

@@ -61,14 +61,18 @@ type Options struct {
 	NoEarlyTimeouts bool
 	EarlyTimeouts   bool
 
-	// RacesFail makes an execution that ends normally but whose recorded accesses race a finding of
-	// kind trace.Race. Find checks every recorded execution, and records more of them where that is
-	// cheap.
-	RacesFail bool
+	// Races says what a data race is to the search. A race is seen only in a watched execution.
+	Races Races
+	// WatchMore watches about half of the executions where that is cheap, as Races == RacesFail does.
+	WatchMore bool
 	// Untold reports whether the library at path orders threads in a way that nothing tells the
 	// analyses. While one is loaded, a race may be ordered after all: it is listed, with
 	// Report.RacesUnconfirmed, but is not a finding. Nil means that no library does.
 	Untold func(path string) bool
+	// Suppressed reports whether a race, a deadlock or a misuse is not to be reported, by the name of a
+	// race's object and the call stacks of those involved, innermost site first. Such findings are set
+	// aside like those in Ignore, and such races are not in Report.Races. It may be nil.
+	Suppressed func(kind trace.Kind, object string, stacks [][]trace.Site) bool
 	// LeakFails reports whether a leaked goroutine is a failure, which it then is if nothing worse
 	// is found. If nil, leaks are only listed in Report.Leaks.
 	LeakFails func(Leak) bool
@@ -77,6 +81,9 @@ type Options struct {
 	StopWhenSequential bool
 	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
+
+	// Explain fills in Report.Search. Measuring the time of each execution makes a search slower.
+	Explain bool
 
 	// Keep writes a trace as soon as it is available and returns the file name. original is empty
 	// for the execution as found, and the name of that execution's file for the simplified one. If
@@ -95,6 +102,23 @@ type Options struct {
 	// Objects names an object of a trace as of an event. Nil means region and offset.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
+
+// Races says what an execution that ends normally, or in a finding that was set aside, is if its
+// accesses race. In every case Report.Races lists the races seen.
+type Races int
+
+const (
+	RacesIgnored Races = iota // as good as one without a race
+	// RacesReported makes the first race that reproduces the finding, of kind trace.Race, if the
+	// search finds nothing worse. The search goes on as if it had not seen the race, except that it
+	// ends after raceShare of Options.Time, which leaves time to simplify the race. With Options.All
+	// it is the same as RacesFail.
+	RacesReported
+	RacesFail // a finding of kind trace.Race, like any other
+)
+
+// raceShare is the part of Options.Time after which a search for the consequences of a race ends.
+const raceShare = 0.75
 
 // MaxOutput is how many bytes of an execution's output are kept; of more, the beginning and the end.
 const MaxOutput = ipc.OutputKept
@@ -119,7 +143,9 @@ type SimplifyOptions struct {
 	ExtraTime time.Duration
 	NoExtra   bool
 	Endless   bool
-	MaxSteps  int // step budget of an execution; 0 means the target's default
+	// Patience ends the search when long executions gain nothing, as tinertia.Options.Patience.
+	Patience int
+	MaxSteps int // step budget of an execution; 0 means the target's default
 	// Processes is how many targets of the program execute candidates at once, if the target is a
 	// target.Replicator and simplification takes long; 0 means 1. The result does not depend on it.
 	Processes int

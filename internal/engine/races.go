@@ -4,8 +4,10 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -17,16 +19,29 @@ type raced struct {
 	calls    [2][]trace.Site // their callers, where known
 	witness  *trace.Trace
 	recorded bool // witness is of a trace, and not bare
+	// plan is of an execution that showed the race, preferably one that skipped no accesses; number is
+	// that execution's.
+	plan   schedule.Plan
+	number int
+	// orders counts the watched executions by which of Pair came first, in the first instance of the
+	// race; of two threads at one instruction, the one with the lower number counts as the first.
+	orders [2]int
 }
 
 // saw adds the races of a watched execution that are not known yet. Without a trace, objects are
 // named only if a later execution that is recorded shows the same race.
-func (s *search) saw(t *trace.Trace, races []race.Race) {
+func (s *search) saw(p *flying, t *trace.Trace, races []race.Race) {
 	for _, r := range races {
-		if x, ok := s.races[r.Pair]; ok && (x.recorded || t == nil) {
+		known, ok := s.races[r.Pair]
+		if !ok || known.plan.SkipAccesses != 0 && p.request.Plan.SkipAccesses == 0 {
+			known.plan, known.number = p.alone(p.observed-1), s.report.Executions
+		}
+		known.orders[order(&r)]++
+		if ok && (known.recorded || t == nil) {
+			s.races[r.Pair] = known
 			continue
 		}
-		x := raced{Race: r, recorded: t != nil}
+		x := raced{Race: r, recorded: t != nil, plan: known.plan, number: known.number, orders: known.orders}
 		if x.recorded {
 			x.witness = witness(t, r.Object, r.Event)
 		} else {
@@ -38,6 +53,15 @@ func (s *search) saw(t *trace.Trace, races []race.Race) {
 		}
 		s.races[r.Pair] = x
 	}
+}
+
+// order returns the index in orders of a race's instance.
+func order(r *race.Race) int {
+	first, second := r.Witness[0], r.Witness[1]
+	if r.Pair[0] == r.Pair[1] && first.Thread > second.Thread || r.Pair[0] != r.Pair[1] && (race.Access{Site: first.Site, Op: first.Op}) != r.Pair[0] {
+		return 1
+	}
+	return 0
 }
 
 // witness returns a trace with just enough of t to name an object as of event at: it contains only
@@ -105,6 +129,9 @@ func (s *search) named() []Race {
 			return Access{a.Op.String(), a.Site, s.caller(a.Site, x.calls[i])}
 		}
 		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
+		if s.opts.Suppressed != nil && s.opts.Suppressed(trace.Race, r.Name, [][]trace.Site{append([]trace.Site{r.First.Site}, x.calls[0]...), append([]trace.Site{r.Second.Site}, x.calls[1]...)}) {
+			continue
+		}
 		key := text{r.First.Op, r.First.Where, r.Second.Op, r.Second.Where, r.Name}
 		if key.a+key.whereA > key.b+key.whereB {
 			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA
@@ -117,19 +144,27 @@ func (s *search) named() []Race {
 	return out
 }
 
-// untold returns the names of the loaded libraries that order threads in a way that is not known,
-// including those that dlopen has loaded so far.
-func (s *search) untold() (names []string) {
-	if s.opts.Untold == nil {
+// untold returns the names of the libraries among modules that order threads in a way that is not
+// known; is may be nil.
+func untold(modules []trace.Module, is func(path string) bool) (names []string) {
+	if is == nil {
 		return nil
 	}
-	for _, m := range s.target.Modules() {
-		if name := filepath.Base(m.Path); !m.Program && s.opts.Untold(m.Path) && !slices.Contains(names, name) {
+	for _, m := range modules {
+		if name := filepath.Base(m.Path); !m.Program && is(m.Path) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
+
+// untoldText says why such libraries make races unconfirmed.
+func untoldText(libraries []string) string {
+	return strings.Join(libraries, ", ") + " may order the accesses in ways that heddle does not know"
+}
+
+// untold returns those of the loaded libraries, including the ones that dlopen has loaded so far.
+func (s *search) untold() []string { return untold(s.target.Modules(), s.opts.Untold) }
 
 // object names an object with Options.Objects, or as region and offset if that is nil.
 func (s *search) object(t *trace.Trace, o trace.Object, size uint32) string {

@@ -72,10 +72,13 @@ type Report struct {
 	NotReproduced int      `json:"notReproduced"`
 	Notes         []string `json:"notes,omitempty"`
 
+	// Search says what each strategy did; nil unless Options.Explain is set.
+	Search []Explained `json:"search,omitempty"`
+
 	// Leaks are the goroutines left by tests, each confirmed in a process of its own.
 	Leaks []Leak `json:"leaks,omitempty"`
 
-	// Ignored are the findings of Options.Ignore, ordered by key. Masked counts the executions
+	// Ignored are the findings of Options.Ignore and those that Options.Suppressed covers, ordered by key. Masked counts the executions
 	// ended by such a finding, or with Options.All by one found before: what they would have
 	// shown later is unknown.
 	Ignored []Ignored `json:"ignored,omitempty"`

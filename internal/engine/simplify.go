@@ -39,7 +39,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded, opts.Locate, opts.Where))
+	oracle := verdictOf(recorded, opts.Locate, opts.Where)
+	if oracle.anyEnding, err = fails(bounded, t, oracle, recorded); err != nil {
+		return nil, err
+	}
+	exec := judged(t, oracle)
 	start := recorded
 	// A hang lasts as long as the step budget. Reordering turns it into a few very long TEIs,
 	// which must then be shortened event by event. Cutting it first leaves nothing to reorder.
@@ -65,12 +69,12 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			return nil, err
 		}
 	}
-	several := newCrew(t, verdictOf(recorded, opts.Locate, opts.Where), &opts)
+	several := newCrew(t, oracle, &opts)
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
-		Extra: opts.extra(), ExtraTime: opts.ExtraTime,
+		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
 	if err != nil && outOfTime(bounded) {
 		err = nil
@@ -111,6 +115,21 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
+}
+
+// fails reports whether a recorded race is of an execution that failed in another way, which the
+// search had set aside. Otherwise only executions that end cleanly show the race as simply.
+func fails(ctx context.Context, t target.Target, oracle verdict, recorded *trace.Trace) (bool, error) {
+	if !oracle.races {
+		return false, nil
+	}
+	plan := replayPlan(recorded)
+	plan.Accesses = false
+	o, err := judged(t, oracle)(ctx, plan)
+	if outOfTime(ctx) {
+		return false, nil
+	}
+	return o.Ending.Kind.Failed() && o.Ending.Kind != trace.Race && o.Ending.Kind != trace.Diverged, err
 }
 
 // recordedAgain replaces the result by an exact recording of the same execution where the trial that
@@ -238,6 +257,10 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		return nil
 	}
 	if simple.Switches == cost.Switches && simple.Preemptions == cost.Preemptions && simple.Events == cost.Events && simple.Cut {
+		if err == nil && simple.Details.GaveUp {
+			s.note("not simplified: %d executions were not simpler; heddle simplify tries more", simple.Executions)
+			return nil
+		}
 		s.note("not simplified: %s before a simpler execution was found", reason(ctx, cmp.Or(err, errTime)))
 		return err
 	}

@@ -30,6 +30,14 @@ func (r *Running) symbols() *symbol.Table {
 // instruction itself and not a return address.
 func (r *Running) Place(s trace.Site, exact bool) string { return r.Locate(s, exact).Text }
 
+// Frames returns the functions at a site, innermost first. exact is as for Place.
+func (r *Running) Frames(s trace.Site, exact bool) []symbol.Frame {
+	if exact {
+		return r.symbols().Exact(s)
+	}
+	return r.symbols().Call(s)
+}
+
 // Locate is a finding.Locate.
 func (r *Running) Locate(s trace.Site, exact bool) finding.Location {
 	return locate(r.symbols(), s, exact)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/junit"
 	"github.com/heddle-dev/heddle/internal/report/sarif"
 	"github.com/heddle-dev/heddle/internal/report/term"
@@ -22,8 +23,9 @@ type Files struct {
 	Version      string // heddle's
 	Root         string // directory to which source files are relative
 
-	suites []junit.Suite
-	log    sarif.Log
+	suites   []junit.Suite
+	results  []sarif.Result
+	problems []string
 }
 
 // Begin checks that the files can be written, and says in them that no result exists yet. name is
@@ -56,8 +58,11 @@ func (f *Files) Write() error {
 	if f.SARIF == "" {
 		return nil
 	}
-	f.log.Version, f.log.Root = f.Version, f.Root
-	return tracefile.WriteWhole(f.SARIF, func(w io.Writer) error { return sarif.Write(w, &f.log) })
+	tool := sarif.Tool{Name: "heddle", Version: f.Version, URL: "https://github.com/heddle-dev/heddle", Rules: map[string]string{}, Problems: f.problems}
+	for _, r := range f.results {
+		tool.Rules[r.Rule] = "An execution that ends with: " + strings.ReplaceAll(r.Rule, "-", " ")
+	}
+	return tracefile.WriteWhole(f.SARIF, func(w io.Writer) error { return sarif.Write(w, tool, f.Root, f.results) })
 }
 
 // Find adds the result of a search for a program's bugs, nil if none could begin; err is the error with
@@ -104,7 +109,7 @@ func (f *Files) Test(out *Test, accepted bool) {
 	switch out.Outcome {
 	case Found:
 		if out.Error != "" {
-			f.log.Problems = append(f.log.Problems, out.Package+" "+out.Test+": "+out.Error)
+			f.problems = append(f.problems, out.Package+" "+out.Test+": "+out.Error)
 		}
 	case Clean:
 		f.add(out.Package, junit.Case{Name: out.Test, Seconds: out.Seconds})
@@ -136,20 +141,25 @@ func (f *Files) Interrupted(err error) {
 // finding adds a failure.
 func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace string) {
 	x, text := d.Finding, &bytes.Buffer{}
-	s := sarif.Finding{Kind: x.Kind, Message: x.Headline(), Key: x.Key, Program: name, Trace: trace}
+	r := sarif.Result{
+		Rule: strings.ReplaceAll(x.Kind, " ", "-"), Level: sarif.Error, Message: x.Headline(), Key: x.Key,
+		Where: sarif.Place{Message: x.Where}, Properties: map[string]string{"program": name},
+	}
 	if strings.Contains(suite, "/") { // a package and its test
-		s.Program = suite + " " + name
+		r.Properties["program"] = suite + " " + name
 	}
 	if d.Shown != nil {
-		s.View = View(d.Shown, nil)
+		v := View(d.Shown, nil)
+		locate(&r, v)
 		if len(d.Shown.Events) <= maxDrawn {
-			_ = term.Render(text, s.View, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
+			_ = term.Render(text, v, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
 		}
 	}
 	if trace != "" {
+		r.Properties["trace"] = trace
 		text.WriteString("\nreplay: heddle replay " + trace + "\n")
 	}
-	f.log.Findings = append(f.log.Findings, s)
+	f.results = append(f.results, r)
 	message := x.Headline()
 	if x.Where != "" {
 		message += " at " + x.Where
@@ -159,7 +169,7 @@ func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace 
 
 // problem adds that nothing is known of something, and why.
 func (f *Files) problem(suite, name string, seconds float64, kind, why string) {
-	f.log.Problems = append(f.log.Problems, name+": "+why)
+	f.problems = append(f.problems, name+": "+why)
 	f.add(suite, junit.Case{Name: name, Seconds: seconds, Error: &junit.Problem{Type: kind, Message: why}})
 }
 
@@ -171,4 +181,36 @@ func (f *Files) add(suite string, c junit.Case) {
 		f.suites = append(f.suites, junit.Suite{Name: suite, Began: time.Now().Add(-time.Duration(c.Seconds * float64(time.Second)))})
 	}
 	f.suites[i].Cases = append(f.suites[i].Cases, c)
+}
+
+// locate sets the places of a result: that of the failure, or the innermost one on its stack that has a
+// source file, the call stack, and what other threads did or wait for.
+func locate(r *sarif.Result, v *report.View) {
+	x := v.Failure
+	if x == nil {
+		return
+	}
+	at := func(place int, message string) sarif.Place {
+		p := &v.Places[place]
+		return sarif.Place{Func: cmp.Or(p.Func, p.Label), File: p.File, Line: p.Line, Message: message}
+	}
+	for _, p := range append([]int{x.Place}, x.Stack...) {
+		if v.Places[p].File != "" {
+			r.Where = at(p, r.Where.Message)
+			break
+		}
+	}
+	if len(x.Stack) > 0 {
+		s := sarif.Stack{Message: x.Title}
+		for _, p := range x.Stack {
+			s.Frames = append(s.Frames, at(p, ""))
+		}
+		r.Stacks = append(r.Stacks, s)
+	}
+	for _, s := range x.Sides {
+		r.Related = append(r.Related, at(s.Place, s.Text))
+	}
+	for _, t := range x.Waits {
+		r.Related = append(r.Related, at(t.Place, t.Text))
+	}
 }

@@ -62,6 +62,19 @@ type Replicator interface {
 	Replica() func(context.Context) (Target, error)
 }
 
+// Sharer is the ability to run executions one after another in a process, in much less time than
+// each in its own. One may affect the next: schedule.Outcome.Shared.
+type Sharer interface {
+	// Shares reports whether the executions of a Stream share processes.
+	Shares() bool
+}
+
+// Shares reports whether the executions of a Stream of t share processes.
+func Shares(t Target) bool {
+	s, ok := As[Sharer](t)
+	return ok && s.Shares()
+}
+
 // Omitter is the ability to omit synchronisation calls that were named when the target was started.
 type Omitter interface {
 	// Omitted returns how often each call was omitted, in the order in which the calls were named.

@@ -4,129 +4,115 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/heddle-dev/heddle/internal/report"
-	"github.com/heddle-dev/heddle/trace"
 )
 
-// required are the properties that the schema of SARIF 2.1.0 requires of its objects, by the property
-// in which they are; in stacks, of the objects within.
+// required are the properties that the schema of SARIF 2.1.0 requires of each object, by the property
+// that holds the object, and allowed all that it has. The schema allows no others.
 var required = map[string][]string{
 	"": {"version", "runs"}, "runs": {"tool"}, "tool": {"driver"}, "driver": {"name"}, "rules": {"id"},
-	"invocations": {"executionSuccessful"}, "toolExecutionNotifications": {"message"},
-	"results": {"message"}, "stacks": {"frames"},
-	// One of two is required: text or id; uri or index. heddle writes the former.
-	"message": {"text"}, "shortDescription": {"text"}, "artifactLocation": {"uri"}, "physicalLocation": {"artifactLocation"},
+	"results": {"message"}, "suppressions": {"kind"}, "stacks": {"frames"},
 }
 
-// check reports the properties that an object in the property called name lacks.
-func check(name string, v any) (missing []string) {
+var allowed = map[string][]string{
+	"":     {"$schema", "version", "runs"},
+	"runs": {"tool", "results", "columnKind", "originalUriBaseIds"},
+	"tool": {"driver"}, "driver": {"name", "version", "informationUri", "rules"},
+	"rules":   {"id", "shortDescription"},
+	"results": {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations", "stacks", "partialFingerprints", "suppressions"},
+	"message": {"text"}, "shortDescription": {"text"},
+	"locations": {"id", "physicalLocation", "logicalLocations", "message"}, "relatedLocations": {"id", "physicalLocation", "logicalLocations", "message"},
+	"location":         {"id", "physicalLocation", "logicalLocations", "message"},
+	"physicalLocation": {"artifactLocation", "region"}, "artifactLocation": {"uri", "uriBaseId"}, "region": {"startLine"},
+	"logicalLocations": {"fullyQualifiedName", "kind"},
+	"stacks":           {"message", "frames"}, "frames": {"location"},
+	"suppressions": {"kind", "justification"}, "SRCROOT": {"uri"},
+}
+
+// maps are objects whose property names are free.
+var maps = []string{"partialFingerprints", "originalUriBaseIds"}
+
+// valid checks an object and everything in it.
+func valid(v any, name string) error {
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			missing = append(missing, check(name, x)...)
+			if err := valid(x, name); err != nil {
+				return err
+			}
 		}
 	case map[string]any:
-		for _, r := range required[name] {
-			if _, ok := v[r]; !ok {
-				missing = append(missing, name+"."+r)
+		for _, p := range required[name] {
+			if v[p] == nil {
+				return fmt.Errorf("%s lacks %s", name, p)
 			}
 		}
-		for k, x := range v {
-			missing = append(missing, check(k, x)...)
+		if (name == "message" || name == "shortDescription") && v["text"] == "" {
+			return fmt.Errorf("%s has no text", name)
+		}
+		for p, x := range v {
+			if !slices.Contains(maps, name) && !slices.Contains(allowed[name], p) {
+				return fmt.Errorf("%s has %s", name, p)
+			}
+			if err := valid(x, p); err != nil {
+				return err
+			}
 		}
 	}
-	return missing
+	return nil
 }
 
-func written(t *testing.T, l *Log) (text string, parsed map[string]any) {
+func written(t *testing.T, root string, results []Result) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, l); err != nil {
+	if err := Write(&b, Tool{Name: "heddle", Version: "1", URL: "https://example.org", Rules: map[string]string{"data-race": "a race", "deadlock": "a deadlock"}}, root, results); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b.Bytes(), &parsed); err != nil {
+	var out map[string]any
+	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
 		t.Fatal(err)
 	}
-	return b.String(), parsed
+	if err := valid(out, ""); err != nil {
+		t.Errorf("%v in\n%s", err, b.String())
+	}
+	return out
 }
 
-func view() *report.View {
-	return &report.View{
-		Places: []report.Place{{Label: "?"}, {Label: "a b.c:12", Func: "work", File: "/src/x/a b.c", Line: 12}, {Label: "libc+0x12"}, {Label: "h.h:3", File: "/usr/include/h.h", Line: 3}},
-		Failure: &report.Failure{
-			Place: 2, Stack: []int{2, 3, 1},
-			Sides: []report.Side{{Text: "T1: write x", Place: 1}, {Text: "T2: read x", Place: 3}},
-			Waits: []report.Wait{{Text: "T1 waits for A", Place: 1}},
+func TestWrite(t *testing.T) {
+	out := written(t, "/src", []Result{
+		{
+			Rule: "data-race", Level: Error, Message: "race", Notes: []string{"more"}, Key: "k", Where: Place{Func: "f", File: "/src/a b.c", Line: 3},
+			Related: []Place{{File: "/usr/x.c", Line: 4, Message: "read"}}, Stacks: []Stack{{"write", []Place{{Func: "f", File: "/src/a b.c", Line: 3}, {Func: "main"}}}},
 		},
-	}
-}
-
-func TestRequiredProperties(t *testing.T) {
-	for _, l := range []*Log{
-		{Root: "/src"},
-		{Root: "/src", Problems: []string{"prog: no memory"}},
-		{Version: "1.2", Root: "/src", Findings: []Finding{
-			{Kind: "data race", Message: "data race: …", Key: "data-race@a.c:12#12345678", Program: "p", Trace: "p.hdl", View: view()},
-			{Kind: "hang", Message: "hang", Program: "p"},
-			{Kind: "data race", Message: "another", Program: "p", View: &report.View{Places: []report.Place{{Label: "?"}}, Failure: &report.Failure{}}},
-		}},
+		{Rule: "other", Level: Note, Message: "n", Suppressed: "known"},
+	})
+	text, _ := json.Marshal(out)
+	for _, want := range []string{
+		`"uri":"a%20b.c","uriBaseId":"SRCROOT"`, `"uri":"file:///usr/x.c"`, `"startLine":3`, `"text":"race\nmore"`, `"ruleIndex":0`,
+		`"suppressions":[{"justification":"known","kind":"external"}]`, `"SRCROOT":{"uri":"file:///src/"}`, `"version":"2.1.0"`,
 	} {
-		text, parsed := written(t, l)
-		if missing := check("", parsed); len(missing) > 0 {
-			t.Errorf("%v are missing in\n%s", missing, text)
-		}
-		run := parsed["runs"].([]any)[0].(map[string]any)
-		// Absent results would mean that they were not computed.
-		results, ok := run["results"].([]any)
-		if !ok || len(results) != len(l.Findings) {
-			t.Errorf("%d results, want %d", len(results), len(l.Findings))
-		}
-		rules := run["tool"].(map[string]any)["driver"].(map[string]any)["rules"].([]any)
-		for i, r := range results {
-			r := r.(map[string]any)
-			rule := rules[int(r["ruleIndex"].(float64))].(map[string]any)
-			if rule["id"] != r["ruleId"] || r["ruleId"] != "heddle/"+strings.ReplaceAll(l.Findings[i].Kind, " ", "-") {
-				t.Errorf("result %d is of rule %v, which is %v", i, r["ruleId"], rule["id"])
-			}
-		}
-		success := run["invocations"].([]any)[0].(map[string]any)["executionSuccessful"]
-		if success != (len(l.Problems) == 0) {
-			t.Errorf("successful: %v, with the problems %q", success, l.Problems)
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is not in\n%s", want, text)
 		}
 	}
-	// The check itself notices what is missing.
-	if missing := check("", map[string]any{"version": "2.1.0", "runs": []any{map[string]any{"results": []any{map[string]any{}}}}}); len(missing) != 2 {
-		t.Errorf("missing %v, want runs.tool and results.message", missing)
+	results := out["runs"].([]any)[0].(map[string]any)["results"].([]any)
+	if _, ok := results[1].(map[string]any)["ruleIndex"]; ok || len(results) != 2 {
+		t.Errorf("results %v", results)
+	}
+	// No results is an empty list, which says that the tool ran.
+	if empty, _ := json.Marshal(written(t, "", nil)); !strings.Contains(string(empty), `"results":[]`) {
+		t.Errorf("%s", empty)
 	}
 }
 
-// Names of files are URIs, relative to the root if they are there. A failure in a library is shown at
-// the innermost place with a source.
-func TestPlaces(t *testing.T) {
-	text, _ := written(t, &Log{Root: "/src/x", Findings: []Finding{{Kind: "signal", Message: "m", View: view()}}})
-	for _, want := range []string{`"uri": "a%20b.c"`, `"uriBaseId": "SRCROOT"`, `"uri": "file:///usr/include/h.h"`, `"uri": "file:///src/x/"`, `"fullyQualifiedName": "libc+0x12"`, `"text": "T1: write x"`, `"text": "T1 waits for A"`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
-		}
-	}
-	l := &Log{Root: "/src/x"}
-	v := view()
-	if at := l.best(v); at != 3 {
-		t.Errorf("place %d, want that of the header", at)
-	}
-	if got := fmt.Sprint(l.artifact("/src/y/z.c"), l.artifact("rel/z.c")); got != "{file:///src/y/z.c } {rel/z.c SRCROOT}" {
-		t.Error(got)
-	}
-}
-
-// Every kind of failure has a description.
-func TestDescriptions(t *testing.T) {
-	for k := trace.Kind(0); k.String() != "unknown"; k++ {
-		if _, ok := descriptions[k.String()]; ok != k.Failed() {
-			t.Errorf("%v: described: %v", k, ok)
+// The check rejects what the schema does.
+func TestValid(t *testing.T) {
+	for _, text := range []string{`{"runs": []}`, `{"version": "2.1.0", "runs": [{"results": []}]}`, `{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "x"}}, "more": 1}]}`} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil || valid(v, "") == nil {
+			t.Errorf("%s is valid (%v)", text, err)
 		}
 	}
 }

@@ -188,14 +188,14 @@ func TestAcceptable(t *testing.T) {
 		v     verdict
 		maybe bool
 	}{
-		{"simpler", candidate{bound: unbounded}, verdict{true, trace.Cost{Switches: 1}, other}, true},
-		{"another bug", candidate{bound: unbounded}, verdict{false, trace.Cost{Switches: 1}, other}, false},
-		{"more switches than the script", candidate{bound: 0}, verdict{true, trace.Cost{Switches: 1}, other}, false},
-		{"as many", candidate{bound: 1}, verdict{true, trace.Cost{Switches: 1}, other}, true},
-		{"as simple", candidate{bound: unbounded}, verdict{true, cur, other}, false},
-		{"as simple, which will do", candidate{bound: unbounded, equal: true}, verdict{true, cur, other}, true},
-		{"the current one", candidate{bound: unbounded, equal: true}, verdict{true, cur, s.cur.trace}, false},
-		{"forgotten", candidate{bound: unbounded}, verdict{true, trace.Cost{}, nil}, false},
+		{"simpler", candidate{bound: unbounded}, verdict{same: true, cost: trace.Cost{Switches: 1}, trace: other}, true},
+		{"another bug", candidate{bound: unbounded}, verdict{cost: trace.Cost{Switches: 1}, trace: other}, false},
+		{"more switches than the script", candidate{bound: 0}, verdict{same: true, cost: trace.Cost{Switches: 1}, trace: other}, false},
+		{"as many", candidate{bound: 1}, verdict{same: true, cost: trace.Cost{Switches: 1}, trace: other}, true},
+		{"as simple", candidate{bound: unbounded}, verdict{same: true, cost: cur, trace: other}, false},
+		{"as simple, which will do", candidate{bound: unbounded, equal: true}, verdict{same: true, cost: cur, trace: other}, true},
+		{"the current one", candidate{bound: unbounded, equal: true}, verdict{same: true, cost: cur, trace: s.cur.trace}, false},
+		{"forgotten", candidate{bound: unbounded}, verdict{same: true}, false},
 	} {
 		if got := s.acceptable(&c.cand, &c.v); got != c.maybe {
 			t.Errorf("%s: %v", c.what, got)
@@ -203,7 +203,7 @@ func TestAcceptable(t *testing.T) {
 	}
 	back := s.cur.trace
 	s.setCurrent(other)
-	if s.acceptable(&candidate{bound: unbounded, equal: true}, &verdict{true, cur, back}) {
+	if s.acceptable(&candidate{bound: unbounded, equal: true}, &verdict{same: true, cost: cur, trace: back}) {
 		t.Error("goes back to where it was")
 	}
 }

@@ -74,7 +74,7 @@ func (s *search) from(other *search) (bool, error) {
 	if other.gained == 0 || other.cur.cost.Compare(s.cur.cost) >= 0 {
 		return false, err
 	}
-	s.accept(Elsewhere, &verdict{true, other.cur.cost, other.cur.trace})
+	s.accept(Elsewhere, &verdict{same: true, cost: other.cur.cost, trace: other.cur.trace})
 	return true, err
 }
 

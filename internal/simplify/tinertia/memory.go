@@ -7,9 +7,10 @@ import (
 
 // verdict is the result of a trial.
 type verdict struct {
-	same  bool // the same bug
-	cost  trace.Cost
-	trace *trace.Trace // nil after memory has dropped it
+	same   bool // the same bug
+	cost   trace.Cost
+	trace  *trace.Trace // nil after memory has dropped it
+	shared bool         // its process had done other executions
 }
 
 // memory caches the trials made so far, so that no execution runs twice. Executions are

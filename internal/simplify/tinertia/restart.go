@@ -138,6 +138,9 @@ func (s *search) restart(limit int) (better, exhausted bool, err error) {
 			return false, true, nil
 		}
 		found, err := s.runPrefixes(batch)
+		if found != nil && found.shared && err == nil {
+			found, err = s.simplerAlone(Restart, found)
+		}
 		if found != nil {
 			s.accept(Restart, found)
 			return true, false, err

@@ -107,9 +107,11 @@ type Result struct {
 	// operations differently. If false, Unproven says why that is not known.
 	Complete bool   `json:"complete"`
 	Unproven string `json:"unproven,omitempty"`
-	// Cut means that MaxExecutions, the context or an error ended simplification before every
+	// Cut means that MaxExecutions, Patience, the context or an error ended simplification before every
 	// operation was tried.
 	Cut bool `json:"cut"`
+	// GaveUp means that Options.Patience did.
+	GaveUp bool `json:"gaveUp,omitempty"`
 	// LastGain is the number of executions after which the last improvement was found.
 	LastGain   int              `json:"lastGain"`
 	Table1     Table1           `json:"table1"`

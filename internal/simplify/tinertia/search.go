@@ -12,7 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// errEnough ends the search when Options.MaxExecutions is reached.
+// errEnough ends the search when Options.MaxExecutions or Options.Patience is reached.
 var errEnough = errors.New("no executions left")
 
 var errNoTrace = errors.New("simplify: the executor returned no trace although the plan asked for one")
@@ -35,6 +35,7 @@ type search struct {
 	iteration     int
 	made          int // executions
 	gained        int // executions by the last acceptance
+	work, vain    int // events of the executions until then, and since
 	extra         int // executions left for Restart beyond its passes
 	extraEnd      time.Time
 	elsewhereDone bool
@@ -50,8 +51,9 @@ type search struct {
 
 // spare is the simplest execution that showed the bug but was rejected.
 type spare struct {
-	cost  trace.Cost
-	trace *trace.Trace
+	cost   trace.Cost
+	trace  *trace.Trace
+	shared bool // as verdict.shared
 }
 
 // pass applies a generator until it has no more candidates, and reports whether any was accepted.
@@ -117,10 +119,18 @@ func (s *search) try(c *candidate) (*candidate, error) {
 		st.Executed++
 	}
 	accepted := s.acceptable(c, v)
+	if accepted && v.shared {
+		var err error
+		if v, err = s.alone(c.script, threads); err != nil {
+			return nil, err
+		}
+		st.Executed++
+		accepted = s.acceptable(c, v)
+	}
 	if accepted {
 		s.accept(c.op, v)
 	} else if v.same && v.trace != nil && v.cost.Compare(s.cur.cost) < 0 && (s.spare == nil || v.cost.Compare(s.spare.cost) < 0) {
-		s.spare = &spare{v.cost, v.trace}
+		s.spare = &spare{v.cost, v.trace, v.shared}
 	}
 	if executed && s.opts.Progress != nil {
 		s.opts.Progress(Progress{c.op, s.made, s.iteration, accepted, s.cur.cost})
@@ -154,6 +164,7 @@ func (s *search) accept(op Operation, v *verdict) {
 	before := s.cur.cost
 	s.setCurrent(v.trace)
 	s.gained = s.made
+	s.work, s.vain = s.work+s.vain, 0
 	st := s.stats[op]
 	st.Accepted++
 	st.Switches += before.Switches - v.cost.Switches
@@ -175,14 +186,27 @@ func (s *search) setCurrent(t *trace.Trace) {
 	s.visited[hashSchedule(s.cur.steps, t.Threads)] = true
 }
 
-// takeRejected makes the spare execution current, if any. It runs nothing.
-func (s *search) takeRejected() bool {
-	if s.spare == nil {
-		return false
+// takeRejected makes the spare execution current, if any. It executes it again only if its process
+// had done other executions.
+func (s *search) takeRejected() (bool, error) {
+	spare := s.spare
+	if s.spare = nil; spare == nil {
+		return false, nil
 	}
 	s.stats[TakeRejected].Tried++
-	s.accept(TakeRejected, &verdict{true, s.spare.cost, s.spare.trace})
-	return true
+	v := &verdict{same: true, cost: spare.cost, trace: spare.trace, shared: spare.shared}
+	if v.shared {
+		var err error
+		if v, err = s.simplerAlone(TakeRejected, v); v == nil {
+			return false, err
+		}
+	}
+	s.accept(TakeRejected, v)
+	return true, nil
+}
+
+func (s *search) outOfPatience() bool {
+	return s.opts.Patience > 0 && s.vain > max(s.opts.Patience, 2*s.work)
 }
 
 // execute runs a script and stores the result.
@@ -203,11 +227,38 @@ func (s *search) execute(script []schedule.Step, threads []trace.Thread) (*verdi
 	return s.judge(script, threads, out)
 }
 
+// alone executes a script again in a process that has done nothing else. The bug may need what an
+// earlier execution in its process left behind.
+func (s *search) alone(script []schedule.Step, threads []trace.Thread) (*verdict, error) {
+	if err := s.mayExecute(); err != nil {
+		return nil, err
+	}
+	out, err := s.exec(s.ctx, s.planOf(script, threads))
+	if err != nil {
+		return nil, err
+	}
+	return s.judge(script, threads, out)
+}
+
+// simplerAlone executes the schedule of v again as alone does, for an operation. It returns nil if the
+// execution is not simpler than the current one then.
+func (s *search) simplerAlone(op Operation, v *verdict) (*verdict, error) {
+	again, err := s.alone(schedule.Steps(v.trace.Events), v.trace.Threads)
+	if err != nil {
+		return nil, err
+	}
+	s.stats[op].Executed++
+	if !again.same || again.cost.Compare(s.cur.cost) >= 0 {
+		return nil, nil
+	}
+	return again, nil
+}
+
 func (s *search) mayExecute() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	if s.made >= s.opts.MaxExecutions {
+	if s.made >= s.opts.MaxExecutions || s.outOfPatience() {
 		return errEnough
 	}
 	return nil
@@ -235,6 +286,7 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	case out.Trace.Header.MaxAccesses != 0 && s.plan.Accesses:
 		s.gap = cmp.Or(s.gap, gapAccesses)
 	}
+	s.vain += len(out.Trace.Events)
 	v := s.verdictOf(&out)
 	s.memory.add(script, threads, v)
 	return v, nil
@@ -244,7 +296,7 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 func (s *search) verdictOf(out *schedule.Outcome) *verdict {
 	t := *out.Trace
 	t.Header = s.header
-	v := &verdict{cost: trace.CostOf(t.Events), trace: &t}
+	v := &verdict{cost: trace.CostOf(t.Events), trace: &t, shared: out.Shared}
 	// These two endings mean that the plan was not carried out. They never show the bug, even
 	// if the predicate accepts them.
 	if k := out.Ending.Kind; k != trace.Unsupported && k != trace.Diverged {

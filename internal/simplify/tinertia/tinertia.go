@@ -58,6 +58,9 @@ type Options struct {
 	Extra int
 	// ExtraTime bounds the time of these executions; 0 means no bound.
 	ExtraTime time.Duration
+	// Patience ends the search when the executions since the last gain have this many events in all,
+	// and more than twice as many as those before it; 0 means no bound.
+	Patience int
 	// Batch executes the prefixes of Restart, if not nil, and the candidates of the other
 	// operations while Width is more than 1. The result does not depend on how many plans it
 	// executes at a time: candidates after an accepted one are executed in vain.
@@ -176,6 +179,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		Unproven: reason,
 		Cut:      cut,
 		LastGain: s.gained,
+		GaveUp:   cut && s.outOfPatience(),
 		Table1:   newTable1(ShapeOf(before), ShapeOf(s.cur.trace)),
 		Table2: Table2{
 			Bug:        in.Trace.Ending.Kind.String(),
@@ -347,8 +351,10 @@ const hopeless = 3
 // others then only remove threads and events. If there are too many schedules for that, Restart
 // continues after the others.
 func (s *search) beyond() (bool, error) {
-	if s.has(TakeRejected) && s.takeRejected() {
-		return true, nil
+	if s.has(TakeRejected) {
+		if better, err := s.takeRejected(); better || err != nil {
+			return better, err
+		}
 	}
 	if better, err := s.tryRestart(passLimit(len(s.cur.teis))); better || err != nil {
 		return better, err
@@ -369,8 +375,10 @@ func (s *search) beyond() (bool, error) {
 		}
 		// Only the paper's test rejected it, and it is simpler: take it before searching
 		// further.
-		if s.has(TakeRejected) && s.takeRejected() {
-			return true, nil
+		if s.has(TakeRejected) {
+			if better, err := s.takeRejected(); better || err != nil {
+				return better, err
+			}
 		}
 	}
 	s.tried = true

@@ -28,7 +28,7 @@ type Config struct {
 	// goroutines may, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
-	// PerProcess is how many executions Stream runs in one process, 0 for 2,000. Changes that a test
+	// PerProcess is how many executions Stream runs in one process, 0 for 5,000. Changes that a test
 	// makes to global variables and timers accumulate over them.
 	PerProcess int
 	// Watchdog is how long the program may go without reaching a scheduling point or ending an
@@ -56,6 +56,7 @@ var (
 	_ target.Target          = (*Target)(nil)
 	_ target.DebugLaunchable = (*Target)(nil)
 	_ target.RaceWatcher     = (*Target)(nil)
+	_ target.Sharer          = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -71,7 +72,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		cfg.Watchdog = 10 * time.Second
 	}
 	if cfg.PerProcess == 0 {
-		cfg.PerProcess = 2000
+		cfg.PerProcess = 5000
 	}
 	exe, err := inspect(cfg.Path)
 	if err != nil {
@@ -102,6 +103,9 @@ func (t *Target) Header() trace.Header { return t.header }
 
 // WatchesRaces implements target.RaceWatcher.
 func (t *Target) WatchesRaces() bool { return true }
+
+// Shares implements target.Sharer.
+func (t *Target) Shares() bool { return !t.cold }
 
 // Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {

@@ -5,7 +5,10 @@
 // the scheduler calls hdFind to get the next.
 package runtime
 
-import "internal/runtime/sys"
+import (
+	"internal/runtime/sys"
+	"unsafe"
+)
 
 // hdControlled reports whether the goroutine is one of the program's own. The goroutine that waits
 // for signals counts as the runtime's.
@@ -232,6 +235,23 @@ func hdYield() bool {
 	}
 	hdPointAt(hdOpGosched, 0, 0, 0, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 	return true
+}
+
+// hdNumGoroutine stops the goroutine before it reads the number of goroutines: a program may poll
+// until others have ended. In traces this is an atomic load of one of the runtime's counters.
+func hdNumGoroutine() {
+	t := hdStops(getg())
+	if t == nil {
+		return
+	}
+	n := uint64(0)
+	for i := range hd.nthreads {
+		if hd.threads[i].state != hdEnded {
+			n++
+		}
+	}
+	hdFruitless(t, n)
+	hdPointAt(hdOpAtomicLoad, uintptr(unsafe.Pointer(&allglen)), 0, 0, 8, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
 // hdHeld reports whether a goroutine that returns from a system call must wait to be chosen.

@@ -16,9 +16,7 @@ func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 		return
 	}
 	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
-	nested := false
-	systemstack(func() { nested = hdNested(fp) })
-	if !nested {
+	if !hdNested(fp) {
 		if hdWouldFail(op, obj) {
 			hdFruitless(getg().hd, 0)
 		}

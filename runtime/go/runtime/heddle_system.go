@@ -56,7 +56,7 @@ func hdSpares() {
 		for range hdSpareThreads {
 			newm(hdSpare, nil, -1)
 		}
-		for idle := int32(0); idle < hdSpareThreads; osyield() {
+		for idle := int32(0); idle < hdSpareThreads; usleep(20) {
 			lock(&sched.lock)
 			idle = sched.nmidle
 			unlock(&sched.lock)

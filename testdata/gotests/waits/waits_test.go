@@ -518,3 +518,10 @@ func TestSleepsAgainstLock(t *testing.T) {
 	}
 	t.Fatal("gave up")
 }
+
+func TestNumGoroutine(t *testing.T) { // the only thing it does is to look
+	before := runtime.NumGoroutine()
+	go func() {}()
+	for runtime.NumGoroutine() > before {
+	}
+}

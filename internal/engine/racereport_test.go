@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// listed returns the races of a program, in both ways in which a target may watch.
+func listed(t *testing.T, program simprog.Program, opts Options) [][]RaceFound {
+	t.Helper()
+	var out [][]RaceFound
+	for _, tg := range []target.Target{simprog.New(program), simprog.NewWatching(program)} {
+		found, r, err := FindRaces(t.Context(), tg, opts, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if f.Orders[0]+f.Orders[1] == 0 || f.Name == "" || (f.Verdict == Harmful) != (f.Failure >= 0) || f.Failure >= len(r.Findings) || (f.Verdict == RaceUnconfirmed) != (f.Why != "") {
+				t.Errorf("%+v", f)
+			}
+		}
+		out = append(out, found)
+	}
+	return out
+}
+
+// TestFindRaces: of the races of a lost update, the failure depends on a read and a write; that of the
+// two writes changes nothing.
+func TestFindRaces(t *testing.T) {
+	for _, found := range listed(t, simprog.LostUpdate(2), Options{Seed: 1, Runs: 2000}) {
+		if len(found) != 2 {
+			t.Fatalf("%+v", found)
+		}
+		for _, f := range found {
+			writes := f.Sides[0].Op == trace.OpWrite && f.Sides[1].Op == trace.OpWrite
+			if want := map[bool]Verdict{true: NoFailure, false: Harmful}[writes]; f.Verdict != want || !writes && f.Turned == 0 {
+				t.Errorf("%+v, want %s", f, want)
+			}
+			if f.Orders[0] == 0 || f.Orders[1] == 0 {
+				t.Errorf("not both orders: %v", f.Orders)
+			}
+			for _, side := range f.Sides {
+				if side.Thread < 1 || side.Thread > 2 || side.Locks == nil || len(side.Locks) != 0 || side.Order != "" {
+					t.Errorf("%+v", side)
+				}
+			}
+		}
+	}
+	for _, found := range listed(t, lateRace(), Options{Seed: 1, Runs: 2000}) {
+		if len(found) != 1 || found[0].Verdict != NoFailure {
+			t.Errorf("%+v", found)
+		}
+	}
+	for _, found := range listed(t, simprog.LockedUpdate(2), Options{Seed: 1, Runs: 1000}) {
+		if len(found) != 0 {
+			t.Errorf("%+v", found)
+		}
+	}
+}
+
+// TestFindRacesBystander: a race that turns only together with the one that the failure depends on is
+// not harmful.
+func TestFindRacesBystander(t *testing.T) {
+	bystander := simprog.Program{Name: "bystander", Main: func(t *simprog.Thread) {
+		x, y := t.Var(0), t.Var(0)
+		update := func(t *simprog.Thread) {
+			t.Write(y, 1)
+			now := t.Read(x)
+			t.Write(x, now+1)
+			t.Read(y)
+		}
+		one, two := t.Go(update), t.Go(update)
+		t.Join(one)
+		t.Join(two)
+		t.Assert(t.Read(x) == 2, "an update was lost")
+	}}
+	for _, found := range listed(t, bystander, Options{Seed: 1, Runs: 2000}) {
+		harmful := slices.DeleteFunc(slices.Clone(found), func(f RaceFound) bool { return f.Verdict != Harmful })
+		if len(found) != 4 || len(harmful) != 1 || harmful[0].Sides[0].Op == harmful[0].Sides[1].Op {
+			t.Errorf("%d races, harmful: %+v", len(found), harmful)
+			continue
+		}
+		// The other races are of other memory, or of the two writes.
+		for _, f := range found {
+			if f.Object == harmful[0].Object && f.Verdict == NoFailure && f.Sides[0].Op != f.Sides[1].Op {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
+// TestFindRacesForestalled: a failure that ends the execution before the other access of the race.
+func TestFindRacesForestalled(t *testing.T) {
+	early := simprog.Program{Name: "early", Main: func(t *simprog.Thread) {
+		x := t.Var(0)
+		one := t.Go(func(t *simprog.Thread) { t.Write(x, 1) })
+		t.Assert(t.Read(x) == 1, "not set yet")
+		t.Join(one)
+	}}
+	for _, found := range listed(t, early, Options{Seed: 1, Runs: 2000}) {
+		if len(found) != 1 || found[0].Verdict != Harmful || found[0].Turned != forestallRuns {
+			t.Errorf("%+v", found)
+		}
+	}
+}
