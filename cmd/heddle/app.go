@@ -49,8 +49,8 @@ type commandLine struct {
 
 	CC        ccCommand        `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
 	CXX       cxxCommand       `cmd:"" name:"c++" passthrough:"" help:"Compile and link C++ as c++ would, with access hooks and heddle's runtime."`
-	Find      findCommand      `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
-	Test      testCommand      `cmd:"" help:"Explore schedules of a Go package's tests."`
+	Find      findCommand      `cmd:"" set:"corpus=Keep findings in DIR, in a directory for each program, and try those that are there first, as far as their schedules go in this build." help:"Explore schedules until something breaks; write, simplify and show the trace."`
+	Test      testCommand      `cmd:"" set:"corpus=Keep findings in DIR in place of the packages' _heddle directories, and try those that are there first." help:"Explore schedules of a Go package's tests."`
 	Races     racesCommand     `cmd:"" help:"List the data races of a program, each with what is known about its consequences."`
 	Record    recordCommand    `cmd:"" help:"Run once and write the trace."`
 	Replay    replayCommand    `cmd:"" set:"where=With --schedule: " help:"Run a recorded execution again, and check that it is the same."`
@@ -188,7 +188,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
 		kong.Vars{
-			"stale": staleFind, "where": "", "steps": wording.Thousands(abi.MaxSteps),
+			"stale": staleFind, "where": "", "corpus": "", "steps": wording.Thousands(abi.MaxSteps),
 			"parallel": strconv.Itoa(launch.DefaultParallel), "searches": strings.Join(strategy.SearchNames()[len(strategy.Names()):], ", "), "policies": strings.Join(strategy.Names(), ", "),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/corpus"
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
@@ -32,6 +33,8 @@ type findCommand struct {
 	racesFlag
 	suppressFlag
 	spuriousFlag
+	corpusFlags
+	ciFlags
 	drawFlags
 	statsFlag
 
@@ -53,6 +56,9 @@ const staleFind = "100000"
 func (c *findCommand) options() (engine.Options, error) {
 	if c.Runs < 0 || c.Time < 0 || c.SimplifyTime != nil && *c.SimplifyTime < 0 || c.MaxSteps < 0 || c.Stale < 0 {
 		return engine.Options{}, usage.Errorf("--runs, --time, --simplify-time, --stale and --max-steps cannot be negative")
+	}
+	if c.Prune && c.Corpus == "" {
+		return engine.Options{}, usage.Errorf("--prune removes findings of a corpus: it goes with --corpus")
 	}
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
@@ -99,25 +105,54 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	known, err := suppress.Read(c.Suppressions)
+	files, err := c.files(c.Program.name())
 	if err != nil {
 		return err
+	}
+	found, err := c.search(a, opts)
+	var problem error
+	if err != nil && !errors.Is(err, errFound) {
+		problem = errors.New(sentence(err))
+	}
+	files.Find(c.Program.name(), wording.QuotedWords(c.Program.words()), found, problem)
+	return a.withFiles(files, err)
+}
+
+// withFiles writes result files and returns the error with which the command ends, err if they could
+// be written.
+func (a *app) withFiles(files *result.Files, err error) error {
+	werr := files.Write()
+	switch {
+	case werr == nil:
+		return err
+	case err != nil:
+		a.say(sentence(werr))
+		return err
+	}
+	return werr
+}
+
+// search searches and prints the result. The report is nil if the search could not begin or failed.
+func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error) {
+	known, err := suppress.Read(c.Suppressions)
+	if err != nil {
+		return nil, err
 	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
 		err = c.outputFlags.set(&program)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, err := a.launcher().Start(a.ctx, program, c.how())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer t.Close()
 	files, err := a.traceWriter(c.Output, c.Program.name()+".hdl", tracefile.Derived(c.Output, "min"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := report.NewRunning(t.Modules)
 	opts.Simplify.Memory = a.memory()
@@ -128,7 +163,7 @@ func (c *findCommand) Run(a *app) error {
 	}
 
 	p := a.progress()
-	found, err := engine.Find(a.ctx, t, opts, p.find)
+	kept, found, err := corpus.Find(a.ctx, t, opts, corpus.Options{Dir: c.Corpus, Program: c.Program.name(), Prune: c.Prune}, p.find)
 	p.done()
 	if found.Finding == nil {
 		found.Notes = append(found.Notes, launch.OmittedNotes(t)...)
@@ -137,12 +172,12 @@ func (c *findCommand) Run(a *app) error {
 		found.Notes = append(found.Notes, "--strategy has no effect with --runs 1: the first execution is one without preemptions")
 	}
 	if err != nil && found.Finding == nil && found.Outcome != engine.Interrupted {
-		return err
+		return nil, err
 	}
-	if perr := c.print(a, found); perr != nil {
-		return perr
+	if perr := c.print(a, found, kept); perr != nil {
+		return nil, perr
 	}
-	return a.ended(found, err)
+	return found, a.ended(found, err)
 }
 
 // ended returns the error with which a command ends after a search, nil for a clean one; err is the
@@ -170,19 +205,23 @@ func (a *app) ended(found *engine.Report, err error) error {
 	return nil
 }
 
-func (c *findCommand) print(a *app, r *engine.Report) error {
+func (c *findCommand) print(a *app, r *engine.Report, kept *result.Kept) error {
+	if kept != nil {
+		r.Notes = append(kept.Notes, r.Notes...)
+	}
 	if a.JSON {
 		out := result.Of(r)
-		out.Seed = c.Seed
+		out.Seed, out.Corpus = c.Seed, kept
 		return a.printJSON(out)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
-	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
+	p.Seed, p.EarlyTimeouts, p.Prune = c.Seed, c.EarlyTimeouts, c.Prune
 	if err := p.Find(r); err != nil {
 		return err
 	}
+	p.Kept(kept)
 	return p.Strategies(r.Search)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/ignore"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/usage"
 )
@@ -161,6 +162,28 @@ func (f outputFlags) set(p *launch.Program) error {
 	}
 	p.ExpectOutput = append([]byte{}, b...)
 	return nil
+}
+
+// ciFlags name files with results for continuous integration.
+type ciFlags struct {
+	JUnit string `name:"junit" placeholder:"FILE" predictor:"file" help:"Write the results to FILE as JUnit's XML."`
+	SARIF string `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the findings to FILE in the SARIF format, with the places of the source relative to the working directory."`
+}
+
+// files begins the files, for a program or tests of that name.
+func (f ciFlags) files(name string) (*result.Files, error) {
+	dir, err := launch.WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	files := &result.Files{JUnit: f.JUnit, SARIF: f.SARIF, Version: currentVersion().Version, Root: dir}
+	return files, files.Begin(name)
+}
+
+// corpusFlags say where findings are kept from one search to the next.
+type corpusFlags struct {
+	Corpus string `placeholder:"DIR" predictor:"dir" help:"${corpus}"`
+	Prune  bool   `help:"Remove kept findings that no longer fail."`
 }
 
 // status returns the exit status of a good execution.

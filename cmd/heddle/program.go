@@ -45,8 +45,11 @@ func (p program) misplaced(command *kong.Node) error {
 	return nil
 }
 
-// name returns the base name for output files.
+// name returns the base name for output files; "program" if none is named.
 func (p program) name() string {
+	if len(p.words()) == 0 {
+		return "program"
+	}
 	path, err := filepath.Abs(p.words()[0])
 	if err != nil {
 		path = p.words()[0]

@@ -26,7 +26,8 @@ type testCommand struct {
 	Subtests        bool `help:"Explore every subtest alone, too."`
 	AllowUnfinished bool `help:"Accept tests of which no execution ended in time, or every one ended in a finding of --ignore: exit with 0 though nothing is known about them."`
 	Jobs            int  `short:"j" default:"1" placeholder:"N" help:"Run executions of a test in up to N processes at once. The first finding is the same for every N."`
-	Prune           bool `help:"Remove kept findings that no longer fail."`
+	corpusFlags
+	ciFlags
 	drawFlags
 	statsFlag
 	watchdogFlag
@@ -124,13 +125,21 @@ func (c *testCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	files, err := c.files("heddle test")
+	if err != nil {
+		return err
+	}
 	p := a.printer(c.drawFlags, c.statsFlag)
 	p.EarlyTimeouts = c.EarlyTimeouts
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Dir: dir,
-		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Processes: c.Jobs,
-	}, &testEvents{app: a, printer: p, begin: c.V})
+		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs,
+	}, &testEvents{app: a, printer: p, files: files, begin: c.V, accepted: c.AllowUnfinished})
+	if err != nil {
+		files.Interrupted(errors.New(sentence(err)))
+	}
+	err = a.withFiles(files, err)
 	if !a.JSON {
 		err = cmp.Or(err, p.Totals(totals))
 	}
@@ -160,7 +169,10 @@ func (c *testCommand) Run(a *app) error {
 type testEvents struct {
 	app     *app
 	printer *result.Printer
-	begin   bool // print the beginning of each test
+	files   *result.Files
+
+	begin    bool // print the beginning of each test
+	accepted bool // tests of which nothing is known do not count
 }
 
 func (e *testEvents) Building(pkg string) (done func()) {
@@ -182,6 +194,7 @@ func (e *testEvents) Exploring(test string) (progress func(engine.Progress), don
 }
 
 func (e *testEvents) Test(r *result.Test) error {
+	e.files.Test(r, e.accepted)
 	if e.app.JSON {
 		return e.app.printLine(r)
 	}
@@ -189,6 +202,7 @@ func (e *testEvents) Test(r *result.Test) error {
 }
 
 func (e *testEvents) Package(r *result.Package) error {
+	e.files.Package(r)
 	if e.app.JSON {
 		return e.app.printLine(r)
 	}

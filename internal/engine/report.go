@@ -106,7 +106,8 @@ type Finding struct {
 	// that a hang whose process had to be killed happened twice. If false, confirmation was cut
 	// short, and Report.Notes says why.
 	Confirmed bool   `json:"confirmed"`
-	Key       string `json:"key"` // see finding.Key; that of the execution as found
+	Known     bool   `json:"known,omitempty"` // an earlier search found it; not set by Find
+	Key       string `json:"key"`             // see finding.Key; that of the execution as found
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`

@@ -32,6 +32,7 @@ type Options struct {
 	Subtests bool   // explore each subtest alone, too
 	Failfast bool   // stop after the first test that fails
 	Prune    bool   // remove kept findings that no longer fail
+	Corpus   string // directory for findings in place of the packages'; empty for those
 	// Processes is how many processes run executions of a test at once; 0 means 1. The first
 	// finding does not depend on it, unless executions depend on earlier ones in their process.
 	Processes int
@@ -182,7 +183,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	}
 	r.Outcome = result.Clean
 	s.left, s.inOrder = map[trace.Site]*left{}, nil
-	if kept.HasOld(p.Dir) {
+	if s.options.Corpus == "" && kept.HasOld(p.Dir) {
 		s.launcher.Note(fmt.Sprintf("%s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s", p.ImportPath, kept.OldDir, kept.Dir))
 	}
 	for _, name := range names {
@@ -284,6 +285,9 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	}
 	defer t.Close()
 	k := kept.Of(s.builder.Cache, u.pkg.Dir, u.pkg.ImportPath, u.name)
+	if s.options.Corpus != "" {
+		k = kept.In(s.options.Corpus, u.pkg.ImportPath, u.name)
+	}
 	names := report.NewRunning(t.Modules)
 	again, err := s.retry(ctx, t, k, names, u, out)
 	all := s.options.Explore.All

@@ -182,8 +182,12 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	if only {
 		spent = fmt.Sprintf("%.2f s in all; ", r.Seconds)
 	}
-	fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
-	if only && r.Ended != engine.ByFailure { // a race does not end a search
+	if f.Known {
+		fmt.Fprintln(w, "  found before, and not fixed")
+	} else {
+		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
+	}
+	if only && r.Ended != engine.ByFailure && !f.Known { // a race does not end a search
 		fmt.Fprintf(w, "  nothing worse in %s (%.1f s)%s; --races=ignore passes over races\n", wording.Count(r.Executions, "execution"), r.Seconds, ended(r))
 	}
 	printKey(w, f.Key)
@@ -216,6 +220,10 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if f.Trace == "" {
 		return nil // it could not be written, which is reported elsewhere
+	}
+	if f.Known {
+		printKnown(w, f.Trace)
+		return nil
 	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
 	if s := found.Simplified; s != nil && s.Trace != "" {

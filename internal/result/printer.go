@@ -28,8 +28,9 @@ type Printer struct {
 	// EarlyTimeouts says that the search had no bound for early timeouts (--early-timeouts).
 	EarlyTimeouts bool
 
+	Prune bool // kept findings that no longer fail are removed
+
 	// For heddle test.
-	Prune           bool // kept findings that no longer fail are removed
 	AllowUnfinished bool
 	LeaksNoted      bool // leaked goroutines are neither failures nor ignored
 }

@@ -56,8 +56,10 @@ type Find struct {
 	Strategies []engine.Explained `json:"strategies,omitempty"`
 	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
+	Known      bool        `json:"known,omitempty"` // Finding is of the corpus
 	Trace      string      `json:"trace,omitempty"`
 	Simplified *Simplified `json:"simplified,omitempty"`
+	Corpus     *Kept       `json:"corpus,omitempty"`
 }
 
 // Aside are the findings that did not end a search.
@@ -153,7 +155,7 @@ func Of(r *engine.Report) Find {
 	}
 	if r.Finding != nil {
 		f := foundOf(&engine.Found{Finding: r.Finding, Simplified: r.Simplified})
-		out.Finding, out.Trace, out.Simplified = f.Finding, f.Trace, f.Simplified
+		out.Finding, out.Known, out.Trace, out.Simplified = f.Finding, f.Known, f.Trace, f.Simplified
 	}
 	return out
 }
@@ -163,7 +165,7 @@ func foundOf(x *engine.Found) Distinct {
 	f := x.Finding
 	out := Distinct{
 		Finding:    &Finding{Confirmed: f.Confirmed, Key: f.Key, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution},
-		Executions: x.Executions, Trace: f.Trace, Report: x, Shown: f.Recorded,
+		Executions: x.Executions, Known: f.Known, Trace: f.Trace, Report: x, Shown: f.Recorded,
 	}
 	if f.Race != nil {
 		for _, side := range []engine.Access{f.Race.First, f.Race.Second} {

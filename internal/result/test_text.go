@@ -21,13 +21,7 @@ func (p *Printer) Test(out *Test) error {
 			fmt.Fprintf(w, "    leak: %s\n", l.sentence())
 		}
 	}
-	for _, name := range out.Fixed {
-		fate := "it is left alone; remove it, or use --prune"
-		if p.Prune {
-			fate = "it is removed"
-		}
-		fmt.Fprintf(w, "    fixed? the schedule in %s no longer fails: %s\n", name, fate)
-	}
+	printFixed(w, "    ", out.Fixed, p.Prune)
 	if out.Error != "" {
 		fmt.Fprintf(p.Errors, "heddle: %s: %s\n", out.Test, out.Error)
 	}

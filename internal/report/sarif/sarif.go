@@ -23,6 +23,7 @@ type Result struct {
 	Notes   []string // further sentences of the message
 	// Suppressed is why the user does not want to see the finding; empty if it was not suppressed.
 	Suppressed string
+	Properties map[string]string // anything else, by name
 }
 
 // Level is how serious a finding is.
@@ -51,6 +52,8 @@ type Stack struct {
 type Tool struct {
 	Name, Version, URL string
 	Rules              map[string]string // descriptions of the rules
+	// Problems are why the results may not be all: what could not be run, or not to its end.
+	Problems []string
 }
 
 type (
@@ -81,7 +84,15 @@ func Write(w io.Writer, tool Tool, root string, results []Result) error {
 	if tool.URL != "" {
 		driver["informationUri"] = tool.URL
 	}
-	run := object{"tool": object{"driver": driver}, "results": all, "columnKind": "unicodeCodePoints"}
+	invocation := object{"executionSuccessful": len(tool.Problems) == 0}
+	if len(tool.Problems) > 0 {
+		said := list{}
+		for _, p := range tool.Problems {
+			said = append(said, object{"level": Error, "message": object{"text": p}})
+		}
+		invocation["toolExecutionNotifications"] = said
+	}
+	run := object{"tool": object{"driver": driver}, "invocations": list{invocation}, "results": all, "columnKind": "unicodeCodePoints"}
 	if root != "" {
 		run["originalUriBaseIds"] = object{base: object{"uri": fileURI(root) + "/"}}
 	}
@@ -130,6 +141,9 @@ func (l *log) result(r *Result, rule int) object {
 	}
 	if r.Key != "" {
 		out["partialFingerprints"] = object{"heddle/v1": r.Key}
+	}
+	if len(r.Properties) > 0 {
+		out["properties"] = r.Properties
 	}
 	if r.Suppressed != "" {
 		out["suppressions"] = list{object{"kind": "external", "justification": r.Suppressed}}

@@ -128,8 +128,12 @@ void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   return (void *)(hd_heap_base + off);
 }
 
+// An overflow may have overwritten the header, and p may point anywhere: hd_heap_free reports both.
 uint64_t hd_heap_size(void *p) {
-  return hd_heap_owns((uintptr_t)p) ? ((struct header *)p)[-1].size : 0;
+  uint64_t off = (uintptr_t)p - hd_heap_base;
+  if (!hd_heap_owns((uintptr_t)p) || off % 16 || off < 16 || hd_heap_shadow[off / 16 - 1] != HD_SH_HEADER) return 0;
+  const struct header *h = (struct header *)p - 1;
+  return h->state == LIVE && off < heap.used && h->size <= heap.used - off ? h->size : 0;
 }
 
 // Returns the start of the block that contains an offset, 0 if no block does.

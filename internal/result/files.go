@@ -1,0 +1,216 @@
+package result
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/junit"
+	"github.com/heddle-dev/heddle/internal/report/sarif"
+	"github.com/heddle-dev/heddle/internal/report/term"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+)
+
+// Files are files with results for continuous integration. They always say how far heddle has come:
+// Begin writes them before the work, so that a heddle that is killed leaves an error, and no earlier
+type Files struct {
+	JUnit, SARIF string // names; empty for none
+	Version      string // heddle's
+	Root         string // directory to which source files are relative
+
+	suites   []junit.Suite
+	results  []sarif.Result
+	problems []string
+}
+
+// Begin checks that the files can be written, and says in them that no result exists yet. name is
+// of the program or tests.
+func (f *Files) Begin(name string) error {
+	for _, file := range []string{f.JUnit, f.SARIF} {
+		if file == "" {
+			continue
+		}
+		if err := tracefile.Writable(file); err != nil {
+			return err
+		}
+	}
+	const why = "heddle was stopped before it had a result: nothing is known"
+	first := Files{JUnit: f.JUnit, SARIF: f.SARIF, Version: f.Version, Root: f.Root}
+	first.problem(name, name, 0, Interrupted, why)
+	return first.Write()
+}
+
+// wanted reports whether there is a file to write.
+func (f *Files) wanted() bool { return f.JUnit != "" || f.SARIF != "" }
+
+// Write writes the files.
+func (f *Files) Write() error {
+	if f.JUnit != "" {
+		if err := tracefile.WriteWhole(f.JUnit, func(w io.Writer) error { return junit.Write(w, f.suites) }); err != nil {
+			return err
+		}
+	}
+	if f.SARIF == "" {
+		return nil
+	}
+	tool := sarif.Tool{Name: "heddle", Version: f.Version, URL: "https://github.com/heddle-dev/heddle", Rules: map[string]string{}, Problems: f.problems}
+	for _, r := range f.results {
+		tool.Rules[r.Rule] = "An execution that ends with: " + strings.ReplaceAll(r.Rule, "-", " ")
+	}
+	return tracefile.WriteWhole(f.SARIF, func(w io.Writer) error { return sarif.Write(w, tool, f.Root, f.results) })
+}
+
+// Find adds the result of a search for a program's bugs, nil if none could begin; err is the error with
+// which heddle ends, nil for a finding. name is the program's, command its command line.
+func (f *Files) Find(name, command string, r *engine.Report, err error) {
+	if !f.wanted() {
+		return
+	}
+	if r == nil {
+		f.problem(name, command, 0, Failed, err.Error())
+		return
+	}
+	found := r.Findings
+	if len(found) == 0 && r.Finding != nil {
+		found = []engine.Found{{Finding: r.Finding, Simplified: r.Simplified}}
+	}
+	for i := range found {
+		d := foundOf(&found[i])
+		trace := d.Trace
+		if d.Simplified != nil {
+			trace = cmp.Or(d.Simplified.Trace, trace)
+		}
+		f.finding(name, command, r.Seconds, &d, trace)
+	}
+	switch {
+	case err != nil:
+		f.problem(name, command, r.Seconds, Of(r).Outcome, err.Error())
+	case len(found) == 0:
+		f.add(name, junit.Case{Name: command, Seconds: r.Seconds})
+	}
+}
+
+// Test adds the result of a test. accepted says that the user accepts one of which nothing is known.
+func (f *Files) Test(out *Test, accepted bool) {
+	if !f.wanted() {
+		return
+	}
+	each := out.Each()
+	for _, one := range each {
+		d := Distinct{Finding: one.Finding, Shown: one.Shown}
+		f.finding(out.Package, out.Test, out.Seconds, &d, one.Trace)
+	}
+	why := cmp.Or(out.Error, strings.Join(out.Notes, "; "))
+	switch out.Outcome {
+	case Found:
+		if out.Error != "" {
+			f.problems = append(f.problems, out.Package+" "+out.Test+": "+out.Error)
+		}
+	case Clean:
+		f.add(out.Package, junit.Case{Name: out.Test, Seconds: out.Seconds})
+	case Unfinished, Ignored:
+		if accepted {
+			f.add(out.Package, junit.Case{Name: out.Test, Seconds: out.Seconds, Skipped: &junit.Problem{Message: cmp.Or(why, out.Outcome)}})
+			return
+		}
+		fallthrough
+	default:
+		f.problem(out.Package, out.Test, out.Seconds, out.Outcome, cmp.Or(why, "nothing is known about the test"))
+	}
+}
+
+// Package adds a package of which no test could be run.
+func (f *Files) Package(r *Package) {
+	if f.wanted() && r.Error != "" {
+		f.problem(r.Package, r.Package, r.Seconds, r.Outcome, r.Error)
+	}
+}
+
+// Interrupted adds that heddle did not come to the end of its work.
+func (f *Files) Interrupted(err error) {
+	if f.wanted() {
+		f.problem("heddle", "heddle", 0, Interrupted, err.Error())
+	}
+}
+
+// finding adds a failure.
+func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace string) {
+	x, text := d.Finding, &bytes.Buffer{}
+	r := sarif.Result{
+		Rule: strings.ReplaceAll(x.Kind, " ", "-"), Level: sarif.Error, Message: x.Headline(), Key: x.Key,
+		Where: sarif.Place{Message: x.Where}, Properties: map[string]string{"program": name},
+	}
+	if strings.Contains(suite, "/") { // a package and its test
+		r.Properties["program"] = suite + " " + name
+	}
+	if d.Shown != nil {
+		v := View(d.Shown, nil)
+		locate(&r, v)
+		if len(d.Shown.Events) <= maxDrawn {
+			_ = term.Render(text, v, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
+		}
+	}
+	if trace != "" {
+		r.Properties["trace"] = trace
+		text.WriteString("\nreplay: heddle replay " + trace + "\n")
+	}
+	f.results = append(f.results, r)
+	message := x.Headline()
+	if x.Where != "" {
+		message += " at " + x.Where
+	}
+	f.add(suite, junit.Case{Name: name, Seconds: seconds, Failure: &junit.Problem{Type: x.Kind, Message: message, Text: text.String()}})
+}
+
+// problem adds that nothing is known of something, and why.
+func (f *Files) problem(suite, name string, seconds float64, kind, why string) {
+	f.problems = append(f.problems, name+": "+why)
+	f.add(suite, junit.Case{Name: name, Seconds: seconds, Error: &junit.Problem{Type: kind, Message: why}})
+}
+
+// add adds a case to its suite.
+func (f *Files) add(suite string, c junit.Case) {
+	i := slices.IndexFunc(f.suites, func(s junit.Suite) bool { return s.Name == suite })
+	if i < 0 {
+		i = len(f.suites)
+		f.suites = append(f.suites, junit.Suite{Name: suite, Began: time.Now().Add(-time.Duration(c.Seconds * float64(time.Second)))})
+	}
+	f.suites[i].Cases = append(f.suites[i].Cases, c)
+}
+
+// locate sets the places of a result: that of the failure, or the innermost one on its stack that has a
+// source file, the call stack, and what other threads did or wait for.
+func locate(r *sarif.Result, v *report.View) {
+	x := v.Failure
+	if x == nil {
+		return
+	}
+	at := func(place int, message string) sarif.Place {
+		p := &v.Places[place]
+		return sarif.Place{Func: cmp.Or(p.Func, p.Label), File: p.File, Line: p.Line, Message: message}
+	}
+	for _, p := range append([]int{x.Place}, x.Stack...) {
+		if v.Places[p].File != "" {
+			r.Where = at(p, r.Where.Message)
+			break
+		}
+	}
+	if len(x.Stack) > 0 {
+		s := sarif.Stack{Message: x.Title}
+		for _, p := range x.Stack {
+			s.Frames = append(s.Frames, at(p, ""))
+		}
+		r.Stacks = append(r.Stacks, s)
+	}
+	for _, s := range x.Sides {
+		r.Related = append(r.Related, at(s.Place, s.Text))
+	}
+	for _, t := range x.Waits {
+		r.Related = append(r.Related, at(t.Place, t.Text))
+	}
+}
