@@ -266,11 +266,14 @@ const (
 	Fatal // an error of the Go runtime that cannot be recovered from; likewise
 	Leak  // the Waiters still existed when the test or the program ended
 	Race  // the Accesses race: Site, Object, Thread and Stack are those of the second
+	// WrongOutput is a clean execution whose output Header.ExpectOutput or Header.Oracle rejects;
+	// Status is the exit status of the oracle.
+	WrongOutput
 )
 
 var kindNames = [...]string{
 	"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged",
-	"test failure", "panic", "fatal error", "goroutine leak", "data race",
+	"test failure", "panic", "fatal error", "goroutine leak", "data race", "wrong output",
 }
 
 func (k Kind) String() string {
@@ -281,7 +284,7 @@ func (k Kind) String() string {
 }
 
 // Failed reports whether the kind is the program's failure (a possible finding).
-func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= Race }
+func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= WrongOutput }
 
 // Ending is how an execution ended, with what identifies the failure.
 type Ending struct {
@@ -361,6 +364,8 @@ type Header struct {
 	Strategy      string   // how the schedule was found, e.g. "pct depth=3 seed=17"
 	Points        []Site   // memory instructions that were scheduling points
 	ExpectStatus  int32    // exit status that counts as clean
+	ExpectOutput  []byte   // what a clean execution writes to stdout and stderr; nil for anything
+	Oracle        string   // command of sh that decides whether the output of an execution is right; empty for none
 	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
 	Finding       string   // key of the failure, as heddle find prints it; empty if unknown

@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 10
-	PointsVersion   = 6
+	PointsVersion   = 7
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

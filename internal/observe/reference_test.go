@@ -261,7 +261,15 @@ func TestRandomProgramsInPlace(t *testing.T) {
 				if err := os.WriteFile(source, []byte(randomC(seed)), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				races[i] = compare(t, start(t, build(t, families[i/2%2], source, "")), plans(16))
+				memory := int64(0)
+				if crowded(seed) {
+					memory = 16 << 20 // the less memory there is for sets, the earlier granules are split
+				}
+				tg := startWithin(t, memory, build(t, families[i/2%2], source, ""))
+				races[i] = compare(t, tg, plans(16))
+				if crowded(seed) && !splits(t, tg) {
+					t.Error("the target remembered no accesses by byte")
+				}
 				if t.Failed() {
 					t.Log(randomC(seed))
 				}
@@ -275,6 +283,21 @@ func TestRandomProgramsInPlace(t *testing.T) {
 	if sum < 20*len(races) {
 		t.Errorf("%d races in %d programs: they do not test much", sum, len(races))
 	}
+}
+
+// crowded reports whether the program made from seed calls crowd: half of them do, with either
+// compiler.
+func crowded(seed uint64) bool { return seed%2 == 0 }
+
+// splits reports whether the target has remembered accesses by byte: only then are there cells of
+// bytes, at a fixed address (BYTE_CELLS_BASE in runtime/c/memory/shadow.c).
+func splits(t *testing.T, tg *cprog.Target) bool {
+	t.Helper()
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", tg.Pid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(maps), "\n2b0000000000-")
 }
 
 // compacted makes the runtime remember accesses by byte, and then so many sets of accesses of halves
@@ -334,8 +357,12 @@ func TestCompactedInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		if races := compare(t, startWithin(t, 16<<20, build(t, family, source, "")), plans(8)); races < 8*5 {
+		tg := startWithin(t, 16<<20, build(t, family, source, ""))
+		if races := compare(t, tg, plans(8)); races < 8*5 {
 			t.Errorf("%v: %d races", family, races)
+		}
+		if !splits(t, tg) {
+			t.Errorf("%v: the target remembered no accesses by byte", family)
 		}
 	}
 }
@@ -389,12 +416,11 @@ func randomC(seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
 	b.WriteString(randomFrame)
-	crowded := seed%2 == 0 // half of the programs, with either compiler
 	threads := 2 + r.IntN(3)
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	types := []string{"int8_t", "int16_t", "int32_t", "int64_t", "__int128"}
 	sizes := []int{1, 2, 4, 8, 16}
-	if crowded {
+	if crowded(seed) {
 		types, sizes = append(types, "int8_t", "int8_t", "int8_t", "int8_t"), append(sizes, 1, 1, 1, 1)
 	}
 	local := 0
@@ -492,7 +518,7 @@ func randomC(seed uint64) string {
 	if signals {
 		b.WriteString("  signal(SIGUSR1, handler);\n")
 	}
-	if crowded {
+	if crowded(seed) {
 		b.WriteString("  pthread_t many;\n  pthread_create(&many, NULL, crowd, NULL);\n  pthread_join(many, NULL);\n")
 	}
 	for i := range threads {

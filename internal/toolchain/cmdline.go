@@ -17,6 +17,7 @@ type cmdline struct {
 	machine string // -m32, -mx32, -m16 or a --target of another machine, if in force
 	// sanitizers in effect after all options, with the option that enabled each
 	sanitizers map[string]string
+	shareable  bool // -fPIC or -fpic: the code may be for a shared object
 	noThread   bool // -fno-sanitize=thread or all: access hooks are not wanted
 }
 
@@ -124,6 +125,10 @@ func (c *cmdline) option(arg, value string, language *string) {
 		}
 	case arg == "-static", arg == "--static", arg == "-static-pie":
 		c.static = arg
+	case arg == "-fPIC", arg == "-fpic":
+		c.shareable = true
+	case arg == "-fno-pic", arg == "-fno-PIC", arg == "-fPIE", arg == "-fpie", arg == "-fno-pie", arg == "-fno-PIE":
+		c.shareable = false
 	case arg == "-m64":
 		c.machine = ""
 	case arg == "-m32", arg == "-mx32", arg == "-m16":

@@ -32,6 +32,7 @@ func RuntimeFlags() []Flag {
 		{"-ftls-model=initial-exec", "loaded at start, so no hook has to call __tls_get_addr, which may allocate", Compile, 0},
 		{"-fno-stack-protector", "the guard lies in the thread control block, which a fiber switch changes under a running function", Compile, 0},
 		{"-fno-omit-frame-pointer", "stacks are walked from inside signal handlers", Compile, 0},
+		{"-momit-leaf-frame-pointer", "hooks of memory accesses call nothing", Compile, 0},
 		{"-fno-builtin", "the runtime defines malloc, memcpy, … itself: no assumptions about what they do", Compile, 0},
 		{"-fno-tree-loop-distribute-patterns", "gcc turns copy loops into calls of memcpy even with -fno-builtin, and a hook must not reach the interposed one", Compile, GCC},
 		{"-fexceptions", "C++ exceptions and pthread_exit unwind through frames of the runtime", Compile, 0},

@@ -13,6 +13,11 @@ func (r *Refusal) Error() string { return r.message }
 
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
+// noPLT makes the loader look for each function that is called when it loads the program, not when
+// the function is called. Code for a shared object (-fPIC) does without it, because a library may
+// call functions that exist in some of its users only.
+const noPLT = "-fno-plt"
+
 // CompileFlags returns what heddle cc adds when something is compiled. The user's own flags follow
 // and can override any of them.
 func CompileFlags(c Compiler) []Flag {
@@ -24,6 +29,7 @@ func CompileFlags(c Compiler) []Flag {
 		// Without these, gcc inlines copies of known size after the pass that adds the calls, and
 		// the copies are missed. clang keeps the calls anyway.
 		{"-fno-builtin-memcpy", "a copy is a call, which the runtime sees", Compile, GCC},
+		{noPLT, "a call of a hook reads its address itself, and needs no second jump", Compile, GCC},
 		{"-fno-builtin-memmove", "a copy is a call, which the runtime sees", Compile, GCC},
 		{"-fno-builtin-memset", "a fill is a call, which the runtime sees", Compile, GCC},
 	}
@@ -74,6 +80,7 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 		for _, f := range CompileFlags(c) {
 			switch {
 			case f.Only != 0 && f.Only != c.Family:
+			case f.Arg == noPLT && line.shareable:
 			case f.Arg == "-fsanitize=thread" && shared:
 				if !line.noThread {
 					argv = append(argv, "-Xclang", f.Arg)

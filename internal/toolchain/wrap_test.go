@@ -297,3 +297,26 @@ func TestWrapOldClang(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Hooks are called through the GOT, without a PLT entry, in code that is for a program.
+func TestWrapCallsHooksDirectly(t *testing.T) {
+	t.Parallel()
+	none := func() (Runtime, error) { return Runtime{}, nil }
+	for _, c := range []struct {
+		family Family
+		line   string
+		want   bool
+	}{
+		{GCC, "-c a.c", true}, {GCC, "-O2 a.c -o a", true}, {GCC, "-fPIE -c a.c", true}, {GCC, "-fPIC -fPIE -c a.c", true},
+		{GCC, "-fPIC -c a.c", false}, {GCC, "-fpic -shared a.c -o a.so", false}, {GCC, "-fPIE -fPIC -c a.c", false}, {GCC, "a.o -o a", false},
+		{Clang, "-c a.c", false}, // which calls hooks through the PLT in any case
+	} {
+		argv, err := Wrap(Compiler{Command: []string{"cc"}, Family: c.family, Major: 14}, strings.Fields(c.line), none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(argv, "-fno-plt"); got != c.want {
+			t.Errorf("%v %s: -fno-plt is %t, want %t", c.family, c.line, got, c.want)
+		}
+	}
+}

@@ -62,6 +62,8 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_slots_begin();
   HD_CALL_MODULES(begin);
   hd_accesses_changed();
+  hd_quiet_set(0);
+  hd.wrote = 0;
   hd_signature_reset();
   hd_policy_begin();
   hd_script_begin();

@@ -1,5 +1,5 @@
-// computation.c: threads that make HD_QUIET memory accesses without a scheduling point, a quiet
-// stretch. Such a thread computes, or it waits in a loop for a write by another thread or by a
+// computation.c: threads that make many memory accesses without a scheduling point, a quiet stretch
+// (HD_QUIET_EACH). Such a thread computes, or it waits in a loop for a write by another thread or by a
 // handler. Only a thread that waits gets a scheduling point:
 //
 //   waits     the thread wrote nothing in the stretch, and HD_REPEATED consecutive accesses after it
@@ -46,7 +46,8 @@ static bool must_yield(struct hd_thread *t) {
 // time. It does so for HD_STRETCHES_ALIVE stretches only, so the watchdog still ends an execution
 // whose thread never reaches a scheduling point.
 static void computes(struct hd_thread *t, uint64_t pc) {
-  t->progress.quiet = t->progress.looked = t->progress.repeats = 0;
+  hd_quiet_set(0);
+  t->progress.looked = t->progress.repeats = 0;
   if (!t->progress.stretches++) t->progress.yield_at = HD_STRETCHES << t->progress.yields;
   if (t->progress.stretches <= HD_STRETCHES_ALIVE) __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + 1, __ATOMIC_RELAXED);
   if (alone()) return;
@@ -70,7 +71,8 @@ static void waits(struct hd_thread *t, uint64_t pc) {
 // Called at the first access after a stretch. Reports whether the thread may be waiting, so that
 // the following accesses have to be examined.
 static bool look_on(struct hd_thread *t) {
-  hd.vtime += (uint64_t)HD_QUIET * ACCESS_NS;
+  hd.vtime += (uint64_t)hd_quiet_sum() * ACCESS_NS;
+  hd_progress_wrote(t);
   bool wrote = t->progress.wrote & HD_WROTE_SEEN;
   t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
   if (wrote) t->progress.idle = t->progress.futile = 0;
@@ -89,7 +91,7 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
   bool all = ++t->progress.looked == HD_LOOK_ON;
   if (t->progress.repeats == HD_REPEATED) waits(t, pc);
   else if (all) computes(t, pc);
-  else t->progress.quiet = HD_QUIET; // examine the next access, too
+  else hd_quiet_set(HD_QUIET_EACH); // examine the next access, too
   t->pend = keep;
 }
 

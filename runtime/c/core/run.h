@@ -4,6 +4,10 @@
 #include "core/attach.h"
 #include "core/thread.h"
 
+// A quiet stretch ends when one of the counters exceeds HD_QUIET_EACH. So it has at most twice
+// HD_QUIET accesses, and at least a quarter of it.
+enum { HD_QUIET_COUNTERS = 8, HD_QUIET_EACH = HD_QUIET / 4 };
+
 struct hd_run {
   // ---- plan (carrier.c)
   struct hd_plan plan;
@@ -15,8 +19,13 @@ struct hd_run {
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
   // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
   void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
-  // HD_QUIET, or 0 if each access is watched or recorded; set by hd_accesses_changed
+  // HD_QUIET_EACH, or 0 if each access is watched or recorded; set by hd_accesses_changed
   uint32_t unobserved;
+  // Accesses of the running thread in its current quiet stretch (core/computation.c), counted apart
+  // by the low bits of the instruction's address: an increment waits for the one before it, and
+  // consecutive accesses mostly increment different counters.
+  uint32_t quiet[HD_QUIET_COUNTERS];
+  uint8_t wrote;            // HD_WROTE, or 0: see hd_progress_wrote
   // ---- threads (slots.c, threads.c)
   struct hd_thread *cur;    // the running thread (sched.c)
   uint32_t nthreads, nwords, nlive; // slots used so far, words those take in a set, threads that have not ended
@@ -67,5 +76,15 @@ struct hd_run {
 extern HD_OWN struct hd_run hd;
 
 // Called after watcher or accesses has changed.
-static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses ? 0 : HD_QUIET; }
+static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses ? 0 : HD_QUIET_EACH; }
+
+static inline uint32_t *hd_quiet(uint64_t pc) { return &hd.quiet[pc % HD_QUIET_COUNTERS]; }
+static inline void hd_quiet_set(uint32_t n) {
+  for (uint32_t i = 0; i < HD_QUIET_COUNTERS; i++) hd.quiet[i] = n;
+}
+static inline uint32_t hd_quiet_sum(void) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < HD_QUIET_COUNTERS; i++) sum += hd.quiet[i];
+  return sum;
+}
 #endif

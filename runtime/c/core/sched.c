@@ -11,6 +11,7 @@
 #include "core/modules.h"
 #include "core/outcome.h"
 #include "core/policy.h"
+#include "core/progress.h"
 #include "core/registration.h"
 #include "core/rings.h"
 #include "core/run.h"
@@ -74,7 +75,9 @@ static void run(struct hd_thread *next) {
 }
 
 void hd_point(struct hd_thread *t) {
-  t->progress.quiet = t->progress.stretches = 0;
+  hd_quiet_set(0);
+  t->progress.stretches = 0;
+  hd_progress_wrote(t);
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (bool again = false;; again = true) { // after a detour t is at the same operation
     count_point(t);
@@ -109,6 +112,8 @@ void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
 }
 
 void hd_thread_leave(void) {
+  hd_quiet_set(0);
+  hd.wrote = 0;
   struct hd_thread *next = choose();
   struct hd_thread *from = hd.cur;
   hd.cur = next;

@@ -93,15 +93,14 @@ struct hd_thread {
   uint64_t holds, felt;    // holds.c: set of the plan's holds for its pending operation; those that were in force at a decision
   uint32_t held_at;        // holds.c: hd.points when it reached the operation
 
-  // ---- core: progress.c, computation.c; wrote and quiet are set by memory/access.c
+  // ---- core: progress.c, computation.c
   struct {
     struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
     uint32_t seen_next;
     uint32_t stale;        // consecutive reads that returned nothing new to the thread
     uint32_t idle, futile; // counts of progress.c, valid while hd.progress_at equals idle_at
     uint64_t idle_at;
-    uint8_t wrote;         // HD_WROTE_*: it has written to memory
-    uint32_t quiet;        // accesses in its current quiet stretch
+    uint8_t wrote;         // HD_WROTE_*: it has written to memory, as of the last hd_progress_wrote
     uint32_t stretches;    // quiet stretches since its last scheduling point, not counting forced yields
     uint32_t yield_at;     // value of stretches at which it yields if it still computes
     uint8_t yields;        // number of such yields so far, at most HD_STRETCHES_MORE

@@ -166,6 +166,7 @@ void hd_sleepers_withdraw(struct hd_thread *chosen) {
 // by a small fraction of the time since the first, so the number of rounds is logarithmic. This
 // applies only if the thread wrote nothing in between: a loop that counts its rounds keeps its pace.
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline) {
+  hd_progress_wrote(t);
   bool again = t->clock.nap_pc == pc && t->clock.nap_progress == hd.progress_at && !(t->progress.wrote & HD_WROTE_NAP) && hd_shm->instrumented == HD_INSTR_TSAN;
   t->progress.wrote &= (uint8_t)~HD_WROTE_NAP;
   t->clock.naps = again ? t->clock.naps + 1 : 0;

@@ -103,7 +103,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     }
     return;
   }
-  if (t->progress.quiet > HD_QUIET) long_stretch(t, addr, size, op, pc);
+  if (*hd_quiet(pc) > HD_QUIET_EACH) long_stretch(t, addr, size, op, pc);
   if (!hd.unjoined && !hd.handlers) return;
   if (hd.watcher) hd_shadow_access(t, addr, size, op, pc); // first, because a race states how many events precede the access
   if (hd.accesses) profile(t, addr, (uint32_t)size, op, pc);
@@ -120,33 +120,34 @@ static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) 
 // Handles an access of a watched execution whose step is not remembered (shadow.h).
 static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  if (size == 1 && op <= HD_OP_WRITE && t->progress.quiet <= HD_QUIET && hd_shadow_byte_hit(t, addr, op, pc)) return;
+  bool stretched = *hd_quiet(pc) > HD_QUIET_EACH;
+  if (size == 1 && op <= HD_OP_WRITE && !stretched && hd_shadow_byte_hit(t, addr, op, pc)) return;
   if (freed(addr)) bad(addr, size, op, pc);
   bool point = hd_is_point(pc);
-  if (point || t->progress.quiet > HD_QUIET || hd.accesses) slow(addr, size, op, pc);
+  if (point || stretched || hd.accesses) slow(addr, size, op, pc);
   else if (hd.unjoined || hd.handlers) hd_shadow_access(t, addr, size, op, pc);
 }
 
 // Handles an access that may be recorded or end a quiet stretch, in an execution that is not watched.
 static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+  if (!hd_active()) return;
   if (freed(addr)) bad(addr, size, op, pc);
-  if (hd.accesses || hd.cur->progress.quiet > HD_QUIET || hd_is_point(pc)) slow(addr, size, op, pc);
+  if (hd.accesses || *hd_quiet(pc) > HD_QUIET_EACH || hd_is_point(pc)) slow(addr, size, op, pc);
 }
 
 // Any call on a path through this function is the last action on it, so hooks save no registers.
+// Outside an execution, counting has no effect: hd_quiet_set(0) is called when one begins.
 static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
-  if (!hd_active()) return;
   uint64_t addr = (uint64_t)p;
-  struct hd_thread *t = hd.cur;
-  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) t->progress.wrote = HD_WROTE;
-  uint32_t quiet = ++t->progress.quiet;
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd.wrote = HD_WROTE;
+  uint32_t quiet = ++*hd_quiet(pc);
   if (HD_LIKELY(quiet <= hd.unobserved)) {
     if (HD_UNLIKELY(freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
     return;
   }
-  if (hd.watcher) {
+  if (hd.watcher && hd_active()) {
     bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
-    if (HD_LIKELY(!range && quiet <= HD_QUIET && hd_shadow_hit(t, addr, size, op, pc))) return;
+    if (HD_LIKELY(!range && quiet <= HD_QUIET_EACH && hd_shadow_hit(hd.cur, addr, size, op, pc))) return;
     watched(addr, size, op, pc);
     return;
   }
@@ -192,34 +193,54 @@ HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
 //
 // Each entry has its frame's address, so the next call drops frames that longjmp or an exception
 // has left.
-HD_EXPORT void __tsan_func_entry(void *call_site) {
-  if (!hd_active()) return;
+static HD_COLD void entered(uint64_t call_site, uintptr_t sp) {
   struct hd_thread *t = hd.cur;
-  uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-  if (HD_UNLIKELY(sp < t->stack.touched_low)) t->stack.touched_low = sp;
+  if (sp < t->stack.touched_low) t->stack.touched_low = sp;
   uint32_t d = t->calls.depth;
-  while (d && d <= HD_SHADOW_MAX && HD_UNLIKELY(t->calls.frames[d - 1].sp <= sp)) {
+  while (d && d <= HD_SHADOW_MAX && t->calls.frames[d - 1].sp <= sp) {
     t->calls.depth = --d;
     hd_stack_left(t);
   }
-  if (HD_LIKELY(d < HD_SHADOW_MAX)) {
-    t->calls.frames[d].pc = (uint64_t)call_site;
+  if (d < HD_SHADOW_MAX) {
+    t->calls.frames[d].pc = call_site;
     t->calls.frames[d].sp = sp;
   }
   t->calls.depth = d + 1;
-  if (HD_UNLIKELY((uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) hd_callback();
+  if (call_site - hd_callbacks.lo < hd_callbacks.size) hd_callback();
 }
 
-HD_EXPORT void __tsan_func_exit(void) {
-  if (!hd_active()) return;
+static __attribute__((noinline)) void left(uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = HD_RA;
-  if (HD_UNLIKELY(hd.record)) {
+  if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = pc;
+  if (hd.record) {
     hd_event_settle(); // the function's variables no longer exist at the next event
     hd_stack_left(t);
   }
   if (HD_UNLIKELY(hd_callback_returns) && t->calls.depth < HD_SHADOW_MAX &&
       t->calls.frames[t->calls.depth].pc - hd_callbacks.lo < hd_callbacks.size) hd_callback_return();
+}
+
+HD_EXPORT void __tsan_func_entry(void *call_site) {
+  if (!hd_active()) return;
+  struct hd_thread *t = hd.cur;
+  uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 16; // locals.c
+  uint32_t d = t->calls.depth;
+  if (HD_UNLIKELY(d - 1 >= HD_SHADOW_MAX - 1 || t->calls.frames[d - 1].sp <= sp || sp < t->stack.touched_low ||
+                  (uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) {
+    entered((uint64_t)call_site, sp);
+    return;
+  }
+  t->calls.frames[d].pc = (uint64_t)call_site;
+  t->calls.frames[d].sp = sp;
+  t->calls.depth = d + 1;
+}
+
+HD_EXPORT void __tsan_func_exit(void) {
+  if (!hd_active()) return;
+  struct hd_thread *t = hd.cur;
+  uint32_t d = t->calls.depth;
+  if (HD_UNLIKELY(d <= 1 || hd.record || hd_callback_returns)) left(HD_RA);
+  else t->calls.depth = d - 1;
 }
 
 HD_EXPORT void __tsan_init(void) {

@@ -20,7 +20,7 @@
 enum {
   MOST_LEAVES = 1 << 17,
   MOST_BYTE_LEAVES = 1 << 15,
-  SPLIT_AT = 1 << 12,       // number of sets from which on granules are split
+  SPLIT_AT = 1 << 15,       // number of sets from which on granules are split, unless memory is short
   COMPACT_AT = 3,           // size from which on a set is searched for records that cannot race with later accesses
   CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
   FEWEST_SLOTS = 1 << 10,   // initial size of the table of sets
@@ -90,6 +90,7 @@ static uint64_t half_bytes, used;
 static int now;
 static uint32_t *offsets;              // of sets, by number - first_set, in units of 8 bytes
 static uint32_t offsets_room;
+static uint32_t split_at;              // number of sets from which on granules are split
 static uint32_t *set_table;            // numbers, open addressing by hash
 static uint32_t set_slots, most_slots;  // the table starts small for locality, because it is accessed at random
 static bool full;
@@ -112,6 +113,7 @@ static bool reserve(uint64_t budget) {
   // Offsets and the hash table take three eighths of each half.
   half_bytes -= offset_bytes + table_bytes;
   offsets_room = (uint32_t)(offset_bytes / sizeof *offsets);
+  split_at = offsets_room / 64 < SPLIT_AT ? offsets_room / 64 : SPLIT_AT;
   for (most_slots = FEWEST_SLOTS; (uint64_t)most_slots * 2 * sizeof *set_table <= table_bytes; most_slots *= 2) {}
   uint64_t table = (1ull << (HD_ADDRESS_BITS - HD_LEAF_BITS)) * sizeof *hd_leaves;
   reserved = hd_map_at(HD_STEPS_TAKEN, HD_STEPS * sizeof *hd_steps_taken) && hd_map_at(HD_LEAVES, table) && hd_map_at(HD_BYTE_LEAVES, table);
@@ -570,7 +572,7 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
       uint64_t n = 8 - (addr & 7);
       if (n > stop - addr) n = stop - addr;
       uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
-      if (size == 1 && next_set - first_set >= SPLIT_AT && *cell > first_set) split(cell, addr & ~7ull);
+      if (size == 1 && next_set - first_set >= split_at && *cell > first_set) split(cell, addr & ~7ull);
       // Most granules of a range have had the same accesses.
       if (*cell == hd_split) {
         access_split(&a, cell, addr & ~7ull, mask, remembered);

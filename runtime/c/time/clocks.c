@@ -191,7 +191,7 @@ HD_INTERPOSE(int, usleep, (__useconds_t us), (us)) {
 // Where accesses are not recorded, it may have done anything in between.
 void hd_yield(uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  bool looked = t->progress.quiet || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
+  bool looked = hd_quiet_sum() || t->pend.op != HD_OP_YIELD || t->pend.pc != pc;
   hd_pend(t, HD_OP_YIELD, pc, 0);
   if (HD_UNLIKELY(t->library_pc || hd_access_exempts(pc))) t->pend.flags = HD_EV_LIBRARY;
   hd_point(t);

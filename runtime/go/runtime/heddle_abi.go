@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 10
-	hdPointsVersion   = 6
+	hdPointsVersion   = 7
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
