@@ -70,6 +70,9 @@ type Request struct {
 	// Hooks keeps all calls of hooks. Otherwise those that have nothing to do are left out.
 	Hooks bool
 	Limit time.Duration // of the execution
+	// Idle ends an execution whose threads have used no processor time for so long: most often a
+	// deadlock. 0: never.
+	Idle time.Duration
 }
 
 // Result is what an execution did.
@@ -77,6 +80,7 @@ type Result struct {
 	Status  int            // exit status, -1 if a signal or the limit ended it
 	Signal  syscall.Signal // 0 for none
 	Expired bool           // the limit ended it
+	Idle    bool           // it used no processor time for Request.Idle, which ended it
 	Seconds float64
 	CPU     float64 // seconds of processor time
 	Output  []byte  // both streams, at most outputMost bytes
@@ -136,8 +140,19 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	began := time.Now()
-	err = cmd.Run()
-	r := &Result{Status: -1, Seconds: time.Since(began).Seconds(), Output: out.kept}
+	idle := false
+	if err = cmd.Start(); err == nil {
+		watched := make(chan struct{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(watched)
+			idle = idles(cmd.Process.Pid, q.Idle, ended)
+		}()
+		err = cmd.Wait()
+		close(ended)
+		<-watched
+	}
+	r := &Result{Idle: idle, Status: -1, Seconds: time.Since(began).Seconds(), Output: out.kept}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -147,6 +162,7 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	}
 	r.CPU = (state.UserTime() + state.SystemTime()).Seconds()
 	switch w := state.Sys().(syscall.WaitStatus); {
+	case idle:
 	case limited.Err() != nil:
 		r.Expired = true
 	case w.Signaled():
@@ -158,7 +174,7 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case after.Ready < 2 && !r.Expired:
+	case after.Ready < 2 && !r.Expired && !r.Idle:
 		return nil, fmt.Errorf("%w (%s): %s", ErrLibrary, state, bytes.TrimSpace(r.Output))
 	}
 	for _, t := range counted {
@@ -169,6 +185,40 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 		r.Trace, r.Times, err = p.recording(dir, &after)
 	}
 	return r, err
+}
+
+// idles watches a process until ended is closed. If the process uses no processor time for so long, it
+// kills it and its children, and returns true.
+func idles(pid int, most time.Duration, ended chan struct{}) bool {
+	if most <= 0 {
+		return false
+	}
+	const every = 50 * time.Millisecond
+	used, since := "", time.Now()
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(every):
+		}
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+		if err != nil {
+			return false // it is ending, or nothing can be known
+		}
+		// schedstat counts the main thread only; the others are in task.
+		all := string(b)
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		for _, t := range tasks {
+			b, _ := os.ReadFile(t)
+			all += string(b)
+		}
+		if all != used {
+			used, since = all, time.Now()
+		} else if time.Since(since) > most {
+			syscall.Kill(-pid, syscall.SIGKILL)
+			return true
+		}
+	}
 }
 
 // patches returns the calls to leave out, in ascending order.
