@@ -5,6 +5,7 @@
 # make test     all tests
 # make bench    benchmarks, one second each, then bench-programs
 # make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
+# make bench-search  how soon each strategy finds the bugs of the test programs (docs/exploration.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
@@ -15,7 +16,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -91,6 +92,12 @@ PROGRAMBENCH ?=
 
 bench-programs: need-go need-cc
 	$(GO) run ./internal/testing/programbench $(PROGRAMBENCH)
+
+# Its flags: make bench-search SEARCHBENCH='-seeds 5 -programs reorder,two_stage -json'
+SEARCHBENCH ?=
+
+bench-search: build need-cc
+	$(GO) run ./internal/testing/searchbench -heddle bin/heddle $(SEARCHBENCH)
 
 lint: need-go
 	@GO="$(GO)" .ci/lint

@@ -28,8 +28,8 @@ var layers = [][]string{
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
 	{"internal/target/cprog", "internal/target/goprog"},
 	{"internal/analysis/hb", "internal/analysis/depend"},
-	{"internal/analysis/race"},
-	{"internal/finding", "internal/observe", "internal/rapid"},
+	{"internal/analysis/race", "internal/analysis/atomicity"},
+	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
 	{"internal/report/term", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof"},
@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"internal/launch", "internal/kept", "internal/ignore"},
 	{"internal/debugger", "internal/doctor", "internal/gotest"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
-	{"internal/testing/programbench"},
+	{"internal/testing/programbench", "internal/testing/searchbench"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen", "internal/ops/gen"}, // commands: no package can import them
 }
@@ -49,7 +49,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/programbench"}
+var startsProcesses = []string{"internal/oracle", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/programbench", "internal/testing/searchbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

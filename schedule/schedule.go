@@ -85,6 +85,7 @@ type Plan struct {
 	Haste bool
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
+	Output   bool // want Outcome.Ending.Output whether the execution is recorded or not (C and C++)
 	Accesses bool // with Record: also accesses that are not points, malloc and free
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
 	// as many as the target has memory for, AllAccesses for all of them.

@@ -38,6 +38,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Command: rapid.SliceOfN(str, 0, 3).Draw(t, "command"), Dir: str.Draw(t, "dir"), Stdin: maybeBytes.Draw(t, "stdin"),
 			Env: rapid.SliceOfN(str, 0, 3).Draw(t, "env"), EnvDigest: str.Draw(t, "digest"), BuildID: str.Draw(t, "build id"),
 			Strategy: str.Draw(t, "strategy"), Points: sites.Draw(t, "points"), ExpectStatus: rapid.Int32().Draw(t, "status"),
+			ExpectOutput: maybeBytes.Draw(t, "expected output"), Oracle: str.Draw(t, "oracle"),
 			Instrumented: rapid.Bool().Draw(t, "instrumented"), Original: str.Draw(t, "original"),
 			Isolation:   str.Draw(t, "isolation"),
 			Signature:   str.Draw(t, "signature"),

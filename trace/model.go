@@ -80,6 +80,28 @@ func (o Object) OffsetBits() uint {
 	return abi.OffsetBits
 }
 
+// Bytes returns numbers of the bytes of an access to o: [first, first+n). They ascend with memory, are
+// aligned as the program's, and differ between regions. (Offsets into a stack count down from its top,
+// whose offset is 0.)
+func (o Object) Bytes(size uint64) (first, n uint64) {
+	if o.Region() != RegionStack {
+		return uint64(o), size
+	}
+	return uint64(o) ^ o.offsets() + 1, min(size, o.Offset()+1)
+}
+
+// ObjectAt is the inverse of Bytes: the object at a byte.
+func ObjectAt(b uint64) Object {
+	o := Object(b - 1)
+	if o.Region() != RegionStack {
+		return Object(b)
+	}
+	return o ^ Object(o.offsets())
+}
+
+// offsets masks the bits of o's offset.
+func (o Object) offsets() uint64 { return 1<<o.OffsetBits() - 1 }
+
 // Channel returns what kind of descriptor the object names ("pipe", "socket", …) and the
 // descriptor that reads from it. ok is false for objects in memory.
 func (o Object) Channel() (kind string, fd int, ok bool) {
@@ -244,11 +266,14 @@ const (
 	Fatal // an error of the Go runtime that cannot be recovered from; likewise
 	Leak  // the Waiters still existed when the test or the program ended
 	Race  // the Accesses race: Site, Object, Thread and Stack are those of the second
+	// WrongOutput is a clean execution whose output Header.ExpectOutput or Header.Oracle rejects;
+	// Status is the exit status of the oracle.
+	WrongOutput
 )
 
 var kindNames = [...]string{
 	"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged",
-	"test failure", "panic", "fatal error", "goroutine leak", "data race",
+	"test failure", "panic", "fatal error", "goroutine leak", "data race", "wrong output",
 }
 
 func (k Kind) String() string {
@@ -259,7 +284,7 @@ func (k Kind) String() string {
 }
 
 // Failed reports whether the kind is the program's failure (a possible finding).
-func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= Race }
+func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= WrongOutput }
 
 // Ending is how an execution ended, with what identifies the failure.
 type Ending struct {
@@ -339,6 +364,8 @@ type Header struct {
 	Strategy      string   // how the schedule was found, e.g. "pct depth=3 seed=17"
 	Points        []Site   // memory instructions that were scheduling points
 	ExpectStatus  int32    // exit status that counts as clean
+	ExpectOutput  []byte   // what a clean execution writes to stdout and stderr; nil for anything
+	Oracle        string   // command of sh that decides whether the output of an execution is right; empty for none
 	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
 	Finding       string   // key of the failure, as heddle find prints it; empty if unknown

@@ -130,6 +130,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		BuildId:       []byte(h.BuildID),
 		Strategy:      []byte(h.Strategy),
 		ExpectStatus:  h.ExpectStatus,
+		Oracle:        []byte(h.Oracle),
 		Instrumented:  h.Instrumented,
 		Original:      []byte(h.Original),
 		Finding:       []byte(h.Finding),
@@ -166,6 +167,9 @@ func headerParts(h *Header) []*tracepb.Header {
 	for i, p := range pieces(h.Stdin) {
 		part(i).Stdin = [][]byte{p}
 	}
+	for i, p := range pieces(h.ExpectOutput) {
+		part(i).ExpectOutput = [][]byte{p}
+	}
 	var prev Site
 	for i, points := 0, h.Points; len(points) > 0; i++ {
 		n := min(len(points), piecePoints)
@@ -190,6 +194,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			BuildID:       string(p.BuildId),
 			Strategy:      string(p.Strategy),
 			ExpectStatus:  p.ExpectStatus,
+			Oracle:        string(p.Oracle),
 			Instrumented:  p.Instrumented,
 			Original:      string(p.Original),
 			Finding:       string(p.Finding),
@@ -206,6 +211,12 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			h.Stdin = []byte{}
 		}
 		h.Stdin = append(h.Stdin, b...)
+	}
+	for _, b := range p.ExpectOutput {
+		if h.ExpectOutput == nil {
+			h.ExpectOutput = []byte{}
+		}
+		h.ExpectOutput = append(h.ExpectOutput, b...)
 	}
 	var prev Site
 	if n := len(h.Points); n > 0 {

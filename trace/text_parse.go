@@ -112,7 +112,7 @@ func (p *textParser) parseFirst(s string) error {
 // once lists the keywords that may occur once.
 var once = map[string]bool{
 	"heddle": true, "target": true, "points-version": true, "command": true, "argv0": true, "dir": true,
-	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true,
+	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true, "oracle": true,
 	"instrumented": true, "original": true, "isolation": true, "ending": true, "cycle": true, "end": true,
 }
 
@@ -156,6 +156,10 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Points = l.sites(h.Points)
 	case "expect-status":
 		h.ExpectStatus = int32(l.integer("status", 32))
+	case "expect-output":
+		h.ExpectOutput = l.bytes(h.ExpectOutput)
+	case "oracle":
+		h.Oracle = l.quoted("command")
 	case "instrumented":
 		h.Instrumented = true
 	case "without":

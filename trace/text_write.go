@@ -67,6 +67,8 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.ExpectStatus != 0 {
 		fmt.Fprintf(b, "expect-status %d\n", h.ExpectStatus)
 	}
+	writeBytesText(b, "expect-output", h.ExpectOutput)
+	str("oracle", h.Oracle)
 	if h.Instrumented {
 		b.WriteString("instrumented\n")
 	}

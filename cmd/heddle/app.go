@@ -47,19 +47,20 @@ var errFound = errors.New("a bug was found")
 type commandLine struct {
 	flags
 
-	CC       ccCommand       `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
-	CXX      cxxCommand      `cmd:"" name:"c++" passthrough:"" help:"Compile and link C++ as c++ would, with access hooks and heddle's runtime."`
-	Find     findCommand     `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
-	Test     testCommand     `cmd:"" help:"Explore schedules of a Go package's tests."`
-	Record   recordCommand   `cmd:"" help:"Run once and write the trace."`
-	Replay   replayCommand   `cmd:"" set:"where=With --schedule: " help:"Run a recorded execution again, and check that it is the same."`
-	Simplify simplifyCommand `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
-	Show     showCommand     `cmd:"" help:"Draw a trace: a column per thread."`
-	Check    checkCommands   `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
-	Convert  convertCommand  `cmd:"" help:"Turn a trace into another format."`
-	Bench    benchCommand    `cmd:"" help:"Measure what the papers' tables show."`
-	Doctor   doctorCommand   `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	CC        ccCommand        `cmd:"" name:"cc" passthrough:"" help:"Compile and link C as cc would, with access hooks and heddle's runtime."`
+	CXX       cxxCommand       `cmd:"" name:"c++" passthrough:"" help:"Compile and link C++ as c++ would, with access hooks and heddle's runtime."`
+	Find      findCommand      `cmd:"" help:"Explore schedules until something breaks; write, simplify and show the trace."`
+	Test      testCommand      `cmd:"" help:"Explore schedules of a Go package's tests."`
+	Record    recordCommand    `cmd:"" help:"Run once and write the trace."`
+	Replay    replayCommand    `cmd:"" set:"where=With --schedule: " help:"Run a recorded execution again, and check that it is the same."`
+	Atomicity atomicityCommand `cmd:"" help:"Force the interleavings that break up what a thread does in several steps."`
+	Simplify  simplifyCommand  `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
+	Show      showCommand      `cmd:"" help:"Draw a trace: a column per thread."`
+	Check     checkCommands    `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
+	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
+	Bench     benchCommand     `cmd:"" help:"Measure what the papers' tables show."`
+	Doctor    doctorCommand    `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Help       helpCommand       `cmd:"" help:"Print the help of a command."`
 	Completion completionCommand `cmd:"" help:"Print the script that makes a shell complete heddle's commands."`

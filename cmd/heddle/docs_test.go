@@ -16,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
 )
 
 // The documentation's commands are checked: in every block that starts with ```sh, each
@@ -289,17 +290,18 @@ func TestJSONIsDocumented(t *testing.T) {
 			Replay replayJSON     `json:"outcome"`
 			Report raceReportJSON `json:"reports"`
 		}{},
-		"simplify": simplifyJSON{},
-		"check":    checkJSON{},
-		"convert":  convertJSON{},
-		"bench":    benchJSON{},
-		"show":     report.View{},
-		"doctor":   diagnosis{},
-		"version":  versionInfo{},
-		"man":      manJSON{},
+		"atomicity": result.Atomicity{},
+		"simplify":  simplifyJSON{},
+		"check":     checkJSON{},
+		"convert":   convertJSON{},
+		"bench":     benchJSON{},
+		"show":      report.View{},
+		"doctor":    diagnosis{},
+		"version":   versionInfo{},
+		"man":       manJSON{},
 	}
 	// Parts that have a section or a table of their own.
-	elsewhere := map[string]string{"doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
+	elsewhere := map[string]string{"atomicity": sections["heddle find"], "doctor": sections["heddle version"], "replay": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}
 	var c commandLine
 	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
 	if err != nil {

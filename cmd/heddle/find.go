@@ -23,9 +23,11 @@ type findCommand struct {
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
 	searchFlags
-	Output string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
+	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`
 	jobsFlag
 	expectFlag
+	outputFlags
 	racesFlag
 	spuriousFlag
 	drawFlags
@@ -37,10 +39,10 @@ type findCommand struct {
 func (c *findCommand) Help() string {
 	return `Runs the program again and again under different schedules until one breaks it: a
 failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of memory, an
-uncaught exception, an exit status other than 0; with --races-fail a data race as well. Writes the
-trace, simplifies it, shows it, and prints the command that replays it. Ends with 1 if a bug
-was found, 0 if none was, and 3 if the search was interrupted, or if no execution ended, so
-nothing is known.`
+uncaught exception, an exit status other than 0. A data race does not end the search; it is
+the finding if nothing worse is found. Writes the trace, simplifies it, shows it, and prints
+the command that replays it. Ends with 1 if a bug was found, 0 if none was, and 3 if the
+search was interrupted, or if no execution ended, so nothing is known.`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
@@ -58,12 +60,18 @@ func (c *findCommand) options() (engine.Options, error) {
 		return engine.Options{}, err
 	}
 	opts, err := c.searchFlags.options()
+	if err != nil {
+		return opts, err
+	}
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
-	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
+	opts.Spurious, opts.Simplify, opts.Explain = c.Spurious, c.simplify(), c.ExplainSearch
+	if opts.Races, err = c.races(); err != nil {
+		return opts, err
+	}
 	opts.Simplify.Processes = processes
-	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
-		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
-		// who asks for a number of executions gets it.
+	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.Preemptions == nil {
+		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
+		// of output, so no search with them is complete, and who asks for a number of executions gets it.
 		opts.Search = nil
 	}
 	if c.Runs == 0 && c.Time > 0 {
@@ -90,6 +98,9 @@ func (c *findCommand) Run(a *app) error {
 		return err
 	}
 	program, err := c.program(c.Program.words())
+	if err == nil {
+		err = c.outputFlags.set(&program)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +133,12 @@ func (c *findCommand) Run(a *app) error {
 	if perr := c.print(a, found); perr != nil {
 		return perr
 	}
+	return a.ended(found, err)
+}
+
+// ended returns the error with which a command ends after a search, nil for a clean one; err is the
+// search's.
+func (a *app) ended(found *engine.Report, err error) error {
 	switch {
 	case found.Finding != nil:
 		if err != nil && a.ctx.Err() == nil && found.Finding.Confirmed {
@@ -137,7 +154,7 @@ func (c *findCommand) Run(a *app) error {
 	case found.Outcome == engine.Unreproduced:
 		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
 	case found.Outcome == engine.Unconfirmed:
-		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races-fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
+		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races=fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
 	case found.Outcome == engine.OnlyIgnored:
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}
@@ -155,5 +172,8 @@ func (c *findCommand) print(a *app, r *engine.Report) error {
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
 	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
-	return p.Find(r)
+	if err := p.Find(r); err != nil {
+		return err
+	}
+	return p.Strategies(r.Search)
 }

@@ -105,11 +105,58 @@ type spuriousFlag struct {
 }
 
 type racesFlag struct {
-	RacesFail bool `help:"${where}Treat a data race as a failure, even if the program succeeds."`
+	Races     string `placeholder:"HOW" help:"${where}Treat a data race as the finding if the search finds nothing worse (report, the default), as a failure that ends the search (fail), or only list it (ignore)."`
+	RacesFail bool   `hidden:"" help:"The same as --races=fail."`
+}
+
+// given reports whether the user said how to treat races.
+func (f racesFlag) given() bool { return f.Races != "" || f.RacesFail }
+
+// races returns how a search treats races.
+func (f racesFlag) races() (engine.Races, error) {
+	switch {
+	case f.RacesFail && f.Races != "" && f.Races != "fail":
+		return 0, usage.Errorf("--races-fail is the same as --races=fail: it cannot be combined with --races=%s", f.Races)
+	case f.RacesFail || f.Races == "fail":
+		return engine.RacesFail, nil
+	case f.Races == "ignore":
+		return engine.RacesIgnored, nil
+	case f.Races == "" || f.Races == "report":
+		return engine.RacesReported, nil
+	}
+	return 0, usage.Errorf("invalid --races %q: want report, fail or ignore", f.Races)
 }
 
 type expectFlag struct {
 	ExpectExit *int32 `placeholder:"STATUS" help:"${where}Call every other exit status a failure (otherwise: every status but 0)."`
+}
+
+// outputFlags say what a good execution prints.
+type outputFlags struct {
+	Expect string `placeholder:"FILE" predictor:"file" help:"${where}Call an execution a failure if what it writes to standard output and standard error, in the order written, is not what FILE holds. For C and C++ programs."`
+	Oracle string `placeholder:"CMD" help:"${where}Call an execution a failure if CMD, a command of sh, ends with a status other than 0 when it reads the execution's output from its standard input; HEDDLE_STATUS is the exit status. CMD runs once for each different output. For C and C++ programs."`
+}
+
+// set adds what the flags say to a program.
+func (f outputFlags) set(p *launch.Program) error {
+	p.Oracle = f.Oracle
+	if f.Expect == "" {
+		return nil
+	}
+	in, err := os.Open(f.Expect)
+	if err != nil {
+		return fmt.Errorf("cannot read the expected output: %w", err)
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, engine.MaxOutput+1))
+	if err != nil {
+		return fmt.Errorf("cannot read the expected output: %w", err)
+	}
+	if len(b) > engine.MaxOutput {
+		return fmt.Errorf("%s is larger than %d kB, and heddle keeps no more of an output: let the program print less, or use --oracle", f.Expect, engine.MaxOutput>>10)
+	}
+	p.ExpectOutput = append([]byte{}, b...)
+	return nil
 }
 
 // status returns the exit status of a good execution.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // goTests copies a package of testdata/gotests into a module of its own.
@@ -201,5 +203,64 @@ func TestGoJobs(t *testing.T) {
 				t.Errorf("%s, -j %s: %+v, want %+v", name, jobs, got, want)
 			}
 		}
+	}
+}
+
+// A test continues after t.Error: it runs to its end, and what it logs is its output. A panic is
+// worse than the failure; a goroutine that waits is its consequence.
+func TestGoErrors(t *testing.T) {
+	t.Parallel()
+	dir := goTests(t, "errors")
+	tests, _ := runTest(t, dir, nil, exitFound, "./errors")
+	want := map[string]struct{ kind, message, output string }{
+		"TestGoesOn":   {"test failure", "an update was lost: 1", "logged afterwards"},
+		"TestSubtests": {"test failure", "fatal in the first subtest", ""},
+		"TestStuck":    {"test failure", "stuck after this", ""},
+		"TestPanics":   {"panic", "panic: the panic is worse", ""},
+	}
+	if len(tests) != len(want) {
+		t.Errorf("%d tests ran, want %d", len(tests), len(want))
+	}
+	for _, test := range tests {
+		w := want[test.Test]
+		if test.Finding == nil || test.Finding.Kind != w.kind || test.Finding.Message != w.message {
+			t.Errorf("%s: found %+v, want %s %q", test.Test, test.Finding, w.kind, w.message)
+			continue
+		}
+		name := test.Trace
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		tr, err := trace.ReadFile(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !strings.Contains(string(tr.Ending.Output), w.output) {
+			t.Errorf("%s: output %q, want %q", test.Test, tr.Ending.Output, w.output)
+		}
+		replay := heddleCommand(t, t.TempDir(), nil, "replay", "-q", name)
+		if out, err := replay.CombinedOutput(); replay.ProcessState.ExitCode() != exitFound {
+			t.Errorf("%s: replay: %v\n%s", test.Test, err, out)
+		}
+	}
+}
+
+// Goroutines switch in the middle of writing a map, so that Go's runtime notices a second one.
+func TestGoMaps(t *testing.T) {
+	t.Parallel()
+	dir := goModule(t, "fail/map_concurrent_write", "fail/map_read_write")
+	tests, _ := runTest(t, dir, nil, exitFound, "-race=false", "./...")
+	if len(tests) != 2 {
+		t.Errorf("%d tests ran, want 2", len(tests))
+	}
+	for _, test := range tests {
+		if f := test.Finding; f == nil || f.Kind != "fatal error" || !strings.HasPrefix(f.Message, "fatal error: concurrent map ") {
+			t.Errorf("%s: found %+v, want a fatal error", test.Test, f)
+		}
+	}
+	tests, _ = runTest(t, goModule(t, "pass/map_concurrent_write", "pass/map_read_write"), nil, exitNothing, "-race=false", "-count=2000", "./...")
+	if len(tests) != 2 {
+		t.Errorf("%d twins ran, want 2", len(tests))
 	}
 }

@@ -39,7 +39,7 @@ func TestIgnore(t *testing.T) {
 			dir := t.TempDir()
 			prog := filepath.Join(dir, "masked")
 			compileProgram(t, expectation{source: filepath.Join(repository(t), "testdata/ignore/masked.c")}, build[0], build[1], prog)
-			all := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--runs", "3000", "--all", "--", prog)
+			all := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--races=ignore", "--runs", "3000", "--all", "--", prog)
 			found := foundKinds(t, all.Aside)
 			assertion, deadlock := found["assertion"], found["deadlock"]
 			if len(found) != 2 || all.Ended != "runs" || all.Executions != 3000 || all.Finding == nil || all.Finding.Key != all.Findings[0].Finding.Key {
@@ -57,22 +57,33 @@ func TestIgnore(t *testing.T) {
 					t.Errorf("%s: %v, finding %q, want %q", f.Simplified.Trace, err, tr.Header.Finding, f.Finding.Key)
 				}
 			}
+			// By default the races that lead to the assertion are findings, too.
+			withRaces := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--runs", "3000", "--no-simplify", "--all", "--", prog)
+			kinds, ignored := map[string]int{}, []string{"find", "--json", "--runs", "3000"}
+			for _, f := range withRaces.Findings {
+				kinds[f.Finding.Kind]++
+				ignored = append(ignored, "--ignore", f.Finding.Key)
+			}
+			if kinds["data race"] != 2 || kinds["assertion"] != 1 || kinds["deadlock"] != 1 {
+				t.Errorf("with races: %v", kinds)
+			}
+			runJSON[findJSON](t, dir, exitNothing, append(ignored, "--", prog)...)
 			list := filepath.Join(dir, "known.txt")
 			text := fmt.Sprintf("# known\n\n%s # a comment\n", assertion.Finding.Key)
 			if err := os.WriteFile(list, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{assertion.Finding.Key, assertion.Trace, assertion.Simplified.Trace, list} {
-				r := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--runs", "3000", "--no-simplify", "--ignore", name, "--", prog)
+				r := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--races=ignore", "--runs", "3000", "--no-simplify", "--ignore", name, "--", prog)
 				if r.Finding == nil || r.Finding.Key != deadlock.Finding.Key || len(r.Ignored) != 1 || r.Ignored[0].Key != assertion.Finding.Key {
 					t.Errorf("ignoring %s: %+v", name, r)
 				}
 			}
-			both := runJSON[findJSON](t, dir, exitNothing, "find", "--json", "--runs", "1000", "--ignore", list, "--ignore", deadlock.Trace, "--", prog)
+			both := runJSON[findJSON](t, dir, exitNothing, "find", "--json", "--races=ignore", "--runs", "1000", "--ignore", list, "--ignore", deadlock.Trace, "--", prog)
 			if both.Outcome != "clean" || both.Executions != 1000 || len(both.Ignored) != 2 || both.Masked != both.Ignored[0].Executions+both.Ignored[1].Executions || both.Masked == 0 {
 				t.Errorf("ignoring both: %+v", both)
 			}
-			out, err := heddleCommand(t, dir, nil, "find", "--runs", "1000", "--ignore", list, "--ignore", deadlock.Trace, "--", prog).CombinedOutput()
+			out, err := heddleCommand(t, dir, nil, "find", "--races=ignore", "--runs", "1000", "--ignore", list, "--ignore", deadlock.Trace, "--", prog).CombinedOutput()
 			if want := fmt.Sprintf("ignored: %d executions of %s\n", both.Ignored[0].Executions, both.Ignored[0].Key); err != nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "no other failure in 1,000 executions") {
 				t.Errorf("%v, want %q in\n%s", err, want, out)
 			}

@@ -197,6 +197,10 @@ func TestUntoldLibrary(t *testing.T) {
 			prog := filepath.Join(dir, c.program)
 			compileProgram(t, e, "gcc", "-O1", prog)
 			out := runJSON[findJSON](t, dir, c.status, e.find(prog, "--races-fail", "--runs", "300", "--time", "0", "--simplify-time", "1s")...)
+			plain := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--runs", "300", "--time", "0", "-o", "plain.hdl")...)
+			if plain.Outcome != "clean" || !slices.Equal(plain.RacesUnconfirmed, c.unconfirmed) {
+				t.Errorf("by default: %+v", plain)
+			}
 			if (len(out.Races) > 0) != c.races || !slices.Equal(out.RacesUnconfirmed, c.unconfirmed) {
 				t.Errorf("races %v, unconfirmed by %v", out.Races, out.RacesUnconfirmed)
 			}

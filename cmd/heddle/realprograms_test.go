@@ -66,7 +66,7 @@ var realPrograms = []realProgram{
 		runs: 1000, behaviours: 50, threads: 4, events: 100, shows: []string{"coder_mt.c:", "cond wait"},
 		bugs: []seededBug{{
 			"a finished worker enters the free list without the lock", "pthread_mutex_lock@stream_encoder_mt.c:409",
-			"data race", []string{"--races-fail"},
+			"data race", []string{"--races=fail"},
 		}, {
 			"a worker is given a block without the lock", "pthread_mutex_lock@stream_encoder_mt.c:579",
 			"exit,hang,deadlock", nil,
@@ -209,14 +209,14 @@ func (p *realProgram) test(t *testing.T) {
 	}
 	program := append([]string{"--", "source/" + p.args[0]}, p.args[1:]...)
 	for _, args := range p.also {
-		out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
+		out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--races=ignore", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program[:2], args)...)
 		if out.Outcome != "clean" || out.Executions != p.runs || len(out.Notes) > 0 || out.Behaviours < p.behaviours {
 			t.Errorf("%q: %+v", args, out)
 		}
 		t.Logf("%q: %.0f executions/s, %d behaviours, %d MB", args, float64(out.Executions)/out.Seconds, out.Behaviours, mb)
 	}
 
-	out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
+	out, mb := runJSONPeak[findJSON](t, dir, exitNothing, slices.Concat([]string{"find", "--json", "--races=ignore", "--time", "0", "--runs", fmt.Sprint(p.runs)}, p.flags, program)...)
 	if out.Outcome != "clean" || out.Executions != p.runs {
 		t.Errorf("%+v", out)
 	}

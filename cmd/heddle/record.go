@@ -18,6 +18,7 @@ type recordCommand struct {
 	earlyFlag
 	spuriousFlag
 	expectFlag
+	outputFlags
 	Accesses bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
@@ -53,6 +54,9 @@ func (c *recordCommand) Run(a *app) error {
 		opts.Strategy = s
 	}
 	program, err := c.program(c.Program.words())
+	if err == nil {
+		err = c.outputFlags.set(&program)
+	}
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -32,6 +33,7 @@ type replayCommand struct {
 	RaceReport bool         `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
 	racesFlag
 	expectFlag
+	outputFlags
 	programFlags
 
 	Trace string  `arg:"" predictor:"trace" help:"The trace; with --schedule the program, or a trace of it."`
@@ -84,8 +86,8 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--dlv and --gdb replay the exact schedule interactively: they cannot be combined with --changed or --json")
 	case c.Schedule == "" && len(c.Args) > 0:
 		return usage.Errorf("unexpected argument %s: a trace holds its program's arguments; others need --schedule", c.Args[0])
-	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || c.RacesFail || c.ExpectExit != nil):
-		return usage.Errorf("--stdin, --omit, --races-fail and --expect-exit go with --schedule only: a trace holds the input, the omitted calls and what counts as a failure")
+	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || c.given() || c.ExpectExit != nil || c.Expect != "" || c.Oracle != ""):
+		return usage.Errorf("--stdin, --omit, --races, --expect-exit, --expect and --oracle go with --schedule only: a trace holds the input, the omitted calls and what counts as a failure")
 	case c.Schedule != "" && c.Changed:
 		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it cannot be combined with --schedule")
 	case c.Schedule == "-" && c.Stdin == "-":
@@ -200,11 +202,15 @@ func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *
 	if err := c.checkExit(); err != nil {
 		return nil, nil, err
 	}
+	races, err := c.races()
+	if err != nil {
+		return nil, nil, err
+	}
 	if t, err = c.startProgram(a, l); err != nil {
 		return nil, nil, err
 	}
 	names := report.NewRunning(t.Modules)
-	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.status(), RacesFail: c.RacesFail, Where: names.Place, Locate: names.Locate})
+	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.status(), RacesFail: races != engine.RacesIgnored, Untold: toolchain.Untold, Where: names.Place, Locate: names.Locate})
 	if err != nil {
 		t.Close()
 		return nil, nil, err
@@ -229,8 +235,8 @@ func (c *replayCommand) schedule() (string, error) {
 // startProgram starts the program of a schedule: it is named, or a trace names it.
 func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target, error) {
 	if len(c.Args) == 0 && tracefile.Is(c.Trace) {
-		if c.Stdin != "" || len(c.Omit) > 0 {
-			return nil, usage.Errorf("--stdin and --omit go with a program: the trace %s already holds both", c.Trace)
+		if c.Stdin != "" || len(c.Omit) > 0 || c.Expect != "" || c.Oracle != "" {
+			return nil, usage.Errorf("--stdin, --omit, --expect and --oracle go with a program: the trace %s already says all of them", c.Trace)
 		}
 		tr, err := tracefile.Read(c.Trace)
 		if err != nil {
@@ -239,6 +245,9 @@ func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target,
 		return l.StartRecorded(a.ctx, tr, c.how())
 	}
 	p, err := c.program(append([]string{c.Trace}, c.Args...))
+	if err == nil {
+		err = c.outputFlags.set(&p)
+	}
 	if err != nil {
 		return nil, err
 	}

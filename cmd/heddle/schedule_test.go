@@ -9,7 +9,7 @@ import (
 )
 
 // testScheduleString: the schedule of a trace as a string, without the trace, leads the program
-// to the same failure. Of the flags of heddle find only --races-fail is needed.
+// to the same failure. No flag of heddle find is needed.
 func testScheduleString(t *testing.T, dir, file string, e expectation, prog string) {
 	t.Helper()
 	text := runJSON[scheduleJSON](t, dir, exitNothing, "show", "--json", "--schedule", file).Schedule
@@ -22,9 +22,6 @@ func testScheduleString(t *testing.T, dir, file string, e expectation, prog stri
 		return
 	}
 	args := []string{"replay", "--json", "--schedule", text}
-	if tr.Ending.Kind == trace.Race {
-		args = append(args, "--races-fail")
-	}
 	for _, call := range tr.Header.Omit {
 		args = append(args, "--without", call)
 	}

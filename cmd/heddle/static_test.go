@@ -26,7 +26,7 @@ func TestStaticMergingFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(2) {
-			r, err := engine.Find(t.Context(), tg, engine.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious"), RacesFail: slices.Contains(e.options, "--races-fail")}, nil)
+			r, err := engine.Find(t.Context(), tg, engine.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious"), Races: engine.RacesReported}, nil)
 			if err != nil || r.Finding == nil || r.Finding.Recorded == nil {
 				t.Errorf("%s: not found (%v)", e.name, err)
 				continue

@@ -21,6 +21,7 @@ import (
 type testCommand struct {
 	goFlags
 	searchFlags
+	racesFlag
 
 	Subtests        bool `help:"Explore every subtest alone, too."`
 	AllowUnfinished bool `help:"Accept tests of which no execution ended in time, or every one ended in a finding of --ignore: exit with 0 though nothing is known about them."`
@@ -35,7 +36,7 @@ type testCommand struct {
 	Count    int           `group:"go" placeholder:"N" help:"Explore at most N executions of each test; 0 for no limit."`
 	Timeout  time.Duration `group:"go" default:"10s" help:"Take at most this long for each test, simplification included; 0 for no limit. Exploration ends sooner when nothing new is seen."`
 	Short    bool          `group:"go" help:"Tell tests to be short."`
-	Race     bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not)."`
+	Race     bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not, as with --races=ignore)."`
 	Parallel int           `group:"go" default:"${parallel}" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
 	V        bool          `group:"go" name:"v" help:"Say when a test begins, and what was noted about it."`
 	Failfast bool          `group:"go" help:"End with the first test that fails."`
@@ -65,7 +66,14 @@ func (c *testCommand) options() (engine.Options, error) {
 		return engine.Options{}, usage.Errorf("-count, -timeout, -parallel, --jobs and --max-steps cannot be negative")
 	}
 	opts, err := c.searchFlags.options()
-	opts.Runs, opts.Time, opts.RacesFail = c.Count, c.Timeout, c.Race
+	if err != nil {
+		return opts, err
+	}
+	opts.Runs, opts.Time, opts.WatchMore = c.Count, c.Timeout, !c.racesAllowed()
+	opts.Races, err = c.races()
+	if c.racesAllowed() {
+		opts.Races = engine.RacesIgnored
+	}
 	opts.Simplify = engine.SimplifyOptions{Time: c.Timeout, ExtraTime: c.Timeout / 6}
 	if c.Count == 0 {
 		opts.Stale = staleAfter
@@ -73,11 +81,14 @@ func (c *testCommand) options() (engine.Options, error) {
 	return opts, err
 }
 
+// racesAllowed reports whether a race is not a failure.
+func (c *testCommand) racesAllowed() bool { return !c.Race || c.Races == "ignore" }
+
 // recipe is how all tests are built and run.
 func (c *testCommand) recipe() trace.Recipe {
 	r := trace.Recipe{
 		Kind: trace.RecipeTest, Tool: "go", Flags: c.build(), Env: gotool.BuildEnv(), Packages: c.Packages, Args: c.Args,
-		Vet: c.Vet, Run: c.Pattern, Skip: c.Skip, Short: c.Short, RacesAllowed: !c.Race, Leaks: c.leaks(), LeakIgnore: c.LeakIgnore,
+		Vet: c.Vet, Run: c.Pattern, Skip: c.Skip, Short: c.Short, RacesAllowed: c.racesAllowed(), Leaks: c.leaks(), LeakIgnore: c.LeakIgnore,
 	}
 	if c.Parallel != launch.DefaultParallel {
 		r.Parallel = c.Parallel

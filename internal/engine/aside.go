@@ -97,6 +97,17 @@ func (s *search) setAside(o *schedule.Outcome) bool {
 	return s.count(key)
 }
 
+// knows reports whether a failed execution shows a finding that was set aside, like setAside, but
+// does not count it.
+func (s *search) knows(o *schedule.Outcome) bool {
+	if !s.opts.setsAside() || !o.Ending.Kind.Failed() || o.Ending.Kind == trace.Hang && s.roomy && !s.aside.hung {
+		return false
+	}
+	key, certain := s.key(&o.Ending, o.Trace)
+	_, ok := s.aside.executions[key]
+	return certain && ok
+}
+
 // count counts an execution with this finding, and reports whether the finding was set aside.
 func (s *search) count(key string) bool {
 	n, ok := s.aside.executions[key]

@@ -210,18 +210,18 @@ func TestIgnoreRaces(t *testing.T) {
 		t.Write(y, 2)
 		t.Join(other)
 	}}
-	all := find(t, simprog.New(program), Options{Runs: 2000, RacesFail: true, All: true, NoSimplify: true})
+	all := find(t, simprog.New(program), Options{Runs: 2000, Races: RacesFail, All: true, NoSimplify: true})
 	if len(all.Findings) != 2 || all.Findings[0].Finding.Kind != "data race" || all.Findings[1].Finding.Kind != "data race" {
 		t.Fatalf("%+v", all)
 	}
 	keys := []string{all.Findings[0].Finding.Key, all.Findings[1].Finding.Key}
 	for i, key := range keys {
-		r := find(t, simprog.New(program), Options{Runs: 2000, RacesFail: true, NoSimplify: true, Ignore: []string{key}})
+		r := find(t, simprog.New(program), Options{Runs: 2000, Races: RacesFail, NoSimplify: true, Ignore: []string{key}})
 		if r.Finding == nil || r.Finding.Key != keys[1-i] {
 			t.Errorf("ignoring %s: %+v", key, r.Finding)
 		}
 	}
-	r := find(t, simprog.New(program), Options{Runs: 2000, RacesFail: true, Ignore: keys})
+	r := find(t, simprog.New(program), Options{Runs: 2000, Races: RacesFail, Ignore: keys})
 	if r.Outcome != Nothing || r.Masked != 0 || r.Ignored[0].Executions == 0 || r.Ignored[1].Executions == 0 {
 		t.Errorf("ignoring both: %+v", r)
 	}

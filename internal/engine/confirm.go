@@ -25,6 +25,9 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	if err == nil {
 		err = s.followed(ctx, f, &o)
 		if d, ok := err.(*DivergedError); ok {
+			if o.Ending.Kind == trace.Race {
+				s.held.missed++
+			}
 			s.missing(f, d.Error())
 			return false, nil
 		}
@@ -34,6 +37,9 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	}
 	r := s.found(f, &o)
 	r.Confirmed = err == nil
+	if s.holds(r, &o) {
+		return false, nil
+	}
 	s.report.Finding = r
 	switch {
 	case err == nil && o.Trace == nil:
@@ -86,7 +92,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
 	p.Record, p.Accesses = true, raced
-	v := verdict{expect: s.expect, where: s.caller, races: raced}
+	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller, races: raced, anyEnding: raced}
 	if raced {
 		v.like = &f.outcome.Ending
 	}
@@ -96,6 +102,9 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 		return f.outcome, false, err
 	}
 	if !original.Same(finding.Of(o.Ending, s.target.Modules())) {
+		if raced {
+			s.held.missed++
+		}
 		s.missing(f, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)))
 		return o, false, nil
 	}

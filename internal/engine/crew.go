@@ -126,14 +126,17 @@ func (c *crew) batch(ctx context.Context, plans []schedule.Plan, look func(int, 
 	}
 	given, ended := first, first
 	watches := target.Watches(c.target)
-	return c.target.Stream(ctx, func() (schedule.Plan, bool) {
+	var undecided error
+	err := c.target.Stream(ctx, func() (schedule.Plan, bool) {
 		if given == len(plans) {
 			return schedule.Plan{}, false
 		}
 		given++
 		return c.oracle.prepared(plans[given-1], watches), true
 	}, func(p schedule.Plan, o schedule.Outcome) bool {
-		c.oracle.judge(p, &o)
+		if undecided = c.oracle.judge(ctx, p, &o); undecided != nil {
+			return false
+		}
 		look(ended, &o)
 		if outside(&o) {
 			c.alone = true
@@ -141,6 +144,7 @@ func (c *crew) batch(ctx context.Context, plans []schedule.Plan, look func(int, 
 		ended++
 		return done(ended-1, o)
 	})
+	return cmp.Or(undecided, err)
 }
 
 // watched returns an executor that notices what executions of exec use.
@@ -184,7 +188,8 @@ func (c *crew) together(ctx context.Context, plans []schedule.Plan, look func(in
 func (c *crew) work(ctx context.Context, t target.Target, r *round, plans []schedule.Plan, look func(int, *schedule.Outcome)) error {
 	watches := target.Watches(t)
 	var taken []int
-	return t.Stream(ctx, func() (schedule.Plan, bool) {
+	var undecided error
+	err := t.Stream(ctx, func() (schedule.Plan, bool) {
 		if len(taken) == crewQueue {
 			return schedule.Plan{}, false
 		}
@@ -196,14 +201,18 @@ func (c *crew) work(ctx context.Context, t target.Target, r *round, plans []sche
 		return c.oracle.prepared(plans[n], watches), true
 	}, func(p schedule.Plan, o schedule.Outcome) bool {
 		c.judge.Lock()
-		c.oracle.judge(p, &o)
+		undecided = c.oracle.judge(ctx, p, &o)
 		c.judge.Unlock()
+		if undecided != nil {
+			return false
+		}
 		n := taken[0]
 		taken = taken[1:]
 		look(n, &o)
 		r.put(n, &o)
 		return true
 	})
+	return cmp.Or(undecided, err)
 }
 
 // round is the state of crew.together that its goroutines share.

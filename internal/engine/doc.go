@@ -42,6 +42,6 @@
 // The correct exit status is not known in advance: some correct programs exit with 1 or 8. So the
 // first execution that ends normally sets the expected status unless the options do; a different
 // status later is a finding of kind trace.Exit. Only the engine decides this. It also decides
-// whether a race is a failure (Options.RacesFail): to the target, an execution with a race ends
+// whether a race is a failure (Options.Races): to the target, an execution with a race ends
 // normally.
 package engine

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/oracle"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/trace"
@@ -23,20 +24,23 @@ type search struct {
 	began    time.Time
 	due      atomic.Bool // progress may be reported again
 
-	setting    strategy.Setting
-	shaping    savedOptions // the options as given
-	strategy   strategy.Strategy
-	stage      strategy.Stage
-	flight     flight
-	seen       strategy.Observation // of the current execution
-	expect     int32
-	roomy      bool // heddle chooses the step budget (budget.go)
-	behaviours behaviours
-	races      map[[2]race.Access]raced
-	cut        bool // the output of some execution was truncated
-	leaks      leaks
-	aside      aside
-	external   bool // some execution depended on external nondeterminism
+	setting     strategy.Setting
+	shaping     savedOptions // the options as given
+	strategy    strategy.Strategy
+	stage       strategy.Stage
+	flight      flight
+	seen        strategy.Observation // of the current execution
+	expect      int32
+	outputs     *oracle.Oracle
+	roomy       bool // heddle chooses the step budget (budget.go)
+	behaviours  behaviours
+	explanation *explanation // nil unless Options.Explain
+	races       map[[2]race.Access]raced
+	held        heldRace
+	cut         bool // the output of some execution was truncated
+	leaks       leaks
+	aside       aside
+	external    bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
@@ -45,13 +49,18 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 		report: &Report{Races: []Race{}, Instrumented: t.Header().Instrumented},
 		setting: strategy.Setting{
 			Build: t.Header().BuildID, Seed: opts.Seed, Points: slices.Compact(slices.Sorted(slices.Values(opts.Points))),
-			RacesFail: opts.RacesFail, NoEarlyTimeouts: opts.NoEarlyTimeouts,
+			RacesFail: opts.Races == RacesFail || opts.WatchMore, NoEarlyTimeouts: opts.NoEarlyTimeouts,
 		},
 		shaping:    opts.shaping(),
 		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, aside: newAside(&opts),
 	}
+	h := t.Header()
+	s.outputs = outputsOf(&h)
 	if len(s.workers) == 0 {
 		s.workers = []Worker{Local(t)}
+	}
+	if opts.Explain {
+		s.explanation = &explanation{}
 	}
 	if opts.Search != nil {
 		s.strategy = opts.Search(s.setting)
@@ -84,6 +93,9 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		s.note("accesses to memory are not seen: only synchronisation can be controlled; compile with heddle cc to see data races")
 	}
 	err := s.find(ctx)
+	if rerr := s.reportRace(ctx); err == nil {
+		err = rerr
+	}
 	if err == nil {
 		err = s.reportLeaks(ctx)
 	}
@@ -99,6 +111,7 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.RacesUnconfirmed = s.untold()
 	}
 	r.Coverage = s.coverage()
+	r.Search = s.explanation.all(s.strategy)
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {
@@ -109,7 +122,7 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	case r.Finding != nil:
 		r.Outcome = Bug
 		switch {
-		case !s.opts.All:
+		case !s.opts.All && r.Finding != s.held.finding:
 			r.Ended = ByFailure
 		case ctx.Err() != nil:
 			r.Ended = ByInterrupt
@@ -122,7 +135,7 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 		r.Outcome = OnlyIgnored
 	case err == nil && r.NotReproduced > 0:
 		r.Outcome = Unreproduced
-	case err == nil && s.opts.RacesFail && len(r.RacesUnconfirmed) > 0:
+	case err == nil && s.opts.Races == RacesFail && len(r.RacesUnconfirmed) > 0:
 		r.Outcome = Unconfirmed
 	case err == nil:
 		r.Outcome = Nothing
@@ -131,7 +144,7 @@ func Find(ctx context.Context, t target.Target, opts Options, progress func(Prog
 	default:
 		r.Outcome, r.Ended = Failed, ByError
 	}
-	if s.opts.Save != nil && r.Executions > 0 && (r.Ended == ByTime || r.Ended == ByRuns || r.Ended == ByInterrupt) && (r.Finding == nil || s.opts.All) {
+	if s.opts.Save != nil && r.Executions > 0 && (r.Ended == ByTime || r.Ended == ByRuns || r.Ended == ByInterrupt) && (r.Finding == nil || r.Finding == s.held.finding || s.opts.All) {
 		state, serr := s.save()
 		if serr == nil {
 			serr = s.opts.Save(state)
@@ -195,6 +208,7 @@ func (s *search) find(ctx context.Context) error {
 		return nil
 	}
 	exploring := first
+	shortened := false
 	for {
 		f, err := s.explore(exploring)
 		exploring = others
@@ -212,6 +226,13 @@ func (s *search) find(ctx context.Context) error {
 			}
 			if found && !s.opts.All || err != nil {
 				return err
+			}
+			if s.held.finding != nil && s.opts.Time > 0 && !shortened {
+				shortened = true
+				left := time.Duration(raceShare*float64(s.opts.Time)) - time.Since(s.began)
+				sooner, cancelSooner := whileStill(ctx, s.target, max(left, 1), stillAtLimit)
+				defer cancelSooner()
+				exploring, others = sooner, sooner
 			}
 		}
 		if s.report.Ended != "" {

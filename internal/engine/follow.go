@@ -36,6 +36,7 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate 
 		plan.Points = schedule.PointsOf(plan.Script)
 	}
 	v := verdictOf(recorded, nil, nil)
+	v.anyEnding = true
 	plan.Accesses = v.races // a race is shown with both accesses
 	v.where = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }
 	o, err := judged(t, v)(ctx, plan)

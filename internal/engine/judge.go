@@ -9,36 +9,46 @@ import (
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/oracle"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// judge turns a clean ending with an unexpected exit status into a failure. Targets do not decide
-// this; see the package comment.
-func judge(e *trace.Ending, expect int32) {
+// judge turns a clean ending with an unexpected exit status, or with an output that the oracle
+// rejects, into a failure. Targets do not decide this; see the package comment. The error is the
+// oracle's.
+func judge(ctx context.Context, e *trace.Ending, expect int32, outputs *oracle.Oracle) error {
 	if e.Kind == trace.Clean && e.Status != expect {
 		e.Kind = trace.Exit
 		e.Message = fmt.Sprintf("exit status %d, expected %d", e.Status, expect)
 	}
+	return outputs.Judge(ctx, e)
 }
+
+// outputsOf returns the oracle for the output of executions, nil if the header has none.
+func outputsOf(h *trace.Header) *oracle.Oracle { return oracle.Of(h, MaxOutput) }
 
 // verdict is the oracle of a search: it decides whether an execution failed.
 type verdict struct {
-	expect int32 // exit status of a good execution
+	expect  int32          // exit status of a good execution
+	outputs *oracle.Oracle // of a good execution
 	// races makes an execution fail if it ends cleanly and its accesses race. Executions are then
 	// recorded and watched.
 	races bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
-	like  *trace.Ending
-	where func(s trace.Site, calls []trace.Site) string // for the message
+	like *trace.Ending
+	// anyEnding makes an execution that failed in another way a race, too, if its accesses race. It
+	// is for executions whose failure was set aside, and for repeating them.
+	anyEnding bool
+	where     func(s trace.Site, calls []trace.Site) string // for the message
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
 func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site, bool) string) verdict {
 	return verdict{
-		expect: recorded.Header.ExpectStatus, races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
+		expect: recorded.Header.ExpectStatus, outputs: outputsOf(&recorded.Header), races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
 		where: func(s trace.Site, calls []trace.Site) string {
 			return caller(locate, named, recorded.Modules, s, calls)
 		},
@@ -58,14 +68,13 @@ func judged(t target.Target, v verdict) schedule.Executor {
 		if err != nil {
 			return o, err
 		}
-		v.judge(p, &o)
-		return o, nil
+		return o, v.judge(ctx, p, &o)
 	}
 }
 
 // prepared returns the plan with what the oracle needs. watches says that the target can watch.
 func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
-	p.ExpectStatus = v.expect
+	p.ExpectStatus, p.Output = v.expect, v.outputs != nil
 	switch {
 	case !v.races:
 	case watches:
@@ -76,11 +85,10 @@ func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
 	return p
 }
 
-// judge applies the oracle to the outcome of a prepared plan.
-func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
-	judge(&o.Ending, v.expect)
-	if o.Trace != nil {
-		judge(&o.Trace.Ending, v.expect)
+// judge applies the oracle to the outcome of a prepared plan. The error says why it could not decide.
+func (v *verdict) judge(ctx context.Context, p schedule.Plan, o *schedule.Outcome) error {
+	if err := judgeBoth(ctx, o, v.expect, v.outputs); err != nil {
+		return err
 	}
 	seen, ok := p.Watcher.(*observe.Observer)
 	switch {
@@ -90,9 +98,19 @@ func (v *verdict) judge(p schedule.Plan, o *schedule.Outcome) {
 	case ok && o.Trace != nil:
 		v.race(o, seen.Seen().Races)
 	}
+	return nil
 }
 
-// race turns an execution that ended cleanly but has races into a failed one.
+// judgeBoth is judge for an outcome and its recording.
+func judgeBoth(ctx context.Context, o *schedule.Outcome, expect int32, outputs *oracle.Oracle) error {
+	err := judge(ctx, &o.Ending, expect, outputs)
+	if err == nil && o.Trace != nil {
+		err = judge(ctx, &o.Trace.Ending, expect, outputs)
+	}
+	return err
+}
+
+// race turns an execution that has races into a failed one if it ended cleanly, or if anyEnding is set.
 func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	e := &o.Ending
 	if len(races) == 0 {
@@ -100,7 +118,10 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	}
 	// A race takes precedence over a leak.
 	if withoutLeak(e); e.Kind != trace.Clean {
-		return
+		if !v.anyEnding || e.Kind == trace.Diverged || e.Kind == trace.Unsupported {
+			return
+		}
+		e.Waiters, e.Cycle = nil, nil
 	}
 	r := v.chosen(races)
 	second := &r.Witness[1]

@@ -47,8 +47,8 @@ func TestLeakHidesNothing(t *testing.T) {
 
 // A race in an execution that leaves goroutines is a race.
 func TestLeakHidesNoRace(t *testing.T) {
-	want := find(t, simprog.New(simprog.LostUpdate(2)), Options{Seed: 1, NoSimplify: true, RacesFail: true})
-	r := find(t, leaking(simprog.LostUpdate(2), false), Options{Seed: 1, NoSimplify: true, RacesFail: true})
+	want := find(t, simprog.New(simprog.LostUpdate(2)), Options{Seed: 1, NoSimplify: true, Races: RacesFail})
+	r := find(t, leaking(simprog.LostUpdate(2), false), Options{Seed: 1, NoSimplify: true, Races: RacesFail})
 	if want.Finding == nil || want.Finding.Kind != "data race" || r.Finding == nil || r.Finding.Kind != "data race" || r.Finding.Execution != want.Finding.Execution {
 		t.Errorf("%+v, want %+v", r.Finding, want.Finding)
 	}

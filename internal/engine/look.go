@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 
 	"github.com/heddle-dev/heddle/internal/observe"
@@ -26,7 +27,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	if o.Ending.Kind == trace.Leak {
 		x.leaks.setAside(p.alone(index), o, x.report.Executions)
 	}
-	fresh, err := x.look(p, o, seen)
+	fresh, err := x.look(x.ctx, p, o, seen)
 	if err != nil {
 		x.stop(err)
 		return false
@@ -41,6 +42,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		// failure, the remaining executions must still run.
 		last = p.observed == p.request.Plan.Repeat
 	}
+	x.explanation.saw(x.strategy, &p.request, fresh, o.Ending.Kind.Failed())
 	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}
 	x.strategy.Observe(&x.seen)
 	switch {
@@ -59,7 +61,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 
 // look applies the oracle to an outcome and adds it to the report. fresh reports whether the
 // outcome shows a new behaviour. An error ends the search.
-func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation) (fresh bool, err error) {
+func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen *observe.Observation) (fresh bool, err error) {
 	plan := &p.request.Plan
 	switch o.Ending.Kind {
 	case trace.Unsupported:
@@ -73,9 +75,14 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	if err := s.budget(o); err != nil {
 		return false, err
 	}
-	judge(&o.Ending, s.expect)
+	if err := judgeBoth(ctx, o, s.expect, s.outputs); err != nil {
+		return false, err
+	}
 	if s.report.Executions == 1 && o.Ending.Kind == trace.Exit && s.opts.ExpectStatus == nil && s.target.Header().Target != "go" {
 		s.note("the first execution, in which no thread is preempted, exits with status %d: if that is success, use --expect-exit=%[1]d; otherwise check the program's arguments and environment, because it fails without preemptions", o.Ending.Status)
+	}
+	if s.report.Executions == 1 && o.Ending.Kind == trace.WrongOutput {
+		s.note("the first execution, in which no thread is preempted, already has a wrong output: check what is expected, the program's arguments and its environment")
 	}
 	if o.External && !s.external {
 		s.external = true
@@ -97,16 +104,17 @@ func (s *search) look(p *flying, o *schedule.Outcome, seen *observe.Observation)
 	s.saw(o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every watched execution shows it.
-	if s.opts.RacesFail && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
-		v := verdict{expect: s.expect, where: s.caller}
-		v.race(o, s.unset(o, seen.Races))
+	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
+		if races := s.unset(o, seen.Races); s.wantsRace() {
+			v := verdict{expect: s.expect, where: s.caller, anyEnding: s.knows(o)}
+			v.race(o, races)
+		}
 	}
 	return fresh, nil
 }
 
 // lookAt is look for what only a recorded execution shows.
 func (s *search) lookAt(o *schedule.Outcome) {
-	judge(&o.Trace.Ending, s.expect)
 	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
 		s.cut = true
 		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)

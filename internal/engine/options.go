@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -60,10 +61,10 @@ type Options struct {
 	NoEarlyTimeouts bool
 	EarlyTimeouts   bool
 
-	// RacesFail makes an execution that ends normally but whose recorded accesses race a finding of
-	// kind trace.Race. Find checks every recorded execution, and records more of them where that is
-	// cheap.
-	RacesFail bool
+	// Races says what a data race is to the search. A race is seen only in a watched execution.
+	Races Races
+	// WatchMore watches about half of the executions where that is cheap, as Races == RacesFail does.
+	WatchMore bool
 	// Untold reports whether the library at path orders threads in a way that nothing tells the
 	// analyses. While one is loaded, a race may be ordered after all: it is listed, with
 	// Report.RacesUnconfirmed, but is not a finding. Nil means that no library does.
@@ -76,6 +77,9 @@ type Options struct {
 	StopWhenSequential bool
 	// Spurious allows spurious wake-ups of condition and futex waits.
 	Spurious bool
+
+	// Explain fills in Report.Search. Measuring the time of each execution makes a search slower.
+	Explain bool
 
 	// Keep writes a trace as soon as it is available and returns the file name. original is empty
 	// for the execution as found, and the name of that execution's file for the simplified one. If
@@ -94,6 +98,26 @@ type Options struct {
 	// Objects names an object of a trace as of an event. Nil means region and offset.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
+
+// Races says what an execution that ends normally, or in a finding that was set aside, is if its
+// accesses race. In every case Report.Races lists the races seen.
+type Races int
+
+const (
+	RacesIgnored Races = iota // as good as one without a race
+	// RacesReported makes the first race that reproduces the finding, of kind trace.Race, if the
+	// search finds nothing worse. The search goes on as if it had not seen the race, except that it
+	// ends after raceShare of Options.Time, which leaves time to simplify the race. With Options.All
+	// it is the same as RacesFail.
+	RacesReported
+	RacesFail // a finding of kind trace.Race, like any other
+)
+
+// raceShare is the part of Options.Time after which a search for the consequences of a race ends.
+const raceShare = 0.75
+
+// MaxOutput is how many bytes of an execution's output are kept; of more, the beginning and the end.
+const MaxOutput = ipc.OutputKept
 
 func (o *Options) delays() schedule.Delays {
 	switch {

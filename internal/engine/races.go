@@ -117,19 +117,22 @@ func (s *search) named() []Race {
 	return out
 }
 
-// untold returns the names of the loaded libraries that order threads in a way that is not known,
-// including those that dlopen has loaded so far.
-func (s *search) untold() (names []string) {
-	if s.opts.Untold == nil {
+// untold returns the names of the libraries among modules that order threads in a way that is not
+// known; is may be nil.
+func untold(modules []trace.Module, is func(path string) bool) (names []string) {
+	if is == nil {
 		return nil
 	}
-	for _, m := range s.target.Modules() {
-		if name := filepath.Base(m.Path); !m.Program && s.opts.Untold(m.Path) && !slices.Contains(names, name) {
+	for _, m := range modules {
+		if name := filepath.Base(m.Path); !m.Program && is(m.Path) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
+
+// untold returns those of the loaded libraries, including the ones that dlopen has loaded so far.
+func (s *search) untold() []string { return untold(s.target.Modules(), s.opts.Untold) }
 
 // object names an object with Options.Objects, or as region and offset if that is nil.
 func (s *search) object(t *trace.Trace, o trace.Object, size uint32) string {

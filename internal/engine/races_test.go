@@ -56,7 +56,7 @@ func testRacesFail(t *testing.T, late target.Target) {
 	for seed := range uint64(5) {
 		file := filepath.Join(t.TempDir(), "race.hdl")
 		where := func(s trace.Site, exact bool) string { return "writer" }
-		r := find(t, late, Options{Seed: seed, Runs: 3000, RacesFail: true, Keep: keepIn(file, ""), Where: where})
+		r := find(t, late, Options{Seed: seed, Runs: 3000, Races: RacesFail, Keep: keepIn(file, ""), Where: where})
 		if r.Outcome != Bug || r.Finding.Kind != "data race" || r.Finding.Message != "data race: write at writer, write at writer" {
 			t.Fatalf("seed %d: %+v, finding %+v", seed, r, r.Finding)
 		}
@@ -108,7 +108,7 @@ func TestRealFailuresComeFirst(t *testing.T) {
 		t.Join(one)
 		t.Assert(false, "never")
 	}}
-	if r := find(t, simprog.New(asserts), Options{Runs: 10, RacesFail: true}); r.Finding == nil || r.Finding.Kind != "assertion" {
+	if r := find(t, simprog.New(asserts), Options{Runs: 10, Races: RacesFail}); r.Finding == nil || r.Finding.Kind != "assertion" {
 		t.Errorf("%+v", r.Finding)
 	}
 }
@@ -218,4 +218,12 @@ func racesOf(t *trace.Trace) []race.Race {
 		d.Event(&t.Events[i])
 	}
 	return d.Races()
+}
+
+// racesFail returns RacesFail if fail is set, and RacesIgnored otherwise.
+func racesFail(fail bool) Races {
+	if fail {
+		return RacesFail
+	}
+	return RacesIgnored
 }

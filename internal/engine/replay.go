@@ -23,7 +23,9 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 	if err != nil {
 		return nil, err
 	}
-	o, err := judged(t, verdictOf(recorded, nil, nil))(ctx, plan)
+	v := verdictOf(recorded, nil, nil)
+	v.anyEnding = true // the execution is the same if it replays
+	o, err := judged(t, v)(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,9 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	if err != nil {
 		return nil, err
 	}
-	judge(&o.Trace.Ending, opts.ExpectStatus)
+	if err := judge(ctx, &o.Trace.Ending, opts.ExpectStatus, outputsOf(&o.Trace.Header)); err != nil {
+		return nil, err
+	}
 	o.Trace.Header.ExpectStatus = opts.ExpectStatus
 	o.Trace.Header.Strategy = strategy.Describe(plan)
 	return o.Trace, nil

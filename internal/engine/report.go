@@ -72,6 +72,9 @@ type Report struct {
 	NotReproduced int      `json:"notReproduced"`
 	Notes         []string `json:"notes,omitempty"`
 
+	// Search says what each strategy did; nil unless Options.Explain is set.
+	Search []Explained `json:"search,omitempty"`
+
 	// Leaks are the goroutines left by tests, each confirmed in a process of its own.
 	Leaks []Leak `json:"leaks,omitempty"`
 

@@ -136,7 +136,7 @@ func TestFindingIsTheSimplifiedOne(t *testing.T) {
 		t.Join(one)
 	}})
 	for seed := range uint64(10) {
-		r := find(t, races, Options{Seed: seed, Runs: 1000, RacesFail: true})
+		r := find(t, races, Options{Seed: seed, Runs: 1000, Races: RacesFail})
 		if r.Finding == nil || r.Finding.Race == nil {
 			t.Fatalf("%+v", r)
 		}

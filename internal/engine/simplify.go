@@ -39,7 +39,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	seed, _ := strategy.SeedOf(recorded.Header.Strategy)
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
-	exec := judged(t, verdictOf(recorded, opts.Locate, opts.Where))
+	oracle := verdictOf(recorded, opts.Locate, opts.Where)
+	if oracle.anyEnding, err = fails(bounded, t, oracle, recorded); err != nil {
+		return nil, err
+	}
+	exec := judged(t, oracle)
 	start := recorded
 	// A hang lasts as long as the step budget. Reordering turns it into a few very long TEIs,
 	// which must then be shortened event by event. Cutting it first leaves nothing to reorder.
@@ -65,7 +69,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			return nil, err
 		}
 	}
-	several := newCrew(t, verdictOf(recorded, opts.Locate, opts.Where), &opts)
+	several := newCrew(t, oracle, &opts)
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
@@ -111,6 +115,21 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
+}
+
+// fails reports whether a recorded race is of an execution that failed in another way, which the
+// search had set aside. Otherwise only executions that end cleanly show the race as simply.
+func fails(ctx context.Context, t target.Target, oracle verdict, recorded *trace.Trace) (bool, error) {
+	if !oracle.races {
+		return false, nil
+	}
+	plan := replayPlan(recorded)
+	plan.Accesses = false
+	o, err := judged(t, oracle)(ctx, plan)
+	if outOfTime(ctx) {
+		return false, nil
+	}
+	return o.Ending.Kind.Failed() && o.Ending.Kind != trace.Race && o.Ending.Kind != trace.Diverged, err
 }
 
 // recordedAgain replaces the result by an exact recording of the same execution where the trial that

@@ -28,7 +28,7 @@ func TestSameSearchInPlace(t *testing.T) {
 	raced := 0
 	for _, program := range watchedPrograms() {
 		for seed := range uint64(4) {
-			opts := Options{Seed: seed, Runs: 1500, RacesFail: seed%2 == 1}
+			opts := Options{Seed: seed, Runs: 1500, Races: racesFail(seed%2 == 1)}
 			sent, inPlace := find(t, simprog.New(program), opts), find(t, simprog.NewWatching(program), opts)
 			raced += len(sent.Races)
 			for _, r := range []*Report{sent, inPlace} {
@@ -94,7 +94,7 @@ func TestSearchRecordsOnDemand(t *testing.T) {
 			watched++
 		}
 	}}
-	r := find(t, spy, Options{Seed: 1, Runs: 3000, RacesFail: true})
+	r := find(t, spy, Options{Seed: 1, Runs: 3000, Races: RacesFail})
 	// Confirmation, its replay, the simplified execution, its replay.
 	if r.Finding == nil || r.Simplified == nil || streamed != 0 || recorded > 20 || recorded < 2 || watched == 0 {
 		t.Errorf("accesses recorded in %d executions of the exploration and %d others, %d watched: %+v", streamed, recorded, watched, r.Finding)

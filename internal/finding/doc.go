@@ -12,6 +12,8 @@
 //	exception   type; the report comes far from the throw, and the calls in between are
 //	            part of the schedule
 //	exit        status
+//	wrong output
+//	            the oracle's exit status: which text comes out wrong depends on the schedule
 //	deadlock    with a cycle: the operations and sites of the threads on the cycle, each
 //	            as often as it occurs. Threads that wait for the cycle do not count.
 //	            Without a cycle: the set of operations and sites that threads wait at,

@@ -68,6 +68,9 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Exit:
 		f.identity = fmt.Sprint(e.Status)
 		f.Message = cmp.Or(f.Message, fmt.Sprintf("exit status %d", e.Status))
+	case trace.WrongOutput:
+		f.identity = fmt.Sprint(e.Status)
+		f.Message = cmp.Or(f.Message, "the output is not the expected one")
 	case trace.Test:
 		if f.Site == 0 {
 			f.identity = blank(f.Message)

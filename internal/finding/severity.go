@@ -16,7 +16,7 @@ func Severity(k trace.Kind) int {
 		return 2
 	case trace.Hang:
 		return 3
-	case trace.Test, trace.Exit:
+	case trace.Test, trace.Exit, trace.WrongOutput:
 		return 4
 	case trace.Leak:
 		return 5

@@ -45,6 +45,10 @@ type Program struct {
 	Words []string // the program and its arguments: an executable, or Go source as for go run
 	Stdin []byte   // standard input of every execution, nil for none
 	Omit  []string // synchronisation calls to omit, CALL@FILE:LINE
+
+	// ExpectOutput and Oracle judge the output of executions, as in trace.Header.
+	ExpectOutput []byte
+	Oracle       string
 }
 
 // Start starts a program, an executable or one built from Go source, and stops it at main.
@@ -64,6 +68,9 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 		if len(p.Omit) > 0 {
 			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
 		}
+		if p.ExpectOutput != nil || p.Oracle != "" {
+			return nil, usage.Errorf("--expect and --oracle judge the output of C and C++ programs only: the output of a Go program's executions cannot be told apart while many follow one another in a process")
+		}
 		if how.Isolation != "" || how.Threads {
 			return nil, usage.Errorf("--isolation and --threads are for C and C++ programs")
 		}
@@ -75,6 +82,7 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 		return nil, err
 	}
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Omit = path, p.Words, dir, p.Stdin, p.Omit
+	cfg.ExpectOutput, cfg.Oracle = p.ExpectOutput, p.Oracle
 	return l.startC(ctx, cfg)
 }
 
@@ -176,5 +184,6 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 	args[0] = cmp.Or(tr.Header.Argv0, args[0])
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin
 	cfg.Omit, cfg.Modules = tr.Header.Omit, tr.Modules
+	cfg.ExpectOutput, cfg.Oracle = tr.Header.ExpectOutput, tr.Header.Oracle
 	return l.startC(ctx, cfg)
 }

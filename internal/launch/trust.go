@@ -47,6 +47,9 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
 			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
 	}
+	if h.Oracle != "" {
+		run = append(run, "oracle", []byte(h.Oracle))
+	}
 	what, err := json.Marshal(run)
 	if err != nil {
 		return "", err
@@ -136,6 +139,9 @@ func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 	}
 	if len(h.Stdin) > 0 {
 		command += fmt.Sprintf(", with %s bytes of input", wording.Thousands(len(h.Stdin)))
+	}
+	if h.Oracle != "" {
+		command += ", and judge its output with " + wording.Quoted(h.Oracle)
 	}
 	if l.Confirm == nil {
 		return fmt.Errorf("the trace was not recorded by you on this machine, and would %s %s: if you want that, give --trust", what, command)

@@ -55,6 +55,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.raced = racing(tr)
 	b.roles = b.findRoles()
 	b.keepSpinning()
+	b.foldRest()
 	b.switches = b.findSwitches()
 
 	v := &View{
@@ -123,6 +124,13 @@ func lastEvent(tr *trace.Trace) int {
 		}
 	}
 	return -1
+}
+
+// foldRest folds the events after a test's failure, with which the test only runs to its end.
+func (b *builder) foldRest() {
+	if b.tr.Ending.Kind == trace.Test && b.last >= 0 {
+		clear(b.shared[b.last+1:])
+	}
 }
 
 // keepSpinning makes the view of a hang show the events of the threads that were still enabled.

@@ -183,6 +183,9 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		spent = fmt.Sprintf("%.2f s in all; ", r.Seconds)
 	}
 	fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
+	if only && r.Ended != engine.ByFailure { // a race does not end a search
+		fmt.Fprintf(w, "  nothing worse in %s (%.1f s)%s; --races=ignore passes over races\n", wording.Count(r.Executions, "execution"), r.Seconds, ended(r))
+	}
 	printKey(w, f.Key)
 	if !f.Confirmed {
 		fmt.Fprintln(w, "  not confirmed: it was seen once, and no replay has shown it again")

@@ -52,6 +52,8 @@ type Find struct {
 	Races        []Race   `json:"races"`
 	// RacesUnconfirmed are libraries that may order the accesses of Races.
 	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
+	// Strategies says what each strategy did, if asked for.
+	Strategies []engine.Explained `json:"strategies,omitempty"`
 	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
 	Trace      string      `json:"trace,omitempty"`
@@ -142,7 +144,7 @@ func Of(r *engine.Report) Find {
 	case r.Outcome == engine.OnlyIgnored:
 		out.Outcome = Ignored
 	}
-	out.Ignored, out.Masked = r.Ignored, r.Masked
+	out.Ignored, out.Masked, out.Strategies = r.Ignored, r.Masked, r.Search
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, foundOf(&r.Findings[i]))
 	}
@@ -199,7 +201,7 @@ func headline(kind, message string) string {
 
 // severity orders findings, the worst first.
 func (f *Finding) severity() int {
-	for k := trace.Kind(0); k <= trace.Race; k++ {
+	for k := trace.Kind(0); k <= trace.WrongOutput; k++ {
 		if k.String() == f.Kind {
 			return finding.Severity(k)
 		}

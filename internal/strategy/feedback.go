@@ -31,6 +31,8 @@ type Feedback struct {
 	rand    *rand.Rand
 	state   feedbackState
 	known   map[trace.Site]bool // Points
+	waits   bool                // for the outcomes of a batch before the next
+	seen    int                 // pairs
 }
 
 // feedbackState is saved.
@@ -88,7 +90,7 @@ func batch(made uint64) int { return int(max(4, min(64, made/16))) }
 
 // NewFeedback returns a search by reads-from feedback.
 func NewFeedback(s Setting) *Feedback {
-	f := &Feedback{setting: s, source: rand.NewPCG(s.Seed, 0x726666), known: map[trace.Site]bool{}}
+	f := &Feedback{setting: s, source: rand.NewPCG(s.Seed, 0x726666), known: map[trace.Site]bool{}, waits: true}
 	f.rand = rand.New(f.source)
 	f.state = feedbackState{Corpus: []abstractSchedule{{}}, Flying: map[int]abstract{}, Seen: map[uint64]int{}}
 	f.grow(s.Points)
@@ -97,6 +99,10 @@ func NewFeedback(s Setting) *Feedback {
 
 // String implements Strategy.
 func (f *Feedback) String() string { return "feedback" }
+
+func (f *Feedback) eager() { f.waits = false }
+
+func (f *Feedback) pairs() int { return f.seen }
 
 // Stage implements Strategy.
 func (f *Feedback) Stage() Stage { return Stage{Points: len(f.state.Points)} }
@@ -118,7 +124,10 @@ func (f *Feedback) UnmarshalBinary(data []byte) error {
 	if len(s.Corpus) == 0 || s.Turn < 0 || s.Turn >= len(s.Corpus) {
 		return errors.New("its schedules are incomplete")
 	}
-	f.state = s
+	f.state, f.seen = s, 0
+	for i := range s.Reads {
+		f.seen += len(s.Reads[i].Pairs)
+	}
 	f.known = map[trace.Site]bool{}
 	for _, p := range s.Points {
 		f.known[p] = true
@@ -129,7 +138,7 @@ func (f *Feedback) UnmarshalBinary(data []byte) error {
 // Next implements Strategy.
 func (f *Feedback) Next(left int) (Request, bool) {
 	s := &f.state
-	if left == 0 || s.Batch == 0 && len(s.Flying) > 0 {
+	if left == 0 || f.waits && s.Batch == 0 && len(s.Flying) > 0 {
 		return Request{}, false
 	}
 	if s.Batch == 0 {
@@ -140,7 +149,7 @@ func (f *Feedback) Next(left int) (Request, bool) {
 	a := f.mutant()
 	key := int(s.Made)
 	s.Flying[key] = a
-	return Request{Key: key, Observe: true, Plan: schedule.Plan{
+	return Request{Key: key, Observe: s.Made <= observeAll || s.Made%observeEvery == 0, Plan: schedule.Plan{
 		Policy: schedule.POS, Seed: f.setting.FirstSeed() + s.Made, Repeat: 1, Record: true,
 		Points: s.Points, Holds: f.holds(a), Timeouts: s.Made%2 == 0 && !f.setting.NoEarlyTimeouts,
 	}}, true
@@ -381,6 +390,7 @@ func (f *Feedback) learn(events []trace.Event) (signature uint64, fresh bool) {
 		}
 		if r := f.read(p[1]); !r.Pairs[p[0]] {
 			r.Pairs[p[0]] = true
+			f.seen++
 			fresh = true
 		}
 	}

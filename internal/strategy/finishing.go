@@ -37,6 +37,8 @@ const (
 	// exhaustiveShare is the part of the executions that DPOR gets: one in so many. They are recorded
 	// and watched, which makes each several times as expensive.
 	exhaustiveShare = 4
+	// beforeFirst is how many executions the sampling search makes before DPOR's first turn.
+	beforeFirst = 64
 	// firstTurn is how many executions DPOR may make in its first turn.
 	firstTurn = 16
 	// smallTree is how many executions the search may need, by an estimate made from the first
@@ -49,7 +51,7 @@ const (
 	// sampled is how many executions the sampling search makes before the search is complete.
 	sampled = 1000
 	// exhaustiveKey is the Request.Key of DPOR's plans. The sampling search uses smaller ones.
-	exhaustiveKey = 1 << 30
+	exhaustiveKey = 1 << 62
 )
 
 // NewFinishing returns a search that tries to finish what the sampling search explores.
@@ -77,7 +79,7 @@ func (f *Finishing) Next(left int) (Request, bool) {
 	if f.dpor.flying {
 		return Request{}, false
 	}
-	if s.GivenUp == "" && !s.Enumerated && s.Flying == 0 && s.Waits && s.Exhaustive < max(firstTurn, s.Sampling/exhaustiveShare) {
+	if s.GivenUp == "" && !s.Enumerated && s.Flying == 0 && s.Waits && s.Sampling >= beforeFirst && s.Exhaustive < max(firstTurn, s.Sampling/exhaustiveShare) {
 		if r, ok := f.dpor.Next(left); ok {
 			r.Key = exhaustiveKey
 			return r, true

@@ -12,10 +12,13 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Portfolio is find's default search: samplers take turns, first over synchronisation alone, then
-// with racing instructions as scheduling points too. It works in rounds. A round is planned once
-// the previous one has been observed completely, so that instructions that raced in its recorded
-// executions are scheduling points in the next.
+// Portfolio is find's default search: strategies take turns, samplers and searches that direct
+// the threads. Samplers schedule synchronisation alone, or with racing instructions as scheduling points
+// too. What one strategy's executions show, races above all, serves the others.
+//
+// It works in turns. A turn is planned once the previous one has been observed completely, so that
+// instructions that raced in its watched executions are scheduling points in the next. First comes the
+// opening; then each turn divides its executions according to what the arms have yielded (bandit.go).
 type Portfolio struct {
 	setting  Setting
 	samplers []Sampler
@@ -23,14 +26,14 @@ type Portfolio struct {
 	rand     *rand.Rand
 
 	arms   []*arm
-	next   uint64 // executions planned so far
-	plans  int    // plans made so far
-	round  int
-	queue  []Request // of the round, not yet given out
+	next   uint64    // executions planned so far
+	plans  int       // plans made so far
+	turn   int       // turns planned so far
+	queue  []Request // of the turn, not yet given out; see promise
 	flying int       // plans in flight
 	points []trace.Site
 	// racing are the memory instructions that are scheduling points; fresh are those that become
-	// scheduling points in the next round: instructions that have raced, and those between which a
+	// scheduling points in the next turn: instructions that have raced, and those between which a
 	// handler may run.
 	racing map[trace.Site]bool
 	fresh  []trace.Site
@@ -39,38 +42,61 @@ type Portfolio struct {
 	// known are the last recordings, from which the number of scheduling points follows for any set
 	// of instructions.
 	known []recording
-	// skip is how many accesses the next round's watched executions omit: where the target sends
-	// accesses to heddle and executions have too many, each round begins where the previous one
+	// skip is how many accesses the next turn's watched executions omit: where the target sends
+	// accesses to heddle and executions have too many, each turn begins where the previous one
 	// ended.
 	skip int
 }
 
-// A round tries every arm: each sampler over synchronisation alone, then each with the memory
-// instructions known so far. Rounds begin small, since most bugs are found within a few executions
-// and each round uses what the previous one has shown, and double up to some hundred executions per
-// arm.
+// Turns after the opening begin small, since most bugs are found within a few executions and each
+// turn uses what the previous one has shown, and double up to some hundred executions per arm.
 const (
 	firstBatch = 4
 	lastBatch  = 256
 	// sameParameters is how many executions share one draw of a sampler's parameters.
 	sameParameters = 16
-	// Watched executions per round, and what they may cost in total (recording.Cost): programs with
+	// Of a sampler's plans, one in syncAlone has synchronisation alone as scheduling points, since
+	// instructions that race may be many and not matter.
+	syncAlone = 4
+	// Watched executions per turn, and what they may cost in total (recording.Cost): programs with
 	// millions of accesses are watched less often.
 	recordings   = 4
 	recordedCost = 2_000_000
-	// cheapCost is the cost up to which every other plan is watched if races are failures: only a
-	// watched execution shows them.
+	// cheapCost is the cost up to which every other plan is watched if races are failures, and every
+	// plan of the opening: only a watched execution shows races.
 	cheapCost = 5000
 	// inPlace is how many accesses that the target examines cost as much as an event that it sends.
 	inPlace = 64
 )
 
-// arm is a sampler with one of the two sets of scheduling points.
+// The opening, of a search that has guides, is openingTurns turns in which each guide gets one execution:
+// their executions without holds are any sampler's. The turns are short so that each uses what the one
+// before has shown. docs/exploration.md has the figures behind their number.
+const openingTurns = 24
+
+// arm is a sampler, or a search that makes its own plans.
 type arm struct {
 	sampler Sampler
-	memory  bool
-	// executions of its last round, and how many of them showed a new behaviour (fresh).
-	executions, fresh int
+	guide   guide // nil for a sampler
+	tally   tally
+}
+
+// String returns the arm's name.
+func (a *arm) String() string {
+	if a.guide != nil {
+		return a.guide.String()
+	}
+	return a.sampler.String()
+}
+
+// guide is a strategy that can be an arm of a portfolio. It observes what the other arms' executions
+// have shown as it observes the first execution.
+type guide interface {
+	Strategy
+	// eager makes the strategy give plans without waiting for the outcomes of others.
+	eager()
+	// pairs returns how many reads-from pairs the strategy has seen, or 0 if it does not look.
+	pairs() int
 }
 
 // recording summarises a watched execution for the choice of scheduling points.
@@ -81,92 +107,142 @@ type recording struct {
 	Accesses      map[trace.Site]int // by instruction
 }
 
-// NewPortfolio returns a search by the given samplers; without any, by Samplers.
+// NewPortfolio returns a search by the given samplers; without any, by Samplers and by the searches
+// that direct the threads.
 func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
+	var guides []guide
 	if len(samplers) == 0 {
-		samplers = Samplers()
+		samplers, guides = Samplers(), []guide{NewFeedback(s), NewRaceDirected(s)}
 	}
 	source := source(s.Seed)
 	// The first execution has been planned: it counts as one.
 	p := &Portfolio{setting: s, samplers: samplers, source: source, rand: rand.New(source), next: 1, plans: 1, racing: map[trace.Site]bool{}}
-	for _, memory := range []bool{false, true} {
-		for _, s := range samplers {
-			p.arms = append(p.arms, &arm{sampler: s, memory: memory})
-		}
+	for _, g := range guides {
+		g.eager()
+		p.arms = append(p.arms, &arm{guide: g})
+	}
+	for _, s := range samplers {
+		p.arms = append(p.arms, &arm{sampler: s})
 	}
 	p.grow(s.Points)
 	return p
 }
 
-// String returns "portfolio" and the names of the samplers.
+// String returns "portfolio" and the names of the arms.
 func (p *Portfolio) String() string {
 	words := []string{"portfolio"}
-	for _, s := range p.samplers {
-		words = append(words, s.String())
+	for _, a := range p.arms {
+		words = append(words, a.String())
 	}
 	return strings.Join(words, " ")
 }
 
-// Stage implements Strategy.
+// openings returns the number of turns of the opening.
+func (p *Portfolio) openings() int {
+	if p.arms[0].guide == nil {
+		return 0
+	}
+	return openingTurns
+}
+
+// Stage implements Strategy. The opening counts as one round, and then each turn.
 func (p *Portfolio) Stage() Stage {
-	return Stage{Round: p.round, Points: len(p.points), Waiting: len(p.fresh)}
+	round := p.turn
+	if n := p.openings(); n > 0 && round > 0 {
+		round = max(1, round-n+1)
+	}
+	return Stage{Round: round, Points: len(p.points), Waiting: len(p.fresh)}
 }
 
 // Next implements Strategy.
 func (p *Portfolio) Next(left int) (Request, bool) {
-	if len(p.queue) == 0 {
-		if p.flying > 0 {
-			return Request{}, false
+	for {
+		if len(p.queue) == 0 {
+			if p.flying > 0 {
+				return Request{}, false
+			}
+			p.grow(p.fresh)
+			p.fresh = nil
+			if p.queue = within(p.nextTurn(), left); len(p.queue) == 0 {
+				return Request{}, false
+			}
 		}
-		p.grow(p.fresh)
-		p.fresh = nil
-		if p.queue = within(p.nextRound(), left); len(p.queue) == 0 {
-			return Request{}, false
+		r := p.queue[0]
+		ok := true
+		if a := p.arms[r.Key]; a.guide == nil {
+			p.queue = p.queue[1:]
+		} else {
+			promised := r.Plan.Repeat
+			r, ok = p.guided(r.Key, promised)
+			if p.queue[0].Plan.Repeat -= r.Plan.Repeat; !ok || p.queue[0].Plan.Repeat <= 0 {
+				p.queue = p.queue[1:]
+			}
+		}
+		if ok {
+			// Seeds of executions are consecutive, so that no two executions of a search share one.
+			r.Plan.Seed = p.setting.FirstSeed() + p.next
+			p.next += uint64(r.Plan.Repeat)
+			p.flying++
+			return r, true
 		}
 	}
-	r := p.queue[0]
-	p.queue = p.queue[1:]
-	p.flying++
-	return r, true
 }
 
-// within cuts a round to left executions; negative means any number.
-func within(round []Request, left int) []Request {
-	if left < 0 {
-		return round
+// promise returns the place in a turn of n executions that a guide plans when they are due, so that it
+// knows the outcomes observed by then.
+func promise(arm, n int) Request { return Request{Key: arm, Plan: schedule.Plan{Repeat: n}} }
+
+// guided returns a guide's next plan. The portfolio's key tells the arm and the guide's own key.
+func (p *Portfolio) guided(arm, left int) (Request, bool) {
+	r, ok := p.arms[arm].guide.Next(left)
+	r.Key = r.Key*len(p.arms) + arm
+	if ok && len(r.Plan.Holds) == 0 {
+		// A plan that directs nothing: any sampler will do, and another one shows more.
+		free := p.samplers[p.rand.IntN(len(p.samplers))].Plan(p.rand, p.seen[set(len(r.Plan.Points) > 0)])
+		r.Plan.Policy, r.Plan.Stay, r.Plan.Depth, r.Plan.Length = free.Policy, free.Stay, free.Depth, free.Length
 	}
-	for i := range round {
-		if n := &round[i].Plan.Repeat; *n >= left {
+	return r, ok
+}
+
+// within cuts a turn to left executions; negative means any number.
+func within(turn []Request, left int) []Request {
+	if left < 0 {
+		return turn
+	}
+	for i := range turn {
+		if n := &turn[i].Plan.Repeat; *n >= left {
 			*n = left
 			if left > 0 {
 				i++
 			}
-			return round[:i]
+			return turn[:i]
 		}
-		left -= round[i].Plan.Repeat
+		left -= turn[i].Plan.Repeat
 	}
-	return round
+	return turn
 }
 
 // Observe implements Strategy.
 func (p *Portfolio) Observe(o *Observation) {
-	if o.Last && o.Request.Key != First {
+	first := o.Request.Key == First
+	if o.Last && !first {
 		p.flying--
 	}
+	var mine *arm
+	if !first {
+		mine = p.arms[o.Request.Key%len(p.arms)]
+	}
+	pair := p.guide(o, mine)
 	out := o.Outcome
 	if out == nil {
 		return
 	}
 	// A race does not end an execution: one with no other failure ended well.
 	well := !out.Ending.Kind.Failed() || out.Ending.Kind == trace.Race
-	if o.Request.Key != First {
-		a := p.arms[o.Request.Key]
-		a.executions++
-		if o.New {
-			a.fresh++
-		}
-		if well {
-			p.saw(a.memory, out.Points, out.Threads)
+	if mine != nil {
+		mine.tally.saw(o, pair)
+		if well && (mine.guide == nil || len(o.Request.Plan.Points) == len(p.points)) {
+			p.saw(len(o.Request.Plan.Points) > 0, out.Points, out.Threads)
 		}
 	}
 	if o.Seen == nil {
@@ -188,66 +264,98 @@ func (p *Portfolio) Observe(o *Observation) {
 	}
 }
 
-// plan fills in what all plans of the portfolio share. Seeds of executions are consecutive, so that
-// no two executions of a search share one.
-func (p *Portfolio) plan(plan schedule.Plan, arm, repeat int) Request {
-	plan.Seed = p.setting.FirstSeed() + p.next
-	p.next += uint64(repeat)
+// guide shows an execution to the guides that can learn from it, and reports whether it showed a new
+// reads-from pair.
+func (p *Portfolio) guide(o *Observation, mine *arm) (pair bool) {
+	for _, a := range p.arms {
+		if a.guide == nil {
+			continue
+		}
+		shown, request := *o, *o.Request
+		switch {
+		case a == mine:
+			request.Key = o.Request.Key / len(p.arms)
+		case o.Seen != nil || o.Outcome != nil && o.Outcome.Trace != nil:
+			request.Key = First
+		default:
+			continue
+		}
+		shown.Request = &request
+		before := a.guide.pairs()
+		a.guide.Observe(&shown)
+		pair = pair || a.guide.pairs() > before
+	}
+	return pair
+}
+
+// plan returns the next plan of a sampler.
+func (p *Portfolio) plan(arm, repeat int) Request {
+	memory := len(p.points) > 0 && p.rand.IntN(syncAlone) > 0
+	plan := p.arms[arm].sampler.Plan(p.rand, p.seen[set(memory)])
 	plan.Repeat = repeat
-	// Every second plan may let timed waits time out early: early time-outs must not hide what
-	// happens without them. Programs without timed waits are not affected. Rounds alternate
-	// too, since in the early ones every arm has one plan.
-	p.plans++
-	plan.Timeouts = (p.plans+p.round)%2 == 0 && !p.setting.NoEarlyTimeouts
-	if p.arms[arm].memory {
+	if memory {
 		plan.Points = p.points
 	}
+	// Half of the plans may let timed waits time out early: early time-outs must not hide what
+	// happens without them. Programs without timed waits are not affected.
+	plan.Timeouts = p.rand.IntN(2) == 0 && !p.setting.NoEarlyTimeouts
+	p.plans++
 	return Request{Plan: plan, Key: arm}
 }
 
-// nextRound returns the next round's plans: watched executions, then the batches.
-func (p *Portfolio) nextRound() []Request {
+// nextTurn returns the next turn's plans: in the opening, one of each of its arms; then watched
+// executions, and the arms' shares.
+func (p *Portfolio) nextTurn() []Request {
+	p.turn++
+	after := p.turn - p.openings() - 1
+	if after < 0 {
+		return p.open()
+	}
 	n := lastBatch
-	if p.round < 6 {
-		n = firstBatch << p.round
+	if after < 6 {
+		n = firstBatch << after
 	}
-	arms := p.arms
-	if len(p.points) == 0 {
-		arms = arms[:len(arms)/2]
-	}
+	guides := len(p.arms) - len(p.samplers)
 	recorded := p.recordings()
-	plans := make([]Request, 0, recorded+len(arms)*(n+sameParameters-1)/sameParameters)
+	plans := make([]Request, 0, recorded+len(p.arms)*(n+sameParameters-1)/sameParameters)
 	for i := range recorded {
-		// Every arm gets its turn over the rounds, those with memory instructions first:
-		// they are more likely to show new behaviours.
-		k := len(arms) - 1 - (p.round*recordings+i)%len(arms)
-		r := p.plan(p.draw(k), k, 1)
+		r := p.plan(guides+(after*recordings+i)%len(p.samplers), 1)
 		r.Plan.Record, r.Observe, r.Plan.SkipAccesses = true, true, p.skip
 		plans = append(plans, r)
 	}
 	cheap := p.setting.RacesFail && p.longest() < cheapCost
-	for k, a := range arms {
-		for left := p.share(a, arms, n); left > 0; left -= sameParameters {
-			r := p.plan(p.draw(k), k, min(left, sameParameters))
-			// Early time-outs alternate with every plan, so this makes all four combinations occur.
-			r.Observe = cheap && p.plans/2%2 == 0
+	tallies := make([]*tally, len(p.arms))
+	for i, a := range p.arms {
+		tallies[i] = &a.tally
+	}
+	for k, left := range shares(tallies, n*len(p.arms)) {
+		if p.arms[k].guide != nil {
+			plans = append(plans, promise(k, left))
+			continue
+		}
+		for ; left > 0; left -= sameParameters {
+			r := p.plan(k, min(left, sameParameters))
+			r.Observe = cheap && p.plans%2 == 0
 			plans = append(plans, r)
 		}
 	}
-	for _, a := range arms {
-		a.executions, a.fresh = 0, 0
+	for _, a := range p.arms {
+		a.tally.discount()
 	}
-	p.round++
 	return plans
 }
 
-// draw draws the parameters of an arm's next plan.
-func (p *Portfolio) draw(arm int) schedule.Plan {
-	a := p.arms[arm]
-	return a.sampler.Plan(p.rand, p.seen[set(a.memory)])
+// open returns a turn of the opening.
+func (p *Portfolio) open() (plans []Request) {
+	for k, a := range p.arms {
+		if a.guide != nil {
+			plans = append(plans, promise(k, 1))
+		}
+	}
+	return plans
 }
 
-// recordings returns how many executions of the next round are watched.
+// recordings returns how many executions of the next turn are watched.
 func (p *Portfolio) recordings() int {
 	return max(1, min(recordings, recordedCost/p.longest()))
 }
@@ -259,20 +367,6 @@ func (p *Portfolio) longest() int {
 		longest = max(longest, r.Cost)
 	}
 	return longest
-}
-
-// share returns how many of a batch's executions an arm gets: half, if in the last round it found
-// less than half as many new behaviours per execution as all arms together.
-func (p *Portfolio) share(a *arm, arms []*arm, n int) int {
-	executions, fresh := 0, 0
-	for _, b := range arms {
-		executions += b.executions
-		fresh += b.fresh
-	}
-	if a.executions > 0 && 2*a.fresh*executions < fresh*a.executions {
-		return max(1, n/2)
-	}
-	return n
 }
 
 // set returns the index of a set of scheduling points in Portfolio.seen.

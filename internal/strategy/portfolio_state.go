@@ -13,7 +13,7 @@ type portfolioState struct {
 	Random []byte         `json:"random"`
 	Next   uint64         `json:"next"`
 	Plans  int            `json:"plans"`
-	Round  int            `json:"round"`
+	Turn   int            `json:"turn"`
 	Queue  []savedRequest `json:"queue,omitempty"`
 	Flying int            `json:"flying"`
 	Points []trace.Site   `json:"points,omitempty"`
@@ -21,7 +21,13 @@ type portfolioState struct {
 	Seen   [2]Seen        `json:"seen"`
 	Known  []recording    `json:"known,omitempty"`
 	Skip   int            `json:"skip,omitempty"`
-	Arms   [][2]int       `json:"arms"` // executions and fresh of each
+	Arms   []armState     `json:"arms"`
+}
+
+// armState is the state of an arm.
+type armState struct {
+	Tally tally  `json:"tally"`
+	Guide []byte `json:"guide,omitempty"`
 }
 
 // MarshalBinary implements Strategy.
@@ -31,7 +37,7 @@ func (p *Portfolio) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	s := portfolioState{
-		Random: random, Next: p.next, Plans: p.plans, Round: p.round, Flying: p.flying,
+		Random: random, Next: p.next, Plans: p.plans, Turn: p.turn, Flying: p.flying,
 		Points: p.points, Fresh: p.fresh, Seen: p.seen, Known: p.known, Skip: p.skip,
 	}
 	for i := range p.queue {
@@ -42,7 +48,13 @@ func (p *Portfolio) MarshalBinary() ([]byte, error) {
 		s.Queue = append(s.Queue, r)
 	}
 	for _, a := range p.arms {
-		s.Arms = append(s.Arms, [2]int{a.executions, a.fresh})
+		saved := armState{Tally: a.tally}
+		if a.guide != nil {
+			if saved.Guide, err = a.guide.MarshalBinary(); err != nil {
+				return nil, err
+			}
+		}
+		s.Arms = append(s.Arms, saved)
 	}
 	return json.Marshal(s)
 }
@@ -70,14 +82,19 @@ func (p *Portfolio) UnmarshalBinary(data []byte) error {
 	if err := p.source.UnmarshalBinary(s.Random); err != nil {
 		return err
 	}
-	p.next, p.plans, p.round, p.queue, p.flying = s.Next, s.Plans, s.Round, queue, s.Flying
+	p.next, p.plans, p.turn, p.queue, p.flying = s.Next, s.Plans, s.Turn, queue, s.Flying
 	p.points, p.fresh, p.seen, p.known, p.skip = s.Points, s.Fresh, s.Seen, s.Known, s.Skip
 	clear(p.racing)
 	for _, site := range slices.Concat(s.Points, s.Fresh) {
 		p.racing[site] = true
 	}
 	for i, a := range p.arms {
-		a.executions, a.fresh = s.Arms[i][0], s.Arms[i][1]
+		a.tally = s.Arms[i].Tally
+		if a.guide != nil {
+			if err := a.guide.UnmarshalBinary(s.Arms[i].Guide); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,8 +11,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// round takes the plans of the next round.
-func (p *Portfolio) takeRound() (plans []Request) {
+// takeTurn takes the plans of the next turn.
+func (p *Portfolio) takeTurn() (plans []Request) {
 	for {
 		r, ok := p.Next(-1)
 		if !ok {
@@ -21,9 +22,9 @@ func (p *Portfolio) takeRound() (plans []Request) {
 	}
 }
 
-// showRound shows the portfolio the executions of a round, all successful; fresh decides which are
-// new.
-func (p *Portfolio) showRound(plans []Request, fresh func(r *Request) int) {
+// showTurn shows the portfolio the executions of a turn, all successful; fresh decides how many of a
+// plan's are new.
+func (p *Portfolio) showTurn(plans []Request, fresh func(r *Request) int) {
 	for i := range plans {
 		r := &plans[i]
 		n := fresh(r)
@@ -33,8 +34,11 @@ func (p *Portfolio) showRound(plans []Request, fresh func(r *Request) int) {
 	}
 }
 
-// TestRounds checks the composition of rounds, for any course of the search.
-func TestRounds(t *testing.T) {
+// armOf returns the arm that made a plan.
+func (p *Portfolio) armOf(r *Request) *arm { return p.arms[r.Key%len(p.arms)] }
+
+// TestTurns checks the composition of turns, for any course of the search.
+func TestTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		setting := Setting{Seed: rapid.Uint64().Draw(t, "seed")}
 		p := NewPortfolio(setting)
@@ -42,76 +46,71 @@ func TestRounds(t *testing.T) {
 		if f := first.Plan; f.Policy != schedule.Fair || !f.Record || f.Accesses || f.Timeouts || !first.Observe {
 			t.Fatalf("first plan %+v", first)
 		}
-		next := first.Plan.Seed + 1
-		last := 0
+		seeds := map[uint64]bool{first.Plan.Seed: true}
 		timeouts := map[bool]map[string]bool{false: {}, true: {}}
-		for round := range 12 {
+		for turn := range openingTurns + 12 {
 			if rapid.IntRange(0, 2).Draw(t, "grow") == 0 {
 				p.fresh = append(p.fresh, trace.Site(len(p.points)+1))
 			}
-			recorded := 0
+			all := 0
 			executions := map[string]int{}
-			plans := p.takeRound()
+			plans := p.takeTurn()
 			memory := len(p.points) > 0
-			if s := p.Stage(); s.Round != round+1 || s.Points != len(p.points) || s.Waiting != 0 {
-				t.Fatalf("round %d: stage %+v with %d points", round, s, len(p.points))
+			if s := p.Stage(); s.Round != max(1, turn+2-openingTurns) || s.Points != len(p.points) || s.Waiting != 0 {
+				t.Fatalf("turn %d: stage %+v with %d points", turn, s, len(p.points))
 			}
 			for i, q := range plans {
-				plan, arm := q.Plan, p.arms[q.Key]
-				if plan.Seed != next {
-					t.Fatalf("round %d, plan %d: seed %d, want %d: executions must not share seeds", round, i, plan.Seed, next)
-				}
-				next += uint64(plan.Repeat)
-				if plan.Repeat < 1 || plan.Repeat > sameParameters {
-					t.Fatalf("round %d: plan %+v", round, plan)
-				}
-				if has := len(plan.Points) > 0; has != arm.memory || has && !memory {
-					t.Fatalf("round %d: %d points where there are %d", round, len(plan.Points), len(p.points))
-				}
-				if plan.Record {
-					if recorded++; recorded != i+1 || plan.Repeat != 1 || plan.Accesses || !q.Observe {
-						t.Fatalf("round %d: recorded plan %d: %+v", round, i, plan)
+				plan, arm := q.Plan, p.armOf(&q)
+				for k := range plan.Repeat {
+					if seed := plan.Seed + uint64(k); seeds[seed] {
+						t.Fatalf("turn %d, plan %d: two executions with seed %d", turn, i, seed)
+					} else {
+						seeds[seed] = true
 					}
-					continue
 				}
-				name := arm.sampler.String()
-				if arm.memory {
-					name += " memory"
+				if plan.Repeat < 1 || plan.Repeat > sameParameters || plan.Accesses {
+					t.Fatalf("turn %d: plan %+v", turn, plan)
 				}
-				executions[name] += plan.Repeat
-				timeouts[plan.Timeouts][arm.sampler.String()] = true
+				if has := len(plan.Points) > 0; has && !memory {
+					t.Fatalf("turn %d: %d points where there are %d", turn, len(plan.Points), len(p.points))
+				}
+				all += plan.Repeat
+				executions[arm.String()] += plan.Repeat
+				timeouts[plan.Timeouts][arm.String()] = true
 			}
-			p.showRound(plans, func(r *Request) int { return rapid.IntRange(0, r.Plan.Repeat).Draw(t, "fresh") })
-			arms := len(Samplers())
-			if memory {
-				arms *= 2
+			p.showTurn(plans, func(r *Request) int { return rapid.IntRange(0, r.Plan.Repeat).Draw(t, "fresh") })
+			if turn < openingTurns {
+				if all != 2 {
+					t.Fatalf("turn %d of the opening: executions %v", turn, executions)
+				}
+				continue
 			}
-			if recorded != recordings || len(executions) != arms {
-				t.Fatalf("round %d: %d recorded, executions %v", round, recorded, executions)
+			arms := 2 + len(Samplers())
+			full := arms * min(lastBatch, firstBatch<<(turn-openingTurns))
+			if len(executions) != arms || all < full-arms || all > full+recordings+arms {
+				t.Fatalf("turn %d: %d executions of %d, %v", turn, all, full, executions)
 			}
-			full := min(lastBatch, firstBatch<<round)
 			for name, n := range executions {
-				if n != full && n != full/2 {
-					t.Fatalf("round %d: %s has %d executions, want %d or half", round, name, n, full)
+				if least := int(spread * float64(full) / float64(arms)); n < least {
+					t.Fatalf("turn %d: %s has %d executions, want at least %d", turn, name, n, least)
 				}
 			}
-			if full < last {
-				t.Fatalf("round %d is smaller than the one before", round)
-			}
-			last = full
 		}
-		for _, s := range Samplers() {
-			if !timeouts[true][s.String()] || !timeouts[false][s.String()] {
-				t.Fatalf("%s has early time-outs always or never", s)
+		for _, a := range p.arms {
+			if name := a.String(); !timeouts[true][name] || !timeouts[false][name] {
+				t.Fatalf("%s has early time-outs always or never", name)
 			}
 		}
 	})
 }
 
-// TestRoundsWait: no plan of a round is made before all of the previous round was observed.
-func TestRoundsWait(t *testing.T) {
+// TestTurnsWait: no plan of a turn is made before all of the previous turn was observed.
+func TestTurnsWait(t *testing.T) {
 	p := NewPortfolio(Setting{})
-	plans := p.takeRound()
+	for range openingTurns {
+		p.showTurn(p.takeTurn(), func(*Request) int { return 0 })
+	}
+	plans := p.takeTurn()
 	for i := range plans {
 		r := &plans[i]
 		for k := range r.Plan.Repeat {
@@ -121,51 +120,94 @@ func TestRoundsWait(t *testing.T) {
 			p.Observe(&Observation{Request: r, Index: k, Last: k == r.Plan.Repeat-1, Outcome: &schedule.Outcome{}})
 		}
 	}
-	if next := p.takeRound(); len(next) == 0 || p.Stage().Round != 2 {
+	if next := p.takeTurn(); len(next) == 0 || p.Stage().Round != 3 {
 		t.Errorf("%d plans, stage %+v", len(next), p.Stage())
 	}
 }
 
-// TestRoundsEnd: the last round has as many executions as are left, and with none left it is empty.
-func TestRoundsEnd(t *testing.T) {
-	for left := range 60 {
-		p := NewPortfolio(Setting{Seed: 3})
-		sum := 0
-		for {
-			r, ok := p.Next(left - sum)
-			if !ok {
-				break
+// TestTurnsEnd: the last turn has as many executions as are left, and with none left it is empty.
+func TestTurnsEnd(t *testing.T) {
+	for _, samplers := range [][]Sampler{nil, {Random{}, PCT{}}} {
+		for left := range 60 {
+			p := NewPortfolio(Setting{Seed: 3}, samplers...)
+			sum := 0
+			for sum < left {
+				plans := 0
+				for {
+					r, ok := p.Next(left - sum)
+					if !ok {
+						break
+					}
+					if r.Plan.Repeat < 1 {
+						t.Fatalf("%+v", r)
+					}
+					plans++
+					sum += r.Plan.Repeat
+					p.showTurn([]Request{r}, func(*Request) int { return 0 })
+				}
+				if plans == 0 {
+					t.Fatalf("%d of %d executions, and then none", sum, left)
+				}
 			}
-			if r.Plan.Repeat < 1 {
-				t.Fatalf("%+v", r)
+			if _, ok := p.Next(0); ok || sum != left {
+				t.Errorf("%d left: %d executions", left, sum)
 			}
-			sum += r.Plan.Repeat
-		}
-		if want := min(left, recordings+len(Samplers())*firstBatch); sum != want || p.Stage().Round != 1 {
-			t.Errorf("%d left: %d executions, want %d, stage %+v", left, sum, want, p.Stage())
 		}
 	}
 }
 
-// TestShares: arms that show few new behaviours get half, and no arm gets nothing.
+// TestShares: arms get executions in proportion to what they have yielded for their cost, an arm without a
+// past as many as the average, and none gets nothing; a single reward makes little difference.
 func TestShares(t *testing.T) {
-	p := NewPortfolio(Setting{})
-	arms := []*arm{{executions: 100, fresh: 90}, {executions: 100, fresh: 40}, {executions: 100, fresh: 2}, {}}
-	for i, want := range []int{16, 16, 8, 16} {
-		if got := p.share(arms[i], arms, 16); got != want {
-			t.Errorf("arm %d gets %d of 16, want %d", i, got, want)
+	plain := func(reward, cost float64) *tally { return &tally{Reward: reward, Cost: cost} }
+	for _, test := range []struct {
+		tallies []*tally
+		n       int
+		want    []int
+	}{
+		{[]*tally{plain(9e9, 1e6), plain(4.5e9, 1e6), plain(0, 1e6)}, 1200, []int{99 + 600, 100 + 300, 100}},
+		{[]*tally{plain(9e9, 1e6), plain(9e9, 2e6), plain(0, 1e6)}, 1200, []int{99 + 600, 100 + 300, 100}},
+		{[]*tally{plain(0, 100), plain(0, 7), {}}, 1200, []int{400, 400, 400}},
+		{[]*tally{plain(1, 1000), plain(0, 1000), plain(0, 1000)}, 1200, []int{550, 325, 325}},
+		{[]*tally{plain(5000, 1000), plain(5000, 1000), {}}, 1200, []int{400, 400, 400}},
+		{[]*tally{plain(90, 100), plain(0, 100)}, 2, []int{1, 1}},
+	} {
+		if got := shares(test.tallies, test.n); !slices.Equal(got, test.want) {
+			t.Errorf("%d executions among %v: %v, want %v", test.n, test.tallies, got, test.want)
 		}
 	}
-	if got := p.share(arms[2], arms, 1); got != 1 {
-		t.Errorf("of a batch of one it gets %d", got)
-	}
-	for _, a := range arms {
-		a.fresh = 0
-	}
-	for i, a := range arms {
-		if got := p.share(a, arms, 16); got != 16 {
-			t.Errorf("where nothing is new all get the same, but arm %d gets %d", i, got)
+}
+
+// TestEffortMoves: the arm that goes on yielding gets most executions, and one that begins to yield when the
+// others have stopped gets them soon.
+func TestEffortMoves(t *testing.T) {
+	p := NewPortfolio(Setting{}, Random{}, PCT{}, Stay{}, POS{})
+	part := func(name string, yields ...string) float64 {
+		mine, all := 0, 0
+		plans := p.takeTurn()
+		for _, q := range plans {
+			all += q.Plan.Repeat
+			if p.armOf(&q).String() == name {
+				mine += q.Plan.Repeat
+			}
 		}
+		p.showTurn(plans, func(r *Request) int {
+			if slices.Contains(yields, p.armOf(r).String()) {
+				return r.Plan.Repeat
+			}
+			return 0
+		})
+		return float64(mine) / float64(all)
+	}
+	for range 8 {
+		part("stay", "stay")
+	}
+	if got := part("stay", "pct"); got < 0.7 {
+		t.Errorf("the only arm that yields gets %.2f", got)
+	}
+	part("pct", "pct")
+	if got := part("pct", "pct"); got < 0.5 {
+		t.Errorf("two turns after it is the only arm that yields, it gets %.2f", got)
 	}
 }
 
@@ -228,12 +270,12 @@ func TestWatchedShare(t *testing.T) {
 		{Setting{RacesFail: true}, cheapCost, 0, 0.1},
 		{Setting{}, 100, 0, 0.1},
 	} {
-		p := NewPortfolio(c.setting)
+		p := NewPortfolio(c.setting, Samplers()...)
 		p.grow([]trace.Site{1})
 		watched, all, both := 0, 0, map[[2]bool]bool{}
 		for range 8 {
 			p.recorded(&observe.Observation{Events: c.events, Sent: c.events}, 1)
-			for _, q := range p.nextRound() {
+			for _, q := range p.nextTurn() {
 				all += q.Plan.Repeat
 				if q.Observe {
 					watched += q.Plan.Repeat

@@ -25,6 +25,7 @@ type RaceDirected struct {
 	state   raceState
 	known   map[trace.Site]bool
 	index   map[[2]trace.Site]int // into Pairs
+	waits   bool                  // for the outcomes of a batch before the next
 }
 
 // raceState is saved.
@@ -54,7 +55,7 @@ const (
 
 // NewRaceDirected returns a race-directed search.
 func NewRaceDirected(s Setting) *RaceDirected {
-	d := &RaceDirected{setting: s, source: rand.NewPCG(s.Seed, 0x72616365), known: map[trace.Site]bool{}, index: map[[2]trace.Site]int{}}
+	d := &RaceDirected{setting: s, source: rand.NewPCG(s.Seed, 0x72616365), known: map[trace.Site]bool{}, index: map[[2]trace.Site]int{}, waits: true}
 	d.rand = rand.New(d.source)
 	d.grow(s.Points)
 	return d
@@ -62,6 +63,10 @@ func NewRaceDirected(s Setting) *RaceDirected {
 
 // String implements Strategy.
 func (d *RaceDirected) String() string { return "race-directed" }
+
+func (d *RaceDirected) eager() { d.waits = false }
+
+func (d *RaceDirected) pairs() int { return 0 }
 
 // Stage implements Strategy.
 func (d *RaceDirected) Stage() Stage { return Stage{Points: len(d.state.Points)} }
@@ -93,7 +98,7 @@ func (d *RaceDirected) UnmarshalBinary(data []byte) error {
 // Next implements Strategy. A plan's key is the number of its pair + 1; 0: without a pair.
 func (d *RaceDirected) Next(left int) (Request, bool) {
 	s := &d.state
-	if left == 0 || s.Batch == 0 && s.Flying > 0 {
+	if left == 0 || d.waits && s.Batch == 0 && s.Flying > 0 {
 		return Request{}, false
 	}
 	if s.Batch == 0 {
@@ -106,6 +111,12 @@ func (d *RaceDirected) Next(left int) (Request, bool) {
 	r.Plan = schedule.Plan{
 		Policy: schedule.Random, Seed: d.setting.FirstSeed() + s.Made, Repeat: 1, Record: r.Observe, Points: s.Points,
 		Timeouts: s.Made%2 == 0 && !d.setting.NoEarlyTimeouts,
+	}
+	if !r.Observe && !d.waits {
+		r.Plan.Repeat = sameParameters
+		if left > 0 {
+			r.Plan.Repeat = min(left, sameParameters)
+		}
 	}
 	if i := d.turn(); i >= 0 {
 		p := &s.Pairs[i]

@@ -62,6 +62,7 @@ func Parse(name string) (Sampler, error) {
 // for none.
 var searches = map[string]func(s Setting, preemptions int) Strategy{
 	"chess":         func(s Setting, preemptions int) Strategy { return NewCHESS(s, preemptions) },
+	"ctrigger":      func(s Setting, _ int) Strategy { return NewCTrigger(s) },
 	"dpor":          func(s Setting, _ int) Strategy { return NewDPOR(s) },
 	"feedback":      func(s Setting, _ int) Strategy { return NewFeedback(s) },
 	"race-directed": func(s Setting, _ int) Strategy { return NewRaceDirected(s) },

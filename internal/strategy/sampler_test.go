@@ -129,8 +129,8 @@ func TestParseSearch(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{nil, "portfolio random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
-		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"},
+		{nil, "portfolio feedback race-directed random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
+		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"}, {[]string{"ctrigger"}, "ctrigger"},
 	} {
 		search, err := ParseSearch(test.names, nil)
 		if err != nil {

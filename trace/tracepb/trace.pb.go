@@ -260,13 +260,15 @@ type Header struct {
 	Original      []byte                 `protobuf:"bytes,14,opt,name=original,proto3" json:"original,omitempty"`
 	More          bool                   `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"` // the next record is a header too, and goes on
 	Isolation     []byte                 `protobuf:"bytes,16,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Omit          [][]byte               `protobuf:"bytes,17,rep,name=omit,proto3" json:"omit,omitempty"`                                   // omitted synchronisation calls, CALL@FILE:LINE
-	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"` // the accesses that are not scheduling points were recorded up to so many; 0: all
-	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                         // of who recorded it, over what a replay runs
-	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                 // the name the program was started as, where that is not command[0]
-	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"`                   // NAME=hash
-	Finding       []byte                 `protobuf:"bytes,32,opt,name=finding,proto3" json:"finding,omitempty"`                             // the key of the finding (internal/finding), if the trace shows one
-	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                               // its packages and arguments may go on in the next record, too
+	Omit          [][]byte               `protobuf:"bytes,17,rep,name=omit,proto3" json:"omit,omitempty"`                                     // omitted synchronisation calls, CALL@FILE:LINE
+	MaxAccesses   uint64                 `protobuf:"varint,18,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"`   // the accesses that are not scheduling points were recorded up to so many; 0: all
+	Signature     []byte                 `protobuf:"bytes,19,opt,name=signature,proto3" json:"signature,omitempty"`                           // of who recorded it, over what a replay runs
+	Argv0         []byte                 `protobuf:"bytes,24,opt,name=argv0,proto3" json:"argv0,omitempty"`                                   // the name the program was started as, where that is not command[0]
+	Surroundings  [][]byte               `protobuf:"bytes,25,rep,name=surroundings,proto3" json:"surroundings,omitempty"`                     // NAME=hash
+	Finding       []byte                 `protobuf:"bytes,32,opt,name=finding,proto3" json:"finding,omitempty"`                               // the key of the finding (internal/finding), if the trace shows one
+	ExpectOutput  [][]byte               `protobuf:"bytes,33,rep,name=expect_output,json=expectOutput,proto3" json:"expect_output,omitempty"` // joined; no element at all stands for any output
+	Oracle        []byte                 `protobuf:"bytes,34,opt,name=oracle,proto3" json:"oracle,omitempty"`                                 // a command of sh that decides whether the output is right
+	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                                 // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -451,6 +453,20 @@ func (x *Header) GetSurroundings() [][]byte {
 func (x *Header) GetFinding() []byte {
 	if x != nil {
 		return x.Finding
+	}
+	return nil
+}
+
+func (x *Header) GetExpectOutput() [][]byte {
+	if x != nil {
+		return x.ExpectOutput
+	}
+	return nil
+}
+
+func (x *Header) GetOracle() []byte {
+	if x != nil {
+		return x.Oracle
 	}
 	return nil
 }
@@ -1767,7 +1783,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\x92\x05\n" +
+	"\x04kind\"\xcf\x05\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1792,7 +1808,9 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\tsignature\x18\x13 \x01(\fR\tsignature\x12\x14\n" +
 	"\x05argv0\x18\x18 \x01(\fR\x05argv0\x12\"\n" +
 	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12\x18\n" +
-	"\afinding\x18  \x01(\fR\afinding\x12/\n" +
+	"\afinding\x18  \x01(\fR\afinding\x12#\n" +
+	"\rexpect_output\x18! \x03(\fR\fexpectOutput\x12\x16\n" +
+	"\x06oracle\x18\" \x01(\fR\x06oracle\x12/\n" +
 	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\xce\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +

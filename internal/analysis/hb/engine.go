@@ -59,6 +59,7 @@ type Engine struct {
 	atomics map[trace.Object]*released
 	alive   int     // threads that have not ended
 	lax     bool    // ForAccesses
+	must    bool    // Necessary
 	over    *thread // discard its clock after the latest event
 }
 
@@ -93,6 +94,15 @@ type thread struct {
 func ForAccesses() *Engine {
 	e := New()
 	e.lax = true
+	return e
+}
+
+// Necessary returns an engine that follows only the edges that every execution with these operations
+// has: thread creation and join, barriers, and once. A lock or a signal may come to other threads in
+// another order. These are the vector time stamps of CTrigger (ASPLOS'09, §4.2.1), which has no once.
+func Necessary() *Engine {
+	e := New()
+	e.must = true
 	return e
 }
 
@@ -262,7 +272,16 @@ func (e *Engine) Event(ev *trace.Event) {
 		t.tick, t.mixed = false, false
 		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
 	}
-	switch ops.Does(ev.Op) {
+	does := ops.Does(ev.Op)
+	if e.must {
+		switch family := ops.Of(ev.Op).Of; {
+		case does == ops.Create, does == ops.Finish, does == ops.Join && ev.Result == 0:
+		case ev.Op < trace.OpGo && (family == ops.Barrier || family == ops.Once):
+		default:
+			return
+		}
+	}
+	switch does {
 	case ops.Read, ops.Write, ops.Free, ops.Allocate:
 		// By far the most frequent case.
 	case ops.Create:

@@ -101,7 +101,7 @@ func (d *Detector) Event(e *trace.Event) {
 		}
 		return
 	}
-	lo, size := span(e.Object, uint64(e.Size))
+	lo, size := e.Object.Bytes(uint64(e.Size))
 	if size == 0 {
 		switch e.Op {
 		case trace.OpReadRange, trace.OpWriteRange, trace.OpFree:
@@ -163,7 +163,7 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 	r := Race{
 		Pair:  [2]Access{d.names[old.access], d.names[now.access]},
 		First: int(old.event), Second: int(now.event), Event: int(now.event),
-		Object: objectAt(lo, hi), Size: uint32(hi - lo),
+		Object: trace.ObjectAt(lo), Size: uint32(hi - lo),
 	}
 	for i, side := range [2]*record{old, now} {
 		r.Witness[i] = trace.Access{

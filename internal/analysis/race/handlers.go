@@ -41,7 +41,7 @@ func Handlers(t *trace.Trace) []trace.Site {
 			case plainWrite, atomicWrite:
 				kind = 1
 			}
-			if lo, size := span(e.Object, uint64(e.Size)); e.Object != 0 && e.Op.IsAccess() {
+			if lo, size := e.Object.Bytes(uint64(e.Size)); e.Object != 0 && e.Op.IsAccess() {
 				f(e, depth[e.Thread], kind, lo, lo+max(size, 1)-1)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // the old one cannot race with it. (How the allocator passes memory between threads is not in the
 // trace.)
 func (d *Detector) reset(o trace.Object, size uint64) {
-	lo, n := span(o, size)
+	lo, n := o.Bytes(size)
 	s := &d.shadow
 	for hi := lo + n; lo < hi; {
 		top := lo >> rootBits

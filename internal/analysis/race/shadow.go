@@ -30,27 +30,6 @@ const (
 	maxRecords = 256
 )
 
-// span turns an object and a size into bytes that ascend with memory, aligned as the program's:
-// offsets into a stack count down from its top, whose offset is 0.
-func span(o trace.Object, size uint64) (lo, n uint64) {
-	if o.Region() != trace.RegionStack {
-		return uint64(o), size
-	}
-	return uint64(o) ^ offsets(o) + 1, min(size, o.Offset()+1)
-}
-
-// offsets masks the bits of an object's offset in its region.
-func offsets(o trace.Object) uint64 { return 1<<o.OffsetBits() - 1 }
-
-// objectAt is the inverse of span, for the bytes [lo, hi).
-func objectAt(lo, hi uint64) trace.Object {
-	o := trace.Object(lo - 1)
-	if o.Region() != trace.RegionStack {
-		return trace.Object(lo)
-	}
-	return o ^ trace.Object(offsets(o))
-}
-
 // record is an access that later ones can race with.
 type record struct {
 	at     hb.Epoch

@@ -49,6 +49,11 @@ type Config struct {
 	// and leave no event; the unlock that belongs to an omitted lock is omitted too.
 	Omit []string
 
+	// ExpectOutput and Oracle judge the output of executions. They are those of trace.Header, in
+	// whose copies in recordings the caller finds them.
+	ExpectOutput []byte
+	Oracle       string
+
 	// Modules are those of a recording to replay. Modules that the program loads while it runs get
 	// their numbers from there.
 	Modules []trace.Module
@@ -126,6 +131,8 @@ func (t *Target) describe() error {
 		EnvDigest:    ipc.EnvDigest(t.cfg.Env),
 		Surroundings: ipc.Surroundings(t.cfg.Env),
 		Omit:         t.cfg.Omit,
+		ExpectOutput: t.cfg.ExpectOutput,
+		Oracle:       t.cfg.Oracle,
 	}
 	if t.cfg.Args[0] != t.cfg.Path {
 		h.Argv0 = t.cfg.Args[0]

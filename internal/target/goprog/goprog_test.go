@@ -248,7 +248,7 @@ func TestEndings(t *testing.T) {
 		{what: "clean"},
 		{what: "says", output: "all is well\n"},
 		{what: "test", kind: trace.Test, message: "it_test.go:7: got 1, want 2", output: "before the failure\n"},
-		{what: "report", kind: trace.Test, message: "failed", output: "in the test\n"},
+		{what: "report", kind: trace.Test, message: "failed", output: "in the test\n    it_test.go:7: failed\n"},
 		{what: "panic", kind: trace.Panic, message: "broken", output: "=== RUN   TestIt/sub\nbefore the panic\npanic: broken\n\tin 3 ways\n"},
 		{what: "nil", kind: trace.Panic, message: "runtime error: invalid memory address or nil pointer dereference", output: "=== RUN   TestIt/sub\nbefore the panic\npanic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0"},
 		{what: "again", kind: trace.Panic, message: "out of tea", output: "=== RUN   TestIt/sub\nbefore the panic\npanic: out of tea [recovered, repanicked]\n"},

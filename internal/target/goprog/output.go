@@ -28,16 +28,14 @@ func lastRun(text []byte) (last []byte, told bool) {
 }
 
 // during returns the output of an execution, the first since the process was ready, after which the
-// process continues. What package testing writes when a test ends, and at the start of the next,
-// may or may not be there yet, and is removed.
+// process continues. The line with its duration is removed, and what package testing writes at the
+// start of the next test, which may or may not be there yet.
 func during(text []byte) []byte {
 	text = text[leading.FindIndex(text)[1]:]
-	for _, next := range []*regexp.Regexp{reportLine, runLine} {
-		if at := next.FindIndex(text); at != nil {
-			text = text[:at[0]]
-		}
+	if at := runLine.FindIndex(text); at != nil {
+		text = text[:at[0]]
 	}
-	return text
+	return reportLine.ReplaceAll(text, nil)
 }
 
 // dumpLine is the first line of the dump that follows a message.

@@ -40,6 +40,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Record {
 		h.Flags |= abi.PlanEvents | abi.PlanStacks | abi.PlanOutput
 	}
+	if p.Output {
+		h.Flags |= abi.PlanOutput
+	}
 	if p.Accesses || p.Watcher != nil {
 		h.Flags |= abi.PlanAccesses
 		h.SkipAccesses = uint64(p.SkipAccesses)

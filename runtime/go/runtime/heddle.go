@@ -119,7 +119,10 @@ type hdThread struct {
 		key, value, trail uint64
 	}
 	access hdAccessing
-	last   struct { // the access it recorded last
+	writes struct { // the map it is about to write, and its instruction
+		addr, pc uintptr
+	}
+	last struct { // the access it recorded last
 		pc, addr, size uintptr
 	}
 	order hdOrder // in a watched execution
@@ -175,6 +178,7 @@ var hd struct {
 	watch      bool   // accesses are of interest: recorded, watched, or some are points
 	watching   bool   // the execution is watched for data races (heddle_watch.go)
 	watched    bool   // the execution has been watched from its beginning
+	alone      bool   // the first thread has been the only one, and no timer has been set
 	points     uint64
 	budget     uint64 // points after which the execution is a hang
 	switches   uint32
@@ -361,6 +365,7 @@ func hdStart(gp *g) {
 	hd.drew = false
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.ncomputing = 0
+	hdTestFailed.site = 0
 	hd.signature, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.result = hdResult{}
 	hd.slack, hd.drifts, hd.looked, hd.forced = int64(min(p.Slack, 1<<62)), false, false, false
@@ -369,7 +374,6 @@ func hdStart(gp *g) {
 	hdPolicyBegin()
 	hdHoldsBegin()
 	hdEventBegin()
-	hdWatchBegin()
 	// The same time in every process; later executions of a process are an hour apart.
 	now := hdNanotime()
 	const hour = 3600e9
@@ -384,6 +388,8 @@ func hdStart(gp *g) {
 	if hd.test && gp.goid != 1 { // goroutine 1 runs examples itself
 		hd.runner = hdMainG()
 	}
+	hd.alone = hdBeginsAlone(gp)
+	hdWatchBegin()
 	t := hdAddThread(gp, ^uint32(0), 0, hdNameMain, hd.entry, 0)
 	t.state = hdRunning
 	hd.enabled[0] = 1
@@ -434,11 +440,22 @@ func hdExit(code int) {
 //go:linkname hdExploring
 func hdExploring() bool { return hd.on && hd.test }
 
-// hdTestFail ends the execution at a test's first failure.
+// hdTestFailed is the first failure of the execution's test.
+var hdTestFailed struct {
+	site    uintptr // 0 while the test has not failed
+	thread  uint32  // by its number
+	pcs     [len(hdPcBuf)]uintptr
+	npcs    uintptr
+	message [hdMessageMost]byte
+	length  uintptr // of the message
+}
+
+// hdTestFail notes a test's first failure. The execution continues until the test returns, as under
+// go test.
 //
 //go:linkname hdTestFail
 func hdTestFail(message string) {
-	if !hd.active || getg().hd == nil {
+	if !hd.active || getg().hd == nil || hdTestFailed.site != 0 {
 		return
 	}
 	pc, fp := sys.GetCallerPC(), hdDepth(getcallerfp())
@@ -450,15 +467,29 @@ func hdTestFail(message string) {
 		site = hd.entry + sys.PCQuantum
 	}
 	hdNote(hdOpTestFail, site, 0, 0)
+	f := &hdTestFailed
+	f.site, f.thread = site, getg().hd.number
+	f.length = uintptr(copy(f.message[:], message))
 	systemstack(func() {
 		pcs := hdPcs(getg().m.curg, pc, fp)
 		for len(pcs) > 1 && pcs[0] != site {
 			pcs = pcs[1:]
 		}
-		hdSendBacktrace(pcs)
-		hdMessage(message)
-		hdFail(hdOutTest, 0, site)
+		f.npcs = uintptr(copy(f.pcs[:], pcs))
 	})
+}
+
+// hdOutcomeOf returns the outcome of an execution that ends with the given one. A failure of the
+// test takes precedence over goroutines that wait, are stuck or are left, which may be its
+// consequences, but not over what ends the process.
+func hdOutcomeOf(outcome uint32) uint32 {
+	if hdTestFailed.site != 0 {
+		switch outcome {
+		case hdOutClean, hdOutLeak, hdOutDeadlock, hdOutHang:
+			return hdOutTest
+		}
+	}
+	return outcome
 }
 
 // hdPanicked is called when a panic is about to end the process.
@@ -518,6 +549,12 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		t = gp.hd
 	}
 	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.number
+	if outcome = hdOutcomeOf(outcome); outcome != r.Outcome {
+		f := &hdTestFailed
+		r.Outcome, r.Pc, r.Thread = outcome, uint64(f.site), f.thread
+		hdOut(hdRecBacktrace, unsafe.Pointer(&f.pcs), f.npcs*8)
+		hdMessageOf(unsafe.Pointer(&f.message), f.length)
+	}
 	r.Plan, r.Index, r.Signature, r.Vtime = hd.plan.Id, hd.index, hd.signature, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
 	r.Threads, r.Deviations = hd.born, hd.devs

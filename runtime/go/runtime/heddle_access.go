@@ -213,6 +213,14 @@ func hdClassOfNosplit(pc uintptr) uint8 {
 	return class
 }
 
+// hdGroupOfNosplit is hdGroupOf for callers that must not grow the stack.
+//
+//go:nosplit
+func hdGroupOfNosplit(pc uintptr) uint8 {
+	hdClassOfNosplit(pc)
+	return hdClasses[(pc^pc>>13)%hdClassSlots].group
+}
+
 // hdAccessPC handles an access that the runtime performs for an instruction of the program; the
 // call returns to callpc.
 func hdAccessPC(op uint16, addr unsafe.Pointer, size, callpc uintptr) {
@@ -314,6 +322,26 @@ func racereadpc(addr unsafe.Pointer, callpc, pc uintptr) {
 }
 
 func racewritepc(addr unsafe.Pointer, callpc, pc uintptr) {
+	if t := hdStops(getg()); t != nil {
+		t.writes.addr, t.writes.pc = uintptr(addr), callpc
+	}
 	hdAccessPC(hdOpWrite, addr, 1, callpc)
 	hdTellWriteFor(uintptr(addr), callpc, pc)
+}
+
+// hdMapWriting is called in the middle of writing the map m. If the instruction that writes it is a
+// scheduling point, there is a second one here: until the goroutine continues, other goroutines'
+// operations on the map are fatal errors.
+//
+//go:linkname hdMapWriting
+func hdMapWriting(m unsafe.Pointer) {
+	t := hdStops(getg())
+	if t == nil || t.writes.addr != uintptr(m) {
+		return // or a part of Go without scheduling points writes it, such as reflect
+	}
+	t.writes.addr = 0
+	if hdIsPoint(t.writes.pc) {
+		a := hdAccessing{pc: t.writes.pc, at: sys.GetCallerPC(), fp: hdDepth(getcallerfp())}
+		hdPointAt(hdOpWrite, uintptr(m), 0, 0, 1, a.pc, hdAccessFrame(&a))
+	}
 }

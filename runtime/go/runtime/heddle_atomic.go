@@ -62,20 +62,17 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 			hdForced(t, pc, fp)
 		}
 	}
-	own := hdClassOfNosplit(pc) != 0
-	if own && !hd.record && !hd.watching && hdStops(gp) == nil {
-		return
+	// The caller may be a function such as atomic.Int32.Add that was not inlined.
+	for hdGroupOfNosplit(pc)&hdGroupAtomic != 0 && fp != 0 {
+		at, next := hdFrame(fp)
+		if at == 0 {
+			break
+		}
+		pc, fp = at, next
 	}
-	if own {
-		systemstack(func() {
-			// The caller may be a function such as atomic.Int32.Add that was not
-			// inlined.
-			at := hdWhere(pc, fp, hdSkipLibrary)
-			for pc != at && hdGroupOf(pc)&hdGroupAtomic != 0 && fp != 0 {
-				pc, fp = hdFrame(fp)
-			}
-			own = hdClassOf(pc) != 0
-		})
+	own := hdClassOfNosplit(pc) != 0
+	if own && (hdGroupOfNosplit(pc)&hdGroupMutex != 0 || gp.raceignore != 0) {
+		return // what it orders is reported by acquires and releases
 	}
 	if !own && hdStops(gp) != nil {
 		if value := hdLoad(addr, size); hdChangesNothing(op, value, operand, uint64(old), add) {
@@ -89,9 +86,6 @@ func hdAtomics(t *hdThread, op uint16, addr unsafe.Pointer, size uint32, operand
 		return
 	}
 	systemstack(func() {
-		if own && hdGroupOf(pc)&hdGroupMutex != 0 {
-			return // its Acquire and Release record what it orders
-		}
 		p := hdPend{op: op, pc: pc, obj: uintptr(addr), size: size, aux: old, value: operand}
 		if add {
 			p.result = 1

@@ -51,7 +51,7 @@ func hdTestEnd() {
 	}
 	hdPoint(hdOpTestEnd, 0, 0, 0)
 	hdSettle(hdSettleRuns)
-	leaks := !hd.noLeaks && hdAnyThread(hdLeaked)
+	leaks := !hd.noLeaks && hdTestFailed.site == 0 && hdAnyThread(hdLeaked)
 	if leaks {
 		GC() // a finalizer may end them
 		hdSettle(hdSettleRuns)

@@ -46,6 +46,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 		t.goid = gp.goid
 		gp.hd = t
 	}
+	if hd.alone && i != 0 {
+		hdWatchOthers()
+	}
 	t.prio = hdFresh()
 	hdScriptThread(t)
 	if hd.plan.Nholds != 0 {
@@ -155,6 +158,10 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 	switch op {
 	case hdOpThreadStart:
 		t.pend.pc = obj
+	case hdOpTimerReset, hdOpGsleep:
+		if hd.alone {
+			hdWatchOthers()
+		}
 	case hdOpAtomicRmw:
 		if hd.adds {
 			t.pend.result = 1

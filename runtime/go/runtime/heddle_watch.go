@@ -23,7 +23,28 @@ func hdWatchBegin() {
 
 // hdWatchAccesses determines whether the hooks for accesses do anything.
 func hdWatchAccesses() {
-	hd.watch = hd.npoints > 0 || hd.record && hd.accesses || hd.watching
+	hd.watch = hd.npoints > 0 || hd.record && hd.accesses || hd.watching && !hd.alone
+}
+
+// hdWatchOthers is called when the first thread is no longer alone. Whatever it did before happens
+// before all that others do: they are created from now on, and timers acquire what their setting
+// releases. So its accesses until then cannot race and need not be watched.
+func hdWatchOthers() {
+	hd.alone = false
+	hdWatchAccesses()
+}
+
+// hdBeginsAlone reports whether gp is the only goroutine of the program, and no timer is set.
+func hdBeginsAlone(gp *g) bool {
+	if hdTimer() != 0 {
+		return false
+	}
+	for _, other := range allgs {
+		if s := readgstatus(other); s != _Gdead && other != gp && hdControlled(other) {
+			return false
+		}
+	}
+	return true
 }
 
 // hdWatchStops ends watching, because later synchronisation will not be seen.

@@ -170,10 +170,15 @@ func hdOut2(kind uint32, a unsafe.Pointer, na uintptr, b unsafe.Pointer, nb uint
 	}
 }
 
+// hdMessageMost is the length of the longest message, in bytes.
+const hdMessageMost = 4000
+
 func hdMessage(text string) {
-	if len(text) > 4000 {
-		text = text[:4000]
-	}
+	hdMessageOf(unsafe.Pointer(unsafe.StringData(text)), uintptr(min(len(text), hdMessageMost)))
+}
+
+// hdMessageOf sends a message of n bytes at p, at most hdMessageMost.
+func hdMessageOf(p unsafe.Pointer, n uintptr) {
 	zero := byte(0)
-	hdOut2(hdRecMessage, unsafe.Pointer(unsafe.StringData(text)), uintptr(len(text)), unsafe.Pointer(&zero), 1)
+	hdOut2(hdRecMessage, p, n, unsafe.Pointer(&zero), 1)
 }

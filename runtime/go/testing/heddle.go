@@ -27,11 +27,31 @@ func heddleBegin[F any](level int, fn F) {
 	}
 }
 
+// heddleEnded is set when a top-level test has ended that the function of its root waited for.
+var heddleEnded bool
+
 // heddleEnd ends the execution, after the test and its clean-ups.
-func heddleEnd(level int) {
+func heddleEnd(level int, parallel bool) {
 	if level == 1 {
 		hdTestEnd()
+		heddleEnded = hdExploring() && !parallel
 	}
+}
+
+// heddleRepeats reports whether root, which has just run a test, runs it again for the next
+// execution. A test that calls t.Parallel continues after root's function and is not run again here.
+// What root does for each of its tests otherwise, such as matching all names, is done once.
+func heddleRepeats(root *T) bool {
+	again := heddleEnded
+	if heddleEnded = false; again {
+		root.tstate.match.clearSubNames()
+	}
+	return again
+}
+
+// heddleReports reports whether the result of a test must be formatted.
+func heddleReports(c *common) bool {
+	return !hdExploring() || c.level > 1 || c.chatty != nil || c.Failed()
 }
 
 func heddleError(args []any) { hdTestFail(fmt.Sprintln(args...)) }

@@ -1,6 +1,5 @@
 // heddle: Threads read a static object that a flag of the program's own says is initialised: the flag is a plain variable, which orders nothing.
 // kind: data race
-// options: --races-fail
 // finding: table
 #include <thread>
 

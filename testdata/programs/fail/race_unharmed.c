@@ -1,7 +1,6 @@
 // heddle: A worker that comes before the configuration is published sets a default, while the other one writes the configured value without a lock: nothing breaks, but the two writes race.
 // kind: data race
 // finding: by_default
-// options: --races-fail
 // minimum: switches=3 preemptions=0
 // why: main, the worker that finds nothing published, the one that publishes, and main to join
 //   both. The writes race only if the flag was not set yet when it was looked at: then the lock

@@ -1,6 +1,5 @@
 // heddle: The value is written under the lock that the flag is read under, by whoever comes first.
 // kind: clean
-// options: --races-fail
 #include <pthread.h>
 #include <stddef.h>
 

@@ -8,7 +8,7 @@ import (
 )
 
 // edits are heddle's insertions into Go's sources; the functions they call are in runtime/go.
-var edits = []edit{
+var edits = slices.Concat([]edit{
 	// A goroutine's identity, and the start of the program.
 	{"runtime/runtime2.go", "g", field, "", "hd *hdThread"},
 	{"runtime/proc.go", "schedinit", end, "", "hdAttach()"},
@@ -126,9 +126,11 @@ var edits = []edit{
 	{"runtime/panic.go", "fatal", entry, "", "hdFatal(s, true)"},
 	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},
 	{"testing/testing.go", "tRunner", before, "fn(t)", "heddleBegin(t.level, fn)"},
-	{"testing/testing.go", "tRunner", before, "t.signal <- signal", "heddleEnd(t.level)"},
+	{"testing/testing.go", "tRunner", before, "t.signal <- signal", "heddleEnd(t.level, t.isParallel)"},
+	{"testing/testing.go", "runTests", after, "t.Run(test.Name, test.F)", "for heddleRepeats(t) { t.Run(test.Name, test.F) }"},
+	{"testing/testing.go", "(*T).report", before, "dstr :=", "if !heddleReports(&t.common) { return }"},
 	{"testing/fuzz.go", "fRunner", before, "fn(f)", "heddleBegin(f.level, fn)"},
-	{"testing/fuzz.go", "fRunner", before, "f.signal <- true", "heddleEnd(f.level)"},
+	{"testing/fuzz.go", "fRunner", before, "f.signal <- true", "heddleEnd(f.level, true)"},
 	{"testing/example.go", "runExamples", before, "if !runExample(eg)", "for heddleAgain(eg.F) { runExample(eg); hdTestEnd() }"},
 	{"testing/example.go", "(*InternalExample).processRunResult", before, `if fail != "" || !finished`, `if fail != "" { hdTestFail(fail) }`},
 	{"testing/testing.go", "(*common).Error", entry, "", "heddleError(args)"},
@@ -136,6 +138,25 @@ var edits = []edit{
 	{"testing/testing.go", "(*common).Fatal", entry, "", "heddleError(args)"},
 	{"testing/testing.go", "(*common).Fatalf", entry, "", "heddleErrorf(format, args)"},
 	{"testing/testing.go", "(*common).Fail", before, "c.failed = true", `hdTestFail("the test called Fail or FailNow")`},
+}, mapWrites())
+
+// mapWrites are the functions that write maps. A release has each in the first of its files that
+// exists. Their statements that end a write match too, and then the map is not being written.
+func mapWrites() (edits []edit) {
+	add := func(file, fn string) {
+		edits = append(edits, edit{"internal/runtime/maps/" + file, fn, after, "m.writing ^= 1", "if m.writing != 0 { heddleWriting(unsafe.Pointer(m)) }"})
+	}
+	swiss := func(name string) string { return name + "_swiss.go|internal/runtime/maps/" + name + ".go" }
+	for _, fn := range []string{"PutSlot", "Delete", "Clear"} {
+		add("map.go", "(*Map)."+fn)
+	}
+	add(swiss("runtime"), "runtime_mapassign")
+	for _, size := range []string{"32", "64"} {
+		add(swiss("runtime_fast"+size), "runtime_mapassign_fast"+size)
+		add(swiss("runtime_fast"+size), "runtime_mapassign_fast"+size+"ptr")
+	}
+	add(swiss("runtime_faststr"), "runtime_mapassign_faststr")
+	return edits
 }
 
 // mapFile is the file of sync.Map: the first of these that exists.
@@ -187,7 +208,7 @@ func without(file string, at place, prefix string) (edits []edit) {
 // either plain or sanitizer.
 var added = map[string]string{
 	"runtime": "runtime", "plain": "runtime", "sanitizer": "runtime",
-	"sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand", "syscall": "syscall",
+	"maps": "internal/runtime/maps", "sync": "sync", "testing": "testing", "sysrand": "crypto/internal/sysrand", "syscall": "syscall",
 }
 
 // removed are files that heddle's replace in a build without the race detector.

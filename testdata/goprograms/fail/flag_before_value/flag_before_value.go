@@ -1,13 +1,13 @@
 // kind: test failure
 // finding: ready, but port is
-// minimum: switches=2
+// minimum: switches=4
 
 // Package flagbeforevalue stores the flag that says that a value is there before it stores the
 // value; both are atomic.
 //
 // Fewest switches: the reader runs between the two stores. The test's goroutine, which runs
-// first, is the reader, and the writer's first store is an interval between two of its own:
-// three intervals.
+// first, is the reader, and the writer's first store is an interval between two of its own. After
+// the failure it waits for the writer: five intervals.
 package flagbeforevalue
 
 import "sync/atomic"

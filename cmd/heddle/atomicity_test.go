@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/result"
+)
+
+// atomicityRow is a row of the table in testdata/atomicity/README.md.
+var atomicityRow = regexp.MustCompile("(?m)^\\| `(\\w+\\.c)` \\| .* \\| ([a-z-]+) \\|$")
+
+// TestAtomicity: of each program, an interleaving of the stated pattern makes the program fail as the
+// program says, and the trace replays. The correct twin has no bug.
+func TestAtomicity(t *testing.T) {
+	dir := filepath.Join(repository(t), "testdata/atomicity")
+	table, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := atomicityRow.FindAllStringSubmatch(string(table), -1)
+	if files, _ := filepath.Glob(filepath.Join(dir, "*.c")); len(files) != len(rows) || len(rows) < 8 {
+		t.Fatalf("%d programs, and %d rows in README.md", len(files), len(rows))
+	}
+	for _, c := range compilers {
+		for _, row := range rows {
+			t.Run(c.name+"/"+row[1], func(t *testing.T) {
+				t.Parallel()
+				work := t.TempDir()
+				e := readExpectation(t, filepath.Join(dir, row[1]))
+				prog, correct := filepath.Join(work, "prog"), filepath.Join(work, "correct")
+				compileProgram(t, e, c.name, c.opt, prog)
+				twin := e
+				twin.flags = append(slices.Clone(e.flags), "-DCORRECT")
+				compileProgram(t, twin, c.name, c.opt, correct)
+
+				a := runJSON[result.Atomicity](t, work, exitFound, append([]string{"atomicity", "--json", "--simplify-time=2s", "--", prog}, e.args...)...)
+				bug := slices.ContainsFunc(a.Interleavings, func(i result.Interleaving) bool {
+					return i.Verdict == result.VerdictBug && i.Pattern == row[2] && i.Failures > 0 && i.Forced >= i.Failures
+				})
+				if !bug {
+					t.Errorf("no bug by a %s interleaving: %+v", row[2], a.Interleavings)
+				}
+				for _, f := range a.Search.Findings {
+					if f.Trace == "" {
+						t.Errorf("a finding without a trace: %+v", f)
+					} else if r := runJSON[replayJSON](t, work, exitFound, "replay", "--json", f.Trace); !r.Same {
+						t.Errorf("replay: %+v", r)
+					}
+				}
+				a = runJSON[result.Atomicity](t, work, exitNothing, append([]string{"atomicity", "--json", "--", correct}, e.args...)...)
+				for _, i := range a.Interleavings {
+					if i.Verdict == result.VerdictBug || i.Failures+i.Others > 0 {
+						t.Errorf("the correct twin: %+v", i)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestAtomicitySame: the search is the same every time.
+func TestAtomicitySame(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	e := readExpectation(t, filepath.Join(repository(t), "testdata/atomicity/lu_phases.c"))
+	prog := filepath.Join(work, "prog")
+	compileProgram(t, e, "gcc", "-O1", prog)
+	var before *result.Atomicity
+	for range 3 {
+		a := runJSON[result.Atomicity](t, work, exitFound, "atomicity", "--json", "--no-simplify", "--seed=3", "--", prog, "0")
+		if before != nil && (a.Search.Executions != before.Search.Executions || len(a.Interleavings) != len(before.Interleavings) || a.Profile.Feasible != before.Profile.Feasible) {
+			t.Errorf("%d executions and %d interleavings, before %d and %d", a.Search.Executions, len(a.Interleavings), before.Search.Executions, len(before.Interleavings))
+		}
+		before = &a
+	}
+}

@@ -1,0 +1,174 @@
+package atomicity
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Profile collects the interleavings of recorded executions of one program. It is not safe for
+// concurrent use.
+type Profile struct {
+	runs       int
+	numbers    map[Statement]int32
+	statements []Statement
+	triples    map[triple]*entry
+	seen       int            // triples that are not serializable
+	accesses   map[int32]bool // statements that access shared memory
+}
+
+// triple is a Triple by the numbers of its statements.
+type triple struct{ p, c, r int32 }
+
+// entry is an interleaving of a profile.
+type entry struct {
+	Interleaving
+	run int // the last recording that exercised it
+}
+
+// NewProfile returns an empty profile.
+func NewProfile() *Profile {
+	return &Profile{numbers: map[Statement]int32{}, triples: map[triple]*entry{}, accesses: map[int32]bool{}}
+}
+
+// Runs returns the number of recordings added.
+func (p *Profile) Runs() int { return p.runs }
+
+// Shared returns the number of instructions that accessed memory that several threads used.
+func (p *Profile) Shared() int { return len(p.accesses) }
+
+// Add adds a recorded execution with all accesses. times, if not nil, has the time of each event, in
+// any unit; otherwise time is counted in events of the thread. Add returns the number of
+// interleavings exercised that no earlier recording had exercised.
+func (p *Profile) Add(t *trace.Trace, times []uint64) (fresh int) {
+	p.runs++
+	r := newRun(p, t, times)
+	r.walk()
+	return r.fresh
+}
+
+// All returns the potential interleavings, ordered by Triple.
+func (p *Profile) All() []Interleaving {
+	var out []Interleaving
+	for _, e := range p.triples {
+		if e == nil {
+			continue // serializable
+		}
+		x := e.Interleaving
+		if x.Feasible {
+			x.Pruned = 0
+		} else {
+			x.Distance = 0
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b Interleaving) int { return a.Triple.Compare(b.Triple) })
+	return out
+}
+
+// Targets returns the interleavings to force: feasible and never exercised, by Rank.
+func (p *Profile) Targets() []Interleaving {
+	list := slices.DeleteFunc(p.All(), func(i Interleaving) bool { return !i.Feasible || i.Exercised > 0 })
+	Rank(list)
+	return list
+}
+
+// Currents returns how many instructions c have a potential interleaving, and how many a feasible
+// one (interleaving-C, §4.1 and Table 7).
+func (p *Profile) Currents() (potential, feasible int) {
+	cs := map[Statement]bool{}
+	for _, e := range p.triples {
+		if e != nil {
+			cs[e.C] = cs[e.C] || e.Feasible
+		}
+	}
+	for _, f := range cs {
+		if f {
+			feasible++
+		}
+	}
+	return len(cs), feasible
+}
+
+func (p *Profile) number(s Statement) int32 {
+	n, ok := p.numbers[s]
+	if !ok {
+		n = int32(len(p.statements))
+		p.numbers[s] = n
+		p.statements = append(p.statements, s)
+	}
+	return n
+}
+
+// potential returns the entry of a triple, nil if it is serializable.
+func (p *Profile) potential(t triple) *entry {
+	e, ok := p.triples[t]
+	if !ok {
+		x := Triple{p.statements[t.p], p.statements[t.c], p.statements[t.r]}
+		if pattern := patternOf(x.P.Effect, x.C.Effect, x.R.Effect); pattern != 0 {
+			e = &entry{Interleaving: Interleaving{Triple: x, Pattern: pattern, First: p.seen, Distance: ^uint64(0)}}
+			p.seen++
+		}
+		p.triples[t] = e // nil, too: most are serializable
+	}
+	return e
+}
+
+// Exercised reports whether the triple occurs in a recorded execution, among the accesses that were
+// recorded. If the execution failed while a thread stood before c, that thread counts as having done
+// c: r has changed what c was about to touch.
+func Exercised(t *trace.Trace, want Triple) bool {
+	all := *t
+	for i := range t.Ending.Waiters {
+		if w := &t.Ending.Waiters[i]; w.Ready && w.Site == want.C.Site && w.Op == want.C.Op {
+			all.Events = append(slices.Clip(all.Events), trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Object: w.Object, Size: 1})
+		}
+	}
+	p := NewProfile()
+	p.Add(&all, nil)
+	e := p.triples[triple{p.number(want.P), p.number(want.C), p.number(want.R)}]
+	return e != nil && e.Exercised > 0
+}
+
+// savedProfile is a Profile as JSON.
+type savedProfile struct {
+	Runs          int            `json:"runs"`
+	Shared        []Statement    `json:"shared"`
+	Interleavings []Interleaving `json:"interleavings"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p *Profile) MarshalJSON() ([]byte, error) {
+	s := savedProfile{Runs: p.runs}
+	for n := range p.accesses {
+		s.Shared = append(s.Shared, p.statements[n])
+	}
+	slices.SortFunc(s.Shared, Statement.compare)
+	for _, e := range p.triples {
+		if e != nil {
+			s.Interleavings = append(s.Interleavings, e.Interleaving)
+		}
+	}
+	slices.SortFunc(s.Interleavings, func(a, b Interleaving) int { return a.First - b.First })
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Profile) UnmarshalJSON(data []byte) error {
+	var s savedProfile
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	*p = *NewProfile()
+	p.runs = s.Runs
+	for _, a := range s.Shared {
+		p.accesses[p.number(a)] = true
+	}
+	for i := range s.Interleavings {
+		x := &s.Interleavings[i]
+		p.triples[triple{p.number(x.P), p.number(x.C), p.number(x.R)}] = &entry{Interleaving: *x}
+		p.seen = max(p.seen, x.First+1)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/wording"
+)
+
+// Verdicts on an interleaving.
+const (
+	VerdictBug       = "bug"        // forcing it made the program fail
+	VerdictBenign    = "benign"     // it occurred, and the program did not fail
+	VerdictNotForced = "not forced" // it did not occur
+)
+
+// Interleaving is an unserializable interleaving that heddle atomicity tried to force.
+type Interleaving struct {
+	Rank    int       `json:"rank"` // from 1
+	Verdict string    `json:"verdict"`
+	Pattern string    `json:"pattern"`
+	Object  string    `json:"object"`
+	P       Statement `json:"p"`
+	R       Statement `json:"r"`
+	C       Statement `json:"c"`
+	Why     string    `json:"why"`
+	// Gap, Instances and Distance are what the rank follows from (atomicity.Interleaving).
+	Gap       uint64 `json:"gap"`
+	Instances int    `json:"instances"`
+	Distance  uint64 `json:"distance"`
+	// The executions that were made for it (strategy.Target).
+	Tried     int `json:"tried"`
+	Held      int `json:"held"`
+	Met       int `json:"met"`
+	Forced    int `json:"forced"`
+	Failures  int `json:"failures"`
+	Others    int `json:"others"`
+	Execution int `json:"execution,omitempty"`
+}
+
+// Statement is one of its accesses.
+type Statement struct {
+	Op    string `json:"op"`
+	Where string `json:"where"`
+}
+
+// Atomicity is what heddle atomicity prints.
+type Atomicity struct {
+	Profile       AtomicityProfile `json:"profile"`
+	Interleavings []Interleaving   `json:"interleavings"`
+	Search        Find             `json:"search"`
+}
+
+// AtomicityProfile is what phase one has found.
+type AtomicityProfile struct {
+	Executions   int `json:"executions"`
+	Instructions int `json:"instructions"` // that access memory of several threads
+	// Potential interleavings, and those of them that are feasible, infeasible for one reason or
+	// several, or occurred in a recording.
+	Potential int `json:"potential"`
+	Feasible  int `json:"feasible"`
+	Order     int `json:"pruned_by_order"`
+	Exclusion int `json:"pruned_by_exclusion"`
+	Lifetime  int `json:"pruned_by_lifetime"`
+	Exercised int `json:"exercised"`
+	// Currents have a potential interleaving in which they are c, FeasibleCurrents a feasible one.
+	Currents         int      `json:"currents"`
+	FeasibleCurrents int      `json:"feasible_currents"`
+	Missing          []string `json:"missing,omitempty"`
+}
+
+// AtomicityOf collects the result of a search by CTrigger.
+func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) Atomicity {
+	p := c.Profile()
+	out := Atomicity{Profile: AtomicityProfile{Executions: p.Runs(), Instructions: p.Shared(), Missing: c.Missing()}, Interleavings: []Interleaving{}, Search: Of(r)}
+	for _, i := range p.All() {
+		s := &out.Profile
+		s.Potential++
+		switch {
+		case i.Exercised > 0:
+			s.Exercised++
+			fallthrough
+		case i.Feasible:
+			s.Feasible++
+		default:
+			for reason, n := range map[atomicity.Pruned]*int{atomicity.ByOrder: &s.Order, atomicity.ByExclusion: &s.Exclusion, atomicity.ByLifetime: &s.Lifetime} {
+				if i.Pruned&reason != 0 {
+					*n++
+				}
+			}
+		}
+	}
+	out.Profile.Currents, out.Profile.FeasibleCurrents = p.Currents()
+	for n, t := range c.Targets() {
+		i := Interleaving{Rank: n + 1, Pattern: t.Pattern.String(), P: statementOf(t.P, names), R: statementOf(t.R, names), C: statementOf(t.C, names),
+			Gap: t.Gap, Instances: t.Instances, Distance: t.Distance,
+			Tried: t.Tried, Held: t.Held, Met: t.Met, Forced: t.Forced, Failures: t.Failures, Others: t.Others, Execution: t.Execution}
+		if tr := c.Recorded(); tr != nil {
+			w := &t.Witness[1]
+			i.Object = names.Object(tr, w.Object, w.Size, len(tr.Events)-1)
+		}
+		i.Verdict, i.Why = verdict(&t, names)
+		out.Interleavings = append(out.Interleavings, i)
+	}
+	return out
+}
+
+func statementOf(s atomicity.Statement, names *report.Running) Statement {
+	return Statement{s.Op.String(), names.Place(s.Site, true)}
+}
+
+// verdict returns what forcing a target has shown, and why.
+func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
+	failed := t.Message
+	if failed == "" {
+		failed = t.Kind
+	}
+	switch {
+	case t.Failures > 0:
+		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
+	case t.Forced > 0:
+		why = fmt.Sprintf("%s of %s had it, and did not fail", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
+		verdict = VerdictBenign
+	case t.Tried == 0:
+		return VerdictNotForced, "the search ended before its turn"
+	default:
+		verdict, why = VerdictNotForced, missed(t, names)
+	}
+	if t.Others > 0 {
+		why += fmt.Sprintf("; %s without it failed, first execution %s: %s", wording.Thousands(t.Others), wording.Thousands(t.Execution), failed)
+	}
+	return verdict, why
+}
+
+// missed returns why an interleaving did not occur.
+func missed(t *strategy.Target, names *report.Running) string {
+	switch {
+	case t.Held == 0:
+		return fmt.Sprintf("no thread came to c before r in %s", wording.Count(t.Tried, "execution"))
+	case t.Met > 0:
+		return fmt.Sprintf("another thread did r while one waited before c, but p had not been the thread's last access, in %s", wording.Count(t.Met, "execution"))
+	}
+	why := fmt.Sprintf("no thread came to r while another waited before c, in %s", wording.Count(t.Held, "execution"))
+	w := t.Waits
+	if w.Site == 0 {
+		return why
+	}
+	where := names.Place(w.Site, true)
+	if t.Spins {
+		return why + ": the thread of r polls memory at " + where + ", perhaps a synchronisation of the program's own"
+	}
+	return fmt.Sprintf("%s: the thread of r was in %s at %s", why, cmp.Or(ops.Of(w.Op).Words.Call, w.Op.String()), where)
+}
+
+// interleavingsShown is how many benign interleavings, and how many that were not forced, are listed;
+// --json lists all.
+const interleavingsShown = 10
+
+// Atomicity prints the interleavings; the findings come before.
+func (p *Printer) Atomicity(a *Atomicity) {
+	w := p.Words
+	s := &a.Profile
+	fmt.Fprintf(w, "profiled %s: %s access memory of several threads\n", wording.Count(s.Executions, "execution"), wording.Count(s.Instructions, "instruction"))
+	fmt.Fprintf(w, "unserializable interleavings: %s possible by the accesses, %s of them pruned%s, %s seen while profiling, %s to force\n",
+		wording.Thousands(s.Potential), wording.Thousands(s.Potential-s.Feasible), reasons(s), wording.Thousands(s.Exercised), wording.Thousands(len(a.Interleavings)))
+	for _, why := range s.Missing {
+		fmt.Fprintf(w, "not all of them may be known: %s\n", why)
+	}
+	for _, verdict := range []string{VerdictBug, VerdictBenign, VerdictNotForced} {
+		n, shown := 0, 0
+		for i := range a.Interleavings {
+			if a.Interleavings[i].Verdict == verdict {
+				n++
+			}
+		}
+		for i := range a.Interleavings {
+			x := &a.Interleavings[i]
+			if x.Verdict != verdict {
+				continue
+			}
+			if verdict != VerdictBug && shown == interleavingsShown {
+				fmt.Fprintf(w, "  and %s more %s (--json lists all)\n", wording.Thousands(n-shown), verdict)
+				break
+			}
+			shown++
+			printInterleaving(w, x)
+		}
+	}
+}
+
+func reasons(s *AtomicityProfile) string {
+	var why []string
+	for _, r := range []struct {
+		n    int
+		name string
+	}{{s.Order, "by order"}, {s.Exclusion, "by a lock"}, {s.Lifetime, "by lifetime"}} {
+		if r.n > 0 {
+			why = append(why, fmt.Sprintf("%s %s", wording.Thousands(r.n), r.name))
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(why, ", ") + ")"
+}
+
+func printInterleaving(w io.Writer, x *Interleaving) {
+	object := x.Object
+	if object == "" {
+		object = "memory"
+	}
+	fmt.Fprintf(w, "\n%s: %s of %s (rank %d)\n", x.Verdict, x.Pattern, object, x.Rank)
+	for _, s := range []struct {
+		name string
+		Statement
+	}{{"p", x.P}, {"r", x.R}, {"c", x.C}} {
+		fmt.Fprintf(w, "  %s  %s\n", s.name, Access{s.Op, s.Where}.text())
+	}
+	fmt.Fprintf(w, "  %s\n", x.Why)
+}

@@ -1,0 +1,398 @@
+package strategy
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// CTrigger forces unserializable interleavings (Park, Lu and Zhou, ASPLOS 2009). Phase one records
+// executions with all accesses until one of them exercises no interleaving that is new (§4). Phase two
+// forces those that are feasible and were not exercised, the least likely first (§5): it holds a
+// thread before c until another has done r, and a thread before r until another stands before c.
+//
+// Deviations from §5: threads run one at a time, so a hold needs no time-out: it ends when no other
+// thread can do more than wait. The wait before the outermost critical section is one of several
+// ways, tried in turn, and so is the restriction to the threads that the recordings showed. An
+// interleaving counts as forced only if an execution that records all accesses shows it.
+type CTrigger struct {
+	setting  Setting
+	state    ctriggerState
+	recorded *trace.Trace // the last one of phase one
+}
+
+// ctriggerState is saved.
+type ctriggerState struct {
+	Made    uint64             `json:"made"`   // plans, and so seeds
+	Seen    int                `json:"seen"`   // executions observed
+	Flying  int                `json:"flying"` // plans
+	Profile *atomicity.Profile `json:"profile"`
+	Quiet   int                `json:"quiet"` // recordings since the last that showed something new
+	Events  int                `json:"events"`
+	Missing []string           `json:"missing,omitempty"`
+	Racing  []trace.Site       `json:"racing,omitempty"`
+	Forcing bool               `json:"forcing,omitempty"` // phase two
+	Targets []Target           `json:"targets,omitempty"`
+	Turn    int                `json:"turn"` // index into the ways of forcing
+	At      int                `json:"at"`   // index into Targets
+	// Verify are the forcings that an execution with all accesses has to confirm.
+	Verify []forcing `json:"verify,omitempty"`
+	// Trying are the forcings in flight, by the plan's key.
+	Trying map[int]forcing `json:"trying,omitempty"`
+}
+
+// Target is an interleaving and what forcing it has shown.
+type Target struct {
+	atomicity.Interleaving
+	// Tried executions were made for it. In Held of them a thread waited before c, in Met of these
+	// until another had done r.
+	Tried int `json:"tried"`
+	Held  int `json:"held"`
+	Met   int `json:"met"`
+	// Forced executions had the interleaving, as a repetition that recorded all accesses showed;
+	// Failures of them failed. Others failed without it.
+	Forced   int `json:"forced"`
+	Failures int `json:"failures"`
+	Others   int `json:"others"`
+	// Execution is the number in the search of the first execution that failed: with the interleaving
+	// if there is one, else without. Kind and Message are that failure's.
+	Execution int    `json:"execution,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Message   string `json:"message,omitempty"`
+	// Waits is set if the thread before c had to go on because no other could, and another did r
+	// later: the operation in which that one waited meanwhile. Spins: it polled memory there, so that
+	// a synchronisation that heddle does not know may keep r out.
+	Waits trace.Access `json:"waits"`
+	Spins bool         `json:"spins,omitempty"`
+}
+
+// forcing is an execution of a target.
+type forcing struct {
+	Target int    `json:"target"`
+	Way    int    `json:"way"`
+	Seed   uint64 `json:"seed"`
+	// Verify: it repeats the execution of that number, to record all accesses.
+	Verify int `json:"verify,omitempty"`
+}
+
+const (
+	leastProfile, mostProfile = 3, 16
+	quietProfile              = 2
+	// mostRecorded bounds the accesses of a recording.
+	mostRecorded = 4_000_000
+	// enough executions that had an interleaving and did not fail make it benign.
+	enough = 3
+)
+
+// NewCTrigger returns a search that forces unserializable interleavings.
+func NewCTrigger(s Setting) *CTrigger {
+	return &CTrigger{setting: s, state: ctriggerState{Profile: atomicity.NewProfile(), Trying: map[int]forcing{}}}
+}
+
+// String implements Strategy.
+func (c *CTrigger) String() string { return "ctrigger" }
+
+// Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
+func (c *CTrigger) Stage() Stage {
+	s := Stage{Round: 1, Points: len(c.setting.Points), Waiting: len(c.state.Targets)}
+	if c.state.Forcing {
+		s.Round = 2
+	}
+	return s
+}
+
+// Profile returns what phase one has collected.
+func (c *CTrigger) Profile() *atomicity.Profile { return c.state.Profile }
+
+// Targets returns the interleavings of phase two, ranked.
+func (c *CTrigger) Targets() []Target { return c.state.Targets }
+
+// Recorded returns the last recording of phase one, to name objects; nil before the first.
+func (c *CTrigger) Recorded() *trace.Trace { return c.recorded }
+
+// Missing says what keeps the profile from being whole.
+func (c *CTrigger) Missing() []string { return c.state.Missing }
+
+// Coverage implements Exhaustive. The search ends, and has not executed everything.
+func (c *CTrigger) Coverage() (Coverage, bool) {
+	missing := append([]string{"only unserializable interleavings were forced"}, c.state.Missing...)
+	return Coverage{Preemptions: -1, Executions: c.state.Seen, Missing: missing}, true
+}
+
+// MarshalBinary implements Strategy.
+func (c *CTrigger) MarshalBinary() ([]byte, error) { return json.Marshal(&c.state) }
+
+// UnmarshalBinary implements Strategy.
+func (c *CTrigger) UnmarshalBinary(data []byte) error {
+	s := ctriggerState{Profile: atomicity.NewProfile(), Trying: map[int]forcing{}}
+	if err := strict(data, &s); err != nil {
+		return err
+	}
+	c.state = s
+	return nil
+}
+
+// Next implements Strategy.
+func (c *CTrigger) Next(left int) (Request, bool) {
+	s := &c.state
+	switch {
+	case left == 0:
+		return Request{}, false
+	case !s.Forcing:
+		if s.Flying > 0 {
+			return Request{}, false
+		}
+		return c.profile(), true
+	case len(s.Verify) > 0:
+		f := s.Verify[0]
+		s.Verify = s.Verify[1:]
+		return c.force(f), true
+	}
+	if f, ok := c.next(); ok {
+		return c.force(f), true
+	}
+	return Request{}, false
+}
+
+// profile returns the next plan of phase one. Threads mostly go on, as on a machine with a processor
+// for each of few switches.
+func (c *CTrigger) profile() Request {
+	s := &c.state
+	s.Made++
+	s.Flying++
+	return Request{Observe: true, Plan: schedule.Plan{
+		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[s.Made%3], Seed: c.setting.FirstSeed() + s.Made, Repeat: 1, Points: c.setting.Points,
+		Record: true, Accesses: true, MaxAccesses: mostRecorded,
+	}}
+}
+
+// next chooses the next target and way: every target by one way, then all that are undecided by the
+// next. Each time it starts over, fewer are left.
+func (c *CTrigger) next() (forcing, bool) {
+	s := &c.state
+	for s.Turn < len(ways) {
+		for s.At < len(s.Targets) {
+			t := &s.Targets[s.At]
+			s.At++
+			if t.Failures > 0 || t.Forced >= enough {
+				continue
+			}
+			s.Made++
+			return forcing{Target: s.At - 1, Way: s.Turn, Seed: c.setting.FirstSeed() + s.Made}, true
+		}
+		if s.Flying > 0 {
+			return forcing{}, false // what is in flight decides who is left
+		}
+		s.At = 0
+		s.Turn++
+	}
+	return forcing{}, false
+}
+
+// way is how to force an interleaving.
+type way struct {
+	outer   bool // wait before the outermost critical sections
+	remote  bool // hold r, too
+	threads bool // only the threads of the recording
+	policy  schedule.Policy
+	stay    float64
+}
+
+// ways are tried in this order.
+var ways = []way{
+	{remote: true, policy: schedule.Random},
+	{remote: true, outer: true, policy: schedule.Random},
+	{policy: schedule.POS},
+	{outer: true, policy: schedule.Random, stay: 0.9},
+	{remote: true, threads: true, policy: schedule.Random, stay: 0.5},
+	{remote: true, policy: schedule.POS},
+	{remote: true, outer: true, policy: schedule.Random, stay: 0.9},
+	{policy: schedule.Random, stay: 0.9},
+}
+
+// force returns the plan of a forcing.
+func (c *CTrigger) force(f forcing) Request {
+	s := &c.state
+	t := &s.Targets[f.Target]
+	w := ways[f.Way]
+	plan := schedule.Plan{
+		Policy: w.policy, Stay: w.stay, Seed: f.Seed, Repeat: 1, Points: c.points(&t.Triple), Holds: w.holds(&t.Interleaving),
+		Record: true, Accesses: f.Verify > 0, MaxAccesses: mostRecorded, Timeouts: f.Way%2 == 1 && !c.setting.NoEarlyTimeouts,
+	}
+	if f.Verify == 0 {
+		plan.MaxAccesses = 0
+	}
+	key := 1
+	for s.Trying[key] != (forcing{}) {
+		key++
+	}
+	s.Trying[key] = f
+	s.Flying++
+	return Request{Key: key, Plan: plan, Observe: f.Verify == 0 && f.Way == 0}
+}
+
+// points returns the scheduling points for a triple.
+func (c *CTrigger) points(t *atomicity.Triple) []trace.Site {
+	points := slices.Concat(c.setting.Points, c.state.Racing)
+	for _, a := range []atomicity.Statement{t.P, t.C, t.R} {
+		if a.Op.IsAccess() {
+			points = append(points, a.Site)
+		}
+	}
+	slices.Sort(points)
+	return slices.Compact(points)
+}
+
+// holds returns the holds that force an interleaving. The first is that before c.
+func (w way) holds(i *atomicity.Interleaving) []schedule.Hold {
+	c := schedule.Hold{Site: i.C.Site, Thread: schedule.AnyThread, Until: i.R.Site, When: schedule.Done, Same: true}
+	r := schedule.Hold{Site: i.R.Site, Thread: schedule.AnyThread, Until: i.C.Site, When: schedule.Reached, Same: true}
+	if w.outer && i.Outer[0] != 0 {
+		c.Site, c.Same = i.Outer[0], false
+		r.Until, r.Same = c.Site, false
+	}
+	if w.outer && i.Outer[1] != 0 {
+		r.Site, r.Same = i.Outer[1], false
+	}
+	if w.threads {
+		c.Arrival = 1
+	}
+	if !w.remote || r.Site == c.Site {
+		return []schedule.Hold{c}
+	}
+	return []schedule.Hold{c, r}
+}
+
+// Observe implements Strategy.
+func (c *CTrigger) Observe(o *Observation) {
+	s := &c.state
+	if o.Outcome != nil {
+		s.Seen++
+	}
+	if o.Seen != nil {
+		c.race(o)
+	}
+	if o.Request.Key == First {
+		return
+	}
+	s.Flying--
+	if !s.Forcing {
+		c.profiled(o)
+		return
+	}
+	f := s.Trying[o.Request.Key]
+	delete(s.Trying, o.Request.Key)
+	if o.Outcome == nil {
+		return
+	}
+	t := &s.Targets[f.Target]
+	if f.Verify > 0 {
+		t.verified(o.Outcome, f.Verify)
+		return
+	}
+	t.Tried++
+	met := false
+	if h := o.Outcome.Holds; len(h) > 0 {
+		if h[0].Held > 0 {
+			t.Held++
+		}
+		met = h[0].Done > 0
+	}
+	if met {
+		t.Met++
+	}
+	if met || o.Outcome.Ending.Kind.Failed() {
+		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, s.Seen})
+	}
+	if t.Held > 0 && t.Met == 0 && o.Outcome.Trace != nil {
+		t.wait(o.Outcome.Trace, o.Request.Plan.Holds[0].Site)
+	}
+}
+
+// verified takes the repetition, with all accesses, of an execution of the search.
+func (t *Target) verified(o *schedule.Outcome, execution int) {
+	if o.Trace == nil {
+		return
+	}
+	count := &t.Others
+	if atomicity.Exercised(o.Trace, t.Triple) {
+		t.Forced++
+		count = &t.Failures
+	}
+	if e := &o.Ending; e.Kind.Failed() {
+		if *count++; *count == 1 && t.Failures <= 1 {
+			t.Execution, t.Kind, t.Message = execution, e.Kind.String(), e.Message
+		}
+	}
+}
+
+// wait finds what kept r from being done while a thread was held before an instruction.
+func (t *Target) wait(tr *trace.Trace, held trace.Site) {
+	at := slices.IndexFunc(tr.Events, func(e trace.Event) bool { return e.Site == held })
+	if at < 0 {
+		return
+	}
+	own := tr.Events[at].Thread
+	next := map[trace.ThreadID]int{} // each thread's first event after at
+	for i := at + 1; i < len(tr.Events); i++ {
+		e := &tr.Events[i]
+		if e.Thread == own {
+			continue
+		}
+		if _, ok := next[e.Thread]; !ok {
+			next[e.Thread] = i
+		}
+		if e.Site == t.R.Site {
+			w := &tr.Events[next[e.Thread]]
+			t.Waits = trace.Access{Thread: w.Thread, Op: w.Op, Site: w.Site, Object: w.Object, Stack: w.Stack}
+			t.Spins = w.Flags&trace.FlagForced != 0
+			return
+		}
+	}
+}
+
+// race makes what raced a scheduling point.
+func (c *CTrigger) race(o *Observation) {
+	s := &c.state
+	for _, site := range slices.Concat(race.Sites(o.Seen.Races), o.Seen.Handlers) {
+		if i, ok := slices.BinarySearch(s.Racing, site); !ok {
+			s.Racing = slices.Insert(slices.Clone(s.Racing), i, site)
+		}
+	}
+}
+
+// profiled takes a recording of phase one, and ends the phase when there are enough.
+func (c *CTrigger) profiled(o *Observation) {
+	s := &c.state
+	fresh := 0
+	switch {
+	case o.Outcome == nil || o.Outcome.Trace == nil:
+		s.miss("an execution could not be recorded")
+	default:
+		if o.Outcome.Trace.Header.MaxAccesses > 0 {
+			s.miss("an execution has more accesses than were recorded")
+		}
+		c.recorded = o.Outcome.Trace
+		fresh = s.Profile.Add(o.Outcome.Trace, nil)
+		s.Events = max(s.Events, len(o.Outcome.Trace.Events))
+	}
+	if s.Quiet++; fresh > 0 {
+		s.Quiet = 0
+	}
+	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile {
+		s.Forcing = true
+		for _, i := range s.Profile.Targets() {
+			s.Targets = append(s.Targets, Target{Interleaving: i})
+		}
+	}
+}
+
+func (s *ctriggerState) miss(why string) {
+	if !slices.Contains(s.Missing, why) {
+		s.Missing = append(s.Missing, why)
+	}
+}

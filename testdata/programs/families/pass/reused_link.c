@@ -1,0 +1,3 @@
+// heddle: A lock-free list whose links have versions.
+// kind: clean
+#include "../reused_link.c"

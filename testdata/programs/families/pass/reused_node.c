@@ -1,0 +1,3 @@
+// heddle: A lock-free stack whose head has a version.
+// kind: clean
+#include "../reused_node.c"
