@@ -95,7 +95,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   const char *name = NULL;
   for (; *env && !name; env++)
     if (strncmp(*env, variable, sizeof variable - 1) == 0) name = *env + sizeof variable - 1;
-  if (!name) return; // the program runs by itself
+  if (!name) return; // the program was not started by heddle
   int fd = open(name, O_RDWR | O_CLOEXEC);
   struct stat s;
   if (fd < 0 || fstat(fd, &s) != 0 || (size_t)s.st_size < sizeof *hl) refuse("its control file cannot be read");

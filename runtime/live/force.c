@@ -80,7 +80,7 @@ static void rest(uint64_t ns) {
   syscall(SYS_nanosleep, &t, NULL);
 }
 
-// Suspends the caller until the state leaves phase, or the time is over. The lock is held on entry
+// Suspends the caller until the state leaves phase, or the time limit is reached. The lock is held on entry
 // and on return.
 static bool suspend(struct state *s, enum phase phase, uint32_t thread, uint64_t address) {
   s->waiting = phase, s->thread = thread, s->address = address, s->spent++;

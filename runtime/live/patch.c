@@ -1,5 +1,5 @@
 // patch.c: calls of hooks that have nothing to do become no-ops. A call costs more than the check
-// whether there is something to do, and most instructions are no targets.
+// whether there is something to do, and few instructions are targets.
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
