@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
@@ -52,16 +54,48 @@ func TestGoWatchReleases(t *testing.T) {
 	}
 }
 
-func testGoWatchRandom(t *testing.T, release string, tests int) {
-	tool, overlay := goOverlay(t, release, patch.Options{})
-	dir := t.TempDir()
-	r := rand.New(rand.NewPCG(11, 7))
-	var source strings.Builder
-	source.WriteString(randomHead)
-	for i := range tests {
-		randomTest(&source, r, i)
+// TestGoWatchAlone: accesses of a test's only goroutine are not watched, so that an execution takes
+// about as long as one without watching. With them it takes 5 times as long.
+func TestGoWatchAlone(t *testing.T) {
+	tool, overlay := goOverlay(t, "", patch.Options{})
+	g := startTest(t, buildTests(t, tool, overlay, t.TempDir(), aloneTest), "TestAlone")
+	var took [2]time.Duration
+	for i := range 10 {
+		began := time.Now()
+		o, err := g.Run(t.Context(), schedule.Plan{Policy: schedule.Fair, Watch: i%2 == 1})
+		if err != nil || o.Ending.Kind != trace.Clean {
+			t.Fatalf("%v: %v %s", err, o.Ending.Kind, o.Ending.Message)
+		}
+		took[i%2] += time.Since(began)
 	}
-	for name, text := range map[string]string{"go.mod": "module random\n\ngo 1.24\n", "random_test.go": source.String()} {
+	if took[1] > 2*took[0] {
+		t.Errorf("5 executions take %v, and watched %v", took[0], took[1])
+	}
+}
+
+const aloneTest = `package random
+
+import "testing"
+
+func TestAlone(t *testing.T) {
+	a := make([][]int, 200)
+	for i := range a {
+		a[i] = make([]int, 200)
+	}
+	for range 100 {
+		for i := range a {
+			for j := range a[i] {
+				a[i][j] += a[j][i] + 1
+			}
+		}
+	}
+}
+`
+
+// buildTests builds a package of one file, with heddle in the runtime, and returns the test binary.
+func buildTests(t *testing.T, tool *gotool.Tool, overlay gotool.Overlay, dir, source string) string {
+	t.Helper()
+	for name, text := range map[string]string{"go.mod": "module random\n\ngo 1.24\n", "random_test.go": source} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -73,15 +107,36 @@ func testGoWatchRandom(t *testing.T, release string, tests int) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	return path
+}
+
+// startTest starts one test of a test binary.
+func startTest(t *testing.T, path, name string) *goprog.Target {
+	t.Helper()
+	g, err := goprog.Start(t.Context(), goprog.Config{
+		Path: path, Dir: filepath.Dir(path), Test: true, Version: "test", Args: []string{path, "-test.run=^" + name + "$", "-test.count=1000000000", "-test.timeout=0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+func testGoWatchRandom(t *testing.T, release string, tests int) {
+	tool, overlay := goOverlay(t, release, patch.Options{})
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(11, 7))
+	var source strings.Builder
+	source.WriteString(randomHead)
+	for i := range tests {
+		randomTest(&source, r, i)
+	}
+	path := buildTests(t, tool, overlay, dir, source.String())
 	racing := 0
 	for i := range tests {
 		name := fmt.Sprintf("TestRandom%d", i)
-		g, err := goprog.Start(t.Context(), goprog.Config{
-			Path: path, Dir: dir, Test: true, Version: "test", Args: []string{path, "-test.run=^" + name + "$", "-test.count=1000000000", "-test.timeout=0"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := startTest(t, path, name)
 		racing += sameRaces(t, g, 5)
 		g.Close()
 		if t.Failed() {

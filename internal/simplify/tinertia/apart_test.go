@@ -97,3 +97,50 @@ func TestApartShared(t *testing.T) {
 		t.Error("no result says that executions share a process")
 	}
 }
+
+// TestSharedOnly: an execution that shows the bug only in a process that has done others is never
+// accepted. Here every shared execution shows it, whatever its schedule.
+func TestSharedOnly(t *testing.T) {
+	programs, refused := 0, 0
+	for n := range uint64(40) {
+		p := anyProgram(n)
+		in := failing(p, n, 60)
+		if in == nil {
+			continue
+		}
+		same := sameBug(in.Ending)
+		together := func(ctx context.Context, plans []schedule.Plan, look func(int, *schedule.Outcome), done func(int, schedule.Outcome) bool) error {
+			for i, plan := range plans {
+				o, err := p.run(ctx, plan)
+				if err != nil {
+					return err
+				}
+				if !same(o.Ending) {
+					refused++
+				}
+				o.Shared, o.Ending = true, in.Ending
+				if look != nil {
+					look(i, &o)
+				}
+				if !done(i, o) {
+					break
+				}
+			}
+			return nil
+		}
+		r, err := Simplify(context.Background(), Input{in, same}, p.run, Options{Batch: together, Width: func() int { return 4 }, Extra: 200, History: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs++
+		for _, step := range r.Steps {
+			o, err := p.run(context.Background(), schedule.Plan{Mode: schedule.Tolerant, Policy: schedule.Fair, Script: schedule.Steps(step.Trace.Events), Threads: step.Trace.Threads, Record: true})
+			if err != nil || !same(o.Ending) {
+				t.Errorf("program %d: %s was accepted, and alone it ends with %v (%v)", n, step.Operation, o.Ending.Kind, err)
+			}
+		}
+	}
+	if programs < 10 || refused == 0 {
+		t.Errorf("%d programs, %d shared executions that would not fail alone", programs, refused)
+	}
+}

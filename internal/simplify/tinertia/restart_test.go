@@ -283,3 +283,33 @@ func TestFloor(t *testing.T) {
 		}
 	}
 }
+
+// TestPatience: the search ends when nothing has been gained for long.
+func TestPatience(t *testing.T) {
+	gaveUp := 0
+	for n := range uint64(40) {
+		p := anyProgram(n)
+		in := failing(p, n, 60)
+		if in == nil {
+			continue
+		}
+		input := Input{in, sameBug(in.Ending)}
+		long, err := Simplify(context.Background(), input, p.run, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, err := Simplify(context.Background(), input, p.run, Options{Patience: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if long.GaveUp || short.Table2.Executions > long.Table2.Executions || short.GaveUp && !short.Cut {
+			t.Errorf("program %d: %d executions, and %d with little patience: %+v", n, long.Table2.Executions, short.Table2.Executions, short)
+		}
+		if short.GaveUp {
+			gaveUp++
+		}
+	}
+	if gaveUp == 0 {
+		t.Error("no search gave up")
+	}
+}
