@@ -73,10 +73,10 @@ const (
 	inPlace = 64
 )
 
-// The opening, of a search that has guides, makes about so many executions. Each guide gets as many as the
-// other, and one of the samplers one for every openingSamplers of a guide's. Its turns begin with a single execution of each guide, so that each uses
-// what the one before has shown, and grow to a part of 1/openingGrowth of what was made. docs/exploration.md
-// has the figures behind this.
+// The opening, of a search that has guides, makes about so many executions. Of each of its turns the first
+// guide gets twice as many as any other, and of one turn in openingSamplers one of the samplers as many as
+// they. The turns begin with single executions, so that each uses what the one before has shown, and grow
+// to a part of 1/openingGrowth of what was made. docs/exploration.md has the figures behind this.
 const (
 	openingExecutions = 1000
 	openingSamplers   = 4
@@ -356,6 +356,7 @@ func (p *Portfolio) open() (plans []Request) {
 	for k := range guides {
 		plans = append(plans, promise(k, n))
 	}
+	plans = append(plans, promise(0, n))
 	if p.turn%openingSamplers == 0 {
 		r := p.plan(guides+p.turn/openingSamplers%len(p.samplers), n)
 		plans = append(plans, r)

@@ -85,7 +85,7 @@ func TestTurns(t *testing.T) {
 			p.showTurn(plans, func(r *Request) int { return rapid.IntRange(0, r.Plan.Repeat).Draw(t, "fresh") })
 			if opening {
 				n := 1 + made/openingGrowth
-				if executions["feedback"] != n || executions["race-directed"] != n || all > 3*n {
+				if executions["feedback"] != 2*n || executions["race-directed"] != n || all > 4*n {
 					t.Fatalf("a turn of the opening after %d executions: %v", made, executions)
 				}
 				continue

@@ -1,6 +1,6 @@
 // heddle: A plug-in's constructor, which runs with the loader's lock held, takes the mutex of the registry; another thread holds that mutex while it loads one.
 // kind: deadlock
-// finding: registry_add
+// finding: (mutex lock) wait for one another
 // minimum: switches=2 preemptions=1
 // why: main creates both threads and waits for them, one of them takes its first lock, the other its own:
 //   three intervals. The first is preempted before it takes a lock that is free.
