@@ -223,10 +223,5 @@ func (c *findCommand) print(a *app, r *engine.Report, kept *result.Kept) error {
 		return err
 	}
 	p.Kept(kept)
-	return nil
-	p.Seed, p.EarlyTimeouts = c.Seed, c.EarlyTimeouts
-	if err := p.Find(r); err != nil {
-		return nil, err
-	}
 	return p.Strategies(r.Search)
 }
