@@ -18,8 +18,8 @@ var required = map[string][]string{
 }
 
 var allowed = map[string][]string{
-	"":     {"$schema", "version", "runs"},
-	"runs": {"tool", "invocations", "results", "columnKind", "originalUriBaseIds"},
+	"":            {"$schema", "version", "runs"},
+	"runs":        {"tool", "invocations", "results", "columnKind", "originalUriBaseIds"},
 	"invocations": {"executionSuccessful", "toolExecutionNotifications"}, "toolExecutionNotifications": {"level", "message"},
 	"tool": {"driver"}, "driver": {"name", "version", "informationUri", "rules"},
 	"rules":   {"id", "shortDescription"},
