@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"internal/symbol/callsite", "internal/symbol/goname"},
 	{"internal/symbol/dwarfinfo"},
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
-	{"internal/target/cprog", "internal/target/goprog"},
+	{"internal/target/cprog", "internal/target/goprog", "internal/target/live"},
 	{"internal/analysis/hb", "internal/analysis/depend"},
 	{"internal/analysis/race", "internal/analysis/atomicity"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},

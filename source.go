@@ -14,12 +14,18 @@ import (
 //go:embed runtime/c runtime/include
 var cSource embed.FS
 
+//go:embed runtime/live
+var liveSource embed.FS
+
 //go:embed runtime/go
 var goSource embed.FS
 
 // CRuntime returns runtime/ without the Go runtime: the C and assembler files and the
 // headers they include.
 func CRuntime() fs.FS { return below(cSource, "runtime") }
+
+// LiveRuntime returns runtime/live: the library of the backend live.
+func LiveRuntime() fs.FS { return below(liveSource, "runtime/live") }
 
 // GoRuntime returns runtime/go: heddle's additions to Go's standard library, a directory
 // for each variant of each package.

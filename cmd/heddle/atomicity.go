@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -18,8 +22,12 @@ type atomicityCommand struct {
 	Time         time.Duration `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit."`
 	SimplifyTime time.Duration `default:"10s" help:"Simplify each finding at most this long."`
 	seedFlag
-	NoSimplify bool   `help:"Do not simplify the traces."`
-	Output     string `short:"o" placeholder:"FILE" help:"Write the trace of the first finding to FILE (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …)."`
+	Backend     string        `enum:"controlled,live" default:"controlled" help:"Where to execute: on heddle's scheduler, exactly (controlled), or with threads in parallel, which are suspended around the instructions (live)."`
+	Suspend     time.Duration `default:"50ms" help:"With --backend=live, suspend a thread at most this long."`
+	Suspensions int           `default:"20" placeholder:"N" help:"With --backend=live, suspend threads at most N times in an execution for an interleaving."`
+	SameThreads bool          `help:"With --backend=live, suspend only the threads that the profile showed at the instructions."`
+	NoSimplify  bool          `help:"Do not simplify the traces."`
+	Output      string        `short:"o" placeholder:"FILE" help:"Write the trace of the first finding to FILE (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …)."`
 	jobsFlag
 	expectFlag
 	drawFlags
@@ -40,6 +48,9 @@ to do it, and why. Ends with 1 if an execution failed, and otherwise with 0.`
 func (c *atomicityCommand) options() (engine.Options, error) {
 	if c.Time < 0 || c.SimplifyTime < 0 {
 		return engine.Options{}, usage.Errorf("--time and --simplify-time cannot be negative")
+	}
+	if c.Suspend <= 0 || c.Suspensions <= 0 {
+		return engine.Options{}, usage.Errorf("--suspend and --suspensions must be positive")
 	}
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
@@ -79,6 +90,9 @@ func (c *atomicityCommand) Run(a *app) error {
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 	opts.Untold = toolchain.Untold
+	if c.Backend == "live" {
+		return c.live(a, program, t, names, opts)
+	}
 	var search *strategy.CTrigger
 	opts.Search = func(s strategy.Setting) strategy.Strategy {
 		search = strategy.NewCTrigger(s)
@@ -91,24 +105,89 @@ func (c *atomicityCommand) Run(a *app) error {
 		return err
 	}
 	out := result.AtomicityOf(found, search, names)
-	if a.JSON {
-		out.Search.Seed = c.Seed
-		if err := a.printJSON(out); err != nil {
-			return err
-		}
-	} else {
-		for _, n := range found.Notes {
-			fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
-		}
-		printer := a.printer(c.drawFlags, c.statsFlag)
-		printer.Seed = c.Seed
-		if found.Finding != nil {
-			if err := printer.Find(found); err != nil {
-				return err
-			}
-			fmt.Fprintln(a.stdout)
-		}
-		printer.Atomicity(&out)
+	if err := c.print(a, &out, found); err != nil {
+		return err
 	}
 	return a.ended(found, err)
+}
+
+// print prints the findings, and then the interleavings.
+func (c *atomicityCommand) print(a *app, out *result.Atomicity, found *engine.Report) error {
+	if a.JSON {
+		out.Search.Seed = c.Seed
+		return a.printJSON(out)
+	}
+	for _, n := range found.Notes {
+		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
+	}
+	printer := a.printer(c.drawFlags, c.statsFlag)
+	printer.Seed = c.Seed
+	if found.Finding != nil {
+		if err := printer.Find(found); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	printer.Atomicity(out)
+	return nil
+}
+
+// exactTime bounds the search for an exact trace of what failed on the backend live.
+const exactTime = 10 * time.Second
+
+// live searches on the backend live. t is the program on the controlled scheduler, where what
+// failed is forced again, to get a trace that can be replayed exactly.
+func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target, names *report.Running, opts engine.Options) error {
+	l := a.launcher()
+	prepared, err := l.Live(a.ctx, program, t.Modules())
+	if err != nil {
+		return err
+	}
+	p := a.progress()
+	r, err := engine.Live(a.ctx, prepared, engine.LiveOptions{
+		Time: c.Time, Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Pass: c.Suspend / 50, Budget: c.Suspensions, Threads: c.SameThreads, Watchdog: c.Watchdog,
+	}, p.live)
+	if err != nil && r.Ended != engine.ByInterrupt {
+		p.done()
+		return err
+	}
+	var bugs []atomicity.Interleaving
+	for i := range r.Targets {
+		if r.Targets[i].Failures > 0 {
+			bugs = append(bugs, r.Targets[i].Interleaving)
+		}
+	}
+	exact := &engine.Report{}
+	if len(bugs) > 0 && a.ctx.Err() == nil {
+		opts.Search = func(s strategy.Setting) strategy.Strategy { return strategy.NewForcing(s, bugs...) }
+		opts.Time = exactTime + opts.Simplify.Time
+		if exact, err = engine.Find(a.ctx, t, opts, p.find); err != nil && exact.Finding == nil {
+			exact.Notes = append(exact.Notes, fmt.Sprintf("no exact trace: %v", err))
+		}
+	}
+	p.done()
+	out := result.LiveOf(r, result.Of(exact), names)
+	for i := range r.Targets {
+		x := &out.Interleavings[i]
+		if r.Targets[i].Control == nil {
+			continue
+		}
+		record := launch.ControlRecord{
+			Expect: int(c.status()), Modules: t.Modules(), Control: *r.Targets[i].Control,
+			Pattern: x.Pattern, Object: x.Object, Places: [3]string{x.P.Where, x.R.Where, x.C.Where}, Failure: r.Targets[i].Failure,
+		}
+		if x.Control, err = l.WriteControl(&record, program); err != nil {
+			return err
+		}
+	}
+	if err := c.print(a, &out, exact); err != nil {
+		return err
+	}
+	switch {
+	case len(bugs) > 0 || r.Plain != "":
+		return errFound
+	case a.ctx.Err() != nil:
+		return errors.New("interrupted")
+	}
+	return nil
 }

@@ -78,3 +78,53 @@ func TestAtomicitySame(t *testing.T) {
 		before = &a
 	}
 }
+
+// TestAtomicityLive: on the backend live an interleaving makes the program fail, the control record
+// does so again, and the trace of the controlled scheduler replays. The correct twin does not fail.
+func TestAtomicityLive(t *testing.T) {
+	dir := filepath.Join(repository(t), "testdata/atomicity")
+	for _, c := range compilers {
+		for _, name := range []string{"cache_refcount.c", "log_index.c"} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				work := t.TempDir()
+				e := readExpectation(t, filepath.Join(dir, name))
+				prog, correct := filepath.Join(work, "prog"), filepath.Join(work, "correct")
+				compileProgram(t, e, c.name, c.opt, prog)
+				twin := e
+				twin.flags = append(slices.Clone(e.flags), "-DCORRECT")
+				compileProgram(t, twin, c.name, c.opt, correct)
+				live := []string{"atomicity", "--backend=live", "--json", "--no-simplify", "--suspend=200ms", "--"}
+				a := runJSON[result.Atomicity](t, work, exitFound, append(live, prog, "5000")...)
+				if a.Live == nil || a.Live.Executions < 4 {
+					t.Fatalf("the backend was not used: %+v", a)
+				}
+				controls := 0
+				for _, i := range a.Interleavings {
+					if i.Verdict != result.VerdictBug {
+						continue
+					}
+					controls++
+					r := runJSON[controlJSON](t, work, exitFound, "replay", "--json", i.Control)
+					if r.Executions < controlTimes || r.Failures == 0 || r.Failure == "" {
+						t.Errorf("replay of %s: %+v", i.Control, r)
+					}
+				}
+				if controls == 0 {
+					t.Errorf("no bug: %+v", a.Interleavings)
+				}
+				if f := a.Search.Findings; len(f) == 0 {
+					t.Error("no exact trace")
+				} else if r := runJSON[replayJSON](t, work, exitFound, "replay", "--json", f[0].Trace); !r.Same {
+					t.Errorf("replay: %+v", r)
+				}
+				a = runJSON[result.Atomicity](t, work, exitNothing, append(live, correct, "5000")...)
+				for _, i := range a.Interleavings {
+					if i.Verdict == result.VerdictBug || i.Others > 0 {
+						t.Errorf("the correct twin: %+v", i)
+					}
+				}
+			})
+		}
+	}
+}

@@ -204,7 +204,7 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns until dpor finishes the search if the program is small; or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
+	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns with feedback and race-directed, until dpor finishes the search if the program is small; or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
 	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end."`
 	earlyFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`

@@ -55,6 +55,14 @@ func (p *progress) find(s engine.Progress) {
 	p.line(line)
 }
 
+func (p *progress) live(s engine.LiveProgress) {
+	line := fmt.Sprintf("%s: %s, %.0f s", s.Phase, wording.Count(s.Executions, "execution"), s.Elapsed.Seconds())
+	if s.Targets > 0 {
+		line += fmt.Sprintf("; %s of %s", wording.Thousands(s.Done), wording.Count(s.Targets, "interleaving"))
+	}
+	p.line(line)
+}
+
 // begin shows the text at once, on a terminal.
 func (p *progress) begin(text string) {
 	if p.terminal {

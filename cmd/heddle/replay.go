@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/heddle-dev/heddle/internal/debugger"
 	"github.com/heddle-dev/heddle/internal/engine"
@@ -96,6 +97,9 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--race-report follows the schedule exactly, and once: it cannot be combined with --changed, --dlv, --gdb or --times")
 	}
 	l := a.launcher()
+	if c.Schedule == "" && filepath.Ext(c.Trace) == launch.ControlExt {
+		return c.control(a, l)
+	}
 	t, tr, err := c.start(a, l)
 	if err != nil {
 		return err
@@ -332,3 +336,58 @@ func (c *replayCommand) raceReport(a *app, l *launch.Launcher, t target.Target, 
 	}
 	return nil
 }
+
+type controlJSON struct {
+	Outcome    string  `json:"outcome"` // found, clean
+	Executions int     `json:"executions"`
+	Failures   int     `json:"failures"`
+	Seconds    float64 `json:"seconds"`
+	First      float64 `json:"first"`             // seconds to the first failure
+	Failure    string  `json:"failure,omitempty"` // the first
+}
+
+// control repeats what a control record says, on the backend live.
+func (c *replayCommand) control(a *app, l *launch.Launcher) error {
+	if c.Changed || c.Dlv || c.Gdb != "" || c.RaceReport {
+		return usage.Errorf("%s is a control record: its executions are not exact, so --changed, --dlv, --gdb and --race-report need a trace", c.Trace)
+	}
+	record, err := launch.ReadControl(c.Trace)
+	if err != nil {
+		return err
+	}
+	program, err := l.StartControl(a.ctx, record)
+	if err != nil {
+		return err
+	}
+	times := max(c.Times, controlTimes)
+	r, err := engine.Reproduce(a.ctx, program, &record.Control, record.Expect, times)
+	if err != nil && r.Executions == 0 {
+		return err
+	}
+	out := controlJSON{Outcome: result.Clean, Executions: r.Executions, Failures: r.Failures, Seconds: r.Seconds, First: r.First, Failure: r.Failure}
+	if r.Failures > 0 {
+		out.Outcome = result.Found
+	}
+	if a.JSON {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.stdout, "%s of %s: p at %s, r at %s, c at %s\n", record.Pattern, cmp.Or(record.Object, "memory"), record.Places[0], record.Places[1], record.Places[2])
+		fmt.Fprintf(a.stdout, "%s of %s failed (%.1f s)", wording.Thousands(r.Failures), wording.Count(r.Executions, "execution"), r.Seconds)
+		if r.Failures > 0 {
+			fmt.Fprintf(a.stdout, ", the first after %.2f s: %s", r.First, r.Failure)
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	switch {
+	case r.Failures > 0:
+		return errFound
+	case err != nil:
+		return err
+	}
+	return nil
+}
+
+// controlTimes is how often a control record is repeated at least.
+const controlTimes = 10

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/heddle-dev/heddle/internal/toolchain"
@@ -36,7 +37,10 @@ type Launcher struct {
 }
 
 // Runtime returns heddle's runtime, from the cache or newly built.
-func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
+func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) { return l.build(ctx, nil) }
+
+// build returns a library of heddle's, from the cache or newly built; nil is the runtime's source.
+func (l *Launcher) build(ctx context.Context, source fs.FS) (toolchain.Runtime, error) {
 	cache, err := toolchain.CacheDir(l.Cache)
 	if err != nil {
 		return toolchain.Runtime{}, err
@@ -45,7 +49,7 @@ func (l *Launcher) Runtime(ctx context.Context) (toolchain.Runtime, error) {
 	if err != nil {
 		return toolchain.Runtime{}, err
 	}
-	return toolchain.Build(ctx, toolchain.Options{Compiler: cc, Cache: cache, Building: func() func() {
+	return toolchain.Build(ctx, toolchain.Options{Compiler: cc, Cache: cache, Source: source, Building: func() func() {
 		return l.Slowly(fmt.Sprintf("compiling heddle's runtime with %s; this is done once and kept in %s", cc.Path(), cache))
 	}})
 }

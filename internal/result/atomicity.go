@@ -12,6 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Verdicts on an interleaving.
@@ -43,6 +44,8 @@ type Interleaving struct {
 	Failures  int `json:"failures"`
 	Others    int `json:"others"`
 	Execution int `json:"execution,omitempty"`
+	// Control is the file with the control that made the program fail on the backend live.
+	Control string `json:"control,omitempty"`
 }
 
 // Statement is one of its accesses.
@@ -56,6 +59,7 @@ type Atomicity struct {
 	Profile       AtomicityProfile `json:"profile"`
 	Interleavings []Interleaving   `json:"interleavings"`
 	Search        Find             `json:"search"`
+	Live          *Live            `json:"live,omitempty"`
 }
 
 // AtomicityProfile is what phase one has found.
@@ -76,12 +80,60 @@ type AtomicityProfile struct {
 	Missing          []string `json:"missing,omitempty"`
 }
 
+// LiveOf collects the result of a search on the backend live. exact is the search that then forced
+// the interleavings with a bug on the controlled scheduler, or empty.
+func LiveOf(r *engine.LiveReport, exact Find, names *report.Running) Atomicity {
+	out := Atomicity{Profile: profileOf(r.Profile, r.Missing), Interleavings: []Interleaving{}, Search: exact, Live: &Live{
+		Executions: r.Executions, Seconds: r.Seconds, Profiling: r.Profiling, Analysis: r.Analysis, Forcing: r.Forcing, Ended: string(r.Ended), Plain: r.Plain,
+	}}
+	for n := range r.Targets {
+		t := &r.Targets[n]
+		i := interleavingOf(n+1, &t.Interleaving, r.Recorded, names)
+		i.Tried, i.Held, i.Met, i.Failures, i.Others = t.Tried, t.Held, t.Met, t.Failures, t.Others
+		switch {
+		case t.Failures > 0:
+			i.Verdict, i.Why = VerdictBug, "an execution in which it was forced failed: "+t.Failure
+		case t.Met > 0:
+			i.Verdict, i.Why = VerdictBenign, fmt.Sprintf("in %s of %s another thread came to r while one waited before c, and none failed", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
+		case t.Tried == 0:
+			i.Verdict, i.Why = VerdictNotForced, "the search ended before its turn"
+		case t.Held == 0:
+			i.Verdict, i.Why = VerdictNotForced, fmt.Sprintf("no thread came to c right after p in %s", wording.Count(t.Tried, "execution"))
+		default:
+			i.Verdict, i.Why = VerdictNotForced, fmt.Sprintf("no thread came to r in time while another waited before c, in %s: perhaps a synchronisation of the program's own keeps it out", wording.Count(t.Held, "execution"))
+		}
+		out.Interleavings = append(out.Interleavings, i)
+	}
+	return out
+}
+
+// Live is how a search on the backend live went.
+type Live struct {
+	Executions int     `json:"executions"`
+	Seconds    float64 `json:"seconds"`
+	Profiling  float64 `json:"profiling"` // seconds of each part
+	Analysis   float64 `json:"analysis"`
+	Forcing    float64 `json:"forcing"`
+	Ended      string  `json:"ended"`
+	// Plain describes a failure that no control had brought about.
+	Plain string `json:"plain,omitempty"`
+}
+
 // AtomicityOf collects the result of a search by CTrigger.
 func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) Atomicity {
-	p := c.Profile()
-	out := Atomicity{Profile: AtomicityProfile{Executions: p.Runs(), Instructions: p.Shared(), Missing: c.Missing()}, Interleavings: []Interleaving{}, Search: Of(r)}
+	out := Atomicity{Profile: profileOf(c.Profile(), c.Missing()), Interleavings: []Interleaving{}, Search: Of(r)}
+	for n, t := range c.Targets() {
+		i := interleavingOf(n+1, &t.Interleaving, c.Recorded(), names)
+		i.Tried, i.Held, i.Met, i.Forced, i.Failures, i.Others, i.Execution = t.Tried, t.Held, t.Met, t.Forced, t.Failures, t.Others, t.Execution
+		i.Verdict, i.Why = verdict(&t, names)
+		out.Interleavings = append(out.Interleavings, i)
+	}
+	return out
+}
+
+func profileOf(p *atomicity.Profile, missing []string) AtomicityProfile {
+	s := AtomicityProfile{Executions: p.Runs(), Instructions: p.Shared(), Missing: missing}
 	for _, i := range p.All() {
-		s := &out.Profile
 		s.Potential++
 		switch {
 		case i.Exercised > 0:
@@ -97,19 +149,20 @@ func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) 
 			}
 		}
 	}
-	out.Profile.Currents, out.Profile.FeasibleCurrents = p.Currents()
-	for n, t := range c.Targets() {
-		i := Interleaving{Rank: n + 1, Pattern: t.Pattern.String(), P: statementOf(t.P, names), R: statementOf(t.R, names), C: statementOf(t.C, names),
-			Gap: t.Gap, Instances: t.Instances, Distance: t.Distance,
-			Tried: t.Tried, Held: t.Held, Met: t.Met, Forced: t.Forced, Failures: t.Failures, Others: t.Others, Execution: t.Execution}
-		if tr := c.Recorded(); tr != nil {
-			w := &t.Witness[1]
-			i.Object = names.Object(tr, w.Object, w.Size, len(tr.Events)-1)
-		}
-		i.Verdict, i.Why = verdict(&t, names)
-		out.Interleavings = append(out.Interleavings, i)
+	s.Currents, s.FeasibleCurrents = p.Currents()
+	return s
+}
+
+// interleavingOf describes an interleaving, which a recording showed, if there is one.
+func interleavingOf(rank int, x *atomicity.Interleaving, recorded *trace.Trace, names *report.Running) Interleaving {
+	i := Interleaving{
+		Rank: rank, Pattern: x.Pattern.String(), P: statementOf(x.P, names), R: statementOf(x.R, names), C: statementOf(x.C, names),
+		Gap: x.Gap, Instances: x.Instances, Distance: x.Distance,
 	}
-	return out
+	if w := &x.Witness[1]; recorded != nil {
+		i.Object = names.Object(recorded, w.Object, w.Size, len(recorded.Events)-1)
+	}
+	return i
 }
 
 func statementOf(s atomicity.Statement, names *report.Running) Statement {
@@ -170,6 +223,12 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	fmt.Fprintf(w, "profiled %s: %s access memory of several threads\n", wording.Count(s.Executions, "execution"), wording.Count(s.Instructions, "instruction"))
 	fmt.Fprintf(w, "unserializable interleavings: %s possible by the accesses, %s of them pruned%s, %s seen while profiling, %s to force\n",
 		wording.Thousands(s.Potential), wording.Thousands(s.Potential-s.Feasible), reasons(s), wording.Thousands(s.Exercised), wording.Thousands(len(a.Interleavings)))
+	if l := a.Live; l != nil {
+		fmt.Fprintf(w, "%s in parallel: %.1f s profiling, %.1f s analysis, %.1f s forcing\n", wording.Count(l.Executions, "execution"), l.Profiling, l.Analysis, l.Forcing)
+		if l.Plain != "" {
+			fmt.Fprintf(w, "an execution failed without any of them: %s\n", l.Plain)
+		}
+	}
 	for _, why := range s.Missing {
 		fmt.Fprintf(w, "not all of them may be known: %s\n", why)
 	}
@@ -224,4 +283,7 @@ func printInterleaving(w io.Writer, x *Interleaving) {
 		fmt.Fprintf(w, "  %s  %s\n", s.name, Access{s.Op, s.Where}.text())
 	}
 	fmt.Fprintf(w, "  %s\n", x.Why)
+	if x.Control != "" {
+		fmt.Fprintf(w, "  replay: heddle replay %s\n", wording.Quoted(x.Control))
+	}
 }

@@ -19,7 +19,8 @@ const (
 	// keptReward is the part of the sums that is kept from one turn to the next. Turns double at first,
 	// so there the last turn counts for most of it.
 	keptReward = 0.5
-	// spread is the part of the executions that all arms share equally.
+	// spread is the part of the executions that all arms share equally, so that none starves: what
+	// shows little that is new may still be what shows the failure.
 	spread = 0.25
 	// pairReward is the reward of an execution that shows a new reads-from pair, in new behaviours.
 	// Pairs are of instructions, and so a program has few of them.
@@ -27,7 +28,9 @@ const (
 
 	// The cost of an execution, in scheduling points: restoring the program's memory and handing over
 	// the outcome cost executionCost, a plan costs planCost, and each point of a recorded execution
-	// costs eventCost more.
+	// costs eventCost more. On claimed_stack (testdata/programs/families), with about 75 points, an
+	// execution of a random walk took 12 to 16 µs, one of race-directed search, with a plan for each
+	// execution, 30 µs, and one of feedback, which is recorded as well, 48 µs.
 	executionCost, planCost, eventCost = 100, 250, 5
 )
 

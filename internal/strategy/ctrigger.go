@@ -93,6 +93,16 @@ func NewCTrigger(s Setting) *CTrigger {
 	return &CTrigger{setting: s, state: ctriggerState{Profile: atomicity.NewProfile(), Trying: map[int]forcing{}}}
 }
 
+// NewForcing returns a CTrigger that begins with phase two, for interleavings that are known.
+func NewForcing(s Setting, list ...atomicity.Interleaving) *CTrigger {
+	c := NewCTrigger(s)
+	c.state.Forcing = true
+	for _, i := range list {
+		c.state.Targets = append(c.state.Targets, Target{Interleaving: i})
+	}
+	return c
+}
+
 // String implements Strategy.
 func (c *CTrigger) String() string { return "ctrigger" }
 

@@ -33,7 +33,7 @@ func (p *Portfolio) Arms() (arms []Arm) {
 		switch {
 		case t.Executions == 0:
 			why = "its turn did not come"
-		case p.turn <= p.openings():
+		case p.arms[0].guide != nil && p.round <= 1:
 			why = "the search ended in the opening"
 		default:
 			why = fmt.Sprintf("yield for its cost, of late: %.1f times the average", t.yield(average))

@@ -54,6 +54,7 @@ type readSite struct {
 	Site   trace.Site          `json:"site"`
 	Writes []trace.Site        `json:"writes"` // instructions that change an object which it reads
 	Pairs  map[trace.Site]bool `json:"pairs"`  // what it has read from; 0 for the initial value
+	Shown  map[trace.Site]bool `json:"shown"`  // what it has read from in any execution, also those of other strategies
 	Tried  map[trace.Site]int  `json:"tried"`  // how often the search inserted a constraint for a pair not seen
 }
 
@@ -126,7 +127,7 @@ func (f *Feedback) UnmarshalBinary(data []byte) error {
 	}
 	f.state, f.seen = s, 0
 	for i := range s.Reads {
-		f.seen += len(s.Reads[i].Pairs)
+		f.seen += len(s.Reads[i].Shown)
 	}
 	f.known = map[trace.Site]bool{}
 	for _, p := range s.Points {
@@ -302,7 +303,10 @@ func (f *Feedback) Observe(o *Observation) {
 	if o.Outcome == nil || o.Outcome.Trace == nil {
 		return
 	}
-	signature, fresh := f.learn(o.Outcome.Trace.Events)
+	signature, fresh := f.learn(o.Outcome.Trace.Events, o.Request.Key != foreign)
+	if o.Request.Key == foreign {
+		return
+	}
 	s.Seen[signature]++
 	if fresh && o.Request.Key != First {
 		s.Corpus = append(s.Corpus, abstractSchedule{Constraints: a, Signature: signature})
@@ -335,8 +339,9 @@ func role(e *trace.Event) (reads, changes bool) {
 }
 
 // learn adds what an execution showed. It returns a hash of its reads-from pairs, and whether one of
-// them is new.
-func (f *Feedback) learn(events []trace.Event) (signature uint64, fresh bool) {
+// them is new. mine says that the search made the execution: it has no schedule to keep for others, and
+// so goes on to look for the pairs that they showed.
+func (f *Feedback) learn(events []trace.Event, mine bool) (signature uint64, fresh bool) {
 	type object struct {
 		last          trace.Site
 		reads, writes []trace.Site
@@ -388,9 +393,13 @@ func (f *Feedback) learn(events []trace.Event) (signature uint64, fresh bool) {
 			}
 			hash.Write(b[:])
 		}
-		if r := f.read(p[1]); !r.Pairs[p[0]] {
-			r.Pairs[p[0]] = true
+		r := f.read(p[1])
+		if !r.Shown[p[0]] {
+			r.Shown[p[0]] = true
 			f.seen++
+		}
+		if mine && !r.Pairs[p[0]] {
+			r.Pairs[p[0]] = true
 			fresh = true
 		}
 	}
@@ -405,6 +414,6 @@ func (f *Feedback) read(s trace.Site) *readSite {
 			return &reads[i]
 		}
 	}
-	f.state.Reads = append(reads, readSite{Site: s, Pairs: map[trace.Site]bool{}, Tried: map[trace.Site]int{}})
+	f.state.Reads = append(reads, readSite{Site: s, Pairs: map[trace.Site]bool{}, Shown: map[trace.Site]bool{}, Tried: map[trace.Site]int{}})
 	return &f.state.Reads[len(reads)]
 }

@@ -29,6 +29,7 @@ type Portfolio struct {
 	next   uint64    // executions planned so far
 	plans  int       // plans made so far
 	turn   int       // turns planned so far
+	round  int       // the same, but the opening counts as one
 	queue  []Request // of the turn, not yet given out; see promise
 	flying int       // plans in flight
 	points []trace.Site
@@ -53,8 +54,11 @@ type Portfolio struct {
 const (
 	firstBatch = 4
 	lastBatch  = 256
-	// sameParameters is how many executions share one draw of a sampler's parameters.
+	// sameParameters is how many executions at most share one draw of a sampler's parameters.
 	sameParameters = 16
+	// draws is how many draws of its parameters a sampler makes in a turn at least, as far as it has
+	// executions.
+	draws = 4
 	// Of a sampler's plans, one in syncAlone has synchronisation alone as scheduling points, since
 	// instructions that race may be many and not matter.
 	syncAlone = 4
@@ -69,10 +73,15 @@ const (
 	inPlace = 64
 )
 
-// The opening, of a search that has guides, is openingTurns turns in which each guide gets one execution:
-// their executions without holds are any sampler's. The turns are short so that each uses what the one
-// before has shown. docs/exploration.md has the figures behind their number.
-const openingTurns = 24
+// The opening, of a search that has guides, makes about so many executions. Each guide gets as many as the
+// other, and one of the samplers one for every openingSamplers of a guide's. Its turns begin with a single execution of each guide, so that each uses
+// what the one before has shown, and grow to a part of 1/openingGrowth of what was made. docs/exploration.md
+// has the figures behind this.
+const (
+	openingExecutions = 1000
+	openingSamplers   = 4
+	openingGrowth     = 64
+)
 
 // arm is a sampler, or a search that makes its own plans.
 type arm struct {
@@ -89,13 +98,15 @@ func (a *arm) String() string {
 	return a.sampler.String()
 }
 
-// guide is a strategy that can be an arm of a portfolio. It observes what the other arms' executions
-// have shown as it observes the first execution.
+// foreign is the Request.Key under which a guide observes an execution of another arm.
+const foreign = -2
+
+// guide is a strategy that can be an arm of a portfolio.
 type guide interface {
 	Strategy
 	// eager makes the strategy give plans without waiting for the outcomes of others.
 	eager()
-	// pairs returns how many reads-from pairs the strategy has seen, or 0 if it does not look.
+	// pairs returns how many reads-from pairs the executions have shown, or 0 if it does not look.
 	pairs() int
 }
 
@@ -137,21 +148,12 @@ func (p *Portfolio) String() string {
 	return strings.Join(words, " ")
 }
 
-// openings returns the number of turns of the opening.
-func (p *Portfolio) openings() int {
-	if p.arms[0].guide == nil {
-		return 0
-	}
-	return openingTurns
-}
+// inOpening reports whether the next turn belongs to the opening.
+func (p *Portfolio) inOpening() bool { return p.arms[0].guide != nil && p.next <= openingExecutions }
 
 // Stage implements Strategy. The opening counts as one round, and then each turn.
 func (p *Portfolio) Stage() Stage {
-	round := p.turn
-	if n := p.openings(); n > 0 && round > 0 {
-		round = max(1, round-n+1)
-	}
-	return Stage{Round: round, Points: len(p.points), Waiting: len(p.fresh)}
+	return Stage{Round: p.round, Points: len(p.points), Waiting: len(p.fresh)}
 }
 
 // Next implements Strategy.
@@ -195,12 +197,10 @@ func promise(arm, n int) Request { return Request{Key: arm, Plan: schedule.Plan{
 // guided returns a guide's next plan. The portfolio's key tells the arm and the guide's own key.
 func (p *Portfolio) guided(arm, left int) (Request, bool) {
 	r, ok := p.arms[arm].guide.Next(left)
-	r.Key = r.Key*len(p.arms) + arm
-	if ok && len(r.Plan.Holds) == 0 {
-		// A plan that directs nothing: any sampler will do, and another one shows more.
-		free := p.samplers[p.rand.IntN(len(p.samplers))].Plan(p.rand, p.seen[set(len(r.Plan.Points) > 0)])
-		r.Plan.Policy, r.Plan.Stay, r.Plan.Depth, r.Plan.Length = free.Policy, free.Stay, free.Depth, free.Length
+	if p.longest() >= cheapCost && p.next%observeEvery != 0 {
+		r.Observe = false
 	}
+	r.Key = r.Key*len(p.arms) + arm
 	return r, ok
 }
 
@@ -276,7 +276,9 @@ func (p *Portfolio) guide(o *Observation, mine *arm) (pair bool) {
 		case a == mine:
 			request.Key = o.Request.Key / len(p.arms)
 		case o.Seen != nil || o.Outcome != nil && o.Outcome.Trace != nil:
-			request.Key = First
+			if request.Key != First {
+				request.Key = foreign
+			}
 		default:
 			continue
 		}
@@ -307,10 +309,12 @@ func (p *Portfolio) plan(arm, repeat int) Request {
 // executions, and the arms' shares.
 func (p *Portfolio) nextTurn() []Request {
 	p.turn++
-	after := p.turn - p.openings() - 1
-	if after < 0 {
+	if p.inOpening() {
+		p.round = 1
 		return p.open()
 	}
+	p.round++
+	after := p.round - 1
 	n := lastBatch
 	if after < 6 {
 		n = firstBatch << after
@@ -333,8 +337,8 @@ func (p *Portfolio) nextTurn() []Request {
 			plans = append(plans, promise(k, left))
 			continue
 		}
-		for ; left > 0; left -= sameParameters {
-			r := p.plan(k, min(left, sameParameters))
+		for each := min(sameParameters, (left+draws-1)/draws); left > 0; left -= each {
+			r := p.plan(k, min(left, each))
 			r.Observe = cheap && p.plans%2 == 0
 			plans = append(plans, r)
 		}
@@ -347,10 +351,14 @@ func (p *Portfolio) nextTurn() []Request {
 
 // open returns a turn of the opening.
 func (p *Portfolio) open() (plans []Request) {
-	for k, a := range p.arms {
-		if a.guide != nil {
-			plans = append(plans, promise(k, 1))
-		}
+	n := 1 + int(p.next)/openingGrowth
+	guides := len(p.arms) - len(p.samplers)
+	for k := range guides {
+		plans = append(plans, promise(k, n))
+	}
+	if p.turn%openingSamplers == 0 {
+		r := p.plan(guides+p.turn/openingSamplers%len(p.samplers), n)
+		plans = append(plans, r)
 	}
 	return plans
 }

@@ -14,6 +14,7 @@ type portfolioState struct {
 	Next   uint64         `json:"next"`
 	Plans  int            `json:"plans"`
 	Turn   int            `json:"turn"`
+	Round  int            `json:"round"`
 	Queue  []savedRequest `json:"queue,omitempty"`
 	Flying int            `json:"flying"`
 	Points []trace.Site   `json:"points,omitempty"`
@@ -37,7 +38,7 @@ func (p *Portfolio) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	s := portfolioState{
-		Random: random, Next: p.next, Plans: p.plans, Turn: p.turn, Flying: p.flying,
+		Random: random, Next: p.next, Plans: p.plans, Turn: p.turn, Round: p.round, Flying: p.flying,
 		Points: p.points, Fresh: p.fresh, Seen: p.seen, Known: p.known, Skip: p.skip,
 	}
 	for i := range p.queue {
@@ -82,7 +83,7 @@ func (p *Portfolio) UnmarshalBinary(data []byte) error {
 	if err := p.source.UnmarshalBinary(s.Random); err != nil {
 		return err
 	}
-	p.next, p.plans, p.turn, p.queue, p.flying = s.Next, s.Plans, s.Turn, queue, s.Flying
+	p.next, p.plans, p.turn, p.round, p.queue, p.flying = s.Next, s.Plans, s.Turn, s.Round, queue, s.Flying
 	p.points, p.fresh, p.seen, p.known, p.skip = s.Points, s.Fresh, s.Seen, s.Known, s.Skip
 	clear(p.racing)
 	for _, site := range slices.Concat(s.Points, s.Fresh) {

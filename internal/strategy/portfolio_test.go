@@ -48,51 +48,56 @@ func TestTurns(t *testing.T) {
 		}
 		seeds := map[uint64]bool{first.Plan.Seed: true}
 		timeouts := map[bool]map[string]bool{false: {}, true: {}}
-		for turn := range openingTurns + 12 {
+		for after := -1; after < 12; {
 			if rapid.IntRange(0, 2).Draw(t, "grow") == 0 {
 				p.fresh = append(p.fresh, trace.Site(len(p.points)+1))
 			}
+			opening, made := p.inOpening(), int(p.next)
 			all := 0
 			executions := map[string]int{}
 			plans := p.takeTurn()
 			memory := len(p.points) > 0
-			if s := p.Stage(); s.Round != max(1, turn+2-openingTurns) || s.Points != len(p.points) || s.Waiting != 0 {
-				t.Fatalf("turn %d: stage %+v with %d points", turn, s, len(p.points))
+			if !opening {
+				after++
+			}
+			if s := p.Stage(); s.Round != max(1, after+2) || s.Points != len(p.points) || s.Waiting != 0 {
+				t.Fatalf("turn %d: stage %+v with %d points", after, s, len(p.points))
 			}
 			for i, q := range plans {
 				plan, arm := q.Plan, p.armOf(&q)
 				for k := range plan.Repeat {
 					if seed := plan.Seed + uint64(k); seeds[seed] {
-						t.Fatalf("turn %d, plan %d: two executions with seed %d", turn, i, seed)
+						t.Fatalf("turn %d, plan %d: two executions with seed %d", after, i, seed)
 					} else {
 						seeds[seed] = true
 					}
 				}
 				if plan.Repeat < 1 || plan.Repeat > sameParameters || plan.Accesses {
-					t.Fatalf("turn %d: plan %+v", turn, plan)
+					t.Fatalf("turn %d: plan %+v", after, plan)
 				}
-				if has := len(plan.Points) > 0; has && !memory {
-					t.Fatalf("turn %d: %d points where there are %d", turn, len(plan.Points), len(p.points))
+				if len(plan.Points) > 0 && !memory {
+					t.Fatalf("turn %d: %d points where there are %d", after, len(plan.Points), len(p.points))
 				}
 				all += plan.Repeat
 				executions[arm.String()] += plan.Repeat
 				timeouts[plan.Timeouts][arm.String()] = true
 			}
 			p.showTurn(plans, func(r *Request) int { return rapid.IntRange(0, r.Plan.Repeat).Draw(t, "fresh") })
-			if turn < openingTurns {
-				if all != 2 {
-					t.Fatalf("turn %d of the opening: executions %v", turn, executions)
+			if opening {
+				n := 1 + made/openingGrowth
+				if executions["feedback"] != n || executions["race-directed"] != n || all > 3*n {
+					t.Fatalf("a turn of the opening after %d executions: %v", made, executions)
 				}
 				continue
 			}
-			arms := 2 + len(Samplers())
-			full := arms * min(lastBatch, firstBatch<<(turn-openingTurns))
+			arms := len(p.arms)
+			full := arms * min(lastBatch, firstBatch<<(after+1))
 			if len(executions) != arms || all < full-arms || all > full+recordings+arms {
-				t.Fatalf("turn %d: %d executions of %d, %v", turn, all, full, executions)
+				t.Fatalf("turn %d: %d executions of %d, %v", after, all, full, executions)
 			}
 			for name, n := range executions {
 				if least := int(spread * float64(full) / float64(arms)); n < least {
-					t.Fatalf("turn %d: %s has %d executions, want at least %d", turn, name, n, least)
+					t.Fatalf("turn %d: %s has %d executions, want at least %d", after, name, n, least)
 				}
 			}
 		}
@@ -107,7 +112,7 @@ func TestTurns(t *testing.T) {
 // TestTurnsWait: no plan of a turn is made before all of the previous turn was observed.
 func TestTurnsWait(t *testing.T) {
 	p := NewPortfolio(Setting{})
-	for range openingTurns {
+	for p.inOpening() {
 		p.showTurn(p.takeTurn(), func(*Request) int { return 0 })
 	}
 	plans := p.takeTurn()
@@ -255,6 +260,27 @@ func TestLongRecordings(t *testing.T) {
 		if got := p.recordings(); got != test.want {
 			t.Errorf("%d accesses watched in place: %d recordings, want %d", inPlace*test.events, got, test.want)
 		}
+	}
+}
+
+// TestLongOpening: the opening watches programs with many accesses less often.
+func TestLongOpening(t *testing.T) {
+	watched := func(events int) (n int) {
+		p := NewPortfolio(Setting{})
+		for p.inOpening() {
+			p.recorded(&observe.Observation{Events: events, Sent: events}, 1)
+			plans := p.takeTurn()
+			for _, q := range plans {
+				if q.Observe {
+					n += q.Plan.Repeat
+				}
+			}
+			p.showTurn(plans, func(*Request) int { return 0 })
+		}
+		return n
+	}
+	if short, long := watched(10), watched(2*cheapCost); long == 0 || 5*long > short {
+		t.Errorf("of a long program's executions %d are watched, of a short one's %d", long, short)
 	}
 }
 

@@ -112,11 +112,9 @@ func (d *RaceDirected) Next(left int) (Request, bool) {
 		Policy: schedule.Random, Seed: d.setting.FirstSeed() + s.Made, Repeat: 1, Record: r.Observe, Points: s.Points,
 		Timeouts: s.Made%2 == 0 && !d.setting.NoEarlyTimeouts,
 	}
-	if !r.Observe && !d.waits {
-		r.Plan.Repeat = sameParameters
-		if left > 0 {
-			r.Plan.Repeat = min(left, sameParameters)
-		}
+	if !r.Observe && !d.waits && left > 0 {
+		// A plan of several executions is cheaper, but many pairs matter more.
+		r.Plan.Repeat = max(1, min(sameParameters, left/sameParameters))
 	}
 	if i := d.turn(); i >= 0 {
 		p := &s.Pairs[i]
@@ -149,7 +147,7 @@ func (d *RaceDirected) turn() int {
 
 // Observe implements Strategy.
 func (d *RaceDirected) Observe(o *Observation) {
-	if o.Last && o.Request.Key != First {
+	if o.Last && o.Request.Key >= 0 {
 		d.state.Flying--
 	}
 	if o.Outcome != nil && o.Request.Key > 0 {

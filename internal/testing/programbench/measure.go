@@ -40,6 +40,12 @@ type row struct {
 	Search         *found  `json:"search,omitempty"`
 }
 
+// firstInTime reports whether the first execution of a search, with the start of the program, took at
+// most 5 times as long as the program alone and 1 s more.
+func (r *row) firstInTime() bool {
+	return r.FirstExecution > 0 && r.FirstExecution <= 5*r.Native.Wall+1
+}
+
 // measure measures the correct twin, everything in turn.
 func measure(ctx context.Context, s settings, b binaries, accesses int) (r row, err error) {
 	r = row{Program: b.name, Accesses: accesses}

@@ -62,7 +62,7 @@ func TestMeasure(t *testing.T) {
 	if r.Recorded.Processor <= r.Plain.Processor || r.Recorded.Peak <= r.Plain.Peak {
 		t.Errorf("recording every access costs nothing: %+v, plain %+v", r.Recorded, r.Plain)
 	}
-	if r.FirstExecution <= 0 || r.PerSecond <= 0 {
+	if !r.firstInTime() || r.PerSecond <= 0 {
 		t.Errorf("%+v", r)
 	}
 	if f := r.Search; f == nil || f.Found != 1 || f.Other != 0 || f.Execution == 0 || f.Seconds <= 0 || f.AtMinimum != 1 || f.Best != [2]int{2, 1} || f.Executions == 0 {
@@ -78,23 +78,37 @@ func TestTables(t *testing.T) {
 		Settings: settings{Accesses: []int{100000}, Seeds: 4},
 		Machine:  host{CPUs: 4, Model: "A processor", Compiler: "gcc 12", Load: "0.10 0.20 0.30"},
 		Rows: []row{{
-			Program: "annealing", Accesses: 100000, Native: cost{Processor: 0.02}, TSan: one,
+			Program: "annealing", Accesses: 100000, Native: cost{Processor: 0.02, Wall: 0.02}, TSan: one,
 			Plain: cost{Processor: 0.1, Peak: 32 << 20, Executions: 9}, Profiled: one, FirstExecution: 1.25, PerSecond: 1234,
 			Search: &found{Seeds: 4, Found: 3, Other: 1, Seconds: 0.25, Execution: 7, Minimum: [2]int{3, 1}, Best: [2]int{3, 1}, Worst: [2]int{5, 0}, AtMinimum: 2, Complete: 3, Executions: 120, Simplifying: 2},
 		}},
 	}
-	var b strings.Builder
-	if err := printTables(&b, &all); err != nil {
-		t.Fatal(err)
+	print := func() (string, string) {
+		var b strings.Builder
+		if err := printTables(&b, &all); err != nil {
+			t.Fatal(err)
+		}
+		return b.String(), strings.Join(strings.Fields(b.String()), " ")
 	}
-	got := strings.Join(strings.Fields(b.String()), " ")
+	for first, want := range map[float64]string{
+		0:    "The first execution takes longer than 5 times native and 1 s: annealing.",
+		1.05: "Each first execution takes at most 5 times native and 1 s.",
+		1.25: "The first execution takes longer than 5 times native and 1 s: annealing.",
+	} {
+		all.Rows[0].FirstExecution = first
+		if b, got := print(); !strings.Contains(got, want) {
+			t.Errorf("%v: no %q in\n%s", first, want, b)
+		}
+	}
+	all.Rows[0].FirstExecution = 1.25
+	b, got := print()
 	for _, want := range []string{
 		"A processor, 4 processors, load 0.10 0.20 0.30 at the start; gcc 12 -O1 -g",
 		"annealing 20 ms 500 ms 25×, 64 MB 5.00× 0.20×/0.50× 25× 1.00×/1.00× none 1.2 s 1,234",
 		"annealing 3 of 4, and 1 others 250 ms 7 3/1 3/1 to 5/0 2 3 120 executions 2.0 s",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, &b)
+			t.Errorf("no %q in\n%s", want, b)
 		}
 	}
 }

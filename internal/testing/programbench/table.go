@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -25,6 +26,11 @@ func printTables(w io.Writer, all *results) error {
 		}
 		if err := t.Flush(); err != nil {
 			return err
+		}
+		if late := lateFirst(all.Rows, size); len(late) > 0 {
+			fmt.Fprintf(w, "The first execution takes longer than 5 times native and 1 s: %s.\n", strings.Join(late, ", "))
+		} else {
+			fmt.Fprintln(w, "Each first execution takes at most 5 times native and 1 s.")
 		}
 	}
 	if all.Settings.Seeds == 0 {
@@ -49,6 +55,17 @@ func printTables(w io.Writer, all *results) error {
 			f.Minimum[0], f.Minimum[1], to, f.AtMinimum, f.Complete, f.Executions, seconds(f.Simplifying))
 	}
 	return t.Flush()
+}
+
+// lateFirst returns the programs whose first execution at this size missed the aim of 5 times
+// native's time and 1 s.
+func lateFirst(rows []row, size int) (late []string) {
+	for _, r := range rows {
+		if r.Accesses == size && !r.firstInTime() {
+			late = append(late, r.Program)
+		}
+	}
+	return late
 }
 
 // against prints a cost as multiples of native's and of ThreadSanitizer's: "4.0× 0.31×/1.2×".

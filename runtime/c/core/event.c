@@ -15,11 +15,12 @@ static struct hd_event block[BLOCK];
 static uint32_t n;
 static struct hd_event *unsettled; // a write in block whose new value is not known yet
 static uint64_t unsettled_at;      // its address
+bool hd_event_copying;
 static uint64_t nevents; // of this execution
 
 void hd_event_begin(void) {
   n = 0;
-  unsettled = NULL;
+  hd_event_forget();
   nevents = 0;
   hd_locals_begin();
   hd_stacks_begin();
@@ -43,11 +44,14 @@ void hd_event_settle(void) {
   // Unloading a library unmaps its memory without an event.
   if (HD_UNLIKELY(hd_loading)) unsettled->value = hd_word_at(unsettled_at, unsettled->size);
   else unsettled->value = peek(unsettled_at, unsettled->size);
-  unsettled = NULL;
+  hd_event_forget();
 }
 
 // The write faulted: it never happens, and its address must not be read.
-void hd_event_forget(void) { unsettled = NULL; }
+void hd_event_forget(void) {
+  unsettled = NULL;
+  hd_event_copying = false;
+}
 
 void hd_event_flush(void) {
   hd_event_settle();
@@ -62,11 +66,20 @@ void hd_event_slot(const struct hd_thread *t) {
   block[n++] = (struct hd_event){ .thread = t->number, .value = t->index };
 }
 
+// Reports whether t's pending operation, at the event after the unsettled write, may be the read of a
+// struct's copy: gcc calls the hook of the write, then that of the read, and then copies.
+static bool copies(const struct hd_thread *t) {
+  return unsettled && !hd_event_copying && unsettled->thread == t->number && unsettled->size == t->pend.size &&
+         t->pend.op == (unsettled->op == HD_OP_WRITE ? HD_OP_READ : HD_OP_READ_RANGE);
+}
+
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
-  hd_event_settle();
+  if (copies(t)) hd_event_copying = true;
+  else hd_event_settle();
   if (HD_UNLIKELY(hd_loading)) hd_late_look(); // so that a constructor's calls have names
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events
-  if (n + 1 + ext > BLOCK) hd_event_flush();
+  bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE) && t->pend.size && t->pend.size <= 8;
+  if (n + (write ? 2 : 1) * (1 + ext) > BLOCK) hd_event_flush(); // a write stays for the event after it, which may be the copy's read
   uint32_t stack = hd_stack_number(t);
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.obj, nevents);
   nevents++;
@@ -83,9 +96,7 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->result = result;
   e->stack = stack;
   e->mask = ext;
-  // gcc calls the hook of a struct's copy for the write before that for the read, so at the next event
-  // the write has not happened. A value of more than 8 bytes has no room in the event in any case.
-  if ((e->op == HD_OP_WRITE || e->op == HD_OP_WRITE_RANGE) && e->size && e->size <= 8) {
+  if (write) { // a value of more than 8 bytes has no room in the event
     unsettled = e;
     unsettled_at = t->pend.obj;
   }

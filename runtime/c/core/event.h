@@ -9,6 +9,9 @@ void hd_event_slot(const struct hd_thread *t); // t owns its slot from this even
 void hd_event_flush(void);
 uint64_t hd_events_sent(void); // events of this execution so far
 void hd_event_settle(void);                   // reads back the value of the last write
+// The event before the last one is a write whose value may still come: see hd_event_settle, which
+// a caller that skips an event calls then.
+extern bool hd_event_copying;
 void hd_event_forget(void);                   // drops the last write without reading it back
 void hd_locals_begin(void);
 void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);

@@ -25,8 +25,10 @@ void hd_access_exempt(uint64_t lo, uint64_t size) {
   if (hd_nexempt < HD_EXEMPT) hd_exempt[hd_nexempt++] = (struct hd_exempt){ lo, size };
 }
 
-// Accesses already reported since the last scheduling point.
-static struct { uint64_t pc, addr, epoch; uint32_t thread, op; } *filter;
+// Accesses already reported since the last scheduling point. An entry identifies the access and the
+// time between two points of a thread; see profile.
+static struct { uint64_t pc_op, addr_time; } *filter;
+static void forget_reported(void) { hd_fill(filter, 0, sizeof *filter * FILTER); }
 
 static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
   switch (size) {
@@ -53,7 +55,7 @@ HD_COLD bool hd_profiles(void) {
   uint64_t nth = hd.nprofiled++;
   if (nth < hd.plan.skip_accesses) {
     // A skipped access must not suppress the same access later.
-    if (filter && hd.nprofiled == hd.plan.skip_accesses) hd_fill(filter, 0, sizeof *filter * FILTER);
+    if (filter && hd.nprofiled == hd.plan.skip_accesses) forget_reported();
   } else if (nth - hd.plan.skip_accesses < hd.plan.max_accesses) {
     return true;
   } else {
@@ -64,19 +66,33 @@ HD_COLD bool hd_profiles(void) {
   return false;
 }
 
-static HD_COLD void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
+static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!filter) filter = hd_map(sizeof *filter * FILTER, "the access filter");
   // Most accesses of a thread to its own stack cannot race. They are reported all the same,
   // because only the analysis can tell whether the address escapes.
+  static uint64_t epoch, thread;
+  static uint16_t time;
+  uint64_t now = (hd_shm->executions + 1) << 32 | hd.points;
+  if (HD_UNLIKELY(epoch != now || thread != t->number)) {
+    if (epoch >> 32 != now >> 32 || !++time) { // before a number has a second meaning
+      forget_reported();
+      time = 1;
+    }
+    epoch = now;
+    thread = t->number;
+  }
   uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
-  uint64_t epoch = (hd_shm->executions + 1) << 32 | hd.points;
-  if (filter[i].pc == pc && filter[i].addr == addr && filter[i].epoch == epoch && filter[i].thread == t->number && filter[i].op == op) return;
-  filter[i].pc = pc;
-  filter[i].addr = addr;
-  filter[i].epoch = epoch;
-  filter[i].thread = t->number;
-  filter[i].op = op;
-  if (!hd_profiles()) return;
+  uint64_t pc_op = pc << 16 | op, addr_time = addr << 16 | time; // addresses have 47 bits
+  if (filter[i].pc_op == pc_op && filter[i].addr_time == addr_time) {
+    if (HD_UNLIKELY(hd_event_copying)) hd_event_settle();
+    return;
+  }
+  filter[i].pc_op = pc_op;
+  filter[i].addr_time = addr_time;
+  if (!hd_profiles()) {
+    hd_event_settle();
+    return;
+  }
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
@@ -132,7 +148,8 @@ static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint
 static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   if (!hd_active()) return;
   if (freed(addr)) bad(addr, size, op, pc);
-  if (hd.accesses || *hd_quiet(pc) > HD_QUIET_EACH || hd_is_point(pc)) slow(addr, size, op, pc);
+  if (*hd_quiet(pc) > HD_QUIET_EACH || hd_is_point(pc)) slow(addr, size, op, pc);
+  else if (hd.accesses && (hd.unjoined || hd.handlers)) profile(hd.cur, addr, (uint32_t)size, op, pc);
 }
 
 // Any call on a path through this function is the last action on it, so hooks save no registers.

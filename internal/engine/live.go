@@ -1,0 +1,358 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
+	"github.com/heddle-dev/heddle/internal/target/live"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// LiveOptions bound a search for atomicity violations on the backend live.
+type LiveOptions struct {
+	Time   time.Duration // in all; 0 for no limit
+	Expect int           // exit status of an execution that did not fail
+	Seed   uint64
+	// Suspend is the limit of a suspension, Pass how long the thread before c waits for r, and Budget
+	// the number of suspensions in an execution (ASPLOS'09, §5).
+	Suspend, Pass time.Duration
+	Budget        int
+	// Watchdog is how long the first execution may go without using the processor.
+	Watchdog time.Duration
+	// Threads restricts an interleaving to the threads that the profile showed.
+	Threads bool
+	// First ends the search at the first failure.
+	First bool
+}
+
+const (
+	liveLeast, liveMost, liveQuiet = 3, 16, 2
+	// liveRecorded bounds the events of a thread in a recording.
+	liveRecorded = 4_000_000
+	// liveTries executions are made for an interleaving, until one fails or enough had it.
+	liveTries = 6
+	// Of more interleavings than liveSingle, as many as liveBatch of similar rank share an execution.
+	liveSingle, liveBatch = 64, 16
+	// An execution may take this many times as long as an undisturbed one, and livePatience more.
+	liveSlack = 10
+	// liveRecording is about how much longer an execution takes that is recorded.
+	liveRecording = 20
+	// liveFirst is the limit of the first execution.
+	liveFirst    = time.Minute
+	livePatience = 3 * time.Second
+)
+
+// LiveTarget is an interleaving and what forcing it on the backend live has shown.
+type LiveTarget struct {
+	atomicity.Interleaving
+	Tried    int // executions
+	Held     int // in which a thread was suspended before c
+	Met      int // in which another came to r meanwhile
+	Failures int // of these
+	Others   int // executions that failed without
+	// Failure describes the first failure. Control brings it about again.
+	Failure string
+	Control *Control
+}
+
+// LiveReport is the result of Live.
+type LiveReport struct {
+	Profile  *atomicity.Profile
+	Recorded *trace.Trace // the last recording
+	Targets  []LiveTarget // by rank
+	Missing  []string     // why interleavings may be missing
+	// Plain describes the failure of an execution that no control had brought about, empty if there
+	// was no such failure.
+	Plain      string
+	Executions int
+	// Profiling, Analysis and Forcing are seconds.
+	Profiling, Analysis, Forcing float64
+	Seconds                      float64
+	Ended                        End // Exhausted, ByTime, ByFailure or ByInterrupt
+}
+
+// Control is the external control of an execution on the backend live (ASPLOS'09, §5): what is
+// suspended where.
+type Control struct {
+	Target  live.Target
+	Mode    live.Mode
+	Seed    uint64
+	Suspend time.Duration
+	Pass    time.Duration
+	Budget  int
+	Limit   time.Duration
+	Idle    time.Duration
+}
+
+// Request returns the control as an execution with a seed.
+func (c *Control) Request(seed uint64) live.Request {
+	q := live.Request{Mode: c.Mode, Seed: seed, Suspend: c.Suspend, Pass: c.Pass, Budget: c.Budget, Limit: c.Limit, Idle: c.Idle}
+	if c.Mode == live.Force {
+		q.Targets = []live.Target{c.Target}
+	}
+	return q
+}
+
+// liveSearch is the state of Live.
+type liveSearch struct {
+	program *live.Program
+	opts    LiveOptions
+	report  *LiveReport
+	limit   time.Duration // of an execution
+	idle    time.Duration // without processor time
+	seed    uint64
+	tell    func(LiveProgress)
+	began   time.Time
+}
+
+// LiveProgress is the progress of Live.
+type LiveProgress struct {
+	Phase      string // "profiling" or "forcing"
+	Executions int
+	Targets    int // 0 while profiling
+	Done       int
+	Elapsed    time.Duration
+}
+
+// Live profiles a program on the backend live and forces the interleavings that are feasible and did
+// not occur, the least likely first: CTrigger with real threads (ASPLOS'09, §4 and §5). The report is
+// never nil. The error is that of the backend, or the context's.
+func Live(ctx context.Context, p *live.Program, opts LiveOptions, tell func(LiveProgress)) (*LiveReport, error) {
+	s := &liveSearch{program: p, opts: opts, report: &LiveReport{Profile: atomicity.NewProfile()}, seed: opts.Seed << 16, tell: tell, began: time.Now()}
+	bounded, cancel := limited(ctx, opts.Time)
+	defer cancel()
+	err := s.profile(bounded)
+	if err == nil {
+		began := time.Now()
+		err = s.force(bounded)
+		s.report.Forcing = time.Since(began).Seconds()
+	}
+	s.report.Seconds = time.Since(s.began).Seconds()
+	switch {
+	case outOfTime(bounded):
+		s.report.Ended, err = ByTime, nil
+	case ctx.Err() != nil:
+		s.report.Ended = ByInterrupt
+	case err == nil && s.report.Ended == "":
+		s.report.Ended = Exhausted
+	}
+	return s.report, err
+}
+
+// execute runs the program once.
+func (s *liveSearch) execute(ctx context.Context, q live.Request) (*live.Result, error) {
+	s.seed++
+	q.Seed, q.Limit, q.Idle = s.seed, s.limit, s.idle
+	r, err := s.program.Run(ctx, q)
+	if err == nil {
+		s.report.Executions++
+	}
+	return r, err
+}
+
+// profile is phase one.
+func (s *liveSearch) profile(ctx context.Context) error {
+	began := time.Now()
+	s.limit, s.idle = liveFirst, s.opts.Watchdog
+	plain, err := s.execute(ctx, live.Request{})
+	if err != nil {
+		return err
+	}
+	if plain.Failed(s.opts.Expect) {
+		s.report.Plain = describe(plain)
+	}
+	s.limits(plain.Seconds * liveRecording)
+	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
+	quiet, longest := 0, plain.Seconds
+	for n := 0; n < liveLeast || quiet < liveQuiet && n < liveMost; n++ {
+		s.tell(LiveProgress{Phase: "profiling", Executions: s.report.Executions, Elapsed: time.Since(s.began)})
+		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded})
+		if err != nil {
+			return err
+		}
+		longest = max(longest, r.Seconds)
+		if r.Failed(s.opts.Expect) && s.report.Plain == "" {
+			s.report.Plain = describe(r)
+		}
+		if r.Lost > 0 {
+			s.miss("an execution has more accesses than were recorded")
+		}
+		analysis := time.Now()
+		fresh := s.report.Profile.Add(r.Trace, r.Times)
+		s.report.Recorded = r.Trace
+		s.report.Analysis += time.Since(analysis).Seconds()
+		if quiet++; fresh > 0 {
+			quiet = 0
+		}
+	}
+	s.limits(longest)
+	for _, i := range s.report.Profile.Targets() {
+		s.report.Targets = append(s.report.Targets, LiveTarget{Interleaving: i})
+	}
+	return nil
+}
+
+// limits sets the limits of executions, of which one without control takes about so many seconds.
+func (s *liveSearch) limits(seconds float64) {
+	undisturbed := time.Duration(seconds * float64(time.Second))
+	s.limit = liveSlack*undisturbed + livePatience + time.Duration(s.opts.Budget)*s.opts.Suspend
+	s.idle = min(s.limit, 2*undisturbed+time.Second+2*s.opts.Suspend)
+}
+
+func (s *liveSearch) miss(why string) {
+	for _, m := range s.report.Missing {
+		if m == why {
+			return
+		}
+	}
+	s.report.Missing = append(s.report.Missing, why)
+}
+
+// force is phase two.
+func (s *liveSearch) force(ctx context.Context) error {
+	targets := s.report.Targets
+	if len(targets) > liveSingle {
+		for at := 0; at < len(targets); at += liveBatch {
+			if err := s.batch(ctx, targets[at:min(at+liveBatch, len(targets))]); err != nil || s.report.Ended != "" {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range targets {
+		if err := s.single(ctx, &targets[i], i); err != nil || s.report.Ended != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// batch forces interleavings of similar rank together, and each of them alone if an execution fails.
+func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
+	for try := range liveTries / 2 {
+		q := live.Request{Mode: live.Force, Suspend: s.opts.Suspend, Pass: s.opts.Pass, Budget: s.opts.Budget}
+		for i := range targets {
+			q.Targets = append(q.Targets, s.target(&targets[i], try))
+		}
+		r, err := s.execute(ctx, q)
+		if err != nil {
+			return err
+		}
+		for i := range targets {
+			targets[i].count(&r.Counts[i])
+		}
+		if r.Failed(s.opts.Expect) {
+			for i := range targets {
+				if err := s.single(ctx, &targets[i], i); err != nil || s.report.Ended != "" {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// single forces one interleaving.
+func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
+	for try := range liveTries {
+		s.tell(LiveProgress{Phase: "forcing", Executions: s.report.Executions, Targets: len(s.report.Targets), Done: at, Elapsed: time.Since(s.began)})
+		c := Control{Mode: live.Force, Target: s.target(t, try), Suspend: s.opts.Suspend, Pass: s.opts.Pass, Budget: s.opts.Budget, Limit: s.limit, Idle: s.idle}
+		r, err := s.execute(ctx, c.Request(0))
+		if err != nil {
+			return err
+		}
+		t.count(&r.Counts[0])
+		switch {
+		case !r.Failed(s.opts.Expect):
+		case r.Counts[0].Met == 0:
+			if t.Others++; s.report.Plain == "" {
+				s.report.Plain = describe(r)
+			}
+		default:
+			t.Failures++
+			t.Failure, t.Control = describe(r), &c
+			c.Seed = s.seed
+			if s.opts.First {
+				s.report.Ended = ByFailure
+			}
+			return nil
+		}
+		if t.Met >= liveTries/2 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// target returns what to suspend: every other time before the outermost critical sections, if there
+// are some.
+func (s *liveSearch) target(t *LiveTarget, try int) live.Target {
+	x := live.Target{P: t.P.Site, C: t.C.Site, R: t.R.Site, ThreadC: -1, ThreadR: -1}
+	if try%2 == 1 {
+		x.OuterC, x.OuterR = t.Outer[0], t.Outer[1]
+	}
+	if s.opts.Threads {
+		x.ThreadC, x.ThreadR = int(t.Witness[1].Thread), int(t.Witness[2].Thread)
+	}
+	return x
+}
+
+func (t *LiveTarget) count(c *live.Counts) {
+	t.Tried++
+	if c.SuspendedC > 0 {
+		t.Held++
+	}
+	if c.Met > 0 {
+		t.Met++
+	}
+}
+
+// describe says how an execution failed.
+func describe(r *live.Result) string {
+	how := fmt.Sprintf("exit status %d", r.Status)
+	switch {
+	case r.Idle:
+		how = "its threads wait for each other, or for something that does not happen"
+	case r.Expired:
+		how = fmt.Sprintf("it did not end within %.0f s", r.Seconds)
+	case r.Signal != 0:
+		how = "signal: " + r.Signal.String()
+	}
+	lines := strings.Split(string(bytes.TrimSpace(r.Output)), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !r.Expired && !r.Idle {
+		return how + ": " + last
+	}
+	return how
+}
+
+// Reproduced is how often a control made the program fail.
+type Reproduced struct {
+	Executions, Failures int
+	Seconds              float64 // of all executions
+	First                float64 // until the first failure, 0 without one
+	Failure              string  // the first
+}
+
+// Reproduce runs a program under a control a number of times.
+func Reproduce(ctx context.Context, p *live.Program, c *Control, expect, times int) (out Reproduced, err error) {
+	began := time.Now()
+	for i := range times {
+		r, err := p.Run(ctx, c.Request(c.Seed+uint64(i)))
+		if err != nil {
+			return out, err
+		}
+		out.Executions++
+		if r.Failed(expect) {
+			if out.Failures++; out.Failures == 1 {
+				out.First, out.Failure = time.Since(began).Seconds(), describe(r)
+			}
+		}
+	}
+	out.Seconds = time.Since(began).Seconds()
+	return out, nil
+}

@@ -1,0 +1,262 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Program is a program to be executed, any number of times, from several goroutines at once.
+type Program struct {
+	cfg   Config
+	calls []symbol.CallSite // of hooks that may be left out
+}
+
+// Config says what to execute.
+type Config struct {
+	Path    string
+	Args    []string // argv
+	Dir     string
+	Env     []string
+	Stdin   []byte
+	Library string // of the backend; see toolchain.BuildLive
+	// Modules are the program and the libraries whose instructions targets name, as in trace.Site.
+	Modules []trace.Module
+}
+
+// hooks are the functions whose calls may be left out: they only announce an access, or a function.
+var hooks = func() (names []string) {
+	for _, size := range []string{"1", "2", "4", "8", "16"} {
+		for _, kind := range []string{"read", "write", "read_write", "volatile_read", "volatile_write"} {
+			names = append(names, "__tsan_"+kind+size, "__tsan_unaligned_"+kind+size)
+		}
+	}
+	return append(names, "__tsan_read_range", "__tsan_write_range", "__tsan_vptr_read", "__tsan_vptr_update", "__tsan_func_entry", "__tsan_func_exit")
+}()
+
+// New prepares a program. Modules beyond those that a control file can name are left out.
+func New(cfg Config) *Program {
+	cfg.Modules = cfg.Modules[:min(len(cfg.Modules), maxModules)]
+	return &Program{cfg: cfg, calls: symbol.New(cfg.Modules, symbol.Options{}).CallsTo(hooks, nil)}
+}
+
+// Target is an interleaving to bring about: see struct hl_target. Sites that are 0 do not count.
+type Target struct {
+	P, C, R          trace.Site
+	OuterC, OuterR   trace.Site
+	ThreadC, ThreadR int // number of the only thread meant, in order of creation; -1 for any
+}
+
+// Request is one execution.
+type Request struct {
+	Mode    Mode
+	Seed    uint64
+	Targets []Target
+	Suspend time.Duration // limit of a suspension; for Delay the longest delay
+	Pass    time.Duration // how long the thread before c waits for r to be done
+	Budget  int           // suspensions for each target
+	Most    int           // events that a thread records
+	// Hooks keeps all calls of hooks. Otherwise those that have nothing to do are left out.
+	Hooks bool
+	Limit time.Duration // of the execution
+	// Idle ends an execution whose threads have used no processor time for so long: most often a
+	// deadlock. 0: never.
+	Idle time.Duration
+}
+
+// Result is what an execution did.
+type Result struct {
+	Status  int            // exit status, -1 if a signal or the limit ended it
+	Signal  syscall.Signal // 0 for none
+	Expired bool           // the limit ended it
+	Idle    bool           // it used no processor time for Request.Idle, which ended it
+	Seconds float64
+	CPU     float64 // seconds of processor time
+	Output  []byte  // both streams, at most outputMost bytes
+	Counts  []Counts
+	Threads int
+	Lost    int // events that were not recorded
+	Refused int // calls that could not be left out
+	Trace   *trace.Trace
+	Times   []uint64 // of the trace's events
+}
+
+// outputMost bounds the output that is kept.
+const outputMost = 64 << 10
+
+// Failed reports whether the execution ended otherwise than with the status.
+func (r *Result) Failed(status int) bool { return r.Status != status }
+
+// ErrLibrary means that the library could not begin. It is never a failure of the program.
+var ErrLibrary = errors.New("the library of the backend live could not begin")
+
+// Run executes the program once.
+func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
+	dir, err := os.MkdirTemp("", "heddle-live-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	control := filepath.Join(dir, "control")
+	h := head{Mode: uint64(q.Mode), Seed: q.Seed, Limit: uint64(q.Suspend), Pass: uint64(q.Pass), Budget: uint64(q.Budget), Most: uint64(q.Most), Modules: uint64(len(p.cfg.Modules))}
+	if copy(h.Directory[:nameSize-1], dir) < len(dir) {
+		return nil, fmt.Errorf("the name of the temporary directory %s is too long: set TMPDIR", dir)
+	}
+	for i := range p.cfg.Modules {
+		copy(h.Table[i].Path[:nameSize-1], p.cfg.Modules[i].Path)
+	}
+	var targets []target
+	for _, t := range q.Targets {
+		targets = append(targets, target{
+			P: place(t.P), C: place(t.C), R: place(t.R), OuterC: place(t.OuterC), OuterR: place(t.OuterR),
+			ThreadC: uint32(t.ThreadC + 1), ThreadR: uint32(t.ThreadR + 1),
+		})
+	}
+	if err := writeControl(control, &h, targets, p.patches(&q)); err != nil {
+		return nil, err
+	}
+
+	limited, cancel := context.WithTimeout(ctx, q.Limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.cfg.Path)
+	cmd.Args, cmd.Dir = p.cfg.Args, p.cfg.Dir
+	cmd.Env = append(slices.DeleteFunc(slices.Clone(p.cfg.Env), func(e string) bool { return strings.HasPrefix(e, "LD_PRELOAD=") }),
+		"LD_PRELOAD="+p.cfg.Library, "LD_BIND_NOW=1", "HEDDLE_LIVE="+control)
+	cmd.Stdin = bytes.NewReader(p.cfg.Stdin)
+	var out output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	began := time.Now()
+	idle := false
+	if err = cmd.Start(); err == nil {
+		watched := make(chan struct{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(watched)
+			idle = idles(cmd.Process.Pid, q.Idle, ended)
+		}()
+		err = cmd.Wait()
+		close(ended)
+		<-watched
+	}
+	r := &Result{Idle: idle, Status: -1, Seconds: time.Since(began).Seconds(), Output: out.kept}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	state := cmd.ProcessState
+	if state == nil {
+		return nil, fmt.Errorf("%s cannot be started: %w", p.cfg.Path, err)
+	}
+	r.CPU = (state.UserTime() + state.SystemTime()).Seconds()
+	switch w := state.Sys().(syscall.WaitStatus); {
+	case idle:
+	case limited.Err() != nil:
+		r.Expired = true
+	case w.Signaled():
+		r.Signal = w.Signal()
+	default:
+		r.Status = w.ExitStatus()
+	}
+	after, counted, err := readControl(control, len(targets))
+	switch {
+	case err != nil:
+		return nil, err
+	case after.Ready < 2 && !r.Expired && !r.Idle:
+		return nil, fmt.Errorf("%w (%s): %s", ErrLibrary, state, bytes.TrimSpace(r.Output))
+	}
+	for _, t := range counted {
+		r.Counts = append(r.Counts, t.Counts)
+	}
+	r.Threads, r.Lost, r.Refused = int(after.Threads), int(after.Lost), int(after.Refused)
+	if q.Mode == Profile {
+		r.Trace, r.Times, err = p.recording(dir, &after)
+	}
+	return r, err
+}
+
+// idles watches a process until ended is closed. If the process uses no processor time for so long, it
+// kills it and its children, and returns true.
+func idles(pid int, most time.Duration, ended chan struct{}) bool {
+	if most <= 0 {
+		return false
+	}
+	const every = 50 * time.Millisecond
+	used, since := "", time.Now()
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(every):
+		}
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+		if err != nil {
+			return false // it is ending, or nothing can be known
+		}
+		// schedstat counts the main thread only; the others are in task.
+		all := string(b)
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		for _, t := range tasks {
+			b, _ := os.ReadFile(t)
+			all += string(b)
+		}
+		if all != used {
+			used, since = all, time.Now()
+		} else if time.Since(since) > most {
+			syscall.Kill(-pid, syscall.SIGKILL)
+			return true
+		}
+	}
+}
+
+// patches returns the calls to leave out, in ascending order.
+func (p *Program) patches(q *Request) (out []patch) {
+	if q.Hooks || q.Mode == Profile {
+		return nil
+	}
+	needed := map[trace.Site]bool{}
+	for _, t := range q.Targets {
+		needed[t.P], needed[t.C], needed[t.R] = true, true, true
+	}
+	for _, c := range p.calls {
+		if needed[c.Site] {
+			continue
+		}
+		x := patch{After: place(c.Site)}
+		if c.Jump {
+			x.Jump = 1
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b patch) int {
+		if a.After < b.After {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// output keeps the end of what a program writes.
+type output struct{ kept []byte }
+
+// Write implements io.Writer.
+func (o *output) Write(b []byte) (int, error) {
+	o.kept = append(o.kept, b...)
+	if n := len(o.kept) - outputMost; n > 0 {
+		o.kept = o.kept[n:]
+	}
+	return len(b), nil
+}

@@ -1,0 +1,128 @@
+// live.h: the library of the backend live. A program that heddle cc linked runs on it instead of the
+// controlled runtime: its threads run in parallel under the kernel's scheduler, and the hooks only
+// observe, or suspend a thread for a while.
+//
+// Go writes a control file before the program starts (internal/target/live), whose name is in
+// HEDDLE_LIVE. The library maps it shared, reads all of it but the counters, and adds to the counters.
+// Its layout, below, has a version; docs/live.md describes it.
+//
+//   control.c    maps the control file, finds the modules, numbers the threads
+//   patch.c      replaces calls of hooks by no-ops, except where something is to be done
+//   hooks.c      what the compilers call: accesses, atomics
+//   sync.c       the functions of libc that are interposed
+//   force.c      CTrigger's phase two: suspends threads around the target instructions
+//   profile.c    records events for CTrigger's phase one
+//
+// Unlike in the controlled runtime, a hook may call libc, but nothing that is interposed.
+#ifndef HEDDLE_LIVE_H
+#define HEDDLE_LIVE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HL_VERSION = 1 };
+#define HL_MAGIC 0x6576696c6c646568u // "hedlive" and a byte
+enum { HL_NAME = 256, HL_MODULES = 64 };
+
+// What the library does.
+enum hl_mode {
+  HL_PLAIN,   // calls the hooks, which do nothing
+  HL_PROFILE, // records events
+  HL_FORCE,   // suspends threads for the targets
+  HL_DELAY,   // delays threads at synchronisation operations
+};
+
+// A target is an interleaving; for a race, p is 0. Addresses are return addresses of hooks: module
+// number in the high 16 bits, offset in the module below. 0: none.
+struct hl_target {
+  uint64_t p, c, r;
+  uint64_t outer_c, outer_r; // acquisitions before which to wait instead
+  uint32_t thread_c, thread_r; // number + 1 of the only thread that is meant, 0 for any
+  // Counters, written by the library.
+  uint64_t came_c, came_r;           // arrivals at c right after p, and at r
+  uint64_t suspended_c, suspended_r; // of these
+  uint64_t met;                      // a thread stood before c, and another came to r on the same bytes
+  uint64_t expired;                  // suspensions that the time limit ended
+  uint64_t reserved;
+};
+
+// A call of a hook to be replaced.
+struct hl_patch {
+  uint64_t after; // as in hl_target
+  uint64_t jump;  // 1: a jump, so the function returns instead
+};
+
+struct hl_control {
+  uint64_t magic, version, size;
+  uint64_t mode;
+  uint64_t seed;
+  uint64_t limit_ns;  // of a suspension, or the longest delay
+  uint64_t pass_ns;   // how long c waits for r to be done after its hook
+  uint64_t budget;    // suspensions for each target
+  uint64_t most;      // events that a thread records
+  uint64_t ntargets, npatches, nmodules;
+  // Counters, written by the library.
+  uint64_t ready;     // 1: the library has begun; 2: the calls are patched
+  uint64_t threads;   // created, main included
+  uint64_t refused;   // calls that were not what heddle expected
+  uint64_t lost;      // events beyond most
+  uint64_t main_stack;
+  uint64_t reserved[7];
+  char directory[HL_NAME]; // where profiles are written
+  struct { char path[HL_NAME]; uint64_t base; } modules[HL_MODULES]; // paths by Go, load addresses by the library
+  // hl_target[ntargets] and hl_patch[npatches] follow.
+};
+
+// One thread of the program.
+struct hl_thread {
+  uint32_t number; // main is 0
+  uint32_t nth;
+  uint64_t random;
+  struct hl_record *at, *end; // of the recording
+  uint32_t file;              // its number
+  uint64_t recorded;
+  uint64_t *last; // for each target the address that the thread accessed last at p
+  bool inside;    // in the library: nothing is recorded or suspended
+};
+
+extern struct hl_control *hl;
+extern struct hl_target *hl_targets;
+extern _Thread_local struct hl_thread *hl_me;
+
+#define HL_EXPORT __attribute__((visibility("default")))
+#define HL_RA ((uint64_t)__builtin_return_address(0))
+#define HL_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// control.c
+struct hl_thread *hl_thread(void);               // of the caller
+struct hl_thread *hl_new_thread(void);           // for a thread about to be created
+uint64_t hl_place(uint64_t address);             // module and offset, 0 if in no module
+uint64_t hl_address(uint64_t place);             // the inverse
+uint64_t hl_random(struct hl_thread *t);
+static inline uint64_t hl_clock(void) { return __builtin_ia32_rdtsc(); }
+
+// patch.c
+void hl_patch_calls(void);
+
+// force.c
+void hl_force_begin(void);
+void hl_force_access(uint64_t pc, uint64_t address, uint64_t size);
+void hl_force_acquire(uint64_t pc);
+void hl_delay(void);
+
+// profile.c
+enum hl_kind {
+  HL_READ = 1, HL_WRITE, HL_READ_RANGE, HL_WRITE_RANGE, HL_ATOMIC_LOAD, HL_ATOMIC_STORE, HL_ATOMIC_RMW, HL_ATOMIC_CAS, HL_ATOMIC_CAS_FAILED,
+  HL_START, HL_END, HL_CREATE, HL_JOIN,
+  HL_LOCK, HL_UNLOCK, HL_RDLOCK, HL_WRLOCK, HL_RWUNLOCK, HL_SPIN_LOCK, HL_SPIN_UNLOCK, HL_COND_WAIT, HL_COND_WAKE,
+  HL_BARRIER_INIT, HL_BARRIER_WAIT, HL_BARRIER_LEAVE, HL_ONCE_BEGIN, HL_ONCE_END,
+  HL_MALLOC, HL_FREE,
+};
+struct hl_record {
+  uint64_t time, place, object, value;
+  uint32_t size, kind; // kind 0: the end
+};
+void hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint64_t value);
+void hl_record_begin(struct hl_thread *t);
+#endif
