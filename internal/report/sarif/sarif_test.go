@@ -13,15 +13,17 @@ import (
 // that holds the object, and allowed all that it has. The schema allows no others.
 var required = map[string][]string{
 	"": {"version", "runs"}, "runs": {"tool"}, "tool": {"driver"}, "driver": {"name"}, "rules": {"id"},
+	"invocations": {"executionSuccessful"}, "toolExecutionNotifications": {"message"},
 	"results": {"message"}, "suppressions": {"kind"}, "stacks": {"frames"},
 }
 
 var allowed = map[string][]string{
-	"":     {"$schema", "version", "runs"},
-	"runs": {"tool", "results", "columnKind", "originalUriBaseIds"},
+	"":            {"$schema", "version", "runs"},
+	"runs":        {"tool", "invocations", "results", "columnKind", "originalUriBaseIds"},
+	"invocations": {"executionSuccessful", "toolExecutionNotifications"}, "toolExecutionNotifications": {"level", "message"},
 	"tool": {"driver"}, "driver": {"name", "version", "informationUri", "rules"},
 	"rules":   {"id", "shortDescription"},
-	"results": {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations", "stacks", "partialFingerprints", "suppressions"},
+	"results": {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations", "stacks", "partialFingerprints", "suppressions", "properties"},
 	"message": {"text"}, "shortDescription": {"text"},
 	"locations": {"id", "physicalLocation", "logicalLocations", "message"}, "relatedLocations": {"id", "physicalLocation", "logicalLocations", "message"},
 	"location":         {"id", "physicalLocation", "logicalLocations", "message"},
@@ -32,7 +34,7 @@ var allowed = map[string][]string{
 }
 
 // maps are objects whose property names are free.
-var maps = []string{"partialFingerprints", "originalUriBaseIds"}
+var maps = []string{"partialFingerprints", "properties", "originalUriBaseIds"}
 
 // valid checks an object and everything in it.
 func valid(v any, name string) error {
@@ -78,6 +80,28 @@ func written(t *testing.T, root string, results []Result) map[string]any {
 		t.Errorf("%v in\n%s", err, b.String())
 	}
 	return out
+}
+
+// A run that did not come to its end says so; one without problems was successful.
+func TestProblems(t *testing.T) {
+	for _, problems := range [][]string{nil, {"prog: no memory", "more"}} {
+		var b bytes.Buffer
+		if err := Write(&b, Tool{Name: "heddle", Problems: problems}, "", []Result{{Rule: "hang", Level: Error, Message: "m", Properties: map[string]string{"trace": "p.hdl"}}}); err != nil {
+			t.Fatal(err)
+		}
+		var out map[string]any
+		if err := json.Unmarshal(b.Bytes(), &out); err != nil {
+			t.Fatal(err)
+		}
+		if err := valid(out, ""); err != nil {
+			t.Error(err)
+		}
+		run := out["runs"].([]any)[0].(map[string]any)["invocations"].([]any)[0].(map[string]any)
+		said, _ := run["toolExecutionNotifications"].([]any)
+		if run["executionSuccessful"] != (problems == nil) || len(said) != len(problems) {
+			t.Errorf("%q: %v", problems, run)
+		}
+	}
 }
 
 func TestWrite(t *testing.T) {
