@@ -10,6 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -61,7 +62,7 @@ func (c *findCommand) options() (engine.Options, error) {
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
 	opts.Spurious, opts.RacesFail, opts.Simplify = c.Spurious, c.RacesFail, c.simplify()
 	opts.Simplify.Processes = processes
-	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.Preemptions == nil {
+	if (c.Spurious || c.Runs > 0) && len(c.Strategy) == 0 && c.bounds() == (strategy.Bounds{}) {
 		// Sampling alone: spurious wake-ups are not enumerated, so no search with them is complete, and
 		// who asks for a number of executions gets it.
 		opts.Search = nil

@@ -132,7 +132,7 @@ func TestParseSearch(t *testing.T) {
 		{nil, "portfolio random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
 		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"},
 	} {
-		search, err := ParseSearch(test.names, nil)
+		search, err := ParseSearch(test.names, Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,10 +140,10 @@ func TestParseSearch(t *testing.T) {
 			t.Errorf("%v: %q, want %q", test.names, got, test.want)
 		}
 	}
-	if _, err := ParseSearch([]string{"pos", "chess"}, nil); err == nil {
+	if _, err := ParseSearch([]string{"pos", "chess"}, Bounds{}); err == nil {
 		t.Error("no error for an unknown name")
 	}
-	if _, err := ParseSearch([]string{"pos", "feedback"}, nil); err == nil {
+	if _, err := ParseSearch([]string{"pos", "feedback"}, Bounds{}); err == nil {
 		t.Error("no error for a search that does not take turns")
 	}
 }
