@@ -40,9 +40,12 @@ func (s Seen) points() int {
 // Samplers returns the samplers of a default search, in the order of their turns.
 func Samplers() []Sampler { return []Sampler{Random{}, PCT{}, Stay{}, POS{}} }
 
-// Names returns the names that Parse accepts, in the order of Samplers.
+// others are samplers that a default search does not use.
+func others() []Sampler { return []Sampler{Delays{}} }
+
+// Names returns the names that Parse accepts, in the order of Samplers, and then the others.
 func Names() (names []string) {
-	for _, s := range Samplers() {
+	for _, s := range slices.Concat(Samplers(), others()) {
 		names = append(names, s.String())
 	}
 	return names
@@ -50,7 +53,7 @@ func Names() (names []string) {
 
 // Parse is the inverse of String for the samplers of this package.
 func Parse(name string) (Sampler, error) {
-	for _, s := range Samplers() {
+	for _, s := range slices.Concat(Samplers(), others()) {
 		if s.String() == name {
 			return s, nil
 		}
@@ -67,7 +70,6 @@ type Bounds struct {
 // searches are the strategies that are not samplers, by name.
 var searches = map[string]func(s Setting, b Bounds) Strategy{
 	"chess": func(s Setting, b Bounds) Strategy { return NewCHESS(s, bound(b.Preemptions)) },
-	"delay": func(s Setting, b Bounds) Strategy { return NewDelays(s, bound(b.Delays)) },
 	"dpor": func(s Setting, b Bounds) Strategy {
 		if b.Preemptions != nil {
 			return NewBoundedDPOR(s, *b.Preemptions)
@@ -76,9 +78,11 @@ var searches = map[string]func(s Setting, b Bounds) Strategy{
 	},
 	"feedback":      func(s Setting, _ Bounds) Strategy { return NewFeedback(s) },
 	"race-directed": func(s Setting, _ Bounds) Strategy { return NewRaceDirected(s) },
+	"surw":          func(s Setting, _ Bounds) Strategy { return NewSURW(s) },
+	"urw":           func(s Setting, _ Bounds) Strategy { return NewURW(s) },
 }
 
-// bound returns a bound as the searches take it: negative for none.
+// bound returns a bound as CHESS takes it: negative for none.
 func bound(n *int) int {
 	if n == nil {
 		return -1
@@ -116,11 +120,14 @@ func (b *Bounds) imply(names []string) ([]string, error) {
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
 // samplers; the one strategy of that name that is not a sampler; or, without a name, a Finishing with
 // a Portfolio of all samplers. A bound on preemptions selects CHESS unless the name is dpor, and one on
-// delays selects delay.
+// delays selects the enumeration of such schedules, which the name delay samples without one.
 func ParseSearch(names []string, bounds Bounds) (func(Setting) Strategy, error) {
 	names, err := bounds.imply(names)
 	if err != nil {
 		return nil, err
+	}
+	if n := bounds.Delays; n != nil {
+		return func(s Setting) Strategy { return NewDelays(s, *n) }, nil
 	}
 	if len(names) == 0 {
 		return func(s Setting) Strategy { return NewFinishing(s, NewPortfolio(s)) }, nil

@@ -300,6 +300,7 @@ func (x *execution) newThread(parent *Thread, body func(*Thread)) *Thread {
 	}
 	x.threads = append(x.threads, t)
 	x.policy.created(t)
+	x.policy.weigh(t, parent)
 	if body == nil {
 		return t // a timer
 	}
