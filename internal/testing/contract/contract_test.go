@@ -309,10 +309,14 @@ func weigh(p *schedule.Plan, t *trace.Trace, seed uint64) {
 	}
 	n := 0
 	for _, e := range t.Events {
+		switch e.Op {
+		case trace.OpThreadStart, trace.OpThreadEnd, trace.OpProcessExit:
+			continue // their sites are not of the program in every language
+		}
 		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
-		if n++; seed%2 == 1 && n%3 == 0 && e.Site != 0 && e.Op != trace.OpThreadStart && !slices.Contains(p.Interesting, e.Site) {
+		if n++; seed%2 == 1 && n%3 == 0 && e.Site != 0 && e.Object != 0 && !slices.Contains(p.Interesting, e.Site) {
 			p.Interesting = append(p.Interesting, e.Site)
 		}
 	}

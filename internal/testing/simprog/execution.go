@@ -300,10 +300,10 @@ func (x *execution) newThread(parent *Thread, body func(*Thread)) *Thread {
 	}
 	x.threads = append(x.threads, t)
 	x.policy.created(t)
-	x.policy.weigh(t, parent)
 	if body == nil {
 		return t // a timer
 	}
+	x.policy.weigh(t, parent)
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		defer func() {

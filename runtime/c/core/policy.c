@@ -65,14 +65,14 @@ void hd_policy_begin(void) {
 void hd_policy_thread(struct hd_thread *t) {
   t->prio = fresh();
   t->ran = hd.points;
+  if (HD_UNLIKELY(hd.intended == t->index)) hd.intended = ~0u; // it was an earlier thread in this slot
   if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_thread(t);
 }
 
-// Sets the events that a new thread has left. Those of a thread include all that it is still to create.
+// Sets the events that a new thread of the program has left. Those of a thread include all that it is still to create.
 void hd_policy_weigh(struct hd_thread *t, struct hd_thread *parent) {
   if (HD_LIKELY(hd.plan.policy != HD_POLICY_WALK)) return;
   t->left = hd.plan.nweights && t->planned ? weights[t->planned - 1] : 0;
-  if (hd.intended == t->index) hd.intended = ~0u; // it was an earlier thread in this slot
   if (!parent) return;
   uint64_t all = parent->left;
   parent->left = all > t->left ? all - t->left : 0;

@@ -61,7 +61,6 @@ func hdPolicyWeigh(t *hdThread, parent uint32) {
 	if hd.plan.Policy != hdPolicyWalk {
 		return
 	}
-	t.left = 0
 	if t.planned != 0 && t.planned <= hd.plan.Nweights {
 		t.left = hdWord(t.planned - 1)
 	}

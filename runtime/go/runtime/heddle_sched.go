@@ -48,7 +48,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	}
 	t.prio = hdFresh()
 	hdScriptThread(t)
-	hdPolicyWeigh(t, parent)
+	if gp != nil {
+		hdPolicyWeigh(t, parent)
+	}
 	if hd.plan.Nholds != 0 {
 		hdHoldsThread(t)
 	}
