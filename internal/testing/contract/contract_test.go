@@ -309,14 +309,15 @@ func weigh(p *schedule.Plan, t *trace.Trace, seed uint64) {
 	}
 	n := 0
 	for _, e := range t.Events {
-		switch e.Op {
-		case trace.OpThreadStart, trace.OpThreadEnd, trace.OpProcessExit:
-			continue // their sites are not of the program in every language
+		switch e.Op.Class() {
+		case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW, trace.ClassAcq:
+		default: // other events need not have a site or an object in every language
+			continue
 		}
 		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
-		if n++; seed%2 == 1 && n%3 == 0 && e.Site != 0 && e.Object != 0 && !slices.Contains(p.Interesting, e.Site) {
+		if n++; seed%2 == 1 && n%3 == 0 && e.Site != 0 && !slices.Contains(p.Interesting, e.Site) {
 			p.Interesting = append(p.Interesting, e.Site)
 		}
 	}
