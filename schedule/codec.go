@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 3
+const CodecVersion = 4
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -55,6 +55,15 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		return nil, fmt.Errorf("a plan cannot leave its process: %w: a bug in heddle", err)
 	}
 	m.Holds = encodeHolds(p.Holds)
+	if err := p.CheckWeights(); err != nil {
+		return nil, fmt.Errorf("a plan cannot leave its process: %w: a bug in heddle", err)
+	}
+	for _, w := range p.Weights {
+		m.Weights = append(m.Weights, uint32(w))
+	}
+	for _, s := range p.Interesting {
+		m.Interesting = append(m.Interesting, uint64(s))
+	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
@@ -113,6 +122,15 @@ func decodePlan(data []byte) (p Plan, err error) {
 		p.Points = append(p.Points, trace.Site(s))
 	}
 	if p.Holds, err = decodeHolds(m.Holds); err != nil {
+		return p, err
+	}
+	for _, w := range m.Weights {
+		p.Weights = append(p.Weights, int(w))
+	}
+	for _, s := range m.Interesting {
+		p.Interesting = append(p.Interesting, trace.Site(s))
+	}
+	if err := p.CheckWeights(); err != nil {
 		return p, err
 	}
 	return p, p.CheckHolds()

@@ -15,6 +15,8 @@ const (
 	Random Policy = abi.PolicyRandom // uniform among enabled threads, or mostly staying (Plan.Stay)
 	PCT    Policy = abi.PolicyPct    // priorities with change points (Burckhardt et al., ASPLOS'10)
 	POS    Policy = abi.PolicyPos    // partial order sampling (Yuan et al., CAV'18)
+	Walk   Policy = abi.PolicyWalk   // random by the threads' remaining events (Zhao et al., ASPLOS'25)
+	Delay  Policy = abi.PolicyDelay  // Fair, with delays at random points (Emmi et al., POPL'11)
 )
 
 // policies has a row per policy.
@@ -42,6 +44,20 @@ var policies = [...]struct {
 		describe:   func(p *Plan) string { return fmt.Sprintf("depth=%d length=%d", p.Depth, p.Length) },
 	},
 	POS: {name: "pos"},
+	Walk: {
+		name: "walk",
+		describe: func(p *Plan) string {
+			if len(p.Interesting) > 0 {
+				return fmt.Sprintf("interesting=%d", len(p.Interesting))
+			}
+			return ""
+		},
+	},
+	Delay: {
+		name:       "delay",
+		parameters: func(p *Plan) (uint32, uint32) { return uint32(p.Depth), uint32(p.Length) },
+		describe:   func(p *Plan) string { return fmt.Sprintf("delays=%d length=%d", p.Depth, p.Length) },
+	},
 }
 
 func (p Policy) String() string { return policies[p].name }
@@ -78,4 +94,19 @@ func (p *Plan) DescribePolicy() string {
 		s += fmt.Sprintf(" holds=%d", n)
 	}
 	return s
+}
+
+// CheckWeights returns an error if a plan's weights are not those of its threads, or are too large.
+func (p *Plan) CheckWeights() error {
+	if n := len(p.Weights); n != 0 && n != len(p.Threads) {
+		return fmt.Errorf("the plan has %d weights of %d threads", n, len(p.Threads))
+	}
+	all := 0
+	for _, w := range p.Weights {
+		if w < 0 || w > maxCount-all {
+			return fmt.Errorf("a weight of %d is out of range", w)
+		}
+		all += w
+	}
+	return nil
 }

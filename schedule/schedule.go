@@ -70,8 +70,13 @@ type Plan struct {
 
 	Policy Policy
 	Stay   float64 // Random: probability to stay with the running thread, 0 for plain
-	Depth  int     // PCT: bug depth d, d-1 change points, abi.ChangePoints of them at most
-	Length int     // PCT: estimated number of points k
+	Depth  int     // PCT: bug depth d, d-1 change points; Delay: delays; abi.ChangePoints of them at most
+	Length int     // PCT, Delay: estimated number of points k
+	// Walk: for each of Threads the number of interesting events of the thread and of all that it
+	// creates, directly or not; empty if not known. Interesting are the instructions whose events
+	// are; all events are, without any.
+	Weights     []int
+	Interesting []trace.Site
 
 	Points   []trace.Site // memory instructions that are scheduling points; Sites has those of holds, too
 	Holds    []Hold       // at most MaxHolds

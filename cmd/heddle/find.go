@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/suppress"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
@@ -24,6 +25,7 @@ type findCommand struct {
 	SimplifyTime *time.Duration `placeholder:"DURATION" help:"Simplify at most this long (otherwise half of --time, or 30 s without it). When nothing helps any more, a third of it is for showing that no schedule with fewer context switches fails, or finding one; 0 skips that, and leaves no bound but --time."`
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
+	Resume       bool           `help:"Continue the search that stopped at --time, --runs or Ctrl-C, if PROGRAM.search has one, and save it there when it stops again. Program and options must be the same but for --time, --runs and --jobs. Findings and races of the earlier part are not reported again."`
 	searchFlags
 	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`
@@ -63,6 +65,9 @@ func (c *findCommand) options() (engine.Options, error) {
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
 	}
+	if c.Resume && c.RacesFail {
+		return engine.Options{}, usage.Errorf("--resume does not go with --races-fail: races of the earlier part would not be reported")
+	}
 	processes, err := c.processes()
 	if err != nil {
 		return engine.Options{}, err
@@ -77,7 +82,7 @@ func (c *findCommand) options() (engine.Options, error) {
 		return opts, err
 	}
 	opts.Simplify.Processes = processes
-	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.Preemptions == nil {
+	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.bounds() == (strategy.Bounds{}) {
 		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
 		// of output, so no search with them is complete, and who asks for a number of executions gets it.
 		opts.Search = nil
@@ -86,6 +91,17 @@ func (c *findCommand) options() (engine.Options, error) {
 		opts.Stale = c.Stale
 	}
 	return opts, err
+}
+
+// shaping are the flags that a search must share with the one that it continues, besides those that the
+// engine compares.
+func (c *findCommand) shaping() any {
+	return struct {
+		Program     programFlags
+		Strategy    []string
+		Preemptions *int
+		Delays      *int
+	}{c.programFlags, c.Strategy, c.Preemptions, c.Delays}
 }
 
 // simplify returns the bounds of the simplification.
@@ -155,6 +171,13 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 		return nil, err
 	}
 	names := report.NewRunning(t.Modules)
+	var saved *resumption
+	if c.Resume {
+		if saved, opts.Resume, err = resumeFrom(c.Program.name()+".search", c.Program.words(), c.shaping()); err != nil {
+			return nil, err
+		}
+		opts.Save = saved.save
+	}
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 	opts.Untold = toolchain.Untold
@@ -165,6 +188,14 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	p := a.progress()
 	kept, found, err := corpus.Find(a.ctx, t, opts, corpus.Options{Dir: c.Corpus, Program: c.Program.name(), Prune: c.Prune}, p.find)
 	p.done()
+	if saved != nil {
+		switch {
+		case saved.saved:
+			found.Notes = append(found.Notes, fmt.Sprintf("the search is saved in %s after %s: heddle find --resume continues it", saved.name, wording.Count(found.Executions, "execution")))
+		case err == nil && found.Outcome != engine.Unfinished:
+			saved.ended()
+		}
+	}
 	if found.Finding == nil {
 		found.Notes = append(found.Notes, launch.OmittedNotes(t)...)
 	}

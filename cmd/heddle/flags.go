@@ -204,14 +204,20 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies: ${policies}, which otherwise take turns with feedback and race-directed, until dpor finishes the search if the program is small; or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
-	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end."`
+	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies, which take turns: ${policies} (by default all but delay, with feedback and race-directed, until dpor finishes the search if the program is small); or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
+	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end; with --strategy dpor only some of those that are equivalent."`
+	Delays      *int     `placeholder:"N" help:"Execute all schedules with at most N delays, by strategy delay, and then end."`
 	earlyFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
 	MaxSteps        int      `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	NoSimplify      bool     `help:"Do not simplify the trace."`
 	Ignore          []string `placeholder:"FINDING|FILE" predictor:"file" sep:"none" help:"Pass over a finding: do not end the search at it, count it, and do not let it change the exit status. FINDING is its key, as heddle prints it; FILE is a trace that shows it, or a text file with a key on each line. Can be repeated."`
 	All             bool     `help:"Go on after a finding until the search ends for another reason, and report every distinct one, each with its own trace."`
+}
+
+// bounds are those of an exhaustive search.
+func (f searchFlags) bounds() strategy.Bounds {
+	return strategy.Bounds{Preemptions: f.Preemptions, Delays: f.Delays}
 }
 
 // options returns the options of a search that the flags set.
@@ -225,7 +231,7 @@ func (f searchFlags) options() (engine.Options, error) {
 	if opts.Ignore, err = ignore.Keys(f.Ignore); err != nil {
 		return opts, err
 	}
-	if opts.Search, err = strategy.ParseSearch(f.Strategy, f.Preemptions); err != nil {
+	if opts.Search, err = strategy.ParseSearch(f.Strategy, f.bounds()); err != nil {
 		return opts, usage.Wrap(err)
 	}
 	return opts, nil

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 10
+	AbiVersion      = 11
 	PointsVersion   = 7
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -320,6 +320,8 @@ const (
 	PolicyRandom = 1
 	PolicyPct    = 2
 	PolicyPos    = 3
+	PolicyWalk   = 4
+	PolicyDelay  = 5
 )
 
 // enum hd_script_mode
@@ -398,7 +400,7 @@ const (
 	HoldNot     = 8
 )
 
-// Plan is struct hd_plan, 104 bytes.
+// Plan is struct hd_plan, 112 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -419,12 +421,14 @@ type Plan struct {
 	MaxAccesses  uint64 // offset 80
 	WatchBudget  uint64 // offset 88
 	Nholds       uint32 // offset 96
-	PadHolds     uint32 // offset 100
+	Nweights     uint32 // offset 100
+	Ninteresting uint32 // offset 104
+	PadWeights   uint32 // offset 108
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 104
+	SizeofPlan               = 112
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -444,7 +448,9 @@ const (
 	OffsetofPlanMaxAccesses  = 80
 	OffsetofPlanWatchBudget  = 88
 	OffsetofPlanNholds       = 96
-	OffsetofPlanPadHolds     = 100
+	OffsetofPlanNweights     = 100
+	OffsetofPlanNinteresting = 104
+	OffsetofPlanPadWeights   = 108
 )
 
 // enum hd_record

@@ -13,7 +13,7 @@ import (
 // limit + 1 where it did not within limit.
 func executionsUntil(t *testing.T, program simprog.Program, seeds uint64, limit int, names ...string) (all []int) {
 	t.Helper()
-	search, err := strategy.ParseSearch(names, nil)
+	search, err := strategy.ParseSearch(names, strategy.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

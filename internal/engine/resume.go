@@ -14,7 +14,7 @@ import (
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
 // reader would continue with a different search.
-const resumeVersion = 3
+const resumeVersion = 4
 
 // savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {
@@ -28,6 +28,8 @@ type savedSearch struct {
 	// Aside are the findings set aside, by key, with their numbers of executions.
 	Aside map[string]int `json:"aside,omitempty"`
 	Hung  bool           `json:"hung,omitempty"`
+	// External says that an execution depended on external nondeterminism.
+	External bool `json:"external,omitempty"`
 }
 
 // savedOptions are the options that shape plans and are not in strategy.Setting.
@@ -59,7 +61,7 @@ func (s *search) save() ([]byte, error) {
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: s.flight.tag - uint64(len(flight)), Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
-		Aside:  s.aside.executions, Hung: s.aside.hung,
+		Aside:  s.aside.executions, Hung: s.aside.hung, External: s.external,
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -107,6 +109,7 @@ func (s *search) resume(data []byte) error {
 		s.aside.executions[k] = n
 	}
 	s.aside.hung = in.Hung
+	s.external = in.External
 	return nil
 }
 

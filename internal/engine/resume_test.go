@@ -91,6 +91,7 @@ func TestResume(t *testing.T) {
 		"reads-from":    func(s strategy.Setting) strategy.Strategy { return strategy.NewFeedback(s) },
 		"ctrigger":      func(s strategy.Setting) strategy.Strategy { return strategy.NewCTrigger(s) },
 		"race-directed": func(s strategy.Setting) strategy.Strategy { return strategy.NewRaceDirected(s) },
+		"surw":          func(s strategy.Setting) strategy.Strategy { return strategy.NewSURW(s) },
 	} {
 		for _, program := range []simprog.Program{simprog.TwoStage(), simprog.LostUpdate(3), crossing(3)} {
 			if name == "chess" && program.Name != "crossing-3" {

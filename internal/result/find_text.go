@@ -126,7 +126,7 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 	}
 	bounded := ""
 	if c.Preemptions >= 0 {
-		bounded = " with at most " + wording.Count(c.Preemptions, "preemption")
+		bounded = " with at most " + c.Bound()
 	}
 	switch {
 	case !c.Complete && len(c.Missing) == 0 && !c.Fair:
@@ -147,6 +147,8 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 		head, limits = "without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees"
 	}
 	switch {
+	case c.Reduced && bounded != "":
+		fmt.Fprintf(w, "complete up to %s: each state that a thread reaches with them was reached, in %s", c.Bound(), wording.Count(c.Executions, "execution"))
 	case c.Reduced:
 		fmt.Fprintf(w, "%s %s of %s executed", head, wording.Thousands(c.Behaviours), wording.Count(c.Behaviours, "behaviour"))
 	case c.Fair:

@@ -109,7 +109,7 @@ func (out *Test) sums() string {
 		switch c := out.Coverage; {
 		case c == nil || !c.Complete:
 		case c.Preemptions >= 0:
-			parts = append(parts, "complete up to "+wording.Count(c.Preemptions, "preemption"))
+			parts = append(parts, "complete up to "+c.Bound())
 		default:
 			parts = append(parts, "complete")
 		}

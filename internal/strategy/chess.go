@@ -15,6 +15,13 @@ import (
 // Checking", PLDI 2008, algorithm 1. A plan is a prefix of decisions, followed strictly, and from
 // there the policy that does not preempt.
 //
+// With delays the cost of a schedule is not its number of preemptions but of delays: delay-bounded
+// scheduling (Emmi, Qadeer, Rakamarić, "Delay-Bounded Scheduling", POPL 2011, §3). The deterministic
+// scheduler is the policy that does not preempt, and a delay passes over the thread that it has chosen,
+// to the next enabled one in order of creation, and round. A schedule that chooses the k-th thread after
+// the scheduler's costs k delays. The number of schedules with d delays in an execution of n decisions is
+// at most the sum of C(n+i-1, i) for i up to d, whatever the number of threads.
+//
 // There is no partial-order reduction. A reduced search keeps one of several equivalent executions,
 // and that one may have more preemptions than another, so sleep sets are unsound under a bound
 // (Coons, Musuvathi, McKinley, OOPSLA 2013, §3).
@@ -36,27 +43,29 @@ type CHESS struct {
 // chessState is what MarshalBinary saves.
 type chessState struct {
 	enumeration
-	// Bound is the largest number of preemptions to explore; negative for any.
-	Bound int `json:"bound"`
-	// Frontier holds the branches that have not been planned, by their preemptions; Flying are those
+	// Bound is the largest cost to explore; negative for any. The cost of a schedule is its number of
+	// preemptions, or of delays.
+	Bound  int  `json:"bound"`
+	Delays bool `json:"delays,omitempty"`
+	// Frontier holds the branches that have not been planned, by their cost; Flying are those
 	// in flight, by Request.Key.
 	Frontier map[int][]*branch `json:"frontier"`
 	Flying   map[int]*branch   `json:"flying"`
 	Keys     int               `json:"keys"`
 	Started  bool              `json:"started"`
-	// Executions are those made; those with more preemptions than the last complete bound are among
+	// Executions are those made, by cost; those that cost more than the last complete bound are among
 	// them.
 	Executions map[int]int `json:"executions"`
-	Beyond     bool        `json:"beyond"` // there are schedules with more preemptions than Bound
+	Beyond     bool        `json:"beyond"` // there are schedules that cost more than Bound
 	Oldest     int         `json:"oldest"` // keys up to this one belong to an earlier set of scheduling points
 }
 
 // branch is a prefix of decisions that no execution has had yet.
 type branch struct {
-	Prefix      []schedule.Step `json:"s,omitempty"` // shared with other branches of the same execution
-	Step        schedule.Step   `json:"n"`           // the decision after it; none for the root
-	Preemptions int             `json:"p"`
-	Root        bool            `json:"r,omitempty"`
+	Prefix []schedule.Step `json:"s,omitempty"` // shared with other branches of the same execution
+	Step   schedule.Step   `json:"n"`           // the decision after it; none for the root
+	Cost   int             `json:"p"`
+	Root   bool            `json:"r,omitempty"`
 	// Variant means that Step is another result of an operation whose first one was explored, and
 	// with it the question which others there are.
 	Variant bool `json:"v,omitempty"`
@@ -84,6 +93,13 @@ func NewCHESS(s Setting, bound int) *CHESS {
 	return c
 }
 
+// NewDelays returns a search of all schedules with at most bound delays; negative means any number.
+func NewDelays(s Setting, bound int) *CHESS {
+	c := NewCHESS(s, bound)
+	c.state.Delays = true
+	return c
+}
+
 // restart forgets all branches, and makes the first execution the only one. Executions in flight do
 // not count.
 func (c *CHESS) restart() {
@@ -93,10 +109,14 @@ func (c *CHESS) restart() {
 }
 
 func (c *CHESS) String() string {
-	if c.state.Bound >= 0 {
-		return fmt.Sprintf("chess preemptions=%d", c.state.Bound)
+	name, cost := "chess", "preemptions"
+	if c.state.Delays {
+		name, cost = "delay", "delays"
 	}
-	return "chess"
+	if c.state.Bound >= 0 {
+		return fmt.Sprintf("%s %s=%d", name, cost, c.state.Bound)
+	}
+	return name
 }
 
 // Stage implements Strategy. A round begins when the scheduling points grow.
@@ -113,8 +133,8 @@ func (c *CHESS) UnmarshalBinary(data []byte) error {
 	if err := strict(data, &s); err != nil {
 		return err
 	}
-	if s.Bound != c.state.Bound {
-		return fmt.Errorf("it explores up to %d preemptions, and this search up to %d: give the same --preemptions", s.Bound, c.state.Bound)
+	if s.Bound != c.state.Bound || s.Delays != c.state.Delays {
+		return fmt.Errorf("it explores schedules by another bound (%d, now %d): give the same --preemptions or --delays", s.Bound, c.state.Bound)
 	}
 	c.state = s
 	if c.state.Frontier == nil {
@@ -129,7 +149,7 @@ func (c *CHESS) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// bound returns the fewest preemptions of a branch that has not been observed; ok is false if all have
+// bound returns the least cost of a branch that has not been observed; ok is false if all have
 // been observed.
 func (s *chessState) bound() (least int, ok bool) {
 	for _, n := range slices.Collect(maps.Keys(s.Frontier)) {
@@ -138,8 +158,8 @@ func (s *chessState) bound() (least int, ok bool) {
 		}
 	}
 	for _, b := range s.Flying {
-		if !ok || b.Preemptions < least {
-			least, ok = b.Preemptions, true
+		if !ok || b.Cost < least {
+			least, ok = b.Cost, true
 		}
 	}
 	return least, ok
@@ -150,7 +170,7 @@ func (s *chessState) bound() (least int, ok bool) {
 func (c *CHESS) Coverage() (Coverage, bool) {
 	s := &c.state
 	least, more := s.bound()
-	out := Coverage{Preemptions: s.Bound, Behaviours: len(s.Seen), Fair: s.Unfair, Missing: s.Missing}
+	out := Coverage{Preemptions: s.Bound, Delays: s.Delays, Behaviours: len(s.Seen), Fair: s.Unfair, Missing: s.Missing}
 	switch {
 	case !s.Started || more && least == 0:
 		return out, false
@@ -212,7 +232,7 @@ func (c *CHESS) Observe(o *Observation) {
 			s.miss(unknownStep)
 			return
 		}
-		s.Frontier[of.Preemptions] = append(s.Frontier[of.Preemptions], of)
+		s.Frontier[of.Cost] = append(s.Frontier[of.Cost], of)
 		return
 	}
 	if s.raced(o) {
@@ -233,10 +253,10 @@ func (c *CHESS) Observe(o *Observation) {
 		b.Known = nil
 	} else if r.untold && len(s.Missing) == 0 {
 		prefix, last := r.probe()
-		s.Frontier[b.Preemptions] = append(s.Frontier[b.Preemptions], &branch{Prefix: prefix, Step: last, Preemptions: b.Preemptions, Of: b})
+		s.Frontier[b.Cost] = append(s.Frontier[b.Cost], &branch{Prefix: prefix, Step: last, Cost: b.Cost, Of: b})
 		return
 	}
-	s.Executions[b.Preemptions]++
+	s.Executions[b.Cost]++
 	c.branches(r, b)
 }
 
@@ -253,13 +273,17 @@ func (c *CHESS) branches(r *recorded, b *branch) {
 		}
 		steps[i] = x.step
 		add := func(step schedule.Step, variant bool) {
-			n := b.Preemptions
+			n := b.Cost
 			t := int(step.Thread)
-			if !variant && last >= 0 && t != last && x.thread() == last && slices.Contains(x.enabled, last) && !x.yields {
+			if s.Delays {
+				if !variant {
+					n += x.delays(t)
+				}
+			} else if !variant && last >= 0 && t != last && x.thread() == last && slices.Contains(x.enabled, last) && !x.yields {
 				n++
 			}
 			if s.Bound < 0 || n <= s.Bound {
-				s.Frontier[n] = append(s.Frontier[n], &branch{Prefix: steps[:i:i], Step: step, Preemptions: n, Variant: variant})
+				s.Frontier[n] = append(s.Frontier[n], &branch{Prefix: steps[:i:i], Step: step, Cost: n, Variant: variant})
 			} else {
 				s.Beyond = true
 			}
@@ -283,6 +307,12 @@ func (c *CHESS) branches(r *recorded, b *branch) {
 		}
 		f.step(x, r, i)
 	}
+}
+
+// delays returns how many threads the deterministic scheduler passes over to choose thread t instead of the
+// decision's own: 1 for the next one enabled in order of creation, and round.
+func (x *decision) delays(t int) int {
+	return (slices.Index(x.created, t) - slices.Index(x.created, x.thread()) + len(x.created)) % len(x.created)
 }
 
 // fairness is the state of the fair scheduler: thread t waits for u if (t, u) is in its relation P

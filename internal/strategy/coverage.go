@@ -4,16 +4,19 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // Coverage is what an exhaustive search has enumerated.
 type Coverage struct {
 	// Complete means that nothing is left to execute: all schedules with at most Preemptions
-	// preemptions, or of every behaviour of the program one, if that is negative. It is never set if
-	// Missing is not empty.
+	// preemptions, or of every behaviour of the program one, if that is negative. With both a bound and
+	// Reduced, the executions reach every state that a thread reaches in a schedule within the bound. It
+	// is never set if Missing is not empty.
 	Complete    bool `json:"complete"`
 	Preemptions int  `json:"preemptions"`
+	Delays      bool `json:"delays,omitempty"` // Preemptions counts delays instead: schedules with at most so many
 	// Executions are those of the enumeration, and Behaviours is the number of their behaviours, by
 	// schedule.Outcome.Signature. Redundant executions, which are equivalent to one of them, and
 	// those made with a smaller set of scheduling points do not count.
@@ -28,6 +31,14 @@ type Coverage struct {
 	Fair bool `json:"fair,omitempty"`
 	// Missing says why executions may exist that the search does not enumerate.
 	Missing []string `json:"missing,omitempty"`
+}
+
+// Bound returns the bound in words: "2 preemptions".
+func (c *Coverage) Bound() string {
+	if c.Delays {
+		return wording.Count(c.Preemptions, "delay")
+	}
+	return wording.Count(c.Preemptions, "preemption")
 }
 
 // Exhaustive is a Strategy that can say what it has enumerated.

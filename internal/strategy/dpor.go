@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -56,6 +57,10 @@ type dporState struct {
 	Ask   []int           `json:"ask,omitempty"`
 	Known []waiter        `json:"known,omitempty"`
 	Asked bool            `json:"asked,omitempty"`
+	// Bound is the largest number of preemptions; negative for any. Beyond means that a decision was
+	// left out because of it.
+	Bound  int  `json:"bound"`
+	Beyond bool `json:"beyond,omitempty"`
 }
 
 // dporNode is a state of the program: the one before the decision with its index.
@@ -74,6 +79,10 @@ type dporNode struct {
 	Blocked bool            `json:"b,omitempty"`
 	// Tried are the other ways of performing the step, which are known once it has been performed.
 	Tried bool `json:"v,omitempty"`
+	// With a bound: the preemptions before the decision, and the thread that goes on unless it is
+	// preempted, or -1.
+	Cost  int `json:"p,omitempty"`
+	Stays int `json:"l,omitempty"`
 }
 
 // continuation is what is to be explored at a node: a step, and what follows it.
@@ -95,11 +104,16 @@ func sleeps(z []sleeper, thread int) bool {
 // NewDPOR returns a search of all behaviours.
 func NewDPOR(s Setting) *DPOR {
 	d := &DPOR{setting: s}
-	d.state.Points = s.Points
+	d.state.Points, d.state.Bound = s.Points, -1
 	return d
 }
 
-func (d *DPOR) String() string { return "dpor" }
+func (d *DPOR) String() string {
+	if d.bounded() {
+		return fmt.Sprintf("dpor preemptions=%d", d.state.Bound)
+	}
+	return "dpor"
+}
 
 // Stage implements Strategy. A round begins when the scheduling points grow.
 func (d *DPOR) Stage() Stage {
@@ -115,6 +129,9 @@ func (d *DPOR) UnmarshalBinary(data []byte) error {
 	if err := strict(data, &s); err != nil {
 		return err
 	}
+	if s.Bound != d.state.Bound {
+		return fmt.Errorf("it explores up to %d preemptions, and this search up to %d: give the same --preemptions", s.Bound, d.state.Bound)
+	}
 	d.state = s
 	d.flying = s.Planned > 0
 	return nil
@@ -123,8 +140,12 @@ func (d *DPOR) UnmarshalBinary(data []byte) error {
 // Coverage implements Exhaustive.
 func (d *DPOR) Coverage() (Coverage, bool) {
 	s := &d.state
+	bound := -1
+	if s.Beyond {
+		bound = s.Bound
+	}
 	return Coverage{
-		Complete: s.Done && len(s.Missing) == 0 && !s.Unfair, Preemptions: -1, Executions: s.Executions, Behaviours: len(s.Seen), Redundant: s.Redundant,
+		Complete: s.Done && len(s.Missing) == 0 && !s.Unfair, Preemptions: bound, Executions: s.Executions, Behaviours: len(s.Seen), Redundant: s.Redundant,
 		Reduced: true, Fair: s.Unfair, Missing: s.Missing,
 	}, s.Started
 }
@@ -170,7 +191,7 @@ func (d *DPOR) Observe(o *Observation) {
 	}
 	if s.raced(o) {
 		// Another space: its executions are those of the program with more scheduling points.
-		s.Stack, s.Executions, s.Redundant = nil, 0, 0
+		s.Stack, s.Executions, s.Redundant, s.Beyond = nil, 0, 0, false
 		s.Known, s.Asked = nil, false
 		s.Started = true
 		return
@@ -259,10 +280,13 @@ func (d *DPOR) extend(r *recorded, from int) {
 		x := &r.decisions[i]
 		if i == len(s.Stack) {
 			n := &dporNode{Enabled: x.enabled}
-			if i > 0 {
+			if i > 0 && !d.bounded() {
 				n.Sleep = s.Stack[i-1].wakes()
 			}
 			s.Stack = append(s.Stack, n)
+			if d.bounded() {
+				d.pay(i, x)
+			}
 		}
 		n := s.Stack[i]
 		if sleeps(n.Sleep, x.thread()) {
@@ -340,6 +364,12 @@ func (d *DPOR) race(r *recorded, i, me int, uses footprint) []int32 {
 	clock[me] = at(base, me) + 1
 	free := i < len(r.decisions) && r.decisions[i].free
 	for n, j := range racing {
+		if d.bounded() {
+			if d.reversible(r, j, i, me, previous) {
+				d.precede(r, j, me)
+			}
+			continue
+		}
 		// What comes between two operations reverses with it, unless it enabled the second.
 		if slices.ContainsFunc(racing[:n], func(k int) bool {
 			return d.after(s.Stack[k].Clock, j) && (free || k > previous && slices.Contains(r.decisions[k].enabled, me))
@@ -474,6 +504,12 @@ func (d *DPOR) ends(r *recorded) {
 	}
 	n := s.Stack[last]
 	for _, t := range n.Enabled {
+		if d.bounded() {
+			if t != int(n.Step.Thread) && r.kills(t) {
+				d.precede(r, last, t)
+			}
+			continue
+		}
 		if t != int(n.Step.Thread) && !n.has(t) && r.kills(t) {
 			n.Uses = everything
 			d.add(r, last, t)

@@ -22,6 +22,7 @@ type searched struct {
 	endings    map[string]int
 	signatures map[uint64]int
 	executions int
+	longest    int // decisions of an execution
 	coverage   strategy.Coverage
 	done       bool
 }
@@ -80,11 +81,19 @@ func ending(o *schedule.Outcome) string {
 // waiter. It knows nothing of strategies.
 func enumerate(t testing.TB, program simprog.Program, points []trace.Site, bound, most int) *searched {
 	t.Helper()
+	return enumerateBy(t, program, points, bound, most, false)
+}
+
+// enumerateBy is enumerate, with a bound on delays instead if delays is set: the number of enabled
+// threads that are passed over, in order of creation and round, from the one that the fair policy chooses.
+func enumerateBy(t testing.TB, program simprog.Program, points []trace.Site, bound, most int, delays bool) *searched {
+	t.Helper()
 	target := simprog.New(program)
 	out := &searched{schedules: map[string]int{}, endings: map[string]int{}, signatures: map[uint64]int{}}
 	type prefix struct {
 		steps   []schedule.Step
 		threads []trace.Thread
+		delays  int
 	}
 	todo := []prefix{{}}
 	for len(todo) > 0 {
@@ -104,6 +113,7 @@ func enumerate(t testing.TB, program simprog.Program, points []trace.Site, bound
 		out.executions++
 		tr := o.Trace
 		steps := schedule.ScriptOf(tr)
+		out.longest = max(out.longest, len(steps))
 		out.schedules[schedule.Format(steps, tr.Threads)]++
 		out.endings[ending(&o)]++
 		out.signatures[o.Signature]++
@@ -115,8 +125,17 @@ func enumerate(t testing.TB, program simprog.Program, points []trace.Site, bound
 				if i > 0 && tr.Events[i-1].Thread != s.Thread && e.Enabled.Has(tr.Events[i-1].Thread) {
 					n++
 				}
+				late := p.delays
+				if delays {
+					for id := e.Thread; id != s.Thread; {
+						if id = (id + 1) % trace.ThreadID(len(tr.Threads)); e.Enabled.Has(id) {
+							late++
+						}
+					}
+					n = late
+				}
 				if bound < 0 || n <= bound {
-					todo = append(todo, prefix{append(slices.Clip(steps[:i]), s), tr.Threads})
+					todo = append(todo, prefix{append(slices.Clip(steps[:i]), s), tr.Threads, late})
 				}
 			}
 			if e.Op == trace.OpCondSignal && i >= len(p.steps)-1 && (i >= len(p.steps) || p.steps[i].Wake < 0) {
@@ -331,13 +350,123 @@ func TestCHESS(t *testing.T) {
 	}
 }
 
+// TestDelays: with a bound on delays the search executes exactly the schedules that brute force finds,
+// each once, and no more than the bound on their number: an execution of n decisions has
+// C(n+i-1, i) ways to spend i delays.
+func TestDelays(t *testing.T) {
+	t.Parallel()
+	const most = 1000
+	programs, executions, unbounded := 0, [4]int{}, 0
+	for seed := uint64(0); programs < 40 && seed < 1000; seed++ {
+		program := randomProgram(seed)
+		c := strategy.NewDelays(strategy.Setting{Seed: 1}, -1)
+		all := execute(t, c, program, most)
+		if !all.done {
+			continue
+		}
+		programs++
+		at := points(c)
+		if want := enumerate(t, program, at, -1, most); !maps.Equal(all.schedules, want.schedules) {
+			t.Fatalf("%s: %d schedules, want %d", program.Name, len(all.schedules), len(want.schedules))
+		}
+		unbounded += len(all.schedules)
+		for bound := range 4 {
+			want := enumerateBy(t, program, at, bound, most, true)
+			got := execute(t, strategy.NewDelays(strategy.Setting{Seed: 1, Points: at}, bound), program, most, at...)
+			if !maps.Equal(got.schedules, want.schedules) {
+				t.Fatalf("%s: bound %d: %d schedules, want %d", program.Name, bound, len(got.schedules), len(want.schedules))
+			}
+			v := got.coverage
+			if !v.Complete || !v.Delays || v.Executions != len(want.schedules) || v.Preemptions != bound && v.Preemptions != -1 ||
+				v.Preemptions == -1 && len(want.schedules) != len(all.schedules) {
+				t.Fatalf("%s: bound %d: %+v, want %d", program.Name, bound, v, len(want.schedules))
+			}
+			ways := 1
+			for i, paths := 1, 1; i <= bound; i++ {
+				paths = paths * (want.longest + i - 1) / i
+				ways += paths
+			}
+			// Each of them has as many variants as its signals have waiters.
+			if !signals(want) && len(want.schedules) > ways {
+				t.Errorf("%s: bound %d: %d schedules of %d decisions, want at most %d", program.Name, bound, len(want.schedules), want.longest, ways)
+			}
+			executions[bound] += len(want.schedules)
+		}
+	}
+	t.Logf("%d programs: %d schedules; with 0 to 3 delays %v", programs, unbounded, executions)
+	if programs < 40 || executions[0] >= executions[1] || executions[1] >= executions[2] || executions[2] >= executions[3] || executions[3] >= unbounded {
+		t.Errorf("%d programs, %d and %v schedules", programs, unbounded, executions)
+	}
+}
+
+// signals reports whether a schedule wakes a thread, which it could have done in several ways.
+func signals(s *searched) bool {
+	for schedule := range s.schedules {
+		if strings.Contains(schedule, "signal") {
+			return true
+		}
+	}
+	return false
+}
+
+// TestBoundedDPOR: the search with both a bound and reduction reaches every ending, with what each
+// thread has read, that brute force reaches under the bound, and no other; in fewer executions.
+func TestBoundedDPOR(t *testing.T) {
+	t.Parallel()
+	const most = 1500
+	programs, all, reduced := [4]int{}, [4]int{}, [4]int{}
+	wider := 0
+	for seed := uint64(0); programs[0] < 100 && seed < 3000; seed++ {
+		program := randomProgram(seed)
+		first := strategy.NewBoundedDPOR(strategy.Setting{Seed: 1}, 3)
+		if !execute(t, first, program, most).done {
+			continue
+		}
+		at := points(first)
+		counted := enumerate(t, program, at, 3, most)
+		if counted == nil {
+			continue
+		}
+		for bound := range 4 {
+			want := enumerate(t, program, at, bound, most)
+			got := execute(t, strategy.NewBoundedDPOR(strategy.Setting{Seed: 1, Points: at}, bound), program, most, at...)
+			if !got.done {
+				t.Fatalf("%s: bound %d: not done after %d executions of %d", program.Name, bound, got.executions, want.executions)
+			}
+			c := got.coverage
+			if !c.Complete || !c.Reduced || c.Preemptions != bound && c.Preemptions != -1 {
+				t.Fatalf("%s: bound %d: %+v", program.Name, bound, c)
+			}
+			if g, w := reached(got.endings), reached(want.endings); !slices.Equal(g, w) {
+				t.Fatalf("%s: bound %d: reached %d endings of %d:\n%q\n%q", program.Name, bound, len(g), len(w), g, w)
+			}
+			for s := range got.schedules {
+				if want.schedules[s] == 0 {
+					t.Fatalf("%s: bound %d: an execution is beyond the bound", program.Name, bound)
+				}
+			}
+			programs[bound]++
+			all[bound], reduced[bound] = all[bound]+want.executions, reduced[bound]+c.Executions
+			if len(want.signatures) > len(got.signatures) {
+				wider++
+			}
+		}
+	}
+	t.Logf("%d programs: with 0 to 3 preemptions %v schedules, %v executions with reduction; fewer behaviours in %d searches", programs[0], all, reduced, wider)
+	if programs[0] < 100 || reduced[1] >= all[1] || reduced[2] >= all[2] || reduced[3] >= all[3] {
+		t.Errorf("%d programs: %v schedules, %v executions", programs, all, reduced)
+	}
+}
+
 // TestExhaustiveResume: a search that is saved after any execution, with its plan in flight, makes
 // the same executions as one that is not.
 func TestExhaustiveResume(t *testing.T) {
 	program := simprog.LockedUpdate(2)
 	for name, make := range map[string]func(strategy.Setting) strategy.Strategy{
-		"dpor":  func(s strategy.Setting) strategy.Strategy { return strategy.NewDPOR(s) },
-		"chess": func(s strategy.Setting) strategy.Strategy { return strategy.NewCHESS(s, 2) },
+		"dpor":         func(s strategy.Setting) strategy.Strategy { return strategy.NewDPOR(s) },
+		"bounded dpor": func(s strategy.Setting) strategy.Strategy { return strategy.NewBoundedDPOR(s, 2) },
+		"chess":        func(s strategy.Setting) strategy.Strategy { return strategy.NewCHESS(s, 2) },
+		"delay":        func(s strategy.Setting) strategy.Strategy { return strategy.NewDelays(s, 2) },
 	} {
 		setting := strategy.Setting{Seed: 1}
 		want := execute(t, make(setting), program, 5000)

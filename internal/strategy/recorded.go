@@ -36,6 +36,7 @@ func (d *directory) number(t *trace.Thread) int {
 type decision struct {
 	step    schedule.Step
 	enabled []int
+	created []int // those of enabled, in the order in which this execution created them
 	uses    footprint
 	// others are the other ways to perform the operation in this state: another thread to wake,
 	// another case of a select to try first.
@@ -126,6 +127,7 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 				x.enabled = append(x.enabled, int(n))
 			}
 		}
+		x.created = slices.Clone(x.enabled)
 		slices.Sort(x.enabled)
 		if e.Op == trace.OpYield || e.Op == trace.OpGosched || e.Flags&trace.FlagForced != 0 {
 			x.yields, r.unfair = true, true

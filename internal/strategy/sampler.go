@@ -40,9 +40,12 @@ func (s Seen) points() int {
 // Samplers returns the samplers of a default search, in the order of their turns.
 func Samplers() []Sampler { return []Sampler{Random{}, PCT{}, Stay{}, POS{}} }
 
-// Names returns the names that Parse accepts, in the order of Samplers.
+// others are samplers that a default search does not use.
+func others() []Sampler { return []Sampler{Delays{}} }
+
+// Names returns the names that Parse accepts, in the order of Samplers, and then the others.
 func Names() (names []string) {
-	for _, s := range Samplers() {
+	for _, s := range slices.Concat(Samplers(), others()) {
 		names = append(names, s.String())
 	}
 	return names
@@ -50,7 +53,7 @@ func Names() (names []string) {
 
 // Parse is the inverse of String for the samplers of this package.
 func Parse(name string) (Sampler, error) {
-	for _, s := range Samplers() {
+	for _, s := range slices.Concat(Samplers(), others()) {
 		if s.String() == name {
 			return s, nil
 		}
@@ -58,34 +61,74 @@ func Parse(name string) (Sampler, error) {
 	return nil, fmt.Errorf("unknown strategy %q; want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// searches are the strategies that are not samplers, by name. preemptions is CHESS's bound, negative
-// for none.
-var searches = map[string]func(s Setting, preemptions int) Strategy{
-	"chess":         func(s Setting, preemptions int) Strategy { return NewCHESS(s, preemptions) },
-	"ctrigger":      func(s Setting, _ int) Strategy { return NewCTrigger(s) },
-	"dpor":          func(s Setting, _ int) Strategy { return NewDPOR(s) },
-	"feedback":      func(s Setting, _ int) Strategy { return NewFeedback(s) },
-	"race-directed": func(s Setting, _ int) Strategy { return NewRaceDirected(s) },
+// Bounds limit an exhaustive search; nil means no bound.
+type Bounds struct {
+	Preemptions *int // of chess and dpor
+	Delays      *int // of delay
+}
+
+// searches are the strategies that are not samplers, by name.
+var searches = map[string]func(s Setting, b Bounds) Strategy{
+	"chess":    func(s Setting, b Bounds) Strategy { return NewCHESS(s, bound(b.Preemptions)) },
+	"ctrigger": func(s Setting, _ Bounds) Strategy { return NewCTrigger(s) },
+	"dpor": func(s Setting, b Bounds) Strategy {
+		if b.Preemptions != nil {
+			return NewBoundedDPOR(s, *b.Preemptions)
+		}
+		return NewDPOR(s)
+	},
+	"feedback":      func(s Setting, _ Bounds) Strategy { return NewFeedback(s) },
+	"race-directed": func(s Setting, _ Bounds) Strategy { return NewRaceDirected(s) },
+	"surw":          func(s Setting, _ Bounds) Strategy { return NewSURW(s) },
+	"urw":           func(s Setting, _ Bounds) Strategy { return NewURW(s) },
+}
+
+// bound returns a bound as CHESS takes it: negative for none.
+func bound(n *int) int {
+	if n == nil {
+		return -1
+	}
+	return *n
 }
 
 // SearchNames returns the names that ParseSearch accepts: those of the samplers first.
 func SearchNames() []string { return append(Names(), slices.Sorted(maps.Keys(searches))...) }
 
+// imply returns the names, or without any that of the strategy that a bound is for. It fails if a bound
+// is invalid or the named strategies do not have it.
+func (b *Bounds) imply(names []string) ([]string, error) {
+	for _, x := range []struct {
+		flag  string
+		bound *int
+		of    []string // the strategies that take it; the first one is implied
+	}{
+		{"--preemptions", b.Preemptions, []string{"chess", "dpor"}},
+		{"--delays", b.Delays, []string{"delay"}},
+	} {
+		switch {
+		case x.bound == nil:
+		case *x.bound < 0:
+			return nil, fmt.Errorf("invalid %s %d: want 0 or more", x.flag, *x.bound)
+		case len(names) == 0:
+			names = x.of[:1]
+		case len(names) != 1 || !slices.Contains(x.of, names[0]):
+			return nil, fmt.Errorf("%s bounds the strategy %s, and not %s", x.flag, strings.Join(x.of, " or "), strings.Join(names, ", "))
+		}
+	}
+	return names, nil
+}
+
 // ParseSearch returns the constructor of the search with these names: a Portfolio of the named
 // samplers; the one strategy of that name that is not a sampler; or, without a name, a Finishing with
-// a Portfolio of all samplers. preemptions is CHESS's bound, and selects CHESS; nil means no bound.
-func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, error) {
-	bound := -1
-	if preemptions != nil {
-		bound = *preemptions
-		switch {
-		case bound < 0:
-			return nil, fmt.Errorf("invalid --preemptions %d: want 0 or more", bound)
-		case len(names) == 0:
-			names = []string{"chess"}
-		case len(names) != 1 || names[0] != "chess":
-			return nil, fmt.Errorf("--preemptions bounds the strategy chess, and not %s", strings.Join(names, ", "))
-		}
+// a Portfolio of all samplers. A bound on preemptions selects CHESS unless the name is dpor, and one on
+// delays selects the enumeration of such schedules, which the name delay samples without one.
+func ParseSearch(names []string, bounds Bounds) (func(Setting) Strategy, error) {
+	names, err := bounds.imply(names)
+	if err != nil {
+		return nil, err
+	}
+	if n := bounds.Delays; n != nil {
+		return func(s Setting) Strategy { return NewDelays(s, *n) }, nil
 	}
 	if len(names) == 0 {
 		return func(s Setting) Strategy { return NewFinishing(s, NewPortfolio(s)) }, nil
@@ -95,7 +138,7 @@ func ParseSearch(names []string, preemptions *int) (func(Setting) Strategy, erro
 			if len(names) > 1 {
 				return nil, fmt.Errorf("strategy %q does not take turns with others: name it alone", name)
 			}
-			return func(s Setting) Strategy { return search(s, bound) }, nil
+			return func(s Setting) Strategy { return search(s, bounds) }, nil
 		}
 	}
 	var samplers []Sampler

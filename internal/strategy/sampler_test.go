@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	_, err := Parse("chess")
-	if err == nil || err.Error() != `unknown strategy "chess"; want one of random, pct, stay, pos` {
+	if err == nil || err.Error() != `unknown strategy "chess"; want one of random, pct, stay, pos, delay` {
 		t.Errorf("Parse of an unknown name: %v", err)
 	}
 }
@@ -131,8 +131,9 @@ func TestParseSearch(t *testing.T) {
 	}{
 		{nil, "portfolio feedback race-directed random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
 		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"}, {[]string{"ctrigger"}, "ctrigger"},
+		{[]string{"surw"}, "surw"}, {[]string{"urw"}, "urw"}, {[]string{"delay", "pct"}, "portfolio delay pct"},
 	} {
-		search, err := ParseSearch(test.names, nil)
+		search, err := ParseSearch(test.names, Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,10 +141,37 @@ func TestParseSearch(t *testing.T) {
 			t.Errorf("%v: %q, want %q", test.names, got, test.want)
 		}
 	}
-	if _, err := ParseSearch([]string{"pos", "chess"}, nil); err == nil {
+	two, none := 2, -1
+	for _, test := range []struct {
+		names  []string
+		bounds Bounds
+		want   string
+	}{
+		{nil, Bounds{Preemptions: &two}, "chess preemptions=2"},
+		{[]string{"dpor"}, Bounds{Preemptions: &two}, "dpor preemptions=2"},
+		{nil, Bounds{Delays: &two}, "delay delays=2"},
+		{[]string{"delay"}, Bounds{Delays: &two}, "delay delays=2"},
+	} {
+		search, err := ParseSearch(test.names, test.bounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := search(Setting{}).String(); got != test.want {
+			t.Errorf("%v: %q, want %q", test.names, got, test.want)
+		}
+	}
+	for want, bounds := range map[string]Bounds{
+		"invalid --delays -1: want 0 or more":               {Delays: &none},
+		"--delays bounds the strategy delay, and not chess": {Preemptions: &two, Delays: &two},
+	} {
+		if _, err := ParseSearch(nil, bounds); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := ParseSearch([]string{"pos", "chess"}, Bounds{}); err == nil {
 		t.Error("no error for an unknown name")
 	}
-	if _, err := ParseSearch([]string{"pos", "feedback"}, nil); err == nil {
+	if _, err := ParseSearch([]string{"pos", "feedback"}, Bounds{}); err == nil {
 		t.Error("no error for a search that does not take turns")
 	}
 }

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 10,
+  HD_ABI_VERSION = 11,
   HD_POINTS_VERSION = 7,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -340,6 +340,8 @@ enum hd_policy {
   HD_POLICY_RANDOM = 1, // uniform among enabled threads; param0 = probability in 1/65536 of staying with the running thread
   HD_POLICY_PCT = 2,    // param0 = depth (bugs of depth d), param1 = estimated points k
   HD_POLICY_POS = 3,    // partial order sampling
+  HD_POLICY_WALK = 4,   // random walk by the threads' remaining events: the plan's weights and interesting instructions
+  HD_POLICY_DELAY = 5,  // FAIR with param0 delays at points drawn from 1 .. param1, at most HD_CHANGE_POINTS
 };
 
 enum hd_script_mode {
@@ -394,7 +396,8 @@ enum hd_hold_flags {
 };
 
 // A plan record in the plan ring: this header, then steps[nsteps], then uint64 names[nthreads],
-// then uint64 points[npoints] if SET_POINTS, then holds[nholds]. [C]
+// then uint64 points[npoints] if SET_POINTS, then holds[nholds], then uint64 weights[nweights], then
+// uint64 interesting[ninteresting]. [C]
 struct hd_plan {
   uint64_t id;
   uint64_t seed;       // execution i of the plan uses seed + i
@@ -418,7 +421,11 @@ struct hd_plan {
   uint64_t watch_budget; // with WATCH: bytes for remembered accesses and clocks, not counting the table that
                          // maps addresses to them, which takes half as much memory as the program touches
   uint32_t nholds;     // holds that follow, at most HD_HOLDS
-  uint32_t pad_holds;
+  // WALK: for each name of the table the number of interesting events of the thread and of all that it
+  // creates, directly or not; nweights is 0 or nthreads.
+  uint32_t nweights;
+  uint32_t ninteresting; // instructions whose events are interesting, in ascending order; 0: all events are
+  uint32_t pad_weights;
 };
 
 // ---------------------------------------------------------------- results

@@ -53,6 +53,8 @@ type Plan struct {
 	ExpectStatus  int32                  `protobuf:"zigzag32,23,opt,name=expect_status,json=expectStatus,proto3" json:"expect_status,omitempty"`
 	Holds         []*Hold                `protobuf:"bytes,25,rep,name=holds,proto3" json:"holds,omitempty"`
 	Output        bool                   `protobuf:"varint,26,opt,name=output,proto3" json:"output,omitempty"`
+	Weights       []uint32               `protobuf:"varint,27,rep,packed,name=weights,proto3" json:"weights,omitempty"`         // of the script's threads
+	Interesting   []uint64               `protobuf:"varint,28,rep,packed,name=interesting,proto3" json:"interesting,omitempty"` // trace.Site
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -267,6 +269,20 @@ func (x *Plan) GetOutput() bool {
 		return x.Output
 	}
 	return false
+}
+
+func (x *Plan) GetWeights() []uint32 {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
+}
+
+func (x *Plan) GetInteresting() []uint64 {
+	if x != nil {
+		return x.Interesting
+	}
+	return nil
 }
 
 // Hold is schedule.Hold.
@@ -1025,7 +1041,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xd1\x05\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x8d\x06\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1053,7 +1069,9 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
 	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\x12+\n" +
 	"\x05holds\x18\x19 \x03(\v2\x15.heddle.trace.v1.HoldR\x05holds\x12\x16\n" +
-	"\x06output\x18\x1a \x01(\bR\x06output\"\xc6\x01\n" +
+	"\x06output\x18\x1a \x01(\bR\x06output\x12\x18\n" +
+	"\aweights\x18\x1b \x03(\rR\aweights\x12 \n" +
+	"\vinteresting\x18\x1c \x03(\x04R\vinteresting\"\xc6\x01\n" +
 	"\x04Hold\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x18\n" +
 	"\aarrival\x18\x02 \x01(\rR\aarrival\x12\x16\n" +

@@ -68,6 +68,10 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		return nil, err
 	}
 	h.Nholds = uint32(len(p.Holds))
+	if err := p.CheckWeights(); err != nil {
+		return nil, err
+	}
+	h.Nweights, h.Ninteresting = uint32(len(p.Weights)), uint32(len(p.Interesting))
 	points := p.Sites()
 	setPoints := !sent.any || !slices.Equal(sent.points, points)
 	if setPoints {
@@ -109,6 +113,17 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	for i := range p.Holds {
 		w := holdOf(prog, &p.Holds[i])
 		b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&w)), abi.SizeofHold)...)
+	}
+	for _, w := range p.Weights {
+		b = binary.NativeEndian.AppendUint64(b, uint64(w))
+	}
+	interesting := make([]uint64, len(p.Interesting))
+	for i, s := range p.Interesting {
+		interesting[i] = prog.PC(s)
+	}
+	slices.Sort(interesting)
+	for _, pc := range interesting {
+		b = binary.NativeEndian.AppendUint64(b, pc)
 	}
 	if len(b) > planRingSize/2 {
 		return nil, fmt.Errorf("a schedule of %d steps is too long for heddle (limit %d)", len(p.Script), planRingSize/2/abi.SizeofStep)

@@ -180,7 +180,7 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 	plan := c.Plan
 	plan.Record = true
 	var seen []*recording
-	if c.Points || c.Script != nil || c.Holds != nil {
+	if c.Points || c.Script != nil || c.Holds != nil || c.Weights != nil || c.Interesting != nil {
 		known := map[trace.Site]bool{}
 		for seed := range uint64(12) {
 			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points || c.Holds != nil, MaxSteps: 50000}
@@ -200,7 +200,9 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 		var err error
 		var index map[string]int
 		if plan.Script, plan.Threads, index, err = c.script(seen); err == nil {
-			plan.Holds, err = c.holds(seen, index)
+			if plan.Holds, err = c.holds(seen, index); err == nil {
+				err = c.weigh(&plan, seen, index)
+			}
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -298,6 +300,29 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// weigh sets a plan's weights, and for every second seed interesting instructions, by the order in which an
+// execution created the threads and met the instructions.
+func weigh(p *schedule.Plan, t *trace.Trace, seed uint64) {
+	p.Threads = t.Threads
+	for i := range t.Threads {
+		p.Weights = append(p.Weights, (7*i+int(seed)*5)%23)
+	}
+	n := 0
+	for _, e := range t.Events {
+		switch e.Op.Class() {
+		case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW, trace.ClassAcq:
+		default: // other events need not have a site or an object in every language
+			continue
+		}
+		if e.Flags&trace.FlagNoDecision != 0 {
+			continue
+		}
+		if n++; seed%2 == 1 && n%3 == 0 && e.Site != 0 && !slices.Contains(p.Interesting, e.Site) {
+			p.Interesting = append(p.Interesting, e.Site)
+		}
+	}
+}
+
 func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds uint64, met map[string]bool) {
 	t.Helper()
 	line, simLine := lines(c, lang, real.Modules()), lines(c, "sim", nil)
@@ -315,7 +340,9 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 		seeds = 2
 	}
 	different := 0
-	for policy := range schedule.POS + 1 {
+	// WALK's weights and interesting instructions are of what the first execution did.
+	var first, simFirst schedule.Outcome
+	for policy := range schedule.Delay + 1 {
 		for seed := range seeds {
 			p := schedule.Plan{
 				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
@@ -326,7 +353,14 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 			}
 			q := p
 			p.Points, q.Points = points, simPoints
+			if policy == schedule.Walk {
+				weigh(&p, first.Trace, seed)
+				weigh(&q, simFirst.Trace, seed)
+			}
 			got, want := execute(t, real, p), execute(t, sim, q)
+			if first.Trace == nil {
+				first, simFirst = got, want
+			}
 			add(&points, got, line)
 			add(&simPoints, want, simLine)
 			a, err := c.read(got.Trace, line)
@@ -351,7 +385,7 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 		}
 	}
 	if different > 0 {
-		t.Errorf("%d of %d executions differ", different, 4*seeds)
+		t.Errorf("%d of %d executions differ", different, uint64(schedule.Delay+1)*seeds)
 	}
 }
 

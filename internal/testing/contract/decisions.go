@@ -96,15 +96,43 @@ func (c *Case) read(t *trace.Trace, line func(trace.Site) int) (*recording, erro
 	return r, nil
 }
 
+// met returns the site that an instruction has in the recordings; 0 if none has met it.
+func met(seen []*recording, in instruction) trace.Site {
+	for _, r := range seen {
+		if s := r.sites[in]; in.line != 0 && s != 0 {
+			return s
+		}
+	}
+	return 0
+}
+
+// weigh sets the weights and interesting instructions of a plan, as holds does its holds.
+func (c *Case) weigh(p *schedule.Plan, seen []*recording, index map[string]int) error {
+	if c.Weights != nil {
+		p.Weights = make([]int, len(p.Threads))
+	}
+	for thread, n := range c.Weights {
+		k, ok := index[thread]
+		if !ok {
+			return fmt.Errorf("weights: no execution has met thread %s", thread)
+		}
+		p.Weights[k] = n
+	}
+	for _, in := range c.Interesting {
+		s := met(seen, in)
+		if s == 0 {
+			return fmt.Errorf("interesting: no execution has met %s@%d", in.word, in.line)
+		}
+		p.Interesting = append(p.Interesting, s)
+	}
+	return nil
+}
+
 // holds turns the case's holds into those of a plan, with the sites and the threads that recordings
 // of the program have; index is the place of each thread in the plan's list.
 func (c *Case) holds(seen []*recording, index map[string]int) (out []schedule.Hold, err error) {
-	site := func(in instruction) (s trace.Site) {
-		for _, r := range seen {
-			if in.line != 0 && s == 0 {
-				s = r.sites[in]
-			}
-		}
+	site := func(in instruction) trace.Site {
+		s := met(seen, in)
 		if in.line != 0 && s == 0 {
 			err = fmt.Errorf("hold: no execution has met %s@%d", in.word, in.line)
 		}

@@ -15,15 +15,18 @@ import (
 
 // Case is one case of the corpus.
 type Case struct {
-	Name     string
-	Comment  string
-	Program  Program
-	Plan     schedule.Plan // without script and points
-	Points   bool          // plain accesses are scheduling points
-	Holds    []Hold
-	Script   []Turn
-	Expected map[string]Expected // by language
-	None     map[string]string   // why a language has no counterpart, by language
+	Name    string
+	Comment string
+	Program Program
+	Plan    schedule.Plan // without script and points
+	Points  bool          // plain accesses are scheduling points
+	Holds   []Hold
+	Script  []Turn
+	Weights map[string]int // by thread
+	// Interesting are instructions of the program.
+	Interesting []instruction
+	Expected    map[string]Expected // by language
+	None        map[string]string   // why a language has no counterpart, by language
 }
 
 // Expected is what a language is expected to do.
@@ -236,6 +239,19 @@ func (c *Case) plan(text string) (err error) {
 			p.Spurious = true
 		case "points":
 			c.Points = true
+		case "weights":
+			c.Weights = map[string]int{}
+			for _, f := range strings.Fields(value) {
+				thread, n, _ := strings.Cut(f, "=")
+				if c.Weights[thread], err = strconv.Atoi(n); err != nil {
+					break
+				}
+			}
+		case "interesting":
+			var in instruction
+			if in, err = instructionOf(value); err == nil {
+				c.Interesting = append(c.Interesting, in)
+			}
 		case "hold":
 			var h Hold
 			if h, err = hold(value); err == nil {

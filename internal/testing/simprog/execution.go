@@ -303,6 +303,7 @@ func (x *execution) newThread(parent *Thread, body func(*Thread)) *Thread {
 	if body == nil {
 		return t // a timer
 	}
+	x.policy.weigh(t, parent)
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		defer func() {

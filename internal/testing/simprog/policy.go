@@ -17,6 +17,9 @@ type policy struct {
 	stay    uint64 // RANDOM: probability to stay with the running thread, in 1/65536
 	changes []int  // PCT: change points, 0 for those that were used
 	low     int64  // the priority of the next thread that yields is below this or equal
+	delays  int    // DELAY: those that the next decision makes
+	// WALK: the thread whose interesting event is to come next; nil for none.
+	intended *Thread
 }
 
 // seedSalt is mixed into the seed of an execution.
@@ -27,6 +30,10 @@ func newPolicy(x *execution) policy {
 	switch p.kind {
 	case schedule.Random:
 		p.stay = uint64(min(x.plan.Stay, 1) * 65535)
+	case schedule.Delay:
+		for len(p.changes) < min(x.plan.Depth, abi.ChangePoints) {
+			p.changes = append(p.changes, 1+int(p.random()%uint64(max(x.plan.Length, 1))))
+		}
 	case schedule.PCT:
 		for i := 1; i < x.plan.Depth && len(p.changes) < abi.ChangePoints; i++ {
 			p.changes = append(p.changes, 1+int(p.random()%uint64(max(x.plan.Length, 1))))
@@ -60,6 +67,108 @@ func (p *policy) created(t *Thread) {
 	t.ran = p.x.points
 }
 
+// draw returns a random number below n.
+func (p *policy) draw(n uint64) uint64 {
+	if n == 1 {
+		return 0
+	}
+	return (p.random() >> 32) * n >> 32
+}
+
+// weigh sets the events that a new thread has left, which are no longer those of its parent.
+func (p *policy) weigh(t, parent *Thread) {
+	if p.kind != schedule.Walk {
+		return
+	}
+	for i, w := range p.x.plan.Weights {
+		if p.x.plan.Threads[i].Name == t.info.Name {
+			t.left = uint64(w)
+			break
+		}
+	}
+	if parent == nil {
+		return
+	}
+	all := parent.left
+	parent.left -= min(all, t.left)
+	if p.intended == parent && all > 0 && t.left > 0 && p.draw(all) < t.left {
+		p.intended = t
+	}
+}
+
+// counts reports whether an operation of t is one of those that WALK counts.
+func (p *policy) counts(t *Thread, o *operation) bool {
+	if len(p.x.plan.Interesting) == 0 {
+		return true
+	}
+	return !t.timer && o.site != 0 && !o.forced && o.op != trace.OpThreadStart && slices.Contains(p.x.plan.Interesting, o.site)
+}
+
+// walk draws a thread by its remaining events; with interesting instructions, one that stands before
+// another instruction, or the intended one.
+func (p *policy) walk(can []*Thread) *Thread {
+	x := p.x
+	selects := len(x.plan.Interesting) > 0
+	if selects {
+		if p.intended == nil || p.intended.ended {
+			p.intended = p.next()
+		}
+		if p.intended != nil {
+			if some := slices.DeleteFunc(slices.Clone(can), func(t *Thread) bool { return t != p.intended && p.counts(t, &t.next) }); len(some) > 0 {
+				can = some
+			}
+		}
+	}
+	if idle := slices.DeleteFunc(slices.Clone(can), func(t *Thread) bool { return t.computes }); len(idle) > 0 {
+		can = idle
+	}
+	return p.weighted(can, func(t *Thread) uint64 {
+		if selects {
+			return 1
+		}
+		return max(t.left, 1)
+	})
+}
+
+// next draws the thread whose interesting event is to come next.
+func (p *policy) next() *Thread {
+	var live []*Thread
+	for _, t := range p.x.threads {
+		if !t.ended && t.left > 0 {
+			live = append(live, t)
+		}
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	return p.weighted(live, func(t *Thread) uint64 { return t.left })
+}
+
+// weighted draws a thread in proportion to its weight.
+func (p *policy) weighted(ts []*Thread, weight func(*Thread) uint64) *Thread {
+	all := uint64(0)
+	for _, t := range ts {
+		all += weight(t)
+	}
+	k := p.draw(all)
+	for _, t := range ts {
+		if k < weight(t) {
+			return t
+		}
+		k -= weight(t)
+	}
+	panic("a draw beyond all weights")
+}
+
+// delayed is inTurn, with the delays that are due.
+func (p *policy) delayed(can []*Thread) *Thread {
+	t := p.inTurn(can)
+	for ; p.delays > 0; p.delays-- {
+		t = can[(slices.Index(can, t)+1)%len(can)]
+	}
+	return t
+}
+
 // late reports whether the execution is in the second half of its budget, where every
 // policy is fair so that loops which wait for another thread end.
 func (p *policy) late() bool { return p.x.points > p.x.budget/2 }
@@ -81,6 +190,13 @@ func (p *policy) yields(t *Thread) bool {
 // arrive is called when t has reached a scheduling point.
 func (p *policy) arrive(t *Thread) {
 	switch p.kind {
+	case schedule.Delay:
+		for i, at := range p.changes {
+			if at != 0 && at <= p.x.points {
+				p.delays++
+				p.changes[i] = 0
+			}
+		}
 	case schedule.PCT:
 		for i, at := range p.changes {
 			if at != 0 && at <= p.x.points {
@@ -105,6 +221,10 @@ func (p *policy) arrive(t *Thread) {
 // done is called when t has performed an operation: under POS, enabled threads whose pending
 // operations race with it get another priority.
 func (p *policy) done(t *Thread, o *operation) {
+	if p.kind == schedule.Walk && p.counts(t, o) {
+		t.left -= min(t.left, 1)
+		p.intended = nil
+	}
 	if p.kind != schedule.POS || o.object() == nil {
 		return
 	}
@@ -144,6 +264,10 @@ func (p *policy) choose(can []*Thread) *Thread {
 		t = p.inTurn(can)
 	case p.kind == schedule.Random:
 		t = p.anyOf(can)
+	case p.kind == schedule.Walk:
+		t = p.walk(can)
+	case p.kind == schedule.Delay:
+		t = p.delayed(can)
 	default:
 		t = highest(can)
 	}

@@ -56,6 +56,7 @@ type Thread struct {
 	stretches    int      // quiet ones since its last scheduling point, forced yields not counted
 	yieldAt      int      // of those, at which it yields if it still computes
 	yields       int      // of its computations so far, at most abi.StretchesMore
+	left         uint64   // under WALK: interesting events that it and the threads that it will create have left
 	computes     bool     // its pending operation is such a yield
 	before       trace.Op // its last operation at a scheduling point, and where that was
 	beforeAt     trace.Site

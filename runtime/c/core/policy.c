@@ -10,6 +10,11 @@
 //           operation is performed (Yuan, Yang, Gu, CAV 2018, algorithm 2). In addition to the
 //           paper, a thread that yields or spins has a priority below those of all other
 //           threads, drawn from a window that moves down with each draw
+//   WALK    random among enabled threads, each in proportion to its remaining events, so that all
+//           interleavings are equally likely where no operation blocks; over the plan's interesting
+//           instructions, if it has any (Zhao and others, ASPLOS 2025)
+//   DELAY   FAIR, which passes over the thread that it has chosen at some random points (Emmi,
+//           Qadeer, Rakamarić, POPL 2011)
 //
 // Fairness. A thread that only yields, spins or polls cannot keep another enabled thread from
 // running. FAIR and PCT serve yielding threads in turn. POS does so up to the order within a
@@ -20,6 +25,7 @@
 // two threads that run in turn could keep it waiting.
 // In the second half of the budget all policies are FAIR, with a small quantum.
 #include "core/holds.h"
+#include "core/modules.h"
 #include "core/interrupts.h"
 #include "core/policy.h"
 #include "core/progress.h"
@@ -36,12 +42,22 @@ static uint64_t random_bits(void) { // splitmix64
 
 static int64_t fresh(void) { return (int64_t)(random_bits() >> 2) | 1ll << 61; }
 
+static uint32_t draw(uint64_t n) { return n == 1 ? 0 : (uint32_t)((random_bits() >> 32) * n >> 32); }
+
+static const uint64_t *weights, *interesting; // of the plan, for WALK
+
 void hd_policy_begin(void) {
   hd.prio_low = 0;
   hd.nchange = 0;
-  if (hd.plan.policy == HD_POLICY_PCT) {
+  hd.delays = 0;
+  hd.intended = ~0u;
+  if (hd.plan.policy == HD_POLICY_WALK) {
+    weights = (const uint64_t *)((const struct hd_hold *)(hd.names + hd.plan.nthreads + hd.plan.npoints) + hd.plan.nholds);
+    interesting = weights + hd.plan.nweights;
+  }
+  if (hd.plan.policy == HD_POLICY_PCT || hd.plan.policy == HD_POLICY_DELAY) {
     uint32_t d = hd.plan.param0, k = hd.plan.param1 ? hd.plan.param1 : 1;
-    for (uint32_t i = 1; i < d && hd.nchange < sizeof hd.change / sizeof *hd.change; i++)
+    for (uint32_t i = hd.plan.policy == HD_POLICY_PCT; i < d && hd.nchange < sizeof hd.change / sizeof *hd.change; i++)
       hd.change[hd.nchange++] = 1 + (uint32_t)(random_bits() % k);
   }
 }
@@ -49,7 +65,30 @@ void hd_policy_begin(void) {
 void hd_policy_thread(struct hd_thread *t) {
   t->prio = fresh();
   t->ran = hd.points;
+  if (HD_UNLIKELY(hd.intended == t->index)) hd.intended = ~0u; // it was an earlier thread in this slot
   if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_thread(t);
+}
+
+// Sets the events that a new thread of the program has left. Those of a thread include all that it is still to create.
+void hd_policy_weigh(struct hd_thread *t, struct hd_thread *parent) {
+  if (HD_LIKELY(hd.plan.policy != HD_POLICY_WALK)) return;
+  t->left = hd.plan.nweights && t->planned ? weights[t->planned - 1] : 0;
+  if (!parent) return;
+  uint64_t all = parent->left;
+  parent->left = all > t->left ? all - t->left : 0;
+  if (hd.intended == parent->index && t->left && all && draw(all) < t->left) hd.intended = t->index;
+}
+
+// Reports whether t's pending operation is one of those that WALK counts.
+static bool counts(const struct hd_thread *t) {
+  uint32_t n = hd.plan.ninteresting;
+  if (!n) return true;
+  if (!t->pend.pc || t->pend.flags & HD_EV_FORCED || t->pend.op == HD_OP_THREAD_START) return false;
+  uint64_t pc = hd_name(t->pend.pc);
+  const uint64_t *at = interesting;
+  for (; n > 1; n -= n / 2)
+    if (at[n / 2] <= pc) at += n / 2;
+  return *at == pc;
 }
 
 // A loop that polls under a lock makes progress in each round by acquiring and releasing it. It
@@ -69,6 +108,13 @@ static bool gives_way(const struct hd_thread *t) {
 
 void hd_policy_arrive(struct hd_thread *t) {
   switch (hd.plan.policy) {
+  case HD_POLICY_DELAY:
+    for (uint32_t i = 0; i < hd.nchange; i++)
+      if (hd.change[i] && hd.change[i] <= hd.points) {
+        hd.delays++;
+        hd.change[i] = 0;
+      }
+    break;
   case HD_POLICY_PCT:
     for (uint32_t i = 0; i < hd.nchange; i++)
       // A change point at a timer's expiry applies to the next thread that arrives.
@@ -95,6 +141,10 @@ static bool conflicts(uint16_t a, uint16_t b) {
 }
 
 void hd_policy_done(struct hd_thread *t) {
+  if (HD_UNLIKELY(hd.plan.policy == HD_POLICY_WALK) && counts(t)) {
+    if (t->left) t->left--;
+    hd.intended = ~0u;
+  }
   if (hd.plan.policy != HD_POLICY_POS) return;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
@@ -159,6 +209,62 @@ static uint32_t choose_random(void) {
     while (k--) m &= m - 1;
     return w * 64 + (uint32_t)__builtin_ctzll(m);
   }
+}
+
+// Draws the thread whose interesting event is to come next, in proportion to the remaining ones of all
+// threads that live; ~0 if none are known.
+static uint32_t draw_intended(void) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < hd.nthreads; i++)
+    if (!hd_threads[i].ended) all += hd_threads[i].left;
+  if (!all) return ~0u;
+  uint64_t k = draw(all);
+  for (uint32_t i = 0;; i++) {
+    if (hd_threads[i].ended) continue;
+    if (k < hd_threads[i].left) return i;
+    k -= hd_threads[i].left;
+  }
+}
+
+// Reports whether an enabled thread may be chosen under WALK. computing: one that is in a yield of its own
+// computation may; every: one that stands before an interesting event and is not intended may.
+static bool may_walk(const struct hd_thread *t, bool computing, bool every) {
+  return (computing || !t->progress.computes) && (every || t->index == hd.intended || !counts(t));
+}
+
+static uint64_t share(const struct hd_thread *t) { return hd.plan.ninteresting || !t->left ? 1 : t->left; }
+
+static uint32_t choose_walk(void) {
+  if (hd.plan.ninteresting && (hd.intended == ~0u || hd_threads[hd.intended].ended)) hd.intended = draw_intended();
+  bool computing = true;
+  uint64_t all = 0, quiet = 0;
+  for (uint32_t pass = 0; !all && pass < 2; pass++) {
+    bool every = pass || !hd.plan.ninteresting || hd.intended == ~0u;
+    for (uint32_t w = 0; w < hd.nwords; w++)
+      for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+        const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+        if (!may_walk(u, true, every)) continue;
+        all += share(u);
+        if (!u->progress.computes) quiet += share(u);
+      }
+    computing = !quiet;
+    if (!all) continue;
+    uint64_t k = draw(computing ? all : quiet);
+    for (uint32_t w = 0;; w++)
+      for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+        uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
+        if (!may_walk(&hd_threads[i], computing, every)) continue;
+        if (k < share(&hd_threads[i])) return i;
+        k -= share(&hd_threads[i]);
+      }
+  }
+  return choose_fair(); // not reached: some thread is enabled
+}
+
+static uint32_t choose_delayed(void) {
+  uint32_t i = choose_fair();
+  for (; hd.delays; hd.delays--) i = next_after(i);
+  return i;
 }
 
 static uint32_t choose_highest(void) {
@@ -241,6 +347,8 @@ uint32_t hd_policy_choose(void) {
   bool hidden = HD_UNLIKELY(hd.plan.nholds) && hd_holds_hide();
   if (fair) i = choose_fair();
   else if (hd.plan.policy == HD_POLICY_RANDOM) i = choose_random();
+  else if (hd.plan.policy == HD_POLICY_WALK) i = choose_walk();
+  else if (hd.plan.policy == HD_POLICY_DELAY) i = choose_delayed();
   else i = choose_highest();
   if (hidden) hd_holds_show();
   struct hd_thread *t = &hd_threads[i];

@@ -61,8 +61,10 @@ struct hd_run {
   uint64_t exit_pc;         // of the call of exit, or main's return; 0 if libc called it itself
   // ---- policy (policy.c)
   int64_t prio_low;
-  uint32_t change[HD_CHANGE_POINTS]; // PCT change points, 0: used
+  uint32_t change[HD_CHANGE_POINTS]; // change points of PCT, delays of DELAY; 0: used
   uint32_t nchange;
+  uint32_t delays;          // DELAY: those that the next decision makes
+  uint32_t intended;        // WALK: slot of the thread whose interesting event is to come next; ~0: none
   // ---- script (script.c)
   uint32_t pos;             // next step
   uint32_t dev_run;         // operations performed off the script in this TEI

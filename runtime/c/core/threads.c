@@ -32,6 +32,7 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
   hd.nlive++;
   hd_policy_thread(t);
   if (hd.plan.nthreads) hd_script_thread(t);
+  if (code || !parent) hd_policy_weigh(t, parent);
   if (HD_UNLIKELY(hd.record)) hd_event_slot(t);
   return t;
 }

@@ -93,6 +93,7 @@ type hdThread struct {
 	pend      hdPend
 	choice    uint32 // of a select: case to try first
 	prio      int64
+	left      uint64 // WALK: interesting events that it and the threads that it will create have left
 	random    uint64 // its own stream, for select, maps and math/rand
 	quiet     uint32 // accesses of its current quiet stretch
 	stretches uint32 // quiet ones since its last scheduling point, forced yields not counted (heddle_computation.go)
@@ -200,6 +201,9 @@ var hd struct {
 	prioLow    int64
 	change     [hdChangePoints]uint64
 	nchange    int
+	delays     int            // DELAY: those that the next decision makes
+	intended   uint32         // WALK: slot of the thread whose interesting event is to come next; ^0: none
+	weights    unsafe.Pointer // WALK: the plan's weights
 	result     hdResult
 	quit       bool // the controller has asked for the end of the execution, which counts as a hang
 	outside    bool

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 10
+	hdAbiVersion      = 11
 	hdPointsVersion   = 7
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -322,6 +322,8 @@ const (
 	hdPolicyRandom = 1
 	hdPolicyPct    = 2
 	hdPolicyPos    = 3
+	hdPolicyWalk   = 4
+	hdPolicyDelay  = 5
 )
 
 // enum hd_script_mode
@@ -400,7 +402,7 @@ const (
 	hdHoldNot     = 8
 )
 
-// hdPlan is struct hd_plan, 104 bytes.
+// hdPlan is struct hd_plan, 112 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -421,12 +423,14 @@ type hdPlan struct {
 	MaxAccesses  uint64 // offset 80
 	WatchBudget  uint64 // offset 88
 	Nholds       uint32 // offset 96
-	PadHolds     uint32 // offset 100
+	Nweights     uint32 // offset 100
+	Ninteresting uint32 // offset 104
+	PadWeights   uint32 // offset 108
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 104
+	hdSizeofPlan               = 112
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -446,7 +450,9 @@ const (
 	hdOffsetofPlanMaxAccesses  = 80
 	hdOffsetofPlanWatchBudget  = 88
 	hdOffsetofPlanNholds       = 96
-	hdOffsetofPlanPadHolds     = 100
+	hdOffsetofPlanNweights     = 100
+	hdOffsetofPlanNinteresting = 104
+	hdOffsetofPlanPadWeights   = 108
 )
 
 // enum hd_record

@@ -1,10 +1,13 @@
 //go:build heddle
 
-// The stepping policies of docs/scheduler.md, which names the papers: FAIR, RANDOM, PCT, POS. Plans
+// The stepping policies of docs/scheduler.md, which names the papers: FAIR, RANDOM, PCT, POS, WALK, DELAY. Plans
 // provide everything else. The order of random draws is part of the contract.
 package runtime
 
-import "internal/runtime/sys"
+import (
+	"internal/runtime/sys"
+	"unsafe"
+)
 
 func hdRandom() uint64 { // splitmix64
 	hd.rng += 0x9e3779b97f4a7c15
@@ -19,13 +22,79 @@ func hdFresh() int64 { return int64(hdRandom()>>2) | 1<<61 }
 func hdPolicyBegin() {
 	hd.prioLow = 0
 	hd.nchange = 0
-	if hd.plan.Policy == hdPolicyPct {
+	hd.delays = 0
+	hd.intended = ^uint32(0)
+	if hd.plan.Policy == hdPolicyWalk {
+		p := &hd.plan
+		if hd.warm {
+			p.Nweights, p.Ninteresting = 0, 0
+		}
+		hd.weights = add(hd.names, uintptr(p.Nthreads)*8+uintptr(p.Npoints)*8+uintptr(p.Nholds)*unsafe.Sizeof(hdHold{}))
+	}
+	if hd.plan.Policy == hdPolicyPct || hd.plan.Policy == hdPolicyDelay {
 		d, k := hd.plan.Param0, max(uint64(hd.plan.Param1), 1)
-		for i := uint32(1); i < d && hd.nchange < len(hd.change); i++ {
+		i := uint32(0)
+		if hd.plan.Policy == hdPolicyPct {
+			i = 1
+		}
+		for ; i < d && hd.nchange < len(hd.change); i++ {
 			hd.change[hd.nchange] = 1 + hdRandom()%k
 			hd.nchange++
 		}
 	}
+}
+
+// hdBelow returns a random number below n.
+func hdBelow(n uint64) uint64 {
+	if n == 1 {
+		return 0
+	}
+	return hdRandom() >> 32 * n >> 32
+}
+
+// hdWord returns word i of the plan's weights and, after them, of its interesting instructions.
+func hdWord(i uint32) uint64 { return *(*uint64)(add(hd.weights, uintptr(i)*8)) }
+
+// hdPolicyWeigh sets the events that a new thread has left. Those of a thread include all that it is still
+// to create. parent is a thread number.
+func hdPolicyWeigh(t *hdThread, parent uint32) {
+	if hd.plan.Policy != hdPolicyWalk {
+		return
+	}
+	if t.planned != 0 && t.planned <= hd.plan.Nweights {
+		t.left = hdWord(t.planned - 1)
+	}
+	if hd.intended == t.index {
+		hd.intended = ^uint32(0) // it was an earlier thread in this slot
+	}
+	u := hd.cur
+	if u == nil || u == t || u.number != parent {
+		return
+	}
+	all := u.left
+	u.left = all - min(all, t.left)
+	if hd.intended == u.index && t.left != 0 && all != 0 && hdBelow(all) < t.left {
+		hd.intended = t.index
+	}
+}
+
+// hdCounts reports whether t's pending operation is one of those that WALK counts.
+func hdCounts(t *hdThread) bool {
+	n := hd.plan.Ninteresting
+	if n == 0 {
+		return true
+	}
+	if !hdInstruction(t) {
+		return false
+	}
+	pc := uint64(t.pend.pc)
+	at := hd.plan.Nweights
+	for ; n > 1; n -= n / 2 {
+		if hdWord(at+n/2) <= pc {
+			at += n / 2
+		}
+	}
+	return hdWord(at) == pc
 }
 
 // hdWaits reports whether the thread only waits for others.
@@ -53,6 +122,13 @@ func hdMonopolises(t *hdThread) bool {
 // hdPolicyArrive is called when a thread has a new operation pending.
 func hdPolicyArrive(t *hdThread) {
 	switch hd.plan.Policy {
+	case hdPolicyDelay:
+		for i := range hd.nchange {
+			if at := hd.change[i]; at != 0 && at <= hd.points {
+				hd.delays++
+				hd.change[i] = 0
+			}
+		}
 	case hdPolicyPct:
 		for i := range hd.nchange {
 			if at := hd.change[i]; at != 0 && at <= hd.points { // below initial priorities, above yielding threads
@@ -80,6 +156,10 @@ func hdReads(op uint16) bool {
 
 // hdDone is called when a thread's operation is done.
 func hdDone(t *hdThread) {
+	if hd.plan.Policy == hdPolicyWalk && hdCounts(t) {
+		t.left -= min(t.left, 1)
+		hd.intended = ^uint32(0)
+	}
 	if hd.plan.Policy != hdPolicyPos || t.pend.obj == 0 {
 		return
 	}
@@ -179,6 +259,88 @@ func hdChooseRandom() uint32 {
 	}
 }
 
+// hdDrawIntended draws the thread whose interesting event is to come next, in proportion to the remaining
+// ones of all threads that live; ^0 if none are known.
+func hdDrawIntended() uint32 {
+	all := uint64(0)
+	for i := range hd.nthreads {
+		if t := &hd.threads[i]; t.state != hdEnded {
+			all += t.left
+		}
+	}
+	if all == 0 {
+		return ^uint32(0)
+	}
+	k := hdBelow(all)
+	for i := uint32(0); ; i++ {
+		t := &hd.threads[i]
+		if t.state == hdEnded {
+			continue
+		}
+		if k < t.left {
+			return i
+		}
+		k -= t.left
+	}
+}
+
+// hdMayWalk reports whether an enabled thread may be chosen under WALK. computing: one that is in a yield of
+// its own computation may; every: one that stands before an interesting event and is not intended may.
+func hdMayWalk(t *hdThread, computing, every bool) bool {
+	return (computing || !t.computes) && (every || t.index == hd.intended || !hdCounts(t))
+}
+
+func hdShare(t *hdThread) uint64 {
+	if hd.plan.Ninteresting != 0 || t.left == 0 {
+		return 1
+	}
+	return t.left
+}
+
+func hdChooseWalk() uint32 {
+	selects := hd.plan.Ninteresting != 0
+	if selects && (hd.intended == ^uint32(0) || hd.threads[hd.intended].state == hdEnded) {
+		hd.intended = hdDrawIntended()
+	}
+	for pass := range 2 {
+		every := pass == 1 || !selects || hd.intended == ^uint32(0)
+		all, quiet := uint64(0), uint64(0)
+		for w := range hd.nwords {
+			for m := hd.enabled[w]; m != 0; m &= m - 1 {
+				u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
+				if !hdMayWalk(u, true, every) {
+					continue
+				}
+				all += hdShare(u)
+				if !u.computes {
+					quiet += hdShare(u)
+				}
+			}
+		}
+		if all == 0 {
+			continue
+		}
+		computing := quiet == 0
+		if !computing {
+			all = quiet
+		}
+		k := hdBelow(all)
+		for w := range hd.nwords {
+			for m := hd.enabled[w]; m != 0; m &= m - 1 {
+				u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
+				if !hdMayWalk(u, computing, every) {
+					continue
+				}
+				if k < hdShare(u) {
+					return u.index
+				}
+				k -= hdShare(u)
+			}
+		}
+	}
+	return hdChooseFair() // not reached: some thread is enabled
+}
+
 func hdChooseHighest() uint32 {
 	var best *hdThread
 	for w := range hd.nwords {
@@ -238,6 +400,14 @@ func hdPolicyPick(fair bool) uint32 {
 		return hdChooseRandom()
 	case hdPolicyPct, hdPolicyPos:
 		return hdChooseHighest()
+	case hdPolicyWalk:
+		return hdChooseWalk()
+	case hdPolicyDelay:
+		i := hdChooseFair()
+		for ; hd.delays > 0; hd.delays-- {
+			i = hdNextAfter(i)
+		}
+		return i
 	}
 	return hdChooseFair()
 }

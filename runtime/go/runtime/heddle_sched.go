@@ -51,6 +51,9 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	}
 	t.prio = hdFresh()
 	hdScriptThread(t)
+	if gp != nil {
+		hdPolicyWeigh(t, parent)
+	}
 	if hd.plan.Nholds != 0 {
 		hdHoldsThread(t)
 	}

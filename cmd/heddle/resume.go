@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/regular"
+)
+
+// savedFind is the file of a search that stopped before its end, as gzipped JSON.
+type savedFind struct {
+	// Program and Flags must be the same in a search that continues: the engine's state identifies the
+	// build, but not its arguments or how it runs.
+	Program []string        `json:"program"`
+	Flags   json.RawMessage `json:"flags"`
+	State   []byte          `json:"state"` // engine.Options.Save
+}
+
+// resumption keeps the state of a search in a file between two commands.
+type resumption struct {
+	name  string
+	now   savedFind
+	saved bool
+}
+
+// resumeFrom returns the resumption of a search of a program, and the state to continue from: nil if there
+// is no file, so that the search begins.
+func resumeFrom(name string, program []string, flags any) (*resumption, []byte, error) {
+	r := &resumption{name: name, now: savedFind{Program: program}}
+	var err error
+	if r.now.Flags, err = json.Marshal(flags); err != nil {
+		return nil, nil, err
+	}
+	was, err := readFind(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, nil, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s is not a saved search (%w): remove it to begin a new one", name, err)
+	case !slices.Equal(was.Program, program):
+		return nil, nil, fmt.Errorf("%s is a search of %q, and this is one of %q: give the same program and arguments, or remove the file", name, was.Program, program)
+	case !bytes.Equal(was.Flags, r.now.Flags):
+		return nil, nil, fmt.Errorf("%s is a search with other options (%s, now %s): give the same ones, or remove the file", name, was.Flags, r.now.Flags)
+	}
+	return r, was.State, nil
+}
+
+func readFind(name string) (s savedFind, err error) {
+	f, err := regular.Open(name)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return s, err
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(data, &s)
+}
+
+// save writes the state. A file of that name is replaced at once or not at all.
+func (r *resumption) save(state []byte) error {
+	r.now.State = state
+	data, err := json.Marshal(&r.now)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(r.name), filepath.Base(r.name)+".*")
+	if err != nil {
+		return fmt.Errorf("the search cannot be saved: %w", err)
+	}
+	z := gzip.NewWriter(f)
+	_, err = z.Write(data)
+	if err = errors.Join(err, z.Close(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), r.name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("the search cannot be saved: %w", err)
+	}
+	r.saved = true
+	return nil
+}
+
+// ended removes the file of a search that has come to its end.
+func (r *resumption) ended() {
+	if !r.saved {
+		os.Remove(r.name)
+	}
+}
