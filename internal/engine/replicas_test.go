@@ -64,4 +64,3 @@ func found(r *Report) (out []any) {
 	}
 	return out
 }
-
