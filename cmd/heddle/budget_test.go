@@ -51,7 +51,7 @@ int main(void) {
 		}
 	}
 	build("long", "-DN=150000")
-	if out := runJSON[findJSON](t, dir, exitNothing, "find", "--json", "--time=0", "--runs=8", "--", "./long"); out.Outcome != "clean" || out.Executions != 8 {
+	if out := runJSON[findJSON](t, dir, exitFound, "find", "--json", "--time=0", "--runs=8", "--no-simplify", "--", "./long"); out.Finding.Kind != "data race" || out.Executions != 8 {
 		t.Errorf("%+v", out)
 	}
 	build("stuck", "-DSTUCK", "-DN=10")

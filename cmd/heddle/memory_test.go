@@ -118,7 +118,7 @@ func TestUnwatched(t *testing.T) {
 				e := expectation{source: filepath.Join(repository(t), "testdata/programs/bench/many_epochs.c")}
 				e.flags = strings.Fields(test.flags)
 				compileProgram(t, e, cc, "-O1", prog)
-				b, err := heddleCommand(t, dir, nil, "find", "--seed=1", "--runs=3", "--time=0", "--memory="+test.memory, "--", prog).CombinedOutput()
+				b, err := heddleCommand(t, dir, nil, "find", "--seed=1", "--runs=3", "--time=0", "--races=ignore", "--memory="+test.memory, "--", prog).CombinedOutput()
 				if err != nil {
 					t.Fatalf("%v: %s", err, b)
 				}

@@ -59,12 +59,16 @@ func (s *suite) find(ctx context.Context, t target.Target, opts engine.Options, 
 	several := opts
 	several.Workers = []engine.Worker{engine.Local(t)}
 	after := time.Now().Add(furtherAfter)
+	var all []*further
 	for range s.options.Processes - 1 {
 		f := &further{start: start, after: after}
-		defer f.close()
+		all = append(all, f)
 		several.Workers = append(several.Workers, f)
 	}
 	found, err := engine.Find(ctx, t, several, progress)
+	for _, f := range all {
+		f.close() // it may be in the middle of an execution
+	}
 	if err == nil && found.Finding == nil && found.NotReproduced > 0 {
 		alone, err := engine.Find(ctx, t, opts, progress)
 		alone.Notes = append(alone.Notes, "executions failed while the test ran in several processes, and none failed again alone: searched again with -j 1")

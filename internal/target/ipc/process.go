@@ -306,7 +306,7 @@ func (p *Process) failure() error {
 	}
 	words := ""
 	if p.words != nil {
-		const most = 1 << 20
+		const most = 128 << 20 // the first words of a crash come before the stacks of all goroutines
 		end := p.OutputSize()
 		words = p.words(p.Output(max(0, end-most), end))
 	}

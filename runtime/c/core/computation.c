@@ -9,7 +9,7 @@
 //             heddle's own, and schedules would seem to preempt there.
 //
 // A loop that computes until another thread writes looks like work. So a thread yields after
-// HD_STRETCHES stretches while another thread is enabled, and the RANDOM policy then prefers the
+// HD_STRETCHES times HD_QUIET accesses while another thread is enabled, and the RANDOM policy then prefers the
 // others (policy.c). Time passes while a thread computes: the thread yields at once if virtual time
 // has ended another thread's wait, or if it has a signal to take.
 #include "core/computation.h"
@@ -48,7 +48,11 @@ static bool must_yield(struct hd_thread *t) {
 static void computes(struct hd_thread *t, uint64_t pc) {
   hd_quiet_set(0);
   t->progress.looked = t->progress.repeats = 0;
-  if (!t->progress.stretches++) t->progress.yield_at = HD_STRETCHES << t->progress.yields;
+  if (!t->progress.stretches && !t->progress.part) t->progress.yield_at = HD_STRETCHES << t->progress.yields;
+  // A stretch's length depends on how many instructions share its accesses; time and yields do not.
+  t->progress.part += t->progress.length;
+  t->progress.stretches += t->progress.part / HD_QUIET;
+  t->progress.part %= HD_QUIET;
   if (t->progress.stretches <= HD_STRETCHES_ALIVE) __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + 1, __ATOMIC_RELAXED);
   if (alone()) return;
   t->clock.looks = 0; // the thread does more than read a clock
@@ -71,7 +75,8 @@ static void waits(struct hd_thread *t, uint64_t pc) {
 // Called at the first access after a stretch. Reports whether the thread may be waiting, so that
 // the following accesses have to be examined.
 static bool look_on(struct hd_thread *t) {
-  hd.vtime += (uint64_t)hd_quiet_sum() * ACCESS_NS;
+  t->progress.length = hd_quiet_sum();
+  hd.vtime += (uint64_t)t->progress.length * ACCESS_NS;
   hd_progress_wrote(t);
   bool wrote = t->progress.wrote & HD_WROTE_SEEN;
   t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
@@ -80,7 +85,12 @@ static bool look_on(struct hd_thread *t) {
 }
 
 void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t value) {
-  if (alone() || (!t->progress.looked && !look_on(t))) {
+  if (alone()) {
+    t->progress.length = hd_quiet_sum();
+    computes(t, pc);
+    return;
+  }
+  if (!t->progress.looked && !look_on(t)) {
     computes(t, pc);
     return;
   }
@@ -96,6 +106,7 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
 }
 
 void hd_quiet_write(struct hd_thread *t, uint64_t pc) {
-  if (!alone() && !t->progress.looked) look_on(t);
+  if (alone()) t->progress.length = hd_quiet_sum();
+  else if (!t->progress.looked) look_on(t);
   computes(t, pc);
 }

@@ -76,7 +76,7 @@ static void run(struct hd_thread *next) {
 
 void hd_point(struct hd_thread *t) {
   hd_quiet_set(0);
-  t->progress.stretches = 0;
+  t->progress.stretches = t->progress.part = 0;
   hd_progress_wrote(t);
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   for (bool again = false;; again = true) { // after a detour t is at the same operation
@@ -102,12 +102,12 @@ void hd_point(struct hd_thread *t) {
 
 void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
   struct hd_pending keep = t->pend;
-  uint32_t stretches = t->progress.stretches; // kept: the yield is not one of the program's points
+  uint32_t stretches = t->progress.stretches, part = t->progress.part; // kept: the yield is not one of the program's points
   hd_pend(t, HD_OP_YIELD, pc, 0);
   t->pend.flags = HD_EV_FORCED;
   hd_point(t);
   hd_commit(t, 0, 0);
-  t->progress.stretches = stretches;
+  t->progress.stretches = stretches, t->progress.part = part;
   t->pend = keep;
 }
 

@@ -102,7 +102,10 @@ struct hd_thread {
     uint32_t idle, futile; // counts of progress.c, valid while hd.progress_at equals idle_at
     uint64_t idle_at;
     uint8_t wrote;         // HD_WROTE_*: it has written to memory, as of the last hd_progress_wrote
-    uint32_t stretches;    // quiet stretches since its last scheduling point, not counting forced yields
+    uint32_t stretches;    // multiples of HD_QUIET accesses in quiet stretches since its last scheduling point,
+                           // not counting forced yields
+    uint32_t part;         // accesses beyond these
+    uint32_t length;       // accesses of the quiet stretch that has ended
     uint32_t yield_at;     // value of stretches at which it yields if it still computes
     uint8_t yields;        // number of such yields so far, at most HD_STRETCHES_MORE
     bool computes;         // its pending operation is such a yield

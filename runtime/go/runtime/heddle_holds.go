@@ -36,7 +36,7 @@ var hdHolding struct {
 // hdHoldTables is in memory of its own; executions touch only the parts that they need.
 type hdHoldTables struct {
 	_        sys.NotInHeap
-	arrivals [hdMaxThreads][hdHolds]uint32 // by slot: the thread's arrivals at each hold's site
+	arrivals [hdSlotsMax][hdHolds]uint32 // by slot: the thread's arrivals at each hold's site
 	objects  [hdHoldSlots]hdHoldObject
 }
 

@@ -1,7 +1,7 @@
 // heddle: A pool of two slots is guarded by a semaphore with two permits.
 // kind: clean
 // flags: -std=c++20
-//
+
 // The program is correct, but libstdc++ 12's semaphore is not, and an exhaustive search finds a deadlock.
 // acquire reads the counter for the futex (_S_do_spin: __val), and then tries to take a permit several
 // times. If __val is 1, others take that permit before the tries and one releases it after them, the
