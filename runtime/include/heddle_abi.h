@@ -57,7 +57,7 @@ enum hd_class {
   HD_OP(THREAD_START,    1, "start",              NONE)  /* first event of a thread; object = entry function */ \
   HD_OP(THREAD_END,      2, "end",                END)   /* last event of a thread */ \
   HD_OP(THREAD_CREATE,   3, "pthread_create",     FORK)  /* value = number of the new thread */ \
-  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = number of the joined thread; result 0, EBUSY or ETIMEDOUT */ \
+  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = number of the joined thread; size = 0, 1 if the call does not wait (pthread_tryjoin_np), or 2 if it has a time limit; result 0, EBUSY or ETIMEDOUT */ \
   HD_OP(THREAD_DETACH,   5, "pthread_detach",     NONE)  /* value = number */ \
   HD_OP(THREAD_EXIT,     6, "pthread_exit",       NONE) \
   HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
