@@ -107,6 +107,9 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 	if o.Random {
 		r.miss("an execution drew a random number or iterated over a map")
 	}
+	if o.Unordered {
+		r.miss("several threads used a stdio stream, or one changed the working directory or umask beside others, and the order of such calls is not enumerated")
+	}
 	for i := range t.Events {
 		e := &t.Events[i]
 		spec := ops.Of(e.Op)
