@@ -43,23 +43,26 @@ uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
 
 // Calls on a stream of libc's are not scheduling points and leave no event, so a search does not enumerate
 // their order. Once several threads make them on one stream, it must not claim to be complete. stdout and
-// stderr do not count: the program cannot see in which order threads write there. Streams that share a
-// slot count as one.
+// stderr do not count: the program cannot see in which order threads write there.
 enum { STREAMS = 64 };
-static uint32_t users[STREAMS]; // number + 1 of the thread that used such a stream beside others
+static struct { const FILE *f; uint32_t user; /* number of the last thread that used it beside others */ } streams[STREAMS];
+static uint32_t nstreams;
 
 static HD_COLD void used(const FILE *f) {
   if (f->_fileno == 1 || f->_fileno == 2) return;
-  uint32_t *user = &users[((uintptr_t)f >> 4) * 0x9E3779B97F4A7C15u >> 58], me = hd.cur->number + 1;
-  if (*user && *user != me) hd.result.notes |= HD_NOTE_UNORDERED;
-  *user = me;
+  uint32_t i = 0, me = hd.cur->number;
+  while (i < nstreams && streams[i].f != f) i++;
+  if (i == STREAMS || (i < nstreams && streams[i].user != me)) hd.result.notes |= HD_NOTE_UNORDERED;
+  if (i == STREAMS) return;
+  streams[i].f = f, streams[i].user = me;
+  if (i == nstreams) nstreams++;
 }
 
 static void begin(void) {
   for (uint32_t i = 0; i < nchannels; i++) channels[i].f = NULL;
   nchannels = 0;
   hd_stdio_moved = 0;
-  for (uint32_t i = 0; i < STREAMS; i++) users[i] = 0;
+  nstreams = 0;
 }
 
 static struct channel *find(const FILE *f) {
