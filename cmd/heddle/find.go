@@ -81,7 +81,7 @@ func (c *findCommand) options() (engine.Options, error) {
 	if opts.Races, err = c.races(); err != nil {
 		return opts, err
 	}
-	opts.Simplify.Processes = processes
+	opts.Processes, opts.Simplify.Processes = processes, processes
 	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.bounds() == (strategy.Bounds{}) {
 		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
 		// of output, so no search with them is complete, and who asks for a number of executions gets it.

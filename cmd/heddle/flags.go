@@ -32,7 +32,7 @@ type isolationFlags struct {
 
 // jobsFlag says how many processes of a program run at once.
 type jobsFlag struct {
-	Jobs int `short:"j" placeholder:"N" help:"Simplify with up to N processes of the program at once (otherwise one for each core). The result is the same for every N. Programs that use files or start processes have one, and so do Go programs."`
+	Jobs int `short:"j" placeholder:"N" help:"Run up to N processes of the program at once (otherwise one for each core) to explore and to simplify. The result is the same for every N. Programs that use files or start processes have one, and so do Go programs."`
 }
 
 // processes returns the number of processes to simplify with.

@@ -43,3 +43,36 @@ func TestSimplifyJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestFindJobs: a search makes the same executions and finds the same with any number of processes, of
+// programs that use files, too.
+func TestFindJobs(t *testing.T) {
+	for _, name := range []string{"pass/work_stealing_deque", "pass/lost_update", "fail/handler_counter", "fail/lseek_race", "fail/shared_mapping_count", "fail/twenty_threads", "fail/aba_stack"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			e := readExpectation(t, filepath.Join(repository(t), "testdata/programs", name+".c"))
+			prog := filepath.Join(dir, e.name)
+			compileProgram(t, e, "gcc", "-O1", prog)
+			var want *findJSON
+			for _, jobs := range []string{"1", "2", "4"} {
+				var r findJSON
+				args := []string{"find", "--json", "-j", jobs, "--all", "--no-simplify", "--races=ignore", "--time=60s", "--runs=20000", "--seed=2"}
+				jsonOf(t, heddleCommand(t, dir, nil, append(append(args, "--", prog), e.args...)...), &r)
+				if want == nil {
+					want = &r
+					continue
+				}
+				if r.Executions != want.Executions || r.Behaviours != want.Behaviours || r.Newest != want.Newest || len(r.Findings) != len(want.Findings) {
+					t.Errorf("-j %s: %d executions, %d behaviours, the last in %d, %d findings; -j 1: %d, %d, %d, %d", jobs,
+						r.Executions, r.Behaviours, r.Newest, len(r.Findings), want.Executions, want.Behaviours, want.Newest, len(want.Findings))
+				}
+				for i := range min(len(r.Findings), len(want.Findings)) {
+					if f, g := r.Findings[i].Finding, want.Findings[i].Finding; f.Key != g.Key || f.Execution != g.Execution {
+						t.Errorf("-j %s: finding %s in execution %d; -j 1: %s in %d", jobs, f.Key, f.Execution, g.Key, g.Execution)
+					}
+				}
+			}
+		})
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestResumeFind: a search that was stopped twice and continued makes as many executions, and comes to the same
+// TestResumeFind: a search that was stopped twice and continued makes as many executions, and makes the same
 // claim, as one that was not; a saved search of other options or another program is refused.
 func TestResumeFind(t *testing.T) {
 	dir := t.TempDir()

@@ -39,13 +39,9 @@ type crew struct {
 	began  time.Time
 	eager  bool // start the others at once, and wait for them; for tests
 
-	known    []trace.Module // when the others were started
-	starting chan target.Target
-	pending  int             // of starting
-	others   []target.Target // beside target
-	alone    bool            // executions may disturb one another
-	shares   bool            // they share a process nevertheless, which is cheap
-	cancel   context.CancelFunc
+	others *replicas // beside target; nil before they are started
+	alone  bool      // executions may disturb one another
+	shares bool      // they share a process nevertheless, which is cheap
 }
 
 // newCrew returns a crew of at most opts.Processes targets, t included. The others are started when the
@@ -66,56 +62,22 @@ func (c *crew) width() int {
 	if c.alone || c.size < 2 || !c.eager && time.Since(c.began) < crewAfter {
 		return 1
 	}
-	if c.starting == nil {
-		c.start()
-	}
-	for c.pending > 0 && (c.eager || len(c.starting) > 0) {
-		c.pending--
-		if t := <-c.starting; t != nil {
-			c.others = append(c.others, t)
+	if c.others == nil {
+		if c.others = startReplicas(c.target, c.size-1); c.others == nil {
+			c.alone = true
+			return 1
 		}
 	}
-	return 1 + len(c.others)
-}
-
-// start starts the other targets in the background. One that cannot be started is not needed.
-func (c *crew) start() {
-	r, _ := target.As[target.Replicator](c.target)
-	replica := r.Replica()
-	if replica == nil {
-		c.alone = true
-		return
-	}
-	var ctx context.Context
-	ctx, c.cancel = context.WithCancel(context.Background())
-	c.known = c.target.Modules()
-	c.pending = c.size - 1
-	c.starting = make(chan target.Target, c.pending)
-	for range c.pending {
-		go func() {
-			t, err := replica(ctx)
-			if err != nil {
-				t = nil
-			}
-			c.starting <- t
-		}()
-	}
+	c.others.collect(c.eager)
+	return 1 + len(c.others.targets)
 }
 
 // close ends the other targets.
 func (c *crew) close() {
-	if c.cancel != nil {
-		c.cancel()
+	if c.others != nil {
+		c.others.close()
 	}
-	for ; c.pending > 0; c.pending-- {
-		if t := <-c.starting; t != nil {
-			t.Close()
-		}
-	}
-	for _, t := range c.others {
-		t.Close()
-	}
-	c.others, c.alone = nil, true
+	c.alone = true
 }
 
 // batch implements tinertia.Batch.
@@ -169,7 +131,7 @@ func (c *crew) watched(exec schedule.Executor) schedule.Executor {
 // together executes plans on all targets at once, until done returns false. It returns the number of
 // the first plan whose outcome cannot be used, or len(plans).
 func (c *crew) together(ctx context.Context, plans []schedule.Plan, look func(int, *schedule.Outcome), done func(int, schedule.Outcome) bool) (int, error) {
-	all := append([]target.Target{c.target}, c.others...)
+	all := append([]target.Target{c.target}, c.others.targets...)
 	r := &round{outcomes: make([]*schedule.Outcome, len(plans)), left: len(all)}
 	r.changed.L = &r.mu
 	errs := make([]error, len(all))
@@ -182,7 +144,7 @@ func (c *crew) together(ctx context.Context, plans []schedule.Plan, look func(in
 	n := 0
 	for ; n < len(plans); n++ {
 		o := r.wait(n)
-		if o == nil || outside(o) || c.foreign(o) {
+		if o == nil || outside(o) || o.Trace == nil || c.others.foreign(o.Trace.Modules) {
 			break
 		}
 		if !done(n, *o) {
@@ -280,12 +242,6 @@ func (r *round) end() {
 	for r.left > 0 {
 		r.changed.Wait()
 	}
-}
-
-// foreign reports whether an execution loaded a library that was not known when the targets were
-// started, and so may have another number in each of them.
-func (c *crew) foreign(o *schedule.Outcome) bool {
-	return o.Trace == nil || len(o.Trace.Modules) > len(c.known)
 }
 
 // outside reports whether an execution may have used something that executions of other processes

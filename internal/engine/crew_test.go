@@ -13,8 +13,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// replicas is a target whose replicas a test sees. after may change their outcomes.
-type replicas struct {
+// copied is a target whose replicas a test sees. after may change their outcomes.
+type copied struct {
 	*simprog.Target
 	program simprog.Program
 	after   func(*schedule.Outcome)
@@ -24,7 +24,7 @@ type replicas struct {
 	all []*simprog.Target
 }
 
-func (r *replicas) Replica() func(context.Context) (target.Target, error) {
+func (r *copied) Replica() func(context.Context) (target.Target, error) {
 	return func(context.Context) (target.Target, error) {
 		t := simprog.New(r.program)
 		r.mu.Lock()
@@ -41,7 +41,7 @@ func (r *replicas) Replica() func(context.Context) (target.Target, error) {
 	}
 }
 
-func (r *replicas) executions() (n int) {
+func (r *copied) executions() (n int) {
 	for _, t := range r.all {
 		n += t.Executions()
 	}
@@ -74,7 +74,7 @@ func TestSimplifyProcesses(t *testing.T) {
 			}, most: 16},
 			{name: "lost", processes: 3, fail: lost, most: 16},
 		} {
-			r := &replicas{Target: simprog.New(program), program: program, after: c.after, fail: c.fail}
+			r := &copied{Target: simprog.New(program), program: program, after: c.after, fail: c.fail}
 			s, err := Simplify(t.Context(), r, found.Finding.Recorded, SimplifyOptions{Processes: c.processes, eager: true}, nil)
 			if err != nil || !s.Confirmed {
 				t.Fatalf("%s, %s: %v, %+v", program.Name, c.name, err, s)

@@ -29,12 +29,17 @@ type exploration struct {
 	over    bool        // no more plans are handed out
 	failure *failure
 	err     error
+	// dismissed: a replica has made an execution that counts only if the target makes it.
+	dismissed bool
 }
 
 // explore returns the first failure in plan order, or nil. Plans not fully observed by then remain
 // in flight.
 func (s *search) explore(ctx context.Context) (*failure, error) {
 	s.flight.rewind()
+	if s.squad.waits() {
+		s.workers = s.squad.join()
+	}
 	s.explanation.begin()
 	x := &exploration{search: s, ctx: ctx, mu: alone{}}
 	if len(s.workers) > 1 {
@@ -53,6 +58,10 @@ func (s *search) explore(ctx context.Context) (*failure, error) {
 			}()
 		}
 		all.Wait()
+	}
+	if x.dismissed {
+		s.workers = []Worker{Local(s.target)}
+		s.squad.dismiss()
 	}
 	switch {
 	case x.err != nil:
@@ -89,18 +98,30 @@ func (x *exploration) work(w Worker) {
 		}
 		return j, ok
 	}
+	replica, _ := w.(*recruit)
 	done := func(r *Execution) bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if r.Last {
 			held--
 		}
+		switch o := r.Outcome; {
+		case replica != nil && !replica.usable(o):
+			x.dismiss()
+			return false
+		case o != nil && o.Trace != nil && !x.squad.over && outside(o):
+			x.squad.over = true
+		}
 		return !x.over && x.deliver(r) && x.ctx.Err() == nil
 	}
 	for x.wait() {
 		if err := w.Work(x.ctx, next, done); err != nil {
 			x.mu.Lock()
-			x.stop(err)
+			if replica != nil && x.ctx.Err() == nil {
+				x.dismiss()
+			} else {
+				x.stop(err)
+			}
 			x.mu.Unlock()
 		} else if held > 0 && x.running() {
 			x.mu.Lock()
@@ -133,6 +154,12 @@ func (x *exploration) running() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.over && x.ctx.Err() == nil
+}
+
+// dismiss ends the exploration. It goes on without replicas.
+func (x *exploration) dismiss() {
+	x.dismissed = true
+	x.finish()
 }
 
 // finish ends the exploration.
@@ -199,6 +226,9 @@ func (x *exploration) ended() bool {
 			x.finish()
 			return true
 		}
+	}
+	if x.squad.muster(x.target); x.squad.waits() {
+		x.finish() // it goes on with replicas
 	}
 	if len(x.workers) > 1 {
 		x.changed.Broadcast()

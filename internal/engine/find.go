@@ -18,6 +18,7 @@ import (
 type search struct {
 	target   target.Target
 	workers  []Worker
+	squad    squad
 	opts     *Options
 	report   *Report
 	progress func(Progress)
@@ -215,6 +216,10 @@ func (s *search) find(ctx context.Context) error {
 		return err
 	} else if len(s.flight.plans) == 0 && !s.more() {
 		return nil
+	}
+	if len(s.opts.Workers) == 0 {
+		s.squad.eager = s.opts.eager
+		defer s.squad.prepare(s.opts.Processes, musterAfter)()
 	}
 	exploring := first
 	shortened := false

@@ -58,3 +58,29 @@ func TestFeedbackDoesNotDependOnThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictedRace: a race that a lock hides in all but one in a thousand executions is predicted from
+// one of these, and then shown.
+func TestPredictedRace(t *testing.T) {
+	t.Parallel()
+	program := simprog.Shielded(5)
+	races := func(s func(strategy.Setting) strategy.Strategy, seed uint64) int {
+		r, err := Find(t.Context(), simprog.New(program), Options{Seed: seed, Runs: 40, Search: s, Races: RacesFail, NoSimplify: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(r.Races)
+	}
+	hidden := 0
+	for seed := range uint64(10) {
+		if races(func(s strategy.Setting) strategy.Strategy { return strategy.NewRaceDirected(s) }, seed) == 0 {
+			t.Errorf("seed %d: the race is not found", seed)
+		}
+		if races(func(s strategy.Setting) strategy.Strategy { return strategy.NewPortfolio(s, strategy.Random{}) }, seed) == 0 {
+			hidden++
+		}
+	}
+	if hidden < 5 {
+		t.Errorf("chance finds the race for all but %d of 10 seeds: it is not hidden", hidden)
+	}
+}

@@ -40,6 +40,10 @@ type Options struct {
 	// failures in the target while the workers are idle. The finding does not depend on the number
 	// of workers.
 	Workers []Worker
+	// Processes is how many targets of the program explore at once, without Workers, if the target is
+	// a target.Replicator and the exploration takes long; 0 means 1. The result does not depend on it.
+	Processes int
+	eager     bool // start them at once; for tests
 
 	// Save receives the state of an exploration that Time, Runs or an interrupt ended after at
 	// least one execution, if it found nothing or All is set. It may be nil.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -15,6 +16,11 @@ import (
 // acquired one lock in different threads, it holds a thread before one of them until another stands
 // before the other on the same object, and leaves to chance which goes first. A race that only a
 // reordering shows thus becomes a pair in its turn.
+//
+// Races are also predicted, from its first execution, of which it records all accesses: conflicting
+// accesses that neither thread creation, join, barriers nor once order, and that no common lock excludes
+// (atomicity.Profile.Unordered). That is more than any order of one execution's events predicts, and not
+// sound: a predicted pair is a race only once an execution has shown it, which is tried like the others.
 //
 // The paper holds threads by object and resolves a pair at once. Here the policy, a uniform random
 // walk, resolves it, so a third thread may run in between. Every turn of a pair has a new seed.
@@ -51,6 +57,8 @@ const (
 	patience, rareTurn = 4, 8
 	// Of later executions one in observeEvery is watched for further races.
 	observeAll, observeEvery = 64, 8
+	// Races are predicted from so many accesses, and so many of them are tried.
+	predictedFrom, mostPredicted = 200_000, 128
 )
 
 // NewRaceDirected returns a race-directed search.
@@ -108,6 +116,10 @@ func (d *RaceDirected) Next(left int) (Request, bool) {
 	s.Flying++
 	s.Made++
 	r := Request{Observe: s.Made <= observeAll || s.Made%observeEvery == 0}
+	at := d.turn()
+	if at >= 0 && s.Pairs[at].Tried < patience {
+		r.Observe = true // only a watched execution shows the race
+	}
 	r.Plan = schedule.Plan{
 		Policy: schedule.Random, Seed: d.setting.FirstSeed() + s.Made, Repeat: 1, Record: r.Observe, Points: s.Points,
 		Timeouts: s.Made%2 == 0 && !d.setting.NoEarlyTimeouts,
@@ -116,10 +128,13 @@ func (d *RaceDirected) Next(left int) (Request, bool) {
 		// A plan of several executions is cheaper, but many pairs matter more.
 		r.Plan.Repeat = max(1, min(sameParameters, left/sameParameters))
 	}
-	if i := d.turn(); i >= 0 {
-		p := &s.Pairs[i]
+	if s.Made == 1 {
+		r.Plan.Accesses, r.Plan.MaxAccesses = true, predictedFrom
+	}
+	if at >= 0 {
+		p := &s.Pairs[at]
 		p.Tried++
-		r.Key = i + 1
+		r.Key = at + 1
 		r.Plan.Holds = []schedule.Hold{meets(p.Sites[0], p.Sites[1])}
 		if p.Sites[0] != p.Sites[1] {
 			r.Plan.Holds = append(r.Plan.Holds, meets(p.Sites[1], p.Sites[0]))
@@ -166,7 +181,20 @@ func (d *RaceDirected) Observe(o *Observation) {
 		}
 	}
 	if o.Outcome != nil && o.Outcome.Trace != nil {
+		if o.Request.Key >= 0 && o.Request.Plan.Accesses {
+			d.predict(o.Outcome.Trace)
+		}
 		d.contention(o.Outcome.Trace.Events)
+	}
+}
+
+// predict adds the pairs of accesses that may race in another execution.
+func (d *RaceDirected) predict(t *trace.Trace) {
+	p := atomicity.NewProfile()
+	p.Add(t, nil)
+	pairs := p.Unordered()
+	for _, x := range pairs[:min(len(pairs), mostPredicted)] {
+		d.pair(x[0].Site, x[1].Site)
 	}
 }
 

@@ -264,7 +264,31 @@ func (c *cell) evaluate(r *run) {
 			}
 		}
 	}
+	c.conflicts(r)
 	c.crossLives(r)
+}
+
+// conflicts adds the pairs of accesses that may race.
+func (c *cell) conflicts(r *run) {
+	for i := range c.accesses {
+		a := &c.accesses[i]
+		for j := range c.accesses[:i] {
+			b := &c.accesses[j]
+			if a.thread == b.thread || a.mask&b.mask == 0 {
+				continue
+			}
+			key := [2]int32{min(a.statement, b.statement), max(a.statement, b.statement)}
+			if r.profile.conflicts[key] {
+				continue
+			}
+			x, y := r.profile.statements[key[0]], r.profile.statements[key[1]]
+			if (x.Effect|y.Effect)&Writes == 0 || !x.plain() && !y.plain() || r.before(a.segment, b.segment) || r.before(b.segment, a.segment) || r.exclusive(a.set, b.set) {
+				continue
+			}
+			r.profile.conflicts[key] = true
+			r.profile.unordered = append(r.profile.unordered, [2]Statement{x, y})
+		}
+	}
 }
 
 // crossLives adds the interleavings whose accesses were never in one life of the memory.

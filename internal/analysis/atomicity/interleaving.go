@@ -38,6 +38,12 @@ type Statement struct {
 	Effect Effect     `json:"effect"`
 }
 
+// plain reports whether the access is not atomic.
+func (s Statement) plain() bool {
+	c := s.Op.Class()
+	return c == trace.ClassRead || c == trace.ClassWrite
+}
+
 func (s Statement) compare(o Statement) int {
 	return cmp.Or(cmp.Compare(s.Site, o.Site), cmp.Compare(s.Op, o.Op), cmp.Compare(s.Effect, o.Effect))
 }

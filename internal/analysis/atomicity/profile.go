@@ -16,6 +16,8 @@ type Profile struct {
 	triples    map[triple]*entry
 	seen       int            // triples that are not serializable
 	accesses   map[int32]bool // statements that access shared memory
+	conflicts  map[[2]int32]bool
+	unordered  [][2]Statement // those of conflicts, as they were seen
 }
 
 // triple is a Triple by the numbers of its statements.
@@ -29,7 +31,7 @@ type entry struct {
 
 // NewProfile returns an empty profile.
 func NewProfile() *Profile {
-	return &Profile{numbers: map[Statement]int32{}, triples: map[triple]*entry{}, accesses: map[int32]bool{}}
+	return &Profile{numbers: map[Statement]int32{}, triples: map[triple]*entry{}, accesses: map[int32]bool{}, conflicts: map[[2]int32]bool{}}
 }
 
 // Runs returns the number of recordings added.
@@ -66,6 +68,12 @@ func (p *Profile) All() []Interleaving {
 	slices.SortFunc(out, func(a, b Interleaving) int { return a.Triple.Compare(b.Triple) })
 	return out
 }
+
+// Unordered returns the pairs of statements that accessed common bytes in different threads, at least one
+// to write and at least one plainly, where nothing necessary orders them and no lock excludes them: the
+// races that the program may have, as far as the recordings show. Those among them that are ordered
+// otherwise, by a condition variable for instance, are none. A profile that was saved has lost them.
+func (p *Profile) Unordered() [][2]Statement { return p.unordered }
 
 // Targets returns the interleavings to force: feasible and never exercised, by Rank.
 func (p *Profile) Targets() []Interleaving {

@@ -302,12 +302,13 @@ func TestSeeds(t *testing.T) {
 
 // weigh sets a plan's weights, and for every second seed interesting instructions, by the order in which an
 // execution created the threads and met the instructions.
-func weigh(p *schedule.Plan, t *trace.Trace, seed uint64) {
+func weigh(p *schedule.Plan, t *trace.Trace, seed uint64, line func(trace.Site) int) {
 	p.Threads = t.Threads
 	for i := range t.Threads {
 		p.Weights = append(p.Weights, (7*i+int(seed)*5)%23)
 	}
 	n := 0
+	chosen := map[int]bool{} // a compiler may make several instructions of one line
 	for _, e := range t.Events {
 		switch e.Op.Class() {
 		case trace.ClassRead, trace.ClassWrite, trace.ClassALoad, trace.ClassAStore, trace.ClassARMW, trace.ClassAcq:
@@ -317,7 +318,12 @@ func weigh(p *schedule.Plan, t *trace.Trace, seed uint64) {
 		if e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
-		if n++; seed%2 == 1 && n%3 == 0 && e.Site != 0 && !slices.Contains(p.Interesting, e.Site) {
+		if n++; seed%2 == 1 && n%3 == 0 && line(e.Site) != 0 {
+			chosen[line(e.Site)] = true
+		}
+	}
+	for _, e := range t.Events {
+		if e.Op != trace.OpThreadStart && chosen[line(e.Site)] && !slices.Contains(p.Interesting, e.Site) {
 			p.Interesting = append(p.Interesting, e.Site)
 		}
 	}
@@ -354,8 +360,8 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 			q := p
 			p.Points, q.Points = points, simPoints
 			if policy == schedule.Walk {
-				weigh(&p, first.Trace, seed)
-				weigh(&q, simFirst.Trace, seed)
+				weigh(&p, first.Trace, seed, line)
+				weigh(&q, simFirst.Trace, seed, simLine)
 			}
 			got, want := execute(t, real, p), execute(t, sim, q)
 			if first.Trace == nil {

@@ -293,3 +293,29 @@ func Stages(n int) Program {
 		}
 	}}
 }
+
+// Shielded has two threads that write a variable without a lock, one before n critical sections and
+// the other after n of its own. The writes race only where all of the latter come before all of
+// the former; in other executions a lock orders them.
+func Shielded(n int) Program {
+	return Program{Name: "shielded", Main: func(t *Thread) {
+		m := t.Mutex()
+		x := t.Var(0)
+		sections := func(t *Thread) {
+			for range n {
+				t.Lock(m)
+				t.Unlock(m)
+			}
+		}
+		first := t.Go(func(t *Thread) {
+			t.Write(x, 1)
+			sections(t)
+		})
+		second := t.Go(func(t *Thread) {
+			sections(t)
+			t.Write(x, 2)
+		})
+		t.Join(first)
+		t.Join(second)
+	}}
+}

@@ -2,7 +2,7 @@
 // thread claims a slot by taking its link before it moves the head. Three threads each pop a slot, use
 // it and push it back, ROUNDS times. With SEEDED, the head has no version: if the slot was popped and
 // pushed again after a thread has read the head and before it takes the link, two threads can leave
-// with one slot. It takes five preemptions.
+// with one slot.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
