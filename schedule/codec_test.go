@@ -214,7 +214,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 4", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 5", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
