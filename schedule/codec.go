@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 4
+const CodecVersion = 5
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -142,7 +142,7 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
 		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), External: o.External, Shared: o.Shared, Random: o.Random,
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), External: o.External, Shared: o.Shared, Random: o.Random, Unordered: o.Unordered,
 	}
 	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations} {
 		if n < 0 || n > maxCount {
@@ -195,7 +195,7 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	o = Outcome{
 		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), External: m.External, Shared: m.Shared, Random: m.Random,
+		Threads: int(m.Threads), Deviations: int(m.Deviations), External: m.External, Shared: m.Shared, Random: m.Random, Unordered: m.Unordered,
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err

@@ -83,7 +83,7 @@ func TestCodecHasEveryField(t *testing.T) {
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
-		External: true, Shared: true, Random: true,
+		External: true, Shared: true, Random: true, Unordered: true,
 		Watched: &Watched{
 			Races: []Race{{
 				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
@@ -132,7 +132,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 		o := Outcome{
 			Index: count.Draw(t, "index"), Signature: rapid.Uint64().Draw(t, "signature"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"),
+			Deviations: count.Draw(t, "deviations"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), Unordered: rapid.Bool().Draw(t, "unordered"),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),
@@ -214,7 +214,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 4", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 5", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {

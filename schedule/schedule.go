@@ -150,6 +150,10 @@ type Outcome struct {
 	// Random says that the recorded execution of a Go program drew a random number, or iterated
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
+	// Unordered says that several threads used a stdio stream of libc's, or that one changed the working
+	// directory or the umask while others ran. Those calls are not scheduling points, and the trace does
+	// not tell their order.
+	Unordered bool
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot restore: only Run is exact.
 	Shared bool

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 11
+	AbiVersion      = 12
 	PointsVersion   = 7
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -548,6 +548,7 @@ const (
 	NoteAccesses  = 2
 	NoteRandom    = 4
 	NoteUnwatched = 8
+	NoteUnordered = 16
 )
 
 // Race is struct hd_race, 64 bytes.

@@ -142,9 +142,9 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 		}
 		return
 	}
-	head, limits := "complete:", "for this input, sequentially consistent memory, the accesses that heddle sees, and no early time-outs"
+	head, limits := "complete:", "for this input, sequentially consistent memory, the accesses that heddle sees (not libc's own state), and no early time-outs"
 	if !whole { // samples with early time-outs went on
-		head, limits = "without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees"
+		head, limits = "without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees (not libc's own state)"
 	}
 	switch {
 	case c.Reduced && bounded != "":

@@ -246,8 +246,15 @@ func randomProgram(seed uint64) simprog.Program {
 		for range 2 + r.IntN(2) {
 			all = append(all, t.Go(body(2+r.IntN(3), rand.New(rand.NewPCG(r.Uint64(), 1)))))
 		}
-		for _, other := range all {
-			if r.IntN(5) > 0 {
+		for i, other := range all {
+			switch r.IntN(5) {
+			case 0:
+			case 1:
+				if joined := t.TryJoin(other); !joined {
+					t.Print(fmt.Sprintln("busy", i, t.Load(words[0])))
+					t.Join(other)
+				}
+			default:
 				t.Join(other)
 			}
 		}

@@ -60,8 +60,18 @@ type recorded struct {
 	waits     bool              // an operation may have had a time limit
 }
 
+// waits reports whether a join returns only once the thread has ended. pthread_tryjoin_np never waits,
+// and a time limit may lie in the past.
+func waits(join *trace.Event) bool { return join.Size == 0 }
+
+// free reports whether an operation never blocks.
+func free(spec *ops.Spec, e *trace.Event) bool {
+	return e.Op < trace.OpGo && (spec.Blocks == ops.Never || spec.Does == ops.Join && e.Size == 1)
+}
+
 // enables reports whether a later operation on the same object could never have come first: a lock
-// is not free before it is released, and a thread is not joined before it ends.
+// is not free before it is released, and a thread is not joined before it ends. An operation that
+// returns without the lock or the thread when it cannot have it is not enabled by either.
 func (d *decision) enables(later *decision) bool {
 	return d.releases && later.acquires || d.finishes && later.joins
 }
@@ -97,6 +107,9 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 	if o.Random {
 		r.miss("an execution drew a random number or iterated over a map")
 	}
+	if o.Unordered {
+		r.miss("several threads used a stdio stream, or one changed the working directory or umask beside others, and the order of such calls is not enumerated")
+	}
 	for i := range t.Events {
 		e := &t.Events[i]
 		spec := ops.Of(e.Op)
@@ -116,12 +129,12 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		}
 		s := schedule.Steps(t.Events[i : i+1])[0]
 		s.Thread, s.Wake = of(s.Thread), of(s.Wake)
-		x := decision{step: s, uses: footprintOf(e, last[e.Thread], name), free: spec.Blocks == ops.Never && e.Op < trace.OpGo}
+		x := decision{step: s, uses: footprintOf(e, last[e.Thread], name), free: free(spec, e)}
 		lock := (spec.Of == ops.Mutex || spec.Of == ops.RWLock) && e.Op < trace.OpGo
 		x.releases = lock && spec.Does == ops.Release && spec.Done(e) || e.Op == trace.OpCondWait && e.Result == 0
-		x.acquires = lock && spec.Does == ops.Acquire && spec.Blocks == ops.UntilFree && spec.Done(e)
+		x.acquires = lock && spec.Does == ops.Acquire && spec.Blocks == ops.UntilFree && !spec.Deadline && spec.Done(e)
 		x.finishes = spec.Does == ops.Finish
-		x.joins = spec.Does == ops.Join && e.Result == 0
+		x.joins = spec.Does == ops.Join && waits(e) && e.Result == 0
 		for id := range e.Enabled.All() {
 			if n := of(id); n >= 0 {
 				x.enabled = append(x.enabled, int(n))

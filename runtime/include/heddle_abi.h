@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 11,
+  HD_ABI_VERSION = 12,
   HD_POINTS_VERSION = 7,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -57,7 +57,7 @@ enum hd_class {
   HD_OP(THREAD_START,    1, "start",              NONE)  /* first event of a thread; object = entry function */ \
   HD_OP(THREAD_END,      2, "end",                END)   /* last event of a thread */ \
   HD_OP(THREAD_CREATE,   3, "pthread_create",     FORK)  /* value = number of the new thread */ \
-  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = number of the joined thread; result 0, EBUSY or ETIMEDOUT */ \
+  HD_OP(THREAD_JOIN,     4, "pthread_join",       JOIN)  /* value = number of the joined thread; size = 0, 1 if the call does not wait (pthread_tryjoin_np), or 2 if it has a time limit; result 0, EBUSY or ETIMEDOUT */ \
   HD_OP(THREAD_DETACH,   5, "pthread_detach",     NONE)  /* value = number */ \
   HD_OP(THREAD_EXIT,     6, "pthread_exit",       NONE) \
   HD_OP(PROCESS_EXIT,    7, "exit",               NONE)  /* value = status; exit, _exit, return from main */ \
@@ -501,6 +501,7 @@ enum hd_note {
   HD_NOTE_ACCESSES = 1u << 1, // it made more accesses than the plan requests
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
+  HD_NOTE_UNORDERED = 1u << 4, // two threads used a stdio stream of libc's, or one changed the working directory or the umask beside others
 };
 
 // Two accesses that race: neither happens before the other. [R]

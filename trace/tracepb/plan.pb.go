@@ -494,6 +494,7 @@ type Outcome struct {
 	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
+	Unordered     bool                   `protobuf:"varint,18,opt,name=unordered,proto3" json:"unordered,omitempty"`
 	Diverged      *Divergence            `protobuf:"bytes,12,opt,name=diverged,proto3" json:"diverged,omitempty"`
 	Output        []byte                 `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"` // of the ending
 	Trace         []byte                 `protobuf:"bytes,14,opt,name=trace,proto3" json:"trace,omitempty"`   // a trace file; empty where there is no recording
@@ -613,6 +614,13 @@ func (x *Outcome) GetShared() bool {
 func (x *Outcome) GetRandom() bool {
 	if x != nil {
 		return x.Random
+	}
+	return false
+}
+
+func (x *Outcome) GetUnordered() bool {
+	if x != nil {
+		return x.Unordered
 	}
 	return false
 }
@@ -1088,7 +1096,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xb1\x04\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xcf\x04\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1104,7 +1112,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\bexternal\x18\n" +
 	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +
-	"\x06random\x18\x0f \x01(\bR\x06random\x127\n" +
+	"\x06random\x18\x0f \x01(\bR\x06random\x12\x1c\n" +
+	"\tunordered\x18\x12 \x01(\bR\tunordered\x127\n" +
 	"\bdiverged\x18\f \x01(\v2\x1b.heddle.trace.v1.DivergenceR\bdiverged\x12\x16\n" +
 	"\x06output\x18\r \x01(\fR\x06output\x12\x14\n" +
 	"\x05trace\x18\x0e \x01(\fR\x05trace\x122\n" +

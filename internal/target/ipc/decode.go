@@ -181,6 +181,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Threads: int(r.Threads), Deviations: int(r.Deviations),
 		Holds:    x.holds,
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
+		Unordered: r.Notes&abi.NoteUnordered != 0,
 	}
 	stacks := &Stacks{}
 	if p.Record {

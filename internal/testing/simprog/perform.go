@@ -26,7 +26,7 @@ func (x *execution) possible(t *Thread) bool {
 	case trace.OpBarrierLeave:
 		return t.granted
 	case trace.OpThreadJoin:
-		return o.other.ended
+		return o.try || o.other.ended
 	case trace.OpSleep:
 		return t.timedOut && !x.timerBefore(t.deadline)
 	case trace.OpTimerExpire:
@@ -114,6 +114,18 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 		e.Value = uint64(o.other.id)
 		if o.other.joined {
 			x.fail(t, trace.Misuse, o.site, "join of a thread that was joined before")
+		}
+		if o.try {
+			e.Size = 1
+			busy := history{}
+			if !o.other.ended {
+				t.result, e.Result, busy.changed = ebusy, ebusy, 1
+			}
+			x.cover(t, &busy, false)
+		}
+		if t.result != 0 {
+			observes = true
+			break
 		}
 		o.other.joined = true
 		x.progress(t)

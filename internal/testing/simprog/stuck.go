@@ -44,7 +44,7 @@ func waitsFor(t *Thread) *Thread {
 			return o.lock.holder
 		}
 	case trace.OpThreadJoin:
-		if !o.other.ended {
+		if !o.try && !o.other.ended {
 			return o.other
 		}
 	}

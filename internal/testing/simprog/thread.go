@@ -80,6 +80,7 @@ type operation struct {
 	// text is that of an abort; thrown: an exception caused it.
 	text   string
 	thrown bool
+	try    bool // a join that does not wait
 	forced bool // a yield that the machine put in
 }
 
@@ -335,6 +336,11 @@ func (t *Thread) Go(body func(*Thread)) *Thread {
 // Join waits for a thread to end. Joining it twice is misuse.
 func (t *Thread) Join(other *Thread) {
 	t.do(operation{op: trace.OpThreadJoin, site: t.site(), other: other})
+}
+
+// TryJoin joins a thread if it has ended, and reports whether it did.
+func (t *Thread) TryJoin(other *Thread) bool {
+	return t.do(operation{op: trace.OpThreadJoin, site: t.site(), other: other, try: true}) == 0
 }
 
 // Yield lets others run first.

@@ -77,6 +77,10 @@ struct hd_run {
 };
 extern HD_OWN struct hd_run hd;
 
+// Reports whether threads besides main have been created and not been joined, so that the order of what
+// the current thread does and what another does may differ from execution to execution.
+static inline bool hd_beside_others(void) { return hd.unjoined != 0; }
+
 // Called after watcher or accesses has changed.
 static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses ? 0 : HD_QUIET_EACH; }
 

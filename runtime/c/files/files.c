@@ -140,16 +140,22 @@ HD_EXPORT int fclose(FILE *f) {
 }
 
 // ---- the process's own
+//
+// These calls are not scheduling points; other threads may depend on their order.
+static void change(bool *what) {
+  *what = true;
+  if (hd_active() && hd_beside_others()) hd.result.notes |= HD_NOTE_UNORDERED;
+}
 HD_EXPORT int chdir(const char *path) {
-  moved = true;
+  change(&moved);
   return (int)hd_errno_result(hd_sys(SYS_chdir, path, 0, 0));
 }
 HD_EXPORT int fchdir(int fd) {
-  moved = true;
+  change(&moved);
   return (int)hd_errno_result(hd_reserved_fd(fd) ? -EBADF : hd_sys(SYS_fchdir, fd, 0, 0));
 }
 HD_EXPORT mode_t umask(mode_t m) {
-  mask_changed = true;
+  change(&mask_changed);
   return (mode_t)hd_sys(SYS_umask, m, 0, 0);
 }
 

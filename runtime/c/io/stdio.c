@@ -41,10 +41,28 @@ static struct channel channels[MOST];
 static uint32_t nchannels; // slots that were ever used
 uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
 
+// Calls on a stream of libc's are not scheduling points and leave no event, so a search does not enumerate
+// their order. Once several threads make them on one stream, it must not claim to be complete. stdout and
+// stderr do not count: the program cannot see in which order threads write there.
+enum { STREAMS = 64 };
+static struct { const FILE *f; uint32_t user; /* number of the last thread that used it beside others */ } streams[STREAMS];
+static uint32_t nstreams;
+
+static HD_COLD void used(const FILE *f) {
+  if (f->_fileno == 1 || f->_fileno == 2) return;
+  uint32_t i = 0, me = hd.cur->number;
+  while (i < nstreams && streams[i].f != f) i++;
+  if (i == STREAMS || (i < nstreams && streams[i].user != me)) hd.result.notes |= HD_NOTE_UNORDERED;
+  if (i == STREAMS) return;
+  streams[i].f = f, streams[i].user = me;
+  if (i == nstreams) nstreams++;
+}
+
 static void begin(void) {
   for (uint32_t i = 0; i < nchannels; i++) channels[i].f = NULL;
   nchannels = 0;
   hd_stdio_moved = 0;
+  nstreams = 0;
 }
 
 static struct channel *find(const FILE *f) {
@@ -149,10 +167,13 @@ void hd_stdio_settle(uint64_t pc) {
 
 // ---- calls
 static struct channel *enter(FILE **f, uint64_t pc) {
-  if (HD_LIKELY(!nchannels && !hd_stdio_moved) || !hd_active()) return NULL;
+  if (!hd_active()) return NULL;
   if (hd_stdio_moved) hd_stdio_settle(pc);
-  struct channel *c = find(*f);
-  if (!c) return NULL;
+  struct channel *c = nchannels ? find(*f) : NULL;
+  if (!c) {
+    if (hd_beside_others() && *f) used(*f);
+    return NULL;
+  }
   hd_mutex_lock(&c->memory->lock, pc, HD_OP_MUTEX_LOCK, NULL);
   c->pc = pc;
   *f = c->f;

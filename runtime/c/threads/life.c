@@ -216,6 +216,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
   }
   hd_pend(t, HD_OP_THREAD_JOIN, pc, id);
   t->pend.aux = u->number;
+  t->pend.size = try ? 1 : until ? 2 : 0;
   if (u == t) return EDEADLK;
   bool bad = until && until->vtime == HD_BAD_TIME;
   if (!try && !bad) hd_block_on(t, (uint64_t)u, 0);

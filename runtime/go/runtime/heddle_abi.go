@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 11
+	hdAbiVersion      = 12
 	hdPointsVersion   = 7
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -550,6 +550,7 @@ const (
 	hdNoteAccesses  = 2
 	hdNoteRandom    = 4
 	hdNoteUnwatched = 8
+	hdNoteUnordered = 16
 )
 
 // hdRace is struct hd_race, 64 bytes.
