@@ -230,10 +230,13 @@ static void group_begins(void) {
   g->outer = t->group;
   t->group = g;
 }
+// The library combines a group's reductions, by calling functions of the program, before it reports
+// the group's end.
 static void group_waits(void *where, int thread) {
   if (!current()) return;
   hd_team_turn();
   wait_for(&current()->group->tasks, where, thread);
+  hd_group_wait();
 }
 static void group_ends(void) {
   if (current()) current()->group = current()->group->outer;
