@@ -151,6 +151,31 @@ func TestLibrariesPass(t *testing.T) {
 	}
 }
 
+// A reduction with the task modifier is clean with libgomp and refused with libomp.
+func TestTaskModifier(t *testing.T) {
+	for _, c := range compilers {
+		t.Run(c.name, func(t *testing.T) {
+			need.Library(t, strings.NewReplacer("gcc", "g++", "clang", "clang++").Replace(c.name), "libgomp1 libomp-dev", "omp.h", "-fopenmp")
+			dir := t.TempDir()
+			prog := filepath.Join(dir, "task_modifier")
+			e := readExpectation(t, filepath.Join(repository(t), "testdata/libraries/task_modifier.c"))
+			compileProgram(t, e, c.name, c.opt, prog)
+			args := e.find(prog, "--time", "0", "--runs", "1000")
+			if c.name != "clang" {
+				if out := runJSON[findJSON](t, dir, exitNothing, args...); out.Outcome != "clean" || len(out.Races) > 0 {
+					t.Errorf("%+v", out)
+				}
+				return
+			}
+			cmd := heddleCommand(t, dir, nil, args...)
+			b, err := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(b), "OpenMP's reduction with the task modifier with libomp") {
+				t.Errorf("%v\n%s", err, b)
+			}
+		})
+	}
+}
+
 // A system call that a program makes with an instruction of its own is caught: the futex is one of
 // the program's, also in a process of an execution's own and on kernel threads.
 func TestSystemCallInstruction(t *testing.T) {

@@ -122,7 +122,8 @@ HD_LIBRARY(void, GOMP_ordered_end, (void), ()) {
 //
 // The library copies a task's data into its own memory, or calls a function of the program to do
 // so. The runtime always passes a function of its own, which puts a header before the data. A
-// taskloop writes the bounds of a task's share into the first two words.
+// taskloop writes the bounds of a task's share into the first two words, and expects the descriptor
+// of its reductions in the third word of the data.
 enum { DEPEND_OUT = 1, MOST_DEPENDENCES = 1 << 16, FLAG_DEPEND = 8 };
 
 struct depend { const void *address; bool writes; };
@@ -140,6 +141,7 @@ struct head {
 struct creation {
   void (*run)(void *);
   void *data;
+  void *reductions;         // a taskloop's descriptor; the library reads it
   void (*copy)(void *, void *);
   long size, align;
   bool loop;
@@ -208,6 +210,9 @@ static struct creation creation(void (*run)(void *), void *data, void (*copy)(vo
   return (struct creation){ .run = run, .data = data, .copy = copy, .size = size, .align = align > 0 ? align : 1, .ndepends = count_depends(depend), .depend = depend };
 }
 enum { HEAD_ALIGN = _Alignof(struct head) };
+_Static_assert(offsetof(struct creation, reductions) == 2 * sizeof(void *), "libgomp's gomp_data_head");
+
+static HD_PROGACCESS void *third_word(void *const *data) { return data[2]; }
 
 HD_LIBRARY(void, GOMP_task, (void (*run)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool deferred, unsigned flags, void **depend, int priority, void *detach),
            (run, data, copy, size, align, deferred, flags, depend, priority, detach)) {
@@ -219,9 +224,10 @@ HD_LIBRARY(void, GOMP_task, (void (*run)(void *), void *data, void (*copy)(void 
 #define TASKLOOP(name, T) \
   HD_LIBRARY(void, name, (void (*run)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags, unsigned long n, int priority, T start, T end, T step), \
              (run, data, copy, size, align, flags, n, priority, start, end, step)) { \
-    enum { NOGROUP = 1 << 11 }; \
+    enum { NOGROUP = 1 << 11, REDUCES = 1 << 12 }; \
     struct creation c = creation(run, data, copy, size, align, NULL); \
     c.loop = true; \
+    if (flags & REDUCES) c.reductions = third_word(data); \
     hd_team_turn(); \
     if (!(flags & NOGROUP)) hd_group_begin(); \
     REAL_LIBRARY(name)(run_task, &c, copy_task, head_size(&c), HEAD_ALIGN, flags, n, priority, start, end, step); \

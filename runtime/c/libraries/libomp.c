@@ -230,10 +230,13 @@ static void group_begins(void) {
   g->outer = t->group;
   t->group = g;
 }
+// The library combines a group's reductions, by calling functions of the program, before it reports
+// the group's end.
 static void group_waits(void *where, int thread) {
   if (!current()) return;
   hd_team_turn();
   wait_for(&current()->group->tasks, where, thread);
+  hd_group_wait();
 }
 static void group_ends(void) {
   if (current()) current()->group = current()->group->outer;
@@ -248,6 +251,10 @@ HD_LIBRARY(void, __kmpc_end_taskgroup, (void *where, int thread), (where, thread
   REAL_LIBRARY(__kmpc_end_taskgroup)(where, thread);
   group_ends();
 }
+// One thread prepares the data of the whole team, which calls functions of the program, and the others
+// wait for it in a loop without a call.
+HD_LIBRARY(void *, __kmpc_taskred_modifier_init, (void *where, int thread, int worksharing, int n, void *data), (where, thread, worksharing, n, data)) { hd_unsupported("OpenMP's reduction with the task modifier with libomp, which waits in a loop without a call (gcc's libgomp can be used)"); }
+
 // A taskloop waits for its tasks like a taskgroup. This function creates that group.
 HD_LIBRARY(void, __kmpc_taskloop, (void *where, int thread, void *task, int deferred, uint64_t *first, uint64_t *last, int64_t step, int nogroup, int schedule, uint64_t size, void *copy),
            (where, thread, task, deferred, first, last, step, nogroup, schedule, size, copy)) {

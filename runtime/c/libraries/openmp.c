@@ -111,11 +111,13 @@ void hd_group_begin(void) {
   if (hd.cur->place) hd.cur->place->task->depth++;
 }
 
+void hd_group_wait(void) {
+  if (hd.cur->place) hd_order_acquire(group_of(hd.cur->place->task));
+}
+
 void hd_group_end(void) {
-  if (!hd.cur->place) return;
-  struct hd_task *t = hd.cur->place->task;
-  hd_order_acquire(group_of(t));
-  t->depth--;
+  hd_group_wait();
+  if (hd.cur->place) hd.cur->place->task->depth--;
 }
 
 // A reading task is ordered after the last writing task, and a writing task also after the reading

@@ -49,7 +49,8 @@ void hd_task_begin(struct hd_place *place, struct hd_task *task, struct hd_team 
 void hd_task_end(void);
 void hd_task_wait(void);                     // the children have ended
 void hd_group_begin(void);
-void hd_group_end(void);
+void hd_group_wait(void);                    // the group's tasks have ended
+void hd_group_end(void);                     // the same, and the group ends
 // Called for each dependence of a task when the task begins or ends.
 void hd_depend_begin(const void *address, bool writes);
 void hd_depend_end(const void *address, bool writes);
