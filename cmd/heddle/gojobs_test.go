@@ -56,7 +56,7 @@ func TestGoJobsAlone(t *testing.T) {
 		t.Fatalf("%+v", tests)
 	}
 	r := tests[0]
-	again := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "searched again with -j 1") })
+	again := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "searched again with one process at a time") })
 	if r.Outcome != "clean" || r.Finding != nil || r.Executions == 0 || !again {
 		t.Errorf("outcome %s, %d executions, finding %+v, notes %q", r.Outcome, r.Executions, r.Finding, r.Notes)
 	}

@@ -50,16 +50,16 @@ func (f *further) close() {
 }
 
 // find searches the schedules of a test on t and on targets that start starts, as many as
-// Options.Processes. The tests of a package may use the same files and ports in each process. So if
-// executions failed and none failed again alone, find searches again on t only.
+// Options.Processes. The tests of a package may use the same files and ports in each process, and in
+// one that is started before it is needed. So if executions failed and none failed again alone, find
+// searches again, with one process at a time.
 func (s *suite) find(ctx context.Context, t target.Target, opts engine.Options, start func(context.Context) (target.Target, error), progress func(engine.Progress)) (*engine.Report, error) {
-	if s.options.Processes < 2 {
-		return engine.Find(ctx, t, opts, progress)
-	}
 	several := opts
-	several.Workers = []engine.Worker{engine.Local(t)}
-	after := time.Now().Add(furtherAfter)
 	var all []*further
+	if s.options.Processes > 1 {
+		several.Workers = []engine.Worker{engine.Local(t)}
+	}
+	after := time.Now().Add(furtherAfter)
 	for range s.options.Processes - 1 {
 		f := &further{start: start, after: after}
 		all = append(all, f)
@@ -69,10 +69,14 @@ func (s *suite) find(ctx context.Context, t target.Target, opts engine.Options, 
 	for _, f := range all {
 		f.close() // it may be in the middle of an execution
 	}
-	if err == nil && found.Finding == nil && found.NotReproduced > 0 {
-		alone, err := engine.Find(ctx, t, opts, progress)
-		alone.Notes = append(alone.Notes, "executions failed while the test ran in several processes, and none failed again alone: searched again with -j 1")
-		return alone, err
+	solitary, ok := target.As[target.Solitary](t)
+	if err != nil || found.Finding != nil || found.NotReproduced == 0 || !ok && len(all) == 0 {
+		return found, err
 	}
-	return found, err
+	if ok {
+		solitary.Alone()
+	}
+	alone, err := engine.Find(ctx, t, opts, progress)
+	alone.Notes = append(alone.Notes, "executions failed while other processes ran the test, and none failed again alone: searched again with one process at a time")
+	return alone, err
 }

@@ -75,6 +75,12 @@ func Shares(t Target) bool {
 	return ok && s.Shares()
 }
 
+// Solitary is the ability to do without processes that are started before they are needed.
+type Solitary interface {
+	// Alone ends such processes, and starts no others.
+	Alone()
+}
+
 // Omitter is the ability to omit synchronisation calls that were named when the target was started.
 type Omitter interface {
 	// Omitted returns how often each call was omitted, in the order in which the calls were named.

@@ -48,6 +48,7 @@ type Target struct {
 	header    trace.Header
 	cold      bool // each execution gets its own process, without warm-up
 	spare     *spare
+	alone     bool // no process is started before another has ended
 	loop      ipc.Loop
 	streaming bool // executions follow one another in a process
 }

@@ -69,6 +69,17 @@ func (t *Target) take(ctx context.Context) (*ipc.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.prepare()
+	if !t.alone {
+		t.prepare()
+	}
 	return p, nil
+}
+
+// Alone implements target.Solitary.
+func (t *Target) Alone() {
+	t.alone = true
+	if t.spare != nil {
+		t.spare.drop()
+		t.spare = nil
+	}
 }
