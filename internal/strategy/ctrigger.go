@@ -17,8 +17,7 @@ import (
 //
 // Deviations from §5: threads run one at a time, so a hold needs no time-out: it ends when no other
 // thread can do more than wait. The wait before the outermost critical section is one of several
-// ways, tried in turn, and so is the restriction to the threads that the recordings showed. An
-// interleaving counts as forced only if an execution that records all accesses shows it.
+// ways, tried in turn. An interleaving counts as forced only if an execution that records all accesses shows it.
 type CTrigger struct {
 	setting  Setting
 	state    ctriggerState
@@ -32,7 +31,6 @@ type ctriggerState struct {
 	Flying  int                `json:"flying"` // plans
 	Profile *atomicity.Profile `json:"profile"`
 	Quiet   int                `json:"quiet"` // recordings since the last that showed something new
-	Events  int                `json:"events"`
 	Missing []string           `json:"missing,omitempty"`
 	Racing  []trace.Site       `json:"racing,omitempty"`
 	Forcing bool               `json:"forcing,omitempty"` // phase two
@@ -108,7 +106,7 @@ func (c *CTrigger) String() string { return "ctrigger" }
 
 // Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
 func (c *CTrigger) Stage() Stage {
-	s := Stage{Round: 1, Points: len(c.setting.Points), Waiting: len(c.state.Targets)}
+	s := Stage{Round: 1, Points: len(c.setting.Points)}
 	if c.state.Forcing {
 		s.Round = 2
 	}
@@ -205,11 +203,11 @@ func (c *CTrigger) next() (forcing, bool) {
 
 // way is how to force an interleaving.
 type way struct {
-	outer   bool // wait before the outermost critical sections
-	remote  bool // hold r, too
-	threads bool // only the threads of the recording
-	policy  schedule.Policy
-	stay    float64
+	outer  bool // wait before the outermost critical sections
+	remote bool // hold r, too
+	first  bool // only a thread's first arrival at c
+	policy schedule.Policy
+	stay   float64
 }
 
 // ways are tried in this order.
@@ -218,7 +216,7 @@ var ways = []way{
 	{remote: true, outer: true, policy: schedule.Random},
 	{policy: schedule.POS},
 	{outer: true, policy: schedule.Random, stay: 0.9},
-	{remote: true, threads: true, policy: schedule.Random, stay: 0.5},
+	{remote: true, first: true, policy: schedule.Random, stay: 0.5},
 	{remote: true, policy: schedule.POS},
 	{remote: true, outer: true, policy: schedule.Random, stay: 0.9},
 	{policy: schedule.Random, stay: 0.9},
@@ -268,7 +266,7 @@ func (w way) holds(i *atomicity.Interleaving) []schedule.Hold {
 	if w.outer && i.Outer[1] != 0 {
 		r.Site, r.Same = i.Outer[1], false
 	}
-	if w.threads {
+	if w.first {
 		c.Arrival = 1
 	}
 	if !w.remote || r.Site == c.Site {
@@ -388,7 +386,6 @@ func (c *CTrigger) profiled(o *Observation) {
 		}
 		c.recorded = o.Outcome.Trace
 		fresh = s.Profile.Add(o.Outcome.Trace, nil)
-		s.Events = max(s.Events, len(o.Outcome.Trace.Events))
 	}
 	if s.Quiet++; fresh > 0 {
 		s.Quiet = 0
