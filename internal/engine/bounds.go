@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/heddle-dev/heddle/internal/target"
 )
 
 // Grace is how long a confirmation may continue after the time limit or an interrupt. Most take
@@ -48,10 +46,10 @@ const stillAtLimit = time.Second
 
 // whileStill is limited, except that an execution that has been still for at least least at the
 // limit continues until it shows a sign of life or the watchdog ends it: a hang in the last
-// execution must not be reported as a search without a failure.
-func whileStill(ctx context.Context, t target.Target, d, least time.Duration) (context.Context, context.CancelFunc) {
-	r, ok := target.As[target.Stillness](t)
-	if !ok || d <= 0 {
+// execution must not be reported as a search without a failure. still returns for how long an
+// execution has been still; it is nil if that is not known.
+func whileStill(ctx context.Context, still func() time.Duration, d, least time.Duration) (context.Context, context.CancelFunc) {
+	if still == nil || d <= 0 {
 		return limited(ctx, d)
 	}
 	first, cancel := context.WithCancelCause(ctx)
@@ -65,7 +63,7 @@ func whileStill(ctx context.Context, t target.Target, d, least time.Duration) (c
 				return
 			case <-time.After(wait):
 			}
-			now := r.Still()
+			now := still()
 			if wait == d && now < least {
 				cancel(errTime)
 				return

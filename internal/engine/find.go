@@ -203,9 +203,9 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // find is Find without the totals of the report.
 func (s *search) find(ctx context.Context) error {
-	first, cancelFirst := whileStill(ctx, s.target, s.opts.Time, 0)
+	first, cancelFirst := whileStill(ctx, s.still(), s.opts.Time, 0)
 	defer cancelFirst()
-	others, cancelOthers := whileStill(ctx, s.target, s.opts.Time, stillAtLimit)
+	others, cancelOthers := whileStill(ctx, s.still(), s.opts.Time, stillAtLimit)
 	defer cancelOthers()
 	bounded, cancel := limited(ctx, s.opts.Time)
 	defer cancel()
@@ -244,7 +244,7 @@ func (s *search) find(ctx context.Context) error {
 			if s.held.finding != nil && s.opts.Time > 0 && !shortened {
 				shortened = true
 				left := time.Duration(raceShare*float64(s.opts.Time)) - time.Since(s.began)
-				sooner, cancelSooner := whileStill(ctx, s.target, max(left, 1), stillAtLimit)
+				sooner, cancelSooner := whileStill(ctx, s.still(), max(left, 1), stillAtLimit)
 				defer cancelSooner()
 				exploring, others = sooner, sooner
 			}

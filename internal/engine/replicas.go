@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -74,9 +75,10 @@ func (x *replicas) foreign(modules []trace.Module) bool { return len(modules) > 
 // the exploration finds does not depend on the squad.
 type squad struct {
 	size     int
-	asked    chan struct{} // closed when the replicas have started, or none will
-	replicas *replicas     // valid once asked is closed
-	due      atomic.Bool   // it is time to ask for them
+	asked    chan struct{}                   // closed when the replicas have started, or none will
+	replicas *replicas                       // to be used once asked is closed
+	due      atomic.Bool                     // it is time to ask for them
+	working  atomic.Pointer[[]target.Target] // those of the workers that join returned
 	joined   bool
 	over     bool
 	eager    bool // start them at once, and wait for them; for tests
@@ -108,11 +110,14 @@ func (q *squad) muster(t target.Target) {
 		return
 	}
 	q.asked = make(chan struct{})
+	q.replicas = startReplicas(t, q.size)
+	if q.replicas == nil {
+		close(q.asked)
+		return
+	}
 	go func() {
 		defer close(q.asked)
-		if q.replicas = startReplicas(t, q.size); q.replicas != nil {
-			q.replicas.collect(true)
-		}
+		q.replicas.collect(true)
 	}()
 }
 
@@ -136,6 +141,8 @@ func (q *squad) waits() bool {
 // join returns workers for the replicas.
 func (q *squad) join() (all []Worker) {
 	q.joined = true
+	working := slices.Clone(q.replicas.targets)
+	q.working.Store(&working)
 	for _, t := range q.replicas.targets {
 		all = append(all, &recruit{Local(t), t, q.replicas})
 	}
@@ -146,12 +153,33 @@ func (q *squad) join() (all []Worker) {
 func (q *squad) dismiss() {
 	if q.asked != nil {
 		<-q.asked
+		q.working.Store(nil)
 		if q.replicas != nil {
 			q.replicas.close()
 		}
 		q.asked = nil
 	}
 	q.over = true
+}
+
+// still returns a function that returns for how long an execution of the target or of a replica at work
+// has been still, the longest; nil if the target does not know. It may be called from any goroutine.
+func (s *search) still() func() time.Duration {
+	r, ok := target.As[target.Stillness](s.target)
+	if !ok {
+		return nil
+	}
+	return func() time.Duration {
+		most := r.Still()
+		if working := s.squad.working.Load(); working != nil {
+			for _, t := range *working {
+				if x, ok := target.As[target.Stillness](t); ok {
+					most = max(most, x.Still())
+				}
+			}
+		}
+		return most
+	}
 }
 
 // recruit is the worker of a replica. It ends the exploration instead of reporting an outcome that may

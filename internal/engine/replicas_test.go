@@ -4,8 +4,10 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -63,4 +65,25 @@ func found(r *Report) (out []any) {
 		out = append(out, f.Finding.Key, f.Finding.Execution, f.Executions)
 	}
 	return out
+}
+
+// TestStillReplica: an execution that hangs on a replica at the time limit is noticed, not only one on
+// the target, which rests meanwhile.
+func TestStillReplica(t *testing.T) {
+	t.Parallel()
+	at := func(d time.Duration) target.Target {
+		return &stuck{simprog.New(simprog.ABBA()), func() time.Duration { return d }}
+	}
+	s := &search{target: at(time.Second)}
+	if got := s.still()(); got != time.Second {
+		t.Errorf("alone: %v", got)
+	}
+	s.squad.working.Store(&[]target.Target{at(0), at(3 * time.Second), simprog.New(simprog.ABBA())})
+	if got := s.still()(); got != 3*time.Second {
+		t.Errorf("with replicas: %v", got)
+	}
+	s.target = simprog.New(simprog.ABBA())
+	if s.still() != nil {
+		t.Error("a target without the ability is asked")
+	}
 }

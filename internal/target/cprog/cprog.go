@@ -209,7 +209,7 @@ func (t *Target) WatchesRaces() bool { return true }
 // change a file, is unsupported. A program that needs more than Snapshot may share memory or
 // processes with what runs beside it.
 func (t *Target) Replica() func(context.Context) (target.Target, error) {
-	if t.isolation != Snapshot {
+	if t.isolation != Snapshot || len(t.cfg.Omit) > 0 { // the target counts what is omitted
 		return nil
 	}
 	cfg := t.cfg
