@@ -58,7 +58,7 @@ const (
 	// Of later executions one in observeEvery is watched for further races.
 	observeAll, observeEvery = 64, 8
 	// Races are predicted from so many accesses, and so many of them are tried.
-	predictedFrom, mostPredicted = 200_000, 128
+	predictedFrom, mostPredicted, predictedThreads = 200_000, 128, 256
 )
 
 // NewRaceDirected returns a race-directed search.
@@ -190,6 +190,9 @@ func (d *RaceDirected) Observe(o *Observation) {
 
 // predict adds the pairs of accesses that may race in another execution.
 func (d *RaceDirected) predict(t *trace.Trace) {
+	if len(t.Threads) > predictedThreads {
+		return // each has a clock of all others
+	}
 	p := atomicity.NewProfile()
 	p.Add(t, nil)
 	pairs := p.Unordered()
@@ -200,26 +203,34 @@ func (d *RaceDirected) predict(t *trace.Trace) {
 
 // contention adds pairs of instructions that acquire one lock in different threads.
 func (d *RaceDirected) contention(events []trace.Event) {
-	type acquire struct {
-		site   trace.Site
-		thread trace.ThreadID
+	// Two of the threads that acquired a lock at an instruction are enough: one of them is another than
+	// any third.
+	type acquires struct {
+		site    trace.Site
+		threads [2]trace.ThreadID
 	}
-	seen := map[trace.Object][]acquire{}
+	seen := map[trace.Object][]acquires{}
 	for i := range events {
 		e := &events[i]
 		if e.Op.Class() != trace.ClassAcq || e.Object == 0 || e.Site == 0 || e.Flags&trace.FlagNoDecision != 0 {
 			continue
 		}
-		a := acquire{e.Site, e.Thread}
-		if slices.Contains(seen[e.Object], a) {
+		all := seen[e.Object]
+		at := slices.IndexFunc(all, func(a acquires) bool { return a.site == e.Site })
+		switch {
+		case at < 0:
+			all = append(all, acquires{e.Site, [2]trace.ThreadID{e.Thread, e.Thread}})
+			seen[e.Object] = all
+		case slices.Contains(all[at].threads[:], e.Thread), all[at].threads[0] != all[at].threads[1]:
 			continue
+		default:
+			all[at].threads[1] = e.Thread
 		}
-		for _, b := range seen[e.Object] {
-			if b.thread != a.thread {
-				d.pair(b.site, a.site)
+		for _, b := range all {
+			if b.threads[0] != e.Thread || b.threads[1] != e.Thread {
+				d.pair(b.site, e.Site)
 			}
 		}
-		seen[e.Object] = append(seen[e.Object], a)
 	}
 }
 
