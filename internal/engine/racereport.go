@@ -423,6 +423,9 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 		}
 		if behind >= 0 {
 			next := &base.Events[at+1+behind]
+			if next.Site == 0 {
+				return 0, nil // the thread's end: nothing to hold it before
+			}
 			o, held, err := run(at+1, schedule.Hold{Site: next.Site, Thread: thread, Until: other.Site, When: schedule.Done})
 			if err != nil || !held || !same(o.Ending) {
 				return 0, err
