@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,9 +106,19 @@ func TestAtomicityLive(t *testing.T) {
 						continue
 					}
 					controls++
-					r := runJSON[controlJSON](t, work, exitFound, "replay", "--json", i.Control)
-					if r.Executions < controlTimes || r.Failures == 0 || r.Failure == "" {
-						t.Errorf("replay of %s: %+v", i.Control, r)
+					// How often threads of a busy machine fail is theirs to decide: several replays may be needed.
+					var r controlJSON
+					for range 8 {
+						out, err := heddleCommand(t, work, nil, "replay", "--json", i.Control).Output()
+						if json.Unmarshal(out, &r) != nil || r.Executions < controlTimes || (r.Failures > 0) != (r.Failure != "") || (r.Failures > 0) != (err != nil) {
+							t.Errorf("replay of %s: %v, %s", i.Control, err, out)
+						}
+						if r.Failures > 0 {
+							break
+						}
+					}
+					if r.Failures == 0 {
+						t.Errorf("replay of %s did not fail: %+v", i.Control, r)
 					}
 				}
 				if controls == 0 {
