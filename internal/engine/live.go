@@ -27,6 +27,9 @@ type LiveOptions struct {
 	Threads bool
 	// First ends the search at the first failure.
 	First bool
+	// FirstCome forces interleavings in the order in which they were seen, to compare with their rank
+	// (§6.6).
+	FirstCome bool
 }
 
 const (
@@ -63,7 +66,7 @@ type LiveTarget struct {
 type LiveReport struct {
 	Profile  *atomicity.Profile
 	Recorded *trace.Trace // the last recording
-	Targets  []LiveTarget // by rank
+	Targets  []LiveTarget // in the order in which they are forced: by rank, or LiveOptions.FirstCome
 	Missing  []string     // why interleavings may be missing
 	// Plain describes the failure of an execution that no control had brought about, empty if there
 	// was no such failure.
@@ -190,7 +193,11 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		}
 	}
 	s.limits(longest)
-	for _, i := range s.report.Profile.Targets() {
+	list := s.report.Profile.Targets()
+	if s.opts.FirstCome {
+		atomicity.FirstCome(list)
+	}
+	for _, i := range list {
 		s.report.Targets = append(s.report.Targets, LiveTarget{Interleaving: i})
 	}
 	return nil
