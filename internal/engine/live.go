@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -166,7 +163,7 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		return err
 	}
 	if plain.Failed(s.opts.Expect) {
-		s.report.Plain = describe(plain)
+		s.report.Plain = plain.Describe()
 	}
 	s.limits(plain.Seconds * liveRecording)
 	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
@@ -179,7 +176,7 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		}
 		longest = max(longest, r.Seconds)
 		if r.Failed(s.opts.Expect) && s.report.Plain == "" {
-			s.report.Plain = describe(r)
+			s.report.Plain = r.Describe()
 		}
 		if r.Lost > 0 {
 			s.miss("an execution has more accesses than were recorded")
@@ -278,11 +275,11 @@ func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 		case !r.Failed(s.opts.Expect):
 		case r.Counts[0].Met == 0:
 			if t.Others++; s.report.Plain == "" {
-				s.report.Plain = describe(r)
+				s.report.Plain = r.Describe()
 			}
 		default:
 			t.Failures++
-			t.Failure, t.Control = describe(r), &c
+			t.Failure, t.Control = r.Describe(), &c
 			c.Seed = s.seed
 			if s.opts.First {
 				s.report.Ended = ByFailure
@@ -319,24 +316,6 @@ func (t *LiveTarget) count(c *live.Counts) {
 	}
 }
 
-// describe says how an execution failed.
-func describe(r *live.Result) string {
-	how := fmt.Sprintf("exit status %d", r.Status)
-	switch {
-	case r.Idle:
-		how = "its threads wait for each other, or for something that does not happen"
-	case r.Expired:
-		how = fmt.Sprintf("it did not end within %.0f s", r.Seconds)
-	case r.Signal != 0:
-		how = "signal: " + r.Signal.String()
-	}
-	lines := strings.Split(string(bytes.TrimSpace(r.Output)), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !r.Expired && !r.Idle {
-		return how + ": " + last
-	}
-	return how
-}
-
 // Reproduced is how often a control made the program fail.
 type Reproduced struct {
 	Executions, Failures int
@@ -356,7 +335,7 @@ func Reproduce(ctx context.Context, p *live.Program, c *Control, expect, times i
 		out.Executions++
 		if r.Failed(expect) {
 			if out.Failures++; out.Failures == 1 {
-				out.First, out.Failure = time.Since(began).Seconds(), describe(r)
+				out.First, out.Failure = time.Since(began).Seconds(), r.Describe()
 			}
 		}
 	}

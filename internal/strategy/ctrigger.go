@@ -166,16 +166,21 @@ func (c *CTrigger) Next(left int) (Request, bool) {
 	return Request{}, false
 }
 
-// profile returns the next plan of phase one. Threads mostly go on, as on a machine with a processor
-// for each of few switches.
+// profile returns the next plan of phase one.
 func (c *CTrigger) profile() Request {
 	s := &c.state
 	s.Made++
 	s.Flying++
-	return Request{Observe: true, Plan: schedule.Plan{
-		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[s.Made%3], Seed: c.setting.FirstSeed() + s.Made, Repeat: 1, Points: c.setting.Points,
+	return Request{Observe: true, Plan: c.Recording(s.Made)}
+}
+
+// Recording returns the plan of the recording of phase one with a number, from 1. Threads mostly go on,
+// as on a machine with a processor for each of few switches.
+func (c *CTrigger) Recording(n uint64) schedule.Plan {
+	return schedule.Plan{
+		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[n%3], Seed: c.setting.FirstSeed() + n, Repeat: 1, Points: c.setting.Points,
 		Record: true, Accesses: true, MaxAccesses: mostRecorded,
-	}}
+	}
 }
 
 // next chooses the next target and way: every target by one way, then all that are undecided by the

@@ -98,6 +98,24 @@ const outputMost = 64 << 10
 // Failed reports whether the execution ended otherwise than with the status.
 func (r *Result) Failed(status int) bool { return r.Status != status }
 
+// Describe says how the execution failed.
+func (r *Result) Describe() string {
+	how := fmt.Sprintf("exit status %d", r.Status)
+	switch {
+	case r.Idle:
+		how = "its threads wait for each other, or for something that does not happen"
+	case r.Expired:
+		how = fmt.Sprintf("it did not end within %.0f s", r.Seconds)
+	case r.Signal != 0:
+		how = "signal: " + r.Signal.String()
+	}
+	lines := strings.Split(string(bytes.TrimSpace(r.Output)), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !r.Expired && !r.Idle {
+		return how + ": " + last
+	}
+	return how
+}
+
 // ErrLibrary means that the library could not begin. It is never a failure of the program.
 var ErrLibrary = errors.New("the library of the backend live could not begin")
 
