@@ -35,8 +35,8 @@ type search struct {
 	Rank      int `json:"rank"`
 	FirstCome int `json:"first_come"`
 	// Ranked and Unranked are phase two until the first failure, in either order.
-	Ranked   testing `json:"ranked"`
-	Unranked testing `json:"unranked"`
+	Ranked   phaseTwo `json:"ranked"`
+	Unranked phaseTwo `json:"unranked"`
 
 	// Recordings has how many interleavings each recording exercised that none before had (Figure 4).
 	Recordings []int `json:"recordings"`
@@ -50,8 +50,8 @@ type search struct {
 	Forcing float64 `json:"forcing_s"`
 }
 
-// testing is how long phase two takes to expose a bug.
-type testing struct {
+// phaseTwo is how long phase two takes to expose a bug.
+type phaseTwo struct {
 	Exposed    bool    `json:"exposed"`
 	Executions int     `json:"executions"`
 	Seconds    float64 `json:"seconds"`
@@ -169,7 +169,7 @@ func (m *measurement) live(ctx context.Context, x *exposure) (s search, err erro
 	if s.Rank > 0 {
 		for _, order := range []struct {
 			firstCome bool
-			into      *testing
+			into      *phaseTwo
 		}{{false, &s.Ranked}, {true, &s.Unranked}} {
 			o := options(1)
 			o.FirstCome = order.firstCome
@@ -178,7 +178,7 @@ func (m *measurement) live(ctx context.Context, x *exposure) (s search, err erro
 				return s, err
 			}
 			_, tried := failed(r)
-			*order.into = testing{r.Ended == engine.ByFailure, tried, r.Forcing}
+			*order.into = phaseTwo{r.Ended == engine.ByFailure, tried, r.Forcing}
 		}
 	}
 	s.Recordings, err = m.coverage(ctx)
@@ -289,7 +289,7 @@ func (m *measurement) controlled(ctx context.Context, x *exposure) (s search, er
 		atomicity.FirstCome(seen)
 		for _, order := range []struct {
 			list []atomicity.Interleaving
-			into *testing
+			into *phaseTwo
 		}{{list, &s.Ranked}, {seen, &s.Unranked}} {
 			r, err := m.find(ctx, t, 1, false, func(setting strategy.Setting) strategy.Strategy {
 				return strategy.NewForcing(setting, order.list...)
@@ -297,7 +297,7 @@ func (m *measurement) controlled(ctx context.Context, x *exposure) (s search, er
 			if err != nil {
 				return s, err
 			}
-			*order.into = testing{r.Finding != nil, r.Executions, r.Seconds}
+			*order.into = phaseTwo{r.Finding != nil, r.Executions, r.Seconds}
 		}
 	}
 	s.Recordings, err = m.controlledCoverage(ctx, t)

@@ -121,14 +121,14 @@ func ranking(w *tabwriter.Writer, all *results) {
 	}
 }
 
-func (t *testing) executions() string {
+func (t *phaseTwo) executions() string {
 	if !t.Exposed {
 		return "-"
 	}
 	return fmt.Sprint(t.Executions)
 }
 
-func (t *testing) seconds() string {
+func (t *phaseTwo) seconds() string {
 	if !t.Exposed {
 		return "-"
 	}
