@@ -97,6 +97,22 @@ func (b *builder) build(ctx context.Context, s settings, p *program, dir string)
 	return b.prepare(ctx, p.Name, native, hooked, dir, strconv.Itoa(s.Work))
 }
 
+// given prepares a program of which two builds exist. It runs in the current directory.
+func (b *builder) given(ctx context.Context, name string, s *selection) (*built, error) {
+	var files [2]string
+	for i, f := range []string{s.native, s.hooked} {
+		var err error
+		if files[i], err = filepath.Abs(f); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return b.prepare(ctx, name, files[0], files[1], dir, s.args...)
+}
+
 // prepare takes two builds of a program that exist.
 func (b *builder) prepare(ctx context.Context, name, native, hooked, dir string, args ...string) (*built, error) {
 	out := &built{

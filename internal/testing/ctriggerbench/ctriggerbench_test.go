@@ -113,6 +113,30 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// A program that exists in two builds is measured with its arguments.
+func TestGiven(t *testing.T) {
+	need.Tool(t, "gcc")
+	ctx, dir := t.Context(), t.TempDir()
+	b, err := newBuilder(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	native, hooked := filepath.Join(dir, "native"), filepath.Join(dir, "hooked")
+	for out, wrapped := range map[string]bool{native: false, hooked: true} {
+		if err := b.compilers.Compile(ctx, b.compilers.C, wrapped, "-O1", "-g", "-pthread", "-o", out, "../../../testdata/atomicity/property_cache.c"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := measured(t, "-seeds=1", "-limit=1s", "-native="+native, "-hooked="+hooked, "--", "3")
+	if len(all.Rows) != 1 || all.Rows[0].Program != "hooked" {
+		t.Fatalf("%+v", all)
+	}
+	consistent(t, &all.Settings, &all.Rows[0])
+	if all.Rows[0].exposure(methodControlled).Exposed == 0 {
+		t.Errorf("%+v", all.Rows[0])
+	}
+}
+
 // In correct programs no method exposes anything, and the table says so.
 func TestCorrect(t *testing.T) {
 	all := measured(t, "-correct", "-programs=log_index,barnes_phases", "-work=20000")
@@ -145,6 +169,7 @@ func TestMistakes(t *testing.T) {
 		{"-programs=nothing", `no program "nothing" in testdata/atomicity`},
 		{"-seeds=0", "want a time limit, and at least one seed"},
 		{"log_index", `unexpected argument "log_index": name programs with -programs`},
+		{"-native=x", "want -native and -hooked together"},
 	} {
 		if _, errs, status := ctriggerbench(t, test.args); status != 2 || !strings.Contains(errs, test.want) {
 			t.Errorf("%s: status %d, %s", test.args, status, errs)

@@ -5,6 +5,10 @@
 // of the repository:
 //
 //	go run ./internal/testing/ctriggerbench
+//
+// or anywhere, to measure a program with a bug of which two builds exist, one of them by heddle cc:
+//
+//	ctriggerbench -native FILE -hooked FILE -- ARGUMENTS
 package main
 
 import (
@@ -13,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/testing/bench"
@@ -32,6 +37,8 @@ type settings struct {
 func main() {
 	var s settings
 	only := flag.String("programs", "", "measure only these `programs`, separated by commas")
+	native := flag.String("native", "", "with -hooked, measure the program of which this `file` is a build without hooks, with the arguments that follow the flags")
+	hooked := flag.String("hooked", "", "the `file` that heddle cc built of the program of -native")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.DurationVar(&s.Limit, "limit", 15*time.Second, "end a search for a bug after this long")
 	flag.IntVar(&s.Work, "work", 200000, "let a thread compute this many steps between accesses to shared memory")
@@ -43,12 +50,14 @@ func main() {
 	flag.Parse()
 	var err error
 	switch {
-	case flag.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q: name programs with -programs", flag.Arg(0))
+	case (*native == "") != (*hooked == "") || *native != "" && *only != "":
+		err = fmt.Errorf("want -native and -hooked together, and without -programs")
+	case flag.NArg() > 0 && *native == "":
+		err = fmt.Errorf("unexpected argument %q: name programs with -programs, or files with -native and -hooked", flag.Arg(0))
 	case s.Limit <= 0 || s.Work < 0 || s.Seeds < 1 || s.Replays < 1 || s.Recordings < 1 || s.Runs < 1:
 		err = fmt.Errorf("want a time limit, and at least one seed, replay, recording and run")
 	default:
-		err = measureAll(context.Background(), s, bench.Names(*only), *asJSON)
+		err = measureAll(context.Background(), s, selection{bench.Names(*only), *native, *hooked, flag.Args()}, *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ctriggerbench:", err)
@@ -73,16 +82,26 @@ type row struct {
 	Slowdown   slowdown   `json:"slowdown"`
 }
 
-// measureAll measures the programs below the current directory and prints the results to standard output.
-func measureAll(ctx context.Context, s settings, only []string, asJSON bool) error {
+// selection says what to measure: programs of testdata/atomicity, all or those named, or one that
+// exists in two builds.
+type selection struct {
+	only           []string
+	native, hooked string
+	args           []string
+}
+
+// measureAll measures programs and prints the results to standard output.
+func measureAll(ctx context.Context, s settings, chosen selection, asJSON bool) error {
 	began := time.Now()
 	dir, err := os.MkdirTemp("", "ctriggerbench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	programs, err := list("testdata/atomicity", only)
-	if err != nil {
+	var programs []program
+	if chosen.native != "" {
+		programs = []program{{Name: filepath.Base(chosen.hooked)}}
+	} else if programs, err = list("testdata/atomicity", chosen.only); err != nil {
 		return err
 	}
 	b, err := newBuilder(ctx)
@@ -92,7 +111,12 @@ func measureAll(ctx context.Context, s settings, only []string, asJSON bool) err
 	all := results{Settings: s, Machine: bench.ThisHost(b.compilers)}
 	for i := range programs {
 		fmt.Fprintln(os.Stderr, "ctriggerbench:", programs[i].Name)
-		built, err := b.build(ctx, s, &programs[i], dir)
+		var built *built
+		if chosen.native != "" {
+			built, err = b.given(ctx, programs[i].Name, &chosen)
+		} else {
+			built, err = b.build(ctx, s, &programs[i], dir)
+		}
 		if err != nil {
 			return err
 		}
