@@ -86,7 +86,7 @@ func (s *search) orders(list []atomicity.Interleaving, bug func(*atomicity.Inter
 	s.FirstCome = first(seen, bug)
 }
 
-// first returns the number, from 1, of the first interleaving with a bug; 0 if there is none.
+// first returns the number, from 1, of the first interleaving with a bug, or 0.
 func first(list []atomicity.Interleaving, bug func(*atomicity.Interleaving) bool) int {
 	for i := range list {
 		if bug(&list[i]) {
@@ -185,8 +185,8 @@ func (m *measurement) live(ctx context.Context, x *exposure) (s search, err erro
 	return s, err
 }
 
-// failed returns the first target with a failure, nil if there is none, and the executions made
-// for it and those before it.
+// failed returns the first target with a failure, or nil, and the executions made for it and
+// those before it.
 func failed(r *engine.LiveReport) (t *engine.LiveTarget, tried int) {
 	for i := range r.Targets {
 		tried += r.Targets[i].Tried
