@@ -14,10 +14,10 @@ type LiveOptions struct {
 	Time   time.Duration // in all; 0 for no limit
 	Expect int           // exit status of an execution that did not fail
 	Seed   uint64
-	// Suspend is the limit of a suspension, Pass how long the thread before c waits for r, and Budget
-	// the number of suspensions in an execution (ASPLOS'09, §5).
-	Suspend, Pass time.Duration
-	Budget        int
+	// Suspend is the limit of a suspension; 0 for liveSuspend times an undisturbed execution, within
+	// liveShortest and liveLongest. Budget is the number of suspensions in an execution (ASPLOS'09, §5).
+	Suspend time.Duration
+	Budget  int
 	// Watchdog is how long the first execution may go without using the processor.
 	Watchdog time.Duration
 	// Threads restricts an interleaving to the threads that the profile showed.
@@ -33,6 +33,10 @@ const (
 	liveLeast, liveMost, liveQuiet = 3, 16, 2
 	// liveRecorded bounds the events of a thread in a recording.
 	liveRecorded = 4_000_000
+	// The limit of a suspension, unless it is given: in the time of an undisturbed execution, and within bounds.
+	liveSuspend, liveShortest, liveLongest = 2, 2 * time.Millisecond, 50 * time.Millisecond
+	// The thread before c waits this part of a suspension for r to be done, and livePass at least.
+	livePassPart, livePass = 50, time.Millisecond
 	// liveTries executions are made for an interleaving, until one fails or enough had it.
 	liveTries = 6
 	// Of more interleavings than liveSingle, as many as liveBatch of similar rank share an execution.
@@ -104,6 +108,7 @@ type liveSearch struct {
 	report  *LiveReport
 	limit   time.Duration // of an execution
 	idle    time.Duration // without processor time
+	pass    time.Duration // how long the thread before c waits for r
 	seed    uint64
 	tell    func(LiveProgress)
 	began   time.Time
@@ -165,6 +170,10 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	if plain.Failed(s.opts.Expect) {
 		s.report.Plain = plain.Describe()
 	}
+	if s.opts.Suspend == 0 {
+		s.opts.Suspend = min(max(time.Duration(liveSuspend*plain.Seconds*float64(time.Second)), liveShortest), liveLongest)
+	}
+	s.pass = max(s.opts.Suspend/livePassPart, livePass)
 	s.limits(plain.Seconds * liveRecording)
 	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
 	quiet, longest := 0, plain.Seconds
@@ -238,7 +247,7 @@ func (s *liveSearch) force(ctx context.Context) error {
 // batch forces interleavings of similar rank together, and each of them alone if an execution fails.
 func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 	for try := range liveTries / 2 {
-		q := live.Request{Mode: live.Force, Suspend: s.opts.Suspend, Pass: s.opts.Pass, Budget: s.opts.Budget}
+		q := live.Request{Mode: live.Force, Suspend: s.opts.Suspend, Pass: s.pass, Budget: s.opts.Budget}
 		for i := range targets {
 			q.Targets = append(q.Targets, s.target(&targets[i], try))
 		}
@@ -265,7 +274,7 @@ func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 	for try := range liveTries {
 		s.tell(LiveProgress{Phase: "forcing", Executions: s.report.Executions, Targets: len(s.report.Targets), Done: at, Elapsed: time.Since(s.began)})
-		c := Control{Mode: live.Force, Target: s.target(t, try), Suspend: s.opts.Suspend, Pass: s.opts.Pass, Budget: s.opts.Budget, Limit: s.limit, Idle: s.idle}
+		c := Control{Mode: live.Force, Target: s.target(t, try), Suspend: s.opts.Suspend, Pass: s.pass, Budget: s.opts.Budget, Limit: s.limit, Idle: s.idle}
 		r, err := s.execute(ctx, c.Request(0))
 		if err != nil {
 			return err

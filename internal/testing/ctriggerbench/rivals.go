@@ -22,10 +22,9 @@ const (
 var methods = []string{methodStress, methodHooks, methodDelay, methodRaces, methodLive, methodControlled}
 
 const (
-	// suspend, pass and budget are those of heddle atomicity --backend=live.
-	suspend = 50 * time.Millisecond
-	pass    = suspend / 50
-	budget  = 20
+	// budget, and suspend for methodRaces, are those of heddle atomicity --backend=live.
+	budget = 20
+	pass   = time.Millisecond
 	// longestDelay is that of methodDelay.
 	longestDelay = 10 * time.Millisecond
 	// recorded bounds the events of a thread in a recording.
@@ -100,6 +99,11 @@ func (m *measurement) calibrate(ctx context.Context) error {
 
 // idle is how long an execution may use no processor time: threads that wait longer wait for each other.
 func (m *measurement) idle() time.Duration { return 2*m.undisturbed + time.Second }
+
+// suspend is how long methodRaces suspends a thread at most.
+func (m *measurement) suspend() time.Duration {
+	return min(max(2*m.undisturbed, 2*time.Millisecond), 50*time.Millisecond)
+}
 
 // request completes a request for an execution.
 func (m *measurement) request(q live.Request) live.Request {
@@ -215,7 +219,7 @@ func (m *measurement) races(ctx context.Context) (x exposure, err error) {
 	}
 	return x, m.rival(ctx, &x, began, made, func(ctx context.Context, n int) (*live.Result, error) {
 		return m.hooked.Run(ctx, m.request(live.Request{
-			Mode: live.Force, Seed: uint64(n), Targets: targets[n%len(targets) : n%len(targets)+1], Suspend: suspend, Pass: pass, Budget: budget,
+			Mode: live.Force, Seed: uint64(n), Targets: targets[n%len(targets) : n%len(targets)+1], Suspend: m.suspend(), Pass: pass, Budget: budget,
 		}))
 	}, true)
 }

@@ -111,7 +111,7 @@ func (p *phases) into(s *search) {
 // live measures CTrigger with threads in parallel.
 func (m *measurement) live(ctx context.Context, x *exposure) (s search, err error) {
 	options := func(seed int) engine.LiveOptions {
-		return engine.LiveOptions{Time: m.Limit, Seed: uint64(seed), Suspend: suspend, Pass: pass, Budget: budget, Watchdog: 10 * time.Second, First: true}
+		return engine.LiveOptions{Time: m.Limit, Seed: uint64(seed), Budget: budget, Watchdog: 10 * time.Second, First: true}
 	}
 	search := func(o engine.LiveOptions) (*engine.LiveReport, error) {
 		return engine.Live(ctx, m.hooked, o, func(engine.LiveProgress) {})
