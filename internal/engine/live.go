@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -22,7 +23,7 @@ type LiveOptions struct {
 	Watchdog time.Duration
 	// Threads restricts an interleaving to the threads that the profile showed.
 	Threads bool
-	// First ends the search at the first failure.
+	// First ends the search at the first failure, whether or not the interleaving occurred.
 	First bool
 	// FirstCome forces interleavings in the order in which they were seen, to compare with their rank
 	// (§6.6).
@@ -69,9 +70,11 @@ type LiveReport struct {
 	Recorded *trace.Trace // the last recording
 	Targets  []LiveTarget // in the order in which they are forced: by rank, or LiveOptions.FirstCome
 	Missing  []string     // why interleavings may be missing
-	// Plain describes the failure of an execution that no control had brought about, empty if there
-	// was no such failure.
-	Plain      string
+	// Plain describes the failure of an execution without the interleaving that it was made for, or
+	// without any, empty if there was no such failure. PlainControl is what was controlled in that
+	// execution, nil for nothing.
+	Plain        string
+	PlainControl *Control
 	Executions int
 	// Profiling, Analysis and Forcing are seconds.
 	Profiling, Analysis, Forcing float64
@@ -131,7 +134,7 @@ func Live(ctx context.Context, p *live.Program, opts LiveOptions, tell func(Live
 	bounded, cancel := limited(ctx, opts.Time)
 	defer cancel()
 	err := s.profile(bounded)
-	if err == nil {
+	if err == nil && s.report.Ended == "" {
 		began := time.Now()
 		err = s.force(bounded)
 		s.report.Forcing = time.Since(began).Seconds()
@@ -167,8 +170,8 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if plain.Failed(s.opts.Expect) {
-		s.report.Plain = plain.Describe()
+	if plain.Failed(s.opts.Expect) && s.plain(plain, nil) {
+		return nil
 	}
 	if s.opts.Suspend == 0 {
 		s.opts.Suspend = min(max(time.Duration(liveSuspend*plain.Seconds*float64(time.Second)), liveShortest), liveLongest)
@@ -184,8 +187,8 @@ func (s *liveSearch) profile(ctx context.Context) error {
 			return err
 		}
 		longest = max(longest, r.Seconds)
-		if r.Failed(s.opts.Expect) && s.report.Plain == "" {
-			s.report.Plain = r.Describe()
+		if r.Failed(s.opts.Expect) && s.plain(r, nil) {
+			return nil
 		}
 		if r.Lost > 0 {
 			s.miss("an execution has more accesses than were recorded")
@@ -207,6 +210,17 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		s.report.Targets = append(s.report.Targets, LiveTarget{Interleaving: i})
 	}
 	return nil
+}
+
+// plain notes a failure without the interleaving. It returns true if the search ends with it.
+func (s *liveSearch) plain(r *live.Result, c *Control) bool {
+	if s.report.Plain == "" {
+		s.report.Plain, s.report.PlainControl = r.Describe(), c
+	}
+	if s.opts.First {
+		s.report.Ended = ByFailure
+	}
+	return s.opts.First
 }
 
 // limits sets the limits of executions, of which one without control takes about so many seconds.
@@ -264,6 +278,9 @@ func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 					return err
 				}
 			}
+			if !slices.ContainsFunc(targets, func(t LiveTarget) bool { return t.Failures > 0 }) {
+				s.plain(r, nil)
+			}
 			return nil
 		}
 	}
@@ -283,8 +300,10 @@ func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 		switch {
 		case !r.Failed(s.opts.Expect):
 		case r.Counts[0].Met == 0:
-			if t.Others++; s.report.Plain == "" {
-				s.report.Plain = r.Describe()
+			t.Others++
+			c.Seed = s.seed
+			if s.plain(r, &c) {
+				return nil
 			}
 		default:
 			t.Failures++

@@ -15,6 +15,10 @@ import (
 // forces those that are feasible and were not exercised, the least likely first (§5): it holds a
 // thread before c until another has done r, and a thread before r until another stands before c.
 //
+// Deviations from §4: interleavings that a recording exercised come last, where the paper drops them.
+// Threads run one at a time and switch anywhere, so that recordings exercise more than those of stress do,
+// and an interleaving that did no harm once may do harm at other instances of its instructions.
+//
 // Deviations from §5: threads run one at a time, so a hold needs no time-out: it ends when no other
 // thread can do more than wait. The wait before the outermost critical section is one of several
 // ways, tried in turn. An interleaving counts as forced only if an execution that records all accesses shows it.
@@ -78,11 +82,11 @@ type forcing struct {
 }
 
 const (
-	leastProfile, mostProfile = 3, 16
+	leastProfile, mostProfile = 6, 16
 	quietProfile              = 2
 	// mostRecorded bounds the accesses of a recording.
 	mostRecorded = 4_000_000
-	// enough executions that had an interleaving and did not fail make it benign.
+	// enough executions that had an interleaving and did not fail make it benign, in each of its rounds.
 	enough = 3
 )
 
@@ -187,15 +191,16 @@ func (c *CTrigger) Recording(n uint64) schedule.Plan {
 // next. Each time it starts over, fewer are left.
 func (c *CTrigger) next() (forcing, bool) {
 	s := &c.state
-	for s.Turn < len(ways) {
+	rounds := rounds(len(s.Targets))
+	for s.Turn < len(ways)*rounds {
 		for s.At < len(s.Targets) {
 			t := &s.Targets[s.At]
 			s.At++
-			if t.Failures > 0 || t.Forced >= enough {
+			if t.Failures > 0 || t.Forced >= enough*rounds {
 				continue
 			}
 			s.Made++
-			return forcing{Target: s.At - 1, Way: s.Turn, Seed: c.setting.FirstSeed() + s.Made}, true
+			return forcing{Target: s.At - 1, Way: s.Turn % len(ways), Seed: c.setting.FirstSeed() + s.Made}, true
 		}
 		if s.Flying > 0 {
 			return forcing{}, false // what is in flight decides who is left
@@ -204,6 +209,13 @@ func (c *CTrigger) next() (forcing, bool) {
 		s.Turn++
 	}
 	return forcing{}, false
+}
+
+// rounds is how often all ways are tried: where interleavings are few, the executions that they need
+// are cheap, and other schedules bring other instances of their instructions together.
+func rounds(targets int) int {
+	const most, few = 4, 32
+	return max(1, min(most, few/max(1, targets)))
 }
 
 // way is how to force an interleaving.
@@ -397,7 +409,7 @@ func (c *CTrigger) profiled(o *Observation) {
 	}
 	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile {
 		s.Forcing = true
-		for _, i := range s.Profile.Targets() {
+		for _, i := range slices.Concat(s.Profile.Targets(), s.Profile.Exercised()) {
 			s.Targets = append(s.Targets, Target{Interleaving: i})
 		}
 	}

@@ -123,11 +123,12 @@ func (m *measurement) live(ctx context.Context, x *exposure) (s search, err erro
 		if err != nil {
 			return s, err
 		}
-		t, _ := failed(r)
-		x.add(t != nil, r.Seconds, r.Executions, failure(t))
+		x.add(r.Ended == engine.ByFailure, r.Seconds, r.Executions, failure(r))
 		p.add(r.Profiling, r.Analysis, r.Forcing)
-		if t != nil && control == nil {
-			control = t.Control
+		if t, _ := failed(r); control == nil {
+			if control = r.PlainControl; t != nil {
+				control = t.Control
+			}
 		}
 	}
 	p.into(&s)
@@ -177,8 +178,8 @@ func (m *measurement) live(ctx context.Context, x *exposure) (s search, err erro
 			if err != nil {
 				return s, err
 			}
-			_, tried := failed(r)
-			*order.into = phaseTwo{r.Ended == engine.ByFailure, tried, r.Forcing}
+			t, tried := failed(r)
+			*order.into = phaseTwo{t != nil, tried, r.Forcing}
 		}
 	}
 	s.Recordings, err = m.coverage(ctx)
@@ -197,11 +198,12 @@ func failed(r *engine.LiveReport) (t *engine.LiveTarget, tried int) {
 	return nil, tried
 }
 
-func failure(t *engine.LiveTarget) string {
-	if t == nil {
-		return ""
+// failure describes the failure that ended a search.
+func failure(r *engine.LiveReport) string {
+	if t, _ := failed(r); t != nil {
+		return t.Failure
 	}
-	return t.Failure
+	return r.Plain
 }
 
 // coverage returns how many interleavings each recording exercises that none before has.
@@ -272,8 +274,9 @@ func (m *measurement) controlled(ctx context.Context, x *exposure) (s search, er
 	}
 	s.profile(c.Profile())
 	bugs := map[atomicity.Triple]bool{}
-	list := c.Profile().Targets()
+	var list []atomicity.Interleaving
 	for _, t := range c.Targets() {
+		list = append(list, t.Interleaving)
 		if t.Forced > 0 {
 			s.Forced++
 		}
