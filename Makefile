@@ -6,6 +6,7 @@
 # make bench    benchmarks, one second each, then bench-programs
 # make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
 # make bench-search  how soon each strategy finds the bugs of the test programs (docs/exploration.md)
+# make bench-ctrigger  heddle atomicity against its rivals, as CTrigger's paper measures it (docs/atomicity.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
@@ -16,7 +17,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -98,6 +99,12 @@ SEARCHBENCH ?=
 
 bench-search: build need-cc
 	$(GO) run ./internal/testing/searchbench -heddle bin/heddle $(SEARCHBENCH)
+
+# Its flags: make bench-ctrigger CTRIGGERBENCH='-programs log_index -limit 60s -json'
+CTRIGGERBENCH ?=
+
+bench-ctrigger: need-go need-cc
+	$(GO) run ./internal/testing/ctriggerbench $(CTRIGGERBENCH)
 
 lint: need-go
 	@GO="$(GO)" .ci/lint

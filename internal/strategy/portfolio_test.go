@@ -72,10 +72,10 @@ func TestTurns(t *testing.T) {
 						seeds[seed] = true
 					}
 				}
-				if plan.Accesses { // race-directed predicts from one plan, and CTrigger learns from leastProfile
+				if plan.Accesses { // race-directed predicts from one plan, and CTrigger learns from armProfile
 					recorded++
 				}
-				if plan.Repeat < 1 || plan.Repeat > sameParameters || recorded > 1+leastProfile || plan.Accesses && (arm.sampler != nil || plan.MaxAccesses != predictedFrom) {
+				if plan.Repeat < 1 || plan.Repeat > sameParameters || recorded > 1+armProfile || plan.Accesses && (arm.sampler != nil || plan.MaxAccesses != predictedFrom) {
 					t.Fatalf("turn %d: plan %+v", after, plan)
 				}
 				if len(plan.Points) > 0 && !memory {
