@@ -277,3 +277,37 @@ func TestBehavioursMarshal(t *testing.T) {
 		}
 	}
 }
+
+// TestResumeRuns: a search in two parts, split by Options.Runs in the middle of plans and turns, shows
+// what one search shows.
+func TestResumeRuns(t *testing.T) {
+	searches := map[string]func(strategy.Setting) strategy.Strategy{
+		"samplers": func(s strategy.Setting) strategy.Strategy { return strategy.NewPortfolio(s, strategy.Samplers()...) },
+		"default":  nil,
+	}
+	for name, search := range searches {
+		for _, program := range []simprog.Program{simprog.LockedUpdate(4), simprog.LockedUpdate(3)} {
+			part := func(runs int, saved []byte) (*Report, []byte) {
+				r, err := Find(t.Context(), simprog.NewWatching(program), Options{Seed: 2, Runs: runs, Search: search, Resume: saved, Save: func(b []byte) error { saved = b; return nil }}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r, saved
+			}
+			const runs = 1500
+			whole, _ := part(runs, nil)
+			if whole.Executions != runs || whole.Behaviours < 2 {
+				t.Fatalf("%s on %s: %d executions, %d behaviours", name, program.Name, whole.Executions, whole.Behaviours)
+			}
+			for _, at := range []int{1, 5, 50, 51, 500, 1003} {
+				first, saved := part(at, nil)
+				second, saved := part(at+1, saved)
+				third, _ := part(runs, saved)
+				if first.Executions != at || second.Executions != at+1 || third.Executions != runs || third.Behaviours != whole.Behaviours || third.Newest != whole.Newest {
+					t.Errorf("%s on %s, from %d on: %d, %d, %d executions, %d behaviours, the last new one in execution %d; want %d behaviours, %d",
+						name, program.Name, at, first.Executions, second.Executions, third.Executions, third.Behaviours, third.Newest, whole.Behaviours, whole.Newest)
+				}
+			}
+		}
+	}
+}
