@@ -204,6 +204,12 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // find is Find without the totals of the report.
 func (s *search) find(ctx context.Context) error {
+	if s.opts.Resume != nil {
+		if err := s.resume(s.opts.Resume); err != nil {
+			return err
+		}
+		s.began = time.Now() // Options.Time is for executions
+	}
 	first, cancelFirst := whileStill(ctx, s.still(), s.opts.Time, 0)
 	defer cancelFirst()
 	others, cancelOthers := whileStill(ctx, s.still(), s.opts.Time, stillAtLimit)
@@ -213,8 +219,6 @@ func (s *search) find(ctx context.Context) error {
 	if s.opts.Resume == nil {
 		r := s.firstRequest()
 		s.flight.add(&r)
-	} else if err := s.resume(s.opts.Resume); err != nil {
-		return err
 	} else if len(s.flight.plans) == 0 && !s.more() {
 		return nil
 	}

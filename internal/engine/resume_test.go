@@ -187,7 +187,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"seed", saved, other(func(s *strategy.Setting) { s.Seed = 8 }), nil, "it was started with other options"},
 		{"points", saved, other(func(s *strategy.Setting) { s.Points = nil }), nil, "it was started with other options"},
 		{"races", saved, other(func(s *strategy.Setting) { s.RacesFail = true }), nil, "it was started with other options"},
-		{"strategy", saved, setting, []strategy.Sampler{strategy.POS{}}, `it was made by "portfolio feedback race-directed random pct stay pos", and not by "portfolio pos"`},
+		{"strategy", saved, setting, []strategy.Sampler{strategy.POS{}}, `it was made by "portfolio feedback race-directed ctrigger random pct stay pos", and not by "portfolio pos"`},
 		{"version", edited(func(m map[string]any) { m["version"] = 1 }), setting, nil, "it is version 1"},
 		{"kind", edited(func(m map[string]any) { m["heddle"] = "trace" }), setting, nil, `of "trace"`},
 		{"points version", edited(func(m map[string]any) { m["pointsVersion"] = 2 }), setting, nil, "version 2 of scheduling points"},
