@@ -75,7 +75,7 @@ type LiveReport struct {
 	// execution, nil for nothing.
 	Plain        string
 	PlainControl *Control
-	Executions int
+	Executions   int
 	// Profiling, Analysis and Forcing are seconds.
 	Profiling, Analysis, Forcing float64
 	Seconds                      float64
