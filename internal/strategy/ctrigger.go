@@ -26,6 +26,8 @@ type CTrigger struct {
 	setting  Setting
 	state    ctriggerState
 	recorded *trace.Trace // the last one of phase one
+	// arm: it is an arm of a portfolio, see eager.
+	arm bool
 }
 
 // ctriggerState is saved.
@@ -83,6 +85,7 @@ type forcing struct {
 
 const (
 	leastProfile, mostProfile = 6, 16
+	armProfile                = 3 // recordings of an arm of a portfolio
 	quietProfile              = 2
 	// mostRecorded bounds the accesses of a recording.
 	mostRecorded = 4_000_000
@@ -107,6 +110,21 @@ func NewForcing(s Setting, list ...atomicity.Interleaving) *CTrigger {
 
 // String implements Strategy.
 func (c *CTrigger) String() string { return "ctrigger" }
+
+// eager implements guide. As an arm of a portfolio, phase one is shorter and learns from recordings of
+// other arms, too; its recordings are bounded like those from which races are predicted; and an execution
+// in which a thread met the other counts as one that had the interleaving: no execution confirms it,
+// since only failures matter.
+func (c *CTrigger) eager() { c.arm = true }
+
+// pairs implements guide.
+func (c *CTrigger) pairs() int { return 0 }
+
+// ended implements guide.
+func (c *CTrigger) ended() bool {
+	s := &c.state
+	return s.Forcing && (s.Turn == len(ways)*rounds(len(s.Targets)) || len(s.Targets) == 0)
+}
 
 // Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
 func (c *CTrigger) Stage() Stage {
@@ -181,9 +199,13 @@ func (c *CTrigger) profile() Request {
 // Recording returns the plan of the recording of phase one with a number, from 1. Threads mostly go on,
 // as on a machine with a processor for each of few switches.
 func (c *CTrigger) Recording(n uint64) schedule.Plan {
+	most := mostRecorded
+	if c.arm {
+		most = predictedFrom
+	}
 	return schedule.Plan{
 		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[n%3], Seed: c.setting.FirstSeed() + n, Repeat: 1, Points: c.setting.Points,
-		Record: true, Accesses: true, MaxAccesses: mostRecorded,
+		Record: true, Accesses: true, MaxAccesses: most,
 	}
 }
 
@@ -301,7 +323,11 @@ func (c *CTrigger) Observe(o *Observation) {
 	if o.Seen != nil {
 		c.race(o)
 	}
-	if o.Request.Key == First {
+	switch {
+	case o.Request.Key == foreign && !s.Forcing && o.Request.Plan.Accesses && o.Outcome != nil && o.Outcome.Trace != nil:
+		c.profiled(o)
+		return
+	case o.Request.Key == First, o.Request.Key == foreign:
 		return
 	}
 	s.Flying--
@@ -330,7 +356,13 @@ func (c *CTrigger) Observe(o *Observation) {
 	if met {
 		t.Met++
 	}
-	if met || o.Outcome.Ending.Kind.Failed() {
+	switch failed := o.Outcome.Ending.Kind.Failed(); {
+	case c.arm && met:
+		t.Forced++
+		if failed {
+			t.Failures++
+		}
+	case !c.arm && (met || failed):
 		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, s.Seen})
 	}
 	if t.Held > 0 && t.Met == 0 && o.Outcome.Trace != nil {
@@ -397,6 +429,10 @@ func (c *CTrigger) profiled(o *Observation) {
 	switch {
 	case o.Outcome == nil || o.Outcome.Trace == nil:
 		s.miss("an execution could not be recorded")
+	case c.arm && len(o.Outcome.Trace.Threads) > predictedThreads:
+		s.miss("an execution has more threads than are profiled")
+		s.Forcing = true
+		return
 	default:
 		if o.Outcome.Trace.Header.MaxAccesses > 0 {
 			s.miss("an execution has more accesses than were recorded")
@@ -407,9 +443,13 @@ func (c *CTrigger) profiled(o *Observation) {
 	if s.Quiet++; fresh > 0 {
 		s.Quiet = 0
 	}
-	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile {
+	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile || c.arm && max(n, int(s.Made)) >= armProfile {
 		s.Forcing = true
-		for _, i := range slices.Concat(s.Profile.Targets(), s.Profile.Exercised()) {
+		list := s.Profile.Targets()
+		if !c.arm {
+			list = append(list, s.Profile.Exercised()...)
+		}
+		for _, i := range list {
 			s.Targets = append(s.Targets, Target{Interleaving: i})
 		}
 	}

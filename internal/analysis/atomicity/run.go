@@ -108,7 +108,7 @@ func (r *run) share() {
 	for i := range r.trace.Events {
 		e := &r.trace.Events[i]
 		effect := effectOf(e)
-		if effect == 0 || e.Object == 0 {
+		if effect == 0 || e.Object == 0 || e.Site == 0 {
 			continue
 		}
 		granules(e, func(g uint64, _ uint8) {
@@ -170,8 +170,8 @@ func (r *run) walk() {
 			continue
 		}
 		r.order.Event(e)
-		if e.Object == 0 {
-			continue
+		if e.Object == 0 || e.Site == 0 {
+			continue // no bytes are known, or no instruction that could be told apart or held
 		}
 		var a *access
 		granules(e, func(g uint64, mask uint8) {
