@@ -110,7 +110,7 @@ func TestStringThreads(t *testing.T) {
 }
 
 // golden is also the example of docs/trace-format.md.
-const golden = "hds1.p7.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
+const golden = "hds1.p8.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
 
 // A published string must stay readable: it may be in a bug report.
 func TestStringGolden(t *testing.T) {

@@ -25,7 +25,7 @@ type findCommand struct {
 	SimplifyTime *time.Duration `placeholder:"DURATION" help:"Simplify at most this long (otherwise half of --time, or 30 s without it). When nothing helps any more, a third of it is for showing that no schedule with fewer context switches fails, or finding one; 0 skips that, and leaves no bound but --time."`
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`
-	Resume       bool           `help:"Continue the search that stopped at --time, --runs or Ctrl-C, if PROGRAM.search has one, and save it there when it stops again. Program and options must be the same but for --time, --runs and --jobs. Findings and races of the earlier part are not reported again."`
+	Resume       bool           `help:"Continue the search that stopped at --time, --runs or Ctrl-C, if PROGRAM.search has one, and save it there when it stops again. Program and options must be the same but for --time, --runs and --jobs. Findings of the earlier part are reported again only if they are met again."`
 	searchFlags
 	Output        string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …), and the simplified one to the same name with .min before the suffix."`
 	ExplainSearch bool   `help:"Print at the end what each strategy did: its executions, its part of the time, the new behaviours that it showed, its failures, and why it got more or less to do than others."`

@@ -20,7 +20,7 @@ import (
 type racesCommand struct {
 	programFlags
 	seedFlag
-	Time time.Duration `default:"20s" help:"Take at most this long in all; 0 for no limit."`
+	Time time.Duration `default:"20s" help:"Take at most this long in all, three fifths of it to explore; 0 for no limit."`
 	Runs int           `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	earlyFlag
 	expectFlag

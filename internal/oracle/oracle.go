@@ -6,7 +6,6 @@ package oracle
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -122,13 +121,18 @@ func (o *Oracle) run(ctx context.Context, e *trace.Ending) (answer, error) {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return answer{}, nil
 	case errors.As(err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() < 126:
-		a := answer{status: int32(exit.ExitCode()), message: fmt.Sprintf("the oracle %s ended with status %d", wording.Quoted(o.command), exit.ExitCode())}
-		if line := firstLine(said); line != "" {
-			a.message += ": " + line
-		}
-		return a, nil
+		message := fmt.Sprintf("the oracle %s ended with status %d%s", wording.Quoted(o.command), exit.ExitCode(), prefixed(": ", firstLine(said)))
+		return answer{status: int32(exit.ExitCode()), message: message}, nil
 	}
-	return answer{}, fmt.Errorf("the oracle %s could not judge an output: %s", wording.Quoted(o.command), cmp.Or(firstLine(said), err.Error()))
+	return answer{}, fmt.Errorf("the oracle %s could not judge an output: %w%s", wording.Quoted(o.command), err, prefixed(": ", firstLine(said)))
+}
+
+// prefixed returns s behind a prefix, or nothing if s is empty.
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
 }
 
 // longest bounds the text of a line in a message, in bytes.

@@ -223,6 +223,9 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	fmt.Fprintf(w, "profiled %s: %s access memory of several threads\n", wording.Count(s.Executions, "execution"), wording.Count(s.Instructions, "instruction"))
 	fmt.Fprintf(w, "unserializable interleavings: %s possible by the accesses, %s of them pruned%s, %s seen while profiling, %s to force\n",
 		wording.Thousands(s.Potential), wording.Thousands(s.Potential-s.Feasible), reasons(s), wording.Thousands(s.Exercised), wording.Thousands(len(a.Interleavings)))
+	if len(a.Interleavings) == 0 {
+		fmt.Fprintln(w, "nothing to force: that says nothing about code that these executions did not reach, nor about other kinds of failures; heddle find looks for all")
+	}
 	if l := a.Live; l != nil {
 		fmt.Fprintf(w, "%s in parallel: %.1f s profiling, %.1f s analysis, %.1f s forcing\n", wording.Count(l.Executions, "execution"), l.Profiling, l.Analysis, l.Forcing)
 		if l.Plain != "" {
