@@ -178,8 +178,8 @@ func TestStringErrors(t *testing.T) {
 		t.Fatalf("unchanged: %v", err)
 	}
 	for name, c := range map[string]struct{ s, words string }{
-		"empty":           {"", `does not begin like one ("", not "hds1.p7.")`},
-		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p7."): paste all of it`},
+		"empty":           {"", `does not begin like one ("", not "hds1.p8.")`},
+		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p8."): paste all of it`},
 		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p8.", not with "hds1.p"): use the heddle`},
 		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 7"},
 		"points missing":  {stringMagic + "." + body, `has "" where its scheduling points version should be`},
