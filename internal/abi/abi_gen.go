@@ -239,6 +239,7 @@ const (
 	EvOrderMask  = 112
 	EvLibrary    = 128
 	EvOffered    = 256
+	EvPointer    = 16384
 )
 
 // Event is struct hd_event, 64 bytes.

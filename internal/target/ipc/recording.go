@@ -172,6 +172,11 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
+	if !r.sparse && ev.Size == 8 && ops.Of(ev.Op).Of == ops.Memory {
+		if o, ok := r.prog.Pointer(ev.Value, &r.who, by); ok {
+			ev.Value, ev.Flags = uint64(o), ev.Flags|trace.FlagPointer
+		}
+	}
 	extra := ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
 	r.showWatcher(ev, extra)
 	if extra && !r.sparse {

@@ -241,6 +241,7 @@ const (
 	hdEvOrderMask  = 112
 	hdEvLibrary    = 128
 	hdEvOffered    = 256
+	hdEvPointer    = 16384
 )
 
 // hdEvent is struct hd_event, 64 bytes.
