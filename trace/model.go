@@ -377,6 +377,9 @@ type Header struct {
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
+	// Values is true if every access was recorded, with its value where the target can observe it.
+	// Otherwise repeated accesses may be missing, and so may values.
+	Values bool
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int

@@ -19,7 +19,7 @@ func (c *sanitizeCommand) Help() string {
 	return `Writes a trace in a form that does not depend on the schedule or on addresses: events grouped
 by thread, threads named by their place in the tree of who created whom, memory by the thread that
 allocated it and the number of the allocation. Two executions of a pseudo-deterministic program with
-the same input give the same file. Record with --accesses.`
+the same input give the same file. Record with --values.`
 }
 
 type sanitizeJSON struct {
@@ -60,6 +60,9 @@ func sanitized(a *app, name string) (*canonical.Execution, error) {
 	}
 	if !x.Complete {
 		a.note(fmt.Sprintf("%s has only the first accesses of its execution, and which these are depends on the schedule: record it again with more --memory", name))
+	}
+	if x.Instrumented && !x.Values {
+		a.note(fmt.Sprintf("%s was recorded without --values, so it may lack repeated accesses, and which ones depends on the schedule", name))
 	}
 	if !x.Instrumented {
 		a.note(fmt.Sprintf("%s has no accesses to memory, because the program was not compiled with heddle cc", name))

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 12
+	AbiVersion      = 13
 	PointsVersion   = 7
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -342,6 +342,7 @@ const (
 	PlanTimeouts = 32
 	PlanSpurious = 256
 	PlanHaste    = 512
+	PlanValues   = 16384
 	PlanWatch    = 1024
 )
 

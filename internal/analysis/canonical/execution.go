@@ -15,9 +15,11 @@ type Execution struct {
 	Complete bool
 	// Instrumented is false if the trace has synchronisation only.
 	Instrumented bool
-	Modules      []Module // those that events refer to, by name
-	Threads      []Thread // breadth first over the spawn tree
-	Ending       Ending
+	// Values is false if repeated accesses may be missing: which ones depends on the schedule.
+	Values  bool
+	Modules []Module // those that events refer to, by name
+	Threads []Thread // breadth first over the spawn tree
+	Ending  Ending
 
 	store *store      // of Sanitize
 	file  io.ReaderAt // of Open

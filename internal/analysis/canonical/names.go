@@ -22,7 +22,8 @@ type names struct {
 	target  string
 	threads []threadNames // indexed by trace.ThreadID
 	modules []string
-	blocks  []block // of a C program: ascending by first
+	used    map[int]bool // modules that a name refers to
+	blocks  []block      // of a C program: ascending by first
 	objects map[uint64]block
 }
 
@@ -41,7 +42,7 @@ type block struct {
 }
 
 func newNames(target string) *names {
-	return &names{target: target, objects: map[uint64]block{}}
+	return &names{target: target, objects: map[uint64]block{}, used: map[int]bool{}}
 }
 
 // learn adds the threads and modules that the tables of a trace have gained.
@@ -178,6 +179,7 @@ func (n *names) place(dst []byte, o trace.Object, by trace.ThreadID) []byte {
 		return n.heap(dst, o.Offset(), by)
 	case trace.RegionGlobal:
 		if i := o.Index(); i < len(n.modules) {
+			n.used[i] = true
 			return appendOffset(append(append(dst, "g:"...), n.modules[i]...), o.Offset())
 		}
 	case trace.RegionStack:
@@ -196,6 +198,7 @@ func (n *names) site(dst []byte, s trace.Site) []byte {
 	case i < 0 || i >= len(n.modules):
 		dst = append(dst, '?')
 	default:
+		n.used[i] = true
 		dst = append(dst, n.modules[i]...)
 	}
 	return strconv.AppendUint(append(dst, "+0x"...), s.Offset(), 16)

@@ -28,7 +28,7 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 	h := src.Header()
 	s := &sanitizer{names: newNames(h.Target), store: newStore(memory)}
 	x := &Execution{
-		Target: h.Target, BuildID: h.BuildID, Complete: h.MaxAccesses == 0, Instrumented: h.Instrumented,
+		Target: h.Target, BuildID: h.BuildID, Complete: h.MaxAccesses == 0, Instrumented: h.Instrumented, Values: h.Values,
 		store: s.store,
 	}
 	if err := s.read(src); err != nil {
@@ -41,14 +41,14 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 		}
 	}
 	slices.SortStableFunc(x.Threads, func(a, b Thread) int { return compareThreads(a.Name, b.Name) })
+	e, _ := src.Ending()
+	x.Ending = s.ending(&e)
 	for i, m := range src.Modules() {
-		if s.used[i] {
+		if s.names.used[i] {
 			x.Modules = append(x.Modules, Module{Name: s.names.modules[i], Path: m.Path, BuildID: m.BuildID})
 		}
 	}
 	slices.SortFunc(x.Modules, func(a, b Module) int { return strings.Compare(a.Name, b.Name) })
-	e, _ := src.Ending()
-	x.Ending = s.ending(&e)
 	return x, nil
 }
 
@@ -76,12 +76,10 @@ func (w *whole) Next() ([]trace.Event, error) {
 type sanitizer struct {
 	names *names
 	store *store
-	used  map[int]bool // modules that an event refers to
 	line  []byte
 }
 
 func (s *sanitizer) read(src Source) error {
-	s.used = map[int]bool{}
 	allocs, events := 0, 0
 	for {
 		block, err := src.Next()
@@ -119,12 +117,6 @@ func (s *sanitizer) event(ev *trace.Event) bool {
 	n := s.names
 	line := append(s.line[:0], strings.ReplaceAll(ev.Op.String(), " ", "-")...)
 	line = n.site(append(line, ' '), ev.Site)
-	if m := ev.Site.Module(); m >= 0 {
-		s.used[m] = true
-	}
-	if ev.Object.Region() == trace.RegionGlobal {
-		s.used[ev.Object.Index()] = true
-	}
 	line = n.place(append(line, ' '), ev.Object, ev.Thread)
 	line = strconv.AppendUint(append(line, ' '), uint64(ev.Size), 10)
 	line = s.value(append(line, ' '), spec, ev)

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 12
+	hdAbiVersion      = 13
 	hdPointsVersion   = 7
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -344,6 +344,7 @@ const (
 	hdPlanTimeouts = 32
 	hdPlanSpurious = 256
 	hdPlanHaste    = 512
+	hdPlanValues   = 16384
 	hdPlanWatch    = 1024
 )
 
