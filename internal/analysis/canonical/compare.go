@@ -240,9 +240,9 @@ func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
 	}
 	a, b := split(x), split(y)
 	switch {
-	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size, site(t.golden, a.Site) != site(t.other, b.Site):
+	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size, siteOf(t.golden, a.Site) != siteOf(t.other, b.Site):
 		return Control, a, b
-	case place(t.golden, a.Place) != place(t.other, b.Place):
+	case placeOf(t.golden, a.Place) != placeOf(t.other, b.Place):
 		return Address, a, b
 	case !t.equalValues(a.Value, b.Value):
 		return Data, a, b
@@ -261,18 +261,18 @@ func (t *threadComparer) equalValues(a, b string) bool {
 		if !ok || !both {
 			return a == b
 		}
-		return from == to && place(t.golden, x) == place(t.other, y)
+		return from == to && placeOf(t.golden, x) == placeOf(t.other, y)
 	})
 }
 
-func site(n Names, s string) string {
+func siteOf(n Names, s string) string {
 	if n == nil {
 		return s
 	}
 	return n.Site(s)
 }
 
-func place(n Names, s string) string {
+func placeOf(n Names, s string) string {
 	if n == nil {
 		return s
 	}
