@@ -99,6 +99,13 @@ SEARCHBENCH ?=
 bench-search: build need-cc
 	$(GO) run ./internal/testing/searchbench -heddle bin/heddle $(SEARCHBENCH)
 
+# Sanitised traces: false deviations under so many schedules, and how time grows with the trace.
+SANITIZERUNS ?= 1000
+
+bench-sanitize: need-go need-cc
+	$(GO) test -count=1 -timeout 60m -run '^TestSanitize(Go)?$$' -v ./cmd/heddle -sanitize.runs $(SANITIZERUNS)
+	$(GO) test -run '^$$' -bench . ./internal/analysis/canonical
+
 lint: need-go
 	@GO="$(GO)" .ci/lint
 
