@@ -143,8 +143,9 @@ const (
 	// FlagOffered marks the first event after a context switch away from a thread that was enabled
 	// and whose next operation was a yield with FlagLibrary: the switch is not a preemption.
 	FlagOffered Flags = abi.EvOffered
-	// FlagPointer marks an access of 8 bytes whose value is the address of a place in memory: Value is
-	// the place's Object, which does not depend on where the memory was.
+	// FlagPointer marks an access of 8 bytes or more whose value, or the low 8 bytes of it, is the
+	// address of a place in memory: Value is the place's Object, which does not depend on where the
+	// memory was.
 	FlagPointer Flags = abi.EvPointer
 )
 

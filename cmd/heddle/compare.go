@@ -14,7 +14,7 @@ func (c *compareCommand) Help() string {
 	return `Compares the traces thread by thread and event by event, in the names that heddle sanitize gives.
 The deviation is none; data, if an instruction had another value; address, if it accessed another
 place; or control, if another instruction was executed. Within a thread, nothing after a control
-deviation is compared. The outcome says what came of it: benign (the same ending and output), silent
+deviation is compared. The outcome is benign (the same ending and output), silent
 data corruption (only the output differs), crash or hang. Traces of two builds are compared by source
 lines and variables. Ends with 1 if the executions deviate.`
 }

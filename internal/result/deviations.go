@@ -94,10 +94,10 @@ func (n *CanonicalNames) lookup(key string, name func() string) string {
 
 // Site returns the function and line of an instruction, with those that it is inlined into; or, if
 // the module has no debug information, the instruction as it is.
-func (n *CanonicalNames) Site(site string) string {
-	return n.lookup(site, func() string {
+func (n *CanonicalNames) Site(op, site string) string {
+	return n.lookup(op+" "+site, func() string {
 		var b strings.Builder
-		for _, f := range n.frames(site) {
+		for _, f := range n.frames(op, site) {
 			if !f.Known() {
 				return site
 			}
@@ -108,10 +108,10 @@ func (n *CanonicalNames) Site(site string) string {
 }
 
 // Line returns where an instruction is, for the user.
-func (n *CanonicalNames) Line(site string) string {
+func (n *CanonicalNames) Line(op, site string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	frames := n.frames(site)
+	frames := n.frames(op, site)
 	for _, f := range frames {
 		if f.Known() && !f.System() {
 			return fmt.Sprintf("%s (%s)", f.Place(), f.Func)
@@ -123,10 +123,13 @@ func (n *CanonicalNames) Line(site string) string {
 	return site
 }
 
-func (n *CanonicalNames) frames(site string) []symbol.Frame {
+func (n *CanonicalNames) frames(op, site string) []symbol.Frame {
 	module, offset, ok := n.split(site, "+0x", 16)
 	if !ok {
 		return nil
+	}
+	if op == trace.OpThreadStart.String() {
+		return n.table.Exact(trace.MakeSite(module, offset))
 	}
 	return n.table.Call(trace.MakeSite(module, offset))
 }
@@ -195,7 +198,7 @@ func compared(e *canonical.Event, n *CanonicalNames) *ComparedEvent {
 	if e.Op == "" {
 		return nil
 	}
-	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Site), Site: e.Site, Place: e.Place, Size: e.Size, Value: e.Value}
+	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Op, e.Site), Site: e.Site, Place: e.Place, Size: e.Size, Value: e.Value}
 }
 
 // Deviations prints a comparison as text.

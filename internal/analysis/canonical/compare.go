@@ -92,8 +92,10 @@ type Event struct {
 // Names translates what two builds name differently. The identity is right for executions of one
 // build.
 type Names interface {
-	// Site returns a name of an instruction of the build that is the same in the other build.
-	Site(site string) string
+	// Site returns a name of an instruction of the build that is the same in the other build. op is
+	// the operation, as in Event: the site of the start of a thread is its entry, all others are
+	// return addresses.
+	Site(op, site string) string
 	// Place does the same for a place in memory.
 	Place(place string) string
 }
@@ -240,7 +242,7 @@ func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
 	}
 	a, b := split(x), split(y)
 	switch {
-	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size, siteOf(t.golden, a.Site) != siteOf(t.other, b.Site):
+	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size, siteOf(t.golden, &a) != siteOf(t.other, &b):
 		return Control, a, b
 	case placeOf(t.golden, a.Place) != placeOf(t.other, b.Place):
 		return Address, a, b
@@ -265,11 +267,11 @@ func (t *threadComparer) equalValues(a, b string) bool {
 	})
 }
 
-func siteOf(n Names, s string) string {
+func siteOf(n Names, e *Event) string {
 	if n == nil {
-		return s
+		return e.Site
 	}
-	return n.Site(s)
+	return n.Site(e.Op, e.Site)
 }
 
 func placeOf(n Names, s string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Source is a trace that is read as a stream: a *trace.Reader, or All of a trace in memory.
+// Source is a trace that is read as a stream: a *trace.Reader.
 type Source interface {
 	Header() trace.Header
 	Modules() []trace.Module
@@ -50,27 +50,6 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 	}
 	slices.SortFunc(x.Modules, func(a, b Module) int { return strings.Compare(a.Name, b.Name) })
 	return x, nil
-}
-
-// All is a trace in memory as a Source.
-func All(t *trace.Trace) Source { return &whole{t: t} }
-
-type whole struct {
-	t    *trace.Trace
-	done bool
-}
-
-func (w *whole) Header() trace.Header         { return w.t.Header }
-func (w *whole) Modules() []trace.Module      { return w.t.Modules }
-func (w *whole) Threads() []trace.Thread      { return w.t.Threads }
-func (w *whole) Allocs() []trace.Alloc        { return w.t.Allocs }
-func (w *whole) Ending() (trace.Ending, bool) { return w.t.Ending, true }
-func (w *whole) Next() ([]trace.Event, error) {
-	if w.done {
-		return nil, io.EOF
-	}
-	w.done = true
-	return w.t.Events, nil
 }
 
 type sanitizer struct {

@@ -173,7 +173,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
-	if r.values && ev.Size == 8 && ops.Of(ev.Op).Of == ops.Memory {
+	if r.values && ev.Size >= 8 && ops.Of(ev.Op).Of == ops.Memory {
 		if o, ok := r.prog.Pointer(ev.Value, &r.who, by); ok {
 			ev.Value, ev.Flags = uint64(o), ev.Flags|trace.FlagPointer
 		}
