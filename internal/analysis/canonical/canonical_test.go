@@ -23,7 +23,6 @@ type whole struct {
 func (w *whole) Header() trace.Header         { return w.t.Header }
 func (w *whole) Modules() []trace.Module      { return w.t.Modules }
 func (w *whole) Threads() []trace.Thread      { return w.t.Threads }
-func (w *whole) Allocs() []trace.Alloc        { return w.t.Allocs }
 func (w *whole) Ending() (trace.Ending, bool) { return w.t.Ending, true }
 func (w *whole) Next() ([]trace.Event, error) {
 	if w.done {
@@ -67,7 +66,6 @@ func (b *builder) spawn(parent trace.ThreadID, nth int) trace.ThreadID {
 func (b *builder) malloc(by trace.ThreadID, size uint64) trace.Object {
 	o := heap(b.next)
 	b.next += size + 16
-	b.t.Allocs = append(b.t.Allocs, trace.Alloc{Object: o, Size: size, Thread: by, Event: len(b.t.Events), Freed: -1})
 	b.add(trace.Event{Thread: by, Op: trace.OpMalloc, Object: o, Size: uint32(size)})
 	return o
 }
@@ -359,5 +357,27 @@ func TestCompareThreads(t *testing.T) {
 				t.Errorf("%s, %s: %d", order[i], order[j], got)
 			}
 		}
+	}
+}
+
+// Memory outside of all regions is named by page, so that it may be anywhere; a value is a pointer
+// there once the page has been used.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for _, base := range []uint64{0x7f0000001000, 0x7fab12345000} {
+		b := newBuilder()
+		b.write(0, trace.Object(base+8), 3)
+		b.write(0, global(8), base+16)
+		b.write(0, trace.Object(base+1<<20), 3)
+		texts = append(texts, written(t, b.sanitized(t)))
+	}
+	for _, want := range []string{" T0:p1+8 8 0x3\n", " g:prog+8 8 *T0:p1+16\n", " T0:p2+0 8 0x3\n"} {
+		if !strings.Contains(texts[0], want) {
+			t.Errorf("no %q in\n%s", want, texts[0])
+		}
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("%s\n%s", texts[0], texts[1])
 	}
 }

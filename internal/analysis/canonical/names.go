@@ -25,6 +25,7 @@ type names struct {
 	used    map[int]bool // modules that a name refers to
 	blocks  []block      // of a C program: ascending by first
 	objects map[uint64]block
+	pages   map[uint64]string // outside of all regions, by number
 }
 
 // threadNames is what names know of one thread.
@@ -33,6 +34,7 @@ type threadNames struct {
 	depth     int
 	allocated int // blocks that it allocated so far
 	touched   int // unnamed Go objects that it used first
+	mapped    int // pages outside of all regions that it used first
 }
 
 // block is a heap block with the beginning of its name.
@@ -42,7 +44,7 @@ type block struct {
 }
 
 func newNames(target string) *names {
-	return &names{target: target, objects: map[uint64]block{}, used: map[int]bool{}}
+	return &names{target: target, objects: map[uint64]block{}, used: map[int]bool{}, pages: map[uint64]string{}}
 }
 
 // learn adds the threads and modules that the tables of a trace have gained.
@@ -102,14 +104,14 @@ func (n *names) thread(id trace.ThreadID) string {
 	return n.threads[id].name
 }
 
-// allocate names the block of an allocation, in place of the freed block that was there.
-func (n *names) allocate(a *trace.Alloc) {
+// allocate names the block of an allocation, in place of freed blocks that were there.
+func (n *names) allocate(a *trace.Event) {
 	if a.Thread < 0 || int(a.Thread) >= len(n.threads) || a.Object.Region() != trace.RegionHeap {
 		return
 	}
 	th := &n.threads[a.Thread]
 	th.allocated++
-	b := block{first: a.Object.Offset(), size: a.Size, name: th.name + ":h" + strconv.Itoa(th.allocated)}
+	b := block{first: a.Object.Offset(), size: uint64(a.Size), name: th.name + ":h" + strconv.Itoa(th.allocated)}
 	if n.target == "go" {
 		n.objects[b.first>>abi.HeapOffsetBits] = b
 		return
@@ -118,7 +120,7 @@ func (n *names) allocate(a *trace.Alloc) {
 		n.blocks = append(n.blocks, b)
 		return
 	}
-	i, found := slices.BinarySearchFunc(n.blocks, b.first, func(b block, at uint64) int {
+	i, _ := slices.BinarySearchFunc(n.blocks, b.first, func(b block, at uint64) int {
 		switch {
 		case b.first < at:
 			return -1
@@ -127,11 +129,11 @@ func (n *names) allocate(a *trace.Alloc) {
 		}
 		return 0
 	})
-	if found {
-		n.blocks[i] = b
-	} else {
-		n.blocks = slices.Insert(n.blocks, i, b)
+	covered := i
+	for covered < len(n.blocks) && n.blocks[covered].first < b.first+max(b.size, 1) {
+		covered++
 	}
+	n.blocks = slices.Replace(n.blocks, i, covered, b)
 }
 
 // heap appends the name of a place in the heap that the thread refers to.
@@ -186,7 +188,31 @@ func (n *names) place(dst []byte, o trace.Object, by trace.ThreadID) []byte {
 		dst = append(append(dst, n.thread(trace.ThreadID(o.Index()))...), ":s-"...)
 		return strconv.AppendUint(dst, o.Offset(), 10)
 	}
+	if _, _, channel := o.Channel(); !channel && o.Region() == trace.RegionOther && by >= 0 && int(by) < len(n.threads) {
+		if _, known := n.pages[uint64(o)>>pageBits]; !known {
+			th := &n.threads[by]
+			th.mapped++
+			n.pages[uint64(o)>>pageBits] = th.name + ":p" + strconv.Itoa(th.mapped)
+		}
+		dst, _ = n.mapped(dst, uint64(o))
+		return dst
+	}
 	return strconv.AppendUint(append(dst, "a:0x"...), uint64(o), 16)
+}
+
+// pageBits is the binary logarithm of the size of a page: what the system maps lies at a multiple of
+// it.
+const pageBits = 12
+
+// mapped appends the name of an address in memory that belongs to no region, such as what the program
+// mapped, or thread-local variables of main: its page is named by the thread that used the page first.
+// It returns false for an address in a page that no thread has used.
+func (n *names) mapped(dst []byte, addr uint64) ([]byte, bool) {
+	page, ok := n.pages[addr>>pageBits]
+	if !ok {
+		return dst, false
+	}
+	return appendOffset(append(dst, page...), addr&(1<<pageBits-1)), true
 }
 
 // site appends the name of an instruction.

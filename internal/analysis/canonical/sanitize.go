@@ -17,7 +17,6 @@ type Source interface {
 	Header() trace.Header
 	Modules() []trace.Module
 	Threads() []trace.Thread
-	Allocs() []trace.Alloc
 	Next() ([]trace.Event, error)
 	Ending() (trace.Ending, bool)
 }
@@ -59,7 +58,7 @@ type sanitizer struct {
 }
 
 func (s *sanitizer) read(src Source) error {
-	allocs, events := 0, 0
+	events := 0
 	for {
 		block, err := src.Next()
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -67,13 +66,11 @@ func (s *sanitizer) read(src Source) error {
 		}
 		s.names.learn(src.Threads(), src.Modules())
 		s.store.grow(len(s.names.threads))
-		table := src.Allocs()
 		for i := range block {
-			for allocs < len(table) && table[allocs].Event <= events {
-				s.names.allocate(&table[allocs])
-				allocs++
-			}
 			ev := &block[i]
+			if ops.Does(ev.Op) == ops.Allocate {
+				s.names.allocate(ev)
+			}
 			if s.event(ev) {
 				if err := s.store.add(int(ev.Thread), events, s.line); err != nil {
 					return err
@@ -147,6 +144,11 @@ func (s *sanitizer) value(dst []byte, spec *ops.Spec, ev *trace.Event) []byte {
 func (s *sanitizer) data(dst []byte, v uint64, ev *trace.Event) []byte {
 	if ev.Flags&trace.FlagPointer != 0 {
 		return s.names.place(append(dst, '*'), trace.Object(v), ev.Thread)
+	}
+	if ev.Size >= 8 {
+		if named, ok := s.names.mapped(append(dst, '*'), v); ok {
+			return named
+		}
 	}
 	return strconv.AppendUint(append(dst, "0x"...), v, 16)
 }
