@@ -123,7 +123,7 @@ func (c *CTrigger) pairs() int { return 0 }
 // ended implements guide.
 func (c *CTrigger) ended() bool {
 	s := &c.state
-	return s.Forcing && (s.Turn == len(ways)*rounds(len(s.Targets)) || len(s.Targets) == 0)
+	return s.Forcing && (s.Turn == len(ways)*c.rounds() || len(s.Targets) == 0)
 }
 
 // Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
@@ -213,7 +213,7 @@ func (c *CTrigger) Recording(n uint64) schedule.Plan {
 // next. Each time it starts over, fewer are left.
 func (c *CTrigger) next() (forcing, bool) {
 	s := &c.state
-	rounds := rounds(len(s.Targets))
+	rounds := c.rounds()
 	for s.Turn < len(ways)*rounds {
 		for s.At < len(s.Targets) {
 			t := &s.Targets[s.At]
@@ -234,10 +234,13 @@ func (c *CTrigger) next() (forcing, bool) {
 }
 
 // rounds is how often all ways are tried: where interleavings are few, the executions that they need
-// are cheap, and other schedules bring other instances of their instructions together.
-func rounds(targets int) int {
+// are cheap, and other schedules bring other instances of their instructions together. As an arm, once.
+func (c *CTrigger) rounds() int {
 	const most, few = 4, 32
-	return max(1, min(most, few/max(1, targets)))
+	if c.arm {
+		return 1
+	}
+	return max(1, min(most, few/max(1, len(c.state.Targets))))
 }
 
 // way is how to force an interleaving.

@@ -77,7 +77,7 @@ func breakdown(w *tabwriter.Writer, all *results) {
 
 // reproduce is Table 6.
 func reproduce(w *tabwriter.Writer, all *results) {
-	fmt.Fprintln(w, "Seconds until a bug that was exposed is exposed again, on average, and executions that failed (Table 6). -: never exposed; no: not again.")
+	fmt.Fprintln(w, "Seconds until a bug that was exposed is exposed again, on average, and executions that failed (Table 6). -: never exposed; no: not again; no control: exposed by a recording.")
 	header(w, methods...)
 	for i := range all.Rows {
 		r := &all.Rows[i]
@@ -87,6 +87,8 @@ func reproduce(w *tabwriter.Writer, all *results) {
 			switch {
 			case x.Exposed == 0:
 				fmt.Fprint(w, "-\t")
+			case x.Again.Executions == 0:
+				fmt.Fprint(w, "no control\t")
 			case x.Again.Failures == 0:
 				fmt.Fprintf(w, "no (0/%d)\t", x.Again.Executions)
 			default:
