@@ -18,7 +18,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races bench-sanitize lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -100,6 +100,13 @@ SEARCHBENCH ?=
 
 bench-search: build need-cc
 	$(GO) run ./internal/testing/searchbench -heddle bin/heddle $(SEARCHBENCH)
+
+# Sanitised traces: false deviations under so many schedules, and how time grows with the trace.
+SANITIZERUNS ?= 1000
+
+bench-sanitize: need-go need-cc
+	$(GO) test -count=1 -timeout 60m -run '^TestSanitize(Go)?$$' -v ./cmd/heddle -sanitize.runs $(SANITIZERUNS)
+	$(GO) test -run '^$$' -bench . ./internal/analysis/canonical
 
 # Its flags: make bench-ctrigger CTRIGGERBENCH='-programs log_index -limit 60s -json'
 CTRIGGERBENCH ?=

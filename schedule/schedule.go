@@ -92,6 +92,9 @@ type Plan struct {
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
 	Output   bool // want Outcome.Ending.Output whether the execution is recorded or not (C and C++)
 	Accesses bool // with Record: also accesses that are not points, malloc and free
+	// Values, with Accesses: every access of the execution with its value, repeated ones and those
+	// while no other thread exists included. Targets that cannot observe values leave them out.
+	Values bool
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
 	// as many as the target has memory for, AllAccesses for all of them.
 	MaxAccesses int

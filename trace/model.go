@@ -143,6 +143,10 @@ const (
 	// FlagOffered marks the first event after a context switch away from a thread that was enabled
 	// and whose next operation was a yield with FlagLibrary: the switch is not a preemption.
 	FlagOffered Flags = abi.EvOffered
+	// FlagPointer marks an access of 8 bytes or more whose value, or the low 8 bytes of it, is the
+	// address of a place in memory: Value is the place's Object, which does not depend on where the
+	// memory was.
+	FlagPointer Flags = abi.EvPointer
 )
 
 // Event is one operation of a thread as recorded. See the operation table (Op) for what
@@ -374,6 +378,9 @@ type Header struct {
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
+	// Values is true if every access was recorded, with its value where the target can observe it.
+	// Otherwise repeated accesses may be missing, and so may values.
+	Values bool
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int

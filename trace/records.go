@@ -137,6 +137,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Isolation:     []byte(h.Isolation),
 		Omit:          byteSlices(h.Omit),
 		MaxAccesses:   uint64(h.MaxAccesses),
+		Values:        h.Values,
 		Signature:     []byte(h.Signature),
 	}}
 	part := func(i int) *tracepb.Header {
@@ -201,6 +202,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Isolation:     string(p.Isolation),
 			Omit:          stringSlice(p.Omit),
 			MaxAccesses:   int(p.MaxAccesses),
+			Values:        p.Values,
 			Signature:     string(p.Signature),
 		}
 	}

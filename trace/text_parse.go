@@ -174,6 +174,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Signature = l.quoted("signature")
 	case "max-accesses":
 		h.MaxAccesses = int(l.integer("number of accesses", 64))
+	case "values":
+		h.Values = true
 	case "module":
 		return p.module(l)
 	case "thread":

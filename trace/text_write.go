@@ -79,6 +79,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	str("finding", h.Finding)
 	str("isolation", h.Isolation)
 	str("signature", h.Signature)
+	if h.Values {
+		b.WriteString("values\n")
+	}
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
 	}

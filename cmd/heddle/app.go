@@ -58,6 +58,8 @@ type commandLine struct {
 	Simplify  simplifyCommand  `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show      showCommand      `cmd:"" help:"Draw a trace: a column per thread."`
 	Check     checkCommands    `cmd:"" help:"Check what heddle wrote, independently of the code that wrote it."`
+	Sanitize  sanitizeCommand  `cmd:"" help:"Write a trace in a form that does not depend on the schedule or on addresses."`
+	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`
 	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
 	Bench     benchCommand     `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor    doctorCommand    `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`

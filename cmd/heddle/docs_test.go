@@ -297,6 +297,8 @@ func TestJSONIsDocumented(t *testing.T) {
 		"atomicity": result.Atomicity{},
 		"simplify":  simplifyJSON{},
 		"check":     checkJSON{},
+		"sanitize":  sanitizeJSON{},
+		"compare":   result.Deviations{},
 		"convert":   convertJSON{},
 		"bench":     benchJSON{},
 		"show":      report.View{},

@@ -20,6 +20,8 @@ type recordCommand struct {
 	expectFlag
 	outputFlags
 	Accesses bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
+	Values   bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
+	ASLR     bool   `name:"aslr" help:"Let the system load the program at random addresses; otherwise they are the same in each execution, where the system allows that."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
@@ -45,7 +47,7 @@ func (c *recordCommand) Run(a *app) error {
 	if err := c.checkExit(); err != nil {
 		return err
 	}
-	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
+	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses && !c.Values, Values: c.Values, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {
@@ -60,7 +62,9 @@ func (c *recordCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.launcher().Start(a.ctx, program, c.how())
+	how := c.how()
+	how.Randomize = c.ASLR
+	t, err := a.launcher().Start(a.ctx, program, how)
 	if err != nil {
 		return err
 	}

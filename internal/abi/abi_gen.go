@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 12
+	AbiVersion      = 13
 	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -239,6 +239,7 @@ const (
 	EvOrderMask  = 112
 	EvLibrary    = 128
 	EvOffered    = 256
+	EvPointer    = 16384
 )
 
 // Event is struct hd_event, 64 bytes.
@@ -341,6 +342,7 @@ const (
 	PlanTimeouts = 32
 	PlanSpurious = 256
 	PlanHaste    = 512
+	PlanValues   = 16384
 	PlanWatch    = 1024
 )
 

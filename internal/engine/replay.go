@@ -86,6 +86,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Record: true,
 	}
 	if hasAccesses(recorded) {
+		p.Values = recorded.Header.Values
 		p.Accesses, p.MaxAccesses = true, cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 	}
 	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
@@ -146,6 +147,8 @@ type RecordOptions struct {
 	EarlyTimeouts bool
 	// Sparse does not record accesses that are not scheduling points.
 	Sparse bool
+	// Values records every access with its value (schedule.Plan.Values).
+	Values bool
 }
 
 // Record records one execution, however it ends. If heddle does not support the program, the
@@ -157,6 +160,7 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	}
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
 	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious
+	plan.Values = opts.Values
 	if opts.EarlyTimeouts {
 		plan.Timeouts, plan.Delays = true, schedule.AnyDelays
 	}

@@ -29,11 +29,12 @@ type How struct {
 	// that the program needs. Threads gives each of its threads a kernel thread.
 	Isolation string
 	Threads   bool
+	Randomize bool // random address layout
 }
 
 // config returns the configuration; recorded, from a trace, provides what h leaves empty.
 func (h How) config(recorded string) (cfg cprog.Config, err error) {
-	cfg.Threads, cfg.Watchdog = h.Threads, h.Watchdog
+	cfg.Threads, cfg.Watchdog, cfg.Randomize = h.Threads, h.Watchdog, h.Randomize
 	if cfg.Isolation, err = cprog.ParseIsolation(cmp.Or(h.Isolation, recorded)); err != nil {
 		return cfg, usage.Wrap(err)
 	}

@@ -222,7 +222,7 @@ func Parallel(r *trace.Recipe) int { return cmp.Or(r.Parallel, DefaultParallel) 
 // binary. dir is the working directory.
 func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
 	if r.Kind == trace.RecipeProgram {
-		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, Watchdog: how.Watchdog}
+		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, Watchdog: how.Watchdog, Randomize: how.Randomize}
 	}
 	args := []string{
 		binary, "-test.run=" + r.Run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
@@ -231,7 +231,7 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog
 	return goprog.Config{
 		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,
 		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats an example
-		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, Watchdog: how.Watchdog,
+		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, Watchdog: how.Watchdog, Randomize: how.Randomize,
 	}
 }
 

@@ -361,6 +361,8 @@ func (p *phrase) fail(e *trace.Event) {
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
 	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
 	switch {
+	case known && e.Flags&trace.FlagPointer != 0:
+		p.sep, p.value = sep, "&"+b.names.Name(trace.Object(e.Value), 0, len(b.tr.Events)).Text
 	case known && e.Size >= 1 && e.Size <= 8:
 		p.sep, p.value = sep, name.Type.Format(e.Value, e.Size)
 	case e.Size > 8:

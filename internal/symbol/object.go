@@ -90,7 +90,11 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	for _, l := range tr.Locals {
 		locals[l.Object] = append(locals[l.Object], l)
 	}
-	return &Objects{t: t, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(tr.Allocs), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}, asked: map[trace.ThreadID]asked{}}
+	blocks := tr.Allocs
+	if tr.Header.Target == "go" {
+		blocks = nil // types name Go's objects better
+	}
+	return &Objects{t: t, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}, asked: map[trace.ThreadID]asked{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not

@@ -174,21 +174,26 @@ func validate(tr *trace.Trace) error {
 // Read reads a heddle trace file and validates it.
 func Read(name string) (*trace.Trace, error) {
 	tr, err := trace.ReadFile(name)
-	var path *fs.PathError
-	switch f := FormatOf(name); {
-	case err == nil:
-	case errors.Is(err, trace.ErrNotTrace) && (f == Text || f == STD):
-		return nil, fmt.Errorf("%s is a trace in another format: turn it into heddle's with heddle convert %s %s",
-			name, wording.Quoted(name), wording.Quoted(stem(name)+".hdl"))
-	case errors.As(err, &path) && err == error(path):
-		return nil, fmt.Errorf("cannot read %s: %w", name, path.Err)
-	default:
-		return nil, err
+	if err != nil {
+		return nil, Explained(name, err)
 	}
 	if err := trace.Validate(tr); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tr, nil
+}
+
+// Explained returns an error of trace.ReadFile or trace.Open with what to do about it.
+func Explained(name string, err error) error {
+	var path *fs.PathError
+	switch f := FormatOf(name); {
+	case errors.Is(err, trace.ErrNotTrace) && (f == Text || f == STD):
+		return fmt.Errorf("%s is a trace in another format: turn it into heddle's with heddle convert %s %s",
+			name, wording.Quoted(name), wording.Quoted(stem(name)+".hdl"))
+	case errors.As(err, &path) && err == error(path):
+		return fmt.Errorf("cannot read %s: %w", name, path.Err)
+	}
+	return err
 }
 
 // stem returns a trace's name without the suffix of its format.

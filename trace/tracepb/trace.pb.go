@@ -268,6 +268,7 @@ type Header struct {
 	Finding       []byte                 `protobuf:"bytes,32,opt,name=finding,proto3" json:"finding,omitempty"`                               // the key of the finding (internal/finding), if the trace shows one
 	ExpectOutput  [][]byte               `protobuf:"bytes,33,rep,name=expect_output,json=expectOutput,proto3" json:"expect_output,omitempty"` // joined; no element at all stands for any output
 	Oracle        []byte                 `protobuf:"bytes,34,opt,name=oracle,proto3" json:"oracle,omitempty"`                                 // a command of sh that decides whether the output is right
+	Values        bool                   `protobuf:"varint,35,opt,name=values,proto3" json:"values,omitempty"`                                // every access was recorded, with its value where the target can observe it
 	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                                 // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -469,6 +470,13 @@ func (x *Header) GetOracle() []byte {
 		return x.Oracle
 	}
 	return nil
+}
+
+func (x *Header) GetValues() bool {
+	if x != nil {
+		return x.Values
+	}
+	return false
 }
 
 func (x *Header) GetRecipe() *Recipe {
@@ -1783,7 +1791,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xcf\x05\n" +
+	"\x04kind\"\xe7\x05\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1810,7 +1818,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\fsurroundings\x18\x19 \x03(\fR\fsurroundings\x12\x18\n" +
 	"\afinding\x18  \x01(\fR\afinding\x12#\n" +
 	"\rexpect_output\x18! \x03(\fR\fexpectOutput\x12\x16\n" +
-	"\x06oracle\x18\" \x01(\fR\x06oracle\x12/\n" +
+	"\x06oracle\x18\" \x01(\fR\x06oracle\x12\x16\n" +
+	"\x06values\x18# \x01(\bR\x06values\x12/\n" +
 	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\xce\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +

@@ -41,6 +41,9 @@ type Config struct {
 	// Threads gives each of the program's threads a kernel thread of its own, for debuggers and for
 	// operations that the carrier's fibers cannot do. Executions are launched one by one then.
 	Threads bool
+	// Randomize gives each process a random address layout, which is otherwise fixed where the system
+	// allows it.
+	Randomize bool
 	// Tell, if not nil, gets a sentence for the user, without a full stop, when automatic isolation
 	// has found that the program needs more.
 	Tell func(string)

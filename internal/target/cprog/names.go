@@ -156,3 +156,13 @@ func (p program) Object(addr uint64, stacks *ipc.Stacks, by trace.ThreadID) trac
 	}
 	return trace.MakeObject(trace.RegionOther, int(addr>>46), addr) // 47 bits
 }
+
+// Pointer names the place that a value points to. The lowest pages hold no memory, so small numbers
+// are not looked up.
+func (p program) Pointer(value uint64, stacks *ipc.Stacks, by trace.ThreadID) (trace.Object, bool) {
+	if value < 1<<16 || value >= 1<<47 {
+		return 0, false
+	}
+	o := p.Object(value, stacks, by)
+	return o, o.Region() != trace.RegionOther
+}

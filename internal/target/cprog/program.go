@@ -38,7 +38,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 	}
 	proc, err := ipc.Launch(ctx, &ipc.Command{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: environment(c), Stdin: c.Stdin, Hosts: c.Hosts, Options: options,
-		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true,
+		Quit: syscall.SIGURG, Early: early, WarmUp: c.Watchdog, Bound: true, Randomize: c.Randomize,
 	})
 	if errors.Is(err, ipc.ErrCold) {
 		err = &ipc.RefusedError{Reason: fmt.Sprintf("it did not reach main within %v: a constructor computes, or waits for a thread, and threads that are started before main begin with it; --watchdog gives it longer", c.Watchdog)}

@@ -37,6 +37,9 @@ type Config struct {
 	Version  string // heddle's, for traces
 	// Memory bounds the memory for recording an execution, in bytes; 0 for no bound.
 	Memory int64
+	// Randomize gives each process a random address layout, which is otherwise fixed where the system
+	// allows it.
+	Randomize bool
 	// Build identifies the build, for traces; empty for the executable's build id.
 	Build string
 }

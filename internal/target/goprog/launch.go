@@ -51,7 +51,7 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 func command(cfg *Config, cold bool) *ipc.Command {
 	c := &ipc.Command{
 		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
-		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words,
+		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words, Randomize: cfg.Randomize,
 	}
 	if cfg.NoLeaks {
 		c.Options |= abi.OptNoLeaks

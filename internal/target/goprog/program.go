@@ -40,6 +40,9 @@ func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Obje
 	return o
 }
 
+// Pointer returns false: the runtime knows which values are pointers.
+func (program) Pointer(uint64, *ipc.Stacks, trace.ThreadID) (trace.Object, bool) { return 0, false }
+
 // Ended adds the program's output, and the message in it. Where executions follow one another in a
 // process without waiting for the controller, only the output of the last one can be separated,
 // by what package testing writes before each test; otherwise the output is dropped.

@@ -22,10 +22,11 @@ func (flat) Site(pc uint64) trace.Site                { return trace.MakeSite(0,
 func (flat) Object(addr uint64, _ *Stacks, _ trace.ThreadID) trace.Object {
 	return trace.Object(addr)
 }
-func (flat) Header() trace.Header                                { return trace.Header{} }
-func (flat) Modules() []trace.Module                             { return []trace.Module{{Program: true}} }
-func (flat) Begin()                                              {}
-func (flat) Ended(_ *Process, _ *schedule.Plan, e *trace.Ending) {}
+func (flat) Pointer(uint64, *Stacks, trace.ThreadID) (trace.Object, bool) { return 0, false }
+func (flat) Header() trace.Header                                         { return trace.Header{} }
+func (flat) Modules() []trace.Module                                      { return []trace.Module{{Program: true}} }
+func (flat) Begin()                                                       {}
+func (flat) Ended(_ *Process, _ *schedule.Plan, e *trace.Ending)          {}
 
 func bytesOf[T any](v ...T) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0]))))

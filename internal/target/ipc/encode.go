@@ -48,6 +48,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		h.SkipAccesses = uint64(p.SkipAccesses)
 		h.MaxAccesses = max(maxAccesses(p, memory))
 	}
+	if p.Values {
+		h.Flags |= abi.PlanValues
+	}
 	if p.Watch {
 		h.Flags |= abi.PlanWatch
 		h.WatchBudget = watchBudget(memory)

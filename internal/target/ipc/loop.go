@@ -28,6 +28,9 @@ type Program interface {
 	Site(pc uint64) trace.Site
 	// Object names what a runtime reports as an address; by is the thread that used it.
 	Object(addr uint64, stacks *Stacks, by trace.ThreadID) trace.Object
+	// Pointer names the place that the value of an access points to. It returns false for a value that is
+	// not an address of the program's memory, and if the runtime names such values itself.
+	Pointer(value uint64, stacks *Stacks, by trace.ThreadID) (trace.Object, bool)
 	Header() trace.Header
 	Modules() []trace.Module // those that names given since Begin refer to
 

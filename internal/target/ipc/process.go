@@ -40,6 +40,8 @@ type Command struct {
 	// Terminal leaves heddle's own standard files and its terminal to the process, for a debugger.
 	// Its output is not captured then.
 	Terminal bool
+	// Randomize leaves the address layout to the system, which chooses another for each process.
+	Randomize bool
 	// Bound ends the process when this one ends, for runtimes that do not do so on their own.
 	Bound bool
 	// Quit is sent to a program that does not answer. If QuitEnds is set, it ends the program;
@@ -131,7 +133,11 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 	if c.Bound {
 		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
-	if err := startFixed(p.cmd); err != nil {
+	start := startFixed
+	if c.Randomize {
+		start = startRandom
+	}
+	if err := start(p.cmd); err != nil {
 		p.unmap()
 		if errors.Is(err, syscall.E2BIG) {
 			return nil, tooLong(c)
@@ -154,15 +160,24 @@ func Launch(ctx context.Context, c *Command) (*Process, error) {
 // Wait waits until the process has ended.
 func (p *Process) Wait() { <-p.dead }
 
-// startFixed starts cmd with a fixed address layout where the system allows it. The personality
-// belongs to the thread that forks. Nothing that heddle prints or stores depends on the layout; a
-// fixed one only makes runs more alike.
+// startFixed starts cmd with a fixed address layout where the system allows it. Nothing that heddle
+// prints or stores depends on the layout; a fixed one only makes runs more alike.
 func startFixed(cmd *exec.Cmd) error {
+	return startIn(cmd, func(old uintptr) uintptr { return old | addrNoRandom })
+}
+
+// startRandom starts cmd with a random address layout, even if heddle's own is fixed.
+func startRandom(cmd *exec.Cmd) error {
+	return startIn(cmd, func(old uintptr) uintptr { return old &^ addrNoRandom })
+}
+
+// startIn starts cmd in another personality, which belongs to the thread that forks.
+func startIn(cmd *exec.Cmd, personality func(old uintptr) uintptr) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	old, _, errno := syscall.RawSyscall(syscall.SYS_PERSONALITY, 0xffffffff, 0, 0)
 	if errno == 0 {
-		if _, _, e := syscall.RawSyscall(syscall.SYS_PERSONALITY, old|addrNoRandom, 0, 0); e == 0 {
+		if _, _, e := syscall.RawSyscall(syscall.SYS_PERSONALITY, personality(old), 0, 0); e == 0 {
 			defer syscall.RawSyscall(syscall.SYS_PERSONALITY, old, 0, 0)
 		}
 	}

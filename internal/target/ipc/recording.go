@@ -67,6 +67,7 @@ type recording struct {
 
 	mallocs     bool   // allocations are among the events sent
 	sparse      bool   // only scheduling points are kept
+	values      bool   // every access comes with its value
 	kept, most  uint64 // of the events that are not scheduling points: kept, and the limit
 	cut         bool   // there were more than most, which may be known at the end only
 	shown, show uint64 // accesses that the watcher has seen, and the limit
@@ -76,7 +77,7 @@ type recording struct {
 func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
 	r := &recording{
 		prog: prog, watcher: p.Watcher, events: events[:0],
-		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses,
+		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
 		mallocs: p.Accesses || p.Watcher != nil,
 	}
 	r.most, r.show = maxAccesses(p, memory)
@@ -172,6 +173,11 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
+	if r.values && ev.Size >= 8 && ops.Of(ev.Op).Of == ops.Memory {
+		if o, ok := r.prog.Pointer(ev.Value, &r.who, by); ok {
+			ev.Value, ev.Flags = uint64(o), ev.Flags|trace.FlagPointer
+		}
+	}
 	extra := ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
 	r.showWatcher(ev, extra)
 	if extra && !r.sparse {
@@ -259,7 +265,7 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 		})
 	}
 	tr.Header.Points = p.Sites()
-	tr.Header.ExpectStatus = p.ExpectStatus
+	tr.Header.ExpectStatus, tr.Header.Values = p.ExpectStatus, p.Values
 	if r.cut {
 		tr.Header.MaxAccesses = int(r.most)
 	}

@@ -38,6 +38,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.rng = hd_mix(p->seed + index, 0x6865646c65) ;
   hd.record = p->flags & HD_PLAN_EVENTS;
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
+  hd.values = p->flags & HD_PLAN_VALUES;
   hd.nprofiled = 0;
   hd.cur = NULL;
   hd.nthreads = hd.nborn = hd.nhosts = 0;

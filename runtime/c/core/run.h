@@ -16,6 +16,7 @@ struct hd_run {
   uint64_t rng;
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and its limit is not reached
+  bool values;              // plan wants every plain access with its value
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
   // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
   void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);

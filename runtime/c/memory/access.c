@@ -66,7 +66,8 @@ HD_COLD bool hd_profiles(void) {
   return false;
 }
 
-static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
+// Reports whether this access was reported since the last scheduling point; remembers it if not.
+static bool reported(const struct hd_thread *t, uint64_t addr, uint16_t op, uint64_t pc) {
   if (!filter) filter = hd_map(sizeof *filter * FILTER, "the access filter");
   // Most accesses of a thread to its own stack cannot race. They are reported all the same,
   // because only the analysis can tell whether the address escapes.
@@ -83,12 +84,17 @@ static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr
   }
   uint32_t i = (uint32_t)(hd_mix(pc, addr) >> 40) % FILTER;
   uint64_t pc_op = pc << 16 | op, addr_time = addr << 16 | time; // addresses have 47 bits
-  if (filter[i].pc_op == pc_op && filter[i].addr_time == addr_time) {
+  if (filter[i].pc_op == pc_op && filter[i].addr_time == addr_time) return true;
+  filter[i].pc_op = pc_op;
+  filter[i].addr_time = addr_time;
+  return false;
+}
+
+static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
+  if (!hd.values && reported(t, addr, op, pc)) {
     if (HD_UNLIKELY(hd_event_copying)) hd_event_settle();
     return;
   }
-  filter[i].pc_op = pc_op;
-  filter[i].addr_time = addr_time;
   if (!hd_profiles()) {
     hd_event_settle();
     return;
@@ -97,7 +103,7 @@ static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NODECISION);
+  hd_event(t, hd.values && op == HD_OP_READ ? load((void *)addr, size) : 0, 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 
@@ -120,7 +126,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     return;
   }
   if (*hd_quiet(pc) > HD_QUIET_EACH) long_stretch(t, addr, size, op, pc);
-  if (!hd.unjoined && !hd.handlers) return;
+  if (!hd.unjoined && !hd.handlers && !hd.values) return;
   if (hd.watcher) hd_shadow_access(t, addr, size, op, pc); // first, because a race states how many events precede the access
   if (hd.accesses) profile(t, addr, (uint32_t)size, op, pc);
 }
@@ -149,7 +155,7 @@ static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16
   if (!hd_active()) return;
   if (freed(addr)) bad(addr, size, op, pc);
   if (*hd_quiet(pc) > HD_QUIET_EACH || hd_is_point(pc)) slow(addr, size, op, pc);
-  else if (hd.accesses && (hd.unjoined || hd.handlers)) profile(hd.cur, addr, (uint32_t)size, op, pc);
+  else if (hd.accesses && (hd.unjoined || hd.handlers || hd.values)) profile(hd.cur, addr, (uint32_t)size, op, pc);
 }
 
 // Any call on a path through this function is the last action on it, so hooks save no registers.

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 12
+	hdAbiVersion      = 13
 	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -241,6 +241,7 @@ const (
 	hdEvOrderMask  = 112
 	hdEvLibrary    = 128
 	hdEvOffered    = 256
+	hdEvPointer    = 16384
 )
 
 // hdEvent is struct hd_event, 64 bytes.
@@ -343,6 +344,7 @@ const (
 	hdPlanTimeouts = 32
 	hdPlanSpurious = 256
 	hdPlanHaste    = 512
+	hdPlanValues   = 16384
 	hdPlanWatch    = 1024
 )
 

@@ -132,23 +132,32 @@ func hdAccessed() {
 	if hd.watching {
 		hdWatchTold(t, a)
 	}
-	if !hd.record || !hd.accesses || t.last.pc == a.pc && t.last.addr == a.addr && t.last.size == a.size {
+	if !hd.record || !hd.accesses || !hd.values && t.last.pc == a.pc && t.last.addr == a.addr && t.last.size == a.size {
 		return
 	}
-	nth := hd.profiled
-	hd.profiled++
-	if nth < hd.plan.SkipAccesses || nth-hd.plan.SkipAccesses >= hd.plan.MaxAccesses {
-		if nth >= hd.plan.SkipAccesses {
-			hd.result.Notes |= hdNoteAccesses
-			hd.accesses = false
-			hdWatchAccesses()
-		}
+	if !hdProfiles() {
 		return
 	}
 	p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
 	p.stack = hdStack(gp, a.pc, fp, a.pc)
 	hdRecord(t, &p, hdEvNodecision)
 	t.last.pc, t.last.addr, t.last.size = a.pc, a.addr, a.size
+}
+
+// hdProfiles counts an event that is not a scheduling point, and reports whether the plan wants it.
+func hdProfiles() bool {
+	nth := hd.profiled
+	hd.profiled++
+	if nth < hd.plan.SkipAccesses {
+		return false
+	}
+	if nth-hd.plan.SkipAccesses >= hd.plan.MaxAccesses {
+		hd.result.Notes |= hdNoteAccesses
+		hd.accesses = false
+		hdWatchAccesses()
+		return false
+	}
+	return true
 }
 
 // hdAccessFrame returns the frame of a's instruction, 0 if it is not found.

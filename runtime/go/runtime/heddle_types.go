@@ -82,8 +82,34 @@ func hdMade(p unsafe.Pointer, size uintptr, typ *_type) {
 		*a = hdAllocation{block: block, at: uintptr(p), size: size, typ: hdLasting(typ), epoch: uint32(hdEv.epoch)}
 		if pc != 0 {
 			a.pc = hdWhere(pc, fp, hdSkipLibrary)
+			if hd.values && hd.accesses && !hdCached(typ) {
+				hdRecordAllocation(uintptr(p), size, a.pc)
+			}
 		}
 	})
+}
+
+// hdRecordAllocation records an allocation of the running goroutine, which names the object by it. The
+// number of the object is given here, and not when it is first used.
+func hdRecordAllocation(p, size, pc uintptr) {
+	t := hdThreadOf(getg().m.curg)
+	if t == nil || t.finalizes || !hdProfiles() {
+		return
+	}
+	hdRecord(t, &hdPend{op: hdOpMalloc, pc: pc, obj: p, size: uint32(min(size, 1<<32-1))}, hdEvNodecision)
+}
+
+// hdCached reports whether the runtime caches values of typ: whether one is allocated depends on how
+// many goroutines waited before, and so on the schedule.
+func hdCached(typ *_type) bool {
+	if typ == nil {
+		return false
+	}
+	switch toRType(typ).string() {
+	case "runtime.sudog", "runtime._defer", "runtime.g", "runtime.timers":
+		return true
+	}
+	return false
 }
 
 // hdLasting returns the address of typ if its descriptor is part of the program, 0 otherwise: other

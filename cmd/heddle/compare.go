@@ -1,0 +1,53 @@
+package main
+
+import (
+	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/result"
+)
+
+type compareCommand struct {
+	Golden string `arg:"" predictor:"trace" help:"The trace of a good execution, sanitised or not."`
+	Other  string `arg:"" predictor:"trace" help:"The trace to compare with it, sanitised or not."`
+}
+
+func (c *compareCommand) Help() string {
+	return `Compares the traces thread by thread and event by event, in the names that heddle sanitize gives.
+The deviation is none; data, if an instruction had another value; address, if it accessed another
+place; or control, if another instruction was executed. Within a thread, nothing after a control
+deviation is compared. The outcome is benign (the same ending and output), silent
+data corruption (only the output differs), crash or hang. Traces of two builds are compared by source
+lines and variables. Ends with 1 if the executions deviate.`
+}
+
+func (c *compareCommand) Run(a *app) error {
+	golden, err := sanitized(a, c.Golden)
+	if err != nil {
+		return err
+	}
+	defer golden.Close()
+	other, err := sanitized(a, c.Other)
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	from, to := result.NewCanonicalNames(golden), result.NewCanonicalNames(other)
+	var names, otherNames canonical.Names
+	builds := golden.BuildID != other.BuildID
+	if builds {
+		names, otherNames = from, to
+	}
+	found, err := canonical.Compare(a.ctx, golden, other, names, otherNames)
+	if err != nil {
+		return err
+	}
+	out := result.DeviationsOf(found, builds, from, to)
+	if a.JSON {
+		err = a.printJSON(out)
+	} else {
+		out.Print(a.stdout)
+	}
+	if err == nil && (found.Deviation != canonical.Same || found.Outcome != canonical.Benign) {
+		return errFound
+	}
+	return err
+}

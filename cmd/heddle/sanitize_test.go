@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/testing/need"
+)
+
+var sanitizeRuns = flag.Int("sanitize.runs", 8, "record each program of testdata/sanitize under this many schedules; the figures in docs/sanitize.md are of 1000")
+
+// sanitizedRun records a program under a schedule of its own at random addresses, and returns its
+// sanitised trace and the names of both files.
+func sanitizedRun(t *testing.T, work, dir string, i int, program ...string) (text []byte, recorded, name string) {
+	t.Helper()
+	recorded, name = filepath.Join(work, fmt.Sprintf("%d.hdl", i)), filepath.Join(work, fmt.Sprintf("%d.san", i))
+	strategy := []string{"random", "pct", "pos"}[i%3]
+	runJSON[recordJSON](t, dir, exitNothing, append([]string{"record", "--json", "--values", "--aslr", "--strategy", strategy, "--seed", fmt.Sprint(i), "-o", recorded, "--"}, program...)...)
+	if out := runJSON[sanitizeJSON](t, dir, exitNothing, "sanitize", "--json", recorded, "-o", name); !out.Complete || out.Events < 10 {
+		t.Errorf("%s: %+v", recorded, out)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, recorded, name
+}
+
+// checkSanitized records a program under several schedules and compares the sanitised traces with the
+// first: all are equal, or, if the program is not pseudo-deterministic, some are not. Comparison
+// agrees with the bytes.
+func checkSanitized(t *testing.T, same bool, dir string, program ...string) {
+	work := t.TempDir()
+	golden, _, goldenFile := sanitizedRun(t, work, dir, 0, program...)
+	deviating := 0
+	for i := 1; i < *sanitizeRuns; i++ {
+		text, recorded, name := sanitizedRun(t, work, dir, i, program...)
+		status := exitNothing
+		if !bytes.Equal(golden, text) {
+			deviating++
+			status = exitFound
+		}
+		if !same || i < 3 {
+			for _, other := range []string{recorded, name} {
+				d := runJSON[result.Deviations](t, dir, status, "compare", "--json", goldenFile, other)
+				if (d.Deviation == "none") != (status == exitNothing) || d.Ordered != (other == recorded) {
+					t.Errorf("schedule %d: %+v", i, d)
+				}
+			}
+		}
+		os.Remove(recorded)
+		os.Remove(name)
+	}
+	switch {
+	case same && deviating > 0:
+		t.Errorf("%d of %d schedules deviate", deviating, *sanitizeRuns-1)
+	case !same && deviating == 0:
+		t.Errorf("no schedule of %d deviates", *sanitizeRuns-1)
+	}
+	t.Logf("%d of %d schedules deviate", deviating, *sanitizeRuns-1)
+}
+
+// TestSanitize: executions of the pseudo-deterministic programs of testdata/sanitize have the same
+// sanitised trace under every schedule and at every address; those of the others do not.
+func TestSanitize(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"same", "differ"} {
+		files, err := filepath.Glob(filepath.Join(repository(t), "testdata/sanitize", kind, "*.c*"))
+		if err != nil || len(files) < 2 {
+			t.Fatal(files, err)
+		}
+		for _, c := range compilers {
+			for _, file := range files {
+				name := filepath.Base(file)
+				if c.name == "clang" && strings.Contains(name, "_omp") {
+					continue // libomp may be missing; libgomp is part of gcc
+				}
+				t.Run(kind+"/"+c.name+"/"+name, func(t *testing.T) {
+					t.Parallel()
+					prog := filepath.Join(t.TempDir(), "prog")
+					compileProgram(t, readExpectation(t, file), c.name, c.opt, prog)
+					checkSanitized(t, kind == "same", filepath.Dir(prog), prog)
+				})
+			}
+		}
+	}
+}
+
+// TestSanitizeGo is TestSanitize for Go programs.
+func TestSanitizeGo(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(repository(t), "testdata/sanitize")
+	mains, err := filepath.Glob(filepath.Join(dir, "*", "*_go"))
+	if err != nil || len(mains) < 3 {
+		t.Fatal(mains, err)
+	}
+	need.Tool(t, "go")
+	for _, main := range mains {
+		rel, _ := filepath.Rel(dir, main)
+		t.Run(rel, func(t *testing.T) {
+			t.Parallel()
+			checkSanitized(t, strings.HasPrefix(rel, "same"), dir, "./"+rel)
+		})
+	}
+}
+
+// Without sanitising, traces of the same program under different schedules differ in nearly all
+// their events: the comparison would be worth nothing.
+func TestSanitizeNeeded(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	prog := filepath.Join(work, "prog")
+	compileProgram(t, readExpectation(t, filepath.Join(repository(t), "testdata/sanitize/same/kmeans.c")), "gcc", "-O1", prog)
+	var texts [][]string
+	for i := range 2 {
+		_, recorded, _ := sanitizedRun(t, work, work, i, prog)
+		cmd := heddleCommand(t, work, nil, "show", "--text", recorded)
+		b, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(b), "\n")
+		from := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "#") })
+		texts = append(texts, lines[from:])
+	}
+	differ := 0
+	for i := range min(len(texts[0]), len(texts[1])) {
+		if texts[0][i] != texts[1][i] {
+			differ++
+		}
+	}
+	if differ < len(texts[0])/2 {
+		t.Errorf("%d of %d lines differ", differ, len(texts[0]))
+	}
+}

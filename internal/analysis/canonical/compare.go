@@ -1,0 +1,291 @@
+package canonical
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Deviation is how an execution deviates from the golden one; a higher one implies more.
+type Deviation uint8
+
+const (
+	Same    Deviation = iota
+	Data              // the same operation on the same place, with another value or result
+	Address           // the same instruction, at another place
+	Control           // another instruction or operation, or an end
+)
+
+func (d Deviation) String() string { return [...]string{"none", "data", "address", "control"}[d] }
+
+// Outcome is the consequence of an execution's deviations, as fault injection classifies it.
+type Outcome uint8
+
+const (
+	Benign    Outcome = iota // it ended as the golden one, with the same output
+	Corrupted                // it ended as the golden one, with another output
+	Crashed                  // a signal, an assertion, a panic, …, or another exit status
+	Hung                     // a hang or a deadlock
+)
+
+func (o Outcome) String() string {
+	return [...]string{"benign", "silent data corruption", "crash", "hang"}[o]
+}
+
+// Buckets is the number of parts into which the golden thread's events are divided, for the spread
+// of deviations over time.
+const Buckets = 32
+
+// Comparison is the result of Compare.
+type Comparison struct {
+	Deviation Deviation // the highest of any thread
+	Outcome   Outcome
+	Threads   []ThreadComparison // of all threads of either execution, breadth first
+	// First is the index in Threads of the thread with the deviation that happened first in the other
+	// execution, or, where the order of events is not known, of the first thread that deviates; -1 for
+	// none.
+	First int
+	// Ordered reports whether the order of events is known: the other execution was not read from a
+	// sanitised file.
+	Ordered bool
+}
+
+// ThreadComparison is what Compare found of one thread.
+type ThreadComparison struct {
+	Name          string
+	Golden, Other int // events
+	// Compared is the number of golden events that were compared: all up to a control deviation.
+	Compared int
+	Count    [Control + 1]int // events by how they deviate; Count[Same] are equal
+	First    *Difference      // nil for none
+	Control  *Difference      // where the control flow deviates; nil if it does not
+	// Spread counts deviating events by the part of the golden thread in which they are.
+	Spread [Buckets]int
+}
+
+// Difference is a pair of events that differ. An empty string stands for an event that does not
+// exist: the thread had ended, or was never created.
+type Difference struct {
+	Kind          Deviation
+	Event         int // of the thread, from 0
+	Golden, Other Event
+	Index         int // of Other's event in its trace; -1 if it is not known
+}
+
+// Event is an event of a sanitised trace in its parts; the zero value is "no event".
+type Event struct {
+	Op    string
+	Site  string // module+0xoffset
+	Place string
+	Size  string
+	Value string // with former values and results
+}
+
+// Names translates what two builds name differently. The identity is right for executions of one
+// build.
+type Names interface {
+	// Site returns a name of an instruction of the build that is the same in the other build. op is
+	// the operation, as in Event: the site of the start of a thread is its entry, all others are
+	// return addresses.
+	Site(op, site string) string
+	// Place does the same for a place in memory.
+	Place(place string) string
+}
+
+// Compare compares an execution with the golden one, thread by thread, event by event. Within a
+// thread, events are compared up to the first control deviation: after it, no event of one
+// execution corresponds to any of the other by its position, so the rest is counted as not
+// compared. golden and other translate names, and may be nil.
+func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Comparison, error) {
+	c := &Comparison{First: -1, Ordered: b.store != nil, Outcome: outcome(&a.Ending, &b.Ending)}
+	type pair struct{ a, b *Thread }
+	var pairs []pair
+	for i, j := 0, 0; i < len(a.Threads) || j < len(b.Threads); {
+		order := 0
+		switch {
+		case i == len(a.Threads):
+			order = 1
+		case j == len(b.Threads):
+			order = -1
+		default:
+			order = compareThreads(a.Threads[i].Name, b.Threads[j].Name)
+		}
+		var p pair
+		if order <= 0 {
+			p.a = &a.Threads[i]
+			i++
+		}
+		if order >= 0 {
+			p.b = &b.Threads[j]
+			j++
+		}
+		pairs = append(pairs, p)
+	}
+	c.Threads = make([]ThreadComparison, len(pairs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range pairs {
+		group.Go(func() (err error) {
+			t := &threadComparer{ctx: ctx, golden: golden, other: other}
+			if p.a != nil {
+				t.Name, t.Golden, t.a = p.a.Name, p.a.Events, a.lines(p.a)
+			}
+			if p.b != nil {
+				t.Name, t.Other, t.b = p.b.Name, p.b.Events, b.lines(p.b)
+			}
+			c.Threads[i], err = t.run()
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i := range c.Threads {
+		t := &c.Threads[i]
+		for d := range t.Count {
+			if t.Count[d] > 0 {
+				c.Deviation = max(c.Deviation, Deviation(d))
+			}
+		}
+		if t.First != nil && (c.First < 0 || c.Ordered && earlier(t.First, c.Threads[c.First].First)) {
+			c.First = i
+		}
+	}
+	return c, nil
+}
+
+// earlier orders differences by when they happened in the other execution. An event that is missing
+// there happened after all others.
+func earlier(a, b *Difference) bool {
+	return a.Index >= 0 && (b.Index < 0 || a.Index < b.Index)
+}
+
+// outcome classifies how b ended, where a is the golden execution.
+func outcome(a, b *Ending) Outcome {
+	switch {
+	case b.Kind == a.Kind && b.Status == a.Status && bytes.Equal(a.Output, b.Output):
+		return Benign
+	case b.Kind == trace.Hang || b.Kind == trace.Deadlock || b.Kind == trace.Leak:
+		return Hung
+	case b.Kind == trace.WrongOutput, b.Kind == a.Kind && b.Status == a.Status:
+		return Corrupted
+	}
+	return Crashed
+}
+
+type threadComparer struct {
+	ThreadComparison
+	ctx           context.Context
+	golden, other Names
+	a, b          lines // nil: the thread does not exist
+}
+
+func (t *threadComparer) run() (ThreadComparison, error) {
+	for i := 0; ; i++ {
+		if i&(1<<14-1) == 0 && t.ctx.Err() != nil {
+			return t.ThreadComparison, context.Cause(t.ctx)
+		}
+		x, _, err := next(t.a)
+		if err != nil {
+			return t.ThreadComparison, err
+		}
+		y, index, err := next(t.b)
+		switch {
+		case err != nil:
+			return t.ThreadComparison, err
+		case x == nil && y == nil:
+			return t.ThreadComparison, nil
+		}
+		kind, g, o := t.difference(x, y)
+		t.Count[kind]++
+		if x != nil {
+			t.Compared++
+		}
+		if kind == Same {
+			continue
+		}
+		t.Spread[min(i*Buckets/max(t.Golden, 1), Buckets-1)]++
+		if kind == Control || t.First == nil {
+			d := &Difference{Kind: kind, Event: i, Golden: g, Other: o, Index: index}
+			t.First = cmp.Or(t.First, d)
+			if kind == Control {
+				t.Control = d
+				return t.ThreadComparison, nil
+			}
+		}
+	}
+}
+
+func next(l lines) ([]byte, int, error) {
+	if l == nil {
+		return nil, -1, nil
+	}
+	line, index, err := l.next()
+	if err == io.EOF {
+		return nil, -1, nil
+	}
+	return line, index, err
+}
+
+// difference classifies a pair of lines, nil for none. It splits only lines that differ.
+func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
+	if bytes.Equal(x, y) && t.golden == nil && t.other == nil {
+		return Same, Event{}, Event{}
+	}
+	a, b := split(x), split(y)
+	switch {
+	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size, siteOf(t.golden, &a) != siteOf(t.other, &b):
+		return Control, a, b
+	case placeOf(t.golden, a.Place) != placeOf(t.other, b.Place):
+		return Address, a, b
+	case !t.equalValues(a.Value, b.Value):
+		return Data, a, b
+	}
+	return Same, a, b
+}
+
+// equalValues compares values, whose words may be pointers.
+func (t *threadComparer) equalValues(a, b string) bool {
+	if a == b {
+		return true
+	}
+	return slices.EqualFunc(strings.Fields(a), strings.Fields(b), func(a, b string) bool {
+		from, x, ok := strings.Cut(a, "*")
+		to, y, both := strings.Cut(b, "*")
+		if !ok || !both {
+			return a == b
+		}
+		return from == to && placeOf(t.golden, x) == placeOf(t.other, y)
+	})
+}
+
+func siteOf(n Names, e *Event) string {
+	if n == nil {
+		return e.Site
+	}
+	return n.Site(e.Op, e.Site)
+}
+
+func placeOf(n Names, s string) string {
+	if n == nil {
+		return s
+	}
+	return n.Place(s)
+}
+
+func split(line []byte) (e Event) {
+	rest := strings.TrimSuffix(string(line), "\n")
+	for _, field := range []*string{&e.Op, &e.Site, &e.Place, &e.Size} {
+		*field, rest, _ = strings.Cut(rest, " ")
+	}
+	e.Value = rest
+	return e
+}

@@ -1,0 +1,186 @@
+package canonical
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Source is a trace that is read as a stream: a *trace.Reader.
+type Source interface {
+	Header() trace.Header
+	Modules() []trace.Module
+	Threads() []trace.Thread
+	Next() ([]trace.Event, error)
+	Ending() (trace.Ending, bool)
+}
+
+// Sanitize reads a trace and returns its sanitised form. It keeps the tables of the trace and up to
+// memory bytes of events; the rest is in a temporary file, which Close of the execution removes.
+func Sanitize(src Source, memory int64) (*Execution, error) {
+	h := src.Header()
+	s := &sanitizer{names: newNames(h.Target), store: newStore(memory)}
+	x := &Execution{
+		Target: h.Target, BuildID: h.BuildID, Complete: h.MaxAccesses == 0, Instrumented: h.Instrumented, Values: h.Values,
+		store: s.store,
+	}
+	if err := s.read(src); err != nil {
+		x.Close()
+		return nil, err
+	}
+	for i := range s.names.threads {
+		if n := s.store.threads[i].events; n > 0 {
+			x.Threads = append(x.Threads, Thread{Name: s.names.threads[i].name, Events: n, Bytes: s.store.threads[i].bytes, section: i})
+		}
+	}
+	slices.SortStableFunc(x.Threads, func(a, b Thread) int { return compareThreads(a.Name, b.Name) })
+	e, _ := src.Ending()
+	x.Ending = s.ending(&e)
+	for i, m := range src.Modules() {
+		if s.names.used[i] {
+			x.Modules = append(x.Modules, Module{Name: s.names.modules[i], Path: m.Path, BuildID: m.BuildID})
+		}
+	}
+	slices.SortFunc(x.Modules, func(a, b Module) int { return strings.Compare(a.Name, b.Name) })
+	return x, nil
+}
+
+type sanitizer struct {
+	names *names
+	store *store
+	line  []byte
+}
+
+func (s *sanitizer) read(src Source) error {
+	events := 0
+	for {
+		block, err := src.Next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		s.names.learn(src.Threads(), src.Modules())
+		s.store.grow(len(s.names.threads))
+		for i := range block {
+			ev := &block[i]
+			if ops.Does(ev.Op) == ops.Allocate {
+				s.names.allocate(ev)
+			}
+			if s.event(ev) {
+				if err := s.store.add(int(ev.Thread), events, s.line); err != nil {
+					return err
+				}
+			}
+			events++
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// event makes the line of an event; it returns false for an event that sanitised traces omit.
+func (s *sanitizer) event(ev *trace.Event) bool {
+	spec := ops.Of(ev.Op)
+	if !keeps(spec, ev) || ev.Thread < 0 || int(ev.Thread) >= len(s.names.threads) {
+		return false
+	}
+	n := s.names
+	line := append(s.line[:0], strings.ReplaceAll(ev.Op.String(), " ", "-")...)
+	line = n.site(append(line, ' '), ev.Site)
+	line = n.place(append(line, ' '), ev.Object, ev.Thread)
+	line = strconv.AppendUint(append(line, ' '), uint64(ev.Size), 10)
+	line = s.value(append(line, ' '), spec, ev)
+	if spec.Does == ops.Exchange && ev.Size < 8 { // one of 8 bytes may be an address, which the trace does not tell
+		line = s.data(append(line, " was="...), ev.Aux, ev)
+	}
+	if ev.Result != 0 && spec.Does != ops.Arrive {
+		line = strconv.AppendInt(append(line, " result="...), int64(ev.Result), 10)
+	}
+	s.line = append(line, '\n')
+	return true
+}
+
+// keeps reports whether an event belongs in a sanitised trace. Omitted are those that the runtime
+// inserted, and those whose existence only says that a thread waited or that it goes on: how often a
+// futex is waited for, who wakes a goroutine. The call that may wait is kept. The end of a thread is
+// not: of one that nobody waits for, the end of the execution may come first.
+func keeps(spec *ops.Spec, ev *trace.Event) bool {
+	if ev.Flags&trace.FlagForced != 0 || spec.Of == ops.Futex || spec.Of == ops.SyncVar {
+		return false
+	}
+	switch spec.Does {
+	case ops.None, ops.Finish, ops.Resume, ops.Leave, ops.Depart, ops.Announce, ops.Continue, ops.Sleep:
+		return false
+	}
+	return true
+}
+
+// value appends what the event says beyond its object. Fields that count or name what the scheduler
+// happened to do, such as arrivals at a barrier or the thread that a signal woke, are omitted.
+func (s *sanitizer) value(dst []byte, spec *ops.Spec, ev *trace.Event) []byte {
+	switch {
+	case spec.Value == ops.ThreadNumber:
+		return append(dst, s.names.thread(trace.ThreadID(ev.Value))...)
+	case ev.Op == trace.OpReadRange || ev.Op == trace.OpWriteRange:
+		// A hash of bytes in which addresses may lie cannot be renamed.
+		return append(dst, '-')
+	}
+	switch spec.Does {
+	case ops.Read, ops.Write, ops.AtomicRead, ops.AtomicWrite, ops.Exchange, ops.Compare:
+		return s.data(dst, ev.Value, ev)
+	case ops.Stop, ops.Init, ops.Count, ops.Selected, ops.Receive, ops.Transmit:
+		return strconv.AppendUint(dst, ev.Value, 10)
+	}
+	return append(dst, '-')
+}
+
+// data appends a value of the program's: a number, or the name of the place that it points to.
+func (s *sanitizer) data(dst []byte, v uint64, ev *trace.Event) []byte {
+	if ev.Flags&trace.FlagPointer != 0 {
+		return s.names.place(append(dst, '*'), trace.Object(v), ev.Thread)
+	}
+	if ev.Size >= 8 {
+		if named, ok := s.names.mapped(append(dst, '*'), v); ok {
+			return named
+		}
+	}
+	return strconv.AppendUint(append(dst, "0x"...), v, 16)
+}
+
+func (s *sanitizer) ending(e *trace.Ending) Ending {
+	return Ending{
+		Kind: e.Kind, Status: e.Status, Thread: s.names.thread(e.Thread), Message: e.Message,
+		Site: string(s.names.site(nil, e.Site)), Output: e.Output,
+	}
+}
+
+// compareThreads orders names of threads breadth first: by depth, then as they were created.
+func compareThreads(a, b string) int {
+	if d := strings.Count(a, ".") - strings.Count(b, "."); d != 0 {
+		return d
+	}
+	for a != b {
+		x, restA, _ := strings.Cut(a, ".")
+		y, restB, _ := strings.Cut(b, ".")
+		if x == y {
+			a, b = restA, restB
+			continue
+		}
+		if d := len(x) - len(y); d != 0 {
+			return d // of two numbers, the longer is the larger
+		}
+		return strings.Compare(x, y)
+	}
+	return 0
+}
+
+// errDamaged is the reason why a file is not read.
+func errDamaged(format string, args ...any) error {
+	return fmt.Errorf("the file is damaged: "+format, args...)
+}

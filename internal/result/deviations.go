@@ -1,0 +1,253 @@
+package result
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Deviations is what heddle compare prints.
+type Deviations struct {
+	Deviation string `json:"deviation"` // none, data, address, control
+	Outcome   string `json:"outcome"`   // benign, silent data corruption, crash, hang
+	// Builds is true if the executions are of two builds, which are compared by source lines and
+	// variables.
+	Builds  bool              `json:"builds,omitempty"`
+	First   *DeviationEvent   `json:"first,omitempty"`
+	Ordered bool              `json:"ordered"` // First happened before the deviations of other threads
+	Threads []ThreadDeviation `json:"threads"`
+}
+
+// ThreadDeviation is how a thread deviates.
+type ThreadDeviation struct {
+	Thread   string          `json:"thread"`
+	Golden   int             `json:"golden"` // events
+	Other    int             `json:"other"`
+	Compared int             `json:"compared"`
+	Data     int             `json:"data"` // events that deviate
+	Address  int             `json:"address"`
+	First    *DeviationEvent `json:"first,omitempty"`
+	Control  *DeviationEvent `json:"control,omitempty"`
+	Spread   []int           `json:"spread,omitempty"`
+}
+
+// DeviationEvent is a pair of events that differ.
+type DeviationEvent struct {
+	Kind   string         `json:"kind"`
+	Thread string         `json:"thread"`
+	Event  int            `json:"event"`           // of the thread, from 0
+	Trace  *int           `json:"trace,omitempty"` // index of Other's event in its trace
+	Golden *ComparedEvent `json:"golden,omitempty"`
+	Other  *ComparedEvent `json:"other,omitempty"`
+}
+
+// ComparedEvent is an event with its source line.
+type ComparedEvent struct {
+	Op    string `json:"op"`
+	Where string `json:"where"`
+	Site  string `json:"site"`
+	Place string `json:"place"`
+	Size  string `json:"size"`
+	Value string `json:"value"`
+}
+
+// CanonicalNames names the instructions and variables of a sanitised execution by the source. It
+// may be used by several goroutines.
+type CanonicalNames struct {
+	mu      sync.Mutex
+	table   *symbol.Table
+	modules map[string]int
+	known   map[string]string
+}
+
+// NewCanonicalNames returns the names of an execution.
+func NewCanonicalNames(x *canonical.Execution) *CanonicalNames {
+	n := &CanonicalNames{modules: map[string]int{}, known: map[string]string{}}
+	var modules []trace.Module
+	for i, m := range x.Modules {
+		modules = append(modules, trace.Module{Path: m.Path, BuildID: m.BuildID})
+		n.modules[m.Name] = i
+	}
+	n.table = symbol.New(modules, symbol.Options{})
+	return n
+}
+
+// lookup returns the name of key, made by name if it is new.
+func (n *CanonicalNames) lookup(key string, name func() string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s, ok := n.known[key]
+	if !ok {
+		s = name()
+		n.known[key] = s
+	}
+	return s
+}
+
+// Site returns the function and line of an instruction, with those that it is inlined into; or, if
+// the module has no debug information, the instruction as it is.
+func (n *CanonicalNames) Site(op, site string) string {
+	return n.lookup(op+" "+site, func() string {
+		var b strings.Builder
+		for _, f := range n.frames(op, site) {
+			if !f.Known() {
+				return site
+			}
+			fmt.Fprintf(&b, "%s %s:%d;", f.Func, filepath.Base(f.File), f.Line)
+		}
+		return b.String()
+	})
+}
+
+// Line returns where an instruction is, for the user.
+func (n *CanonicalNames) Line(op, site string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	frames := n.frames(op, site)
+	for _, f := range frames {
+		if f.Known() && !f.System() {
+			return fmt.Sprintf("%s (%s)", f.Place(), f.Func)
+		}
+	}
+	if len(frames) > 0 {
+		return frames[0].Place()
+	}
+	return site
+}
+
+func (n *CanonicalNames) frames(op, site string) []symbol.Frame {
+	module, offset, ok := n.split(site, "+0x", 16)
+	if !ok {
+		return nil
+	}
+	if op == trace.OpThreadStart.String() {
+		return n.table.Exact(trace.MakeSite(module, offset))
+	}
+	return n.table.Call(trace.MakeSite(module, offset))
+}
+
+// Place returns the variable of a place in a module's data. On stacks, variables lie elsewhere in
+// another build, so only the stack is named.
+func (n *CanonicalNames) Place(place string) string {
+	if stack, _, ok := strings.Cut(place, ":s-"); ok {
+		return stack + ":s"
+	}
+	global, ok := strings.CutPrefix(place, "g:")
+	if !ok {
+		return place
+	}
+	return n.lookup(place, func() string {
+		if module, offset, ok := n.split(global, "+", 10); ok {
+			return n.table.Global(module, offset, 0).Text
+		}
+		return place
+	})
+}
+
+// split separates the name of a module from an offset.
+func (n *CanonicalNames) split(s, sep string, base int) (module int, offset uint64, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return 0, 0, false
+	}
+	module, ok = n.modules[s[:i]]
+	offset, err := strconv.ParseUint(s[i+len(sep):], base, 64)
+	return module, offset, ok && err == nil
+}
+
+// DeviationsOf returns what is printed of a comparison.
+func DeviationsOf(c *canonical.Comparison, builds bool, golden, other *CanonicalNames) Deviations {
+	out := Deviations{Deviation: c.Deviation.String(), Outcome: c.Outcome.String(), Builds: builds, Ordered: c.Ordered, Threads: []ThreadDeviation{}}
+	event := func(name string, d *canonical.Difference) *DeviationEvent {
+		if d == nil {
+			return nil
+		}
+		e := &DeviationEvent{Kind: d.Kind.String(), Thread: name, Event: d.Event, Golden: compared(&d.Golden, golden), Other: compared(&d.Other, other)}
+		if d.Index >= 0 {
+			e.Trace = &d.Index
+		}
+		return e
+	}
+	for i := range c.Threads {
+		t := &c.Threads[i]
+		row := ThreadDeviation{
+			Thread: t.Name, Golden: t.Golden, Other: t.Other, Compared: t.Compared,
+			Data: t.Count[canonical.Data], Address: t.Count[canonical.Address],
+			First: event(t.Name, t.First), Control: event(t.Name, t.Control),
+		}
+		if t.First != nil {
+			row.Spread = t.Spread[:]
+		}
+		if i == c.First {
+			out.First = row.First
+		}
+		out.Threads = append(out.Threads, row)
+	}
+	return out
+}
+
+func compared(e *canonical.Event, n *CanonicalNames) *ComparedEvent {
+	if e.Op == "" {
+		return nil
+	}
+	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Op, e.Site), Site: e.Site, Place: e.Place, Size: e.Size, Value: e.Value}
+}
+
+// Deviations prints a comparison as text.
+func (d *Deviations) Print(w io.Writer) {
+	fmt.Fprintf(w, "deviation: %s; outcome: %s\n", d.Deviation, d.Outcome)
+	if d.First != nil {
+		order := "the first deviation"
+		if !d.Ordered {
+			order = "the first deviation of the first thread that deviates"
+		}
+		fmt.Fprintf(w, "%s: %s, event %s of %s\n", order, d.First.Kind, wording.Thousands(d.First.Event), d.First.Thread)
+		fmt.Fprintf(w, "  golden  %s\n  other   %s\n", d.First.Golden.text(), d.First.Other.text())
+	}
+	same := 0
+	for i := range d.Threads {
+		t := &d.Threads[i]
+		if t.First == nil {
+			same++
+			continue
+		}
+		fmt.Fprintf(w, "%-8s %s\n", t.Thread, spreadText(t.Spread))
+		fmt.Fprintf(w, "         %s of %s compared; %s in data, %s in address", wording.Thousands(t.Compared), wording.Count(t.Golden, "event"), wording.Thousands(t.Data), wording.Thousands(t.Address))
+		if t.Control != nil {
+			fmt.Fprintf(w, "; control deviates at event %s, and nothing after it is compared", wording.Thousands(t.Control.Event))
+		}
+		fmt.Fprintln(w)
+	}
+	if same > 0 {
+		fmt.Fprintf(w, "%s without deviation\n", wording.Count(same, "thread"))
+	}
+}
+
+func (e *ComparedEvent) text() string {
+	if e == nil {
+		return "no event: the thread ended, or never began"
+	}
+	return fmt.Sprintf("%s of %s, %s bytes, value %s, at %s", strings.ReplaceAll(e.Op, "-", " "), e.Place, e.Size, e.Value, e.Where)
+}
+
+// spreadText draws how many events deviate in each part of a thread's time: none, some, many.
+func spreadText(spread []int) string {
+	most := 1
+	for _, n := range spread {
+		most = max(most, n)
+	}
+	var b strings.Builder
+	b.WriteByte('|')
+	for _, n := range spread {
+		b.WriteByte(" .:+#"[(n*4+most-1)/most])
+	}
+	return b.String() + "|"
+}

@@ -1,0 +1,3 @@
+module sanitized
+
+go 1.24
