@@ -1,0 +1,238 @@
+package reversible
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Answer is the answer for a trace.
+type Answer string
+
+const (
+	Holds     Answer = "holds"     // no dependent pair is reversible
+	Fails     Answer = "fails"     // one is
+	Undecided Answer = "undecided" // see Result.Why
+)
+
+// Pair is a dependent pair: indices of events of different threads, in the order of the trace.
+type Pair struct {
+	First, Second int
+}
+
+// Options bound and extend a check. The zero value is the built-in search with its default budget, and
+// no confirmation.
+type Options struct {
+	// Steps is how many steps the search may try in all; 0 for the default.
+	Steps int
+	// Solve decides a formula in SMT-LIB 2 (Formula) for pairs beyond the search's budget; nil if there
+	// is no solver.
+	Solve func(ctx context.Context, formula string) (string, error)
+	// Confirm executes a reordering and reports whether the pair was reversed; nil to accept what
+	// the model says. A reordering with events that are not modelled is a failure only if Confirm says so.
+	Confirm func(ctx context.Context, p Pair, order []int) (bool, error)
+}
+
+// Result is the result of a check.
+type Result struct {
+	Answer Answer
+	// Pair and Order are of Fails: a dependent pair, and a feasible reordering, as indices of
+	// events, that ends with its second event and does not contain its first.
+	Pair  Pair
+	Order []int
+	Why   string // of Undecided
+	// Unordered are the pairs that vector clocks left, at most MaxUnordered of them if Undecided.
+	Unordered []Pair
+
+	Events     int
+	Dependent  int // dependent pairs that other pairs do not imply
+	Left       int // of these, what vector clocks left
+	Searched   int // pairs that the search decided
+	Solved     int // pairs that the solver decided
+	Executions int // calls of Confirm
+}
+
+// MaxUnordered bounds Result.Unordered.
+const MaxUnordered = 100
+
+const (
+	defaultSteps = 200_000_000
+	// mostPerPair is the part of the budget that one pair may use, while there is a solver.
+	mostPerPair = 20_000_000
+	// mostExecutions bounds the calls of Confirm.
+	mostExecutions = 32
+	// largest is the number of events up to which a formula is made.
+	largest = 3000
+)
+
+// candidate is a pair that vector clocks do not order.
+type candidate struct {
+	first, second int32
+}
+
+// Check decides whether any dependent pair of the trace is reversible.
+func Check(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
+	m := compile(t)
+	r := &Result{Answer: Holds, Events: len(t.Events)}
+	left := m.candidates(r)
+	for _, c := range left[:min(len(left), MaxUnordered)] {
+		r.Unordered = append(r.Unordered, Pair{int(c.first), int(c.second)})
+	}
+	steps := opts.Steps
+	if steps == 0 {
+		steps = defaultSteps
+	}
+	m.sort(left)
+	var open, unconfirmed int
+	var why error
+	for _, c := range left {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		budget := min(steps, mostPerPair)
+		before := budget
+		v, order := m.reverse(c.first, c.second, m.needs(c.second), &budget)
+		steps -= before - budget
+		if v != Unknown {
+			r.Searched++
+		} else if opts.Solve != nil && len(t.Events) <= largest {
+			var err error
+			if v, order, err = m.solve(ctx, c, opts.Solve); err != nil {
+				why = err
+			} else if v != Unknown {
+				r.Solved++
+			}
+		}
+		switch v {
+		case Unknown:
+			open++
+			continue
+		case Impossible:
+			continue
+		}
+		p, events := Pair{int(c.first), int(c.second)}, ints(order)
+		exact := !m.inexact[c.first] && !m.inexact[c.second] && !slices.ContainsFunc(order, func(e int32) bool { return m.inexact[e] })
+		if opts.Confirm == nil && exact {
+			r.Answer, r.Pair, r.Order = Fails, p, events
+			return r, nil
+		}
+		if opts.Confirm == nil || r.Executions >= mostExecutions {
+			unconfirmed++
+			continue
+		}
+		r.Executions++
+		ok, err := opts.Confirm(ctx, p, events)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			r.Answer, r.Pair, r.Order = Fails, p, events
+			return r, nil
+		}
+		unconfirmed++
+	}
+	if open+unconfirmed > 0 {
+		r.Answer, r.Why = Undecided, m.why(r, open, unconfirmed, why)
+	} else {
+		r.Unordered = nil
+	}
+	return r, nil
+}
+
+// why says what keeps an answer from being given.
+func (m *model) why(r *Result, open, unconfirmed int, failed error) string {
+	var parts []string
+	if open > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d dependent pairs that vector clocks leave are beyond the search's budget", open, r.Left))
+	}
+	if unconfirmed > 0 {
+		s := fmt.Sprintf("%d reversals that the model allows were not seen in an execution", unconfirmed)
+		if len(m.strange) > 0 {
+			var names []string
+			for name := range m.strange {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			s += ", and the model is not exact about " + strings.Join(names, ", ")
+		}
+		parts = append(parts, s)
+	}
+	if failed != nil {
+		parts = append(parts, "the solver failed: "+failed.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// candidates returns the dependent pairs that vector clocks do not order, and counts the others.
+func (m *model) candidates(r *Result) []candidate {
+	var out []candidate
+	for e := range int32(m.g.Len()) {
+		kinds := m.g.Kinds(e)
+		if !slices.ContainsFunc(kinds, isDependence) {
+			continue
+		}
+		need := m.needs(e)
+		for i, p := range m.g.Preds(e) {
+			if !isDependence(kinds[i]) {
+				continue
+			}
+			r.Dependent++
+			if need[m.g.Thread[p]] <= m.nth[p] {
+				r.Left++
+				out = append(out, candidate{p, e})
+			}
+		}
+	}
+	return out
+}
+
+// needs returns how many events of each thread come before an event in every feasible reordering that
+// reverses no dependence but those of the event itself.
+func (m *model) needs(e int32) []int32 {
+	out := make([]int32, len(m.of))
+	add := func(p int32) {
+		for u, n := range m.clocks.Before(p) {
+			out[u] = max(out[u], n)
+		}
+		u := m.g.Thread[p]
+		out[u] = max(out[u], m.nth[p]+1)
+	}
+	if n := m.nth[e]; n > 0 {
+		add(m.of[m.g.Thread[e]][n-1])
+	}
+	kinds := m.g.Kinds(e)
+	for i, p := range m.g.Preds(e) {
+		if isNecessary(kinds[i]) {
+			add(p)
+		}
+	}
+	return out
+}
+
+// sort puts the pairs that are modelled exactly before the others, and each instruction pair's first
+// occurrence before the repetitions.
+func (m *model) sort(left []candidate) {
+	type sites struct{ a, b trace.Site }
+	seen := map[sites]int{}
+	rank := make(map[candidate]int, len(left))
+	for _, c := range left {
+		k := sites{m.t.Events[c.first].Site, m.t.Events[c.second].Site}
+		rank[c] = seen[k]
+		seen[k]++
+		if m.inexact[c.first] || m.inexact[c.second] {
+			rank[c] += len(left)
+		}
+	}
+	slices.SortStableFunc(left, func(a, b candidate) int { return rank[a] - rank[b] })
+}
+
+func ints(list []int32) []int {
+	out := make([]int, len(list))
+	for i, e := range list {
+		out[i] = int(e)
+	}
+	return out
+}
