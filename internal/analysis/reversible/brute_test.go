@@ -36,12 +36,9 @@ func object(kind, n int) trace.Object {
 func generate(r *rand.Rand, threads, length int) [][]instruction {
 	progs := make([][]instruction, threads)
 	kinds := r.IntN(1 << 6) // of operations that the program uses
+	shared := 1 + r.IntN(12)
 	for t := range progs {
-		if t == 0 {
-			for u := 1; u < threads; u++ {
-				progs[0] = append(progs[0], instruction{trace.OpThreadCreate, u})
-			}
-		} else {
+		if t > 0 {
 			progs[t] = append(progs[t], instruction{trace.OpThreadStart, 0})
 		}
 		at := len(progs[t])
@@ -53,8 +50,12 @@ func generate(r *rand.Rand, threads, length int) [][]instruction {
 		}
 		for range 1 + r.IntN(length) {
 			n := r.IntN(2)
-			access := instruction{[]trace.Op{trace.OpRead, trace.OpWrite, trace.OpAtomicRmw}[r.IntN(3)], r.IntN(3)}
-			switch k := r.IntN(8); {
+			sem := r.IntN(5) / 4 // mostly the one whose count begins with 0
+			access := instruction{[]trace.Op{trace.OpRead, trace.OpWrite, trace.OpAtomicRmw}[r.IntN(3)], 3 + t}
+			if r.IntN(12) < shared {
+				access.n = r.IntN(3)
+			}
+			switch k := r.IntN(9); {
 			case k == 0 && kinds&1 != 0:
 				add(instruction{trace.OpMutexLock, n})
 				add(access)
@@ -64,11 +65,13 @@ func generate(r *rand.Rand, threads, length int) [][]instruction {
 				add(instruction{trace.OpMutexUnlock, n})
 			case k == 1 && kinds&1 != 0: // crosswise
 				add(instruction{trace.OpMutexLock, 0}, instruction{trace.OpMutexLock, 1}, instruction{trace.OpMutexUnlock, n}, access, instruction{trace.OpMutexUnlock, 1 - n})
+			case k == 8 && kinds&5 != 0:
+				add(instruction{trace.OpMutexLock, n}, instruction{trace.OpSemPost, 0}, access, instruction{trace.OpMutexUnlock, n})
 			case k == 2 && kinds&2 != 0:
 				lock := []trace.Op{trace.OpRwlockRdlock, trace.OpRwlockWrlock}[r.IntN(2)]
 				add(instruction{lock, 0}, access, instruction{trace.OpRwlockUnlock, 0})
 			case k == 3 && kinds&4 != 0:
-				add(instruction{[]trace.Op{trace.OpSemPost, trace.OpSemPost, trace.OpSemWait, trace.OpSemWait, trace.OpSemTrywait}[r.IntN(4+kinds>>5)], n})
+				add(instruction{[]trace.Op{trace.OpSemPost, trace.OpSemPost, trace.OpSemWait, trace.OpSemWait, trace.OpSemTrywait}[r.IntN(4+kinds>>5)], sem})
 			case k == 4 && kinds&8 != 0:
 				add(instruction{trace.OpMutexTrylock, n})
 			case k == 5 && kinds&16 != 0:
@@ -90,6 +93,9 @@ func generate(r *rand.Rand, threads, length int) [][]instruction {
 		if t > 0 {
 			progs[t] = append(progs[t], instruction{trace.OpThreadEnd, 0})
 		} else {
+			for u := 1; u < threads; u++ {
+				progs[0] = slices.Insert(progs[0], r.IntN(len(progs[0])+1), instruction{trace.OpThreadCreate, u})
+			}
 			for u := 1; u < threads; u++ {
 				progs[0] = append(progs[0], instruction{trace.OpThreadJoin, u})
 				if r.IntN(3) == 0 {
@@ -122,13 +128,12 @@ type machine struct {
 }
 
 const generation = 2 // threads at the barrier
-const initially = 1  // count of the semaphores
 
 func newMachine(threads int) *machine {
 	m := &machine{make([]bool, threads), make([]bool, threads), map[trace.Object]int{}, map[trace.Object]int{}, map[trace.Object]map[int]bool{}, map[trace.Object]int{}, map[trace.Object][]int{}, map[int]bool{}, map[trace.Object][]int{}, map[int]int{}, map[trace.Object]int{}, false}
 	m.started[0] = true
 	for n := range 2 {
-		m.count[object(sems, n)] = initially
+		m.count[object(sems, n)] = n
 	}
 	return m
 }
@@ -272,7 +277,7 @@ func record(r *rand.Rand, progs [][]instruction) *trace.Trace {
 	copy(rest, progs)
 	t.Events = append(t.Events, trace.Event{Op: trace.OpBarrierInit, Object: object(barriers, 0), Value: generation})
 	for n := range 2 {
-		t.Events = append(t.Events, trace.Event{Op: trace.OpSemInit, Object: object(sems, n), Value: initially})
+		t.Events = append(t.Events, trace.Event{Op: trace.OpSemInit, Object: object(sems, n), Value: uint64(n)})
 	}
 	for {
 		var ready []trace.Event
