@@ -54,8 +54,7 @@ type determinismJSON struct {
 	// Reordered is the trace of the execution that shows the failure.
 	Reordered string `json:"reordered,omitempty"`
 	Events    int    `json:"events"` // accesses included
-	// Dependent pairs: all, those that vector clocks did not order, those the search and the solver decided.
-	Dependent  int    `json:"dependent"`
+	// Dependent pairs that vector clocks did not order, and those that the search and the solver decided.
 	Left       int    `json:"left"`
 	Searched   int    `json:"searched"`
 	Solved     int    `json:"solved"`
@@ -163,7 +162,7 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 		return p
 	}
 	if r := d.Reversal; r != nil {
-		out.Events, out.Dependent, out.Left, out.Searched, out.Solved = r.Events, r.Dependent, r.Left, r.Searched, r.Solved
+		out.Events, out.Left, out.Searched, out.Solved = r.Events, r.Left, r.Searched, r.Solved
 		out.Executions += r.Executions
 		if r.Answer == reversible.Fails {
 			out.Pair = []pairJSON{event(d.Golden, r.Pair.First), event(d.Golden, r.Pair.Second)}
@@ -206,7 +205,7 @@ func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
 		fmt.Fprintf(a.stdout, "the other execution: %s\n", out.Reordered)
 	}
 	if out.Events > 0 {
-		fmt.Fprintf(a.stdout, "%s, %s of dependent events; vector clocks left %s, the search decided %s, the solver %s\n",
-			wording.Count(out.Events, "event"), wording.Count(out.Dependent, "pair"), wording.Thousands(out.Left), wording.Thousands(out.Searched), wording.Thousands(out.Solved))
+		fmt.Fprintf(a.stdout, "%s; vector clocks left %s of dependent events, the search decided %s, the solver %s\n",
+			wording.Count(out.Events, "event"), wording.Count(out.Left, "pair"), wording.Thousands(out.Searched), wording.Thousands(out.Solved))
 	}
 }

@@ -175,16 +175,30 @@ func reorderPlan(golden *trace.Trace, order []int) schedule.Plan {
 }
 
 // threadEvents returns the events of each thread that do not depend on how it was scheduled, by the thread's
-// stable name.
+// stable name. Accesses while all other threads have been joined are not among them: a trace has those only
+// where they are scheduling points.
 func threadEvents(t *trace.Trace) map[uint64][]int {
 	out := map[uint64][]int{}
+	unjoined := 0
 	for i := range t.Events {
-		switch ev := &t.Events[i]; ev.Op {
+		ev := &t.Events[i]
+		switch ev.Op {
 		case trace.OpYield, trace.OpThreadCreated, trace.OpRwlockQueue:
-		default:
-			name := t.Threads[ev.Thread].Name
-			out[name] = append(out[name], i)
+			continue
+		case trace.OpThreadCreate:
+			if _, ok := ev.Child(); ok {
+				unjoined++
+			}
+		case trace.OpThreadJoin:
+			if ev.Result == 0 {
+				unjoined--
+			}
 		}
+		if unjoined == 0 && ev.Op.IsAccess() {
+			continue
+		}
+		name := t.Threads[ev.Thread].Name
+		out[name] = append(out[name], i)
 	}
 	return out
 }

@@ -48,8 +48,7 @@ type Result struct {
 	Unordered []Pair
 
 	Events     int
-	Dependent  int // dependent pairs that other pairs do not imply
-	Left       int // of these, what vector clocks left
+	Left       int // dependent pairs that vector clocks left
 	Searched   int // pairs that the search decided
 	Solved     int // pairs that the solver decided
 	Executions int // calls of Confirm
@@ -166,7 +165,7 @@ func (m *model) why(r *Result, open, unconfirmed int, failed error) string {
 	return strings.Join(parts, "; ")
 }
 
-// candidates returns the dependent pairs that vector clocks do not order, and counts the others.
+// candidates returns the dependent pairs that vector clocks do not order, and counts them in r.
 func (m *model) candidates(r *Result) []candidate {
 	var out []candidate
 	for e := range int32(m.g.Len()) {
@@ -179,7 +178,6 @@ func (m *model) candidates(r *Result) []candidate {
 			if !isDependence(kinds[i]) {
 				continue
 			}
-			r.Dependent++
 			if need[m.g.Thread[p]] <= m.nth[p] {
 				r.Left++
 				out = append(out, candidate{p, e})
